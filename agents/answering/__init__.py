@@ -1,0 +1,7 @@
+"""From context to the final string: prompts, the answering model, decisions and normal form."""
+
+from agents.answering.answerer import Answerer, Draft
+from agents.answering.decide import abstain, decide, low_relevance
+from agents.answering.normalise import normalise, trim_to_tokens
+
+__all__ = ["Answerer", "Draft", "abstain", "decide", "low_relevance", "normalise", "trim_to_tokens"]

@@ -1,0 +1,116 @@
+"""A model's text -> the exact string that is handed to the evaluator: one line, at most 75 tokens, fixed phrases."""
+
+import functools
+import re
+import unicodedata
+from pathlib import Path
+
+from agents.contracts import I_DONT_KNOW, INVALID_QUESTION, Answer, Decision
+from models.manifest import WeightsMissingError, locate
+
+MAX_TOKENS = 75
+"""What the evaluator keeps of an answer, in Llama-2 tokens without the beginning-of-sequence token."""
+
+_TRIM_TOKENIZER = "llama-2-tokenizer"
+
+_SCAFFOLDING = re.compile(
+    r"^\W*(?:(?:final |short |the )?answer(?: is)?\s*:|assistant\s*:?\s*\n|a:|output:|response:)\s*", re.IGNORECASE
+)
+_CHAT_TOKENS = re.compile(r"<\|[^|<>\n]{1,40}\|>|\[/?INST\]|<</?SYS>>|</?s>|</?doc\b[^>\n]*>", re.IGNORECASE)
+_ABSTENTIONS = re.compile(
+    r"\bi (?:really |honestly )?(?:don't|do not|dont|didn't) (?:actually )?(?:know|have (?:enough|sufficient|any|that))"
+    r"|\bi(?:'m| am) (?:not (?:sure|certain|aware)|unsure|unable to|afraid i)"
+    r"|\bi (?:can't|cannot|could not|couldn't) (?:answer|determine|find|provide|confirm|say|tell|verify)"
+    r"|\b(?:cannot|can't|could not) be (?:determined|answered|found|inferred)"
+    r"|\bnot (?:enough|sufficient) information"
+    r"|\b(?:references?|context|documents?|text|information|passages?)(?: \w+){0,3} (?:do not|does not|don't|doesn't)"
+    r" (?:mention|provide|contain|specify|state|say|give|include)"
+    r"|^(?:unknown|unsure|not (?:sure|known|available|specified|mentioned)|no (?:answer|information)|n/?a|idk)\W*$",
+    re.IGNORECASE,
+)
+_INVALID = re.compile(
+    r"\binvalid[ _-]?question\b|\bquestion is (?:invalid|not valid)\b|\bfalse premise\b", re.IGNORECASE
+)
+_QUOTES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "＇": "'", "“": '"', "”": '"', "\u00a0": " "})
+
+
+def normalise(text: str, source: str) -> Answer:
+    """The answer that this raw generation stands for. `source` names where it came from, for the trace."""
+    line = one_line(text)
+    plain = line.translate(_QUOTES)
+    if not line:
+        return Answer(I_DONT_KNOW, Decision.ABSTAINED, source, "the model gave no text")
+    if _INVALID.search(plain):
+        return Answer(INVALID_QUESTION, Decision.INVALID_QUESTION, source, "the model found a false premise")
+    if _ABSTENTIONS.search(plain):
+        return Answer(I_DONT_KNOW, Decision.ABSTAINED, source, "the model said that it does not know")
+    return Answer(trim_to_tokens(line), Decision.ANSWERED, source, "the model answered")
+
+
+def one_line(text: str) -> str:
+    """The first line with content, without chat tokens, prompt scaffolding, control characters and wrapping quotes."""
+    text = _CHAT_TOKENS.sub(" ", text.encode("utf-8", "replace").decode("utf-8"))
+    text = _SCAFFOLDING.sub("", text.strip())
+    lines = (
+        "".join(c if c.isprintable() else " " for c in line if unicodedata.category(c) != "Cf")
+        for line in text.splitlines()
+    )
+    line = next((" ".join(line.split()) for line in lines if any(c.isalnum() for c in line)), "")
+    line = re.sub(r"^\*\*(.+?)\*\*", r"\1", line).strip()
+    if len(line) > 1 and line[0] == line[-1] and line[0] in "\"'`":
+        line = line[1:-1].strip()
+    return line
+
+
+def trim_to_tokens(text: str, max_tokens: int = MAX_TOKENS) -> str:
+    """The beginning of the text that the evaluator will see.
+
+    Uses the evaluator's own Llama-2 tokenizer where it is installed (`python -m models.fetch llama-2-tokenizer`).
+    Elsewhere the text is cut at a word where `token_bound` reaches the limit: less is kept than the evaluator would.
+    """
+    folder = _tokenizer_folder()
+    if folder is None:
+        return _trim_by_bound(text, max_tokens)
+    tokenizer = _tokenizer(folder)
+    encoding = tokenizer.encode(text, add_special_tokens=False)
+    if len(encoding.ids) <= max_tokens:
+        return text
+    return text[: encoding.offsets[max_tokens - 1][1]].strip()
+
+
+def token_bound(text: str) -> int:
+    """An upper bound for the number of Llama-2 tokens of natural-language text.
+
+    Two letters a token inside ASCII words, whose leading space is free; one digit a token (as Llama-2 splits numbers),
+    one UTF-8 byte a token for all else, spaces included. Random letters can need more; tests compare the bound with
+    the real tokenizer.
+    """
+    letters = sum((len(run) + 1) // 2 for run in re.findall(r"[A-Za-z]+", text))
+    others = re.sub(r" ?[A-Za-z]+", "", f" {text}")
+    return letters + len(others.encode("utf-8", "replace"))
+
+
+def _trim_by_bound(text: str, max_tokens: int) -> str:
+    if token_bound(text) <= max_tokens:
+        return text
+    kept: list[str] = []
+    for word in text.split(" "):
+        if token_bound(" ".join([*kept, word])) > max_tokens:
+            break
+        kept.append(word)
+    return " ".join(kept) or text[: max_tokens // 4]
+
+
+@functools.cache
+def _tokenizer_folder() -> Path | None:
+    try:
+        return locate(_TRIM_TOKENIZER)
+    except WeightsMissingError:
+        return None
+
+
+@functools.cache
+def _tokenizer(folder: Path):  # type: ignore[no-untyped-def]  # noqa: ANN202 - tokenizers ships no types
+    from tokenizers import Tokenizer
+
+    return Tokenizer.from_file(str(folder / "tokenizer.json"))

@@ -1,0 +1,114 @@
+"""One batch on its way: queries, traces, answers, and the promise that a fault costs one answer, never the batch."""
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from agents.answering import abstain
+from agents.contracts import Answer, Query, Trace
+from agents.deadline import BatchClock, Deadline
+from agents.llm import LanguageModelDiedError
+from agents.watchdog import StuckError, call_within
+
+Result = TypeVar("Result")
+log = logging.getLogger(__name__)
+
+GRACE_SECONDS = 2.0
+"""How long after its deadline a stage may still hand in what it has; taken from the preset's reserve."""
+
+
+class BatchRun:
+    """The state of a batch between the stages of `CragAgent`."""
+
+    def __init__(self, queries: Sequence[Query], clock: BatchClock) -> None:
+        self.queries = list(queries)
+        self.clock = clock
+        self.answers: dict[int, Answer] = {}
+        self.traces = [
+            Trace(query.interaction_id, query.text, query.query_time, batch_size=len(queries)) for query in queries
+        ]
+
+    @property
+    def open(self) -> list[int]:
+        """Positions of the questions that have no answer yet."""
+        return [position for position in range(len(self.queries)) if position not in self.answers]
+
+    def pick(self, positions: Sequence[int]) -> list[Query]:
+        """The queries at these positions."""
+        return [self.queries[position] for position in positions]
+
+    def settle(self, position: int, answer: Answer) -> None:
+        """Give a question its final answer."""
+        self.answers[position] = answer
+        self.traces[position].answer = answer
+
+    def run_isolated(
+        self,
+        stage: str,
+        deadline: Deadline,
+        work: Callable[[Sequence[int]], Sequence[Result]],
+        fallback: Result | None = None,
+    ) -> dict[int, Result]:
+        """Run a stage for all open questions; where it fails, for each of them alone.
+
+        `work` gets positions and returns one result for each. Where a question fails alone too, it goes on with the
+        `fallback`; without one it is settled as an abstention with the fault as its reason, and has no result.
+        """
+        positions = self.open
+        if not positions:
+            return {}
+        try:
+            results = call_within(deadline.remaining + GRACE_SECONDS, lambda: work(positions))
+            return dict(zip(positions, results, strict=True))
+        except (StuckError, LanguageModelDiedError) as fault:
+            return self._give_up(stage, positions, fault, fallback)
+        except Exception as fault:
+            # The boundary of the batch: whatever a stage raises must not cost the other questions their answers.
+            log.exception("stage %s failed for the batch; trying each question alone", stage)
+            self._note(positions, f"{stage} failed for the whole batch ({_describe(fault)}) and was run alone")
+            return self._one_by_one(stage, deadline, work, positions, fallback)
+
+    def _one_by_one(
+        self,
+        stage: str,
+        deadline: Deadline,
+        work: Callable[[Sequence[int]], Sequence[Result]],
+        positions: Sequence[int],
+        fallback: Result | None,
+    ) -> dict[int, Result]:
+        results: dict[int, Result] = {}
+        for position in positions:
+            try:
+                seconds = deadline.remaining + GRACE_SECONDS
+                results[position] = call_within(seconds, lambda one=position: work([one]))[0]  # type: ignore[misc]
+            except Exception as fault:
+                log.exception("stage %s failed for question %s", stage, self.queries[position].interaction_id)
+                results |= self._give_up(stage, [position], fault, fallback)
+        return results
+
+    def _give_up(
+        self, stage: str, positions: Sequence[int], fault: BaseException, fallback: Result | None
+    ) -> dict[int, Result]:
+        reason = f"{stage} failed: {_describe(fault)}"
+        if fallback is not None:
+            self._note(positions, reason)
+            return dict.fromkeys(positions, fallback)
+        for position in positions:
+            self.settle(position, abstain(reason))
+        return {}
+
+    def _note(self, positions: Sequence[int], event: str) -> None:
+        for position in positions:
+            self.traces[position].events.append(event)
+
+    def finish(self) -> list[Answer]:
+        """Settle what is still open, complete the traces, and return the answers in the order of the questions."""
+        for position in self.open:
+            self.settle(position, abstain("no stage answered the question"))
+        for trace in self.traces:
+            trace.seconds = dict(self.clock.seconds)
+        return [self.answers[position] for position in range(len(self.queries))]
+
+
+def _describe(fault: BaseException) -> str:
+    return f"{type(fault).__name__}: {fault}"

@@ -1,0 +1,128 @@
+"""The values that flow between the rooms of the agent. They are plain data: no room's code is needed to read them."""
+
+import enum
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Any
+
+I_DONT_KNOW = "i don't know"
+"""The abstention that the official metric recognises: lower case, ASCII apostrophe (a curly one is judged as wrong)."""
+
+INVALID_QUESTION = "invalid question"
+"""The gold answer of every false-premise question of CRAG v3."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One search result. Any text may be empty; `rank` is its place in the result list, from 0."""
+
+    name: str
+    url: str
+    snippet: str
+    html: str
+    last_modified: str
+    rank: int
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One question as the evaluator asks it.
+
+    `query_time` is the evaluator's own text, like ``03/05/2024, 23:18:31 PT``; `asked_at` is the same moment as Pacific
+    wall-clock time without a zone, or None where the text could not be read. `fault` is set where the row was
+    malformed: such a question is never shown to a model and costs one answer, not the batch.
+    """
+
+    interaction_id: str
+    text: str
+    query_time: str
+    asked_at: datetime | None
+    pages: tuple[Page, ...]
+    fault: str | None = None
+
+
+class PassageKind(enum.StrEnum):
+    """Where a passage's text stood: in the page itself or in the search engine's snippet."""
+
+    PAGE = "page"
+    SNIPPET = "snippet"
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A piece of text that may hold the answer.
+
+    `start` and `end` are character offsets into the extracted text of the page (or into the snippet). `scores` holds
+    one number per ranking step that saw the passage (``bm25``, ``dense``, ``fusion``, ``cross_encoder``); higher is
+    better.
+    """
+
+    text: str
+    url: str
+    page_name: str
+    page_rank: int
+    kind: PassageKind
+    start: int
+    end: int
+    scores: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def score(self) -> float | None:
+        """The number of the last ranking step that saw the passage, or None before any did."""
+        return next(reversed(list(self.scores.values())), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One sentence from a structured source (knowledge graph or public data), with the name of that source."""
+
+    text: str
+    source: str
+
+
+class Decision(enum.StrEnum):
+    """What became of a question."""
+
+    ANSWERED = "answered"
+    ABSTAINED = "abstained"
+    INVALID_QUESTION = "invalid_question"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The final text for one question, what kind of decision it is, which source it came from, and why."""
+
+    text: str
+    decision: Decision
+    source: str
+    reason: str
+
+
+@dataclass(slots=True)
+class Trace:
+    """All that happened to one question, in the order of the pipeline, for a person who asks why it was answered so.
+
+    `seconds` maps stage names to wall-clock seconds of the whole batch's stage; `events` are degradations, faults and
+    gates in plain sentences.
+    """
+
+    interaction_id: str
+    query: str
+    query_time: str
+    route: dict[str, Any] | None = None
+    calls: list[str] = field(default_factory=list)
+    facts: list[Fact] = field(default_factory=list)
+    pages_read: int = 0
+    passages: list[Passage] = field(default_factory=list)
+    context: str = ""
+    prompts: dict[str, Any] = field(default_factory=dict)
+    generations: dict[str, Any] = field(default_factory=dict)
+    answer: Answer | None = None
+    events: list[str] = field(default_factory=list)
+    seconds: dict[str, float] = field(default_factory=dict)
+    batch_size: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """The trace as JSON-ready data."""
+        return asdict(self)

@@ -1,0 +1,78 @@
+"""One clock per batch. Each stage is given its budget before it starts and asks the clock what is left.
+
+Nothing here can stop running code: a stage that calls into C must bound its own work (the extractor's killable
+processes, the language model's stopping rule). The deadline tells them *when*; what really stops work was measured
+and is written down in `docs/decisions.md`.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+Clock = Callable[[], float]
+"""Seconds on any monotonic scale."""
+
+
+class Deadline:
+    """A moment that must not pass. `seconds` counts from construction; `clock` can be replaced by a test's clock."""
+
+    def __init__(self, seconds: float, clock: Clock = time.monotonic) -> None:
+        self._clock = clock
+        self._started = clock()
+        self._ends = self._started + seconds
+
+    @property
+    def remaining(self) -> float:
+        """Seconds left, never below zero."""
+        return max(0.0, self._ends - self._clock())
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since this deadline was set."""
+        return self._clock() - self._started
+
+    @property
+    def expired(self) -> bool:
+        """True once no time is left."""
+        return self.remaining <= 0.0
+
+    def within(self, seconds: float) -> "Deadline":
+        """A deadline at most `seconds` away that never outlasts this one."""
+        return Deadline(min(seconds, self.remaining), self._clock)
+
+
+class BatchClock:
+    """The deadline of a whole batch, divided among named stages.
+
+    `shares` are relative weights of the stages in the order in which they run. A stage's budget is its weight's part of
+    whatever is left when it starts, so time that an early stage saved goes to the later ones, and time that it overran
+    is taken from all of them alike rather than from the last one alone.
+    """
+
+    def __init__(
+        self, seconds: float, reserve: float, shares: Mapping[str, float], clock: Clock = time.monotonic
+    ) -> None:
+        self.whole = Deadline(max(0.0, seconds - reserve), clock)
+        self.seconds: dict[str, float] = {}
+        self._shares = dict(shares)
+        self._order: Sequence[str] = list(shares)
+        self._clock = clock
+
+    def until_end_of(self, name: str) -> Deadline:
+        """When the named stage should be over, counted from now and with all stages up to it still to come."""
+        known = self._order[: self._order.index(name) + 1]
+        part = sum(self._shares[stage] for stage in known) / sum(self._shares.values())
+        return self.whole.within(self.whole.remaining * part)
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[Deadline]:
+        """Give the stage its deadline and note how long it took. Raises KeyError for a stage without a share."""
+        following = self._order[self._order.index(name) :] if name in self._shares else None
+        if following is None:
+            raise KeyError(f"stage {name!r} has no share of the deadline; known stages: {', '.join(self._order)}")
+        part = self._shares[name] / sum(self._shares[stage] for stage in following)
+        started = self._clock()
+        try:
+            yield self.whole.within(self.whole.remaining * part)
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + self._clock() - started

@@ -1,0 +1,38 @@
+"""Dense encoders and cross-encoders behind one interface each (`agents.encoders.base`), chosen by settings."""
+
+from agents.encoders.base import CrossEncoder, DenseEncoder, Vectors
+from agents.encoders.cross_base import BatchedCrossEncoder
+from agents.encoders.dense_base import BatchedDenseEncoder
+from agents.settings import CrossEncoderSettings, DenseEncoderSettings
+
+__all__ = [
+    "BatchedCrossEncoder",
+    "BatchedDenseEncoder",
+    "CrossEncoder",
+    "DenseEncoder",
+    "Vectors",
+    "load_cross_encoder",
+    "load_dense_encoder",
+]
+
+
+def load_dense_encoder(settings: DenseEncoderSettings) -> BatchedDenseEncoder:
+    """The encoder that the settings name; nothing is read before `check_weights` or `warm_up`."""
+    if settings.engine == "onnx":
+        from agents.encoders.onnx import OnnxDenseEncoder
+
+        return OnnxDenseEncoder(settings)
+    from agents.encoders.sentence_transformer import SentenceTransformerEncoder
+
+    return SentenceTransformerEncoder(settings)
+
+
+def load_cross_encoder(settings: CrossEncoderSettings) -> BatchedCrossEncoder:
+    """The cross-encoder that the settings name; nothing is read before `check_weights` or `warm_up`."""
+    if settings.engine == "onnx":
+        from agents.encoders.onnx import OnnxCrossEncoder
+
+        return OnnxCrossEncoder(settings)
+    from agents.encoders.sentence_transformer import SentenceTransformerCrossEncoder
+
+    return SentenceTransformerCrossEncoder(settings)

@@ -1,0 +1,146 @@
+"""Encoders that run an ONNX export with onnxruntime: no torch, and int8 models where a CPU has to do.
+
+Dynamically quantised int8 models take the scale of their activations from the whole batch, padding included, so a
+text's numbers depend a little on its batch mates. `batch_size = 1` removes that, and on CPUs it is as fast as larger
+batches.
+"""
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.encoders.base import Vectors
+from agents.encoders.cross_base import BatchedCrossEncoder, Pair
+from agents.encoders.dense_base import BatchedDenseEncoder
+from agents.settings import SettingsError
+from models.manifest import WeightsMissingError
+
+MODEL_FILES = ("model.onnx", "onnx/model.onnx")
+THREADS_VARIABLE = "OMP_NUM_THREADS"
+"""onnxruntime brings its own threads and does not look at this variable; torch and BLAS do, so we pass it on."""
+
+
+class OnnxTextModel:
+    """A tokenizer and an ONNX graph that takes its ids: texts in, the graph's first output out."""
+
+    def __init__(self, folder: Path, max_tokens: int, device: str) -> None:
+        import onnxruntime
+        from tokenizers import Tokenizer
+
+        path = next((folder / name for name in MODEL_FILES if (folder / name).is_file()), None)
+        if path is None:
+            raise WeightsMissingError(f"{folder} has none of {', '.join(MODEL_FILES)}")
+        self._tokenizer: Any = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self._plain_tokenizer: Any = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self._plain_tokenizer.no_truncation()
+        self._plain_tokenizer.no_padding()
+        # The longer of the two loses its end, which is the passage wherever the question is of a usual length.
+        self._tokenizer.enable_truncation(max_tokens, strategy="longest_first")
+        self._tokenizer.enable_padding()
+        options = onnxruntime.SessionOptions()
+        threads = os.environ.get(THREADS_VARIABLE, "")
+        if threads.isdigit():
+            options.intra_op_num_threads = int(threads)
+        providers = ["CPUExecutionProvider"]
+        if device.startswith("cuda"):
+            providers.insert(0, "CUDAExecutionProvider")
+        self._session: Any = onnxruntime.InferenceSession(str(path), options, providers=providers)
+        self._inputs = [node.name for node in self._session.get_inputs()]
+
+    def run(self, texts: Sequence[str] | Sequence[Pair]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        """The graph's first output and the attention mask (texts, tokens)."""
+        encodings = self._tokenizer.encode_batch(list(texts))
+        mask = np.array([encoding.attention_mask for encoding in encodings], dtype=np.int64)
+        known = {
+            "input_ids": np.array([encoding.ids for encoding in encodings], dtype=np.int64),
+            "attention_mask": mask,
+            "token_type_ids": np.array([encoding.type_ids for encoding in encodings], dtype=np.int64),
+        }
+        output = self._session.run(None, {name: known[name] for name in self._inputs})[0]
+        return np.asarray(output), mask
+
+    def token_offsets(self, text: str) -> list[tuple[int, int]]:
+        """Character span of each token, without special tokens and without truncation."""
+        encoding = self._plain_tokenizer.encode(text, add_special_tokens=False)
+        return [(int(start), int(end)) for start, end in encoding.offsets]
+
+
+class OnnxDenseEncoder(BatchedDenseEncoder):
+    """A dense encoder from an ONNX folder (`model.onnx`, `tokenizer.json`)."""
+
+    _model: OnnxTextModel | None = None
+    _dimensions = 0
+    _pooling: Literal["cls", "mean"]
+
+    def warm_up(self) -> None:
+        """Load weights; raises `WeightsMissingError`, or `SettingsError` where nobody says how tokens are pooled."""
+        if not self._dimensions:
+            self._dimensions = int(self._encode_batch(["warm up"]).shape[1])
+
+    def _loaded(self) -> OnnxTextModel:
+        if self._model is None:
+            folder = self.check_weights()
+            self._pooling = self.settings.pooling or pooling_of(folder, self.settings.model)
+            self._model = OnnxTextModel(folder, self.settings.max_tokens, self.settings.device)
+        return self._model
+
+    @property
+    def dimensions(self) -> int:
+        """Length of a vector."""
+        return self._dimensions
+
+    def token_offsets(self, text: str) -> list[tuple[int, int]]:
+        """Character span of each token of the text."""
+        return self._loaded().token_offsets(text)
+
+    def _encode_batch(self, texts: Sequence[str]) -> Vectors:
+        states, mask = self._loaded().run(texts)
+        if self._pooling == "cls":
+            pooled = states[:, 0]
+        else:
+            weights = mask[:, :, None].astype(np.float32)
+            pooled = (states * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1.0)
+        norms = np.maximum(np.linalg.norm(pooled, axis=1, keepdims=True), 1e-12)
+        return np.asarray(pooled / norms, dtype=np.float32)
+
+
+class OnnxCrossEncoder(BatchedCrossEncoder):
+    """A cross-encoder from an ONNX folder whose graph returns one raw logit per pair."""
+
+    _model: OnnxTextModel | None = None
+
+    def warm_up(self) -> None:
+        """Load weights; raises `WeightsMissingError`."""
+        if self._model is None:
+            self._score_batch([("warm up", "warm up")])
+
+    def _loaded(self) -> OnnxTextModel:
+        if self._model is None:
+            self._model = OnnxTextModel(self.check_weights(), self.settings.max_tokens, self.settings.device)
+        return self._model
+
+    def _score_batch(self, pairs: Sequence[Pair]) -> list[float]:
+        logits, _ = self._loaded().run(pairs)
+        return [float(logit) for logit in logits.reshape(len(pairs), -1)[:, -1]]
+
+
+def pooling_of(folder: Path, model: str) -> Literal["cls", "mean"]:
+    """How a sentence-transformers folder says that token vectors become one vector.
+
+    Raises:
+        SettingsError: the folder does not say it, or says something else than CLS or mean.
+    """
+    path = folder / "1_Pooling" / "config.json"
+    facts = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    if facts.get("pooling_mode_cls_token"):
+        return "cls"
+    if facts.get("pooling_mode_mean_tokens"):
+        return "mean"
+    raise SettingsError(
+        f'key "dense_encoder.pooling": the folder of {model} does not say how tokens are pooled; allowed: cls, mean'
+    )

@@ -1,0 +1,242 @@
+"""Any OpenAI-compatible server, for example one vLLM per GPU, or several machines behind one address."""
+
+import asyncio
+import os
+import random
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import cached_property
+from typing import Any
+
+import openai
+
+from agents.deadline import Deadline
+from agents.llm.base import EngineUnavailableError, Generation, GenerationRequest, LanguageModelDiedError
+from agents.llm.request_rules import refuse_unknown_adapter
+from agents.llm.server_replies import read_reply
+from agents.llm.token_bound import bound_tokens, truncate_to_bound
+from agents.llm.tokenizer import ChatTokenizer, as_unicode
+from agents.llm.weights import model_folder
+from agents.settings import OpenAIEngine
+
+_RETRIED_STATUS = frozenset({429, 502, 503, 504})
+_CONNECT_SECONDS = 5.0
+_WARM_UP_SECONDS = 20.0
+_FIRST_PAUSE_SECONDS = 0.25
+_LONGEST_PAUSE_SECONDS = 4.0
+
+
+class _UnreachableError(Exception):
+    """No connection, after all attempts."""
+
+
+class OpenAILanguageModel:
+    """Requests run concurrently, at most `settings.concurrency` at a time; adapters are model names on the server.
+
+    The official client sends them, with its own retries off: its timeouts bound single reads, so a server that drips
+    would outlast any of them. Here one `asyncio` deadline bounds everything, and what it cancels is really closed.
+    Connection errors and status 429, 502, 503, 504 are tried again, with growing pauses, `settings.max_attempts` times
+    in all, never past the deadline. A request that the deadline cuts off yields no partial text.
+
+    Grammars are sent as vLLM's `structured_outputs`; other servers may ignore them, so the caller parses what comes.
+    Without `settings.tokenizer`, tokens are bounded from above by `agents.llm.token_bound`.
+    """
+
+    def __init__(self, settings: OpenAIEngine) -> None:
+        self._settings = settings
+        self._base_url = os.environ.get(settings.base_url_variable, "").strip() or settings.base_url
+
+    @cached_property
+    def _tokenizer(self) -> ChatTokenizer | None:
+        return ChatTokenizer(model_folder(self._settings.tokenizer)) if self._settings.tokenizer else None
+
+    def check_weights(self) -> None:
+        """Raise `WeightsMissingError` if the tokenizer is configured and missing; the server has the weights."""
+        if self._settings.tokenizer:
+            model_folder(self._settings.tokenizer)
+
+    def warm_up(self) -> None:
+        """Ask the server for its models once.
+
+        Raises:
+            EngineUnavailableError: nothing answers at the address. A server that answers with an error status is there.
+            WeightsMissingError: the configured tokenizer is missing.
+        """
+        self.check_weights()
+        deadline = Deadline(_WARM_UP_SECONDS)
+        try:
+            _in_own_loop(self._greet(deadline), deadline)
+        except (_UnreachableError, TimeoutError) as error:
+            raise EngineUnavailableError(
+                f"no language model server answers at {self._base_url} ({error}): start it, "
+                f"or set {self._settings.base_url_variable} to its address"
+            ) from error
+
+    def close(self) -> None:
+        """Nothing is held between calls."""
+
+    def count_tokens(self, text: str) -> int:
+        """Number of tokens, or without a tokenizer a number that is not lower."""
+        return self._tokenizer.count(text) if self._tokenizer else bound_tokens(text)
+
+    def truncate(self, text: str, max_tokens: int) -> str:
+        """A beginning with at most `max_tokens` tokens; without a tokenizer not always the longest."""
+        return self._tokenizer.truncate(text, max_tokens) if self._tokenizer else truncate_to_bound(text, max_tokens)
+
+    def generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
+        """Answer all requests; see `LanguageModel.generate`.
+
+        Raises:
+            LanguageModelDiedError: not one of the requests found a server that accepts connections.
+        """
+        outcomes: dict[int, Generation | _UnreachableError] = {}
+        if requests and not deadline.expired:
+            # What the deadline cuts off has no outcome.
+            with suppress(TimeoutError):
+                _in_own_loop(self._answer_all(requests, deadline, outcomes), deadline)
+        results = [outcomes.get(place, Generation.out_of_time()) for place in range(len(requests))]
+        unreachable = [result for result in results if isinstance(result, _UnreachableError)]
+        sent = [request for request in requests if self._refusal(request) is None]
+        if unreachable and len(unreachable) == len(sent):
+            raise LanguageModelDiedError(f"no language model server at {self._base_url}: {unreachable[0]}")
+        return [
+            Generation.failed(f"no connection to {self._base_url}: {result}")
+            if isinstance(result, _UnreachableError)
+            else result
+            for result in results
+        ]
+
+    # --- one request -------------------------------------------------------------------------------------------------
+
+    def _refusal(self, request: GenerationRequest) -> Generation | None:
+        return refuse_unknown_adapter(request, self._settings.adapters)
+
+    async def _answer_all(
+        self,
+        requests: Sequence[GenerationRequest],
+        deadline: Deadline,
+        outcomes: dict[int, Generation | _UnreachableError],
+    ) -> None:
+        """Fill `outcomes` by place; what the deadline cancels is left out."""
+        gate = asyncio.Semaphore(self._settings.concurrency)
+        async with self._client() as client:
+
+            async def answer(place: int, request: GenerationRequest) -> None:
+                async with gate:
+                    try:
+                        outcomes[place] = self._refusal(request) or await self._answer(client, request, deadline)
+                    except _UnreachableError as error:
+                        outcomes[place] = error
+
+            await asyncio.gather(*(answer(place, request) for place, request in enumerate(requests)))
+
+    def _client(self) -> openai.AsyncOpenAI:
+        key = os.environ.get(self._settings.api_key_variable) or "not-needed"
+        return openai.AsyncOpenAI(api_key=key, base_url=self._base_url, max_retries=0)
+
+    async def _greet(self, deadline: Deadline) -> None:
+        async with self._client() as client:
+
+            async def ask() -> str:
+                listing = await client.models.with_raw_response.list(timeout=_timeout(deadline))
+                return str(listing.text)
+
+            try:
+                await self._persist(ask, deadline)
+            except openai.APIStatusError:
+                return
+
+    async def _answer(self, client: openai.AsyncOpenAI, request: GenerationRequest, deadline: Deadline) -> Generation:
+        body = self._body(request)
+
+        async def ask() -> str:
+            if request.prompt is not None:
+                completion = await client.completions.with_raw_response.create(**body, timeout=_timeout(deadline))
+                return str(completion.text)
+            chat = await client.chat.completions.with_raw_response.create(**body, timeout=_timeout(deadline))
+            return str(chat.text)
+
+        try:
+            return read_reply(await self._persist(ask, deadline))
+        except openai.APIStatusError as error:
+            return Generation.failed(
+                f"the server answered with status {error.status_code}: {error.response.text[:200]}"
+            )
+        except openai.OpenAIError as error:
+            return Generation.failed(f"{type(error).__name__}: {error}")
+
+    async def _persist(self, ask: Callable[[], Awaitable[str]], deadline: Deadline) -> str:
+        """The body that `ask` brings; transient failures are tried again.
+
+        Raises:
+            _UnreachableError: the last attempt found no connection.
+            openai.APIStatusError: the server's last word.
+        """
+        for attempt in range(1, self._settings.max_attempts + 1):
+            wanted = 0.0
+            try:
+                return str(await ask())
+            except openai.APIConnectionError as error:
+                last: Exception = _UnreachableError(str(error.__cause__ or error))
+            except openai.APIStatusError as error:
+                if error.status_code not in _RETRIED_STATUS:
+                    raise
+                last, wanted = error, _retry_after(error.response.headers.get("retry-after"))
+            pause = max(wanted, _pause(attempt))
+            if attempt == self._settings.max_attempts or pause >= deadline.remaining:
+                break
+            await asyncio.sleep(pause)
+        raise last
+
+    def _body(self, request: GenerationRequest) -> dict[str, Any]:
+        adapters = self._settings.adapters
+        body: dict[str, Any] = {
+            "model": self._settings.model if request.adapter is None else adapters[request.adapter],
+            "max_tokens": request.max_tokens,
+            "temperature": request.temperature,
+            "top_p": request.top_p,
+        }
+        if request.stop:
+            body["stop"] = list(request.stop)
+        if request.grammar is not None:
+            body["extra_body"] = {"structured_outputs": {"grammar": request.grammar}}
+        if request.prompt is not None:
+            return {**body, "prompt": as_unicode(request.prompt), "logprobs": 1}
+        messages = [{"role": turn.role, "content": as_unicode(turn.content)} for turn in request.messages]
+        return {**body, "messages": messages, "logprobs": True}
+
+
+def _timeout(deadline: Deadline) -> openai.Timeout:
+    remaining = max(0.001, deadline.remaining)
+    return openai.Timeout(remaining, connect=min(_CONNECT_SECONDS, remaining))
+
+
+def _pause(attempt: int) -> float:
+    longest = min(_LONGEST_PAUSE_SECONDS, _FIRST_PAUSE_SECONDS * 2.0 ** (attempt - 1))
+    # Spread out, so that the requests of one batch do not all come back in the same instant.
+    return longest * random.uniform(0.5, 1.0)  # noqa: S311 - not a secret
+
+
+def _retry_after(header: str | None) -> float:
+    """Seconds of a Retry-After header; its other form, a date, is answered with the usual pause."""
+    return float(header) if header is not None and header.isascii() and header.isdigit() else 0.0
+
+
+def _in_own_loop(work: Coroutine[None, None, None], deadline: Deadline) -> None:
+    """Run a coroutine to its end or to the deadline, whether or not the caller is inside an event loop (a notebook is).
+
+    Raises:
+        TimeoutError: the deadline came first.
+    """
+
+    async def bounded() -> None:
+        async with asyncio.timeout(deadline.remaining):
+            await work
+
+    # Not a `with` block: it would wait for a name lookup that hangs, which is the one thing asyncio cannot cancel.
+    thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="openai-engine")
+    try:
+        thread.submit(asyncio.run, bounded()).result(timeout=deadline.remaining + 1.0)
+    finally:
+        thread.shutdown(wait=False)

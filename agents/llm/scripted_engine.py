@@ -1,0 +1,153 @@
+"""A fake language model that answers from a table and fails on purpose: tests and smoke runs need no weights."""
+
+import random
+import re
+import time
+from collections.abc import Sequence
+
+from agents.deadline import Deadline
+from agents.llm.base import FinishReason, Generation, GenerationRequest, LanguageModelDiedError
+from agents.llm.request_rules import end_before_stop, refuse_unknown_adapter
+from agents.settings import ScriptedEngine
+
+_TOKEN = re.compile(r"\S+")
+_SEED = 20240805
+_HANG_OVERRUN_SECONDS = 0.5
+_POLL_SECONDS = 0.02
+_LOG_PROBABILITY = -0.1
+
+_GARBAGE = (
+    "<|im_end|>\n<|im_start|>assistant\n<|eot_id|><s>[INST] answer [/INST]</s>",
+    "\n\n".join(f"{n}. and then\r\n" for n in range(30)),
+    "word " * 20_000,
+    "half a character: \ud83d and its \udc00 other",
+    "\x00\x07\x1b[31m\u202e\u200b\ufeff",
+    '{"answer": "' + "[" * 5_000,
+    " \t\r\n ",
+)
+
+
+class ScriptedLanguageModel:
+    """Replies from `settings.replies`; a token is a run of characters other than white space.
+
+    After `settings.fault_after` requests, counted over the engine's life, the fault begins and stays:
+
+    * ``hang``: a call ends only half a second after its deadline, with nothing. A hang that never ends could not be
+      survived by any caller in the same process and is left to the tests that kill processes. The wait is measured in
+      real seconds, so a test's frozen clock does not make it endless.
+    * ``die_after``: raises `LanguageModelDiedError`.
+    * ``garbage``: random characters, chat tokens, control characters, lone surrogates, many lines, 100,000 characters;
+      the same in every run. `max_tokens` is not kept either.
+    * ``slow``: ten times `seconds_per_request`, at least half a second.
+    * ``error``, ``empty``: failed generations, empty texts.
+    * ``short_list``: breaks the contract: the requests' generations are missing from the list.
+    """
+
+    def __init__(self, settings: ScriptedEngine) -> None:
+        self._settings = settings
+        self._served = 0
+
+    def check_weights(self) -> None:
+        """There are none."""
+
+    def warm_up(self) -> None:
+        """Nothing to load."""
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+    def count_tokens(self, text: str) -> int:
+        """Number of words."""
+        return len(_TOKEN.findall(text))
+
+    def truncate(self, text: str, max_tokens: int) -> str:
+        """The beginning of the text up to the end of its `max_tokens`-th word."""
+        if max_tokens <= 0:
+            return ""
+        words = list(_TOKEN.finditer(text))
+        return text if len(words) <= max_tokens else text[: words[max_tokens - 1].end()]
+
+    def generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
+        """One generation per request, in order, unless the fault is ``short_list``.
+
+        Raises:
+            LanguageModelDiedError: the fault is ``die_after`` and has begun.
+        """
+        generations = (self._serve(request, deadline) for request in requests)
+        return [generation for generation in generations if generation is not None]
+
+    def _serve(self, request: GenerationRequest, deadline: Deadline) -> Generation | None:
+        if deadline.expired:
+            return Generation.out_of_time()
+        refused = refuse_unknown_adapter(request, self._settings.adapters)
+        if refused is not None:
+            return refused
+        self._served += 1
+        seconds = self._settings.seconds_per_request
+        fault = self._settings.fault if self._served > self._settings.fault_after else None
+        if fault == "die_after":
+            raise LanguageModelDiedError(f"the scripted engine dies after {self._settings.fault_after} requests")
+        if fault == "hang":
+            _sleep(deadline.remaining + _HANG_OVERRUN_SECONDS)
+            return Generation.out_of_time()
+        if not _work(max(0.5, 10 * seconds) if fault == "slow" else seconds, deadline):
+            return Generation.out_of_time()
+        return self._speak_or_fail(request, fault)
+
+    def _speak_or_fail(self, request: GenerationRequest, fault: str | None) -> Generation | None:
+        match fault:
+            case "short_list":
+                return None
+            case "error":
+                return Generation.failed("the scripted engine fails on purpose")
+            case "garbage":
+                return self._garbage(request)
+            case "empty":
+                return self._speak("", request)
+            case _:
+                return self._speak(self._reply(request), request)
+
+    def _reply(self, request: GenerationRequest) -> str:
+        asked = _last_user_message(request)
+        return next(
+            (reply for part, reply in self._settings.replies.items() if part in asked), self._settings.default_reply
+        )
+
+    def _speak(self, reply: str, request: GenerationRequest) -> Generation:
+        stopped = end_before_stop(reply, request.stop)
+        text = self.truncate(stopped, request.max_tokens)
+        tokens = self.count_tokens(text)
+        reason: FinishReason = "stop" if text == stopped else "length"
+        return Generation(text, _LOG_PROBABILITY if tokens else None, self._prompt_tokens(request), tokens, reason)
+
+    def _garbage(self, request: GenerationRequest) -> Generation:
+        chance = random.Random(_SEED + self._served)  # noqa: S311 - not a secret, it must be the same in every run
+        noise = "".join(chr(chance.randrange(1, 0xD800)) for _ in range(40))
+        text = chance.choice((*_GARBAGE, noise))
+        return Generation(text, _LOG_PROBABILITY, self._prompt_tokens(request), self.count_tokens(text), "length")
+
+    def _prompt_tokens(self, request: GenerationRequest) -> int:
+        texts = [message.content for message in request.messages] + [request.prompt or ""]
+        return sum(map(self.count_tokens, texts))
+
+
+def _last_user_message(request: GenerationRequest) -> str:
+    if request.prompt is not None:
+        return request.prompt
+    return next((turn.content for turn in reversed(request.messages) if turn.role == "user"), "")
+
+
+def _sleep(seconds: float) -> None:
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        time.sleep(_POLL_SECONDS)
+
+
+def _work(seconds: float, deadline: Deadline) -> bool:
+    """Pass `seconds`; False where the deadline ended it."""
+    until = time.monotonic() + seconds
+    while (left := until - time.monotonic()) > 0:
+        if deadline.expired:
+            return False
+        time.sleep(min(left, _POLL_SECONDS))
+    return True

@@ -1,0 +1,130 @@
+"""Text to tokens and back with a model's own tokenizer, and chats to text with its own template."""
+
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agents.llm.base import EngineUnavailableError, GenerationRequest, Message
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerFast
+
+
+class PromptError(ValueError):
+    """A request cannot be turned into tokens: the model has no chat template, or its template refuses the messages."""
+
+
+@contextmanager
+def quiet_transformers() -> Iterator[None]:
+    """Keep the transformers library from writing to stdout and stderr, and leave its settings as they were."""
+    from transformers.utils import logging
+
+    verbosity, progress = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)
+            yield
+    finally:
+        logging.set_verbosity(verbosity)
+        if progress:
+            logging.enable_progress_bar()
+
+
+def as_unicode(text: str) -> str:
+    """The text with lone surrogates, which JSON can carry and no tokenizer accepts, replaced by question marks."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+class ChatTokenizer:
+    """The tokenizer in a model's folder, loaded on first use.
+
+    Text between the model's special tokens comes from web pages. A page that spells such a token out
+    (``<|im_end|>``) must not end the turn it stands in, so `prompt_tokens` breaks those spellings in message contents.
+    Raw prompts are taken as they are.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    @cached_property
+    def huggingface(self) -> "PreTrainedTokenizerFast":
+        """The `transformers` tokenizer."""
+        try:
+            from transformers import AutoTokenizer
+        except ImportError as error:
+            raise EngineUnavailableError(f"{error}; install requirements-cpu.txt or requirements.txt") from error
+        with quiet_transformers():
+            return AutoTokenizer.from_pretrained(str(self._folder), local_files_only=True)
+
+    @cached_property
+    def _special(self) -> re.Pattern[str] | None:
+        added = self.huggingface.added_tokens_decoder.values()
+        spellings = {token.content for token in added if token.special} | set(self.huggingface.all_special_tokens)
+        longest_first = sorted(filter(None, spellings), key=len, reverse=True)
+        return re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
+
+    def prompt_tokens(self, request: GenerationRequest) -> list[int]:
+        """Token ids of a whole prompt, beginning-of-text token included where the model wants one.
+
+        Raises:
+            PromptError: see there.
+        """
+        if request.prompt is not None:
+            return self._encode(request.prompt, special=True)
+        return self._encode(self.render(request.messages), special=False)
+
+    def render(self, messages: Sequence[Message]) -> str:
+        """The chat as the model's template writes it, up to where the assistant begins to speak."""
+        from jinja2 import TemplateError
+
+        if not self.huggingface.chat_template:
+            raise PromptError(
+                f"the model in {self._folder} has no chat template: give a raw prompt instead of messages"
+            )
+        turns = [{"role": message.role, "content": self._without_special(message.content)} for message in messages]
+        try:
+            rendered = self.huggingface.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
+        except TemplateError as error:
+            raise PromptError(f"the model's chat template refuses these messages: {error}") from error
+        return str(rendered)
+
+    def decode(self, tokens: Sequence[int]) -> str:
+        """The text of generated tokens, special tokens left out."""
+        text = self.huggingface.decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+        return str(text)
+
+    def count(self, text: str) -> int:
+        """Number of tokens of plain text, without special tokens around it."""
+        return len(self._encode(text, special=False))
+
+    def truncate(self, text: str, max_tokens: int) -> str:
+        """The longest beginning that ends between two tokens and has at most `max_tokens` tokens."""
+        text = as_unicode(text)
+        if max_tokens <= 0:
+            return ""
+        offsets = self.huggingface.backend_tokenizer.encode(text, add_special_tokens=False).offsets
+        keep = max_tokens
+        # A beginning may split into more tokens than it had as part of the whole, hence the second look.
+        while len(offsets) > keep:
+            beginning = text[: offsets[keep][0]]
+            if self.count(beginning) <= max_tokens:
+                return beginning
+            keep -= 1
+        return text
+
+    def _encode(self, text: str, *, special: bool) -> list[int]:
+        # The backend knows no model_max_length, about which the outer tokenizer would print a warning.
+        encoding = self.huggingface.backend_tokenizer.encode(as_unicode(text), add_special_tokens=special)
+        return list(encoding.ids)
+
+    def _without_special(self, content: str) -> str:
+        content = as_unicode(content)
+        if self._special is None:
+            return content
+        return self._special.sub(lambda found: f"{found[0][0]} {found[0][1:]}", content)

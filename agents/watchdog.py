@@ -1,0 +1,40 @@
+"""Wait for a function no longer than agreed, even where the function itself cannot be stopped."""
+
+import threading
+from collections.abc import Callable
+from typing import TypeVar
+
+Result = TypeVar("Result")
+
+
+class StuckError(TimeoutError):
+    """A call did not come back in time. Its thread is abandoned, whatever it returns later is thrown away."""
+
+
+def call_within(seconds: float, function: Callable[[], Result]) -> Result:
+    """Run the function in a thread of its own and return its result or raise its exception.
+
+    Code that holds the interpreter lock without pause cannot be left behind this way (measured: a regex in C held
+    `join(1.0)` for more than 25 s), which is why pages are parsed in killable processes. Torch, ONNX Runtime and
+    sockets release the lock.
+
+    Raises:
+        StuckError: no result after so many seconds.
+    """
+    outcome: list[Result] = []
+    failure: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            outcome.append(function())
+        except BaseException as error:  # noqa: BLE001 - handed to the caller's thread, which raises it
+            failure.append(error)
+
+    thread = threading.Thread(target=run, daemon=True, name="watched-call")
+    thread.start()
+    thread.join(seconds)
+    if failure:
+        raise failure[0]
+    if not outcome:
+        raise StuckError(f"no result after {seconds:.1f} s")
+    return outcome[0]

@@ -1,0 +1,122 @@
+"""The web path from the command line.
+
+python -m agents.web extract FILE.html [--preset P]                  the text that retrieval sees
+python -m agents.web context --dataset FILE --preset P --out FILE    the context of every question, as JSON lines
+"""
+
+import argparse
+import bz2
+import json
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any
+
+from agents.contracts import Query
+from agents.datasets import DatasetError, read_rows
+from agents.deadline import BatchClock
+from agents.encoders import load_cross_encoder, load_dense_encoder
+from agents.llm import EngineUnavailableError, load_language_model
+from agents.queries import BATCH_KEYS, parse_batch
+from agents.settings import Settings, SettingsError, load_settings
+from agents.web.extract import load_extractor
+from agents.web.path import WebEvidence, WebPath
+from models.manifest import UnknownModelError, WeightsMissingError
+
+EXPECTED_ERRORS = (DatasetError, SettingsError, WeightsMissingError, UnknownModelError, EngineUnavailableError, OSError)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; the exit code is 0 only when the work was done."""
+    parser = argparse.ArgumentParser(prog="python -m agents.web", description="The web path: pages to contexts.")
+    commands = parser.add_subparsers(required=True)
+    extract = commands.add_parser("extract", help="print the text of an HTML file as retrieval sees it")
+    extract.add_argument("file", type=Path)
+    extract.add_argument("--preset", help="name, or path of a TOML file; default: the active preset")
+    extract.set_defaults(run=run_extract)
+    context = commands.add_parser("context", help="write the context of every question of a data set")
+    context.add_argument("--dataset", type=Path, required=True)
+    context.add_argument("--preset", help="name, or path of a TOML file; default: the active preset")
+    context.add_argument("--out", type=Path, required=True, help="JSON lines, compressed where it ends with .bz2")
+    context.add_argument("--limit", type=int, help="at most so many questions")
+    context.set_defaults(run=run_context)
+    options = parser.parse_args(arguments)
+    try:
+        options.run(options)
+    except EXPECTED_ERRORS as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def run_extract(options: argparse.Namespace) -> None:
+    """Print a page's text."""
+    settings = load_settings(options.preset)
+    html = options.file.read_bytes().decode("utf-8", "replace")
+    print(load_extractor(settings.web.extract).extract(html))
+
+
+def run_context(options: argparse.Namespace) -> None:
+    """Write one JSON line per question: {interaction_id, context, passages, events, seconds}."""
+    from tqdm import tqdm
+
+    settings = load_settings(options.preset)
+    rows = list(read_rows(options.dataset, options.limit))
+    web = load_web_path(settings)
+    try:
+        web.warm_up()
+        with _open_for_writing(options.out) as out, tqdm(total=len(rows), unit="question", disable=None) as progress:
+            for batch in _batches(rows, settings.batch_size):
+                for record in contexts(settings, web, batch):
+                    out.write(json.dumps(record) + "\n")
+                progress.update(len(batch))
+    finally:
+        web.close()
+
+
+def load_web_path(settings: Settings) -> WebPath:
+    """The web path of a preset. Of the language model only the tokenizer is used, so its weights are not loaded."""
+    dense = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder else None
+    cross = load_cross_encoder(settings.cross_encoder) if settings.cross_encoder else None
+    for encoder in (dense, cross):
+        if encoder is not None:
+            encoder.check_weights()
+    return WebPath(settings.web, dense, cross, load_language_model(settings.language_model))
+
+
+def contexts(settings: Settings, web: WebPath, rows: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The records of one batch; `seconds` is each question's share of the batch's time."""
+    queries = parse_batch({key: [row.get(key, []) for row in rows] for key in BATCH_KEYS})
+    times = settings.deadline
+    clock = BatchClock(len(rows) * times.seconds_per_query, times.reserve_seconds, times.shares())
+    started = time.perf_counter()
+    found = web.prepare(queries, clock)
+    seconds = (time.perf_counter() - started) / max(len(rows), 1)
+    return (_record(query, evidence, seconds) for query, evidence in zip(queries, found, strict=True))
+
+
+def _record(query: Query, evidence: WebEvidence, seconds: float) -> dict[str, Any]:
+    passages = [{"text": each.text, "url": each.url, "score": each.score} for each in evidence.passages]
+    return {
+        "interaction_id": query.interaction_id,
+        "context": evidence.context,
+        "passages": passages,
+        "events": list(evidence.events),
+        "seconds": round(seconds, 3),
+    }
+
+
+def _batches(rows: Sequence[dict[str, Any]], size: int) -> Iterator[list[dict[str, Any]]]:
+    remaining = iter(rows)
+    while batch := list(islice(remaining, size)):
+        yield batch
+
+
+def _open_for_writing(path: Path) -> IO[str]:
+    return bz2.open(path, "wt", encoding="utf-8") if path.suffix == ".bz2" else path.open("w", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

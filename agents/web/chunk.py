@@ -1,0 +1,144 @@
+"""Splits a text into chunks. A chunk is a span of the text, never a changed copy of it, so offsets always hold.
+
+The searched chunks (children) lie inside the chunks that the model reads (parents): db3 2.2. Where a method knows
+only one size, each parent is its own only child.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple, Protocol, runtime_checkable
+
+from agents.settings import ChunkSettings, ParentChildChunks, WordChunks
+
+
+class Span(NamedTuple):
+    """The characters of a text from `start` up to, not including, `end`, without blanks at either side."""
+
+    start: int
+    end: int
+
+
+class Parent(NamedTuple):
+    """A chunk for reading, and the chunks inside it for searching, in the order of the text."""
+
+    span: Span
+    children: tuple[Span, ...]
+
+
+@runtime_checkable
+class TokenOffsets(Protocol):
+    """A tokenizer that says where its tokens lie."""
+
+    def token_offsets(self, text: str) -> list[tuple[int, int]]:
+        """Character span of each token of the text, in order."""
+
+
+def split(text: str, settings: ChunkSettings, tokenizer: TokenOffsets | None = None) -> list[Parent]:
+    """The chunks of a text, in order; `tokenizer` is needed for token chunks only.
+
+    Raises:
+        ValueError: token chunks without a tokenizer.
+    """
+    if isinstance(settings, ParentChildChunks):
+        parents = pack(text, Span(0, len(text)), settings.parent_characters)
+        return [Parent(parent, tuple(pack(text, parent, settings.child_characters))) for parent in parents]
+    if isinstance(settings, WordChunks):
+        units = [Span(*match.span()) for match in _WORD.finditer(text)]
+        windows = _windows(units, settings.words, settings.overlap)
+    else:
+        if tokenizer is None:
+            raise ValueError("token chunks need a tokenizer: a dense encoder that offers token_offsets")
+        offsets = tokenizer.token_offsets(text)
+        units = [Span(start, end) for start, end in offsets if start < end]
+        windows = _windows(units, settings.tokens, settings.overlap)
+    return [Parent(window, (window,)) for window in (_trim(text, window) for window in windows)]
+
+
+# --- characters: blocks, then sentences, then words, then anywhere --------------------------------------------------
+
+_WORD = re.compile(r"\S+")
+_SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”’)\]]*\s+(?=[\"'“‘(\[]*[A-Z0-9])")
+_ABBREVIATION = re.compile(
+    r"(?:^|[\s(])(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|Inc|Ltd|Co|Corp|No|vs|etc|e\.g|i\.e|U\.S|U\.K|approx|Vol|Fig)\.$"
+)
+
+
+def sentences(text: str, span: Span) -> Iterator[Span]:
+    """The sentences of a span, for English prose; a period after a usual abbreviation or an initial ends none."""
+    start = span.start
+    for match in _SENTENCE_END.finditer(text, span.start, span.end):
+        if not _ABBREVIATION.search(text, max(start, match.start() - 12), match.start()):
+            yield Span(start, match.end())
+            start = match.end()
+    if start < span.end:
+        yield Span(start, span.end)
+
+
+def pack(text: str, span: Span, limit: int) -> list[Span]:
+    """Neighbouring lines together as long as they fit into `limit` characters; what is longer is split into sentences,
+    a longer sentence between words, a longer word anywhere. Every visible character lands in exactly one span.
+    """
+    packed: list[Span] = []
+    start = end = -1
+    for unit in _units(text, span, limit):
+        if start >= 0 and unit.end - start <= limit:
+            end = unit.end
+            continue
+        if start >= 0:
+            packed.append(Span(start, end))
+        start, end = unit
+    if start >= 0:
+        packed.append(Span(start, end))
+    return packed
+
+
+def _units(text: str, span: Span, limit: int) -> Iterator[Span]:
+    """Pieces of at most `limit` characters without blanks at their ends."""
+    for line in _lines(text, span):
+        if line.end - line.start <= limit:
+            yield line
+            continue
+        for sentence in (_trim(text, sentence) for sentence in sentences(text, line)):
+            if sentence.end - sentence.start <= limit:
+                yield sentence
+            else:
+                yield from _cut(text, sentence, limit)
+
+
+def _lines(text: str, span: Span) -> Iterator[Span]:
+    position = span.start
+    while position < span.end:
+        found = text.find("\n", position, span.end)
+        end = span.end if found < 0 else found
+        line = _trim(text, Span(position, end))
+        if line.start < line.end:
+            yield line
+        position = end + 1
+
+
+def _cut(text: str, span: Span, limit: int) -> Iterator[Span]:
+    """Between words, and through a word only where it alone is longer than `limit`."""
+    for match in _WORD.finditer(text, span.start, span.end):
+        for start in range(match.start(), match.end(), limit):
+            yield Span(start, min(start + limit, match.end()))
+
+
+def _trim(text: str, span: Span) -> Span:
+    start, end = span
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return Span(start, end)
+
+
+# --- windows of words or tokens -------------------------------------------------------------------------------------
+
+
+def _windows(units: list[Span], size: int, overlap: int) -> Iterable[Span]:
+    """Windows of `size` units, each sharing `overlap` with the one before; the last one ends with the text."""
+    for start in range(0, len(units), size - overlap):
+        window = units[start : start + size]
+        yield Span(window[0].start, window[-1].end)
+        if start + size >= len(units):
+            return

@@ -1,0 +1,90 @@
+"""Passages become the text that the model reads: best first, each in a `<doc>` mark with its source, within the token
+limit.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+from urllib.parse import urlsplit
+
+from agents.contracts import Passage
+from agents.web.rerank import reading_key
+from agents.web.snippet import plain, plain_url
+
+SMALLEST_PART_TOKENS = 40
+"""A passage that does not fit whole is cut if at least this many tokens of it remain, and left out otherwise."""
+
+_TITLE_CHARACTERS = 120
+
+
+class TokenCounter(Protocol):
+    """Counts as the answering model does; every `agents.llm.LanguageModel` is one."""
+
+    def count_tokens(self, text: str) -> int:
+        """Number of tokens of plain text."""
+
+    def truncate(self, text: str, max_tokens: int) -> str:
+        """The longest beginning of the text that has at most `max_tokens` tokens."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The text, and the passages in it (the last one possibly cut)."""
+
+    text: str
+    passages: tuple[Passage, ...]
+
+
+def build_context(passages: Sequence[Passage], max_tokens: int, tokens: TokenCounter) -> Context:
+    """The passages in the given order until the limit is reached. Text that is already there is not repeated."""
+    blocks: list[str] = []
+    used: list[Passage] = []
+    keys: list[str] = []
+    left = max_tokens
+    for candidate in passages:
+        passage = candidate
+        key = f" {reading_key(passage.text)} "
+        if not key.strip() or any(key in other for other in keys):
+            continue
+        opening, closing = _marks(passage)
+        block = f"{opening}\n{passage.text}\n{closing}\n"
+        size = tokens.count_tokens(block)
+        if size > left:
+            overhead = tokens.count_tokens(f"{opening}\n\n{closing}\n")
+            if left - overhead < SMALLEST_PART_TOKENS:
+                break
+            passage = _cut(passage, left - overhead, tokens)
+            block = f"{opening}\n{passage.text}\n{closing}\n"
+            size = left
+        blocks.append(block)
+        used.append(passage)
+        keys.append(key)
+        left -= size
+        if left <= 0:
+            break
+    return Context(_within("".join(blocks).rstrip("\n"), max_tokens, tokens), tuple(used))
+
+
+def _marks(passage: Passage) -> tuple[str, str]:
+    source = plain_url(urlsplit_host(passage.url))
+    title = plain(passage.page_name)[:_TITLE_CHARACTERS].replace('"', "'")
+    return (f'<doc source="{source}" title="{title}">' if title else f'<doc source="{source}">'), "</doc>"
+
+
+def urlsplit_host(url: str) -> str:
+    """The host of a URL without ``www.``; the URL itself where it has none."""
+    try:
+        host = urlsplit(url).netloc
+    except ValueError:
+        host = ""
+    return host.removeprefix("www.") or url
+
+
+def _cut(passage: Passage, max_tokens: int, tokens: TokenCounter) -> Passage:
+    text = tokens.truncate(passage.text, max_tokens)
+    return replace(passage, text=text, end=passage.start + len(text))
+
+
+def _within(text: str, max_tokens: int, tokens: TokenCounter) -> str:
+    """Blocks may need more tokens together than apart; the rare excess is cut off the end."""
+    return text if tokens.count_tokens(text) <= max_tokens else tokens.truncate(text, max_tokens)

@@ -1,0 +1,134 @@
+"""Bounds on what a parser is given. HTML parsers are quadratic in nesting, so depth is cut before they see it."""
+
+import re
+from collections import Counter
+
+_TAG = re.compile(r"<(?:(!--)|(/?)([a-zA-Z][^\s/>]*)(?:[^>=]++|=\s*+(?:\"[^\"]*+\"|'[^']*+')?+)*+>?)")
+_VOID = frozenset(
+    ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"]
+)
+_RAW_TEXT = frozenset(["script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes"])
+_CLOSES_ITSELF = frozenset(["p", "li", "dt", "dd", "tr", "td", "th", "option"])
+"""An opening tag ends an element of the same name that is still open."""
+_SCOPES = frozenset(["table", "td", "th", "caption", "button", "object", "template", "svg", "math"])
+"""A closing tag does not reach out of these, unless it closes one of them."""
+_TABLE_PARTS = _SCOPES | {"tr", "tbody", "thead", "tfoot"}
+
+
+def repair(html: str) -> str:
+    """The text without what UTF-8 cannot carry: lone surrogates, which JSON can bring, become U+FFFD."""
+    return html.encode("utf-16", "surrogatepass").decode("utf-16", "replace") if _has_surrogates(html) else html
+
+
+def _has_surrogates(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def cut_bytes(html: str, max_bytes: int) -> str:
+    """At most `max_bytes` of UTF-8. Scripts and styles go first, so that text is cut off only where it must be."""
+    if len(html) * 4 <= max_bytes or len(html.encode("utf-8")) <= max_bytes:
+        return html
+    html = _without_raw(_without_raw(html[: max_bytes * 8], "script"), "style")
+    return html.encode("utf-8")[:max_bytes].decode("utf-8", "ignore")
+
+
+def _without_raw(html: str, name: str) -> str:
+    """The page without elements of this name: one pass, even where none of them is ever closed."""
+    lowered = html.lower()
+    if len(lowered) != len(html):  # some capitals have longer small forms; positions would not match
+        return html
+    kept, position = [], 0
+    while (start := lowered.find(f"<{name}", position)) >= 0:
+        kept.append(html[position:start])
+        end = lowered.find(f"</{name}", start)
+        if end < 0:
+            return "".join(kept)
+        position = lowered.find(">", end) + 1 or len(html)
+    kept.append(html[position:])
+    return "".join(kept)
+
+
+class _OpenElements:
+    """The stack of open elements as a tolerant parser would keep it; every operation is amortised O(1)."""
+
+    def __init__(self) -> None:
+        self._names: list[str] = []
+        self._scopes: list[Counter[str]] = [Counter()]
+        self._open: Counter[str] = Counter()
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def push(self, name: str) -> None:
+        if name in _CLOSES_ITSELF and self._names and self._names[-1] == name:
+            self._pop()
+        self._names.append(name)
+        self._open[name] += 1
+        self._scopes[-1][name] += 1
+        if name in _SCOPES:
+            self._scopes.append(Counter())
+
+    def close(self, name: str) -> bool:
+        """Pop up to the element of this name; False where the tag closes nothing."""
+        if not (self._scopes[-1][name] or (name in _TABLE_PARTS and self._open[name])):
+            return False
+        while self._pop() != name:
+            pass
+        return True
+
+    def _pop(self) -> str:
+        name = self._names.pop()
+        if name in _SCOPES:
+            self._scopes.pop()
+        self._scopes[-1][name] -= 1
+        self._open[name] -= 1
+        return name
+
+
+def flatten(html: str, max_depth: int) -> str:
+    """The page with tags nested deeper than `max_depth` elements taken out; their text stays. One linear scan.
+
+    The scan approximates a browser's tree building; a page made to deceive it still meets the time limit of its worker.
+    """
+    if html.count("<") <= max_depth:
+        return html
+    elements, kept, copied, position = _OpenElements(), [], 0, 0
+    while (match := _TAG.search(html, position)) is not None:
+        position = match.end()
+        if match[1]:
+            position = _after(html, "-->", match.start() + 2)
+            continue
+        name = match[3].lower()
+        if name in _VOID:
+            continue
+        if match[2]:
+            too_deep = len(elements) > max_depth
+            dropped = elements.close(name) and too_deep
+        elif name in _RAW_TEXT:
+            position = _after_raw_text(html, name, position)
+            continue
+        else:
+            elements.push(name)
+            dropped = len(elements) > max_depth
+        if dropped:
+            kept.append(html[copied : match.start()])
+            copied = match.end()
+    return "".join([*kept, html[copied:]]) if copied else html
+
+
+def _after(html: str, mark: str, position: int) -> int:
+    found = html.find(mark, position)
+    return len(html) if found < 0 else found + len(mark)
+
+
+def _after_raw_text(html: str, name: str, position: int) -> int:
+    """Where the closing tag of a raw-text element begins; the end of the page where there is none."""
+    for spelling in (f"</{name}", f"</{name.upper()}"):
+        found = html.find(spelling, position)
+        if found >= 0:
+            return _after(html, ">", found)
+    return len(html)

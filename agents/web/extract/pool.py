@@ -1,0 +1,119 @@
+"""Extracts many pages at once, in processes that are killed when a page takes too long."""
+
+import threading
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+
+from agents.deadline import Deadline
+from agents.settings import ExtractSettings
+from agents.web.extract import load_extractor
+from agents.web.extract.process import PageTimeoutError, WorkerDiedError, WorkerProcess
+
+START_SECONDS = 20.0
+"""How long a worker may take to start, on a busy machine; it takes about half a second on a quiet one."""
+
+
+@dataclass(frozen=True)
+class Extraction:
+    """Texts by page and, for pages that were dropped, why. A page is named by its HTML."""
+
+    texts: Mapping[str, str] = field(default_factory=dict)
+    dropped: Mapping[str, str] = field(default_factory=dict)
+
+
+class ExtractionPool:
+    """Workers that are kept from batch to batch. With `workers = 0` pages are read in this process, one after another.
+
+    Each page of a call is read once, however often it is asked for. A page that outlasts `page_seconds` is dropped and
+    costs one worker, which is replaced; when the deadline passes, the pages that are not done are dropped.
+    """
+
+    def __init__(self, settings: ExtractSettings) -> None:
+        self._settings = settings
+        self._extractor = load_extractor(settings)
+        self._idle: list[WorkerProcess] = []
+        self._lock = threading.Lock()
+        self._threads: ThreadPoolExecutor | None = None
+
+    def warm_up(self) -> None:
+        """Start the workers and wait until they are ready."""
+        if self._settings.workers:
+            self._started()
+
+    def _started(self) -> ThreadPoolExecutor:
+        if self._threads is None:
+            workers = [WorkerProcess(self._settings) for _ in range(self._settings.workers)]
+            for worker in workers:
+                worker.wait_ready(Deadline(START_SECONDS))
+            self._idle.extend(workers)
+            self._threads = ThreadPoolExecutor(self._settings.workers, thread_name_prefix="extract")
+        return self._threads
+
+    def close(self) -> None:
+        """End the workers; safe to call twice."""
+        if self._threads is not None:
+            self._threads.shutdown(wait=True, cancel_futures=True)
+            self._threads = None
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for worker in idle:
+            worker.close()
+
+    def extract(self, pages: Sequence[str], deadline: Deadline) -> Extraction:
+        """Texts of the pages; the first pages are read first."""
+        distinct = list(dict.fromkeys(pages))
+        if self._settings.workers == 0:
+            return self._extract_here(distinct, deadline)
+        threads = self._started()
+        futures = {page: threads.submit(self._extract_one, page, deadline) for page in distinct}
+        wait(futures.values())  # every job ends by the deadline, at the latest by killing its worker
+        texts, dropped = {}, {}
+        for page, future in futures.items():
+            reason = _reason(future, self._settings.page_seconds, deadline)
+            if reason is None:
+                texts[page] = future.result()
+            else:
+                dropped[page] = reason
+        return Extraction(texts, dropped)
+
+    def _extract_here(self, pages: Sequence[str], deadline: Deadline) -> Extraction:
+        texts, dropped = {}, {}
+        for page in pages:
+            if deadline.expired:
+                dropped[page] = "the time for reading pages was over"
+            else:
+                texts[page] = self._extractor.extract(page)
+        return Extraction(texts, dropped)
+
+    def _extract_one(self, page: str, deadline: Deadline) -> str:
+        """Runs in a thread that waits for one worker."""
+        if deadline.expired:
+            raise PageTimeoutError
+        with self._lock:
+            worker = self._idle.pop() if self._idle else None
+        worker = worker or WorkerProcess(self._settings)
+        try:
+            worker.wait_ready(deadline)
+            text = worker.extract(page, deadline.within(self._settings.page_seconds))
+        except (PageTimeoutError, WorkerDiedError):
+            replacement = WorkerProcess(self._settings)  # starts while other pages are read
+            with self._lock:
+                self._idle.insert(0, replacement)
+            raise
+        with self._lock:
+            self._idle.append(worker)
+        return text
+
+
+def _reason(future: "Future[str]", page_seconds: float, deadline: Deadline) -> str | None:
+    """Why the job gave no text, None where it did."""
+    error = future.exception()
+    if error is None:
+        return None
+    if isinstance(error, PageTimeoutError):
+        over = deadline.expired
+        return "the time for reading pages was over" if over else f"it took longer than {page_seconds:g} s to read"
+    if isinstance(error, WorkerDiedError):
+        return str(error)
+    raise error

@@ -1,0 +1,137 @@
+"""The web path: the search results of a batch of questions become one context per question."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agents.contracts import Page, Passage, PassageKind, Query
+from agents.deadline import BatchClock, Deadline
+from agents.encoders.base import CrossEncoder, DenseEncoder
+from agents.settings import WebSettings
+from agents.web.chunk import Parent, TokenOffsets, split
+from agents.web.context import TokenCounter, build_context
+from agents.web.extract.pool import Extraction, ExtractionPool
+from agents.web.needs import needed
+from agents.web.pages import PageSelector, Selection
+from agents.web.rerank import SCORE_NAME, distinct, probability, rerank
+from agents.web.retrieve import Retriever, Source
+from agents.web.snippet import plain
+
+
+@dataclass(frozen=True, slots=True)
+class WebEvidence:
+    """What the web says about one question.
+
+    `passages` are those in the context, best first, with all their scores. `events` are plain sentences about pages
+    that were dropped and work that time did not allow. `top_probability` is the logistic function of the best cross-
+    encoder logit, None where no passage was scored.
+    """
+
+    context: str
+    passages: tuple[Passage, ...]
+    pages_read: int
+    events: tuple[str, ...]
+    top_probability: float | None
+
+
+class WebPath:
+    """Select pages, extract, chunk, retrieve, rerank, build the context: each step for the whole batch at once."""
+
+    def __init__(
+        self, settings: WebSettings, dense: DenseEncoder | None, cross: CrossEncoder | None, tokens: TokenCounter
+    ) -> None:
+        if settings.rerank is not None:
+            needed(cross, "cross-encoder", "web.rerank")
+        if settings.chunk.method == "tokens" and not isinstance(dense, TokenOffsets):
+            raise ValueError("token chunks need a dense encoder that offers token_offsets")
+        self._settings = settings
+        self._dense = dense
+        self._cross = cross
+        self._tokens = tokens
+        self._tokenizer = dense if isinstance(dense, TokenOffsets) else None
+        self._selector = PageSelector(settings.pages, dense, cross)
+        self._pool = ExtractionPool(settings.extract)
+        self._retriever = Retriever(settings.retrieve, dense)
+
+    def warm_up(self) -> None:
+        """Load the encoders and start the extraction workers.
+
+        Raises:
+            models.manifest.WeightsMissingError: an encoder's weights are not there.
+        """
+        for encoder in (self._dense, self._cross):
+            if encoder is not None:
+                encoder.warm_up()
+        self._pool.warm_up()
+
+    def close(self) -> None:
+        """Stop the extraction workers; safe to call twice."""
+        self._pool.close()
+
+    def prepare(self, queries: Sequence[Query], clock: BatchClock) -> list[WebEvidence]:
+        """One evidence per question, in order, whatever the pages hold.
+
+        When a stage's time ends, the batch goes on with what there is: pages that were not read are dropped, passages
+        that were not scored keep their order of retrieval.
+        """
+        with clock.stage("select_pages") as deadline:
+            selections = self._selector.select(queries, deadline)
+        with clock.stage("extract") as deadline:
+            extraction = self._extract(selections, deadline)
+        texts = [query.text for query in queries]
+        with clock.stage("retrieve") as deadline:
+            sources = self._sources(selections, extraction)
+            candidates = [distinct(own) for own in self._retriever.retrieve(texts, sources, deadline)]
+        with clock.stage("rerank") as deadline:
+            ranked = self._rerank(texts, candidates, deadline)
+        return [
+            self._evidence(selection, extraction, before, passages)
+            for selection, before, passages in zip(selections, candidates, ranked, strict=True)
+        ]
+
+    def _extract(self, selections: Sequence[Selection], deadline: Deadline) -> Extraction:
+        """Every question's best page first, so that a short time is shared fairly."""
+        longest = max((len(selection.read) for selection in selections), default=0)
+        pages = [s.read[turn].html for turn in range(longest) for s in selections if turn < len(s.read)]
+        return self._pool.extract(pages, deadline)
+
+    def _sources(self, selections: Sequence[Selection], extraction: Extraction) -> list[list[Source]]:
+        chunked: dict[str, list[Parent]] = {}
+
+        def source(text: str, page: Page, kind: PassageKind) -> Source:
+            if text not in chunked:
+                chunked[text] = split(text, self._settings.chunk, self._tokenizer)
+            return Source(text, chunked[text], page.url, plain(page.name), page.rank, kind)
+
+        sources = []
+        for selection in selections:
+            own = [
+                source(extraction.texts[page.html], page, PassageKind.PAGE)
+                for page in selection.read
+                if page.html in extraction.texts
+            ]
+            if self._settings.snippets:
+                own += [source(plain(page.snippet), page, PassageKind.SNIPPET) for page in selection.snippets]
+            sources.append(own)
+        return sources
+
+    def _rerank(
+        self, texts: Sequence[str], candidates: Sequence[Sequence[Passage]], deadline: Deadline
+    ) -> Sequence[Sequence[Passage]]:
+        if self._settings.rerank is None:
+            return candidates
+        cross = needed(self._cross, "cross-encoder", "web.rerank")
+        return rerank(cross, texts, candidates, self._settings.rerank, deadline)
+
+    def _evidence(
+        self, selection: Selection, extraction: Extraction, candidates: Sequence[Passage], ranked: Sequence[Passage]
+    ) -> WebEvidence:
+        events = list(selection.events)
+        dropped = [page for page in selection.read if page.html in extraction.dropped]
+        events += [f"page {page.url} was dropped: {extraction.dropped[page.html]}" for page in dropped]
+        logits = [passage.scores[SCORE_NAME] for passage in ranked if SCORE_NAME in passage.scores]
+        if self._settings.rerank is not None and len(logits) < len(ranked):
+            events.append(f"reranking ran out of time: {len(logits)} of {len(candidates)} passages were scored")
+        context = build_context(ranked, self._settings.context.max_tokens, self._tokens)
+        read = len(selection.read) - len(dropped)
+        top = probability(max(logits)) if logits else None
+        return WebEvidence(context.text, context.passages, read, tuple(events), top)

@@ -1,0 +1,163 @@
+"""From chunks to candidates: the stages of the settings, one after another, for all questions of a batch together.
+
+Stages rank the small chunks (children). What leaves is their parents, each once, in the order of its best child.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from agents.contracts import Passage, PassageKind
+from agents.deadline import Deadline
+from agents.encoders.base import DenseEncoder
+from agents.settings import Bm25Stage, DenseStage, FusionStage, RetrieveStage, UnionStage
+from agents.web.chunk import Parent
+from agents.web.dense import cosines
+from agents.web.needs import needed
+from agents.web.ranking import best, reciprocal_rank_fusion
+from agents.web.sparse import Scores, score_texts
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A text that was cut into chunks, and where it came from."""
+
+    text: str
+    chunks: Sequence[Parent]
+    url: str
+    page_name: str
+    page_rank: int
+    kind: PassageKind
+
+
+@dataclass(slots=True)
+class _Child:
+    """A searched chunk that is still in the running."""
+
+    source: Source
+    parent: Parent
+    text: str
+    scores: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Search:
+    """One question on its way through the stages: its remaining children, best first once a stage has ranked them."""
+
+    query: str
+    children: list[_Child]
+    sparse: Scores | None = None
+    """BM25 of the children, in their order. The first stage counts it; later ones keep it, because the statistics of
+    the larger set are the better ones.
+    """
+
+    def scored_by_bm25(self, implementation: str) -> Scores:
+        """BM25 of all children."""
+        if self.sparse is None:
+            self.sparse = score_texts(self.query, [child.text for child in self.children], implementation)
+            for child, score in zip(self.children, self.sparse, strict=True):
+                child.scores["bm25"] = float(score)
+        return self.sparse
+
+    def keep(self, places: Sequence[int]) -> None:
+        """Go on with the children at these places, in this order."""
+        self.children = [self.children[place] for place in places]
+        if self.sparse is not None:
+            self.sparse = self.sparse[list(places)]
+
+
+class Retriever:
+    """Runs a chain of stages. `dense` may be None where no stage needs it."""
+
+    def __init__(self, stages: Sequence[RetrieveStage], dense: DenseEncoder | None) -> None:
+        self._stages = stages
+        self._dense = dense
+        if any(not isinstance(stage, Bm25Stage) for stage in stages):
+            needed(dense, "dense encoder", "web.retrieve")
+
+    def retrieve(
+        self, queries: Sequence[str], sources: Sequence[Sequence[Source]], deadline: Deadline
+    ) -> list[list[Passage]]:
+        """Candidates per question, best first. Dense ranks that the deadline does not allow count as not found."""
+        searches = [
+            _Search(query, [child for source in own for child in _children(source)])
+            for query, own in zip(queries, sources, strict=True)
+        ]
+        for stage in self._stages:
+            self._run(stage, searches, deadline)
+        return [_parents(search.children) for search in searches]
+
+    def _run(self, stage: RetrieveStage, searches: Sequence[_Search], deadline: Deadline) -> None:
+        if isinstance(stage, Bm25Stage):
+            for search in searches:
+                search.keep(_bm25_places(search, stage))
+            return
+        dense = self._dense_rankings(searches, deadline)
+        for owner, search in enumerate(searches):
+            search.keep(_combined_places(stage, search, dense[owner]))
+
+    def _dense_rankings(self, searches: Sequence[_Search], deadline: Deadline) -> Mapping[int, list[int]]:
+        """Places of the children by cosine, best first; those without a cosine are missing."""
+        dense = needed(self._dense, "dense encoder", "web.retrieve")
+        queries = {owner: search.query for owner, search in enumerate(searches)}
+        texts = {owner: [child.text for child in search.children] for owner, search in enumerate(searches)}
+        rankings = {}
+        for owner, similarity in cosines(dense, queries, texts, deadline).items():
+            known = np.flatnonzero(~np.isnan(similarity))
+            for place in known:
+                searches[owner].children[place].scores["dense"] = float(similarity[place])
+            rankings[owner] = [int(known[place]) for place in best(similarity[known])]
+        return rankings
+
+
+def _children(source: Source) -> list[_Child]:
+    return [
+        _Child(source, parent, source.text[child.start : child.end])
+        for parent in source.chunks
+        for child in parent.children
+    ]
+
+
+def _bm25_places(search: _Search, stage: Bm25Stage) -> list[int]:
+    ranked = best(search.scored_by_bm25(stage.implementation))
+    if not stage.per_kind:
+        return ranked[: stage.top_k]
+    kept: list[int] = []
+    for kind in PassageKind:
+        kept.extend([place for place in ranked if search.children[place].source.kind is kind][: stage.top_k])
+    return sorted(kept, key=ranked.index)
+
+
+def _combined_places(stage: DenseStage | FusionStage | UnionStage, search: _Search, by_cosine: list[int]) -> list[int]:
+    if isinstance(stage, DenseStage):
+        known = set(by_cosine)
+        missing = [place for place in range(len(search.children)) if place not in known]
+        return [*by_cosine, *missing][: stage.top_k]
+    by_bm25 = best(search.scored_by_bm25("query_terms"))
+    if isinstance(stage, UnionStage):
+        return list(dict.fromkeys([*by_cosine[: stage.dense_k], *by_bm25[: stage.sparse_k]]))
+    fused = reciprocal_rank_fusion([by_bm25, by_cosine], stage.constant)
+    for place, score in fused.items():
+        search.children[place].scores["fusion"] = score
+    return sorted(fused, key=lambda place: (-fused[place], place))[: stage.top_k]
+
+
+def _parents(children: Sequence[_Child]) -> list[Passage]:
+    """The parents of the children, each once, with the scores of its best child."""
+    passages: dict[tuple[int, int], Passage] = {}
+    for child in children:
+        source, span = child.source, child.parent.span
+        key = (id(source), span.start)
+        if key not in passages:
+            passages[key] = Passage(
+                text=source.text[span.start : span.end],
+                url=source.url,
+                page_name=source.page_name,
+                page_rank=source.page_rank,
+                kind=source.kind,
+                start=span.start,
+                end=span.end,
+                scores=dict(child.scores),
+            )
+    return list(passages.values())

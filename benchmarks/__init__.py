@@ -1,0 +1,1 @@
+"""Commands behind the figures in the README and the docs."""

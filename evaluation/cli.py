@@ -1,0 +1,231 @@
+"""The command line of local_evaluation.py: arguments to a run, faults to one clear line and an exit code."""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from agents.datasets import DatasetError, dataset_files
+from agents.settings import PRESET_VARIABLE, SettingsError, available_presets, load_settings
+from evaluation.agent_host import DEFAULT_AGENT, MAX_BATCH_SIZE, AgentSpec, AgentStartError
+from evaluation.judge import JUDGE_NAMES, Judge, JudgeUnavailableError, make_judge
+from evaluation.results import footer, table
+from evaluation.runner import Evaluation, FailedBatchError, RunOptions
+from evaluation.signature import dataset_hash, package_version, settings_hash, versions
+from evaluation.store import RunStore, StoreError
+from evaluation.trim import Trim, official_trim
+
+DEFAULT_DATASET = Path("data/sample/questions.jsonl")
+DEFAULT_PRESET = "cpu"
+SECONDS_PER_QUERY = 30.0
+"""The evaluator's limit since 2024-04-24; a batch of n has n times that."""
+
+EXIT_FAILED_BATCHES = 1
+EXIT_UNUSABLE = 2
+EXIT_INTERRUPTED = 130
+
+_SUFFIXES = (".jsonl", ".json", ".tar", ".tbz2", ".bz2")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the evaluation; the exit code.
+
+    0: the run is complete. 1: complete, or stopped by --fail-on-error, but a batch ran over its time or failed, which
+    would have lost a real submission. 2: it could not run. 130: interrupted, to be resumed.
+    """
+    options = _parser().parse_args(arguments)
+    folder = options.output or _default_folder(options)
+    try:
+        results = _evaluate(options, folder)
+    except KeyboardInterrupt:
+        _say(f"\ninterrupted; finished batches are kept in {folder}. Go on with --resume and the same arguments")
+        return EXIT_INTERRUPTED
+    except FailedBatchError as error:
+        _say(f"error: {error}\nfinished batches are kept in {folder}. Go on with --resume --retry-failed")
+        return EXIT_FAILED_BATCHES
+    except (DatasetError, SettingsError, AgentStartError, StoreError, JudgeUnavailableError) as error:
+        _say(f"error: {error}")
+        return EXIT_UNUSABLE
+    sys.stdout.write(f"\n{table(results)}\n\n{footer(results, folder)}\n")
+    return _warn_of_lost_submission(results, allow_timeouts=options.allow_timeouts)
+
+
+def _evaluate(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
+    judge, trim = make_judge(options.judge), official_trim()
+    dataset_files(options.dataset)  # a wrong path is told before anything else
+    signature = _signature(options, judge, trim)
+    identity = {name: value for name, value in signature.items() if name not in versions()}
+    store = RunStore(folder, identity, signature, resume=options.resume, overwrite=options.overwrite)
+    run_options = RunOptions(
+        dataset=options.dataset,
+        limit=options.limit,
+        agent=AgentSpec(options.agent, _environment(options)),
+        batch_size=options.batch_size,
+        seconds_per_query=options.seconds_per_query,
+        startup_seconds=options.startup_seconds,
+        in_process=options.in_process,
+        fail_on_error=options.fail_on_error,
+        retry_failed=options.retry_failed,
+    )
+    if options.in_process:
+        _say("the agent runs in this process: its time limit is not enforced")
+    try:
+        with Evaluation(run_options, store, judge, trim, signature, show_progress=not options.quiet) as evaluation:
+            return evaluation.run()
+    finally:
+        store.close()
+
+
+def _signature(options: argparse.Namespace, judge: Judge, trim: Trim) -> dict[str, Any]:
+    """All that a number of this run depends on, as far as the command line knows it."""
+    return {
+        "preset": _preset_signature(options),
+        "agent": options.agent,
+        "data": f"{options.dataset.name}@{dataset_hash(options.dataset)}",
+        "judge": f"{judge.name}@{judge.version}",
+        "trim": trim.name,
+        "seconds_per_query": f"{options.seconds_per_query:g}",
+        "batch_size": options.batch_size,
+        "kg": "yes" if options.kg_url or os.environ.get("CRAG_MOCK_API_URL") else "no",
+        "package": package_version(),
+        **versions(),
+    }
+
+
+def _preset_signature(options: argparse.Namespace) -> str | None:
+    """Name and hash of the preset. An agent of the user's own may have none, so there only a named preset counts."""
+    if options.agent != DEFAULT_AGENT and options.preset is None:
+        return None
+    settings = load_settings(_preset(options))
+    return f"{settings.name}@{settings_hash(settings)}"
+
+
+def _preset(options: argparse.Namespace) -> str:
+    return options.preset or os.environ.get(PRESET_VARIABLE, "").strip() or DEFAULT_PRESET
+
+
+def _environment(options: argparse.Namespace) -> dict[str, str]:
+    """What the agent's environment has besides ours. The real evaluator passes no arguments, so neither do we."""
+    environment = {PRESET_VARIABLE: _preset(options)}
+    if options.kg_url:
+        environment["CRAG_MOCK_API_URL"] = options.kg_url
+    return environment
+
+
+def _default_folder(options: argparse.Namespace) -> Path:
+    stem = options.dataset.name.split(".part")[0]
+    while stem.endswith(_SUFFIXES):
+        stem = stem.rpartition(".")[0]
+    named = Path(_preset(options)).stem
+    if options.agent != DEFAULT_AGENT:
+        named = options.agent.rpartition(":")[2] + (f"-{named}" if options.preset else "")
+    return Path("results") / f"{stem}-{named}"
+
+
+def _warn_of_lost_submission(results: dict[str, Any], *, allow_timeouts: bool) -> int:
+    """Say loudly what would have lost the submission; the exit code."""
+    faults = []
+    if results["timeouts"]:
+        faults.append(f"{results['timeouts']} batch(es) ran over their time")
+    if results["errors"]:
+        faults.append(f"{results['errors']} batch(es) failed")
+    if not faults:
+        return 0
+    bar = "!" * 88
+    _say(
+        f"\n{bar}\n  {' and '.join(faults)}. THE REAL EVALUATOR WOULD HAVE FAILED THIS WHOLE SUBMISSION.\n"
+        f"  The fields timed_out and error in predictions.jsonl say where.\n{bar}"
+    )
+    return 0 if allow_timeouts and not results["errors"] else EXIT_FAILED_BATCHES
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"{text}\n")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="local_evaluation.py",
+        description="Run the agent over a question file as the real evaluator does, judge its answers and print the "
+        "CRAG metrics. Finished batches are kept in DIR as they come; --resume goes on after an interruption.",
+        epilog="Exit code: 0 done; 1 a batch ran over its time or failed; 2 it could not run; 130 interrupted.",
+    )
+    _add_what(parser.add_argument_group("what is run"))
+    _add_limits(parser.add_argument_group("limits"))
+    _add_files(parser.add_argument_group("files"))
+    return parser
+
+
+def _add_what(what: argparse._ArgumentGroup) -> None:
+    what.add_argument(
+        "--preset",
+        metavar="P",
+        help=f"a preset ({', '.join(available_presets())}) or a TOML file; without it ${PRESET_VARIABLE}, "
+        f"else {DEFAULT_PRESET}",
+    )
+    what.add_argument(
+        "--dataset",
+        metavar="FILE",
+        type=Path,
+        default=DEFAULT_DATASET,
+        help="questions: .jsonl, .jsonl.bz2, .tar.bz2, or the first part of a cut file (default: %(default)s)",
+    )
+    what.add_argument("--limit", metavar="N", type=_whole(1), help="only the first N questions")
+    what.add_argument(
+        "--agent", metavar="M:C", default=DEFAULT_AGENT, help="the agent's module and class (default: %(default)s)"
+    )
+    what.add_argument("--kg-url", metavar="URL", help="knowledge graph server, given to the agent as CRAG_MOCK_API_URL")
+    what.add_argument(
+        "--judge", choices=JUDGE_NAMES, default="rules", help="who tells right from wrong (default: %(default)s)"
+    )
+
+
+def _add_limits(limits: argparse._ArgumentGroup) -> None:
+    limits.add_argument("--batch-size", metavar="N", type=_whole(1, MAX_BATCH_SIZE), help="instead of the agent's own")
+    limits.add_argument(
+        "--seconds-per-query",
+        metavar="S",
+        type=_seconds,
+        default=SECONDS_PER_QUERY,
+        help="a batch of N questions has N times this (default: %(default)g)",
+    )
+    limits.add_argument(
+        "--startup-seconds",
+        metavar="S",
+        type=_seconds,
+        default=600.0,
+        help="limit for building the agent (default: %(default)g)",
+    )
+    limits.add_argument("--allow-timeouts", action="store_true", help="exit with 0 in spite of overruns")
+    limits.add_argument("--fail-on-error", action="store_true", help="stop at the first failed batch")
+    limits.add_argument("--in-process", action="store_true", help="no process for the agent, no limits; for debuggers")
+
+
+def _add_files(files: argparse._ArgumentGroup) -> None:
+    files.add_argument("--output", metavar="DIR", type=Path, help="default: results/DATASET-PRESET")
+    going_on = files.add_mutually_exclusive_group()
+    going_on.add_argument("--resume", action="store_true", help="go on with the run that DIR holds")
+    going_on.add_argument("--overwrite", action="store_true", help="throw away the run that DIR holds")
+    files.add_argument("--retry-failed", action="store_true", help="with --resume: ask failed questions again")
+    files.add_argument("--quiet", action="store_true", help="no progress bar")
+
+
+def _whole(least: int, most: int | None = None) -> Any:  # noqa: ANN401 - argparse takes any callable
+    def parse(text: str) -> int:
+        value = int(text)
+        if value < least or (most is not None and value > most):
+            allowed = f"at least {least}" if most is None else f"from {least} to {most}"
+            raise argparse.ArgumentTypeError(f"must be {allowed}, found {value}")
+        return value
+
+    parse.__name__ = "whole number"  # argparse names it in "invalid whole number value"
+    return parse
+
+
+def _seconds(text: str) -> float:
+    value = float(text)
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"must be more than 0, found {text}")
+    return value

@@ -1,0 +1,111 @@
+"""Rules for answers in words: names, titles, phrases, and sentences that hold them."""
+
+import re
+
+from evaluation.judge.case import CLAUSE_VERB, Case, Finding
+from evaluation.judge.sets import listed_items
+from evaluation.judge.text import clean, content, found_in, position_of, recall, tokens
+
+_HEDGE = re.compile(
+    r"\bi (?:do not|don't|cannot|can't|could not|couldn't) (?:have|find|determine|provide|confirm|verify|answer|know)"
+    r"|\bnot (?:explicitly )?(?:stated|provided|mentioned|specified|available)\b|\bunable to\b|\bno information\b"
+)
+_NAME = r"(?:[A-Z][\w.'’-]*|of|the|de|van|von)(?:\s+(?:[A-Z][\w.'’-]*|of|the|de|van|von)){0,4}"
+_SERIES = re.compile(rf"{_NAME}(?:,\s+{_NAME})*,?\s+and\s+{_NAME}")
+_DENIAL = frozenset({"not", "unlike", "except", "than", "neither"})
+_SECOND_QUESTION = re.compile(r"\band (?:what|when|who|which|where|how)\b")
+NEEDED = 0.7
+NEEDED_OF_EXPLANATION = 0.4
+EXPLANATION = 9
+"""Telling words from which on a gold answer is an explanation, which nobody repeats word by word."""
+
+
+def same_words(case: Case) -> Finding | None:
+    """Equal but for case, accents, punctuation, articles, plurals and hyphens."""
+    joined = "".join(case.gold_tokens), "".join(case.prediction_tokens)
+    if joined[0] and joined[0] == joined[1]:
+        return Finding(True, "the same words")
+    return None
+
+
+def hedged(case: Case) -> Finding | None:
+    """A prediction that says it cannot tell is no answer, unless the gold answer says so too."""
+    last = case.sentences[-1] if case.sentences else ""
+    if _HEDGE.search(clean(last)) and not _HEDGE.search(clean(case.gold)):
+        return Finding(False, "the prediction says that it cannot tell")
+    return None
+
+
+def gold_phrase(case: Case) -> Finding | None:
+    """The gold answer stands in the prediction word by word, or all its words do; names slightly misspelt count."""
+    wanted = content(case.gold_tokens) or list(case.gold_tokens)
+    if case.is_sentence or not wanted:
+        return None
+    if listed_items(case.prediction) > 1 or _one_of_several(case):
+        return Finding(False, "the prediction lists several answers where the gold answer is one")
+    place = position_of(case.gold_tokens, case.prediction_tokens)
+    if place >= 0 and _DENIAL.intersection(case.prediction_tokens[max(0, place - 3) : place]):
+        return Finding(False, "the prediction denies the gold answer")
+    if place >= 0 or recall(wanted, case.prediction_tokens) == 1.0 or _holds_joined(case):
+        return Finding(True, "the prediction holds the gold answer")
+    if 3 <= len(wanted) <= 4 and position_of([wanted[0], wanted[-1]], case.prediction_tokens) >= 0:
+        return Finding(True, "the prediction holds the name without its middle part")
+    return None
+
+
+def _holds_joined(case: Case) -> bool:
+    """The gold answer is there in another division into words: "spiderman" for "Spider-Man"."""
+    wanted = "".join(case.gold_tokens)
+    if len(wanted) < 6:
+        return False
+    said = case.prediction_tokens
+    return any("".join(said[start:end]) == wanted for start in range(len(said)) for end in range(start + 1, start + 6))
+
+
+def _one_of_several(case: Case) -> bool:
+    """The prediction begins with a series of names, "A, B and C ...", and the gold answer is one of them."""
+    series = _SERIES.match(case.prediction)
+    if series is None:
+        return False
+    names = [tokens(name) for name in re.split(r",\s*(?:and\s+)?|\s+and\s+", series[0]) if name.strip()]
+    return len(names) > 1 and any(recall(case.gold_tokens, name) == 1.0 for name in [*names[:-1], names[-1][:6]])
+
+
+def nothing_but_gold(case: Case) -> Finding | None:
+    """The prediction tells something, and all that it tells is in the gold answer."""
+    told = case.new_in_prediction
+    if told and all(found_in(token, case.gold_tokens) for token in told):
+        return Finding(True, "all that the prediction tells is in the gold answer")
+    return None
+
+
+def telling_words(case: Case) -> Finding | None:
+    """Of the words by which a gold sentence goes beyond the question, enough are in the prediction."""
+    wanted = _answer_part(case) or case.new_in_gold or content(case.gold_tokens) or list(case.gold_tokens)
+    if not wanted:
+        return None  # no letter and no digit: only the very same text can meet it
+    share = recall(wanted, case.prediction_tokens)
+    numerals = [token for token in wanted if token[0].isdigit()]
+    others = [token for token in case.new_in_prediction if token[0].isdigit() and token not in case.gold_tokens]
+    if others and not set(numerals) <= set(case.prediction_tokens):
+        return Finding(False, f"the gold answer tells {', '.join(numerals)}, the prediction {', '.join(others[:3])}")
+    needed = 1.0 if len(wanted) <= 2 else NEEDED if len(wanted) < EXPLANATION else NEEDED_OF_EXPLANATION
+    return Finding(share >= needed, f"{share:.0%} of the gold answer's telling words are in the prediction")
+
+
+def _answer_part(case: Case) -> list[str]:
+    """Of a gold sentence, the words that answer: its subject if the question does not name it, else what follows the
+    verb up to the next comma. Empty where the sentence does not divide so, or the question asks two things.
+    """
+    if not case.is_sentence or _SECOND_QUESTION.search(case.query.lower()):
+        return []
+    text = clean(case.gold)
+    verb = CLAUSE_VERB.search(text)
+    if verb is None:
+        return []
+    subject, rest = re.split(r",(?!\d{3})", text[: verb.start()])[0], text[verb.end() :]
+    for part in (subject, re.split(r",(?!\d{3})|\bwhich\b|\bwhile\b|\bbecause\b", rest)[0]):
+        new = [token for token in content(tokens(part)) if not found_in(token, case.query_tokens)]
+        if new:
+            return new
+    return []

@@ -1,0 +1,89 @@
+"""The rule for answers that are sets of items: the same items in any order, none missing, none added."""
+
+import re
+
+from evaluation.judge.case import CLAUSE_VERB, Case, Finding
+from evaluation.judge.text import clean, content, found_in, recall, tokens
+
+_ASKS_SET = re.compile(
+    r"\b(?:what|who|which|who all) (?:are|were|have|has)\b|\b(?:list|names?|all|members|every|each|top \d+)\b"
+    r"|\bwho (?:all )?(?:played|produced|wrote|directed|starred|held|won)\b"
+    r"|\b(?:what|which) (?:\w+ ){0,3}(?!(?:was|is|has|does|this)\b)\w+[^s\W]s "
+    r"(?:are|were|have|had|did|do|won|play|make)\b"
+)
+_LISTED = re.compile(r"(?m)(?:^|\s)\(?(?P<number>\d{1,2})[.)](?:\s+\S|\s*$)")
+
+
+def same_items(case: Case) -> Finding | None:
+    """Every item of the gold set must be in the prediction, and the prediction may list no further ones.
+
+    Items are what commas, semicolons and "and" separate. An item is in the prediction when its words are; a name also
+    without its middle parts, and slightly misspelt.
+    """
+    items = gold_items(case)
+    if items is None:
+        return None
+    missing = [item for item in items if not _has(case.prediction_tokens, item)]
+    if missing:
+        return Finding(False, f'of {len(items)} items the prediction lacks "{" ".join(missing[0])}"')
+    listed = listed_items(case.prediction)
+    if listed > len(items):
+        return Finding(False, f"the prediction has all {len(items)} items, but lists {listed}")
+    return Finding(True, f"the prediction has all {len(items)} items")
+
+
+def gold_items(case: Case) -> list[list[str]] | None:
+    """The items of the gold answer as tokens, or None where it is not a set."""
+    if not _ASKS_SET.search(case.query.lower()):
+        return None
+    text = re.sub(r"\([^)]*\)", " ", clean(case.gold)).strip(" .")
+    quoted = [item for item in re.findall(r'"([^"]+)"', text) if f'"{item}"' not in clean(case.query)]
+    if len(quoted) > 1:
+        return [content(tokens(item)) or list(tokens(item)) for item in quoted]
+    if not case.is_sentence:
+        return _usable([content(tokens(part)) for part in _split(text)])
+    verb = CLAUSE_VERB.search(text)
+    if verb is None:
+        return None
+    return _items_of_clause(case, text[: verb.start()]) or _items_of_clause(case, text[verb.end() :])
+
+
+def _items_of_clause(case: Case, text: str) -> list[list[str]] | None:
+    """The items of one side of a sentence's verb: without words of the question, and none made of those alone."""
+    parts = [content(tokens(part)) for part in _split(text)]
+    new = [[token for token in part if not found_in(token, case.query_tokens)] for part in parts if part]
+    return None if any(not item for item in new) else _usable(new)
+
+
+def _usable(items: list[list[str]]) -> list[list[str]] | None:
+    items = [item for item in items if item]
+    return items if len(items) > 1 and all(len(item) <= 7 for item in items) else None
+
+
+def _split(text: str) -> list[str]:
+    """The items of a list in words. "And" separates only the last two, as it can be part of a name."""
+    if ";" in text or "\n" in text:
+        return re.split(r"[;\n]", text)
+    parts = re.split(r",(?!\d{3}\b)", text)
+    last = parts.pop()
+    joined = re.match(r"\s*(?:and|or|&)\s+(.*)", last, re.DOTALL)
+    if joined:
+        return [*parts, joined[1]]
+    return [*parts, *re.split(r"\s(?:and|&)\s(?!.*\s(?:and|&)\s)", last)]
+
+
+def listed_items(prediction: str) -> int:
+    """How many items a numbered or bulleted list in the prediction has; without one, how many a bare list has; or 0."""
+    found = [int(match["number"]) for match in _LISTED.finditer(prediction)]
+    if 1 in found and 2 in found:
+        return max(found)
+    bullets = len(re.findall(r"(?m)^\s*[-*•]\s+\S", prediction))
+    if bullets > 1:
+        return bullets
+    return 0
+
+
+def _has(text: tuple[str, ...], item: list[str]) -> bool:
+    if recall(item, text) == 1.0:
+        return True
+    return len(item) > 2 and recall([item[0], item[-1]], text) == 1.0

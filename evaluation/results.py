@@ -1,0 +1,78 @@
+"""results.json and the table at the end of a run."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from evaluation.judge import Verdict
+from evaluation.metrics import measure, slices
+from evaluation.signature import signature_line
+
+_TITLES = {"domain": "domain", "question_type": "question type", "static_or_dynamic": "dynamism"}
+
+
+def summarise(
+    records: Sequence[Mapping[str, Any]], sittings: Sequence[Mapping[str, Any]], signature: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What results.json holds.
+
+    `timeouts` and `errors` count batches, `retried` questions that took more than one attempt. Seconds `total` are the
+    agent's over all batches; `startup` and `first_answer` are of the last sitting that started the agent.
+    """
+    batches = {(record["batch"], record["attempt"], record["batch_seconds"]): record for record in records}
+    total = sum(record["batch_seconds"] for record in batches.values())
+    last = sittings[-1] if sittings else {}
+    return {
+        **measure([Verdict(record["verdict"]) for record in records]).to_dict(),
+        "slices": {
+            field: {label: metrics.to_dict() for label, metrics in groups.items()}
+            for field, groups in slices(records).items()
+        },
+        "signature": dict(signature),
+        "seconds": {
+            "total": round(total, 3),
+            "per_question": round(total / len(records), 3) if records else 0.0,
+            "slowest_batch_per_question": round(max((record["seconds"] for record in records), default=0.0), 3),
+            "startup": last.get("startup_seconds"),
+            "first_answer": last.get("first_answer_seconds"),
+        },
+        "peak_memory_mb": max((sitting.get("peak_memory_mb", 0.0) for sitting in sittings), default=0.0),
+        "timeouts": sum(bool(record["timed_out"]) for record in batches.values()),
+        "errors": sum(bool(record["error"]) and not record["timed_out"] for record in batches.values()),
+        "retried": sum(record["attempt"] > 1 for record in records),
+    }
+
+
+def table(results: Mapping[str, Any]) -> str:
+    """The metrics as text: one line for all questions, then one for each label of each slice, with 95 % intervals."""
+    labels = [label for groups in results["slices"].values() for label in groups]
+    width = max(len(label) + 2 for label in [*labels, "all questions"])
+    numbers = f"{'score':>7}  {'95 % interval':^17}  {'accuracy':>8}  {'hallucin.':>9}  {'missing':>8}  {'n':>5}"
+    lines = [f"{'':{width}}  {numbers}", _line("all questions", results, width)]
+    for field, groups in results["slices"].items():
+        lines.append(_TITLES.get(field, field))
+        lines.extend(_line(f"  {label}", metrics, width) for label, metrics in groups.items())
+    if results["unscored"]:
+        lines.append(f"{results['unscored']} more could not be scored and count neither way")
+    return "\n".join(lines)
+
+
+def footer(results: Mapping[str, Any], folder: Path) -> str:
+    """Under the table: times, memory, signature, and where the files are."""
+    seconds = results["seconds"]
+    times = [f"{seconds['per_question']:.2f} s per question"]
+    if seconds["startup"] is not None:
+        times.append(f"start-up {seconds['startup']:.1f} s")
+    if seconds["first_answer"] is not None:
+        times.append(f"first answer after {seconds['first_answer']:.1f} s")
+    if results["peak_memory_mb"]:
+        times.append(f"peak memory {results['peak_memory_mb']:.0f} MiB")
+    return "\n".join([", ".join(times), f"signature  {signature_line(results['signature'])}", f"files      {folder}"])
+
+
+def _line(label: str, metrics: Mapping[str, Any], width: int) -> str:
+    low, high = metrics["ci"]
+    return (
+        f"{label:{width}}  {metrics['score']:>+7.3f}  [{low:>+7.3f},{high:>+7.3f}]  {metrics['accuracy']:>8.3f}  "
+        f"{metrics['hallucination']:>9.3f}  {metrics['missing']:>8.3f}  {metrics['n']:>5}"
+    )

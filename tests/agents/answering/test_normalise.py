@@ -1,0 +1,158 @@
+"""The exact strings that the evaluator gets."""
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agents.answering.normalise import MAX_TOKENS, normalise, one_line, token_bound, trim_to_tokens
+from agents.contracts import I_DONT_KNOW, INVALID_QUESTION, Decision
+
+PHRASES = [
+    ("Barry Levinson.", "Barry Levinson."),
+    ("Answer: Barry Levinson", "Barry Levinson"),
+    ("The answer is: 42", "42"),
+    ("\n\n  Barry Levinson\nBecause the page says so.", "Barry Levinson"),
+    ("**Barry Levinson**", "Barry Levinson"),
+    ('"Rain Man"', "Rain Man"),
+    ("Barry Levinson<|eot_id|>", "Barry Levinson"),
+    ("assistant\n\nBarry Levinson", "Barry Levinson"),
+    ("a\u200bb  c", "ab c"),
+    ("I don't like it is a song by the band.", "I don't like it is a song by the band."),
+]
+ABSTENTIONS = [
+    "I don't know", "i don't know.", "I don’t know", "I do not know the answer.", "I'm not sure, maybe Paris",
+    "I am unable to answer this.", "The context does not provide this information.", "It cannot be determined.",
+    "There is not enough information.", "unknown", "N/A", "", "   \n", "...", "The references do not mention a coach.",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("raw", "expected"), PHRASES)
+def test_an_answer_is_stripped_to_its_line(raw: str, expected: str) -> None:
+    answer = normalise(raw, "web")
+    assert answer.text == expected
+    assert answer.decision is Decision.ANSWERED
+
+
+@pytest.mark.parametrize("raw", ABSTENTIONS)
+def test_every_way_of_not_knowing_becomes_the_official_phrase(raw: str) -> None:
+    answer = normalise(raw, "web")
+    assert answer.text == I_DONT_KNOW
+    assert answer.text.isascii()
+    assert answer.decision is Decision.ABSTAINED
+    assert answer.reason
+
+
+@pytest.mark.parametrize("raw", ["Invalid question.", "invalid question", "This question has a false premise."])
+def test_a_false_premise_becomes_the_gold_phrase(raw: str) -> None:
+    answer = normalise(raw, "web")
+    assert answer.text == INVALID_QUESTION
+    assert answer.decision is Decision.INVALID_QUESTION
+
+
+@given(st.text(max_size=400))
+def test_any_text_becomes_one_short_printable_line(raw: str) -> None:
+    text = normalise(raw, "web").text
+    assert text
+    assert "\n" not in text
+    assert text.isprintable()
+    text.encode("utf-8")
+
+
+@given(st.text(max_size=200))
+def test_normal_form_is_stable(raw: str) -> None:
+    once = one_line(raw)
+    assert normalise(once, "web").text == normalise(one_line(once), "web").text
+
+
+def test_lone_surrogates_do_not_break_the_answer() -> None:
+    normalise("caf\ud800 noir", "web").text.encode("utf-8")
+
+
+def test_a_long_answer_is_cut_at_the_evaluators_limit() -> None:
+    text = " ".join(f"film number {number}," for number in range(200))
+    cut = trim_to_tokens(text)
+    assert text.startswith(cut)
+    assert 60 < len(cut) < len(text)
+
+
+def test_a_short_answer_is_not_cut() -> None:
+    text = "Dustin Hoffman and Tom Cruise star in Rain Man, which Barry Levinson directed."
+    assert trim_to_tokens(text) == text
+
+
+@pytest.mark.models
+def test_the_bound_counts_at_least_what_the_real_tokenizer_counts() -> None:
+    from models.manifest import WeightsMissingError, locate
+
+    try:
+        folder = locate("llama-2-tokenizer")
+    except WeightsMissingError as error:
+        pytest.skip(str(error))
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    words = [
+        "the",
+        "quick",
+        "film",
+        "of",
+        "1988",
+        "was",
+        "directed",
+        "by",
+        "Barry",
+        "Levinson",
+        "and",
+        "won",
+        "four",
+        "Academy",
+        "Awards",
+        "including",
+        "Best",
+        "Picture",
+        "Tchaikovsky",
+        "Krzysztof",
+        "Kieślowski",
+        "Björk",
+        "São",
+        "Paulo",
+        "$1,234.56",
+        "12/31/1999",
+        "Schwarzenegger",
+        "Kyiv",
+        "3.14",
+        "Mbappé",
+        "NASDAQ",
+        "AAPL",
+        "earnings-per-share",
+        "McDonald's",
+        "Real",
+        "Madrid",
+        "C.F.",
+        "東京",
+        "№1",
+        "—",
+        "“quoted”",
+    ]
+    picker = random.Random(20240315)
+    for _ in range(300):
+        text = " ".join(picker.choices(words, k=picker.randint(1, 40)))
+        assert token_bound(text) >= len(tokenizer.encode(text, add_special_tokens=False).ids), text
+
+
+@pytest.mark.models
+def test_trimming_agrees_with_the_evaluators_own_way() -> None:
+    from models.manifest import WeightsMissingError, locate
+
+    try:
+        folder = locate("llama-2-tokenizer")
+    except WeightsMissingError as error:
+        pytest.skip(str(error))
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    text = "Among the films of that year are " + ", ".join(f"The Long Title Number {n}" for n in range(60))
+    official = tokenizer.decode(tokenizer.encode(text, add_special_tokens=False).ids[:MAX_TOKENS]).strip()
+    assert trim_to_tokens(text) == official

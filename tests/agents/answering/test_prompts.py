@@ -1,0 +1,33 @@
+"""Prompts carry what the paper lists, and text that is filled in cannot open new places."""
+
+import pytest
+
+from agents.answering.prompts import PROMPTS
+from agents.contracts import I_DONT_KNOW, INVALID_QUESTION
+
+
+@pytest.mark.parametrize("name", PROMPTS)
+def test_every_prompt_shows_limit_time_context_and_question(name: str) -> None:
+    system, user = PROMPTS[name].render(
+        token_limit=37,
+        query_time="03/05/2024, 23:18:31 PT",
+        context="<doc>Tin is a metal.</doc>",
+        query="is tin a metal?",
+    )
+    assert "37" in system.content
+    assert "03/05/2024, 23:18:31 PT" in system.content
+    assert "<doc>Tin is a metal.</doc>" in user.content
+    assert user.content.index("is tin a metal?") > user.content.index("Tin is a metal.")
+    assert user.content.endswith("Answer:")
+
+
+def test_only_the_controlled_prompt_names_the_two_ways_out() -> None:
+    contents = {name: prompt.user for name, prompt in PROMPTS.items()}
+    assert I_DONT_KNOW in contents["controlled"]
+    assert INVALID_QUESTION in contents["controlled"]
+    assert I_DONT_KNOW not in contents["basic"]
+
+
+def test_places_in_a_page_are_not_filled_in() -> None:
+    _, user = PROMPTS["basic"].render(token_limit=5, query_time="now", context="cost: $query $5", query="how much?")
+    assert "cost: $query $5" in user.content

@@ -1,0 +1,66 @@
+import subprocess
+import sys
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from agents.llm import ENGINES, EngineUnavailableError, load_language_model
+from agents.llm.scripted_engine import ScriptedLanguageModel
+from agents.settings import LanguageModelSettings, OpenAIEngine, ScriptedEngine, TransformersEngine, VllmEngine
+from models.manifest import WeightsMissingError
+
+REPOSITORY = Path(__file__).parents[3]
+
+
+def test_every_engine_of_the_settings_is_registered() -> None:
+    classes = get_args(get_args(LanguageModelSettings)[0])
+    assert {get_args(engine.model_fields["engine"].annotation)[0] for engine in classes} == set(ENGINES)
+
+
+def test_the_door_imports_no_engine() -> None:
+    heavy = "{'torch', 'transformers', 'openai', 'vllm', 'peft'}"
+    code = f"import sys, agents.llm; print(sorted({heavy} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=REPOSITORY, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_settings_choose_the_engine() -> None:
+    assert isinstance(load_language_model(ScriptedEngine(engine="scripted")), ScriptedLanguageModel)
+
+
+@pytest.mark.parametrize(
+    ("settings", "package", "requirements"),
+    [
+        (OpenAIEngine(engine="openai", model="m"), "openai", "requirements-cpu.txt"),
+        (TransformersEngine(engine="transformers", model="m"), "torch", "requirements-cpu.txt"),
+        (VllmEngine(engine="vllm", model="m"), "vllm", "requirements-vllm-cpu.txt"),
+    ],
+)
+def test_a_missing_package_is_named_with_the_file_that_installs_it(
+    settings: LanguageModelSettings, package: str, requirements: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    for module in [name for name in sys.modules if name.startswith("agents.llm.")]:
+        monkeypatch.delitem(sys.modules, module)
+    with pytest.raises(EngineUnavailableError, match=requirements) as caught:
+        load_language_model(settings)
+    assert package in str(caught.value)
+
+
+def test_missing_weights_are_found_without_loading_anything(tmp_path: Path, tiny_llama: Path) -> None:
+    nowhere = load_language_model(TransformersEngine(engine="transformers", model="no-such-model"))
+    with pytest.raises(WeightsMissingError, match="no-such-model"):
+        nowhere.check_weights()
+    with pytest.raises(WeightsMissingError, match="no-such-model"):
+        nowhere.warm_up()
+    (tmp_path / "adapter_config.json").write_text("{}")
+    (tmp_path / "adapter_model.bin").write_bytes(b"pickled")
+    settings = TransformersEngine(engine="transformers", model=str(tiny_llama), adapters={"old": str(tmp_path)})
+    with pytest.raises(WeightsMissingError, match=r"adapter_model\.safetensors"):
+        load_language_model(settings).check_weights()
+
+
+def test_weights_that_are_there_pass(tiny_llama: Path, tiny_adapters: dict[str, str]) -> None:
+    settings = TransformersEngine(engine="transformers", model=str(tiny_llama), adapters=tiny_adapters)
+    load_language_model(settings).check_weights()

@@ -1,0 +1,198 @@
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from peft import PeftModel
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from agents.deadline import Deadline
+from agents.llm import Generation, GenerationRequest, LanguageModelDiedError, Message, transformers_engine
+from agents.llm.transformers_engine import TransformersLanguageModel
+from agents.settings import TransformersEngine
+
+QUESTIONS = ("who?", "Is it a lazy dog? " * 6, "five dozen", "The quick brown fox " * 3)
+
+
+def ask(text: str, *, adapter: str | None = None, max_tokens: int = 12, **rest: Any) -> GenerationRequest:
+    return GenerationRequest(messages=(Message("user", text),), adapter=adapter, max_tokens=max_tokens, **rest)
+
+
+def load(folder: Path, adapters: dict[str, str] | None = None, **changes: Any) -> TransformersLanguageModel:
+    settings = {"dtype": "float32", "device": "cpu", **changes}
+    return TransformersLanguageModel(
+        TransformersEngine(engine="transformers", model=str(folder), adapters=adapters or {}, **settings)
+    )
+
+
+@pytest.fixture(scope="module")
+def tiny(tiny_llama: Path, tiny_adapters: dict[str, str]) -> Iterator[TransformersLanguageModel]:
+    model = load(tiny_llama, tiny_adapters)
+    model.warm_up()
+    yield model
+    model.close()
+
+
+def reference(model: Any, folder: Path, question: str, max_tokens: int) -> tuple[str, float]:
+    """Text by transformers' own greedy `generate`, and its mean log-probability by one pass over prompt and text."""
+    tokenizer = AutoTokenizer.from_pretrained(str(folder))
+    chat = [{"role": "user", "content": question}]
+    rendered = tokenizer.apply_chat_template(chat, tokenize=False, add_generation_prompt=True)
+    prompt = tokenizer(rendered, add_special_tokens=False, return_tensors="pt").input_ids
+    with torch.no_grad():
+        whole = model.generate(prompt, do_sample=False, max_new_tokens=max_tokens, pad_token_id=0)
+        log_probabilities = torch.log_softmax(model(whole).logits[0, :-1], dim=-1)
+    chosen = whole[0, 1:]
+    each = log_probabilities[torch.arange(len(chosen)), chosen][prompt.shape[1] - 1 :]
+    return tokenizer.decode(whole[0, prompt.shape[1] :], skip_special_tokens=True), each.mean().item()
+
+
+def check_against_reference(engine: TransformersLanguageModel, model: Any, folder: Path, adapter: str | None) -> None:
+    generations = engine.generate([ask(text, adapter=adapter) for text in QUESTIONS], Deadline(60))
+    for question, generation in zip(QUESTIONS, generations, strict=True):
+        text, mean = reference(model, folder, question, 12)
+        assert generation.text == text
+        assert generation.mean_log_probability == pytest.approx(mean, abs=1e-3)
+
+
+def test_text_and_log_probability_equal_transformers_own(tiny: TransformersLanguageModel, tiny_llama: Path) -> None:
+    check_against_reference(tiny, AutoModelForCausalLM.from_pretrained(str(tiny_llama)), tiny_llama, None)
+
+
+@pytest.mark.models
+def test_text_and_log_probability_of_a_real_model(smollm2: str) -> None:
+    from models.manifest import locate
+
+    folder = locate(smollm2)
+    engine = load(folder)
+    check_against_reference(engine, AutoModelForCausalLM.from_pretrained(str(folder), dtype="float32"), folder, None)
+    engine.close()
+
+
+@pytest.mark.parametrize("adapter", ["first", "second"])
+def test_an_adapter_answers_as_if_it_were_merged_into_the_weights(
+    tiny: TransformersLanguageModel, tiny_llama: Path, tiny_adapters: dict[str, str], adapter: str
+) -> None:
+    base = AutoModelForCausalLM.from_pretrained(str(tiny_llama))
+    merged = PeftModel.from_pretrained(base, tiny_adapters[adapter]).merge_and_unload()
+    check_against_reference(tiny, merged, tiny_llama, adapter)
+
+
+def test_adapters_and_base_model_differ(tiny: TransformersLanguageModel) -> None:
+    requests = [ask("how many?", adapter=adapter) for adapter in (None, "first", "second", None)]
+    texts = [generation.text for generation in tiny.generate(requests, Deadline(60))]
+    assert len(set(texts)) == 3
+    assert texts[0] == texts[3]
+
+
+def test_reading_prompts_in_small_parts_changes_nothing(
+    tiny: TransformersLanguageModel, tiny_llama: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    requests = [ask(question) for question in QUESTIONS]
+    whole = tiny.generate(requests, Deadline(60))
+    monkeypatch.setattr(transformers_engine, "_PREFILL_TOKENS_ON_CPU", 20)
+    in_parts = load(tiny_llama).generate(requests, Deadline(60))
+    assert [generation.text for generation in in_parts] == [generation.text for generation in whole]
+
+
+def test_the_smallest_top_p_is_greedy_and_sampling_is_not(tiny: TransformersLanguageModel) -> None:
+    greedy, narrow, *hot = tiny.generate(
+        [ask("who?"), ask("who?", temperature=1.0, top_p=1e-6)] + [ask("who?", temperature=3.0)] * 4, Deadline(60)
+    )
+    assert narrow.text == greedy.text
+    assert len({generation.text for generation in hot}) > 1
+
+
+def test_sampling_repeats_in_a_new_engine(tiny_llama: Path) -> None:
+    requests = [ask("who?", temperature=2.0)] * 3
+    texts = [[g.text for g in load(tiny_llama).generate(requests, Deadline(60))] for _ in range(2)]
+    assert texts[0] == texts[1]
+
+
+def test_a_prompt_that_does_not_fit_fails_alone(tiny: TransformersLanguageModel) -> None:
+    long, short = tiny.generate([ask("fox " * 2000), ask("fox")], Deadline(60))
+    assert long.finish_reason == "error"
+    assert "512" in (long.error or "")
+    assert short.finish_reason in {"stop", "length"}
+
+
+def test_an_answer_ends_where_the_window_ends(tiny: TransformersLanguageModel) -> None:
+    question = tiny.truncate("x " * 600, 480)
+    (generation,) = tiny.generate([ask(question, max_tokens=400)], Deadline(60))
+    assert generation.prompt_tokens + generation.completion_tokens <= 512
+
+
+def slow_down(engine: TransformersLanguageModel, seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let each forward pass of the warm engine take that much longer."""
+    forward = engine._model.forward
+
+    def slow(*args: Any, **kwargs: Any) -> Any:
+        time.sleep(seconds)
+        return forward(*args, **kwargs)
+
+    monkeypatch.setattr(engine._model, "forward", slow)
+
+
+def test_generation_stops_at_the_deadline_with_what_it_has(tiny_llama: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = load(tiny_llama)
+    engine.warm_up()
+    slow_down(engine, 0.05, monkeypatch)
+    started = time.monotonic()
+    (generation,) = engine.generate([ask("who?", max_tokens=300, stop=("never",))], Deadline(1.0))
+    assert time.monotonic() - started < 1.2
+    assert generation.finish_reason == "deadline"
+    assert 5 <= generation.completion_tokens <= 20
+
+
+def test_what_cannot_finish_is_not_begun_and_time_is_shared(tiny_llama: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = load(tiny_llama, batch_size=1)
+    engine.warm_up()
+    slow_down(engine, 0.02, monkeypatch)
+    engine.generate([ask("who?", max_tokens=30)] * 8, Deadline(60))
+    started = time.monotonic()
+    refused = engine.generate([ask("who?", max_tokens=30)] * 2, Deadline(0.1))
+    assert refused == [Generation.out_of_time()] * 2
+    assert time.monotonic() - started < 0.1
+    shared = engine.generate([ask(question, max_tokens=200) for question in QUESTIONS], Deadline(2.0))
+    assert all(generation.completion_tokens >= 1 for generation in shared)
+    assert all(generation.finish_reason in {"deadline", "stop"} for generation in shared)
+
+
+def test_a_batch_that_fails_is_tried_request_by_request(
+    tiny: TransformersLanguageModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decoder = tiny._decoder
+    assert decoder is not None
+    run = decoder.run
+
+    def fragile(rows: Any, deadline: Deadline) -> list[Generation]:
+        if any(row.request.messages[0].content == "bad" for row in rows):
+            raise torch.cuda.OutOfMemoryError("no memory for this one")
+        return run(rows, deadline)
+
+    monkeypatch.setattr(decoder, "run", fragile)
+    first, bad, last = tiny.generate([ask("one"), ask("bad"), ask("two")], Deadline(60))
+    assert bad.finish_reason == "error"
+    assert "OutOfMemoryError: no memory for this one" in (bad.error or "")
+    assert {first.finish_reason, last.finish_reason} <= {"stop", "length"}
+
+
+def test_a_broken_gpu_is_a_dead_engine(tiny: TransformersLanguageModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(rows: Any, deadline: Deadline) -> list[Generation]:
+        raise torch.AcceleratorError("CUDA error: an illegal memory access was encountered")
+
+    monkeypatch.setattr(tiny._decoder, "run", broken)
+    with pytest.raises(LanguageModelDiedError, match="illegal memory access"):
+        tiny.generate([ask("one")], Deadline(60))
+
+
+def test_loading_and_generating_write_nothing(
+    tiny_llama: Path, tiny_adapters: dict[str, str], capfd: pytest.CaptureFixture[str], recwarn: pytest.WarningsRecorder
+) -> None:
+    engine = load(tiny_llama, tiny_adapters)
+    engine.generate([ask("who?", adapter="second"), ask("fox " * 2000)], Deadline(60))
+    engine.close()
+    assert capfd.readouterr() == ("", "")
+    assert [str(warning.message) for warning in recwarn] == []

@@ -1,0 +1,79 @@
+"""The clock of a batch, with a clock that only the test moves."""
+
+import pytest
+
+from agents.deadline import BatchClock, Deadline
+
+
+class Hands:
+    """A clock whose hands the test moves."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_remaining_falls_to_zero_and_not_below() -> None:
+    hands = Hands()
+    deadline = Deadline(5, hands)
+    hands.now += 3
+    assert (deadline.remaining, deadline.elapsed, deadline.expired) == (2, 3, False)
+    hands.now += 3
+    assert (deadline.remaining, deadline.expired) == (0, True)
+
+
+def test_a_nested_deadline_never_outlasts_the_outer_one() -> None:
+    hands = Hands()
+    outer = Deadline(5, hands)
+    assert outer.within(2).remaining == 2
+    assert outer.within(60).remaining == 5
+
+
+def test_stages_divide_what_is_left_by_their_shares() -> None:
+    hands = Hands()
+    clock = BatchClock(34, 4, {"extract": 1, "rerank": 2, "generate": 3}, hands)
+    with clock.stage("extract") as budget:
+        assert budget.remaining == pytest.approx(30 / 6)
+        hands.now += 5
+    with clock.stage("rerank") as budget:
+        assert budget.remaining == pytest.approx(25 * 2 / 5)
+
+
+def test_saved_time_goes_to_later_stages_and_overruns_are_shared() -> None:
+    hands = Hands()
+    clock = BatchClock(30, 0, {"extract": 1, "rerank": 2, "generate": 3}, hands)
+    with clock.stage("extract"):
+        hands.now += 0
+    with clock.stage("rerank") as budget:
+        assert budget.remaining == pytest.approx(12)
+        hands.now += 20
+    with clock.stage("generate") as budget:
+        assert budget.remaining == pytest.approx(10)
+    assert clock.seconds == {"extract": 0, "rerank": 20, "generate": 0}
+
+
+def test_a_stage_that_fails_is_timed_too() -> None:
+    hands = Hands()
+    clock = BatchClock(30, 0, {"extract": 1}, hands)
+
+    def fail_after_two_seconds() -> None:
+        with clock.stage("extract"):
+            hands.now += 2
+            raise RuntimeError("broken page")
+
+    with pytest.raises(RuntimeError, match="broken page"):
+        fail_after_two_seconds()
+    assert clock.seconds == {"extract": 2}
+
+
+def test_until_end_of_covers_all_stages_so_far() -> None:
+    clock = BatchClock(60, 0, {"extract": 1, "rerank": 2, "generate": 3}, Hands())
+    assert clock.until_end_of("rerank").remaining == pytest.approx(30)
+
+
+def test_unknown_stage_is_named() -> None:
+    clock = BatchClock(60, 0, {"extract": 1}, Hands())
+    with pytest.raises(KeyError, match="'refine' has no share"), clock.stage("refine"):
+        pass

@@ -1,0 +1,95 @@
+"""What the evaluator hands over becomes queries; a bad row costs one answer, a bad batch is an error at once."""
+
+from datetime import datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agents.queries import BatchFormatError, parse_batch, parse_query_time
+
+PAGE = {
+    "page_name": "Rain Man",
+    "page_url": "https://films.example/rain-man",
+    "page_snippet": "A film of 1988",
+    "page_result": "<p>Rain Man</p>",
+    "page_last_modified": "",
+}
+
+
+def batch_of(**columns: list[Any]) -> dict[str, list[Any]]:
+    whole: dict[str, list[Any]] = {
+        "interaction_id": ["a"],
+        "query": ["who directed rain man?"],
+        "search_results": [[PAGE]],
+        "query_time": ["03/05/2024, 23:18:31 PT"],
+    }
+    return whole | columns
+
+
+def test_a_row_becomes_a_query() -> None:
+    (query,) = parse_batch(batch_of())
+    assert query.text == "who directed rain man?"
+    assert query.asked_at == datetime(2024, 3, 5, 23, 18, 31)
+    assert query.pages[0].html == "<p>Rain Man</p>"
+    assert query.fault is None
+
+
+@pytest.mark.parametrize(
+    ("columns", "told"),
+    [
+        ({"query": None}, "'query' must be a list, found NoneType"),
+        ({"query": "abc"}, "'query' must be a list, found str"),
+        ({"query": ["a", "b"]}, "differ in length"),
+    ],
+)
+def test_a_malformed_batch_is_an_error(columns: dict[str, Any], told: str) -> None:
+    with pytest.raises(BatchFormatError, match=told):
+        parse_batch(batch_of(**columns))
+
+
+def test_a_missing_key_is_named() -> None:
+    batch = batch_of()
+    del batch["query_time"]
+    with pytest.raises(BatchFormatError, match="'query_time' is missing"):
+        parse_batch(batch)
+
+
+@pytest.mark.parametrize("text", [None, 7, "", "   ", ["x"]])
+def test_a_question_that_is_no_text_is_a_fault_of_its_row(text: object) -> None:
+    (query,) = parse_batch(batch_of(query=[text]))
+    assert query.fault is not None
+    assert "not a text" in query.fault
+
+
+@pytest.mark.parametrize("results", [None, "html", 5])
+def test_search_results_that_are_no_list_are_a_fault_of_their_row(results: object) -> None:
+    (query,) = parse_batch(batch_of(search_results=[results]))
+    assert query.fault is not None
+    assert query.pages == ()
+
+
+def test_broken_search_results_are_read_as_far_as_they_go() -> None:
+    (query,) = parse_batch(batch_of(search_results=[[None, {"page_url": None, "page_result": 3}, PAGE]]))
+    assert [page.rank for page in query.pages] == [1, 2]
+    assert (query.pages[0].url, query.pages[0].html) == ("", "")
+    assert query.fault is None
+
+
+def test_lone_surrogates_are_replaced() -> None:
+    (query,) = parse_batch(batch_of(query=["caf\ud800 opening"], search_results=[[PAGE | {"page_result": "\udfff"}]]))
+    query.text.encode("utf-8")
+    query.pages[0].html.encode("utf-8")
+
+
+@pytest.mark.parametrize("text", ["", "yesterday", "2024-03-05", "13/45/2024, 10:00:00 PT"])
+def test_unreadable_query_time_is_none(text: str) -> None:
+    assert parse_query_time(text) is None
+
+
+@given(st.lists(st.tuples(*[st.none() | st.integers() | st.text() | st.lists(st.none() | st.text())] * 4), max_size=5))
+def test_any_values_give_one_query_per_row(rows: list[tuple[Any, ...]]) -> None:
+    columns = [list(column) for column in zip(*rows, strict=True)] or [[]] * 4
+    names = ("interaction_id", "query", "search_results", "query_time")
+    assert len(parse_batch(dict(zip(names, columns, strict=True)))) == len(rows)

@@ -1,0 +1,141 @@
+"""Presets are data: each loads, and each kind of mistake is told with file, key and what is allowed."""
+
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from agents.answering.prompts import PROMPTS
+from agents.settings import (
+    PRESET_VARIABLE,
+    PRESETS,
+    AnsweringSettings,
+    ParentChildChunks,
+    SettingsError,
+    TransformersEngine,
+    WordChunks,
+    active_preset,
+    available_presets,
+    load_settings,
+)
+
+CPU = (PRESETS / "cpu.toml").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", available_presets())
+def test_every_shipped_preset_loads_under_its_own_name(name: str) -> None:
+    settings = load_settings(name)
+    assert settings.name == name
+    assert 1 <= settings.batch_size <= 16
+    assert settings.deadline.seconds_per_query == 30.0
+
+
+def test_the_presets_that_the_design_names_are_shipped() -> None:
+    assert {"db3_task1", "db3_task23", "nec", "weknow", "submission", "cpu"} <= set(available_presets())
+
+
+def test_db3_preset_holds_the_numbers_of_its_paper() -> None:
+    settings = load_settings("db3_task1")
+    assert settings.web.chunk == ParentChildChunks(method="parent_child", parent_characters=700, child_characters=200)
+    assert [(stage.method, getattr(stage, "top_k", None)) for stage in settings.web.retrieve] == [("dense", 50)]
+    assert settings.web.rerank is not None
+    assert settings.web.rerank.top_k == 10
+    assert settings.web.context.max_tokens == 4000
+    assert settings.web.extract.method == "beautifulsoup"
+
+
+def test_nec_preset_holds_the_numbers_of_its_paper() -> None:
+    settings = load_settings("nec")
+    assert settings.web.chunk == WordChunks(method="words", words=150, overlap=25)
+    assert settings.web.rerank is not None
+    assert settings.web.rerank.top_k == 15
+    assert settings.web.extract.max_word_characters == 30
+    assert settings.answering.minimum_top_score == 0.8
+    assert (settings.answering.temperature, settings.answering.top_p, settings.answering.max_new_tokens) == (
+        0,
+        0.95,
+        50,
+    )
+
+
+def test_settings_cannot_be_changed() -> None:
+    with pytest.raises(ValidationError, match="frozen"):
+        load_settings("cpu").batch_size = 3
+
+
+@pytest.mark.parametrize(
+    ("found", "replacement", "key", "told"),
+    [
+        ("snippets = true", "snipets = true", '"web.snipets"', "allowed keys: chunk, context, extract"),
+        ("child_characters = 200", "child_chars = 200", '"web.chunk.child_chars"', "child_characters"),
+        ("batch_size = 4\n", "batch_size = 17\n", '"batch_size"', "less than or equal to 16 (found 17)"),
+        ("batch_size = 4\n", 'batch_size = "four"\n', '"batch_size"', "integer"),
+        ('method = "parent_child"', 'method = "pages"', '"web.chunk"', "'parent_child', 'words', 'tokens'"),
+        ('engine = "transformers"', 'engine = "magic"', '"language_model"', "'transformers', 'vllm', 'openai'"),
+        ('prompt = "controlled"', 'prompt = "rude"', '"answering.prompt"', "'basic' or 'controlled'"),
+        ("max_tokens = 900", "max_tokens = 0", '"web.context.max_tokens"', "greater than or equal to 32"),
+        ("child_characters = 200", "child_characters = 900", '"web.chunk"', "must not exceed parent_characters"),
+    ],
+)
+def test_a_mistake_is_told_with_file_key_and_what_is_allowed(
+    tmp_path: Path, found: str, replacement: str, key: str, told: str
+) -> None:
+    assert found in CPU
+    path = tmp_path / "mine.toml"
+    path.write_text(CPU.replace(found, replacement, 1), encoding="utf-8")
+    with pytest.raises(SettingsError) as caught:
+        load_settings(path)
+    message = str(caught.value)
+    assert str(path) in message
+    assert key in message
+    assert told in message
+
+
+def test_all_mistakes_of_a_file_are_told_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(CPU.replace("snippets = true", "snipets = true\nspeed = 3"), encoding="utf-8")
+    with pytest.raises(SettingsError) as caught:
+        load_settings(path)
+    assert len(str(caught.value).splitlines()) == 2
+
+
+def test_parts_that_are_used_must_be_configured(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    start, end = CPU.index("[cross_encoder]"), CPU.index("[web]")
+    path.write_text(CPU[:start] + CPU[end:], encoding="utf-8")
+    with pytest.raises(SettingsError, match="cross_encoder is missing"):
+        load_settings(path)
+
+
+def test_an_adapter_must_be_among_those_of_the_engine(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(CPU.replace("[answering]", '[answering]\nadapter = "web_answerer"'), encoding="utf-8")
+    with pytest.raises(SettingsError, match="web_answerer"):
+        load_settings(path)
+
+
+def test_unknown_preset_lists_those_that_exist() -> None:
+    with pytest.raises(SettingsError, match=r"no preset 'db4'.*db3_task1"):
+        load_settings("db4")
+
+
+def test_broken_toml_names_file_and_place(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text("batch_size = = 4", encoding="utf-8")
+    with pytest.raises(SettingsError, match=r"mine\.toml: not valid TOML: .*line 1"):
+        load_settings(path)
+
+
+def test_environment_overrides_the_active_preset(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(PRESET_VARIABLE, raising=False)
+    assert active_preset() in available_presets()
+    monkeypatch.setenv(PRESET_VARIABLE, "cpu")
+    assert active_preset() == "cpu"
+    engine = load_settings().language_model
+    assert isinstance(engine, TransformersEngine)
+    assert engine.device == "cpu"
+
+
+def test_prompt_names_in_the_settings_are_the_keys_of_the_table() -> None:
+    annotation = AnsweringSettings.model_fields["prompt"].annotation
+    assert set(annotation.__args__) == set(PROMPTS)  # type: ignore[union-attr]

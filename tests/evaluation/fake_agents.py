@@ -1,0 +1,151 @@
+"""Agents for tests, each with one habit. `--agent tests.evaluation.fake_agents:PerfectAgent` runs one."""
+
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from models.manifest import WeightsMissingError
+
+
+class EchoAgent:
+    """Knows what the tests' questions say: the answer to "say X" is X. Batches of two."""
+
+    def get_batch_size(self) -> int:
+        return 2
+
+    def batch_generate_answer(self, batch: dict[str, Any]) -> list[str]:
+        assert set(batch) == {"interaction_id", "query", "search_results", "query_time"}
+        return [self.answer(query) for query in batch["query"]]
+
+    def answer(self, query: str) -> str:
+        return query.removeprefix("say ")
+
+
+class ClosingAgent(EchoAgent):
+    """Leaves a file when it is closed in order."""
+
+    def close(self) -> None:
+        Path(os.environ["FAKE_AGENT_LOG"]).write_text("closed", encoding="utf-8")
+
+
+class TracingAgent(EchoAgent):
+    """Leaves a trace per question: the fields that it was shown."""
+
+    def batch_generate_answer(self, batch: dict[str, Any]) -> list[str]:
+        self.last_traces = [
+            {"interaction_id": name, "saw": sorted(batch), "page_fields": [sorted(page) for page in pages]}
+            for name, pages in zip(batch["interaction_id"], batch["search_results"], strict=True)
+        ]
+        return super().batch_generate_answer(batch)
+
+
+class SilentAgent(EchoAgent):
+    def answer(self, query: str) -> str:
+        return "I don't know"
+
+
+class WrongAgent(EchoAgent):
+    def answer(self, query: str) -> str:
+        return "something else entirely"
+
+
+class NoisyAgent(EchoAgent):
+    def answer(self, query: str) -> str:
+        sys.stdout.write("noise on standard output\n")
+        os.write(1, b"raw noise on standard output\n")
+        return super().answer(query)
+
+
+class CrashingAgent(EchoAgent):
+    """Raises on the batch that has the question "say crash"."""
+
+    def answer(self, query: str) -> str:
+        if query == "say crash":
+            raise RuntimeError("the planted fault")
+        return super().answer(query)
+
+
+class DyingAgent(EchoAgent):
+    def answer(self, query: str) -> str:
+        if query == "say crash":
+            os.abort()
+        return super().answer(query)
+
+
+class HangingAgent(EchoAgent):
+    """Never comes back from the batch that has the question "say crash", and holds the interpreter lock meanwhile."""
+
+    def answer(self, query: str) -> str:
+        if query == "say crash":
+            sum(range(10**14))
+        return super().answer(query)
+
+
+class SlowAgent(EchoAgent):
+    """Takes a while, so that a test can interrupt it; tells in a file how often it was asked."""
+
+    def answer(self, query: str) -> str:
+        time.sleep(0.05)
+        log = os.environ.get("FAKE_AGENT_LOG")
+        if log:
+            with Path(log).open("a", encoding="utf-8") as stream:
+                stream.write(f"{query}\n")
+        return super().answer(query)
+
+
+class RecoveringAgent(EchoAgent):
+    """Fails on "say crash" until the file named in FAKE_AGENT_MENDED is there."""
+
+    def answer(self, query: str) -> str:
+        if query == "say crash" and not Path(os.environ["FAKE_AGENT_MENDED"]).exists():
+            raise RuntimeError("the planted fault")
+        return super().answer(query)
+
+
+class ShortListAgent(EchoAgent):
+    def batch_generate_answer(self, batch: dict[str, Any]) -> list[str]:
+        return super().batch_generate_answer(batch)[:-1]
+
+
+class NoneAgent(EchoAgent):
+    def batch_generate_answer(self, batch: dict[str, Any]) -> list[Any]:
+        return [None for _ in batch["query"]]
+
+
+class StringAgent(EchoAgent):
+    def batch_generate_answer(self, batch: dict[str, Any]) -> Any:
+        return "ab"
+
+
+class BigBatchAgent(EchoAgent):
+    def get_batch_size(self) -> int:
+        return 17
+
+
+class NoWeightsAgent(EchoAgent):
+    def __init__(self) -> None:
+        raise WeightsMissingError("weights of tiny-model: no file. Get them with: python -m models.fetch tiny-model")
+
+
+class BrokenAgent(EchoAgent):
+    def __init__(self) -> None:
+        raise ZeroDivisionError("the planted constructor fault")
+
+
+class ExitingAgent(EchoAgent):
+    def __init__(self) -> None:
+        sys.exit(3)
+
+
+class StuckAgent(EchoAgent):
+    def __init__(self) -> None:
+        time.sleep(1000)
+
+
+class EnvironmentAgent(EchoAgent):
+    """Answers with what its environment says."""
+
+    def answer(self, query: str) -> str:
+        return f"{os.environ['CRAG_PRESET']} {os.environ['CRAG_MOCK_API_URL']}"

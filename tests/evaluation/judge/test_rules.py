@@ -1,0 +1,72 @@
+"""The rules judge, by a text file of cases and by verdicts of strong language models."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from benchmarks.judge_agreement import half_of, judged_rows
+from evaluation.agreement import agreement, cohens_kappa
+from evaluation.judge import Claim, RulesJudge, Verdict, judge_claims
+from evaluation.judge.rules import RULES
+
+PAIRS = Path(__file__).parents[1] / "judge_pairs.tsv"
+JUDGED = Path(__file__).parents[3] / "../shared/data/judged/judged_split0.jsonl"
+CASES = [
+    line.split("\t") for line in PAIRS.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")
+]
+
+
+def judged(query: str, golds: tuple[str, ...], prediction: str) -> tuple[Verdict, str]:
+    (judgement,) = judge_claims(RulesJudge(), [Claim(query, golds, prediction)], lambda text: text)
+    return judgement.verdict, judgement.reason
+
+
+@pytest.mark.parametrize(("query", "gold", "prediction", "verdict"), CASES)
+def test_pairs(query: str, gold: str, prediction: str, verdict: str) -> None:
+    found, reason = judged(query, (gold,), prediction)
+    assert found == verdict, reason
+
+
+def test_every_rule_is_shown_by_a_pair() -> None:
+    reasons = {judged(query, (gold,), prediction)[1].split(":")[0] for query, gold, prediction, _ in CASES}
+    assert reasons >= {*RULES, "official"}
+
+
+@pytest.mark.parametrize(("query", "gold", "prediction", "verdict"), [case for case in CASES if case[3] == "correct"])
+def test_case_and_closing_stop_do_not_matter(query: str, gold: str, prediction: str, verdict: str) -> None:
+    assert judged(query, (gold.upper(),), prediction.rstrip(".") + ".")[0] == verdict
+
+
+def test_any_alternative_answer_counts() -> None:
+    assert judged("who?", ("ann lee", "cy young"), "Cy Young")[0] is Verdict.CORRECT
+    assert judged("who?", ("ann lee", "cy young"), "Bob Ray")[0] is Verdict.INCORRECT
+
+
+def test_no_gold_answer_is_unscored() -> None:
+    assert judged("who?", (), "Ann Lee")[0] is Verdict.UNSCORED
+    assert judged("who?", ("",), "Ann Lee")[0] is Verdict.UNSCORED
+    assert judged("who?", (), "i don't know")[0] is Verdict.MISSING
+
+
+@pytest.mark.parametrize(
+    "prediction", ["", " ", "\x00", "(" * 5000, "1." * 5000, "a " * 20_000, "\ud800", ", " * 5000, "A and " * 3000]
+)
+@pytest.mark.parametrize("gold", ["ann lee, bob ray and cy young", "5", "the nile is longer, at 6,650 km.", "yes", "("])
+def test_hostile_texts_are_judged_in_no_time(prediction: str, gold: str) -> None:
+    began = time.monotonic()
+    assert judged("who are longer, the nile or the rhine?", (gold,), prediction)[0] is Verdict.INCORRECT
+    assert time.monotonic() - began < 5
+
+
+def test_agreement_with_language_model_judges() -> None:
+    if not JUDGED.is_file():
+        pytest.skip(f"no judged file at {JUDGED}")
+    rows = judged_rows(JUDGED)
+    held_out = [row for row in rows if half_of(row.data["interaction_id"]) == 1]
+    for some, least, least_kappa in ((rows, 0.90, 0.82), (held_out, 0.86, 0.75)):
+        reference, rules = [row.reference for row in some], [row.rules for row in some]
+        containment = [row.containment for row in some]
+        assert agreement(reference, rules) >= least
+        assert cohens_kappa(reference, rules) >= least_kappa
+        assert agreement(reference, rules) > agreement(reference, containment) + 0.1

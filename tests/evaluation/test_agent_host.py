@@ -1,0 +1,104 @@
+"""What the evaluator accepts from an agent."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluation.agent_host import (
+    AgentContractError,
+    AgentSpec,
+    AgentStartError,
+    ask_agent,
+    build_agent,
+    checked_answers,
+    peak_memory_mb,
+    traces_of,
+)
+from tests.evaluation.fake_agents import CrashingAgent, EchoAgent, ExitingAgent, TracingAgent
+
+FAKES = "tests.evaluation.fake_agents"
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (["a"], "a list of 2 texts, one per question; found 1"),
+        (["a", "b", "c"], "found 3"),
+        ("ab", "found str"),
+        (("a", "b"), "found tuple"),
+        (None, "found NoneType"),
+        (["a", None], "found NoneType at position 1"),
+        ([["a"], "b"], "found list at position 0"),
+    ],
+)
+def test_answers_that_the_evaluator_could_not_use(value: object, message: str) -> None:
+    with pytest.raises(AgentContractError, match=message):
+        checked_answers(value, 2)
+
+
+def test_good_answers() -> None:
+    assert checked_answers(["", "b"], 2) == ["", "b"]
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("nothing", "expected MODULE:CLASS"),
+        (f"{FAKES}:NoSuchAgent", "no attribute 'NoSuchAgent'"),
+        ("no.such.module:Agent", "No module named 'no'"),
+        (f"{FAKES}:BigBatchAgent", "from 1 to 16, found 17"),
+        (f"{FAKES}:BrokenAgent", "ZeroDivisionError: the planted constructor fault"),
+        (f"{FAKES}:ExitingAgent", "SystemExit"),
+    ],
+)
+def test_agents_that_cannot_be_built(path: str, message: str) -> None:
+    with pytest.raises(AgentStartError, match=message):
+        build_agent(AgentSpec(path))
+
+
+def test_missing_weights_are_told_without_a_traceback() -> None:
+    with pytest.raises(AgentStartError) as caught:
+        build_agent(AgentSpec(f"{FAKES}:NoWeightsAgent"))
+    assert str(caught.value) == "weights of tiny-model: no file. Get them with: python -m models.fetch tiny-model"
+
+
+def test_the_environment_is_set_before_the_agent_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    import os
+
+    monkeypatch.setenv("CRAG_MOCK_API_URL", "before")
+    build_agent(AgentSpec(f"{FAKES}:EchoAgent", {"CRAG_MOCK_API_URL": "http://127.0.0.1:1"}))
+    assert os.environ["CRAG_MOCK_API_URL"] == "http://127.0.0.1:1"
+
+
+def batch(*queries: str) -> dict[str, Any]:
+    empty: list[list[str]] = [[] for _ in queries]
+    return {"interaction_id": list(queries), "query": list(queries), "search_results": empty, "query_time": [""]}
+
+
+def test_a_failure_is_a_reply() -> None:
+    reply = ask_agent(CrashingAgent(), batch("say a", "say crash"))
+    assert reply.answers is None
+    assert "RuntimeError: the planted fault" in (reply.error or "")
+    assert ask_agent(EchoAgent(), batch("say a")).answers == ["a"]
+
+
+def test_traces_are_optional_and_plain() -> None:
+    agent = TracingAgent()
+    assert traces_of(agent, 1) == []
+    ask_agent(agent, batch("say a"))
+    assert traces_of(agent, 1)[0]["saw"] == ["interaction_id", "query", "query_time", "search_results"]
+    assert traces_of(agent, 2) == [], "traces of another batch"
+    agent.last_traces = [{"path": Path("x"), "text": "\ud800"}]
+    assert traces_of(agent, 1) == [{"path": "x", "text": "\ud800"}]
+
+
+def test_exiting_is_not_let_through() -> None:
+    with pytest.raises(SystemExit):
+        ExitingAgent()
+
+
+def test_peak_memory_remembers_what_is_given_back() -> None:
+    block = b"x" * (128 << 20)
+    del block
+    assert 128 < peak_memory_mb() < 100_000

@@ -1,0 +1,69 @@
+"""results.json and the table."""
+
+from pathlib import Path
+from typing import Any
+
+from evaluation.results import footer, summarise, table
+
+
+def record(number: int, verdict: str, **more: Any) -> dict[str, Any]:
+    return {
+        "batch": number // 2,
+        "batch_size": 2,
+        "attempt": 1,
+        "verdict": verdict,
+        "domain": "movie",
+        "question_type": "simple",
+        "static_or_dynamic": "static",
+        "seconds": 2.0,
+        "batch_seconds": 4.0,
+        "timed_out": False,
+        "error": None,
+        **more,
+    }
+
+
+RECORDS = [
+    record(0, "correct"),
+    record(1, "incorrect", domain="music"),
+    record(2, "missing", timed_out=True, error="stack", seconds=5.0, batch_seconds=10.0),
+    record(3, "missing", timed_out=True, error="stack", seconds=5.0, batch_seconds=10.0),
+    record(4, "missing", error="Traceback", attempt=2),
+    record(5, "unscored", error="Traceback", attempt=2),
+]
+SITTINGS = [
+    {"startup_seconds": 9.0, "first_answer_seconds": 12.0, "peak_memory_mb": 900.0},
+    {"startup_seconds": 3.0, "first_answer_seconds": 5.0, "peak_memory_mb": 800.0},
+]
+
+
+def test_summary() -> None:
+    results = summarise(RECORDS, SITTINGS, {"judge": "rules@1"})
+    assert (results["score"], results["n"], results["unscored"]) == (0.0, 5, 1)
+    assert results["seconds"] == {
+        "total": 18.0,
+        "per_question": 3.0,
+        "slowest_batch_per_question": 5.0,
+        "startup": 3.0,
+        "first_answer": 5.0,
+    }
+    assert results["peak_memory_mb"] == 900.0
+    assert (results["timeouts"], results["errors"], results["retried"]) == (1, 1, 2)
+    assert results["slices"]["domain"]["music"]["score"] == -1
+    assert results["slices"]["domain"]["music"]["ci"] == [-1, -1]
+    assert results["signature"] == {"judge": "rules@1"}
+
+
+def test_table_columns_line_up() -> None:
+    lines = table(summarise(RECORDS, SITTINGS, {})).splitlines()
+    assert lines[1].split()[:3] == ["all", "questions", "+0.000"]
+    rows = [line for line in lines if "[" in line]
+    assert len({line.index("[") for line in rows}) == 1
+    assert len({len(line) for line in [lines[0], *rows]}) == 1
+    assert "1 more could not be scored" in lines[-1]
+
+
+def test_an_empty_run_has_a_table() -> None:
+    results = summarise([], [], {})
+    assert "all questions" in table(results)
+    assert "files      out" in footer(results, Path("out"))

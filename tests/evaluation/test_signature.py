@@ -1,0 +1,47 @@
+"""A signature changes with what a number depends on, and with nothing else."""
+
+from pathlib import Path
+
+import pytest
+
+from agents.settings import load_settings
+from evaluation import signature
+from evaluation.signature import dataset_hash, settings_hash, signature_line, versions
+
+
+def test_settings_hash() -> None:
+    settings = load_settings("cpu")
+    assert settings_hash(settings) == settings_hash(load_settings("cpu"))
+    assert settings_hash(settings.model_copy(update={"description": "other words"})) == settings_hash(settings)
+    assert settings_hash(settings.model_copy(update={"batch_size": 3})) != settings_hash(settings)
+
+
+def test_dataset_hash_is_of_the_content(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(b"content")
+    (tmp_path / "b.jsonl").write_bytes(b"content")
+    (tmp_path / "c.jsonl.part1").write_bytes(b"cont")
+    (tmp_path / "c.jsonl.part2").write_bytes(b"ent")
+    (tmp_path / "d.jsonl").write_bytes(b"Content")
+    whole = dataset_hash(tmp_path / "a.jsonl")
+    assert whole == "ed7002b439e9ac84", "sha256sum of the same bytes"
+    assert dataset_hash(tmp_path / "b.jsonl") == whole
+    assert dataset_hash(tmp_path / "c.jsonl") == whole
+    assert dataset_hash(tmp_path / "d.jsonl") != whole
+
+
+def test_a_huge_file_is_known_by_its_head_and_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(signature, "WHOLE_FILE_LIMIT", 10)
+    monkeypatch.setattr(signature, "_HEAD", 4)
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"content is long")
+    first = dataset_hash(path)
+    assert first.startswith("head-")
+    assert first.endswith("-15")
+    path.write_bytes(b"content is even longer")
+    assert dataset_hash(path).rpartition("-")[0] == first.rpartition("-")[0]
+    assert dataset_hash(path) != first
+
+
+def test_line_and_versions() -> None:
+    assert signature_line({"preset": "cpu@1", "batch_size": None, "judge": "rules@1"}) == "preset:cpu@1|judge:rules@1"
+    assert set(versions()) == {"python", "torch", "transformers"}

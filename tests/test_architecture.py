@@ -1,0 +1,98 @@
+"""Who may import whom, floor by floor. The arrows are those of the design; a new arrow must be drawn here first."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[1]
+OWN = ("agents", "models", "evaluation", "training", "mock_api", "benchmarks", "scripts")
+
+FLOOR = {f"agents.{name}" for name in ("contracts", "settings", "deadline", "queries", "datasets")} | {
+    "models.manifest"
+}
+"""The ground floor: values, settings, clock and readers. It knows nobody but itself."""
+
+DOORS = ("llm", "encoders", "questions", "web", "public_data", "answering", "kg")
+
+ROOMS: dict[str, set[str]] = {
+    "agents.llm": FLOOR,
+    "agents.encoders": FLOOR,
+    "agents.questions": FLOOR | {"agents.llm", "agents.encoders"},
+    "agents.web": FLOOR | {"agents.llm", "agents.encoders"},
+    "agents.public_data": FLOOR | {"agents.llm", "agents.encoders"},
+    "agents.answering": FLOOR | {"agents.llm", "agents.encoders"},
+    "agents.kg": FLOOR | {"agents.llm", "agents.encoders", "agents.questions"},
+    "agents.watchdog": set(),
+    "agents.batch_run": FLOOR | {"agents.answering", "agents.llm", "agents.watchdog"},
+    "agents.crag_agent": FLOOR | {f"agents.{room}" for room in (*DOORS, "batch_run")},
+    "agents.user_config": FLOOR | {"agents.crag_agent"},
+    "models.user_config": {"agents.user_config"},
+    "models": {"models.manifest"},
+    "evaluation": {"agents", "models"},
+    "training": {"agents", "models", "evaluation"},
+    "mock_api": set(),
+} | dict.fromkeys(FLOOR, FLOOR)
+
+
+def modules() -> Iterator[tuple[str, Path]]:
+    for root in OWN:
+        for path in sorted((REPOSITORY / root).rglob("*.py")):
+            name = ".".join(path.relative_to(REPOSITORY).with_suffix("").parts).removesuffix(".__init__")
+            yield name, path
+
+
+def imports_of(name: str, path: Path) -> set[str]:
+    """Absolute names of our own modules that a file imports anywhere, also inside functions."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import; the arrows are easier to see when imports are absolute"
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return {module for module in found if module.split(".")[0] in OWN}
+
+
+def room_of(name: str) -> str | None:
+    """The longest listed prefix: agents.web.extract.pool lives in agents.web."""
+    parts = name.split(".")
+    return next((".".join(parts[:end]) for end in range(len(parts), 0, -1) if ".".join(parts[:end]) in ROOMS), None)
+
+
+def within(module: str, room: str) -> bool:
+    return module == room or module.startswith(room + ".")
+
+
+@pytest.mark.parametrize(("name", "path"), [pytest.param(*module, id=module[0]) for module in modules()])
+def test_a_module_imports_only_what_its_room_may(name: str, path: Path) -> None:
+    room = room_of(name)
+    if room is None:
+        assert name.split(".", maxsplit=1)[0] in {"benchmarks", "scripts", "agents"}, f"{name} has no room"
+        return
+    for imported in imports_of(name, path):
+        allowed = within(imported, room) or any(within(imported, other) for other in ROOMS[room])
+        assert allowed, f"{name} imports {imported}, but {room} may only know {sorted(ROOMS[room])}"
+
+
+def test_the_test_sees_a_forbidden_arrow(tmp_path: Path) -> None:
+    path = tmp_path / "chunk.py"
+    path.write_text("def f():\n    from agents.kg.client import fetch\n", encoding="utf-8")
+    assert imports_of("agents.web.chunk", path) == {"agents.kg.client.fetch"}
+    assert not any(within("agents.kg.client.fetch", other) for other in ROOMS["agents.web"])
+
+
+def test_nobody_reaches_through_the_door_of_another_room() -> None:
+    """Each room has one door: other rooms import `agents.web`, not `agents.web.chunk`."""
+    rooms = {f"agents.{room}" for room in DOORS}
+    doors = {"agents.llm.base", "agents.encoders.base"}
+    for name, path in modules():
+        if name.split(".")[0] != "agents":
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.ImportFrom) or node.module is None:
+                continue
+            room = next((room for room in rooms if node.module.startswith(room + ".")), None)
+            if room and not within(name, room):
+                assert node.module in doors, f"{name} reaches past the door of {room}: {node.module}"

@@ -1,0 +1,399 @@
+"""`python local_evaluation.py` from outside: what a person who runs it sees and finds."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents.datasets import write_rows
+from evaluation.cli import main
+
+REPOSITORY = Path(__file__).parents[1]
+FAKES = "tests.evaluation.fake_agents"
+PAGE = {"page_name": "n", "page_url": "u", "page_snippet": "s", "page_result": "r", "page_last_modified": ""}
+DOMAINS = ("movie", "music", "sports")
+
+
+def dataset(folder: Path, count: int = 6, crash_at: int | None = None, **more: Any) -> Path:
+    words = ["crash" if number == crash_at else f"word{number}" for number in range(count)]
+    rows = [
+        {
+            "interaction_id": f"id{number}",
+            "query": f"say {word}",
+            "query_time": "03/05/2024, 23:18:31 PT",
+            "answer": word,
+            "alternative_answers": "[]",
+            "domain": DOMAINS[number % 3],
+            "question_type": "simple",
+            "static_or_dynamic": "static",
+            "search_results": [{**PAGE, "hint": word}],
+            **more,
+        }
+        for number, word in enumerate(words)
+    ]
+    path = folder / "questions.jsonl.bz2"
+    write_rows(path, rows)
+    return path
+
+
+def arguments(tmp_path: Path, data: Path, agent: str = "EchoAgent", *more: str) -> list[str]:
+    out = ["--dataset", str(data), "--agent", f"{FAKES}:{agent}", "--output", str(tmp_path / "out"), "--quiet"]
+    return [*out, *more]
+
+
+def rows_of(folder: Path, name: str = "predictions.jsonl") -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / name).read_text(encoding="utf-8").splitlines()]
+
+
+def results_of(folder: Path) -> dict[str, Any]:
+    found = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    assert isinstance(found, dict)
+    return found
+
+
+def without_times(value: Any) -> Any:
+    """The same without what differs from run to run."""
+    timed = {"seconds", "batch_seconds", "peak_memory_mb"}
+    if isinstance(value, dict):
+        return {key: without_times(inner) for key, inner in value.items() if key not in timed}
+    return [without_times(inner) for inner in value] if isinstance(value, list) else value
+
+
+def started(options: Sequence[str], **environment: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, str(REPOSITORY / "local_evaluation.py"), *options],
+        cwd=REPOSITORY,
+        env={**os.environ, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def run(options: Sequence[str], **environment: str) -> tuple[int, str, str]:
+    with started(options, **environment) as process:
+        out, err = process.communicate(timeout=120)
+    return process.returncode, out, err
+
+
+# --- a whole run ------------------------------------------------------------------------------------------------------
+
+
+def test_a_perfect_agent_from_the_command_line(tmp_path: Path) -> None:
+    data = dataset(tmp_path)
+    code, out, err = run([*arguments(tmp_path, data, "TracingAgent")[:-1], "--limit", "5"])
+    assert code == 0, err
+    table = [line.split() for line in out.splitlines()]
+    assert table[2][:3] == ["all", "questions", "+1.000"] or ["all", "questions", "+1.000"] in [
+        row[:3] for row in table
+    ]
+    assert ["movie", "+1.000"] in [words[:2] for words in table]
+    assert "question type" in out
+    assert "dynamism" in out
+    assert "judge:rules@1" in out
+    assert "score +1.000" in err, "the progress bar shows the running score"
+    assert "5/5" in err
+
+    results = results_of(tmp_path / "out")
+    assert (results["score"], results["n"], results["ci"]) == (1.0, 5, [1.0, 1.0])
+    assert results["slices"]["domain"]["movie"]["n"] == 2
+    assert (results["timeouts"], results["errors"]) == (0, 0)
+    assert results["seconds"]["first_answer"] >= results["seconds"]["startup"] > 0
+    assert results["peak_memory_mb"] > 10
+    assert results["signature"]["data"].startswith("questions.jsonl.bz2@")
+
+    predictions = rows_of(tmp_path / "out")
+    assert [row["prediction"] for row in predictions] == [f"word{number}" for number in range(5)]
+    assert [row["batch"] for row in predictions] == [0, 0, 1, 1, 2]
+    assert {"interaction_id", "query", "prediction", "answer", "alt_ans", "verdict", "reason", "domain", "seconds"} <= (
+        predictions[0].keys()
+    )
+    traces = rows_of(tmp_path / "out", "traces.jsonl")
+    assert [trace["interaction_id"] for trace in traces] == [row["interaction_id"] for row in predictions]
+    assert traces[0]["saw"] == ["interaction_id", "query", "query_time", "search_results"]
+    assert traces[0]["page_fields"] == [sorted(PAGE)], "no field but the official five"
+
+
+@pytest.mark.parametrize(
+    ("agent", "score", "missing"), [("SilentAgent", 0.0, 1.0), ("WrongAgent", -1.0, 0.0), ("EchoAgent", 1.0, 0.0)]
+)
+def test_scores(tmp_path: Path, agent: str, score: float, missing: float) -> None:
+    assert main(arguments(tmp_path, dataset(tmp_path), agent)) == 0
+    results = results_of(tmp_path / "out")
+    assert (results["score"], results["missing"]) == (score, missing)
+
+
+def test_questions_without_answers_are_unscored(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments(tmp_path, dataset(tmp_path, answer=None))) == 0
+    results = results_of(tmp_path / "out")
+    assert (results["n"], results["unscored"]) == (0, 6)
+    assert "6 more could not be scored" in capsys.readouterr().out
+
+
+def test_equal_ids_are_all_asked(tmp_path: Path) -> None:
+    assert main(arguments(tmp_path, dataset(tmp_path, interaction_id="same"))) == 0
+    assert [row["occurrence"] for row in rows_of(tmp_path / "out")] == list(range(6))
+
+
+def test_the_batch_size_can_be_set(tmp_path: Path) -> None:
+    assert main(arguments(tmp_path, dataset(tmp_path), "EchoAgent", "--batch-size", "5")) == 0
+    assert [row["batch_size"] for row in rows_of(tmp_path / "out")] == [5, 5, 5, 5, 5, 1]
+
+
+def test_in_process(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments(tmp_path, dataset(tmp_path), "TracingAgent", "--in-process")) == 0
+    assert "time limit is not enforced" in capsys.readouterr().err
+    assert len(rows_of(tmp_path / "out", "traces.jsonl")) == 6
+
+
+def test_the_same_run_gives_the_same_bytes(tmp_path: Path) -> None:
+    data = dataset(tmp_path)
+    assert main(arguments(tmp_path, data)) == 0
+    first = without_times(results_of(tmp_path / "out")), without_times(rows_of(tmp_path / "out"))
+    assert main(arguments(tmp_path, data, "EchoAgent", "--overwrite")) == 0
+    assert (without_times(results_of(tmp_path / "out")), without_times(rows_of(tmp_path / "out"))) == first
+
+
+# --- what would lose a submission -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("agent", "error"),
+    [("CrashingAgent", "RuntimeError: the planted fault"), ("DyingAgent", "signal SIGABRT")],
+)
+def test_a_failing_batch_is_recorded_and_said_loudly(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], agent: str, error: str
+) -> None:
+    assert main(arguments(tmp_path, dataset(tmp_path, crash_at=2), agent, "--allow-timeouts")) == 1
+    assert "THE REAL EVALUATOR WOULD HAVE FAILED THIS WHOLE SUBMISSION" in capsys.readouterr().err
+    rows = rows_of(tmp_path / "out")
+    assert [row["verdict"] for row in rows] == ["correct"] * 2 + ["missing"] * 2 + ["correct"] * 2
+    assert all(error in row["error"] for row in rows[2:4])
+    results = results_of(tmp_path / "out")
+    assert (results["errors"], results["timeouts"], results["missing"]) == (1, 0, pytest.approx(1 / 3))
+
+
+@pytest.mark.parametrize(("more", "code"), [([], 1), (["--allow-timeouts"], 0)])
+def test_an_overrun_is_stopped_recorded_and_said_loudly(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], more: list[str], code: int
+) -> None:
+    data = dataset(tmp_path, crash_at=3)
+    began = time.monotonic()
+    assert main(arguments(tmp_path, data, "HangingAgent", "--seconds-per-query", "0.5", *more)) == code
+    assert time.monotonic() - began < 20
+    assert "ran over their time. THE REAL EVALUATOR" in capsys.readouterr().err
+    rows = rows_of(tmp_path / "out")
+    assert [row["timed_out"] for row in rows] == [False, False, True, True, False, False]
+    assert [row["verdict"] for row in rows[2:4]] == ["missing", "missing"]
+    assert results_of(tmp_path / "out")["timeouts"] == 1
+
+
+@pytest.mark.parametrize(
+    ("agent", "message"),
+    [
+        ("ShortListAgent", "a list of 2 texts, one per question; found 1"),
+        ("NoneAgent", "found NoneType at position 0"),
+        ("StringAgent", "found str"),
+    ],
+)
+def test_what_the_evaluator_could_not_use_is_an_error(tmp_path: Path, agent: str, message: str) -> None:
+    assert main(arguments(tmp_path, dataset(tmp_path), agent)) == 1
+    assert all(message in row["error"] for row in rows_of(tmp_path / "out"))
+
+
+def test_fail_on_error_stops_and_keeps(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments(tmp_path, dataset(tmp_path, crash_at=2), "CrashingAgent", "--fail-on-error")) == 1
+    assert "batch 1 failed:\nTraceback" in capsys.readouterr().err
+    assert len(rows_of(tmp_path / "out")) == 4
+    assert not (tmp_path / "out/results.json").exists()
+
+
+# --- going on ---------------------------------------------------------------------------------------------------------
+
+
+def wait_for_lines(path: Path, count: int) -> None:
+    for _ in range(600):
+        if path.exists() and len(path.read_bytes().splitlines()) >= count:
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"{path} never had {count} lines")
+
+
+def asked(log: Path) -> list[str]:
+    return log.read_text(encoding="utf-8").splitlines()
+
+
+@pytest.mark.parametrize("torn", [b"", b'{"interaction_id": "id6", "occ'])
+def test_killed_and_resumed_is_as_if_never_killed(tmp_path: Path, torn: bytes) -> None:
+    data, log = dataset(tmp_path, count=14), tmp_path / "log.txt"
+    options = arguments(tmp_path, data, "SlowAgent")
+    with started(options, FAKE_AGENT_LOG=str(log)) as process:
+        wait_for_lines(tmp_path / "out/predictions.jsonl", 4)
+        process.send_signal(signal.SIGKILL)
+        process.communicate(timeout=30)
+    finished = len(rows_of(tmp_path / "out"))
+    assert 4 <= finished < 14
+    time.sleep(1)
+    assert len(asked(log)) <= finished + 4, "the agent's process ends with the evaluator"
+    before = asked(log)
+    with (tmp_path / "out/predictions.jsonl").open("ab") as stream:
+        stream.write(torn)
+
+    code, out, err = run([*options, "--resume"], FAKE_AGENT_LOG=str(log))
+    assert code == 0, err
+    again = set(before) & set(asked(log)[len(before) :])
+    assert len(again) <= 2, "only the batch that the kill interrupted is asked again"
+
+    whole = [*arguments(tmp_path, data, "SlowAgent"), "--output", str(tmp_path / "whole")]
+    assert main(whole) == 0
+    assert without_times(rows_of(tmp_path / "out")) == without_times(rows_of(tmp_path / "whole"))
+    assert without_times(results_of(tmp_path / "out")) == without_times(results_of(tmp_path / "whole"))
+    assert "all questions" in out
+
+
+def test_interrupting_keeps_what_is_finished(tmp_path: Path) -> None:
+    options = arguments(tmp_path, dataset(tmp_path, count=40), "SlowAgent")
+    with started(options) as process:
+        wait_for_lines(tmp_path / "out/predictions.jsonl", 2)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "finished batches are kept" in err
+    assert "--resume" in err
+    assert "Traceback" not in err
+    assert 2 <= len(rows_of(tmp_path / "out")) < 40
+
+
+def test_resume_goes_on_to_a_higher_limit(tmp_path: Path) -> None:
+    data, log = dataset(tmp_path), tmp_path / "log.txt"
+    os.environ["FAKE_AGENT_LOG"] = str(log)
+    try:
+        assert main(arguments(tmp_path, data, "SlowAgent", "--limit", "3")) == 0
+        assert main(arguments(tmp_path, data, "SlowAgent", "--resume")) == 0
+    finally:
+        del os.environ["FAKE_AGENT_LOG"]
+    assert [row["interaction_id"] for row in rows_of(tmp_path / "out")] == [f"id{number}" for number in range(6)]
+    assert len(asked(log)) == 6
+    assert results_of(tmp_path / "out")["n"] == 6
+
+
+def test_a_finished_run_is_measured_again_without_the_agent(tmp_path: Path) -> None:
+    data = dataset(tmp_path)
+    assert main(arguments(tmp_path, data)) == 0
+    first = results_of(tmp_path / "out")
+    assert main(arguments(tmp_path, data, "EchoAgent", "--resume")) == 0
+    assert results_of(tmp_path / "out") == first
+
+
+def test_failed_questions_can_be_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data, mended = dataset(tmp_path, crash_at=2), tmp_path / "mended"
+    monkeypatch.setenv("FAKE_AGENT_MENDED", str(mended))
+    assert main(arguments(tmp_path, data, "RecoveringAgent")) == 1
+    mended.touch()
+    assert main(arguments(tmp_path, data, "RecoveringAgent", "--resume")) == 1, "failed questions count as finished"
+    assert main(arguments(tmp_path, data, "RecoveringAgent", "--resume", "--retry-failed")) == 0
+    results = results_of(tmp_path / "out")
+    assert (results["score"], results["n"], results["errors"], results["retried"]) == (1.0, 6, 0, 2)
+
+
+def test_runs_are_neither_overwritten_nor_mixed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = dataset(tmp_path)
+    assert main(arguments(tmp_path, data)) == 0
+    assert main(arguments(tmp_path, data)) == 2
+    assert "already holds answers" in capsys.readouterr().err
+    assert main(arguments(tmp_path, data, "SilentAgent", "--resume")) == 2
+    assert "agent was tests.evaluation.fake_agents:EchoAgent, now" in capsys.readouterr().err
+    assert main(arguments(tmp_path, data, "EchoAgent", "--resume", "--seconds-per-query", "5")) == 2
+    assert "seconds_per_query was 30, now 5" in capsys.readouterr().err
+    dataset(tmp_path, count=7)
+    assert main(arguments(tmp_path, data, "EchoAgent", "--resume")) == 2
+    assert "data was questions.jsonl.bz2@" in capsys.readouterr().err
+    assert main(arguments(tmp_path, data, "SilentAgent", "--overwrite")) == 0
+    assert results_of(tmp_path / "out")["score"] == 0
+
+
+# --- what a person gets wrong -----------------------------------------------------------------------------------------
+
+
+def one_line(capsys: pytest.CaptureFixture[str]) -> str:
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    (line,) = captured.err.strip().splitlines()
+    return str(line)
+
+
+def test_a_wrong_path(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments(tmp_path, tmp_path / "none.jsonl")) == 2
+    assert one_line(capsys).endswith("none.jsonl: there is no such file")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_wrong_preset(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--dataset", str(dataset(tmp_path)), "--preset", "nonesuch", "--output", str(tmp_path / "out")]) == 2
+    assert one_line(capsys).startswith("error: there is no preset 'nonesuch'; shipped presets:")
+
+
+def test_the_preset_of_the_environment_is_used(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CRAG_PRESET", "also-none")
+    assert main(["--dataset", str(dataset(tmp_path)), "--output", str(tmp_path / "out")]) == 2
+    assert "there is no preset 'also-none'" in one_line(capsys)
+
+
+def test_an_unreadable_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = tmp_path / "q.jsonl"
+    good = {"interaction_id": "a", "query": "say a", "answer": "a"}
+    data.write_text(json.dumps(good) + "\n" + json.dumps(good) + "\n{broken\n", encoding="utf-8")
+    assert main(arguments(tmp_path, data)) == 2
+    assert "q.jsonl, line 3: not valid JSON" in one_line(capsys)
+    assert len(rows_of(tmp_path / "out")) == 2, "the batch before it is kept"
+
+
+def test_missing_weights(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments(tmp_path, dataset(tmp_path), "NoWeightsAgent")) == 2
+    assert one_line(capsys) == (
+        "error: weights of tiny-model: no file. Get them with: python -m models.fetch tiny-model"
+    )
+
+
+def test_the_llm_judge_is_not_there_yet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments(tmp_path, dataset(tmp_path), "EchoAgent", "--judge", "llm")) == 2
+    assert "later release" in one_line(capsys)
+
+
+@pytest.mark.parametrize(
+    "wrong", [["--limit", "0"], ["--batch-size", "17"], ["--seconds-per-query", "0"], ["--resume", "--overwrite"]]
+)
+def test_wrong_arguments(tmp_path: Path, wrong: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(arguments(tmp_path, tmp_path / "q.jsonl", "EchoAgent", *wrong))
+    assert caught.value.code == 2
+    assert "error: argument" in capsys.readouterr().err
+
+
+def test_the_environment_of_the_agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The agent gets preset and server as the evaluator would give them: by its environment."""
+    monkeypatch.delenv("CRAG_PRESET", raising=False)
+    monkeypatch.delenv("CRAG_MOCK_API_URL", raising=False)
+    data = dataset(tmp_path, count=1, query="say it", answer="cpu http://127.0.0.1:1")
+    assert main(arguments(tmp_path, data, "EnvironmentAgent", "--kg-url", "http://127.0.0.1:1")) == 0
+    assert rows_of(tmp_path / "out")[0]["prediction"] == "cpu http://127.0.0.1:1"
+    assert "CRAG_MOCK_API_URL" not in os.environ
+
+
+def test_help_shows_the_defaults() -> None:
+    code, out, _ = run(["--help"])
+    assert code == 0
+    shown = " ".join(out.split())
+    assert "cut file (default: data/sample/questions.jsonl)" in shown
+    assert "has N times this (default: 30)" in shown
+    assert "without it $CRAG_PRESET, else cpu" in shown
+    assert "default: None" not in shown
