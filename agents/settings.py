@@ -144,6 +144,8 @@ class ExtractSettings(_Settings):
     """A main text shorter than this is replaced by all visible text of the page."""
     max_bytes: Annotated[int, Field(ge=1_000, le=50_000_000)] = 2_000_000
     max_depth: Annotated[int, Field(ge=16, le=10_000)] = 512
+    max_text_characters: Annotated[int, Field(ge=1_000)] = 300_000
+    """What is longer is cut off: chunking and ranking run in this process, where only size bounds their time."""
     page_seconds: Annotated[float, Field(gt=0, le=60)] = 4.0
     """A page that takes longer is dropped; its worker process is killed."""
     workers: Annotated[int, Field(ge=0, le=64)] = 2

@@ -37,6 +37,7 @@ from agents.queries import parse_batch
 from agents.settings import DenseEncoderSettings, Settings, WebSettings, load_settings
 from agents.web import WebPath
 from benchmarks.answer_recall import answer_recall, is_measurable
+from benchmarks.segment_pages import with_pages
 
 CONTEXT_CHARACTERS = 4000
 KIT_SENTENCES = 20
@@ -120,7 +121,7 @@ def unhurried(settings: Settings) -> BatchClock:
 def read_queries(paths: Sequence[Path]) -> Iterator[tuple[dict[str, Any], Query]]:
     """Rows with their questions; rows without pages are left out."""
     for path in paths:
-        for row in read_rows(path):
+        for row in with_pages(list(read_rows(path))):
             keys = ("interaction_id", "query", "search_results", "query_time")
             query = parse_batch({key: [row.get(key)] for key in keys})[0]
             if query.fault is None and query.pages:
@@ -137,13 +138,13 @@ def build_web(settings: Settings, web: WebSettings) -> tuple[WebPath, DenseEncod
     return path, dense
 
 
-def compare(settings: Settings, datasets: Sequence[Path], *, without_kit: bool) -> list[Row]:
+def compare(settings: Settings, datasets: Sequence[Path], *, limit: int | None, without_kit: bool) -> list[Row]:
     """Both methods on every question."""
     from tqdm import tqdm
 
     web, dense = build_web(settings, fair(settings.web))
     rows = []
-    for row, query in tqdm(list(read_queries(datasets)), desc="questions", disable=None):
+    for row, query in tqdm(list(read_queries(datasets))[:limit], desc="questions", disable=None):
         with Stopwatch() as ours:
             (evidence,) = web.prepare([query], unhurried(settings))
         with Stopwatch() as kits:
@@ -243,7 +244,7 @@ def many_pages(settings: Settings, datasets: Sequence[Path], count: int) -> dict
             path.prepare([asked], clock)
         path.close()
         seconds[f"{name} ({keep} pages)"] = watch.seconds
-        seconds.update({f"- {stage}": spent for stage, spent in clock.seconds.items()})
+        seconds.update({f"- {stage} of {keep} pages": spent for stage, spent in clock.seconds.items()})
     return seconds
 
 
@@ -262,6 +263,7 @@ def main() -> None:
     parser.add_argument("--preset", default="cpu", help="name, or path of a TOML file")
     parser.add_argument("--pages", type=int, help="time one question with so many pages instead")
     parser.add_argument("--threads", type=int, default=1, help="threads of torch, onnxruntime and BLAS")
+    parser.add_argument("--limit", type=int, help="at most so many questions")
     parser.add_argument("--without-kit", action="store_true", help="our side only, for tuning")
     parser.add_argument("--out", type=Path, help="write the figures and every question's row as JSON")
     arguments = parser.parse_args()
@@ -272,7 +274,7 @@ def main() -> None:
         print("\n".join(f"{name}: {value:.2f} s" for name, value in seconds.items()))
         result: dict[str, Any] = {"pages": arguments.pages, "threads": arguments.threads, "seconds": seconds}
     else:
-        rows = compare(settings, arguments.dataset, without_kit=arguments.without_kit)
+        rows = compare(settings, arguments.dataset, limit=arguments.limit, without_kit=arguments.without_kit)
         result = {**summary(rows), "threads": arguments.threads, "rows": [asdict(row) for row in rows]}
         print(table(result))
     if arguments.out:

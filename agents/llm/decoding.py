@@ -101,7 +101,7 @@ class BatchDecoder:
             chosen = self._choose(rows, logits)
             if all(row.finish_reason for row in rows):
                 break
-            if deadline.expired or self._pace.steps_within(deadline.remaining) < 1:
+            if deadline.expired:
                 break
             mask = torch.cat([mask, torch.ones_like(chosen)], dim=1)
             logits, cache = self._forward(chosen, mask, lengths + steps, cache)

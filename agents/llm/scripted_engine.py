@@ -30,12 +30,12 @@ _GARBAGE = (
 class ScriptedLanguageModel:
     """Replies from `settings.replies`; a token is a run of characters other than white space.
 
-    After `settings.fault_after` requests, counted over the engine's life, the fault begins and stays:
+    After `settings.fault_after` requests, counted since `warm_up` woke it, the fault begins and stays:
 
     * ``hang``: a call ends only half a second after its deadline, with nothing. A hang that never ends could not be
       survived by any caller in the same process and is left to the tests that kill processes. The wait is measured in
       real seconds, so a test's frozen clock does not make it endless.
-    * ``die_after``: raises `LanguageModelDiedError`.
+    * ``die_after``: raises `LanguageModelDiedError` until `warm_up` loads it again.
     * ``garbage``: random characters, chat tokens, control characters, lone surrogates, many lines, 100,000 characters;
       the same in every run. `max_tokens` is not kept either.
     * ``slow``: ten times `seconds_per_request`, at least half a second.
@@ -46,12 +46,15 @@ class ScriptedLanguageModel:
     def __init__(self, settings: ScriptedEngine) -> None:
         self._settings = settings
         self._served = 0
+        self._dead = False
 
     def check_weights(self) -> None:
         """There are none."""
 
     def warm_up(self) -> None:
-        """Nothing to load."""
+        """Wake a dead engine; there is nothing to load."""
+        if self._dead:
+            self._served, self._dead = 0, False
 
     def close(self) -> None:
         """Nothing to release."""
@@ -86,6 +89,7 @@ class ScriptedLanguageModel:
         seconds = self._settings.seconds_per_request
         fault = self._settings.fault if self._served > self._settings.fault_after else None
         if fault == "die_after":
+            self._dead = True
             raise LanguageModelDiedError(f"the scripted engine dies after {self._settings.fault_after} requests")
         if fault == "hang":
             _sleep(deadline.remaining + _HANG_OVERRUN_SECONDS)

@@ -81,13 +81,13 @@ class TransformersLanguageModel:
         with quiet_transformers():
             self._model = self._with_adapters(self._load_base())
         self._model.eval()
-        self._decoder = self._make_decoder(self._end_tokens)
         rehearsal = self._make_decoder(frozenset())
         request = GenerationRequest(prompt="warm-up")
         rehearsal.run([Row(request, [0] * _WARM_UP_PROMPT_TOKENS, 2)], Deadline(60))
         # What is measured counts only from the second time on: the first one pays for kernels and memory.
         self._pace.forget()
         rehearsal.run([Row(request, [0] * _WARM_UP_PROMPT_TOKENS, 4)], Deadline(60))
+        self._decoder = self._make_decoder(self._end_tokens)
 
     def close(self) -> None:
         """Release the model's memory."""
@@ -117,6 +117,8 @@ class TransformersLanguageModel:
         for index, batch in enumerate(batches):
             generations = self._run(batch, batches[index + 1 :], deadline)
             results.update(zip((prepared.place for prepared in batch), generations, strict=True))
+        if all(results[prepared.place] == Generation.out_of_time() for prepared in runnable):
+            self._pace.doubt()
         return [results[place] for place in range(len(requests))]
 
     # --- loading -----------------------------------------------------------------------------------------------------
@@ -211,10 +213,18 @@ class TransformersLanguageModel:
         return [group[start : start + size] for group in groups for start in range(0, len(group), size)]
 
     def _run(self, batch: list[_Prepared], later: Sequence[list[_Prepared]], deadline: Deadline) -> list[Generation]:
-        """The generations of one micro-batch; where it fails as a whole, each request is tried alone."""
-        affordable = self._affordable_tokens(batch, later, deadline)
-        if affordable == 0:
+        """The generations of one micro-batch; where it fails as a whole, each request is tried alone.
+
+        A batch that the measured speed does not afford is halved, so that some of it finishes. One request is always
+        begun while there is time: the speed is an estimate that a busy machine spoils, the clock is not.
+        """
+        if deadline.expired:
             return [Generation.out_of_time() for _ in batch]
+        affordable = self._affordable_tokens(batch, later, deadline)
+        if affordable == 0 and len(batch) > 1:
+            first, second = batch[: len(batch) // 2], batch[len(batch) // 2 :]
+            return self._run(first, [second, *later], deadline) + self._run(second, later, deadline)
+        affordable = affordable or max(prepared.request.max_tokens for prepared in batch)
         try:
             return self._decode(batch, affordable, deadline)
         except (torch.cuda.OutOfMemoryError, RuntimeError, ValueError, IndexError) as error:
@@ -229,11 +239,10 @@ class TransformersLanguageModel:
         return [generation for prepared in batch for generation in self._run([prepared], later, deadline)]
 
     def _affordable_tokens(self, batch: list[_Prepared], later: Sequence[list[_Prepared]], deadline: Deadline) -> int:
-        """How many tokens per prompt the measured speed affords this micro-batch; 0 where it should not begin."""
+        """How many tokens per prompt the measured speed affords this micro-batch; 0 where even a short text is not."""
         wanted = max(prepared.request.max_tokens for prepared in batch)
         left = deadline.remaining - self._pace.prefill_seconds(_padded_tokens(batch))
         if self._pace.steps_within(left) < min(FEWEST_NEW_TOKENS, wanted):
-            self._pace.doubt()
             return 0
         others = sum(self._pace.prefill_seconds(_padded_tokens(waiting)) for waiting in later)
         share = self._pace.steps_within((left - others) / (len(later) + 1))

@@ -123,7 +123,8 @@ class VllmLanguageModel:
             else:
                 running[added] = place
         for identifier, output in self._step_until(deadline, running).items():
-            results[running[identifier]] = _generation(output)
+            if identifier in running:
+                results[running[identifier]] = _generation(output)
         return [results.get(place, Generation.out_of_time()) for place in range(len(requests))]
 
     # --- the engine ---------------------------------------------------------------------------------------------------
@@ -178,7 +179,7 @@ class VllmLanguageModel:
         try:
             parameters = _sampling(request, longest - len(prompt))
             self._llm.llm_engine.add_request(identifier, {"prompt_token_ids": prompt}, parameters, lora_request=adapter)
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, _vllm_error()) as error:
             return Generation.failed(f"vLLM refuses the request: {error}")
         return identifier
 
@@ -195,6 +196,14 @@ class VllmLanguageModel:
         except Exception as error:  # Whatever it is: what the engine holds after it is unknown.
             raise LanguageModelDiedError(f"vLLM's engine failed: {type(error).__name__}: {error}") from error
         return newest
+
+
+def _vllm_error() -> type[Exception]:
+    """The base of vLLM's own exceptions; 0.19.1 has none, there they are all ValueErrors."""
+    from vllm import exceptions
+
+    error: type[Exception] = getattr(exceptions, "VLLMError", ValueError)
+    return error
 
 
 def _sampling(request: GenerationRequest, room: int) -> "SamplingParams":

@@ -67,14 +67,14 @@ def test_settings_cannot_be_changed() -> None:
     ("found", "replacement", "key", "told"),
     [
         ("snippets = true", "snipets = true", '"web.snipets"', "allowed keys: chunk, context, extract"),
-        ("child_characters = 200", "child_chars = 200", '"web.chunk.child_chars"', "child_characters"),
+        ("child_characters = 175", "child_chars = 200", '"web.chunk.child_chars"', "child_characters"),
         ("batch_size = 4\n", "batch_size = 17\n", '"batch_size"', "less than or equal to 16 (found 17)"),
         ("batch_size = 4\n", 'batch_size = "four"\n', '"batch_size"', "integer"),
         ('method = "parent_child"', 'method = "pages"', '"web.chunk"', "'parent_child', 'words', 'tokens'"),
         ('engine = "transformers"', 'engine = "magic"', '"language_model"', "'transformers', 'vllm', 'openai'"),
         ('prompt = "controlled"', 'prompt = "rude"', '"answering.prompt"', "'basic' or 'controlled'"),
         ("max_tokens = 900", "max_tokens = 0", '"web.context.max_tokens"', "greater than or equal to 32"),
-        ("child_characters = 200", "child_characters = 900", '"web.chunk"', "must not exceed parent_characters"),
+        ("child_characters = 175", "child_characters = 900", '"web.chunk"', "must not exceed parent_characters"),
     ],
 )
 def test_a_mistake_is_told_with_file_key_and_what_is_allowed(

@@ -37,7 +37,7 @@ class PageReader:
         if not html.strip():
             return ""
         bounded = flatten(cut_bytes(repair(html), self._settings.max_bytes), self._settings.max_depth)
-        text = tidy(neutralise(self._extractor.extract(bounded)))
+        text = tidy(neutralise(self._extractor.extract(bounded)))[: self._settings.max_text_characters].rstrip()
         return clean_lines(
             text, english_only=self._settings.english_only, max_word_characters=self._settings.max_word_characters
         )

@@ -8,15 +8,18 @@ _VOID = frozenset(
     ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"]
 )
 _RAW_TEXT = frozenset(["script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes"])
-_CLOSES_ITSELF = frozenset(["p", "li", "dt", "dd", "tr", "td", "th", "option"])
+_CLOSES_ITSELF = frozenset(["p", "li", "dt", "dd", "option"])
 """An opening tag ends an element of the same name that is still open."""
 _SCOPES = frozenset(["table", "td", "th", "caption", "button", "object", "template", "svg", "math"])
 """A closing tag does not reach out of these, unless it closes one of them."""
-_TABLE_PARTS = _SCOPES | {"tr", "tbody", "thead", "tfoot"}
+_CELLS = frozenset(["td", "th"])
+_TABLE_PARTS = frozenset(["caption", "tbody", "thead", "tfoot", "tr", "td", "th"])
+"""Closing tags of these reach as far as the innermost table, that of a table as far as there is one."""
 
 
 def repair(html: str) -> str:
-    """The text without what UTF-8 cannot carry: lone surrogates, which JSON can bring, become U+FFFD."""
+    """The text without what parsers refuse: lone surrogates, which JSON can bring, become U+FFFD, and NUL goes."""
+    html = html.replace("\0", "")
     return html.encode("utf-16", "surrogatepass").decode("utf-16", "replace") if _has_surrogates(html) else html
 
 
@@ -57,24 +60,39 @@ class _OpenElements:
 
     def __init__(self) -> None:
         self._names: list[str] = []
-        self._scopes: list[Counter[str]] = [Counter()]
-        self._open: Counter[str] = Counter()
+        self._scope_names = ["body"]
+        self._in_scope: list[Counter[str]] = [Counter()]
+        self._in_table: list[Counter[str]] = [Counter()]
 
     def __len__(self) -> int:
         return len(self._names)
 
     def push(self, name: str) -> None:
+        """Open an element, and close those that it ends: a paragraph ends a paragraph, a row the last row."""
         if name in _CLOSES_ITSELF and self._names and self._names[-1] == name:
             self._pop()
+        if (name in _CELLS or name == "tr") and self._scope_names[-1] in _CELLS:
+            self.close(self._scope_names[-1])
+        if name == "tr" and self._in_scope[-1][name]:
+            self.close(name)
         self._names.append(name)
-        self._open[name] += 1
-        self._scopes[-1][name] += 1
+        self._in_scope[-1][name] += 1
+        self._in_table[-1][name] += 1
         if name in _SCOPES:
-            self._scopes.append(Counter())
+            self._scope_names.append(name)
+            self._in_scope.append(Counter())
+        if name == "table":
+            self._in_table.append(Counter())
 
     def close(self, name: str) -> bool:
         """Pop up to the element of this name; False where the tag closes nothing."""
-        if not (self._scopes[-1][name] or (name in _TABLE_PARTS and self._open[name])):
+        reachable = (
+            self._in_scope[-1][name]
+            or self._scope_names[-1] == name
+            or (name in _TABLE_PARTS and self._in_table[-1][name])
+            or (name == "table" and len(self._in_table) > 1)
+        )
+        if not reachable:
             return False
         while self._pop() != name:
             pass
@@ -82,10 +100,13 @@ class _OpenElements:
 
     def _pop(self) -> str:
         name = self._names.pop()
+        if name == "table":
+            self._in_table.pop()
         if name in _SCOPES:
-            self._scopes.pop()
-        self._scopes[-1][name] -= 1
-        self._open[name] -= 1
+            self._scope_names.pop()
+            self._in_scope.pop()
+        self._in_scope[-1][name] -= 1
+        self._in_table[-1][name] -= 1
         return name
 
 
@@ -106,8 +127,7 @@ def flatten(html: str, max_depth: int) -> str:
         if name in _VOID:
             continue
         if match[2]:
-            too_deep = len(elements) > max_depth
-            dropped = elements.close(name) and too_deep
+            dropped = elements.close(name) and len(elements) >= max_depth
         elif name in _RAW_TEXT:
             position = _after_raw_text(html, name, position)
             continue

@@ -116,4 +116,6 @@ def _reason(future: "Future[str]", page_seconds: float, deadline: Deadline) -> s
         return "the time for reading pages was over" if over else f"it took longer than {page_seconds:g} s to read"
     if isinstance(error, WorkerDiedError):
         return str(error)
+    if isinstance(error, OSError):
+        return f"no extraction worker could be started: {error}"
     raise error

@@ -6,6 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+import torch
 
 from agents.llm import LanguageModel, load_language_model
 from agents.settings import LanguageModelSettings, OpenAIEngine, ScriptedEngine, TransformersEngine, VllmEngine
@@ -27,6 +28,15 @@ ENGINES = [
     pytest.param("vllm", marks=pytest.mark.vllm),
     pytest.param("vllm smollm2", marks=[pytest.mark.vllm, pytest.mark.models]),
 ]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_thread() -> Iterator[None]:
+    """Threads that wait for each other on a busy machine make models of this size a hundred times slower."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,6 @@
-import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,6 +10,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from agents.deadline import Deadline
 from agents.llm import Generation, GenerationRequest, LanguageModelDiedError, Message, transformers_engine
+from agents.llm.tokenizer import quiet_transformers
 from agents.llm.transformers_engine import TransformersLanguageModel
 from agents.settings import TransformersEngine
 
@@ -75,8 +76,9 @@ def test_text_and_log_probability_of_a_real_model(smollm2: str) -> None:
 def test_an_adapter_answers_as_if_it_were_merged_into_the_weights(
     tiny: TransformersLanguageModel, tiny_llama: Path, tiny_adapters: dict[str, str], adapter: str
 ) -> None:
-    base = AutoModelForCausalLM.from_pretrained(str(tiny_llama))
-    merged = PeftModel.from_pretrained(base, tiny_adapters[adapter]).merge_and_unload()
+    with quiet_transformers():
+        base = AutoModelForCausalLM.from_pretrained(str(tiny_llama))
+        merged = PeftModel.from_pretrained(base, tiny_adapters[adapter]).merge_and_unload()
     check_against_reference(tiny, merged, tiny_llama, adapter)
 
 
@@ -124,40 +126,74 @@ def test_an_answer_ends_where_the_window_ends(tiny: TransformersLanguageModel) -
     assert generation.prompt_tokens + generation.completion_tokens <= 512
 
 
-def slow_down(engine: TransformersLanguageModel, seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let each forward pass of the warm engine take that much longer."""
-    forward = engine._model.forward
+class ForwardPassClock:
+    """A clock that only the model's forward passes move, each by the same number of seconds."""
 
-    def slow(*args: Any, **kwargs: Any) -> Any:
-        time.sleep(seconds)
-        return forward(*args, **kwargs)
+    def __init__(self, engine: TransformersLanguageModel, seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 0.0
+        engine.warm_up()
+        engine._pace.forget()
+        forward = engine._model.forward
 
-    monkeypatch.setattr(engine._model, "forward", slow)
+        def timed(*args: Any, **kwargs: Any) -> Any:
+            self.now += seconds
+            return forward(*args, **kwargs)
+
+        monkeypatch.setattr(engine._model, "forward", timed)
+        monkeypatch.setattr("agents.llm.decoding.time", SimpleNamespace(perf_counter=lambda: self.now))
+
+    def deadline(self, seconds: float) -> Deadline:
+        return Deadline(seconds, lambda: self.now)
 
 
 def test_generation_stops_at_the_deadline_with_what_it_has(tiny_llama: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     engine = load(tiny_llama)
-    engine.warm_up()
-    slow_down(engine, 0.05, monkeypatch)
-    started = time.monotonic()
-    (generation,) = engine.generate([ask("who?", max_tokens=300, stop=("never",))], Deadline(1.0))
-    assert time.monotonic() - started < 1.2
+    clock = ForwardPassClock(engine, 0.05, monkeypatch)
+    engine.generate([ask("who?", max_tokens=5)], clock.deadline(60))
+    start = clock.now
+    (generation,) = engine.generate([ask("who?", max_tokens=300)], clock.deadline(1.02))
     assert generation.finish_reason == "deadline"
-    assert 5 <= generation.completion_tokens <= 20
+    assert generation.completion_tokens in {19, 20}
+    assert generation.text
+    # A step that would end after the deadline is not begun.
+    assert clock.now - start <= 1.02
+    unmeasured = load(tiny_llama)
+    clock = ForwardPassClock(unmeasured, 0.05, monkeypatch)
+    (generation,) = unmeasured.generate([ask("who?", max_tokens=300)], clock.deadline(1.02))
+    assert generation.finish_reason == "deadline"
+    assert clock.now <= 1.02 + 0.051
 
 
-def test_what_cannot_finish_is_not_begun_and_time_is_shared(tiny_llama: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_batch_that_time_does_not_afford_is_halved(tiny_llama: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reading four prompts at once would take longer than there is; two of them finish instead of none."""
+    engine = load(tiny_llama, batch_size=4)
+    clock = ForwardPassClock(engine, 0.01, monkeypatch)
+    engine._pace.note_prefill(100, 100 * 0.02)
+    prompts = [ask("five dozen liquor jugs " * 4, max_tokens=8)] * 4
+    tokens = len(engine._tokenizer.prompt_tokens(prompts[0]))
+    engine._pace.note_decoding(100, 1.0)
+    generations = engine.generate(prompts, clock.deadline(2.5 * tokens * 0.02))
+    assert {generation.finish_reason for generation in generations[:2]} == {"length"}
+
+
+def test_one_request_is_begun_whatever_the_measured_speed(tiny_llama: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A measurement on a busy machine must not silence the model."""
+    engine = load(tiny_llama)
+    clock = ForwardPassClock(engine, 0.01, monkeypatch)
+    engine._pace.note_decoding(1, 5.0)
+    (generation,) = engine.generate([ask("who?")], clock.deadline(2.0))
+    assert generation.finish_reason == "length"
+
+
+def test_the_time_left_is_shared_among_the_batches_to_come(tiny_llama: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     engine = load(tiny_llama, batch_size=1)
-    engine.warm_up()
-    slow_down(engine, 0.02, monkeypatch)
-    engine.generate([ask("who?", max_tokens=30)] * 8, Deadline(60))
-    started = time.monotonic()
-    refused = engine.generate([ask("who?", max_tokens=30)] * 2, Deadline(0.1))
-    assert refused == [Generation.out_of_time()] * 2
-    assert time.monotonic() - started < 0.1
-    shared = engine.generate([ask(question, max_tokens=200) for question in QUESTIONS], Deadline(2.0))
-    assert all(generation.completion_tokens >= 1 for generation in shared)
-    assert all(generation.finish_reason in {"deadline", "stop"} for generation in shared)
+    clock = ForwardPassClock(engine, 0.02, monkeypatch)
+    engine.generate([ask("five dozen", max_tokens=30)], clock.deadline(60))
+    start = clock.now
+    shared = engine.generate([ask("five dozen", max_tokens=200)] * 4, clock.deadline(2.0))
+    assert [generation.finish_reason for generation in shared] == ["deadline"] * 4
+    assert all(20 <= generation.completion_tokens <= 27 for generation in shared)
+    assert clock.now - start <= 2.01
 
 
 def test_a_batch_that_fails_is_tried_request_by_request(

@@ -1,0 +1,107 @@
+"""Both engines with real small weights, and against each other's libraries."""
+
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from agents.deadline import Deadline
+from agents.encoders import load_cross_encoder, load_dense_encoder
+from agents.encoders.onnx import pooling_of
+from agents.settings import CrossEncoderSettings, DenseEncoderSettings, SettingsError
+from models.manifest import WeightsMissingError, locate
+
+PASSAGES = [
+    "The Matrix was directed by Lana and Lilly Wachowski.",
+    "Bananas are yellow.",
+    "Mount Everest is the highest mountain on Earth, 8,849 metres above the sea. " * 5,
+]
+
+
+def present(model: str) -> str:
+    try:
+        locate(model)
+    except WeightsMissingError as error:
+        pytest.skip(str(error))
+    return model
+
+
+def dense(engine: str) -> DenseEncoderSettings:
+    if engine == "onnx":
+        return DenseEncoderSettings(engine="onnx", model=present("bge-small-en-v1.5"), pooling="cls", batch_size=1)
+    return DenseEncoderSettings(model=present("all-minilm-l6-v2"))
+
+
+@pytest.mark.models
+@pytest.mark.parametrize("engine", ["onnx", "sentence-transformers"])
+def test_dense_vectors_have_unit_length_and_find_the_answer(engine: str) -> None:
+    encoder = load_dense_encoder(dense(engine))
+    vectors, encoded = encoder.encode_passages(PASSAGES)
+    assert encoded == 3
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-5)
+    found = vectors @ encoder.encode_queries(["who directed the matrix?", "how high is mount everest?"]).T
+    assert list(found.argmax(axis=0)) == [0, 2]
+
+
+@pytest.mark.models
+@pytest.mark.parametrize("engine", ["onnx", "sentence-transformers"])
+def test_token_offsets_point_into_the_text(engine: str) -> None:
+    encoder = load_dense_encoder(dense(engine))
+    text = "Zürich, unbelievably  big " + "word " * 600
+    offsets = encoder.token_offsets(text)
+    assert [text[start:end] for start, end in offsets][:2] == ["Zürich", ","]
+    assert len(offsets) > 600  # not cut at the model's maximum
+    assert all(before[1] <= after[0] for before, after in pairwise(offsets))
+
+
+@pytest.mark.models
+def test_one_text_at_a_time_does_not_depend_on_its_batch_mates() -> None:
+    encoder = load_dense_encoder(dense("onnx"))
+    together, _ = encoder.encode_passages(PASSAGES)
+    alone = np.concatenate([encoder.encode_passages([passage])[0] for passage in PASSAGES])
+    np.testing.assert_array_equal(together, alone)
+
+
+@pytest.mark.models
+def test_the_cross_encoder_gives_raw_logits_and_knows_what_is_relevant() -> None:
+    settings = CrossEncoderSettings(
+        engine="onnx", model=present("ms-marco-minilm-l-12-v2"), max_tokens=64, batch_size=1
+    )
+    scores = load_cross_encoder(settings).score([("who directed the matrix?", passage) for passage in PASSAGES])
+    assert scores[0] is not None
+    assert scores[0] > 5
+    assert all(score is not None and score < -5 for score in scores[1:])
+
+
+@pytest.mark.models
+def test_no_time_scores_nothing() -> None:
+    settings = CrossEncoderSettings(engine="onnx", model=present("ms-marco-minilm-l-12-v2"))
+    assert load_cross_encoder(settings).score([("a", "b")], Deadline(0)) == [None]
+
+
+@pytest.mark.models
+def test_mean_pooling_is_read_from_the_folder() -> None:
+    assert pooling_of(locate(present("all-minilm-l6-v2")), "all-minilm-l6-v2") == "mean"
+
+
+def test_a_folder_that_does_not_say_how_tokens_are_pooled_asks_for_the_setting(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"dense_encoder\.pooling.*cls, mean"):
+        pooling_of(tmp_path, "some-model")
+
+
+@pytest.mark.parametrize("engine", ["onnx", "sentence-transformers"])
+def test_missing_weights_are_named_with_the_command_that_gets_them(
+    engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CRAG_MODELS_DIR", str(tmp_path))
+    monkeypatch.setattr("models.manifest.WEIGHTS_FOLDER", tmp_path)
+    settings = {"engine": engine, "model": "all-minilm-l6-v2"}
+    for part in (
+        load_dense_encoder(DenseEncoderSettings.model_validate(settings)),
+        load_cross_encoder(CrossEncoderSettings.model_validate(settings)),
+    ):
+        with pytest.raises(WeightsMissingError, match=r"python -m models\.fetch all-minilm-l6-v2"):
+            part.check_weights()
+        with pytest.raises(WeightsMissingError):
+            part.warm_up()

@@ -1,0 +1,104 @@
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from resiliparse.extract.html2text import extract_plain_text
+from selectolax.lexbor import LexborHTMLParser
+
+from agents.web.extract.limits import cut_bytes, flatten, repair
+
+
+def depth(html: str) -> int:
+    """Of the tree that an independent parser (Lexbor through selectolax) builds, below `body`."""
+    deepest, stack = 0, [(LexborHTMLParser(html).body, 0)]
+    while stack:
+        node, level = stack.pop()
+        deepest = max(deepest, level)
+        stack += [(child, level + 1) for child in (node.iter() if node is not None else ())]
+    return deepest
+
+
+def text_of(html: str) -> str:
+    return str(extract_plain_text(html, preserve_formatting=False))
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<div>" * 3000 + "needle" + "</div>" * 3000 + "end",
+        "<b><i>" * 1500 + "needle",
+        "<div><table><tr><td></div>" * 800 + "needle",
+        "<div><script>'</div>'</script>" * 900 + "needle",
+        "<div><!-- </div> -->" * 900 + "needle",
+        '<div title="</div>">' * 900 + "needle",
+        "<table><tr><td><table></td></tr>" * 500 + "needle",
+        "<ul><li>" * 900 + "needle",
+        ("<div>" + "<b>" * 300 + "</div>") * 300 + "needle",
+    ],
+    ids=["divs", "inline", "tables", "scripts", "comments", "attributes", "outer cells", "lists", "unclosed"],
+)
+def test_depth_is_bounded_and_the_text_is_kept(html: str) -> None:
+    flat = flatten(html, 100)
+    assert depth(flat) <= 300  # the tree also holds elements that a browser adds, such as tbody
+    assert "needle" in text_of(flat)
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<p>one<p>two<p>three" * 300,
+        "<ul>" + "<li>item" * 900 + "</ul>",
+        "<table>" + "<tr><td>a<td>b" * 900 + "</table>",
+        "<br>" * 2000 + "<img src=x>" * 900,
+        "<div><span>x</div>" * 900,
+        "<td>a</td>" * 900,
+        "<!-- <div> -->" * 900,
+        "<script>'<div>'</script>" * 900,
+        "a < b " * 900,
+    ],
+)
+def test_wide_pages_are_left_as_they_are(html: str) -> None:
+    assert flatten(html, 100) == html
+
+
+def test_what_follows_a_deep_part_is_left_as_it_is() -> None:
+    html = "<div>" * 300 + "deep" + "</div>" * 300 + "<table><tr><td>a</td></tr></table>"
+    assert flatten(html, 100).endswith("</div><table><tr><td>a</td></tr></table>")
+    assert flatten(html, 100).count("<div>") == flatten(html, 100).count("</div>") == 100
+
+
+@pytest.mark.parametrize(
+    "part", ["<div>", "<script>", "<!--", "<a '", '<a "', "<a =", "</td>", "<td></div>", "<", "<a b=\"'"]
+)
+def test_scanning_is_linear(part: str) -> None:
+    html = part * (2_000_000 // len(part))
+    started = time.process_time()
+    flatten(html, 512)
+    assert time.process_time() - started < 5
+
+
+@given(st.text(st.sampled_from("<>/divp tabler!-='\" "), max_size=200), st.integers(1, 5))
+def test_any_markup_is_survived_and_nothing_is_added(html: str, limit: int) -> None:
+    flat = flatten(html, limit)
+    rest = iter(html)
+    assert all(character in rest for character in flat)
+
+
+def test_bytes_are_bounded_and_scripts_go_before_text() -> None:
+    html = "<p>start</p><SCRIPT>" + "x" * 3000 + "</SCRIPT><style>" + "y" * 3000 + "</style><p>the end</p>"
+    assert cut_bytes(html, 1000) == "<p>start</p><p>the end</p>"
+    assert len(cut_bytes("é" * 5000, 1000).encode()) <= 1000
+    assert cut_bytes("short <script>1</script>", 1000) == "short <script>1</script>"
+
+
+def test_scripts_that_are_never_closed_are_cut_in_linear_time() -> None:
+    started = time.process_time()
+    assert cut_bytes("<p>a</p>" + "<script>" * 400_000, 2_000_000) == "<p>a</p>"
+    assert time.process_time() - started < 2
+
+
+def test_lone_surrogates_are_replaced() -> None:
+    assert repair("a\ud800b") == "a\ufffdb"
+    assert repair("a\ud83d\ude00b") == "a😀b"  # two halves that JSON carried apart
+    assert repair("plain é") == "plain é"

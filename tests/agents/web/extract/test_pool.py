@@ -1,0 +1,105 @@
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from agents.deadline import Deadline
+from agents.settings import ExtractSettings
+from agents.web.extract.pool import ExtractionPool
+
+LIMITS = {"page_seconds": 1.0, "max_depth": 10_000, "fallback_characters": 0, "max_text_characters": 10_000_000}
+STUCK = "<div>" * 60_000
+"""With the depth limit switched off the parser needs minutes for it, inside C code."""
+
+
+def pool_of(**more: Any) -> ExtractionPool:
+    return ExtractionPool(ExtractSettings.model_validate({**LIMITS, **more}))
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[ExtractionPool]:
+    shared = pool_of(workers=2)
+    shared.warm_up()
+    yield shared
+    shared.close()
+
+
+def test_texts_are_found_by_page(pool: ExtractionPool) -> None:
+    pages = [f"<p>page number {n}</p>" for n in range(20)]
+    found = pool.extract(pages + pages, Deadline(20))
+    assert found.texts == {page: f"page number {n}" for n, page in enumerate(pages)}
+    assert not found.dropped
+
+
+def test_large_pages_and_any_characters_pass_through_the_pipes(pool: ExtractionPool) -> None:
+    page = "<p>é 中 😀 \ud800 " + "word " * 200_000 + "</p>"
+    text = pool.extract([page, ""], Deadline(20)).texts
+    assert text[page].startswith("é 中 😀")
+    assert len(text[page]) > 900_000
+    assert text[""] == ""
+
+
+def test_stuck_pages_cost_their_own_time_only_and_their_workers_are_replaced(pool: ExtractionPool) -> None:
+    good = [f"<p>good {n}</p>" for n in range(30)]
+    started = time.monotonic()
+    found = pool.extract([STUCK, *good[:15], STUCK + "2", *good[15:]], Deadline(30))
+    assert time.monotonic() - started < 8
+    assert set(found.texts) == set(good)
+    assert list(found.dropped.values()) == ["it took longer than 1 s to read"] * 2
+    assert pool.extract(["<p>after</p>"], Deadline(20)).texts == {"<p>after</p>": "after"}
+
+
+def test_the_deadline_ends_the_stage_and_what_is_done_is_kept(pool: ExtractionPool) -> None:
+    started = time.monotonic()
+    found = pool.extract(["<p>first</p>", STUCK, STUCK + "2", "<p>last</p>"], Deadline(0.6))
+    assert time.monotonic() - started < 3
+    assert found.texts == {"<p>first</p>": "first"}
+    assert set(found.dropped.values()) == {"the time for reading pages was over"}
+
+
+def test_a_worker_that_dies_is_replaced(pool: ExtractionPool) -> None:
+    for worker in pool._idle:
+        worker._process.kill()
+        worker._process.wait()
+    pages = [f"<p>{n}</p>" for n in range(4)]
+    found = pool.extract(pages, Deadline(20))
+    assert all("worker ended with status" in reason for reason in found.dropped.values())
+    assert len(found.dropped) <= 2
+    assert pool.extract(pages, Deadline(20)).texts.keys() == set(pages)
+
+
+def test_a_machine_that_cannot_start_a_process_costs_pages_not_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    pool = pool_of(workers=1)
+    pool.warm_up()
+    pool._idle.pop().close()
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError("cannot allocate memory")
+
+    monkeypatch.setattr("subprocess.Popen", refuse)
+    found = pool.extract(["<p>a</p>"], Deadline(9))
+    assert found.dropped == {"<p>a</p>": "no extraction worker could be started: cannot allocate memory"}
+    pool.close()
+
+
+def test_no_workers_reads_in_this_process_until_the_deadline() -> None:
+    pool = pool_of(workers=0)
+    assert pool.extract(["<p>a</p>"], Deadline(9)).texts == {"<p>a</p>": "a"}
+    assert pool.extract(["<p>a</p>"], Deadline(0)).dropped == {"<p>a</p>": "the time for reading pages was over"}
+    pool.close()
+
+
+def test_nothing_to_read(pool: ExtractionPool) -> None:
+    assert pool.extract([], Deadline(9)).texts == {}
+
+
+def test_closing_ends_all_processes_and_may_be_repeated() -> None:
+    pool = pool_of(workers=1)
+    pool.warm_up()
+    (worker,) = pool._idle
+    pool.close()
+    pool.close()
+    assert worker._process.poll() is not None
+    assert pool.extract(["<p>again</p>"], Deadline(20)).texts == {"<p>again</p>": "again"}
+    pool.close()

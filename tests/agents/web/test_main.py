@@ -1,0 +1,98 @@
+import bz2
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents.settings import Settings, load_settings
+from agents.web import WebPath, __main__
+from tests.agents.web.fakes import HashedWords, SharedWords, WordTokens
+
+ROWS = [
+    {
+        "interaction_id": f"id-{number}",
+        "query": "when was the comet seen?",
+        "query_time": "03/05/2024, 23:18:31 PT",
+        "answer": "1910",
+        "search_results": [
+            {
+                "page_name": "Comets",
+                "page_url": "https://a.org/x",
+                "page_snippet": "",
+                "page_result": "<p>The comet was seen in 1910.</p>",
+            }
+        ],
+    }
+    for number in range(5)
+]
+
+
+@pytest.fixture
+def dataset(tmp_path: Path) -> Path:
+    path = tmp_path / "questions.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    return path
+
+
+@pytest.fixture
+def without_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fake(settings: Settings) -> WebPath:
+        return WebPath(settings.web, HashedWords(), SharedWords(), WordTokens())
+
+    monkeypatch.setattr(__main__, "load_web_path", fake)
+
+
+def run(*arguments: object) -> int:
+    return __main__.main([str(argument) for argument in arguments])
+
+
+@pytest.mark.usefixtures("without_weights")
+@pytest.mark.parametrize("name", ["out.jsonl", "out.jsonl.bz2"])
+def test_context_writes_one_record_per_question_in_order(dataset: Path, tmp_path: Path, name: str) -> None:
+    out = tmp_path / name
+    assert run("context", "--dataset", dataset, "--preset", "cpu", "--out", out, "--limit", 4) == 0
+    raw = out.read_bytes()
+    lines = (bz2.decompress(raw) if name.endswith("bz2") else raw).decode().splitlines()
+    records: list[dict[str, Any]] = [json.loads(line) for line in lines]
+    assert [record["interaction_id"] for record in records] == ["id-0", "id-1", "id-2", "id-3"]
+    assert records[0]["passages"][0]["text"] == "The comet was seen in 1910."
+    assert records[0]["passages"][0]["url"] == "https://a.org/x"
+    assert isinstance(records[0]["passages"][0]["score"], float)
+    assert "1910" in records[0]["context"]
+    assert records[0]["seconds"] >= 0
+
+
+def test_extract_prints_the_text_that_retrieval_sees(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    html = tmp_path / "page.html"
+    html.write_bytes(b"<p>hello <b>world</b> \xff</p><p hidden>secret</p>")
+    assert run("extract", html, "--preset", "cpu") == 0
+    assert capsys.readouterr().out == "hello world \ufffd\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["extract", "absent.html", "--preset", "cpu"], "absent.html"),
+        (["extract", "absent.html", "--preset", "nope"], "nope"),
+        (["context", "--dataset", "absent.jsonl", "--preset", "cpu", "--out", "out"], "absent.jsonl"),
+    ],
+)
+def test_errors_name_their_cause_and_exit_with_1(
+    arguments: list[str], named: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(*arguments) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("error: ")
+    assert named in error
+
+
+def test_missing_weights_are_an_error_before_anything_is_written(
+    dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CRAG_MODELS_DIR", str(tmp_path / "none"))
+    monkeypatch.setattr("models.manifest.WEIGHTS_FOLDER", tmp_path / "none")
+    assert run("context", "--dataset", dataset, "--preset", "cpu", "--out", tmp_path / "out.jsonl") == 1
+    assert "python -m models.fetch" in capsys.readouterr().err
+    assert not (tmp_path / "out.jsonl").exists()
+    assert load_settings("cpu").dense_encoder is not None

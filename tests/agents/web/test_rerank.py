@@ -1,0 +1,51 @@
+import math
+
+import pytest
+
+from agents.deadline import Deadline
+from agents.settings import RerankSettings
+from agents.web.rerank import distinct, probability, rerank
+from tests.agents.web.fakes import SharedWords, passage
+
+
+def test_the_cross_encoder_decides_the_order_and_its_logit_is_the_last_score() -> None:
+    candidates = [[passage("a b", bm25=3.0), passage("a b c", bm25=2.0), passage("x", bm25=1.0)]]
+    (ranked,) = rerank(SharedWords(), ["a b c"], candidates, RerankSettings(top_k=2), Deadline(9))
+    assert [(each.text, each.score) for each in ranked] == [("a b c", 2.0), ("a b", 1.0)]
+    assert ranked[0].scores["bm25"] == 2.0
+
+
+def test_the_whole_batch_is_one_call_and_every_question_has_its_best_candidates_first() -> None:
+    encoder = SharedWords()
+    rerank(encoder, ["q", "r"], [[passage("1"), passage("2")], [passage("3")]], RerankSettings(top_k=9), Deadline(9))
+    assert encoder.calls == [[("q", "1"), ("r", "3"), ("q", "2")]]
+
+
+def test_what_time_did_not_allow_follows_in_the_order_of_retrieval() -> None:
+    candidates = [[passage("x"), passage("a"), passage("b")], [passage("a")]]
+    ranked = rerank(SharedWords(at_most=2), ["a", "a"], candidates, RerankSettings(top_k=9), Deadline(9))
+    assert [[each.text for each in own] for own in ranked] == [["x", "a", "b"], ["a"]]
+    assert [["cross_encoder" in each.scores for each in own] for own in ranked] == [[True, False, False], [True]]
+
+
+def test_max_pairs_and_page_name() -> None:
+    encoder = SharedWords()
+    settings = RerankSettings(top_k=9, max_pairs=1, with_page_name=True)
+    (ranked,) = rerank(encoder, ["q"], [[passage("1"), passage("2")]], settings, Deadline(9))
+    assert encoder.calls == [[("q", "Page\n1")]]
+    assert [each.text for each in ranked] == ["1"]
+
+
+def test_passages_that_read_the_same_are_kept_once() -> None:
+    found = distinct([passage("The Film, 1999."), passage("the film 1999"), passage(" - "), passage("other")])
+    assert [each.text for each in found] == ["The Film, 1999.", "other"]
+
+
+@pytest.mark.parametrize("logit", [-800.0, -2.0, 0.0, 3.0, 800.0])
+def test_probability(logit: float) -> None:
+    assert probability(logit) == pytest.approx(0.5 * (1 + math.tanh(logit / 2)))
+
+
+def test_nothing_to_rank() -> None:
+    assert rerank(SharedWords(), ["q"], [[]], RerankSettings(top_k=1), Deadline(9)) == [[]]
+    assert rerank(SharedWords(), [], [], RerankSettings(top_k=1), Deadline(9)) == []

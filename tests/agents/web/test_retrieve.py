@@ -1,0 +1,100 @@
+import pytest
+
+from agents.contracts import PassageKind
+from agents.deadline import Deadline
+from agents.settings import Bm25Stage, DenseStage, FusionStage, ParentChildChunks, RetrieveStage, UnionStage, WordChunks
+from agents.web.chunk import split
+from agents.web.retrieve import Retriever, Source
+from tests.agents.web.fakes import HashedWords
+
+LINES = ParentChildChunks(method="parent_child", parent_characters=60, child_characters=30)
+WORDS = WordChunks(method="words", words=5, overlap=0)
+
+
+def source(text: str, kind: PassageKind = PassageKind.PAGE, chunks: ParentChildChunks | WordChunks = WORDS) -> Source:
+    return Source(text, split(text, chunks), "https://example.org", "Name", 0, kind)
+
+
+def texts(stages: list[RetrieveStage], query: str, *sources: Source, dense: HashedWords | None = None) -> list[str]:
+    found = Retriever(stages, dense).retrieve([query], [list(sources)], Deadline(9))
+    return [passage.text for passage in found[0]]
+
+
+def bm25(top_k: int, *, per_kind: bool = False) -> Bm25Stage:
+    return Bm25Stage(method="bm25", top_k=top_k, per_kind=per_kind)
+
+
+def test_bm25_keeps_the_best() -> None:
+    sources = [source("green apples are rarely sold"), source("red pears are often eaten"), source("pears")]
+    assert texts([bm25(2)], "red pears", *sources) == ["red pears are often eaten", "pears"]
+
+
+def test_hits_bring_their_parents_each_once_in_the_order_of_the_best_child() -> None:
+    text = (
+        "Nothing at all to see here.\nThe matrix is a film.\n"
+        "Other words stand in this line.\nThe matrix was made in 1999."
+    )
+    found = Retriever([bm25(2)], None).retrieve(["matrix 1999"], [[source(text, chunks=LINES)]], Deadline(9))[0]
+    assert [passage.text.splitlines() for passage in found] == [
+        ["Other words stand in this line.", "The matrix was made in 1999."],
+        ["Nothing at all to see here.", "The matrix is a film."],
+    ]
+    for passage in found:
+        assert text[passage.start : passage.end] == passage.text
+    assert found[0].score is not None
+    assert found[1].score is not None
+    assert found[0].score > found[1].score
+
+
+def test_two_hits_in_one_parent_give_it_once() -> None:
+    text = "The matrix is a film.\nThe matrix was made."
+    assert texts([bm25(10)], "matrix", source(text, chunks=LINES)) == [text]
+
+
+def test_per_kind_gives_snippets_places_of_their_own() -> None:
+    sources = [source("pears " * 4), source("red pears"), source("a few pears here", PassageKind.SNIPPET)]
+    assert len(texts([bm25(1, per_kind=True)], "red pears", *sources)) == 2
+    assert "a few pears here" not in texts([bm25(1)], "red pears", *sources)
+
+
+def test_dense_ranks_by_cosine() -> None:
+    stage = DenseStage(method="dense", top_k=1)
+    assert texts([stage], "blue moon", source("red sun"), source("blue moon"), dense=HashedWords()) == ["blue moon"]
+
+
+def test_dense_without_time_keeps_the_order_it_was_given() -> None:
+    stages: list[RetrieveStage] = [bm25(3), DenseStage(method="dense", top_k=2)]
+    sources = [source("one"), source("moon moon x"), source("moon")]
+    found = texts(stages, "moon", *sources, dense=HashedWords(at_most=0))
+    assert found == texts([bm25(2)], "moon", *sources)
+
+
+def test_a_chain_encodes_only_what_reaches_the_dense_stage() -> None:
+    dense = HashedWords()
+    texts([bm25(2), DenseStage(method="dense", top_k=1)], "moon", *(source(f"moon {n}") for n in range(9)), dense=dense)
+    assert [len(call) for call in dense.calls] == [2]
+
+
+def test_fusion_prefers_what_both_rankings_like() -> None:
+    stage = FusionStage(method="reciprocal_rank_fusion", top_k=2)
+    sources = [source("moon landing of apollo"), source("moon"), source("sun")]
+    found = Retriever([stage], HashedWords()).retrieve(["apollo moon landing"], [sources], Deadline(9))[0]
+    assert found[0].text == "moon landing of apollo"
+    assert found[0].scores["fusion"] == pytest.approx(2 / 61)
+    assert set(found[0].scores) == {"bm25", "dense", "fusion"}
+
+
+def test_union_takes_the_best_of_each_once() -> None:
+    stage = UnionStage(method="union", sparse_k=1, dense_k=2)
+    sources = [source("blue moon"), source("blue moon over the lake"), source("sun")]
+    assert len(texts([stage], "blue moon", *sources, dense=HashedWords())) == 2
+
+
+def test_questions_do_not_mix_and_may_have_no_source() -> None:
+    found = Retriever([bm25(5)], None).retrieve(["red", "blue", "x"], [[source("red")], [], [source("")]], Deadline(9))
+    assert [[passage.text for passage in own] for own in found] == [["red"], [], []]
+
+
+def test_a_dense_stage_without_an_encoder_is_refused_at_once() -> None:
+    with pytest.raises(ValueError, match=r"web\.retrieve needs a dense encoder"):
+        Retriever([DenseStage(method="dense", top_k=1)], None)
