@@ -154,7 +154,7 @@ class CragAgent:
                 {"role": message.role, "content": message.content} for message in draft.request.messages
             ]
             run.traces[position].generations["answer"] = draft.generation
-            run.settle(position, decide(draft, "web"))
+            run.settle(position, decide(draft, "web", self.settings.answering.minimum_log_probability))
         self._model_died = any("LanguageModelDiedError" in answer.reason for answer in run.answers.values())
 
     def _revive_model(self) -> None:

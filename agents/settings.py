@@ -251,6 +251,8 @@ class ContextSettings(_Settings):
 
     max_tokens: Annotated[int, Field(ge=32, le=32_768)] = 4000
     """Counted with the answering model's own tokenizer (db3 2.4)."""
+    order: Literal["best_first", "best_last"] = "best_first"
+    """Small models read best what stands next to the question."""
 
 
 class WebSettings(_Settings):
@@ -272,7 +274,7 @@ class WebSettings(_Settings):
 class AnsweringSettings(_Settings):
     """The prompt and decoding of the answer, and the gate in front of it."""
 
-    prompt: Literal["basic", "controlled"] = "controlled"
+    prompt: Literal["basic", "controlled", "reader"] = "controlled"
     """A key of `agents.answering.prompts.PROMPTS`."""
     word_limit: Annotated[int, Field(ge=1, le=75)] = 50
     """db3's token_limit: what the prompt asks for."""
@@ -280,6 +282,8 @@ class AnsweringSettings(_Settings):
     temperature: Annotated[float, Field(ge=0, le=2)] = 0.0
     top_p: Annotated[float, Field(gt=0, le=1)] = 1.0
     adapter: str | None = None
+    minimum_log_probability: Annotated[float, Field(le=0)] | None = None
+    """Abstain where the mean log-probability of the generated tokens is below this (nats)."""
     minimum_top_score: Annotated[float, Field(ge=0, le=1)] | None = None
     """Abstain where the best passage's cross-encoder probability is not above this (NEC 2.1 step 5: 0.8)."""
 

@@ -56,4 +56,13 @@ CONTROLLED = Prompt(
 )
 """db3 2.4, controlled prompt: abstention and false premises are named, with an example of the latter."""
 
-PROMPTS: Mapping[str, Prompt] = {"basic": BASIC, "controlled": CONTROLLED}
+READER = Prompt(
+    system=(
+        "You read a text and answer a question about it with a name, a number or a short phrase, in at most "
+        f'$token_limit words and nothing else. If the text does not tell, answer "{I_DONT_KNOW}". Today is $query_time.'
+    ),
+    user="$context\n\nQuestion: $query",
+)
+"""Ours, for models of around a billion parameters: with `CONTROLLED` they call nearly every question invalid."""
+
+PROMPTS: Mapping[str, Prompt] = {"basic": BASIC, "controlled": CONTROLLED, "reader": READER}

@@ -1,6 +1,4 @@
-"""Passages become the text that the model reads: best first, each in a `<doc>` mark with its source, within the token
-limit.
-"""
+"""Passages become the text that the model reads: each in a `<doc>` mark with its source, within the token limit."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -8,6 +6,7 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from agents.contracts import Passage
+from agents.settings import ContextSettings
 from agents.web.rerank import reading_key
 from agents.web.snippet import plain, plain_url
 
@@ -35,8 +34,12 @@ class Context:
     passages: tuple[Passage, ...]
 
 
-def build_context(passages: Sequence[Passage], max_tokens: int, tokens: TokenCounter) -> Context:
-    """The passages in the given order until the limit is reached. Text that is already there is not repeated."""
+def build_context(passages: Sequence[Passage], settings: ContextSettings, tokens: TokenCounter) -> Context:
+    """The best passages until the limit is reached, in the order of the settings.
+
+    `passages` come best first. Text that is already there is not repeated.
+    """
+    max_tokens = settings.max_tokens
     blocks: list[str] = []
     used: list[Passage] = []
     keys: list[str] = []
@@ -62,7 +65,12 @@ def build_context(passages: Sequence[Passage], max_tokens: int, tokens: TokenCou
         left -= size
         if left <= 0:
             break
-    return Context(_within("".join(blocks).rstrip("\n"), max_tokens, tokens), tuple(used))
+    while len(blocks) > 1 and tokens.count_tokens("".join(blocks)) > max_tokens:
+        # Blocks may need a few tokens more together than apart.
+        blocks.pop()
+        used.pop()
+    shown = reversed(blocks) if settings.order == "best_last" else blocks
+    return Context(tokens.truncate("".join(shown).rstrip("\n"), max_tokens), tuple(used))
 
 
 def _marks(passage: Passage) -> tuple[str, str]:
@@ -83,8 +91,3 @@ def urlsplit_host(url: str) -> str:
 def _cut(passage: Passage, max_tokens: int, tokens: TokenCounter) -> Passage:
     text = tokens.truncate(passage.text, max_tokens)
     return replace(passage, text=text, end=passage.start + len(text))
-
-
-def _within(text: str, max_tokens: int, tokens: TokenCounter) -> str:
-    """Blocks may need more tokens together than apart; the rare excess is cut off the end."""
-    return text if tokens.count_tokens(text) <= max_tokens else tokens.truncate(text, max_tokens)

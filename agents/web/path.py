@@ -131,7 +131,7 @@ class WebPath:
         logits = [passage.scores[SCORE_NAME] for passage in ranked if SCORE_NAME in passage.scores]
         if self._settings.rerank is not None and len(logits) < len(ranked):
             events.append(f"reranking ran out of time: {len(logits)} of {len(candidates)} passages were scored")
-        context = build_context(ranked, self._settings.context.max_tokens, self._tokens)
+        context = build_context(ranked, self._settings.context, self._tokens)
         read = len(selection.read) - len(dropped)
         top = probability(max(logits)) if logits else None
         return WebEvidence(context.text, context.passages, read, tuple(events), top)

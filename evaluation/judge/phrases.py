@@ -72,8 +72,15 @@ def _one_of_several(case: Case) -> bool:
 
 
 def nothing_but_gold(case: Case) -> Finding | None:
-    """The prediction tells something, and all that it tells is in the gold answer."""
+    """The prediction tells something, and all that it tells is in the gold answer.
+
+    Of a gold answer that is not a sentence only the beginning will do: "Melbourne" of "Melbourne, Australia", but not
+    the artist of "album by artist".
+    """
     told = case.new_in_prediction
+    sentence = case.is_sentence or case.gold.rstrip().endswith(".")
+    if not sentence and tuple(case.gold_tokens[: len(case.prediction_tokens)]) != tuple(case.prediction_tokens):
+        return None
     if told and all(found_in(token, case.gold_tokens) for token in told):
         return Finding(True, "all that the prediction tells is in the gold answer")
     return None

@@ -6,7 +6,8 @@ from evaluation.judge.case import CLAUSE_VERB, Case, Finding
 from evaluation.judge.text import clean, content, found_in, recall, tokens
 
 _ASKS_SET = re.compile(
-    r"\b(?:what|who|which|who all) (?:are|were|have|has)\b|\b(?:list|names?|all|members|every|each|top \d+)\b"
+    r"\b(?:which|what) (?:two|three|four|five|six|seven|eight|nine|ten|[2-9]|10)\b"
+    r"|\b(?:what|who|which|who all) (?:are|were|have|has)\b|\b(?:list|names?|all|members|every|each|top \d+)\b"
     r"|\bwho (?:all )?(?:played|produced|wrote|directed|starred|held|won)\b"
     r"|\b(?:what|which) (?:\w+ ){0,3}(?!(?:was|is|has|does|this)\b)\w+[^s\W]s "
     r"(?:are|were|have|had|did|do|won|play|make)\b"

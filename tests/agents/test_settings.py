@@ -72,7 +72,7 @@ def test_settings_cannot_be_changed() -> None:
         ("batch_size = 4\n", 'batch_size = "four"\n', '"batch_size"', "integer"),
         ('method = "parent_child"', 'method = "pages"', '"web.chunk"', "'parent_child', 'words', 'tokens'"),
         ('engine = "transformers"', 'engine = "magic"', '"language_model"', "'transformers', 'vllm', 'openai'"),
-        ('prompt = "controlled"', 'prompt = "rude"', '"answering.prompt"', "'basic' or 'controlled'"),
+        ('prompt = "controlled"', 'prompt = "rude"', '"answering.prompt"', "'basic', 'controlled' or 'reader'"),
         ("max_tokens = 900", "max_tokens = 0", '"web.context.max_tokens"', "greater than or equal to 32"),
         ("child_characters = 175", "child_characters = 900", '"web.chunk"', "must not exceed parent_characters"),
     ],

@@ -1,0 +1,87 @@
+"""The cpu preset with real weights, end to end on the shipped sample; a smaller language model stands in."""
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents.contracts import I_DONT_KNOW
+from agents.datasets import read_rows
+from agents.queries import BATCH_KEYS
+from agents.settings import PRESETS
+from agents.user_config import UserAgent
+from models.manifest import WeightsMissingError
+
+SAMPLE = Path(__file__).parents[2] / "data" / "sample" / "questions.jsonl"
+pytestmark = pytest.mark.models
+
+
+@pytest.fixture(scope="module")
+def agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[UserAgent]:
+    text = (PRESETS / "cpu.toml").read_text(encoding="utf-8")
+    assert 'model = "qwen2.5-coder-0.5b-instruct"' in text
+    path = tmp_path_factory.mktemp("presets") / "small.toml"
+    path.write_text(text.replace("qwen2.5-coder-0.5b-instruct", "smollm2-135m-instruct"), encoding="utf-8")
+    try:
+        built = UserAgent(preset=path)
+    except WeightsMissingError as error:
+        pytest.skip(str(error))
+    yield built
+    built.close()
+
+
+def batch_of(size: int) -> dict[str, list[Any]]:
+    rows = list(read_rows(SAMPLE, size))
+    return {key: [row[key] for row in rows] for key in BATCH_KEYS}
+
+
+def test_real_models_answer_a_batch_in_time_with_complete_traces(agent: UserAgent) -> None:
+    batch = batch_of(4)
+    started = time.monotonic()
+    answers = agent.batch_generate_answer(batch)
+    assert time.monotonic() - started < 4 * 30
+    assert len(answers) == 4
+    assert all(answer and "\n" not in answer for answer in answers)
+    for trace in agent.last_traces:
+        record = json.loads(json.dumps(trace.to_dict()))
+        assert record["pages_read"] > 0
+        assert record["generations"]["answer"]["completion_tokens"] > 0
+        assert record["generations"]["answer"]["mean_log_probability"] < 0
+        assert all({"bm25", "fusion", "cross_encoder"} <= set(passage["scores"]) for passage in record["passages"])
+        scores = [passage["scores"]["cross_encoder"] for passage in record["passages"]]
+        assert scores == sorted(scores, reverse=True)
+
+
+def test_a_page_stuck_in_the_parser_costs_nothing_else(agent: UserAgent) -> None:
+    """100,000 nested elements keep a parser busy for minutes unless they are capped or its process is killed."""
+    batch = batch_of(3)
+    alone = agent.batch_generate_answer({key: column[:1] for key, column in batch.items()})
+    hostile = dict.fromkeys(("page_name", "page_url", "page_snippet", "page_last_modified"), "")
+    hostile["page_result"] = "<div>" * 100_000 + "<table>" * 100_000 + "text"
+    batch["search_results"][1] = [hostile] * 50
+    started = time.monotonic()
+    answers = agent.batch_generate_answer(batch)
+    assert time.monotonic() - started < 3 * 30
+    assert answers[0] == alone[0]
+    assert len(answers) == 3
+
+
+def test_a_question_without_any_page_gets_an_answer(agent: UserAgent) -> None:
+    batch = batch_of(1)
+    batch["search_results"] = [[]]
+    (answer,) = agent.batch_generate_answer(batch)
+    assert answer
+    (trace,) = agent.last_traces
+    assert trace.context == ""
+    assert trace.answer is not None
+    assert trace.answer.reason
+
+
+def test_a_malformed_row_leaves_the_other_answers_as_they_were(agent: UserAgent) -> None:
+    batch = batch_of(2)
+    clean = agent.batch_generate_answer(batch)
+    batch = {key: [column[0], None, column[1]] for key, column in batch.items()}
+    assert agent.batch_generate_answer(batch) == [clean[0], I_DONT_KNOW, clean[1]]
