@@ -51,7 +51,9 @@ task1 task2 task3:  ## switch aicrowd.json and the active preset together (PRESE
 	$(PYTHON) scripts/select_task.py $@ $(if $(PRESET),--preset $(PRESET),)
 
 benchmarks: models  ## the figures of the README, measured here
-	$(BIN)/python benchmarks/front_half.py
+	$(BIN)/python -m benchmarks.front_half --threads 1
+	$(BIN)/python -m benchmarks.t4_plan
+	$(BIN)/python -m benchmarks.judge_agreement
 
 clean:  ## remove the virtual environment and results, keep fetched models
 	rm -rf $(VENV) results .mypy_cache .ruff_cache .pytest_cache

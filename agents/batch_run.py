@@ -2,7 +2,8 @@
 
 import logging
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from functools import partial
+from typing import NamedTuple, TypeVar
 
 from agents.answering import abstain
 from agents.contracts import Answer, Query, Trace
@@ -14,7 +15,14 @@ Result = TypeVar("Result")
 log = logging.getLogger(__name__)
 
 GRACE_SECONDS = 2.0
-"""How long after its deadline a stage may still hand in what it has; taken from the preset's reserve."""
+"""How long after its deadline a stage may still hand in what it has; taken from the preset's reserve, once a batch."""
+
+
+class StageFault(NamedTuple):
+    """A fault and the stage in which it happened."""
+
+    stage: str
+    error: BaseException
 
 
 class BatchRun:
@@ -24,6 +32,9 @@ class BatchRun:
         self.queries = list(queries)
         self.clock = clock
         self.answers: dict[int, Answer] = {}
+        self.faults: list[StageFault] = []
+        """What made stages give up on questions, for whoever must know whether a part is broken."""
+        self._end = Deadline(clock.whole.remaining + GRACE_SECONDS)
         self.traces = [
             Trace(query.interaction_id, query.text, query.query_time, batch_size=len(queries)) for query in queries
         ]
@@ -57,8 +68,9 @@ class BatchRun:
         positions = self.open
         if not positions:
             return {}
+        patience = self._end.within(deadline.remaining + GRACE_SECONDS)
         try:
-            results = call_within(deadline.remaining + GRACE_SECONDS, lambda: work(positions))
+            results = call_within(patience.remaining, lambda: work(positions))
             return dict(zip(positions, results, strict=True))
         except (StuckError, LanguageModelDiedError) as fault:
             return self._give_up(stage, positions, fault, fallback)
@@ -66,21 +78,23 @@ class BatchRun:
             # The boundary of the batch: whatever a stage raises must not cost the other questions their answers.
             log.exception("stage %s failed for the batch; trying each question alone", stage)
             self._note(positions, f"{stage} failed for the whole batch ({_describe(fault)}) and was run alone")
-            return self._one_by_one(stage, deadline, work, positions, fallback)
+            return self._one_by_one(stage, patience, work, positions, fallback)
 
     def _one_by_one(
         self,
         stage: str,
-        deadline: Deadline,
+        patience: Deadline,
         work: Callable[[Sequence[int]], Sequence[Result]],
         positions: Sequence[int],
         fallback: Result | None,
     ) -> dict[int, Result]:
         results: dict[int, Result] = {}
-        for position in positions:
+        for place, position in enumerate(positions):
             try:
-                seconds = deadline.remaining + GRACE_SECONDS
-                results[position] = call_within(seconds, lambda one=position: work([one]))[0]  # type: ignore[misc]
+                results[position] = call_within(patience.remaining, partial(work, [position]))[0]
+            except (StuckError, LanguageModelDiedError) as fault:
+                # The part is broken or the time is over: the questions that follow would only wait in vain.
+                return results | self._give_up(stage, positions[place:], fault, fallback)
             except Exception as fault:
                 log.exception("stage %s failed for question %s", stage, self.queries[position].interaction_id)
                 results |= self._give_up(stage, [position], fault, fallback)
@@ -89,6 +103,7 @@ class BatchRun:
     def _give_up(
         self, stage: str, positions: Sequence[int], fault: BaseException, fallback: Result | None
     ) -> dict[int, Result]:
+        self.faults.append(StageFault(stage, fault))
         reason = f"{stage} failed: {_describe(fault)}"
         if fallback is not None:
             self._note(positions, reason)

@@ -58,11 +58,11 @@ class BatchClock:
         self._order: Sequence[str] = list(shares)
         self._clock = clock
 
-    def until_end_of(self, name: str) -> Deadline:
-        """When the named stage should be over, counted from now and with all stages up to it still to come."""
-        known = self._order[: self._order.index(name) + 1]
-        part = sum(self._shares[stage] for stage in known) / sum(self._shares.values())
-        return self.whole.within(self.whole.remaining * part)
+    def span(self, first: str, last: str) -> Deadline:
+        """When the stage `last` should be over, counted from now, which is when `first` begins."""
+        start, end = self._order.index(first), self._order.index(last) + 1
+        weights = [self._shares[stage] for stage in self._order[start:]]
+        return self.whole.within(self.whole.remaining * sum(weights[: end - start]) / sum(weights))
 
     @contextmanager
     def stage(self, name: str) -> Iterator[Deadline]:

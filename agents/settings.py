@@ -17,7 +17,7 @@ class SettingsError(ValueError):
 
 
 class _Settings(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
 # --- language model ------------------------------------------------------------------------------------------------
@@ -263,7 +263,7 @@ class WebSettings(_Settings):
     chunk: ChunkSettings
     snippets: bool = False
     """Search snippets are passages too."""
-    retrieve: Annotated[tuple[RetrieveStage, ...], Field(min_length=1)]
+    retrieve: Annotated[tuple[RetrieveStage, ...], Field(min_length=1, strict=False)]
     rerank: RerankSettings | None = None
     context: ContextSettings = ContextSettings()
 
@@ -282,8 +282,6 @@ class AnsweringSettings(_Settings):
     temperature: Annotated[float, Field(ge=0, le=2)] = 0.0
     top_p: Annotated[float, Field(gt=0, le=1)] = 1.0
     adapter: str | None = None
-    minimum_log_probability: Annotated[float, Field(le=0)] | None = None
-    """Abstain where the mean log-probability of the generated tokens is below this (nats)."""
     minimum_top_score: Annotated[float, Field(ge=0, le=1)] | None = None
     """Abstain where the best passage's cross-encoder probability is not above this (NEC 2.1 step 5: 0.8)."""
 
@@ -293,6 +291,9 @@ class DeadlineSettings(_Settings):
 
     seconds_per_query: Annotated[float, Field(gt=0)] = 30.0
     reserve_seconds: Annotated[float, Field(ge=0)] = 4.0
+    route: Annotated[float, Field(gt=0)] = 1.0
+    knowledge_graph: Annotated[float, Field(gt=0)] = 8.0
+    public_data: Annotated[float, Field(gt=0)] = 1.0
     select_pages: Annotated[float, Field(gt=0)] = 2.0
     extract: Annotated[float, Field(gt=0)] = 4.0
     retrieve: Annotated[float, Field(gt=0)] = 3.0
@@ -301,7 +302,9 @@ class DeadlineSettings(_Settings):
 
     def shares(self) -> dict[str, float]:
         """Relative weight of each stage, in the order in which they run."""
-        return {name: getattr(self, name) for name in ("select_pages", "extract", "retrieve", "rerank", "generate")}
+        sources = ("route", "knowledge_graph", "public_data")
+        web = ("select_pages", "extract", "retrieve", "rerank")
+        return {name: getattr(self, name) for name in (*sources, *web, "generate")}
 
 
 class Settings(_Settings):

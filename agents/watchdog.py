@@ -10,6 +10,15 @@ Result = TypeVar("Result")
 class StuckError(TimeoutError):
     """A call did not come back in time. Its thread is abandoned, whatever it returns later is thrown away."""
 
+    def __init__(self, message: str, thread: threading.Thread) -> None:
+        super().__init__(message)
+        self.thread = thread
+        """Alive for as long as the call is still running."""
+
+
+class CallCrashedError(RuntimeError):
+    """A call ended in something that is no ordinary exception, such as a panic in a Rust library."""
+
 
 def call_within(seconds: float, function: Callable[[], Result]) -> Result:
     """Run the function in a thread of its own and return its result or raise its exception.
@@ -20,6 +29,7 @@ def call_within(seconds: float, function: Callable[[], Result]) -> Result:
 
     Raises:
         StuckError: no result after so many seconds.
+        CallCrashedError: the call raised something that is not an `Exception`.
     """
     outcome: list[Result] = []
     failure: list[BaseException] = []
@@ -33,8 +43,10 @@ def call_within(seconds: float, function: Callable[[], Result]) -> Result:
     thread = threading.Thread(target=run, daemon=True, name="watched-call")
     thread.start()
     thread.join(seconds)
-    if failure:
+    if failure and isinstance(failure[0], Exception):
         raise failure[0]
+    if failure:
+        raise CallCrashedError(f"{type(failure[0]).__name__}: {failure[0]}") from failure[0]
     if not outcome:
-        raise StuckError(f"no result after {seconds:.1f} s")
+        raise StuckError(f"no result after {seconds:.1f} s", thread)
     return outcome[0]

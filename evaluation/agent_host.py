@@ -19,14 +19,20 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Protocol, cast
 
+from tqdm import tqdm
+
+from agents.llm import EngineUnavailableError
 from agents.settings import SettingsError
-from models.manifest import WeightsMissingError
+from models.manifest import UnknownModelError, WeightsMissingError
 
 log = logging.getLogger(__name__)
 
 DEFAULT_AGENT = "agents.user_config:UserAgent"
 MAX_BATCH_SIZE = 16
 """The evaluator accepts batch sizes from 1 to 16 (starter kit, docs/batch-prediction-interface.md)."""
+
+EXPECTED_START_FAULTS = (SettingsError, WeightsMissingError, UnknownModelError, EngineUnavailableError)
+"""Faults of our own agent that say themselves what to do; they are told without a traceback."""
 
 
 class Agent(Protocol):
@@ -77,7 +83,7 @@ def build_agent(spec: AgentSpec) -> tuple[Agent, int]:
     try:
         built = getattr(importlib.import_module(module_name), class_name)()
         size = built.get_batch_size()
-    except (SettingsError, WeightsMissingError) as error:
+    except EXPECTED_START_FAULTS as error:
         raise AgentStartError(str(error)) from None
     except (Exception, SystemExit) as error:  # any failure of foreign code is told to the user, with its traceback
         raise AgentStartError(f"agent {spec.path} could not be built:\n{traceback.format_exc()}") from error
@@ -164,6 +170,8 @@ def serve(connection: Connection, spec: AgentSpec, stack_file: str) -> None:
     os.setsid()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.dup2(2, 1)
+    # Progress bars would else hold a named semaphore, which outlives a process that is killed.
+    tqdm.set_lock(threading.RLock())
     threading.Thread(target=_die_with_parent, daemon=True).start()
     try:
         agent, batch_size = build_agent(spec)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from agents.answering.normalise import MAX_TOKENS, trim_to_tokens
+from agents.answering import MAX_TOKENS, trim_to_tokens
 from models.manifest import UnknownModelError, WeightsMissingError, locate
 
 TRIM_TOKENIZER = "llama-2-tokenizer"

@@ -94,6 +94,14 @@ class Fetcher:
 
     def fetch(self, name: str) -> Path:
         """The complete, verified folder of model `name`, fetched if it is not here; raises `FetchError`."""
+        try:
+            return self._fetch(name)
+        except OSError as error:
+            raise FetchError(
+                f"{name}: {error}; free disk space, or choose another folder with CRAG_MODELS_DIR or --to"
+            ) from error
+
+    def _fetch(self, name: str) -> Path:
         entry = self.manifest.model(name)
         folder = self.root / name
         arrived = recorded_files(folder)  # hashed when it arrived: comparing sizes keeps a second call instant
@@ -131,15 +139,30 @@ class Fetcher:
         raw.mkdir(parents=True, exist_ok=True)
         origins = self._pinned_files(entry, raw)
         if entry.conversion:
-            self.say(f"{entry.name}: converting {entry.files[0].path}")
-            convert = import_module(CONVERTERS[entry.conversion]).convert
-            convert(raw / entry.files[0].path, staging)
+            self._convert(entry, entry.conversion, raw, staging)
             origins = {
                 file.path: f"converted from {entry.files[0].path} ({entry.files[0].sha256})" for file in entry.built
             }
         _write_record(staging, origins)
         if raw != staging:
             shutil.rmtree(raw)
+
+    def _convert(self, entry: ModelEntry, conversion: str, raw: Path, staging: Path) -> None:
+        source = entry.files[0].path
+        self.say(f"{entry.name}: converting {source}")
+        install = "pip install -r requirements-cpu.txt"
+        try:
+            import_module(CONVERTERS[conversion]).convert(raw / source, staging)
+        except ImportError as error:
+            raise FetchError(
+                f"{entry.name}: a package that converts {source} is missing ({error}): {install}"
+            ) from error
+        except (ValueError, LookupError) as error:
+            why = f"{type(error).__name__}: {error}"
+            raise FetchError(
+                f"{entry.name}: {source} cannot be converted ({why}). The file is the pinned one, so the installed "
+                f"packages may not be: {install}"
+            ) from error
 
     def _snapshot(self, entry: ModelEntry, staging: Path) -> None:
         hub = entry.hub

@@ -256,6 +256,7 @@ def tokenizer_config(gguf: GgufFile) -> dict[str, Any]:
 
 def convert(gguf_path: Path, folder: Path) -> None:
     """Write config, weights and tokenizer of `gguf_path` into `folder`; raises `UnsupportedGgufError`."""
+    from safetensors import SafetensorError
     from safetensors.numpy import save_file
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -268,5 +269,8 @@ def convert(gguf_path: Path, folder: Path) -> None:
         (folder / name).write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     build_tokenizer(gguf).save(str(folder / "tokenizer.json"))
     weights = folder / "model.safetensors"
-    save_file(converted_tensors(gguf), weights, metadata={"format": "pt"})
+    try:
+        save_file(converted_tensors(gguf), weights, metadata={"format": "pt"})
+    except SafetensorError as error:  # how the package tells of a full disk
+        raise OSError(f"{weights}: {error}") from error
     weights.chmod(0o644)  # safetensors writes 0600, which another user (the container's) could not read

@@ -26,7 +26,7 @@ ROOMS: dict[str, set[str]] = {
     "agents.kg": FLOOR | {"agents.llm", "agents.encoders", "agents.questions"},
     "agents.watchdog": set(),
     "agents.batch_run": FLOOR | {"agents.answering", "agents.llm", "agents.watchdog"},
-    "agents.crag_agent": FLOOR | {f"agents.{room}" for room in (*DOORS, "batch_run")},
+    "agents.crag_agent": FLOOR | {f"agents.{room}" for room in (*DOORS, "batch_run", "watchdog")},
     "agents.user_config": FLOOR | {"agents.crag_agent"},
     "models.user_config": {"agents.user_config"},
     "models": {"models.manifest"},
@@ -88,8 +88,8 @@ def test_nobody_reaches_through_the_door_of_another_room() -> None:
     rooms = {f"agents.{room}" for room in DOORS}
     doors = {"agents.llm.base", "agents.encoders.base"}
     for name, path in modules():
-        if name.split(".")[0] != "agents":
-            continue
+        if name.split(".")[0] == "benchmarks":
+            continue  # they measure single steps
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if not isinstance(node, ast.ImportFrom) or node.module is None:
                 continue

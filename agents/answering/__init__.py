@@ -2,6 +2,6 @@
 
 from agents.answering.answerer import Answerer, Draft
 from agents.answering.decide import abstain, decide, low_relevance
-from agents.answering.normalise import normalise, trim_to_tokens
+from agents.answering.normalise import MAX_TOKENS, normalise, trim_to_tokens
 
-__all__ = ["Answerer", "Draft", "abstain", "decide", "low_relevance", "normalise", "trim_to_tokens"]
+__all__ = ["MAX_TOKENS", "Answerer", "Draft", "abstain", "decide", "low_relevance", "normalise", "trim_to_tokens"]

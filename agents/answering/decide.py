@@ -22,25 +22,11 @@ def low_relevance(top_probability: float | None, minimum: float | None) -> str |
     return f"{found}, which is not above the minimum of {minimum:g}"
 
 
-def decide(draft: Draft, source: str, minimum_log_probability: float | None = None) -> Answer:
-    """The draft's answer. A generation that failed or never began is an abstention; partial text is not trusted.
-
-    An answer whose tokens are less likely than `minimum_log_probability` (mean, nats) is withheld; an engine that
-    gives no log-probabilities passes.
-    """
+def decide(draft: Draft, source: str) -> Answer:
+    """The draft's answer. A generation that failed or never began is an abstention; partial text is not trusted."""
     generation = draft.generation
     if generation.finish_reason == "error":
         return abstain(f"the language model failed: {generation.error}", source)
     if generation.finish_reason == "deadline":
         return abstain("time ran out before the language model finished", source)
-    answer = normalise(generation.text, source)
-    likely = generation.mean_log_probability
-    if answer.decision is Decision.ABSTAINED or minimum_log_probability is None or likely is None:
-        return answer
-    if likely >= minimum_log_probability:
-        return answer
-    return abstain(
-        f'the answer "{answer.text}" has a mean log-probability of {likely:.2f}, '
-        f"below the minimum of {minimum_log_probability:g}",
-        source,
-    )
+    return normalise(generation.text, source)

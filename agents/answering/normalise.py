@@ -1,11 +1,13 @@
 """A model's text -> the exact string that is handed to the evaluator: one line, at most 75 tokens, fixed phrases."""
 
 import functools
+import itertools
 import re
 import unicodedata
 from pathlib import Path
 
 from agents.contracts import I_DONT_KNOW, INVALID_QUESTION, Answer, Decision
+from agents.llm import truncate_to_bound
 from models.manifest import WeightsMissingError, locate
 
 MAX_TOKENS = 75
@@ -31,6 +33,7 @@ _ABSTENTIONS = re.compile(
 _INVALID = re.compile(
     r"\binvalid[ _-]?question\b|\bquestion is (?:invalid|not valid)\b|\bfalse premise\b", re.IGNORECASE
 )
+_ITEM = re.compile(r"^(?:[-*•–]|\(?\d{1,2}[.)])\s+(?=\S)")
 _QUOTES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "＇": "'", "“": '"', "”": '"', "\u00a0": " "})
 
 
@@ -48,57 +51,55 @@ def normalise(text: str, source: str) -> Answer:
 
 
 def one_line(text: str) -> str:
-    """The first line with content, without chat tokens, prompt scaffolding, control characters and wrapping quotes."""
+    """The first line with content, without chat tokens, prompt scaffolding, control characters and wrapping quotes.
+
+    A list that the model wrote over several lines is one answer: its items are joined by commas.
+    """
     text = _CHAT_TOKENS.sub(" ", text.encode("utf-8", "replace").decode("utf-8"))
     text = _SCAFFOLDING.sub("", text.strip())
-    lines = (
-        "".join(c if c.isprintable() else " " for c in line if unicodedata.category(c) != "Cf")
-        for line in text.splitlines()
-    )
-    line = next((" ".join(line.split()) for line in lines if any(c.isalnum() for c in line)), "")
+    lines = [line for line in map(_printable, text.splitlines()) if any(c.isalnum() for c in line)]
+    line = _joined_list(lines) if lines else ""
     line = re.sub(r"^\*\*(.+?)\*\*", r"\1", line).strip()
-    if len(line) > 1 and line[0] == line[-1] and line[0] in "\"'`":
+    if len(line) > 1 and line[0] == line[-1] and line[0] in "\"'`" and line[0] not in line[1:-1]:
         line = line[1:-1].strip()
     return line
+
+
+def _printable(line: str) -> str:
+    """The line without invisible characters, white space as single blanks."""
+    return " ".join("".join(c if c.isprintable() else " " for c in line if unicodedata.category(c) != "Cf").split())
+
+
+def _joined_list(lines: list[str]) -> str:
+    """The first line, with the list items that belong to it."""
+    first, rest = lines[0], lines[1:]
+    items = [_ITEM.sub("", line) for line in itertools.takewhile(_ITEM.match, rest)]
+    if items and first.endswith(":"):
+        return f"{first} {', '.join(items)}"
+    if items and _ITEM.match(first):
+        return ", ".join([_ITEM.sub("", first), *items])
+    return first
 
 
 def trim_to_tokens(text: str, max_tokens: int = MAX_TOKENS) -> str:
     """The beginning of the text that the evaluator will see.
 
     Uses the evaluator's own Llama-2 tokenizer where it is installed (`python -m models.fetch llama-2-tokenizer`).
-    Elsewhere the text is cut at a word where `token_bound` reaches the limit: less is kept than the evaluator would.
+    Elsewhere the text is cut where an upper bound of its tokens reaches the limit, so less is kept than the evaluator
+    would keep.
     """
     folder = _tokenizer_folder()
     if folder is None:
-        return _trim_by_bound(text, max_tokens)
+        return truncate_to_bound(text, max_tokens).strip()
     tokenizer = _tokenizer(folder)
     encoding = tokenizer.encode(text, add_special_tokens=False)
-    if len(encoding.ids) <= max_tokens:
-        return text
-    return text[: encoding.offsets[max_tokens - 1][1]].strip()
-
-
-def token_bound(text: str) -> int:
-    """An upper bound for the number of Llama-2 tokens of natural-language text.
-
-    Two letters a token inside ASCII words, whose leading space is free; one digit a token (as Llama-2 splits numbers),
-    one UTF-8 byte a token for all else, spaces included. Random letters can need more; tests compare the bound with
-    the real tokenizer.
-    """
-    letters = sum((len(run) + 1) // 2 for run in re.findall(r"[A-Za-z]+", text))
-    others = re.sub(r" ?[A-Za-z]+", "", f" {text}")
-    return letters + len(others.encode("utf-8", "replace"))
-
-
-def _trim_by_bound(text: str, max_tokens: int) -> str:
-    if token_bound(text) <= max_tokens:
-        return text
-    kept: list[str] = []
-    for word in text.split(" "):
-        if token_bound(" ".join([*kept, word])) > max_tokens:
-            break
-        kept.append(word)
-    return " ".join(kept) or text[: max_tokens // 4]
+    kept = max_tokens
+    while len(encoding.ids) > max_tokens:
+        # A character of several byte tokens may lie across the cut: step back until what is left fits.
+        text = text[: encoding.offsets[kept - 1][1]].strip()
+        encoding = tokenizer.encode(text, add_special_tokens=False)
+        kept -= 1
+    return text
 
 
 @functools.cache

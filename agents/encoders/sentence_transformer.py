@@ -1,6 +1,7 @@
 """Encoders that run with torch through the sentence-transformers package."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,20 @@ import numpy as np
 from agents.encoders.base import Vectors
 from agents.encoders.cross_base import BatchedCrossEncoder, Pair
 from agents.encoders.dense_base import BatchedDenseEncoder
+
+
+@contextmanager
+def _without_progress_bar() -> Iterator[None]:
+    """Keep transformers from drawing "Loading weights" on standard error, and leave its setting as it was."""
+    from transformers.utils import logging
+
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()
 
 
 class SentenceTransformerEncoder(BatchedDenseEncoder):
@@ -22,12 +37,13 @@ class SentenceTransformerEncoder(BatchedDenseEncoder):
             import torch
             from sentence_transformers import SentenceTransformer
 
-            model: Any = SentenceTransformer(
-                str(folder),
-                device=self.settings.device,
-                local_files_only=True,
-                model_kwargs={"dtype": getattr(torch, self.settings.dtype)},
-            )
+            with _without_progress_bar():
+                model: Any = SentenceTransformer(
+                    str(folder),
+                    device=self.settings.device,
+                    local_files_only=True,
+                    model_kwargs={"dtype": getattr(torch, self.settings.dtype)},
+                )
             model.max_seq_length = min(self.settings.max_tokens, model.max_seq_length or self.settings.max_tokens)
             self._model = model
 
@@ -67,14 +83,15 @@ class SentenceTransformerCrossEncoder(BatchedCrossEncoder):
             import torch
             from sentence_transformers import CrossEncoder
 
-            self._model = CrossEncoder(
-                str(folder),
-                device=self.settings.device,
-                max_length=self.settings.max_tokens,
-                local_files_only=True,
-                model_kwargs={"dtype": getattr(torch, self.settings.dtype)},
-                activation_fn=torch.nn.Identity(),
-            )
+            with _without_progress_bar():
+                self._model = CrossEncoder(
+                    str(folder),
+                    device=self.settings.device,
+                    max_length=self.settings.max_tokens,
+                    local_files_only=True,
+                    model_kwargs={"dtype": getattr(torch, self.settings.dtype)},
+                    activation_fn=torch.nn.Identity(),
+                )
 
     def _score_batch(self, pairs: Sequence[Pair]) -> list[float]:
         logits = self._model.predict(list(pairs), batch_size=len(pairs), show_progress_bar=False)

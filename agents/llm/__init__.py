@@ -11,6 +11,7 @@ from agents.llm.base import (
     LanguageModelDiedError,
     Message,
 )
+from agents.llm.token_bound import bound_tokens, truncate_to_bound
 from agents.settings import LanguageModelSettings
 
 __all__ = [
@@ -22,7 +23,9 @@ __all__ = [
     "LanguageModel",
     "LanguageModelDiedError",
     "Message",
+    "bound_tokens",
     "load_language_model",
+    "truncate_to_bound",
 ]
 
 ENGINES = {

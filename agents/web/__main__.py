@@ -5,17 +5,15 @@ python -m agents.web context --dataset FILE --preset P --out FILE    the context
 """
 
 import argparse
-import bz2
-import json
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from agents.contracts import Query
-from agents.datasets import DatasetError, read_rows
+from agents.datasets import DatasetError, read_rows, write_rows
 from agents.deadline import BatchClock
 from agents.encoders import load_cross_encoder, load_dense_encoder
 from agents.llm import EngineUnavailableError, load_language_model
@@ -40,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     context.add_argument("--dataset", type=Path, required=True)
     context.add_argument("--preset", help="name, or path of a TOML file; default: the active preset")
     context.add_argument("--out", type=Path, required=True, help="JSON lines, compressed where it ends with .bz2")
-    context.add_argument("--limit", type=int, help="at most so many questions")
+    context.add_argument("--limit", type=_positive, help="at most so many questions")
     context.set_defaults(run=run_context)
     options = parser.parse_args(arguments)
     try:
@@ -67,11 +65,9 @@ def run_context(options: argparse.Namespace) -> None:
     web = load_web_path(settings)
     try:
         web.warm_up()
-        with _open_for_writing(options.out) as out, tqdm(total=len(rows), unit="question", disable=None) as progress:
-            for batch in _batches(rows, settings.batch_size):
-                for record in contexts(settings, web, batch):
-                    out.write(json.dumps(record) + "\n")
-                progress.update(len(batch))
+        batches = _batches(rows, settings.batch_size)
+        records = (record for batch in batches for record in contexts(settings, web, batch))
+        write_rows(options.out, tqdm(records, total=len(rows), unit="question", disable=None))
     finally:
         web.close()
 
@@ -114,8 +110,11 @@ def _batches(rows: Sequence[dict[str, Any]], size: int) -> Iterator[list[dict[st
         yield batch
 
 
-def _open_for_writing(path: Path) -> IO[str]:
-    return bz2.open(path, "wt", encoding="utf-8") if path.suffix == ".bz2" else path.open("w", encoding="utf-8")
+def _positive(text: str) -> int:
+    """A command line's number of questions."""
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, found {text}")
+    return int(text)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """The web path: the search results of a batch of questions become one context per question."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from agents.contracts import Page, Passage, PassageKind, Query
@@ -12,8 +12,8 @@ from agents.web.context import TokenCounter, build_context
 from agents.web.extract.pool import Extraction, ExtractionPool
 from agents.web.needs import needed
 from agents.web.pages import PageSelector, Selection
-from agents.web.rerank import SCORE_NAME, distinct, probability, rerank
-from agents.web.retrieve import Retriever, Source
+from agents.web.rerank import SCORE_NAME, Reranked, distinct, probability, rerank
+from agents.web.retrieve import Retrieved, Retriever, Source
 from agents.web.snippet import plain
 
 
@@ -80,12 +80,12 @@ class WebPath:
         texts = [query.text for query in queries]
         with clock.stage("retrieve") as deadline:
             sources = self._sources(selections, extraction)
-            candidates = [distinct(own) for own in self._retriever.retrieve(texts, sources, deadline)]
+            retrieved = self._retriever.retrieve(texts, sources, deadline)
         with clock.stage("rerank") as deadline:
-            ranked = self._rerank(texts, candidates, deadline)
+            ranked = self._rerank(texts, [distinct(own.passages) for own in retrieved], deadline)
         return [
-            self._evidence(selection, extraction, before, passages)
-            for selection, before, passages in zip(selections, candidates, ranked, strict=True)
+            self._evidence(selection, extraction, found, best)
+            for selection, found, best in zip(selections, retrieved, ranked, strict=True)
         ]
 
     def _extract(self, selections: Sequence[Selection], deadline: Deadline) -> Extraction:
@@ -114,24 +114,31 @@ class WebPath:
             sources.append(own)
         return sources
 
-    def _rerank(
-        self, texts: Sequence[str], candidates: Sequence[Sequence[Passage]], deadline: Deadline
-    ) -> Sequence[Sequence[Passage]]:
+    def _rerank(self, texts: Sequence[str], candidates: Sequence[list[Passage]], deadline: Deadline) -> list[Reranked]:
         if self._settings.rerank is None:
-            return candidates
+            return [Reranked(own, pairs=0, scored=0) for own in candidates]
         cross = needed(self._cross, "cross-encoder", "web.rerank")
         return rerank(cross, texts, candidates, self._settings.rerank, deadline)
 
     def _evidence(
-        self, selection: Selection, extraction: Extraction, candidates: Sequence[Passage], ranked: Sequence[Passage]
+        self, selection: Selection, extraction: Extraction, retrieved: Retrieved, ranked: Reranked
     ) -> WebEvidence:
         events = list(selection.events)
         dropped = [page for page in selection.read if page.html in extraction.dropped]
         events += [f"page {page.url} was dropped: {extraction.dropped[page.html]}" for page in dropped]
-        logits = [passage.scores[SCORE_NAME] for passage in ranked if SCORE_NAME in passage.scores]
-        if self._settings.rerank is not None and len(logits) < len(ranked):
-            events.append(f"reranking ran out of time: {len(logits)} of {len(candidates)} passages were scored")
-        context = build_context(ranked, self._settings.context, self._tokens)
+        events += _unfinished(retrieved, ranked)
+        logits = [passage.scores[SCORE_NAME] for passage in ranked.passages if SCORE_NAME in passage.scores]
+        context = build_context(ranked.passages, self._settings.context, self._tokens)
         read = len(selection.read) - len(dropped)
         top = probability(max(logits)) if logits else None
         return WebEvidence(context.text, context.passages, read, tuple(events), top)
+
+
+def _unfinished(retrieved: Retrieved, ranked: Reranked) -> Iterator[str]:
+    """What of one question's work was not done, in plain words."""
+    if retrieved.encoded < retrieved.chunks:
+        yield f"dense retrieval stopped at the clock: {retrieved.encoded} of {retrieved.chunks} chunks were encoded"
+    if ranked.scored < ranked.pairs:
+        yield f"reranking stopped at the clock: {ranked.scored} of {ranked.pairs} passages were scored"
+    if ranked.without_number:
+        yield f"the cross-encoder gave no number for {ranked.without_number} of {ranked.scored} passages"

@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from agents.contracts import Passage
 from agents.deadline import Deadline
@@ -13,6 +13,20 @@ from agents.web.ranking import in_turns
 
 SCORE_NAME = "cross_encoder"
 _NOT_WORD = re.compile(r"\W+")
+
+
+@dataclass(frozen=True, slots=True)
+class Reranked:
+    """The best passages of one question, and how much of the work behind them was done.
+
+    `scored` of `pairs` passages went through the cross-encoder before the clock cut it off; for `without_number` of
+    those it gave no usable logit (a float16 overflow, for example).
+    """
+
+    passages: list[Passage]
+    pairs: int
+    scored: int
+    without_number: int = 0
 
 
 def probability(logit: float) -> float:
@@ -40,7 +54,7 @@ def rerank(
     candidates: Sequence[Sequence[Passage]],
     settings: RerankSettings,
     deadline: Deadline,
-) -> list[list[Passage]]:
+) -> list[Reranked]:
     """The `top_k` passages of each question, best first.
 
     Passages that the deadline did not allow to be scored follow in their order of retrieval.
@@ -48,17 +62,23 @@ def rerank(
     chosen = {owner: list(own)[: settings.max_pairs] for owner, own in enumerate(candidates)}
     turns = in_turns(chosen)
     logits = encoder.score([(queries[owner], _shown(passage, settings)) for owner, passage in turns], deadline)
-    scored: dict[int, list[Passage]] = {owner: [] for owner in chosen}
-    unscored: dict[int, list[Passage]] = {owner: [] for owner in chosen}
+    found: dict[int, list[tuple[Passage, float | None]]] = {owner: [] for owner in chosen}
     for (owner, passage), logit in zip(turns, logits, strict=True):
+        found[owner].append((passage, logit))
+    return [_ranked(found[owner], settings.top_k) for owner in chosen]
+
+
+def _ranked(found: Sequence[tuple[Passage, float | None]], top_k: int) -> Reranked:
+    """One question's passages by logit; None stands for a passage that was not scored."""
+    scored, unscored = [], []
+    for passage, logit in found:
         if logit is None or math.isnan(logit):
-            unscored[owner].append(passage)
+            unscored.append(passage)
         else:
-            scored[owner].append(replace(passage, scores={**passage.scores, SCORE_NAME: logit}))
-    return [
-        [*sorted(scored[owner], key=lambda passage: -passage.scores[SCORE_NAME]), *unscored[owner]][: settings.top_k]
-        for owner in chosen
-    ]
+            scored.append(replace(passage, scores={**passage.scores, SCORE_NAME: logit}))
+    scored.sort(key=lambda passage: -passage.scores[SCORE_NAME])
+    reached = sum(logit is not None for _, logit in found)
+    return Reranked([*scored, *unscored][:top_k], len(found), reached, reached - len(scored))
 
 
 def _shown(passage: Passage, settings: RerankSettings) -> str:

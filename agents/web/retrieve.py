@@ -31,6 +31,15 @@ class Source:
     kind: PassageKind
 
 
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """One question's candidates, best first; `encoded` of the `chunks` that went to dense stages were done in time."""
+
+    passages: list[Passage]
+    chunks: int = 0
+    encoded: int = 0
+
+
 @dataclass(slots=True)
 class _Child:
     """A searched chunk that is still in the running."""
@@ -51,6 +60,8 @@ class _Search:
     """BM25 of the children, in their order. The first stage counts it; later ones keep it, because the statistics of
     the larger set are the better ones.
     """
+    chunks: int = 0
+    encoded: int = 0
 
     def scored_by_bm25(self, implementation: str) -> Scores:
         """BM25 of all children."""
@@ -78,15 +89,15 @@ class Retriever:
 
     def retrieve(
         self, queries: Sequence[str], sources: Sequence[Sequence[Source]], deadline: Deadline
-    ) -> list[list[Passage]]:
-        """Candidates per question, best first. Dense ranks that the deadline does not allow count as not found."""
+    ) -> list[Retrieved]:
+        """Candidates per question. Dense ranks that the deadline does not allow count as not found."""
         searches = [
             _Search(query, [child for source in own for child in _children(source)])
             for query, own in zip(queries, sources, strict=True)
         ]
         for stage in self._stages:
             self._run(stage, searches, deadline)
-        return [_parents(search.children) for search in searches]
+        return [Retrieved(_parents(search.children), search.chunks, search.encoded) for search in searches]
 
     def _run(self, stage: RetrieveStage, searches: Sequence[_Search], deadline: Deadline) -> None:
         if isinstance(stage, Bm25Stage):
@@ -105,6 +116,8 @@ class Retriever:
         rankings = {}
         for owner, similarity in cosines(dense, queries, texts, deadline).items():
             known = np.flatnonzero(~np.isnan(similarity))
+            searches[owner].chunks += len(similarity)
+            searches[owner].encoded += len(known)
             for place in known:
                 searches[owner].children[place].scores["dense"] = float(similarity[place])
             rankings[owner] = [int(known[place]) for place in best(similarity[known])]

@@ -10,15 +10,14 @@ _BLANKS = re.compile(r"\s+")
 
 
 def plain(text: str) -> str:
-    """One line without tags and entities: search engines mark hits with ``<strong>`` and write ``&#x27;``."""
-    text = neutralise(text)
-    if "<" in text:
-        text = _TAG.sub("", text)
-    if "&" in text:
-        text = neutralise(html.unescape(text))
-    return _BLANKS.sub(" ", text).strip()
+    """One line without tags and entities: search engines mark hits with ``<strong>`` and write ``&#x27;``.
+
+    What is left is made harmless once more, because removing a tag can join the two halves of a mark.
+    """
+    text = html.unescape(_TAG.sub("", neutralise(text)))
+    return _BLANKS.sub(" ", neutralise(text)).strip()
 
 
 def plain_url(url: str, max_characters: int = 200) -> str:
     """The URL as it may stand inside quotes: no blanks, quotes or angle brackets, and not endless."""
-    return re.sub(r"[\s\"'<>]", "", neutralise(url))[:max_characters]
+    return neutralise(re.sub(r"[\s\"'<>]", "", neutralise(url)))[:max_characters]

@@ -97,3 +97,69 @@ def test_what_no_stage_answered_is_an_abstention_with_a_reason() -> None:
     assert [answer.text for answer in answers] == ["Paris", I_DONT_KNOW]
     assert run.traces[1].answer is answers[1]
     assert answers[1].reason == "no stage answered the question"
+
+
+def test_questions_tried_alone_share_one_time_limit(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(batch_run, "GRACE_SECONDS", 0.1)
+    run = run_of(16, seconds=0.5)
+
+    def work(some: Sequence[int]) -> Sequence[int]:
+        if len(some) > 1:
+            raise ValueError("not as a batch")
+        time.sleep(30)
+        return some
+
+    started = time.monotonic()
+    with caplog.at_level(logging.CRITICAL):
+        assert run.run_isolated("work", run.clock.whole, work) == {}
+    assert time.monotonic() - started < 3
+    assert len(run.finish()) == 16
+
+
+def test_a_dead_engine_ends_the_single_tries(caplog: pytest.LogCaptureFixture) -> None:
+    run = run_of(5)
+    calls: list[int] = []
+
+    def work(some: Sequence[int]) -> Sequence[int]:
+        calls.append(len(some))
+        if len(some) > 1:
+            raise ValueError("not as a batch")
+        raise LanguageModelDiedError("gone")
+
+    with caplog.at_level(logging.CRITICAL):
+        run.run_isolated("work", run.clock.whole, work)
+    assert calls == [5, 1]
+    assert run.open == []
+
+
+class PanicError(BaseException):
+    """What a Rust library raises when it panics."""
+
+
+def test_a_panic_in_a_library_costs_one_answer(caplog: pytest.LogCaptureFixture) -> None:
+    run = run_of(3)
+
+    def work(some: Sequence[int]) -> Sequence[int]:
+        if 1 in some:
+            raise PanicError("index out of bounds")
+        return some
+
+    with caplog.at_level(logging.CRITICAL):
+        assert run.run_isolated("work", run.clock.whole, work) == {0: 0, 2: 2}
+    assert "index out of bounds" in run.answers[1].reason
+
+
+def test_graces_of_several_stages_do_not_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batch_run, "GRACE_SECONDS", 0.3)
+    run = run_of(1, seconds=0.2)
+
+    def sleep(some: Sequence[int]) -> Sequence[int]:
+        time.sleep(30)
+        return some
+
+    started = time.monotonic()
+    for stage in ("one", "two", "three", "four"):
+        run.run_isolated(stage, run.clock.whole, sleep, fallback=0)
+    assert time.monotonic() - started < 1.5

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import logging
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -16,7 +17,8 @@ from agents.contracts import I_DONT_KNOW, Decision, Fact, Query
 from agents.crag_agent import CragAgent
 from agents.deadline import Deadline
 from agents.kg import Lookup
-from agents.llm import load_language_model
+from agents.llm import Generation, GenerationRequest, load_language_model
+from agents.llm.scripted_engine import ScriptedLanguageModel
 from agents.settings import ScriptedEngine, Settings, load_settings
 from agents.web import WebPath
 
@@ -160,6 +162,102 @@ def test_a_dead_engine_is_loaded_again_for_the_next_batch() -> None:
     assert "LanguageModelDiedError" in dead[0].reason
     assert [answer.text for answer in agent.answer_batch(batch)[0]] == ["Barry Levinson", "Sn"]
     agent.close()
+
+
+class Mortal(ScriptedLanguageModel):
+    """Dies with its second batch; what happens when it is closed and loaded again is up to the test."""
+
+    def __init__(self, close_fault: Exception | None = None, seconds_to_load: float = 0.0) -> None:
+        super().__init__(ScriptedEngine(engine="scripted", replies=REPLIES, fault="die_after", fault_after=1))
+        self.close_fault = close_fault
+        self.seconds_to_load = seconds_to_load
+
+    def warm_up(self) -> None:
+        time.sleep(self.seconds_to_load if self._dead else 0)
+        super().warm_up()
+
+    def close(self) -> None:
+        if self.close_fault and self._dead:
+            raise self.close_fault
+
+
+def with_model(model: ScriptedLanguageModel, seconds_per_query: float = 30.0) -> CragAgent:
+    settings = settings_with(seconds_per_query=seconds_per_query)
+    agent = CragAgent(settings, model, WebPath(settings.web, None, None, model))
+    agent.warm_up()
+    return agent
+
+
+def test_an_engine_that_cannot_even_be_closed_is_survived(caplog: pytest.LogCaptureFixture) -> None:
+    agent = with_model(Mortal(close_fault=RuntimeError("CUDA is broken")))
+    batch = batch_of(["who directed rain man?"])
+    with caplog.at_level(logging.CRITICAL):
+        texts = [agent.answer_batch(batch)[0][0].text for _ in range(4)]
+    assert texts[:3] == ["Barry Levinson", I_DONT_KNOW, I_DONT_KNOW]
+
+
+def test_loading_again_may_not_cost_the_batch_its_time(caplog: pytest.LogCaptureFixture) -> None:
+    agent = with_model(Mortal(seconds_to_load=20), seconds_per_query=4)
+    batch = batch_of(["who directed rain man?"])
+    agent.answer_batch(batch)
+    agent.answer_batch(batch)
+    started = time.monotonic()
+    with caplog.at_level(logging.CRITICAL):
+        (answer,), _ = agent.answer_batch(batch)
+        (later,), _ = agent.answer_batch(batch)
+    assert time.monotonic() - started < 4
+    assert "could not be loaded again" in answer.reason
+    assert "still stuck" in later.reason
+
+
+class Sleeper(ScriptedLanguageModel):
+    """Its first call never comes back in time, and it counts how many are inside."""
+
+    inside = most_inside = calls = 0
+
+    def generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
+        self.calls += 1
+        self.inside += 1
+        self.most_inside = max(self.inside, self.most_inside)
+        if self.calls == 1:
+            time.sleep(6)
+        self.inside -= 1
+        return super().generate(requests, deadline)
+
+
+def test_a_model_with_a_stuck_call_inside_is_not_entered_again() -> None:
+    model = Sleeper(ScriptedEngine(engine="scripted", replies=REPLIES))
+    agent = with_model(model, seconds_per_query=3)
+    batch = batch_of(["who directed rain man?"])
+    (first,), _ = agent.answer_batch(batch)
+    (second,), _ = agent.answer_batch(batch)
+    assert "StuckError" in first.reason
+    assert "still stuck" in second.reason
+    assert model.most_inside == 1
+    time.sleep(4)
+    assert agent.answer_batch(batch)[0][0].text == "Barry Levinson"
+
+
+class NeverBack:
+    """A source that hangs."""
+
+    def look_up(self, queries: Sequence[Query], deadline: Deadline) -> list[Lookup]:
+        time.sleep(60)
+        return []
+
+
+def test_a_source_that_hangs_costs_time_but_no_answer() -> None:
+    settings = settings_with(seconds_per_query=6)
+    model = load_language_model(settings.language_model)
+    web = WebPath(settings.web, None, None, model)
+    agent = CragAgent(settings, model, web, knowledge_graph=NeverBack())
+    agent.warm_up()
+    started = time.monotonic()
+    (answer,), (trace,) = agent.answer_batch(batch_of(["who directed rain man?"]))
+    assert time.monotonic() - started < 6
+    assert answer.text == "Barry Levinson"
+    assert any("knowledge graph failed" in event for event in trace.events)
+    assert agent.answer_batch(batch_of(["who directed rain man?"]))[0][0].text == "Barry Levinson"
 
 
 class Records:

@@ -68,9 +68,10 @@ def test_a_stage_that_fails_is_timed_too() -> None:
     assert clock.seconds == {"extract": 2}
 
 
-def test_until_end_of_covers_all_stages_so_far() -> None:
-    clock = BatchClock(60, 0, {"extract": 1, "rerank": 2, "generate": 3}, Hands())
-    assert clock.until_end_of("rerank").remaining == pytest.approx(30)
+def test_a_span_covers_the_stages_from_its_first_to_its_last() -> None:
+    clock = BatchClock(60, 0, {"route": 6, "extract": 1, "rerank": 2, "generate": 3}, Hands())
+    assert clock.span("route", "rerank").remaining == pytest.approx(45)
+    assert clock.span("extract", "rerank").remaining == pytest.approx(30)
 
 
 def test_unknown_stage_is_named() -> None:

@@ -6,7 +6,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-from models.manifest import WeightsMissingError
+from tqdm import tqdm
+
+from agents.llm import EngineUnavailableError
+from models.manifest import UnknownModelError, WeightsMissingError
 
 
 class EchoAgent:
@@ -39,6 +42,18 @@ class TracingAgent(EchoAgent):
             for name, pages in zip(batch["interaction_id"], batch["search_results"], strict=True)
         ]
         return super().batch_generate_answer(batch)
+
+
+class ProgressAgent(EchoAgent):
+    """Shows a progress bar while it is built, and never comes back from "say crash"."""
+
+    def __init__(self) -> None:
+        list(tqdm(range(3)))
+
+    def answer(self, query: str) -> str:
+        if query == "say crash":
+            time.sleep(1000)
+        return super().answer(query)
 
 
 class SilentAgent(EchoAgent):
@@ -127,6 +142,16 @@ class BigBatchAgent(EchoAgent):
 class NoWeightsAgent(EchoAgent):
     def __init__(self) -> None:
         raise WeightsMissingError("weights of tiny-model: no file. Get them with: python -m models.fetch tiny-model")
+
+
+class NoEngineAgent(EchoAgent):
+    def __init__(self) -> None:
+        raise EngineUnavailableError("the language model engine 'x' cannot start: pip install -r requirements.txt")
+
+
+class NoSuchModelAgent(EchoAgent):
+    def __init__(self) -> None:
+        raise UnknownModelError("no model named 'x'; known: y")
 
 
 class BrokenAgent(EchoAgent):

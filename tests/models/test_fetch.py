@@ -1,5 +1,6 @@
 """Fetching for real: pip takes hand-made wheels out of a local folder, the hub is a small HTTP server."""
 
+import errno
 import hashlib
 import json
 import subprocess
@@ -207,6 +208,70 @@ def test_a_missing_optional_model_is_reported_but_is_no_failure(
     assert fetch.main(["g"]) == 0
     assert "optional, not fetched: extra" in capsys.readouterr().err
     assert fetch.main(["extra"]) == 1, "asked for by name it is required"
+
+
+CONVERTED = f"""
+[groups]
+g = {{{{ models = ["m"], optional = ["extra"] }}}}
+[models.m]
+role = "r"
+licence = "l"
+files = [{{{{ path = "a", size = 2, sha256 = "{sha256(b"{}")}", mirror = ["pypi:crag-small==1.0:crag_small/a"] }}}}]
+[models.extra]
+role = "r"
+licence = "l"
+conversion = "{{conversion}}"
+files = [{{{{ path = "b", size = 2, sha256 = "{sha256(b"{}")}", mirror = ["pypi:crag-small==1.0:crag_small/a"] }}}}]
+built = [{{{{ path = "c", size = 1 }}}}]
+"""
+
+
+def convertible(monkeypatch: pytest.MonkeyPatch, index: Path, conversion: str) -> None:
+    """A group of a model and an optional one; the latter's file is not what the conversion expects."""
+    make_wheel(index, "crag-small", {"a": b"{}"})
+    parsed = parse_manifest(CONVERTED.format(conversion=conversion))
+    monkeypatch.setattr(fetch, "load_manifest", lambda: parsed)
+
+
+@pytest.mark.usefixtures("offline", "cache")
+@pytest.mark.parametrize("conversion", sorted(fetch.CONVERTERS))
+def test_a_file_that_cannot_be_converted_is_told_in_one_line(
+    index: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], conversion: str
+) -> None:
+    convertible(monkeypatch, index, conversion)
+    assert fetch.main(["g"]) == 0, "only an optional model is missing"
+    message = capsys.readouterr().err
+    assert "optional, not fetched: extra: b cannot be converted (" in message
+    assert "pip install -r requirements-cpu.txt" in message
+    assert fetch.main(["extra"]) == 1
+    assert "ERROR: extra: b cannot be converted (" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("offline", "cache")
+def test_a_converter_without_its_package_names_it(
+    index: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    convertible(monkeypatch, index, "gguf-to-huggingface")
+    monkeypatch.setitem(sys.modules, "gguf", None)
+    assert fetch.main(["extra"]) == 1
+    message = capsys.readouterr().err
+    assert "ERROR: extra: a package that converts b is missing (import of gguf halted" in message
+    assert "pip install -r requirements-cpu.txt" in message
+
+
+@pytest.mark.usefixtures("offline", "manifest")
+def test_a_full_disk_is_told_in_one_line(
+    index: Path, cache: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", str(cache))
+
+    fill_index(index)
+    monkeypatch.setattr("models.sources.extract_parts", full)
+    assert fetch.main(["m"]) == 1
+    message = capsys.readouterr().err
+    assert f"ERROR: m: [Errno 28] No space left on device: '{cache}'; free disk space" in message
+    assert "CRAG_MODELS_DIR" in message
 
 
 @pytest.mark.usefixtures("offline", "manifest")

@@ -10,6 +10,7 @@ import gguf
 import numpy as np
 import pytest
 import torch
+from safetensors import SafetensorError
 from safetensors.numpy import load_file
 from transformers import (
     AutoModelForCausalLM,
@@ -250,3 +251,13 @@ def test_the_fetched_language_models_speak(name: str, monkeypatch: pytest.Monkey
     assert " Paris" in tokenizer.decode(answer[0])
     text = "It's 3.14 — naïve “quotes”,\n\ttabs  and 東京 <|im_end|>"
     assert tokenizer.decode(tokenizer(text)["input_ids"]) == text
+
+
+def test_a_full_disk_is_an_error_of_the_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
+
+    write_gguf(tmp_path / "m.gguf", random_model("llama"), "llama", gguf.GGMLQuantizationType.F32)
+    monkeypatch.setattr("safetensors.numpy.save_file", full)
+    with pytest.raises(OSError, match=r"model\.safetensors: .*No space left on device"):
+        convert(tmp_path / "m.gguf", tmp_path / "folder")

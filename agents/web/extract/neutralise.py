@@ -42,7 +42,9 @@ def neutralise(text: str) -> str:
     ``<|eot_id|>`` becomes ``(eot_id)``, ``[INST]`` becomes ``(INST)``; applying it twice changes nothing more.
     """
     text = strip_invisible(text)
-    if "<" not in text and "[" not in text and "|>" not in text:
-        return text
-    text = _CONTROL_MARK.sub(lambda match: f"({(match.group(match.lastgroup or 0) or '').strip()})", text)
-    return _BROKEN_CLOSING.sub("|)", _BROKEN_OPENING.sub("(|", text))
+    before = ""
+    while text != before and ("<" in text or "[" in text or "|>" in text):  # a mark may stand inside another one
+        before = text
+        text = _CONTROL_MARK.sub(lambda match: f"({(match.group(match.lastgroup or 0) or '').strip()})", text)
+        text = _BROKEN_CLOSING.sub("|)", _BROKEN_OPENING.sub("(|", text))
+    return text

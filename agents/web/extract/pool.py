@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 from agents.deadline import Deadline
@@ -37,15 +38,25 @@ class ExtractionPool:
         self._threads: ThreadPoolExecutor | None = None
 
     def warm_up(self) -> None:
-        """Start the workers and wait until they are ready."""
+        """Start the workers and wait until they are ready.
+
+        Raises:
+            PageTimeoutError: a worker was not ready in time; none is left running.
+            WorkerDiedError: a worker ended, the message holds its last line; none is left running.
+        """
         if self._settings.workers:
             self._started()
 
     def _started(self) -> ThreadPoolExecutor:
         if self._threads is None:
-            workers = [WorkerProcess(self._settings) for _ in range(self._settings.workers)]
-            for worker in workers:
-                worker.wait_ready(Deadline(START_SECONDS))
+            with ExitStack() as on_failure:
+                workers = []
+                for _ in range(self._settings.workers):
+                    workers.append(WorkerProcess(self._settings))
+                    on_failure.callback(workers[-1].close)
+                for worker in workers:
+                    worker.wait_ready(Deadline(START_SECONDS))
+                on_failure.pop_all()
             self._idle.extend(workers)
             self._threads = ThreadPoolExecutor(self._settings.workers, thread_name_prefix="extract")
         return self._threads
@@ -89,7 +100,7 @@ class ExtractionPool:
     def _extract_one(self, page: str, deadline: Deadline) -> str:
         """Runs in a thread that waits for one worker."""
         if deadline.expired:
-            raise PageTimeoutError
+            raise PageTimeoutError("the time for reading pages was over")
         with self._lock:
             worker = self._idle.pop() if self._idle else None
         worker = worker or WorkerProcess(self._settings)

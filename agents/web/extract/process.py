@@ -5,6 +5,7 @@ import os
 import select
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,10 +16,16 @@ from agents.web.extract.worker import HEADER
 _ROOT = Path(__file__).resolve().parents[3]
 _COMMAND = "import sys; from agents.web.extract.worker import main; main(sys.stdin.buffer, sys.stdout.buffer)"
 _PIPE_BYTES = 65_536
+_LAST_BYTES = 4_096
+"""How much of the end of a worker's standard error is read to find its last line."""
 
 
 class PageTimeoutError(TimeoutError):
-    """The worker did not answer in time and was killed."""
+    """The worker was not ready or did not answer in time, and was killed."""
+
+
+class _LateError(Exception):
+    """The deadline passed while a pipe was waited for."""
 
 
 class WorkerDiedError(RuntimeError):
@@ -34,14 +41,18 @@ class WorkerProcess:
 
     def __init__(self, settings: ExtractSettings) -> None:
         search_path = os.pathsep.join([str(_ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
-        self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and a constant command
-            [sys.executable, "-c", _COMMAND],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONPATH": search_path, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
-            start_new_session=True,  # an interrupt from the keyboard is the parent's business
-        )
+        with contextlib.ExitStack() as on_failure:
+            # A file and not a pipe: nobody reads it while the worker lives, and a full pipe would stop the worker.
+            self._stderr = on_failure.enter_context(tempfile.TemporaryFile())
+            self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and a constant command
+                [sys.executable, "-c", _COMMAND],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._stderr,
+                env={**os.environ, "PYTHONPATH": search_path, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+                start_new_session=True,  # an interrupt from the keyboard is the parent's business
+            )
+            on_failure.pop_all()
         if self._process.stdin is None or self._process.stdout is None:
             raise WorkerDiedError("the extraction worker has no pipes")
         self._stdin, self._stdout = self._process.stdin, self._process.stdout
@@ -52,7 +63,7 @@ class WorkerProcess:
         """Return once the worker can take a page; raises as `extract` does."""
         if self._settings_to_send is not None:
             content, self._settings_to_send = self._settings_to_send, None
-            self._exchange(content, deadline)
+            self._exchange(content, deadline, late="the extraction worker was not ready in time")
 
     def extract(self, html: str, deadline: Deadline) -> str:
         """Text of one page.
@@ -61,33 +72,43 @@ class WorkerProcess:
             PageTimeoutError: the deadline passed; the worker is killed.
             WorkerDiedError: the worker ended.
         """
-        return self._exchange(html.encode("utf-8", "replace"), deadline).decode("utf-8", "replace")
+        answer = self._exchange(html.encode("utf-8", "replace"), deadline, late="reading the page took too long")
+        return answer.decode("utf-8", "replace")
 
     def close(self) -> None:
         """Kill the worker and wait for its end; safe to call twice."""
         self._process.kill()
         self._process.wait()
-        for stream in (self._stdin, self._stdout):
+        for stream in (self._stdin, self._stdout, self._stderr):
             with contextlib.suppress(BrokenPipeError):
                 stream.close()
 
-    def _exchange(self, content: bytes, deadline: Deadline) -> bytes:
+    def _exchange(self, content: bytes, deadline: Deadline, *, late: str) -> bytes:
+        """The answer to a frame; `late` is the message where it does not come in time."""
         try:
             self._send(HEADER.pack(len(content)) + content, deadline)
             (length,) = HEADER.unpack(self._receive(HEADER.size, deadline))
             return self._receive(length, deadline)
-        except PageTimeoutError:
+        except _LateError:
             self.close()
-            raise
+            raise PageTimeoutError(late) from None
         except (BrokenPipeError, ConnectionError, EOFError) as error:
+            self._process.kill()  # it has let go of its pipes, which is not yet the end of it
+            status, last_words = self._process.wait(), self._last_words()
             self.close()
-            raise WorkerDiedError(f"the extraction worker ended with status {self._process.returncode}") from error
+            raise WorkerDiedError(f"the extraction worker ended with status {status}{last_words}") from error
+
+    def _last_words(self) -> str:
+        """The last line that the worker wrote to its standard error, as the end of a message; empty without one."""
+        self._stderr.seek(max(0, self._stderr.seek(0, os.SEEK_END) - _LAST_BYTES))
+        lines = self._stderr.read().decode("utf-8", "replace").split("\n")
+        return next((f": {line.strip()}" for line in reversed(lines) if line.strip()), "")
 
     def _send(self, content: bytes, deadline: Deadline) -> None:
         remaining, descriptor = memoryview(content), self._stdin.fileno()
         while remaining:
             if not select.select([], [descriptor], [], deadline.remaining)[1]:
-                raise PageTimeoutError
+                raise _LateError
             remaining = remaining[os.write(descriptor, remaining[:_PIPE_BYTES]) :]
 
     def _receive(self, count: int, deadline: Deadline) -> bytes:
@@ -97,7 +118,7 @@ class WorkerProcess:
         descriptor = self._stdout.fileno()
         while count:
             if not select.select([descriptor], [], [], deadline.remaining)[0]:
-                raise PageTimeoutError
+                raise _LateError
             part = os.read(descriptor, min(count, _PIPE_BYTES))
             if not part:
                 raise EOFError

@@ -40,15 +40,3 @@ def test_the_gate_wants_more_than_the_minimum(top: float | None, minimum: float 
 
 def test_abstaining_is_the_official_phrase() -> None:
     assert abstain("nothing was found").text == I_DONT_KNOW
-
-
-@pytest.mark.parametrize(("minimum", "kept"), [(None, True), (-0.1, True), (-0.05, False)])
-def test_an_unlikely_answer_is_withheld_with_its_number(minimum: float | None, kept: bool) -> None:
-    answer = decide(draft_of("Barry Levinson"), "web", minimum)
-    assert (answer.text == "Barry Levinson") is kept
-    assert kept or "-0.10, below the minimum of -0.05" in answer.reason
-
-
-def test_an_engine_without_log_probabilities_passes() -> None:
-    draft = Draft(REQUEST, Generation("Barry Levinson", None, 10, 5, "stop"))
-    assert decide(draft, "web", -0.01).text == "Barry Levinson"

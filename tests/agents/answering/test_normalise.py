@@ -1,13 +1,15 @@
 """The exact strings that the evaluator gets."""
 
-import random
+import sys
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tokenizers import Tokenizer
 
-from agents.answering.normalise import MAX_TOKENS, normalise, one_line, token_bound, trim_to_tokens
+from agents.answering.normalise import MAX_TOKENS, normalise, one_line, trim_to_tokens
 from agents.contracts import I_DONT_KNOW, INVALID_QUESTION, Decision
+from models.manifest import WeightsMissingError, locate
 
 PHRASES = [
     ("Barry Levinson.", "Barry Levinson."),
@@ -16,6 +18,10 @@ PHRASES = [
     ("\n\n  Barry Levinson\nBecause the page says so.", "Barry Levinson"),
     ("**Barry Levinson**", "Barry Levinson"),
     ('"Rain Man"', "Rain Man"),
+    ('"Shallow" and "Swept Away"', '"Shallow" and "Swept Away"'),
+    ("The winners are:\n- Alice\n- Bob\n\nThey won.", "The winners are: Alice, Bob"),
+    ("1. Alice\n2. Bob\n3) Carol", "Alice, Bob, Carol"),
+    ("1. FC Köln", "1. FC Köln"),
     ("Barry Levinson<|eot_id|>", "Barry Levinson"),
     ("assistant\n\nBarry Levinson", "Barry Levinson"),
     ("a\u200bb  c", "ab c"),
@@ -83,75 +89,37 @@ def test_a_short_answer_is_not_cut() -> None:
 
 
 @pytest.mark.models
-def test_the_bound_counts_at_least_what_the_real_tokenizer_counts() -> None:
-    from models.manifest import WeightsMissingError, locate
-
+@pytest.mark.parametrize(
+    "text",
+    [
+        " ".join(["AAPL MSFT GOOG AMZN NVDA TSLA"] * 8),
+        "word " * 72 + "🦙🦙🦙🦙🦙🦙",
+        "Kraków, São Paulo, Düsseldorf, Αθήνα, 東京, " * 6,
+        " ".join(str(number) for number in range(1900, 1960)),
+    ],
+)
+@pytest.mark.parametrize("with_tokenizer", [True, False])
+def test_no_trimmed_answer_has_more_than_75_real_tokens(
+    text: str, with_tokenizer: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     try:
         folder = locate("llama-2-tokenizer")
     except WeightsMissingError as error:
         pytest.skip(str(error))
-    from tokenizers import Tokenizer
-
-    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-    words = [
-        "the",
-        "quick",
-        "film",
-        "of",
-        "1988",
-        "was",
-        "directed",
-        "by",
-        "Barry",
-        "Levinson",
-        "and",
-        "won",
-        "four",
-        "Academy",
-        "Awards",
-        "including",
-        "Best",
-        "Picture",
-        "Tchaikovsky",
-        "Krzysztof",
-        "Kieślowski",
-        "Björk",
-        "São",
-        "Paulo",
-        "$1,234.56",
-        "12/31/1999",
-        "Schwarzenegger",
-        "Kyiv",
-        "3.14",
-        "Mbappé",
-        "NASDAQ",
-        "AAPL",
-        "earnings-per-share",
-        "McDonald's",
-        "Real",
-        "Madrid",
-        "C.F.",
-        "東京",
-        "№1",
-        "—",
-        "“quoted”",
-    ]
-    picker = random.Random(20240315)
-    for _ in range(300):
-        text = " ".join(picker.choices(words, k=picker.randint(1, 40)))
-        assert token_bound(text) >= len(tokenizer.encode(text, add_special_tokens=False).ids), text
+    if not with_tokenizer:
+        monkeypatch.setattr(sys.modules["agents.answering.normalise"], "_tokenizer_folder", lambda: None)
+    trimmed = trim_to_tokens(text)
+    assert 20 < len(trimmed) < len(text)
+    tokens = Tokenizer.from_file(str(folder / "tokenizer.json")).encode(trimmed, add_special_tokens=False).ids
+    assert len(tokens) <= MAX_TOKENS
 
 
 @pytest.mark.models
 def test_trimming_agrees_with_the_evaluators_own_way() -> None:
-    from models.manifest import WeightsMissingError, locate
-
     try:
         folder = locate("llama-2-tokenizer")
     except WeightsMissingError as error:
         pytest.skip(str(error))
-    from tokenizers import Tokenizer
-
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     text = "Among the films of that year are " + ", ".join(f"The Long Title Number {n}" for n in range(60))
     official = tokenizer.decode(tokenizer.encode(text, add_special_tokens=False).ids[:MAX_TOKENS]).strip()

@@ -1,6 +1,9 @@
+from collections.abc import Sequence
+
 import numpy as np
 
 from agents.deadline import Deadline
+from agents.encoders.base import Vectors
 from agents.web.dense import cosines
 from tests.agents.web.fakes import HashedWords
 
@@ -20,3 +23,13 @@ def test_what_the_deadline_did_not_allow_is_not_a_number_and_first_places_come_f
 
 def test_no_texts() -> None:
     assert [len(own) for own in cosines(HashedWords(), {0: "red"}, {0: []}, Deadline(9)).values()] == [0]
+
+
+def test_a_vector_that_is_no_number_is_unlike_everything_but_was_encoded() -> None:
+    class Overflowing(HashedWords):
+        def encode_passages(self, texts: Sequence[str], deadline: Deadline | None = None) -> tuple[Vectors, int]:
+            vectors, encoded = super().encode_passages(texts, deadline)
+            vectors[0] = np.nan
+            return vectors, encoded
+
+    assert list(cosines(Overflowing(), {0: "red"}, {0: ["blue", "green"]}, Deadline(9))[0]) == [-1.0, 0.0]

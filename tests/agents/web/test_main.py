@@ -96,3 +96,29 @@ def test_missing_weights_are_an_error_before_anything_is_written(
     assert "python -m models.fetch" in capsys.readouterr().err
     assert not (tmp_path / "out.jsonl").exists()
     assert load_settings("cpu").dense_encoder is not None
+
+
+@pytest.mark.parametrize("limit", ["-1", "0", "some"])
+def test_a_limit_must_be_positive(dataset: Path, limit: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        run("context", "--dataset", dataset, "--preset", "cpu", "--out", "out", "--limit", limit)
+    assert caught.value.code == 2
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last.endswith(f"argument --limit: must be a whole number of at least 1, found {limit}")
+
+
+@pytest.mark.usefixtures("without_weights")
+def test_an_interrupted_run_leaves_an_older_file_as_it_was(
+    dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out.jsonl"
+    out.write_text("of an earlier run")
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(WebPath, "prepare", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run("context", "--dataset", dataset, "--preset", "cpu", "--out", out)
+    assert out.read_text() == "of an earlier run"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.jsonl", "questions.jsonl"]

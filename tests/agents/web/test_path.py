@@ -1,13 +1,15 @@
 import contextlib
+import math
+import re
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
 
 from agents.contracts import PassageKind
-from agents.deadline import BatchClock
+from agents.deadline import BatchClock, Deadline
 from agents.settings import WebSettings, available_presets, load_settings
 from agents.web import WebPath
 from tests.agents.web.fakes import SHARES, HashedWords, SharedWords, WordTokens, clock, page, query
@@ -109,7 +111,44 @@ def test_unscored_passages_are_reported() -> None:
     with web_path(settings(), SharedWords(at_most=0)) as path:
         (found,) = path.prepare([query("comet", page(ARTICLE.format("comet", 1910), 0))], clock())
     assert found.passages
-    assert found.events == ("reranking ran out of time: 0 of 1 passages were scored",)
+    assert found.events == ("reranking stopped at the clock: 0 of 1 passages were scored",)
+
+
+MANY = (
+    "<main>"
+    + "".join(f"<p>The comet number {n} was seen by {n} people in {n + 1000}.</p>" for n in range(60))
+    + "</main>"
+)
+
+
+def test_work_that_the_clock_cut_is_reported_although_the_context_could_be_filled() -> None:
+    chosen = settings(
+        retrieve=[{"method": "dense", "top_k": 20}], rerank={"top_k": 3, "max_pairs": 6}, context={"max_tokens": 999}
+    )
+    path = WebPath(chosen, HashedWords(at_most=40), SharedWords(at_most=4), WordTokens())
+    (found,) = path.prepare([query("comet", page(MANY, 0))], clock())
+    assert len(found.passages) == 3
+    assert all("cross_encoder" in passage.scores for passage in found.passages)
+    dense, reranking = found.events
+    assert re.fullmatch(r"dense retrieval stopped at the clock: 40 of \d+ chunks were encoded", dense)
+    assert reranking == "reranking stopped at the clock: 4 of 6 passages were scored"
+
+
+def test_a_limit_of_the_settings_is_no_event() -> None:
+    chosen = settings(retrieve=[{"method": "dense", "top_k": 20}], rerank={"top_k": 3, "max_pairs": 5})
+    with web_path(chosen) as path:
+        assert path.prepare([query("comet", page(MANY, 0))], clock())[0].events == ()
+
+
+def test_a_cross_encoder_that_overflows_is_told_apart_from_the_clock() -> None:
+    class Overflowing(SharedWords):
+        def score(self, pairs: Sequence[tuple[str, str]], deadline: Deadline | None = None) -> list[float | None]:
+            return [math.nan] * len(pairs)
+
+    with web_path(settings(), Overflowing()) as path:
+        (found,) = path.prepare([query("comet", page(ARTICLE.format("comet", 1910), 0))], clock())
+    assert found.events == ("the cross-encoder gave no number for 1 of 1 passages",)
+    assert found.top_probability is None
 
 
 def test_a_page_that_hangs_is_named_and_costs_the_others_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,18 +1,19 @@
 import math
+from collections.abc import Sequence
 
 import pytest
 
 from agents.deadline import Deadline
 from agents.settings import RerankSettings
-from agents.web.rerank import distinct, probability, rerank
+from agents.web.rerank import Reranked, distinct, probability, rerank
 from tests.agents.web.fakes import SharedWords, passage
 
 
 def test_the_cross_encoder_decides_the_order_and_its_logit_is_the_last_score() -> None:
     candidates = [[passage("a b", bm25=3.0), passage("a b c", bm25=2.0), passage("x", bm25=1.0)]]
     (ranked,) = rerank(SharedWords(), ["a b c"], candidates, RerankSettings(top_k=2), Deadline(9))
-    assert [(each.text, each.score) for each in ranked] == [("a b c", 2.0), ("a b", 1.0)]
-    assert ranked[0].scores["bm25"] == 2.0
+    assert [(each.text, each.score) for each in ranked.passages] == [("a b c", 2.0), ("a b", 1.0)]
+    assert ranked.passages[0].scores["bm25"] == 2.0
 
 
 def test_the_whole_batch_is_one_call_and_every_question_has_its_best_candidates_first() -> None:
@@ -24,8 +25,28 @@ def test_the_whole_batch_is_one_call_and_every_question_has_its_best_candidates_
 def test_what_time_did_not_allow_follows_in_the_order_of_retrieval() -> None:
     candidates = [[passage("x"), passage("a"), passage("b")], [passage("a")]]
     ranked = rerank(SharedWords(at_most=2), ["a", "a"], candidates, RerankSettings(top_k=9), Deadline(9))
-    assert [[each.text for each in own] for own in ranked] == [["x", "a", "b"], ["a"]]
-    assert [["cross_encoder" in each.scores for each in own] for own in ranked] == [[True, False, False], [True]]
+    assert [[each.text for each in own.passages] for own in ranked] == [["x", "a", "b"], ["a"]]
+    assert [["cross_encoder" in each.scores for each in own.passages] for own in ranked] == [
+        [True, False, False],
+        [True],
+    ]
+
+
+def test_each_question_tells_how_many_of_its_pairs_were_scored_whatever_is_kept() -> None:
+    candidates = [[passage(text) for text in "abcd"], [passage("a")], []]
+    settings = RerankSettings(top_k=1, max_pairs=3)
+    ranked = rerank(SharedWords(at_most=3), ["a", "a", "a"], candidates, settings, Deadline(9))
+    assert [(own.scored, own.pairs) for own in ranked] == [(2, 3), (1, 1), (0, 0)]
+
+
+def test_a_logit_that_is_no_number_was_in_time_but_ranks_nothing() -> None:
+    class Overflowing(SharedWords):
+        def score(self, pairs: Sequence[tuple[str, str]], deadline: Deadline | None = None) -> list[float | None]:
+            return [math.nan, 1.0]
+
+    (ranked,) = rerank(Overflowing(), ["q"], [[passage("1"), passage("2")]], RerankSettings(top_k=9), Deadline(9))
+    assert [each.text for each in ranked.passages] == ["2", "1"]
+    assert (ranked.pairs, ranked.scored, ranked.without_number) == (2, 2, 1)
 
 
 def test_max_pairs_and_page_name() -> None:
@@ -33,7 +54,7 @@ def test_max_pairs_and_page_name() -> None:
     settings = RerankSettings(top_k=9, max_pairs=1, with_page_name=True)
     (ranked,) = rerank(encoder, ["q"], [[passage("1"), passage("2")]], settings, Deadline(9))
     assert encoder.calls == [[("q", "Page\n1")]]
-    assert [each.text for each in ranked] == ["1"]
+    assert [each.text for each in ranked.passages] == ["1"]
 
 
 def test_passages_that_read_the_same_are_kept_once() -> None:
@@ -47,5 +68,5 @@ def test_probability(logit: float) -> None:
 
 
 def test_nothing_to_rank() -> None:
-    assert rerank(SharedWords(), ["q"], [[]], RerankSettings(top_k=1), Deadline(9)) == [[]]
+    assert rerank(SharedWords(), ["q"], [[]], RerankSettings(top_k=1), Deadline(9)) == [Reranked([], 0, 0)]
     assert rerank(SharedWords(), [], [], RerankSettings(top_k=1), Deadline(9)) == []

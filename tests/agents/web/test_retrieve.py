@@ -17,7 +17,7 @@ def source(text: str, kind: PassageKind = PassageKind.PAGE, chunks: ParentChildC
 
 def texts(stages: list[RetrieveStage], query: str, *sources: Source, dense: HashedWords | None = None) -> list[str]:
     found = Retriever(stages, dense).retrieve([query], [list(sources)], Deadline(9))
-    return [passage.text for passage in found[0]]
+    return [passage.text for passage in found[0].passages]
 
 
 def bm25(top_k: int, *, per_kind: bool = False) -> Bm25Stage:
@@ -34,7 +34,9 @@ def test_hits_bring_their_parents_each_once_in_the_order_of_the_best_child() -> 
         "Nothing at all to see here.\nThe matrix is a film.\n"
         "Other words stand in this line.\nThe matrix was made in 1999."
     )
-    found = Retriever([bm25(2)], None).retrieve(["matrix 1999"], [[source(text, chunks=LINES)]], Deadline(9))[0]
+    found = (
+        Retriever([bm25(2)], None).retrieve(["matrix 1999"], [[source(text, chunks=LINES)]], Deadline(9))[0].passages
+    )
     assert [passage.text.splitlines() for passage in found] == [
         ["Other words stand in this line.", "The matrix was made in 1999."],
         ["Nothing at all to see here.", "The matrix is a film."],
@@ -69,6 +71,15 @@ def test_dense_without_time_keeps_the_order_it_was_given() -> None:
     assert found == texts([bm25(2)], "moon", *sources)
 
 
+def test_each_question_tells_how_many_of_its_chunks_were_encoded_whatever_is_kept() -> None:
+    stages: list[RetrieveStage] = [bm25(3), DenseStage(method="dense", top_k=1)]
+    sources = [[source(f"moon {number}") for number in range(5)], [source("sun")], []]
+    found = Retriever(stages, HashedWords(at_most=3)).retrieve(["moon", "sun", "x"], sources, Deadline(9))
+    assert [(own.encoded, own.chunks) for own in found] == [(2, 3), (1, 1), (0, 0)]
+    sparse = Retriever([bm25(3)], None).retrieve(["moon"], sources[:1], Deadline(9))
+    assert (sparse[0].encoded, sparse[0].chunks) == (0, 0), "no dense stage, nothing to encode"
+
+
 def test_a_chain_encodes_only_what_reaches_the_dense_stage() -> None:
     dense = HashedWords()
     texts([bm25(2), DenseStage(method="dense", top_k=1)], "moon", *(source(f"moon {n}") for n in range(9)), dense=dense)
@@ -78,7 +89,7 @@ def test_a_chain_encodes_only_what_reaches_the_dense_stage() -> None:
 def test_fusion_prefers_what_both_rankings_like() -> None:
     stage = FusionStage(method="reciprocal_rank_fusion", top_k=2)
     sources = [source("moon landing of apollo"), source("moon"), source("sun")]
-    found = Retriever([stage], HashedWords()).retrieve(["apollo moon landing"], [sources], Deadline(9))[0]
+    found = Retriever([stage], HashedWords()).retrieve(["apollo moon landing"], [sources], Deadline(9))[0].passages
     assert found[0].text == "moon landing of apollo"
     assert found[0].scores["fusion"] == pytest.approx(2 / 61)
     assert set(found[0].scores) == {"bm25", "dense", "fusion"}
@@ -92,7 +103,7 @@ def test_union_takes_the_best_of_each_once() -> None:
 
 def test_questions_do_not_mix_and_may_have_no_source() -> None:
     found = Retriever([bm25(5)], None).retrieve(["red", "blue", "x"], [[source("red")], [], [source("")]], Deadline(9))
-    assert [[passage.text for passage in own] for own in found] == [["red"], [], []]
+    assert [[passage.text for passage in own.passages] for own in found] == [["red"], [], []]
 
 
 def test_a_dense_stage_without_an_encoder_is_refused_at_once() -> None:

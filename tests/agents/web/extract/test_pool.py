@@ -7,6 +7,7 @@ import pytest
 from agents.deadline import Deadline
 from agents.settings import ExtractSettings
 from agents.web.extract.pool import ExtractionPool
+from agents.web.extract.process import WorkerDiedError, WorkerProcess
 
 LIMITS = {"page_seconds": 1.0, "max_depth": 10_000, "fallback_characters": 0, "max_text_characters": 10_000_000}
 STUCK = "<div>" * 60_000
@@ -103,3 +104,22 @@ def test_closing_ends_all_processes_and_may_be_repeated() -> None:
     assert worker._process.poll() is not None
     assert pool.extract(["<p>again</p>"], Deadline(20)).texts == {"<p>again</p>": "again"}
     pool.close()
+
+
+def test_when_one_worker_cannot_start_the_others_are_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[WorkerProcess] = []
+
+    class SecondFails(WorkerProcess):
+        def __init__(self, settings: ExtractSettings) -> None:
+            super().__init__(settings)
+            started.append(self)
+
+        def wait_ready(self, deadline: Deadline) -> None:
+            if self is started[1]:
+                self._process.kill()
+            super().wait_ready(deadline)
+
+    monkeypatch.setattr("agents.web.extract.pool.WorkerProcess", SecondFails)
+    with pytest.raises(WorkerDiedError, match="ended with status -9"):
+        pool_of(workers=3).warm_up()
+    assert [worker._process.poll() for worker in started] == [-9, -9, -9]
