@@ -125,14 +125,16 @@ def checked_answers(value: object, expected: int) -> list[str]:
 
 def traces_of(agent: Agent, expected: int) -> list[dict[str, Any]]:
     """The agent's traces of its last batch as plain data; none where it keeps none, or not one per question."""
-    traces = getattr(agent, "last_traces", None)
-    if not isinstance(traces, Sequence) or len(traces) != expected:
-        return []
     try:
+        traces = getattr(agent, "last_traces", None)
+        if not isinstance(traces, Sequence) or len(traces) != expected:
+            return []
         plain = [trace.to_dict() if hasattr(trace, "to_dict") else dict(trace) for trace in traces]
         return cast("list[dict[str, Any]]", json.loads(json.dumps(plain, default=str)))
-    except (TypeError, ValueError) as error:
-        return [{"trace_error": str(error)} for _ in traces]
+    except Exception as error:
+        # Somebody else's code: whatever its traces raise must not cost the answers that are already there.
+        log.exception("the agent's traces cannot be read")
+        return [{"trace_error": f"{type(error).__name__}: {error}"} for _ in range(expected)]
 
 
 def close_agent(agent: Agent) -> None:
@@ -141,7 +143,7 @@ def close_agent(agent: Agent) -> None:
     if callable(close):
         try:
             close()
-        except Exception:
+        except (Exception, SystemExit):
             log.exception("the agent could not close itself")
 
 

@@ -229,3 +229,6 @@ def _seconds(text: str) -> float:
     if not 0 < value < float("inf"):
         raise argparse.ArgumentTypeError(f"must be more than 0, found {text}")
     return value
+
+
+_seconds.__name__ = "number of seconds"  # argparse shows it in "invalid number of seconds value"

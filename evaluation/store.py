@@ -177,6 +177,11 @@ def _recover_predictions(path: Path) -> dict[RowKey, dict[str, Any]]:
                 raise StoreError(f"{path}, line {number}: not a row of this evaluator, and rows follow it")
             if row is None:
                 break
+            size = row.get("batch_size")
+            if not isinstance(size, int) or size < 1:
+                raise StoreError(
+                    f'{path}, line {number}: field "batch_size": a positive number is expected, found {size!r}'
+                )
             rows.append(row)
             starts.append(offset)
             offset += len(line)

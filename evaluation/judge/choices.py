@@ -64,11 +64,14 @@ def false_premise(case: Case) -> Finding | None:
     return None
 
 
+_ENDS_HERE = re.compile(r"\s*(?:[,.;:!(-]|$)")
+
+
 def yes_or_no(case: Case) -> Finding | None:
     """The leading word decides; where the prediction has none, a negation in it, if it speaks of the matter at all."""
     gold = _YES_NO.match(clean(case.gold))
-    if gold is None:
-        return None
+    if gold is None or not (case.asks_yes_or_no or _ENDS_HERE.match(clean(case.gold)[gold.end() :])):
+        return None  # "No Country for Old Men" is a title
     wanted = gold["word"] in _YES
     said = _YES_NO.match(clean(case.prediction))
     if said is not None:

@@ -1,6 +1,7 @@
 """Agents for tests, each with one habit. `--agent tests.evaluation.fake_agents:PerfectAgent` runs one."""
 
 import os
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -174,3 +175,43 @@ class EnvironmentAgent(EchoAgent):
 
     def answer(self, query: str) -> str:
         return f"{os.environ['CRAG_PRESET']} {os.environ['CRAG_MOCK_API_URL']}"
+
+
+class ForkingAgent(EchoAgent):
+    """Starts a process that would outlive it, and writes its number to FAKE_AGENT_LOG; "say crash" never ends."""
+
+    def __init__(self) -> None:
+        self._child = subprocess.Popen(["sleep", "1000"])
+        Path(os.environ["FAKE_AGENT_LOG"]).write_text(str(self._child.pid), encoding="utf-8")
+
+    def answer(self, query: str) -> str:
+        if query == "say crash":
+            time.sleep(1000)
+        return super().answer(query)
+
+
+class HugeAgent(EchoAgent):
+    """Answers with two million characters."""
+
+    def answer(self, query: str) -> str:
+        return "é" * 2_000_000
+
+
+class BadClosingAgent(EchoAgent):
+    def close(self) -> None:
+        raise RuntimeError("the planted fault of close")
+
+
+class EndlessTraceAgent(EchoAgent):
+    """Its traces hold themselves, so that nobody can write them down."""
+
+    def batch_generate_answer(self, batch: dict[str, Any]) -> list[str]:
+        trace: dict[str, Any] = {}
+        trace["itself"] = trace
+        self.last_traces = [trace for _ in batch["query"]]
+        return super().batch_generate_answer(batch)
+
+
+class QuittingAgent(EchoAgent):
+    def answer(self, query: str) -> str:
+        sys.exit(7)

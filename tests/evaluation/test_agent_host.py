@@ -1,5 +1,6 @@
 """What the evaluator accepts from an agent."""
 
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,20 @@ from evaluation.agent_host import (
     ask_agent,
     build_agent,
     checked_answers,
+    close_agent,
     peak_memory_mb,
     traces_of,
 )
-from tests.evaluation.fake_agents import CrashingAgent, EchoAgent, ExitingAgent, TracingAgent
+from tests.evaluation.fake_agents import (
+    BadClosingAgent,
+    CrashingAgent,
+    EchoAgent,
+    EndlessTraceAgent,
+    ExitingAgent,
+    QuittingAgent,
+    StringAgent,
+    TracingAgent,
+)
 
 FAKES = "tests.evaluation.fake_agents"
 
@@ -102,3 +113,78 @@ def test_peak_memory_remembers_what_is_given_back() -> None:
     block = b"x" * (128 << 20)
     del block
     assert 128 < peak_memory_mb() < 100_000
+
+
+class Sized(EchoAgent):
+    size: object = 2
+
+    def get_batch_size(self) -> Any:
+        return self.size
+
+
+@pytest.mark.parametrize("size", [0, -1, 17, 2.0, "2", None, True])
+def test_batch_sizes_that_the_evaluator_refuses(size: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Sized, "size", size)
+    with pytest.raises(AgentStartError) as caught:
+        build_agent(AgentSpec(f"{__name__}:Sized"))
+    assert str(caught.value).endswith(f"must return a whole number from 1 to 16, found {size!r}")
+
+
+@pytest.mark.parametrize("size", [1, 16])
+def test_the_least_and_the_greatest_batch_size(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Sized, "size", size)
+    agent, found = build_agent(AgentSpec(f"{__name__}:Sized"))
+    assert (type(agent), found) == (Sized, size)
+
+
+def test_quitting_in_a_batch_costs_the_batch_only() -> None:
+    reply = ask_agent(QuittingAgent(), batch("say a"))
+    assert reply.answers is None
+    assert "SystemExit: 7" in (reply.error or "")
+
+
+def test_a_contract_fault_is_told_without_a_traceback() -> None:
+    assert ask_agent(StringAgent(), batch("say a", "say b")).error == (
+        "batch_generate_answer must return a list of 2 texts, one per question; found str"
+    )
+
+
+def test_traces_that_cannot_be_written_down() -> None:
+    agent = EndlessTraceAgent()
+    ask_agent(agent, batch("say a", "say b"))
+    first, second = traces_of(agent, 2)
+    assert first == second
+    assert "ircular" in first["trace_error"]
+
+
+@pytest.mark.parametrize("traces", [None, 5, {"a": 1}, iter([{}])])
+def test_what_is_no_sequence_of_traces_is_none(traces: object) -> None:
+    agent = TracingAgent()
+    agent.last_traces = traces  # type: ignore[assignment]
+    assert traces_of(agent, 1) == []
+
+
+def test_a_failing_close_costs_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    close_agent(BadClosingAgent())
+    assert "the agent could not close itself" in caplog.text
+    assert "the planted fault of close" in caplog.text
+    close_agent(EchoAgent())  # without a close method
+
+
+class Unreadable:
+    """An agent whose traces raise when they are looked at."""
+
+    def get_batch_size(self) -> int:
+        return 1
+
+    def batch_generate_answer(self, batch: dict[str, Any]) -> list[str]:
+        return ["fine"]
+
+    @property
+    def last_traces(self) -> list[Any]:
+        raise KeyError("no traces today")
+
+
+def test_traces_that_raise_are_noted_and_cost_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.CRITICAL):
+        assert traces_of(Unreadable(), 2) == [{"trace_error": "KeyError: 'no traces today'"}] * 2

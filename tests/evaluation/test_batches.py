@@ -1,7 +1,12 @@
 """The agent sees what the evaluator shows, and nothing else."""
 
+import json
 from typing import Any
 
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agents.datasets import LABEL_FIELDS, PAGE_FIELDS
 from evaluation.batches import RowKey, evaluator_batch, in_batches
 
 
@@ -60,3 +65,47 @@ def test_what_a_row_lacks_is_empty() -> None:
     assert evaluator_batch(batch)["search_results"] == [[]]
     assert evaluator_batch(batch)["query_time"] == [""]
     assert batch[0].golds == ()
+
+
+SECRET = "SECRET-LABEL"
+
+
+@given(
+    extra=st.dictionaries(st.text(min_size=1, max_size=12), st.just(SECRET), max_size=5),
+    page_extra=st.dictionaries(st.text(min_size=1, max_size=12), st.just(SECRET), max_size=3),
+    pages=st.integers(0, 3),
+    count=st.integers(1, 5),
+    size=st.integers(1, 6),
+)
+def test_nothing_but_the_four_fields_leaks(
+    extra: dict[str, Any], page_extra: dict[str, Any], pages: int, count: int, size: int
+) -> None:
+    labels = {"answer": SECRET, "alt_ans": [SECRET], **dict.fromkeys(LABEL_FIELDS, SECRET), "split": SECRET}
+    page = {**page_extra, **dict.fromkeys(PAGE_FIELDS, "shown")}
+    rows = [
+        {**extra, **row(str(number)), **labels, "search_results": [page] * pages, "query_time": "t"}
+        for number in range(count)
+    ]
+    sizes = []
+    for batch in in_batches(rows, size):
+        shown = evaluator_batch(batch)
+        assert list(shown) == ["interaction_id", "query", "search_results", "query_time"]
+        assert {len(values) for values in shown.values()} == {len(batch)}
+        assert SECRET not in json.dumps(shown)
+        assert all(set(result) == set(PAGE_FIELDS) for results in shown["search_results"] for result in results)
+        sizes.append(len(batch))
+    assert sum(sizes) == count
+    assert all(found == size for found in sizes[:-1])
+
+
+def test_the_agent_cannot_change_the_rows_through_its_batch() -> None:
+    page = dict.fromkeys(PAGE_FIELDS, "text")
+    (batch,) = in_batches([row("a", search_results=[page])], 1)
+    shown = evaluator_batch(batch)
+    shown["search_results"][0][0]["page_result"] = "changed"
+    shown["search_results"][0].clear()
+    assert evaluator_batch(batch)["search_results"] == [[dict.fromkeys(PAGE_FIELDS, "text")]]
+
+
+def test_no_rows_no_batches() -> None:
+    assert list(in_batches([], 3)) == []

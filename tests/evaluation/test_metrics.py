@@ -68,3 +68,37 @@ def test_slices() -> None:
     }
     assert found["domain"]["movie"].score == pytest.approx(0.5)
     assert found["question_type"]["simple"].hallucination == 1
+
+
+@pytest.mark.parametrize(("verdict", "ends"), [(C, (1.0, 1.0)), (W, (-1.0, -1.0)), (M, (0.0, 0.0)), (U, (0.0, 0.0))])
+def test_no_doubt_where_all_verdicts_are_the_same(verdict: Verdict, ends: tuple[float, float]) -> None:
+    interval = measure([verdict] * 7).score_interval
+    assert (interval.low, interval.high) == ends
+
+
+def test_more_questions_make_a_narrower_interval() -> None:
+    widths = []
+    for times in (1, 4, 16):
+        metrics = measure([C, C, W, M, C] * 4 * times)
+        interval = metrics.score_interval
+        assert -1 <= interval.low < metrics.score < interval.high <= 1
+        widths.append(interval.high - interval.low)
+    assert widths[0] / widths[1] == pytest.approx(2, rel=0.15), "four times the questions, half the width"
+    assert widths[1] / widths[2] == pytest.approx(2, rel=0.15)
+
+
+def test_unscored_questions_change_neither_metrics_nor_interval() -> None:
+    verdicts = [C, W, M, C]
+    plain, mixed = measure(verdicts).to_dict(), measure([U, C, W, U, M, C, U]).to_dict()
+    assert {**mixed, "unscored": 0} == plain
+    assert list(plain["ci"]) == [plain["ci"][0], plain["ci"][1]]
+    assert "score_interval" not in plain
+
+
+def test_the_slices_add_up_to_the_whole() -> None:
+    rows = [{"verdict": verdict, "domain": name} for verdict in (C, W, M, U) for name in ("a", "b", "", None)]
+    found = slices(rows)["domain"]
+    assert list(found) == sorted(["a", "b", UNLABELLED])
+    assert sum(metrics.n for metrics in found.values()) == 12
+    assert sum(metrics.unscored for metrics in found.values()) == 4
+    assert found[UNLABELLED].n == 6

@@ -67,3 +67,34 @@ def test_an_empty_run_has_a_table() -> None:
     results = summarise([], [], {})
     assert "all questions" in table(results)
     assert "files      out" in footer(results, Path("out"))
+
+
+def test_one_batch_is_counted_once_per_attempt_and_failures_by_kind() -> None:
+    records = [record(number, "missing", batch=0, batch_size=3, error="x", attempt=2) for number in range(3)]
+    results = summarise(records, [], {})
+    assert (results["errors"], results["timeouts"], results["retried"]) == (1, 0, 3)
+    assert results["seconds"]["total"] == 4.0
+    assert results["seconds"]["startup"] is None
+    assert results["peak_memory_mb"] == 0.0
+
+
+def test_labels_of_any_length_keep_the_columns() -> None:
+    records = [record(0, "correct", domain="a"), record(1, "unscored", domain="a very long name of a domain indeed")]
+    lines = [line for line in table(summarise(records, [], {})).splitlines() if "[" in line]
+    assert len({line.index("[") for line in lines}) == 1
+    unscored = next(line for line in lines if "a very long" in line)
+    assert unscored.split()[-1] == "0", "a slice without a scored question shows n = 0"
+
+
+def test_nothing_is_said_of_unscored_questions_where_there_are_none() -> None:
+    assert "could not be scored" not in table(summarise([record(0, "correct")], [], {}))
+
+
+def test_the_footer_leaves_out_what_is_not_known() -> None:
+    known = footer(summarise(RECORDS, SITTINGS, {"judge": "rules@1", "batch_size": None}), Path("out"))
+    assert known.splitlines() == [
+        "3.00 s per question, start-up 3.0 s, first answer after 5.0 s, peak memory 900 MiB",
+        "signature  judge:rules@1",
+        "files      out",
+    ]
+    assert footer(summarise([], [], {}), Path("out")).splitlines()[0] == "0.00 s per question"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from evaluation.batches import RowKey
-from evaluation.store import PREDICTIONS, RUN, TRACES, RunStore, StoreError
+from evaluation.store import PREDICTIONS, RESULTS, RUN, TRACES, RunStore, StoreError
 
 IDENTITY = {"preset": "cpu@1", "data": "q@2"}
 
@@ -120,3 +120,118 @@ def test_a_retried_question_replaces_the_first_attempt(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_made() -> None:
     with pytest.raises(StoreError, match="cannot be written"):
         opened(Path("/proc/none/run"))
+
+
+def test_files_of_other_programs_are_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine", encoding="utf-8")
+    filled(tmp_path)
+    opened(tmp_path, overwrite=True).close()
+    assert (tmp_path / "notes.txt").read_text(encoding="utf-8") == "mine"
+
+
+@pytest.mark.parametrize("content", [b"not json\nmore\n", b"[1]\n[2]\n", b'{"query": "x"}\n{"query": "y"}\n'])
+def test_a_foreign_file_is_refused_and_kept(tmp_path: Path, content: bytes) -> None:
+    filled(tmp_path)
+    path = tmp_path / PREDICTIONS
+    path.write_bytes(content)
+    with pytest.raises(StoreError, match="line 1: not a row of this evaluator"):
+        opened(tmp_path, resume=True)
+    assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize(
+    "content", ["", "null", "[]", "{}", '{"identity": 5, "sittings": []}', '{"identity": {}, "sittings": 5}']
+)
+def test_a_run_file_of_the_wrong_shape(tmp_path: Path, content: str) -> None:
+    filled(tmp_path)
+    (tmp_path / RUN).write_text(content, encoding="utf-8")
+    with pytest.raises(StoreError, match=r"run\.json: missing or unreadable"):
+        opened(tmp_path, resume=True)
+    (tmp_path / RUN).unlink()
+    with pytest.raises(StoreError, match=r"run\.json: missing or unreadable"):
+        opened(tmp_path, resume=True)
+
+
+def test_all_differences_are_told_at_once(tmp_path: Path) -> None:
+    filled(tmp_path)
+    with pytest.raises(StoreError) as caught:
+        opened(tmp_path, {"preset": "cpu@9", "judge": "rules@1"}, resume=True)
+    told = "preset was cpu@1, now cpu@9; data was q@2, now None; judge was None, now rules@1"
+    assert str(caught.value).endswith(told)
+
+
+def test_a_refused_folder_is_not_left_locked_or_changed(tmp_path: Path) -> None:
+    filled(tmp_path)
+    before = {name: (tmp_path / name).read_bytes() for name in (PREDICTIONS, TRACES, RUN)}
+    for how in ({}, {"resume": True}):
+        with pytest.raises(StoreError):
+            opened(tmp_path, {"preset": "other"}, **how)
+    assert {name: (tmp_path / name).read_bytes() for name in before} == before
+    opened(tmp_path, resume=True).close()
+
+
+def test_sittings_and_signature_of_a_resumed_run(tmp_path: Path) -> None:
+    filled(tmp_path)
+    store = opened(tmp_path, resume=True)
+    store.set_sitting(0, {"startup_seconds": 1.0})
+    store.set_sitting(0, {"startup_seconds": 1.0, "first_answer_seconds": 2.0})
+    store.set_sitting(1, {"startup_seconds": 3.0})
+    store.close()
+    store = RunStore(tmp_path, IDENTITY, {**IDENTITY, "python": "4"}, resume=True)
+    assert store.sittings == [{"startup_seconds": 1.0, "first_answer_seconds": 2.0}, {"startup_seconds": 3.0}]
+    store.close()
+    assert json.loads((tmp_path / RUN).read_text(encoding="utf-8"))["signature"]["python"] == "4"
+
+
+def test_results_are_written_whole_and_go_when_the_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    filled(tmp_path)
+    store = opened(tmp_path, resume=True)
+    store.write_results({"score": 1.0, "name": "é"})
+    first = (tmp_path / RESULTS).read_bytes()
+    assert json.loads(first) == {"score": 1.0, "name": "é"}
+
+    def full_disk(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("evaluation.store.os.fsync", full_disk)
+        with pytest.raises(OSError, match="No space left"):
+            store.write_results({"score": 0.0})
+    assert (tmp_path / RESULTS).read_bytes() == first, "the old results or the new ones, never a part"
+    store.close()
+    opened(tmp_path, resume=True).close()
+    assert not (tmp_path / RESULTS).exists(), "results of a run that is going on would mislead"
+
+
+def test_traces_of_unfinished_questions_are_dropped(tmp_path: Path) -> None:
+    filled(tmp_path)
+    with (tmp_path / TRACES).open("ab") as stream:
+        for row in (record("e", 2), record("a", 0, attempt=2)):
+            stream.write(json.dumps(row).encode() + b"\n")
+        stream.write(b'{"torn')
+    opened(tmp_path, resume=True).close()
+    kept = [json.loads(line) for line in (tmp_path / TRACES).read_text(encoding="utf-8").splitlines()]
+    assert [(row["interaction_id"], row["attempt"]) for row in kept] == [("a", 1), ("b", 1), ("c", 1), ("d", 1)]
+
+
+def test_every_cut_of_the_file_leaves_whole_batches(tmp_path: Path) -> None:
+    filled(tmp_path)
+    path = tmp_path / PREDICTIONS
+    whole = path.read_bytes()
+    for length in range(1, len(whole), 7):
+        path.write_bytes(whole[:length])
+        store = opened(tmp_path, resume=True)
+        assert names(store) == (["a", "b"] if length >= len(whole) // 2 else [])
+        assert path.read_bytes() == whole[: len(whole) // 2 * (length >= len(whole) // 2)]
+        store.close()
+
+
+@pytest.mark.parametrize("size", [None, 0, -1, "two"])
+def test_a_row_without_a_usable_batch_size_is_told_with_its_line(tmp_path: Path, size: object) -> None:
+    filled(tmp_path)
+    path = tmp_path / PREDICTIONS
+    first, second, *rest = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    row = json.loads(second) | {"batch_size": size}
+    path.write_text("".join([first, json.dumps(row) + "\n", *rest]), encoding="utf-8")
+    with pytest.raises(StoreError, match=r'line 2: field "batch_size"'):
+        opened(tmp_path, resume=True)

@@ -133,3 +133,60 @@ def test_in_process() -> None:
     worker.stop()
     with pytest.raises(AgentStartError):
         worker.answer(batch("say a"), 1)
+
+
+def test_huge_answers_arrive_whole(workers: list[ProcessWorker]) -> None:
+    worker = started(workers, "HugeAgent")
+    worker.wait_until_ready()
+    assert worker.answer(batch("say a", "say b"), 30).answers == ["é" * 2_000_000] * 2
+
+
+def test_traces_that_cannot_be_written_down_do_not_cost_the_answers(workers: list[ProcessWorker]) -> None:
+    worker = started(workers, "EndlessTraceAgent")
+    worker.wait_until_ready()
+    outcome = worker.answer(batch("say a"), 10)
+    assert (outcome.answers, outcome.error) == (["a"], None)
+    assert [list(trace) for trace in outcome.traces] == [["trace_error"]]
+
+
+@pytest.mark.parametrize("overrun", [True, False])
+def test_what_an_agent_started_is_stopped_with_it(
+    workers: list[ProcessWorker], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, overrun: bool
+) -> None:
+    log = tmp_path / "log"
+    monkeypatch.setenv("FAKE_AGENT_LOG", str(log))
+    worker = started(workers, "ForkingAgent")
+    worker.wait_until_ready()
+    child = Path(f"/proc/{log.read_text(encoding='utf-8')}/stat")
+    assert child.exists()
+    if overrun:
+        assert worker.answer(batch("say crash"), 0.3).timed_out
+    else:
+        worker.stop()
+    deadline = time.monotonic() + 5
+    while _alive(child) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not _alive(child)
+
+
+def _alive(stat: Path) -> bool:
+    try:
+        return stat.read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def test_a_failing_close_does_not_disturb_the_end(workers: list[ProcessWorker]) -> None:
+    worker = started(workers, "BadClosingAgent")
+    worker.wait_until_ready()
+    assert worker.answer(batch("say a"), 10).answers == ["a"]
+    worker.finish()
+    worker.finish()
+
+
+def test_in_process_a_failing_close_does_not_disturb_the_end() -> None:
+    worker = InProcessWorker(AgentSpec(f"{FAKES}:BadClosingAgent"))
+    worker.wait_until_ready()
+    worker.finish()
+    with pytest.raises(AgentStartError, match="not started"):
+        worker.answer(batch("say a"), 1)

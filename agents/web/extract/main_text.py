@@ -39,8 +39,13 @@ class MainTextExtractor:
         main = _text_of(tree, main_content=True)
         if len(main) < self._fallback_characters:
             return max(_text_of(tree, main_content=False), main, key=len)
-        lost = [rows for rows in tables if rows.split("\n", 1)[0] not in main]
+        lost = [rows for rows in tables if not _holds_rows(main, rows)]
         return "\n".join([main, *lost])
+
+
+def _holds_rows(text: str, rows: str) -> bool:
+    """Whether every row of a table stands in the text; one row alone may be the head of another table."""
+    return all(row in text for row in rows.split("\n"))
 
 
 def _text_of(html: "HTMLTree | str", *, main_content: bool, preserve_formatting: bool = True) -> str:
@@ -75,7 +80,10 @@ def _mark_hidden(tree: "HTMLTree") -> None:
 
 
 def _write_tables_as_rows(tree: "HTMLTree") -> list[str]:
-    """Replace each innermost data table by its rows as text; return the texts of those that are not part of a menu."""
+    """Replace each innermost data table by its rows as text; return the texts of those that a reader would see as part
+    of the content.
+    """
+    unseen = ", ".join([_NOT_CONTENT, *_SKIPPED])
     texts = []
     for table in _all(tree, "table"):
         if table.query_selector("table") is not None:
@@ -84,11 +92,11 @@ def _write_tables_as_rows(tree: "HTMLTree") -> list[str]:
         if not is_data_table(rows):
             continue
         text = "\n".join(line for line in map(row_text, rows) if line)
-        in_menu = table.closest(_NOT_CONTENT) is not None
+        is_content = table.closest(unseen) is None
         block: Any = tree.create_element("pre")
         block.text = text
         table.replace_with(block)
-        if not in_menu:
+        if is_content:
             texts.append(text)
     return texts
 

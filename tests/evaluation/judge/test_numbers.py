@@ -55,3 +55,68 @@ def test_a_thousands_comma_makes_no_year() -> None:
     assert numbers("1945")[0].year_like
     assert not numbers("1,945")[0].year_like
     assert not numbers("$1945")[0].year_like
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "step"),
+    [
+        ("1.23 billion", 1.23e9, 1e7),
+        ("$5k", 5000, 1000),
+        ("€2.50", 2.5, 0.01),
+        ("7 hundred", 700, 100),
+        ("3-million", 3e6, 1e6),
+        ("1,000", 1000, 1),
+        ("12.50%", 12.5, 0.01),
+    ],
+)
+def test_step_is_the_value_of_the_last_digit(text: str, value: float, step: float) -> None:
+    (number,) = numbers(text)
+    assert (number.value, number.step) == pytest.approx((value, step))
+
+
+def test_marks_of_a_number() -> None:
+    (price, share, rank, crowd) = numbers("$5, 6%, 7th and 8,000")
+    assert [number.currency for number in (price, share, rank, crowd)] == [True, False, False, False]
+    assert [number.percent for number in (price, share, rank, crowd)] == [False, True, False, False]
+    assert [number.ordinal for number in (price, share, rank, crowd)] == [False, False, True, False]
+    assert [number.grouped for number in (price, share, rank, crowd)] == [False, False, False, True]
+
+
+@pytest.mark.parametrize("text", ["mp3", "b2b", "version v2", "no numbers here", "12/31/1999"])
+def test_digits_inside_words_are_no_numbers(text: str) -> None:
+    assert numbers(text) == []
+
+
+@pytest.mark.parametrize(("text", "year"), [("999", False), ("1000", True), ("2100", True), ("2101", False)])
+def test_years(text: str, year: bool) -> None:
+    assert numbers(text)[0].year_like is year
+
+
+@pytest.mark.parametrize(
+    ("gold", "found", "same"),
+    [
+        ("1 million", "1 billion", False),
+        ("1 billion", "1000 million", True),
+        ("12.5 million", "13 million", False),
+        ("3.14159", "3.14", True),
+        ("3.14", "3.14159", True),
+        ("3.14", "3.15", False),
+        ("$5", "5", True),
+        ("€5", "$5", True),
+        ("-4", "4", False),
+        ("0", "0.4", False),
+        ("2008", "2008.4", False),
+        ("1,234", "1,230", False),
+        ("98.6", "98.6%", True),
+    ],
+)
+def test_rounding_and_units(gold: str, found: str, same: bool) -> None:
+    assert same_number(numbers(gold)[0], numbers(found)[0]) is same
+
+
+@pytest.mark.parametrize("value", [7, 1999, 25_000, 3_141_593])
+@pytest.mark.parametrize("form", ["{:d}", "{:,d}", "{:.1f}", "${:,d}"])
+def test_a_number_is_itself_in_any_notation(value: int, form: str) -> None:
+    written = form.format(value)
+    assert same_number(numbers(str(value))[0], numbers(written)[0])
+    assert not same_number(numbers(str(value))[0], numbers(form.format(value + 1))[0])

@@ -1,0 +1,217 @@
+"""ONNX encoders with real small weights, against a computation with numpy, onnxruntime and tokenizers alone."""
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from agents.deadline import Deadline
+from agents.encoders.onnx import OnnxCrossEncoder, OnnxDenseEncoder, OnnxTextModel, pooling_of
+from agents.settings import CrossEncoderSettings, DenseEncoderSettings, SettingsError
+from models.manifest import WeightsMissingError, locate
+
+BGE, CROSS = "bge-small-en-v1.5", "ms-marco-minilm-l-12-v2"
+INSTRUCTION = "Represent this sentence for searching relevant passages: "
+MAX_TOKENS = 64
+TEXTS = [
+    "The bridge was opened in 1937.",
+    "It took four years to build the bridge, which opened to traffic in the spring of nineteen thirty-seven.",
+    "Zürich — 8.849 metres; naïve café",
+    "a",
+]
+
+
+def present(model: str) -> Path:
+    try:
+        return locate(model)
+    except WeightsMissingError as error:
+        pytest.skip(str(error))
+
+
+@cache
+def bge(pooling: str = "cls", batch_size: int = 1, query_instruction: str = "") -> OnnxDenseEncoder:
+    present(BGE)
+    settings = {"engine": "onnx", "model": BGE, "pooling": pooling, "max_tokens": MAX_TOKENS}
+    more = {"batch_size": batch_size, "query_instruction": query_instruction}
+    return OnnxDenseEncoder(DenseEncoderSettings.model_validate({**settings, **more}))
+
+
+@cache
+def cross(batch_size: int = 1) -> OnnxCrossEncoder:
+    present(CROSS)
+    settings = {"engine": "onnx", "model": CROSS, "max_tokens": MAX_TOKENS, "batch_size": batch_size}
+    return OnnxCrossEncoder(CrossEncoderSettings.model_validate(settings))
+
+
+@cache
+def plain_session(model: str) -> tuple[Any, Any]:
+    import onnxruntime
+    from tokenizers import Tokenizer
+
+    folder = present(model)
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer, onnxruntime.InferenceSession(str(folder / "model.onnx"), providers=["CPUExecutionProvider"])
+
+
+def plain_output(model: str, *texts: str) -> NDArray[Any]:
+    """The graph's first output for one text or pair, without padding and without truncation."""
+    tokenizer, session = plain_session(model)
+    encoding = tokenizer.encode(*texts)
+    ids = {"input_ids": encoding.ids, "attention_mask": encoding.attention_mask, "token_type_ids": encoding.type_ids}
+    feed = {node.name: np.array([ids[node.name]], dtype=np.int64) for node in session.get_inputs()}
+    return np.asarray(session.run(None, feed)[0])
+
+
+def unit(vector: NDArray[Any]) -> NDArray[Any]:
+    return np.asarray(vector / np.sqrt((vector.astype(np.float64) ** 2).sum()))
+
+
+@pytest.mark.models
+def test_cls_pooling_is_the_first_tokens_state() -> None:
+    vectors, _ = bge().encode_passages(TEXTS)
+    for text, vector in zip(TEXTS, vectors, strict=True):
+        np.testing.assert_allclose(vector, unit(plain_output(BGE, text)[0, 0]), atol=1e-4)
+
+
+@pytest.mark.models
+def test_mean_pooling_is_the_mean_of_all_states_and_not_of_the_padding() -> None:
+    alone = np.array([unit(plain_output(BGE, text)[0].mean(axis=0)) for text in TEXTS])
+    vectors, _ = bge("mean").encode_passages(TEXTS)
+    np.testing.assert_allclose(vectors, alone, atol=1e-4)
+    padded, _ = bge("mean", batch_size=4).encode_passages(TEXTS)
+    # An int8 model's numbers depend a little on its batch mates; padding in the mean would move them far more.
+    assert (padded * alone).sum(axis=1).min() > 0.98
+
+
+@pytest.mark.models
+@pytest.mark.parametrize("batch_size", [1, 2, 8])
+def test_vectors_have_unit_length_and_hardly_depend_on_the_batch_size(batch_size: int) -> None:
+    vectors, encoded = bge(batch_size=batch_size).encode_passages(TEXTS)
+    assert encoded == len(TEXTS)
+    assert vectors.dtype == np.float32
+    assert vectors.shape == (len(TEXTS), 384)
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-5)
+    one_by_one, _ = bge().encode_passages(TEXTS)
+    assert (vectors * one_by_one).sum(axis=1).min() > 0.98
+
+
+@pytest.mark.models
+def test_paraphrases_are_nearer_than_unrelated_texts() -> None:
+    pairs = [
+        ("The film won three Academy Awards.", "Three Oscars went to the movie."),
+        ("Shares of the company fell by 5 percent.", "The firm's stock lost a twentieth of its value."),
+        ("He was born in 1972 in Lagos.", "His birthplace is Lagos, where he came into the world in 1972."),
+    ]
+    first, _ = bge().encode_passages([left for left, _ in pairs])
+    second, _ = bge().encode_passages([right for _, right in pairs])
+    cosines = first @ second.T
+    unrelated = cosines[~np.eye(len(pairs), dtype=bool)]
+    assert cosines.diagonal().min() > unrelated.max()
+
+
+@pytest.mark.models
+def test_the_instruction_is_read_with_queries_only() -> None:
+    instructed = bge(query_instruction=INSTRUCTION)
+    query = "when was the bridge opened?"
+    expected = unit(plain_output(BGE, INSTRUCTION + query)[0, 0])
+    np.testing.assert_allclose(instructed.encode_queries([query])[0], expected, atol=1e-4)
+    np.testing.assert_array_equal(instructed.encode_passages(TEXTS)[0], bge().encode_passages(TEXTS)[0])
+
+
+@pytest.mark.models
+def test_a_very_long_text_is_read_up_to_the_limit_and_no_further() -> None:
+    first = "bridge " * MAX_TOKENS
+    (one, other), _ = bge().encode_passages([first + "banana " * 5_000, first + "stock market " * 50])
+    np.testing.assert_array_equal(one, other)
+    short = unit(plain_output(BGE, "bridge " * (MAX_TOKENS - 2))[0, 0])  # two tokens are [CLS] and [SEP]
+    np.testing.assert_allclose(one, short, atol=1e-4)
+
+
+@pytest.mark.models
+def test_no_texts_and_an_empty_text() -> None:
+    vectors, encoded = bge().encode_passages([])
+    assert (vectors.shape, encoded) == ((0, 384), 0)
+    empty, encoded = bge().encode_passages(["", "a"])
+    assert encoded == 2
+    np.testing.assert_allclose(np.linalg.norm(empty, axis=1), 1.0, atol=1e-5)
+
+
+@pytest.mark.models
+def test_token_offsets_cover_long_texts_and_leave_truncation_of_the_encoder_alone() -> None:
+    encoder = bge()
+    before, _ = encoder.encode_passages(["bridge " * 500])
+    offsets = encoder.token_offsets("bridge " * 500)
+    assert len(offsets) == 500
+    assert offsets[-1] == (499 * 7, 499 * 7 + 6)
+    np.testing.assert_array_equal(before, encoder.encode_passages(["bridge " * 500])[0])
+
+
+@pytest.mark.models
+def test_cross_encoder_logits_are_the_graphs_own() -> None:
+    pairs = [("when was the bridge opened?", text) for text in TEXTS] + [("a", "when was the bridge opened?")]
+    expected = [float(plain_output(CROSS, query, passage).ravel()[-1]) for query, passage in pairs]
+    np.testing.assert_allclose(np.array(cross().score(pairs), dtype=float), expected, atol=1e-3)
+
+
+@pytest.mark.models
+def test_scores_follow_their_pairs_when_these_are_turned_round() -> None:
+    pairs = [
+        ("how tall is it?", "It is 330 metres tall."),
+        ("how tall is it?", "It was painted brown in the year 1907."),
+    ]
+    forward, backward = cross(2).score(pairs), cross(2).score(pairs[::-1])
+    assert forward == backward[::-1]
+    assert forward[0] is not None
+    assert forward[1] is not None
+    assert forward[0] > forward[1]
+
+
+@pytest.mark.models
+def test_a_long_passage_loses_its_end_and_the_question_stays() -> None:
+    query = "when was the bridge opened?"
+    padding = " The weather was fine." * 40
+    kept, lost = cross().score([(query, TEXTS[0] + padding), (query, padding + TEXTS[0])])
+    assert kept is not None
+    assert lost is not None
+    assert kept > lost + 3
+    same = cross().score([(query, TEXTS[0] + padding + " in 1937"), (query, TEXTS[0] + padding + " bananas")])
+    assert same[0] == same[1] == kept
+
+
+@pytest.mark.models
+def test_time_that_is_over_leaves_zeros_and_nones() -> None:
+    vectors, encoded = bge().encode_passages(TEXTS, Deadline(0))
+    assert encoded == 0
+    assert not vectors.any()
+    assert cross().score([("a", "b"), ("c", "d")], Deadline(0)) == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("facts", "expected"),
+    [
+        ({"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False}, "cls"),
+        ({"pooling_mode_cls_token": False, "pooling_mode_mean_tokens": True}, "mean"),
+    ],
+)
+def test_the_folder_tells_how_tokens_are_pooled(facts: dict[str, bool], expected: str, tmp_path: Path) -> None:
+    (tmp_path / "1_Pooling").mkdir()
+    (tmp_path / "1_Pooling" / "config.json").write_text(json.dumps(facts))
+    assert pooling_of(tmp_path, "m") == expected
+
+
+def test_another_pooling_is_refused_instead_of_guessed(tmp_path: Path) -> None:
+    (tmp_path / "1_Pooling").mkdir()
+    (tmp_path / "1_Pooling" / "config.json").write_text(json.dumps({"pooling_mode_max_tokens": True}))
+    with pytest.raises(SettingsError, match="some-model does not say"):
+        pooling_of(tmp_path, "some-model")
+
+
+def test_a_folder_without_a_graph_names_what_it_looked_for(tmp_path: Path) -> None:
+    with pytest.raises(WeightsMissingError, match=r"model\.onnx, onnx/model\.onnx"):
+        OnnxTextModel(tmp_path, 64, "cpu")

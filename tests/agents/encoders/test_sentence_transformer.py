@@ -1,0 +1,191 @@
+"""The torch engine: MiniLM against transformers itself, and a random cross-encoder that is built here."""
+
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from transformers import (
+    AutoModel,
+    AutoModelForSequenceClassification,
+    AutoTokenizer,
+    BertConfig,
+    BertForSequenceClassification,
+    BertTokenizerFast,
+)
+
+from agents.deadline import Deadline
+from agents.encoders.sentence_transformer import SentenceTransformerCrossEncoder, SentenceTransformerEncoder
+from agents.settings import CrossEncoderSettings, DenseEncoderSettings
+from models.manifest import WeightsMissingError, locate
+
+MINILM = "all-minilm-l6-v2"
+WORDS = ["the", "bridge", "was", "opened", "in", "a", "year", "of", "rain", "and", "it", "is", "long"]
+WORDS += ["who", "built", "when", "banana", "apple"]
+PAIRS = [
+    ("who built the bridge", "the bridge was opened in a year of rain and it is long"),
+    ("when", "banana"),
+    ("who built the bridge", "banana apple"),
+    ("the bridge", "who built"),
+]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def tiny_cross(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A BERT with one output and random weights, large enough that its logits differ."""
+    folder = tmp_path_factory.mktemp("cross")
+    vocabulary = folder / "vocab.txt"
+    vocabulary.write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]))
+    BertTokenizerFast(vocab=str(vocabulary)).save_pretrained(str(folder))
+    torch.manual_seed(3)
+    config = BertConfig(
+        vocab_size=5 + len(WORDS),
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=64,
+        max_position_embeddings=128,
+        initializer_range=0.5,
+        num_labels=1,
+    )
+    BertForSequenceClassification(config).save_pretrained(str(folder))
+    return folder
+
+
+def cross(folder: Path, monkeypatch: pytest.MonkeyPatch, **more: Any) -> SentenceTransformerCrossEncoder:
+    monkeypatch.setattr(SentenceTransformerCrossEncoder, "check_weights", lambda _: folder)
+    return SentenceTransformerCrossEncoder(CrossEncoderSettings.model_validate({"model": "tiny", **more}))
+
+
+def plain_logits(folder: Path, pairs: list[tuple[str, str]], max_tokens: int = 512) -> list[float]:
+    tokenizer = AutoTokenizer.from_pretrained(str(folder))
+    model = AutoModelForSequenceClassification.from_pretrained(str(folder)).eval()
+    with torch.no_grad():
+        return [
+            float(model(**tokenizer(*pair, truncation=True, max_length=max_tokens, return_tensors="pt")).logits[0, 0])
+            for pair in pairs
+        ]
+
+
+def scores(encoder: SentenceTransformerCrossEncoder, pairs: list[tuple[str, str]]) -> list[float]:
+    return [float(score) for score in encoder.score(pairs) if score is not None]
+
+
+@pytest.mark.parametrize("batch_size", [1, 3, 32])
+def test_cross_encoder_scores_are_raw_logits_whatever_the_batch_size(
+    tiny_cross: Path, monkeypatch: pytest.MonkeyPatch, batch_size: int
+) -> None:
+    expected = plain_logits(tiny_cross, PAIRS)
+    assert np.ptp(expected) > 0.1, "the model tells the pairs apart, else the comparison says nothing"
+    assert not all(0 <= logit <= 1 for logit in expected), "a sigmoid would not be noticed"
+    found = scores(cross(tiny_cross, monkeypatch, batch_size=batch_size), PAIRS)
+    np.testing.assert_allclose(found, expected, atol=1e-4)
+
+
+def test_cross_encoder_reads_up_to_its_limit_and_keeps_the_question(
+    tiny_cross: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long = [(query, f"{passage} {'rain ' * 200}") for query, passage in PAIRS]
+    encoder = cross(tiny_cross, monkeypatch, max_tokens=24)
+    found = scores(encoder, long)
+    np.testing.assert_allclose(found, plain_logits(tiny_cross, long, 24), atol=1e-4)
+    ends = [(query, f"{passage} {'rain ' * 200} banana") for query, passage in PAIRS]
+    np.testing.assert_allclose(scores(encoder, ends), found, atol=1e-5)
+
+
+def test_cross_encoder_no_pairs_no_time_and_empty_texts(tiny_cross: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder = cross(tiny_cross, monkeypatch)
+    assert encoder.score([]) == []
+    assert encoder.score(PAIRS, Deadline(0)) == [None] * len(PAIRS)
+    assert np.isfinite(scores(encoder, [("", ""), ("who", "")])).all()
+
+
+def test_cross_encoder_is_loaded_once(tiny_cross: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder = cross(tiny_cross, monkeypatch)
+    encoder.warm_up()
+    monkeypatch.setattr(SentenceTransformerCrossEncoder, "check_weights", lambda _: pytest.fail("loaded again"))
+    encoder.warm_up()
+    assert len(encoder.score(PAIRS)) == len(PAIRS)
+
+
+@cache
+def minilm(max_tokens: int = 64, batch_size: int = 8, query_instruction: str = "") -> SentenceTransformerEncoder:
+    try:
+        locate(MINILM)
+    except WeightsMissingError as error:
+        pytest.skip(str(error))
+    return SentenceTransformerEncoder(
+        DenseEncoderSettings(
+            model=MINILM, max_tokens=max_tokens, batch_size=batch_size, query_instruction=query_instruction
+        )
+    )
+
+
+TEXTS = [
+    "The bridge was opened in 1937.",
+    "In the year 1937 traffic crossed the new bridge for the first time, after four years of construction work.",
+    "Bananas are rich in potassium.",
+    "x",
+]
+
+
+@pytest.mark.models
+def test_minilm_vectors_are_the_masked_mean_of_the_last_layer() -> None:
+    vectors, encoded = minilm().encode_passages(TEXTS)
+    folder = locate(MINILM)
+    tokenizer, model = AutoTokenizer.from_pretrained(str(folder)), AutoModel.from_pretrained(str(folder)).eval()
+    with torch.no_grad():
+        means = [model(**tokenizer(text, return_tensors="pt")).last_hidden_state[0].mean(0).numpy() for text in TEXTS]
+    assert encoded == len(TEXTS)
+    assert vectors.dtype == np.float32
+    np.testing.assert_allclose(vectors, [mean / np.linalg.norm(mean) for mean in means], atol=1e-4)
+
+
+@pytest.mark.models
+def test_minilm_does_not_depend_on_the_batch_size_and_knows_a_paraphrase() -> None:
+    together, _ = minilm().encode_passages(TEXTS)
+    alone, _ = minilm(batch_size=1).encode_passages(TEXTS)
+    np.testing.assert_allclose(together, alone, atol=1e-5)
+    cosines = together @ together.T
+    assert cosines[0, 1] > 0.6
+    assert cosines[0, 2] < 0.3
+
+
+@pytest.mark.models
+def test_minilm_reads_a_very_long_text_up_to_the_limit() -> None:
+    start = "bridge " * 64
+    (one, other, short), encoded = minilm().encode_passages([start + "banana " * 5_000, start, "bridge " * 62])
+    assert encoded == 3
+    np.testing.assert_allclose(one, other, atol=1e-5)
+    np.testing.assert_allclose(one, short, atol=1e-5)
+
+
+@pytest.mark.models
+def test_a_limit_above_the_models_own_does_not_raise_it() -> None:
+    """MiniLM was trained with 256 tokens and its folder says so; more would be read as noise."""
+    wide = minilm(max_tokens=512)
+    (one, other), _ = wide.encode_passages(["bridge " * 254, "bridge " * 254 + "banana " * 100])
+    np.testing.assert_allclose(one, other, atol=1e-5)
+
+
+@pytest.mark.models
+def test_minilm_instruction_empty_list_and_no_time() -> None:
+    instructed = minilm(query_instruction="query: ")
+    expected, _ = minilm().encode_passages(["query: who built it?"])
+    np.testing.assert_allclose(instructed.encode_queries(["who built it?"]), expected, atol=1e-5)
+    np.testing.assert_allclose(instructed.encode_passages(TEXTS)[0], minilm().encode_passages(TEXTS)[0], atol=1e-6)
+    assert minilm().encode_passages([])[0].shape == (0, 384)
+    vectors, encoded = minilm().encode_passages(TEXTS, Deadline(0))
+    assert encoded == 0
+    assert not vectors.any()

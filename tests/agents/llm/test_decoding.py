@@ -1,0 +1,217 @@
+"""The decoding loop on a model whose next token is known: it counts upwards, one token after the other."""
+
+import math
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+
+from agents.deadline import Deadline
+from agents.llm.base import GenerationRequest
+from agents.llm.decoding import BatchDecoder, Row
+from agents.llm.grammar import GrammarError
+from agents.llm.pace import Pace
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+END = 26
+VOCABULARY = 27
+LIKELY = 4.0
+"""Logit of the next letter; all others have 0."""
+
+
+def log_probability(logit: float) -> float:
+    return logit - math.log(math.exp(LIKELY) + VOCABULARY - 1)
+
+
+class Alphabet:
+    """After each letter most likely comes the next one, after z the end. Notes what it was given."""
+
+    def __init__(self) -> None:
+        self.widths: list[int] = []
+        self.positions: list[list[list[int]]] = []
+        self.now = 0.0
+
+    def get_input_embeddings(self) -> Any:
+        return SimpleNamespace(weight=torch.zeros(1))
+
+    def __call__(self, *, input_ids: torch.Tensor, attention_mask: torch.Tensor, **more: Any) -> Any:
+        past = more["past_key_values"] or 0
+        assert attention_mask.shape[1] == past + input_ids.shape[1], "the mask covers cache and new tokens"
+        self.widths.append(input_ids.shape[1])
+        self.positions.append(more["position_ids"].tolist())
+        self.now += 1.0
+        logits = torch.zeros(len(input_ids), 1, VOCABULARY)
+        for row, last in enumerate(input_ids[:, -1].tolist()):
+            logits[row, 0, min(last + 1, END)] = LIKELY
+        return SimpleNamespace(logits=logits, past_key_values=past + input_ids.shape[1])
+
+
+class Letters:
+    def decode(self, tokens: Sequence[int]) -> str:
+        return "".join(LETTERS[token] for token in tokens if token != END)
+
+
+def row(prompt: str, limit: int = 3, *, limit_is_time: bool = False, matcher: Any = None, **more: Any) -> Row:
+    request = GenerationRequest(prompt=prompt, **more)
+    return Row(request, [LETTERS.index(letter) for letter in prompt], limit, limit_is_time, matcher)
+
+
+def decoder(model: Alphabet, prefill_tokens: int = 1000, pace: Pace | None = None) -> BatchDecoder:
+    parts: Any = (model, Letters(), pace or Pace(), frozenset([END]), prefill_tokens)
+    return BatchDecoder(*parts)
+
+
+def run(model: Alphabet, *rows: Row, seconds: float = 1000, prefill_tokens: int = 1000) -> list[Any]:
+    deadline = Deadline(seconds, lambda: model.now)
+    return [*decoder(model, prefill_tokens).run(rows, deadline)]
+
+
+def test_rows_of_different_lengths_go_on_from_their_own_last_token() -> None:
+    found = run(Alphabet(), row("abc"), row("k"), row("qrstuv"))
+    assert [each.text for each in found] == ["def", "lmn", "wxy"]
+    assert [each.prompt_tokens for each in found] == [3, 1, 6]
+    assert {each.finish_reason for each in found} == {"length"}
+
+
+def test_padding_moves_no_position() -> None:
+    model = Alphabet()
+    run(model, row("abc", 2), row("k", 2))
+    assert model.positions[0] == [[0, 1, 2], [0, 0, 0]]
+    assert model.positions[1] == [[3], [1]]
+
+
+def test_the_end_token_ends_the_text_and_counts_as_a_token() -> None:
+    (found,) = run(Alphabet(), row("x", 10))
+    assert found.text == "yz"
+    assert found.completion_tokens == 3
+    assert found.finish_reason == "stop"
+    assert found.mean_log_probability == pytest.approx(log_probability(LIKELY))
+
+
+def test_a_row_that_has_ended_gets_nothing_more_while_others_go_on() -> None:
+    ended, going, short = run(Alphabet(), row("y", 9), row("a", 5), row("a", 1))
+    assert (ended.text, ended.completion_tokens) == ("z", 2)
+    assert (going.text, going.completion_tokens) == ("bcdef", 5)
+    assert (short.text, short.completion_tokens) == ("b", 1)
+
+
+def test_no_step_is_made_after_the_last_row_has_ended() -> None:
+    model = Alphabet()
+    run(model, row("a", 4), row("y", 9))
+    assert model.widths == [1, 1, 1, 1]  # the prompts give the first token, three steps the other three
+
+
+@pytest.mark.parametrize(
+    ("stop", "text", "tokens"), [(("d",), "bc", 3), (("cd",), "b", 3), (("zz", "b"), "", 1), (("",), "bcdef", 5)]
+)
+def test_text_ends_before_a_stop_string_that_several_tokens_may_spell(
+    stop: tuple[str, ...], text: str, tokens: int
+) -> None:
+    (found,) = run(Alphabet(), row("a", 5, stop=stop))
+    assert (found.text, found.completion_tokens) == (text, tokens)
+    assert found.finish_reason == ("stop" if text != "bcdef" else "length")
+
+
+@pytest.mark.parametrize(("limit_is_time", "reason"), [(False, "length"), (True, "deadline")])
+def test_the_reason_tells_whether_the_request_or_time_set_the_limit(limit_is_time: bool, reason: str) -> None:
+    (found,) = run(Alphabet(), row("a", 2, limit_is_time=limit_is_time))
+    assert (found.text, found.finish_reason) == ("bc", reason)
+
+
+def test_a_deadline_between_two_steps_leaves_what_was_generated() -> None:
+    model = Alphabet()
+    ended, cut = run(model, row("z", 9), row("a", 9), seconds=3)
+    assert (ended.text, ended.finish_reason) == ("", "stop")
+    assert (cut.text, cut.finish_reason, cut.completion_tokens) == ("bcd", "deadline", 3)
+    assert model.now == 3
+
+
+@pytest.mark.parametrize("seconds", [0, 1, 2])
+def test_a_deadline_while_prompts_are_read_gives_no_text(seconds: int) -> None:
+    model = Alphabet()
+    (found,) = run(model, row("abcdef"), seconds=seconds, prefill_tokens=2)
+    assert (found.text, found.completion_tokens, found.finish_reason) == ("", 0, "deadline")
+    assert found.mean_log_probability is None
+    assert model.now == seconds
+
+
+def test_prompts_are_read_in_parts_of_all_rows_together() -> None:
+    model = Alphabet()
+    first, second = run(model, row("abcdefg", 2), row("klm", 2), prefill_tokens=6)
+    assert model.widths == [3, 3, 1, 1]
+    assert (first.text, second.text) == ("hi", "no")
+    assert model.positions[0][0] + model.positions[1][0] + model.positions[2][0] == list(range(7))
+
+
+def test_a_part_of_a_prompt_that_would_take_too_long_is_not_begun() -> None:
+    model, pace = Alphabet(), Pace()
+    pace.note_prefill(100, 100 * 5.0)
+    (found,) = decoder(model, 1000, pace).run([row("abcd")], Deadline(19, lambda: model.now))
+    assert found.finish_reason == "deadline"
+    assert model.widths == []
+
+
+class Only:
+    """A grammar that allows some letters, each time the same ones, and ends after so many tokens."""
+
+    def __init__(self, letters: str, tokens: int = 100) -> None:
+        self._letters = letters
+        self._tokens = tokens
+        self.seen: list[int] = []
+
+    def allowed(self) -> bytes:
+        if not self._letters:
+            raise GrammarError("nothing can follow")
+        return bytes(LETTERS[token] in self._letters for token in range(26))
+
+    def advance(self, token: int) -> None:
+        self.seen.append(token)
+
+    @property
+    def finished(self) -> bool:
+        return len(self.seen) >= self._tokens
+
+
+def test_a_grammar_forbids_tokens_and_the_models_own_probability_is_told() -> None:
+    matcher = Only("xy", tokens=2)
+    bound, free = run(Alphabet(), row("a", 9, matcher=matcher), row("a", 2))
+    assert (bound.text, bound.finish_reason) == ("xy", "stop")
+    assert matcher.seen == [23, 24]
+    # x is not what the model would say after a, y is what it says after x.
+    assert bound.mean_log_probability == pytest.approx((log_probability(0.0) + log_probability(LIKELY)) / 2)
+    assert free.text == "bc"
+
+
+def test_a_grammar_that_breaks_fails_its_row_alone() -> None:
+    broken, fine = run(Alphabet(), row("a", matcher=Only("")), row("a"))
+    assert (broken.finish_reason, broken.error, broken.text) == ("error", "nothing can follow", "")
+    assert (fine.finish_reason, fine.text) == ("length", "bcd")
+
+
+def test_top_p_keeps_the_fewest_tokens_that_reach_it() -> None:
+    """At temperature 1 the next letter has about two thirds of the probability."""
+    share = math.exp(log_probability(LIKELY))
+    assert 0.6 < share < 0.7
+    narrow = run(Alphabet(), row("a", 1, temperature=1.0, top_p=0.6), row("a", 1))
+    assert [each.text for each in narrow] == ["b", "b"]
+    rows = [row("a", 1, temperature=1.0, top_p=0.6) for _ in range(60)]
+    assert {each.text for each in run(Alphabet(), *rows)} == {"b"}
+    rows = [row("a", 1, temperature=1.0, top_p=0.69) for _ in range(300)]
+    assert 2 <= len({each.text for each in run(Alphabet(), *rows)}) <= 3
+
+
+def test_samples_follow_the_models_probabilities_and_the_temperature() -> None:
+    def share(temperature: float) -> float:
+        rows = [row("a", 1, temperature=temperature) for _ in range(600)]
+        return len([each for each in run(Alphabet(), *rows) if each.text == "b"]) / 600
+
+    for temperature in (0.5, 1.0, 2.0):
+        expected = 1 / (1 + (VOCABULARY - 1) * math.exp(-LIKELY / temperature))
+        assert share(temperature) == pytest.approx(expected, abs=0.07)
+
+
+def test_the_log_probability_is_that_before_temperature() -> None:
+    (found,) = run(Alphabet(), row("a", 1, temperature=0.01))
+    assert found.mean_log_probability == pytest.approx(log_probability(LIKELY))

@@ -1,0 +1,116 @@
+"""A run in this process: which questions are asked, in which batches, and what is kept."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents.datasets import write_rows
+from evaluation.agent_host import AgentSpec
+from evaluation.judge import RulesJudge
+from evaluation.runner import Evaluation, FailedBatchError, RunOptions
+from evaluation.store import RunStore, StoreError
+from evaluation.trim import Trim
+
+FAKES = "tests.evaluation.fake_agents"
+TRIM = Trim("none", str)
+
+
+def questions(folder: Path, *words: str, **more: Any) -> Path:
+    path = folder / "q.jsonl"
+    rows = [
+        {"interaction_id": f"id{number}", "query": f"say {word}", "answer": word, "domain": "movie", **more}
+        for number, word in enumerate(words)
+    ]
+    write_rows(path, rows)
+    return path
+
+
+def run(folder: Path, data: Path, agent: str = "EchoAgent", *, resume: bool = False, **options: Any) -> dict[str, Any]:
+    store = RunStore(folder / "out", {"preset": "x"}, {"preset": "x"}, resume=resume)
+    chosen = RunOptions(data, agent=AgentSpec(f"{FAKES}:{agent}"), in_process=True, **options)
+    try:
+        with Evaluation(chosen, store, RulesJudge(), TRIM, {"preset": "x"}, show_progress=False) as evaluation:
+            return {**evaluation.run(), "records": list(store.records.values())}
+    finally:
+        store.close()
+
+
+def test_the_last_batch_is_shorter_and_shares_its_own_time(tmp_path: Path) -> None:
+    records = run(tmp_path, questions(tmp_path, *"abcde"), "SlowAgent")["records"]
+    assert [(row["batch"], row["batch_size"]) for row in records] == [(0, 2), (0, 2), (1, 2), (1, 2), (2, 1)]
+    assert [row["prediction"] for row in records] == list("abcde")
+    assert records[0]["seconds"] == pytest.approx(records[0]["batch_seconds"] / 2, abs=0.001)
+    assert records[4]["seconds"] == records[4]["batch_seconds"] >= 0.05
+
+
+@pytest.mark.parametrize(("limit", "count"), [(1, 1), (3, 3), (99, 5), (None, 5)])
+def test_limit(tmp_path: Path, limit: int | None, count: int) -> None:
+    assert run(tmp_path, questions(tmp_path, *"abcde"), limit=limit)["n"] == count
+
+
+def test_a_limit_of_none_at_all_asks_nothing(tmp_path: Path) -> None:
+    results = run(tmp_path, questions(tmp_path, "a"), "CrashingAgent", limit=0)
+    assert (results["n"], results["records"], results["score"]) == (0, [], 0.0)
+
+
+def test_a_dataset_without_questions(tmp_path: Path) -> None:
+    path = tmp_path / "q.jsonl"
+    path.write_text("", encoding="utf-8")
+    results = run(tmp_path, path)
+    assert (results["n"], results["ci"], results["slices"]) == (0, [0.0, 0.0], {})
+
+
+def test_equal_ids_are_separate_questions_and_resume_knows_them_apart(tmp_path: Path) -> None:
+    data = questions(tmp_path, *"abc", interaction_id="same")
+    assert [row["prediction"] for row in run(tmp_path, data, limit=2)["records"]] == ["a", "b"]
+    records = run(tmp_path, data, resume=True)["records"]
+    assert [(row["occurrence"], row["prediction"]) for row in records] == [(0, "a"), (1, "b"), (2, "c")]
+
+
+def test_only_failed_questions_are_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data, mended = questions(tmp_path, "a", "b", "crash", "d", "e"), tmp_path / "mended"
+    monkeypatch.setenv("FAKE_AGENT_MENDED", str(mended))
+    first = run(tmp_path, data, "RecoveringAgent")
+    assert [row["verdict"] for row in first["records"]] == ["correct", "correct", "missing", "missing", "correct"]
+    assert (first["errors"], first["retried"]) == (1, 0)
+    again = run(tmp_path, data, "RecoveringAgent", resume=True, retry_failed=True)
+    assert [row["attempt"] for row in again["records"]] == [1, 1, 2, 2, 1], "it failed once more"
+    mended.touch()
+    last = run(tmp_path, data, "RecoveringAgent", resume=True, retry_failed=True)
+    assert [row["attempt"] for row in last["records"]] == [1, 1, 3, 3, 1]
+    assert [row["interaction_id"] for row in last["records"]] == [f"id{number}" for number in range(5)]
+    assert (last["score"], last["errors"], last["retried"]) == (1.0, 0, 2)
+    assert run(tmp_path, data, "RecoveringAgent", resume=True, retry_failed=True)["retried"] == 2, "nothing is left"
+
+
+def test_fail_on_error_keeps_the_failed_batch(tmp_path: Path) -> None:
+    data = questions(tmp_path, "a", "b", "crash", "d", "e")
+    with pytest.raises(FailedBatchError, match=r"^batch 1 failed:\nTraceback[\s\S]*the planted fault$"):
+        run(tmp_path, data, "CrashingAgent", fail_on_error=True)
+    lines = (tmp_path / "out/predictions.jsonl").read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 4
+
+
+def test_a_resumed_run_keeps_its_batch_size(tmp_path: Path) -> None:
+    data = questions(tmp_path, *"abcd")
+    run(tmp_path, data, limit=2)
+    with pytest.raises(StoreError, match=r"has batches of 2, the agent asks for 3; answers can depend on batch mates"):
+        run(tmp_path, data, resume=True, batch_size=3)
+
+
+def test_the_answer_is_judged_as_the_evaluator_cuts_it(tmp_path: Path) -> None:
+    data = questions(tmp_path, "ann lee", answer="ann")
+    store = RunStore(tmp_path / "out", {}, {})
+    options = RunOptions(data, agent=AgentSpec(f"{FAKES}:EchoAgent"), in_process=True)
+    cut = Trim("three", lambda text: text[:3])
+    with Evaluation(options, store, RulesJudge(), cut, {}, show_progress=False) as evaluation:
+        assert evaluation.run()["accuracy"] == 1
+    (record,) = store.records.values()
+    assert record["prediction"] == "ann lee", "the file keeps all of it"
+    store.close()
+
+
+def test_any_alternative_answer_counts(tmp_path: Path) -> None:
+    data = questions(tmp_path, "b", answer="zebra", alternative_answers='["x", "B"]')
+    assert run(tmp_path, data)["accuracy"] == 1
