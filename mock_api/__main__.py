@@ -1,0 +1,60 @@
+"""The mock API from the command line.
+
+python -m mock_api --port 8000                    the graph that ships with the project
+python -m mock_api --port 0 --data DIR            another graph, on a free port
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from mock_api.server import create_app
+from mock_api.serving import LOOPBACK, Server, listen, url_of
+from mock_api.tables import SHIPPED_GRAPH, GraphError, load_tables
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Serve until interrupted; the exit code is 1 where the server could not start."""
+    parser = argparse.ArgumentParser(
+        prog="python -m mock_api", description="The CRAG mock API over a graph of JSON tables."
+    )
+    parser.add_argument("--port", type=int, required=True, help="0 takes a free port and says which")
+    parser.add_argument("--host", default=LOOPBACK, help="address to listen on (default: %(default)s)")
+    parser.add_argument(
+        "--data",
+        type=Path,
+        default=SHIPPED_GRAPH,
+        metavar="DIR",
+        help="directory of the graph (default: the one that ships with the project)",
+    )
+    parser.add_argument("--delay", type=_seconds, default=0.0, metavar="SECONDS", help="wait before each answer")
+    options = parser.parse_args(arguments)
+    try:
+        tables = load_tables(options.data)
+        listening = listen(options.host, options.port)
+    except (GraphError, OSError, OverflowError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    counts = ", ".join(f"{domain} {number}" for domain, number in tables.records().items())
+
+    def announce() -> None:
+        print(f"Mock API ready on {url_of(listening)} ({counts} records)", flush=True)
+
+    with listening:
+        try:
+            Server(create_app(tables, options.delay), listening, announce).serve_until_stopped()
+        except KeyboardInterrupt:
+            return 0
+    return 0
+
+
+def _seconds(text: str) -> float:
+    seconds = float(text)
+    if not 0 <= seconds < float("inf"):
+        raise argparse.ArgumentTypeError(f"not a number of seconds: {text}")
+    return seconds
+
+
+if __name__ == "__main__":
+    sys.exit(main())

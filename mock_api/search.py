@@ -1,0 +1,144 @@
+"""Name search of the official server: BM25 over whole words, without tolerance for typing errors.
+
+The official server walks through every name for each search. Here an inverted index holds, for each word, the names
+that contain it and what the word adds to their scores, so that a search costs as much as its words are common.
+"""
+
+import math
+import string
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import numpy as np
+
+K1 = 1.5
+B = 0.75
+"""Constants of the official server, which are the defaults of rank-bm25."""
+
+COMMON_WORD_SHARE = 0.25
+"""The share of the mean weight that rank-bm25 gives to a word that stands in more than half of the names."""
+
+RARE_WORD_WEIGHT = 4.0
+"""The music search ignores words of this weight or less: words in more than about 1.8 % of the names."""
+
+SMALLEST_WEIGHT = 0.01
+"""Where the formula gives a kept word no positive weight, which happens only in tiny graphs, the word gets this one."""
+
+RESULT_LIMIT = 10
+
+WordWeights = Callable[[Mapping[str, int], int], dict[str, float]]
+"""From the number of names that contain each word, and the number of names, to the weights of the words to index."""
+
+_WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+
+def normalise(text: str) -> str:
+    """Lower case, `_` as a blank, no ASCII punctuation, single blanks. Accents stay."""
+    return " ".join(text.lower().replace("_", " ").translate(_WITHOUT_PUNCTUATION).split())
+
+
+def okapi_weights(names_with: Mapping[str, int], names: int) -> dict[str, float]:
+    """Weights of rank-bm25's `BM25Okapi`: ln(N - n + 0.5) - ln(n + 0.5), a share of the mean where that is negative.
+
+    In a graph of one or two names the formula would give every word the weight zero or less, hence nothing would be
+    found. Such words get SMALLEST_WEIGHT.
+    """
+    weights = {word: _inverse_frequency(count, names) for word, count in names_with.items()}
+    mean = sum(weights.values()) / len(weights) if weights else 0.0
+    return {word: _positive(COMMON_WORD_SHARE * mean if weight < 0 else weight) for word, weight in weights.items()}
+
+
+def rare_word_weights(names_with: Mapping[str, int], names: int) -> dict[str, float]:
+    """Weights of the music search, which leaves out words of RARE_WORD_WEIGHT or less.
+
+    The official rule is there to skip words that stand in very many of its millions of names. Below 83 names it would
+    skip every word there is. So words in no more than RESULT_LIMIT names are always kept: they cannot crowd an answer.
+    From 583 names on this changes nothing, since there the weight of such a word is above RARE_WORD_WEIGHT anyway.
+    """
+    weights = {word: _inverse_frequency(count, names) for word, count in names_with.items()}
+    return {
+        word: _positive(weight)
+        for word, weight in weights.items()
+        if weight > RARE_WORD_WEIGHT or names_with[word] <= RESULT_LIMIT
+    }
+
+
+def _inverse_frequency(names_with_word: int, names: int) -> float:
+    return math.log(names - names_with_word + 0.5) - math.log(names_with_word + 0.5)
+
+
+def _positive(weight: float) -> float:
+    return weight if weight > 0 else SMALLEST_WEIGHT
+
+
+class WordIndex:
+    """Finds the documents whose words fit a query best.
+
+    `documents` are texts whose words are separated by blanks, taken as they are. Of equal scores the document that
+    stands later comes first if `later_first` is set (the official server reverses an ascending sort), else the one
+    that the words of the query reach first (as its music search does).
+    """
+
+    def __init__(self, documents: Sequence[str], weigh: WordWeights = okapi_weights, later_first: bool = True) -> None:
+        self._size = len(documents)
+        self._later_first = later_first
+        counts = [Counter(document.split()) for document in documents]
+        lengths = [count.total() for count in counts]
+        mean_length = sum(lengths) / max(len(lengths), 1)
+        weights = weigh(Counter(word for count in counts for word in count), len(documents))
+        places: dict[str, list[int]] = {word: [] for word in weights}
+        gains: dict[str, list[float]] = {word: [] for word in weights}
+        for place, count in enumerate(counts):
+            damping = K1 * (1 - B + B * lengths[place] / mean_length) if lengths[place] else 0.0
+            for word, occurrences in count.items():
+                if word in weights:
+                    places[word].append(place)
+                    gains[word].append(weights[word] * occurrences * (K1 + 1) / (occurrences + damping))
+        self._postings = {word: (np.array(places[word]), np.array(gains[word])) for word in weights}
+
+    def top(self, query: str, limit: int = RESULT_LIMIT) -> list[int]:
+        """Places of the best documents, best first; [] where no indexed word of the query occurs."""
+        scores = np.zeros(self._size)
+        reached = np.zeros(self._size)
+        words = normalise(query).split()
+        for number, word in enumerate(words):
+            if word in self._postings:
+                places, gains = self._postings[word]
+                scores[places] += gains
+                reached[places] = np.maximum(reached[places], len(words) - number)
+        found = np.flatnonzero(scores)
+        if len(found) > limit:
+            least = np.partition(scores[found], -limit)[-limit]
+            found = found[scores[found] >= least]
+        ties = (-found,) if self._later_first else (found, -reached[found])
+        return [int(place) for place in found[np.lexsort((*ties, -scores[found]))][:limit]]
+
+
+class NameSearch:
+    """Finds original names by their normalised form; names with the same normalised form come together.
+
+    `merge_equal` makes one document of them, in alphabetical order (open, music). Without it each is a document of its
+    own that stands for all of them (finance): the official server answers the whole group once for each of its names.
+    """
+
+    def __init__(
+        self,
+        names: Iterable[str],
+        weigh: WordWeights = okapi_weights,
+        *,
+        later_first: bool = True,
+        merge_equal: bool = True,
+    ) -> None:
+        documents: list[str] = []
+        self._originals: dict[str, list[str]] = {}
+        for name in names:
+            document = normalise(name)
+            documents.append(document)
+            self._originals.setdefault(document, []).append(name)
+        self._documents = sorted(self._originals) if merge_equal else documents
+        self._index = WordIndex(self._documents, weigh, later_first)
+
+    def __call__(self, query: str) -> list[str]:
+        """At most ten original names, best first."""
+        found = (self._documents[place] for place in self._index.top(query))
+        return [name for document in found for name in self._originals[document]][:RESULT_LIMIT]

@@ -1,0 +1,44 @@
+"""Servers of the hand-made graph and of the large one that does not ship with the project."""
+
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mock_api import serve
+from tests.mock_api.client import Client
+from tests.mock_api.small_graph import write_graph
+
+KG_DATA = Path(__file__).parents[2] / "../shared/data/kg"
+
+
+@pytest.fixture(scope="session")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    """A server of the graph in small_graph.py."""
+    with serve(write_graph(tmp_path_factory.mktemp("small"))) as url:
+        client = Client(url)
+        yield client
+        client.session.close()
+
+
+@pytest.fixture(scope="session")
+def real_graph(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The graph that was rebuilt from public answers of the official server."""
+    archive = KG_DATA / "cragkg_json.tar.xz"
+    if not archive.is_file():
+        pytest.skip(f"{archive} is not there")
+    root = tmp_path_factory.mktemp("real")
+    with tarfile.open(archive) as packed:
+        packed.extractall(root, filter="data")
+    (graph,) = root.iterdir()
+    return graph
+
+
+@pytest.fixture(scope="session")
+def real(real_graph: Path) -> Iterator[Client]:
+    """A server of that graph."""
+    with serve(real_graph) as url:
+        client = Client(url)
+        yield client
+        client.session.close()

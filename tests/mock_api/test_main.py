@@ -1,0 +1,66 @@
+"""The command as its users see it: a process of its own."""
+
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import requests
+
+from mock_api.__main__ import main
+from mock_api.serving import listen
+from tests.mock_api.small_graph import write_graph
+
+COMMAND = [sys.executable, "-m", "mock_api"]
+
+
+def test_it_says_where_it_listens_answers_and_stops_on_sigterm(tmp_path: Path) -> None:
+    command = [*COMMAND, "--port", "0", "--data", str(write_graph(tmp_path))]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            line = process.stdout.readline()
+            found = re.fullmatch(
+                r"Mock API ready on (http://127\.0\.0\.1:\d+) "
+                r"\(open 3, movie 4, finance 3, music 4, sports 6 records\)\n",
+                line,
+            )
+            assert found, line
+            answer = requests.post(f"{found[1]}/movie/get_movie_info", json={"query": "story"}, timeout=10)
+            assert [movie["title"] for movie in answer.json()["result"]] == ["Story, without an id", "Café Story"]
+            process.send_signal(signal.SIGTERM)
+            output, errors = process.communicate(timeout=15)
+        finally:
+            process.kill()
+    assert (output, errors) == ("", "")
+    assert process.returncode == -signal.SIGTERM
+
+
+def test_a_graph_that_cannot_be_served_is_one_line_on_stderr(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["--port", "0", "--data", str(tmp_path / "nowhere")]) == 1
+    assert capsys.readouterr().err == f"error: {tmp_path / 'nowhere'}: no such directory\n"
+
+
+def test_a_port_that_is_taken_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with listen() as taken:
+        port = taken.getsockname()[1]
+        assert main(["--port", str(port), "--data", str(write_graph(tmp_path))]) == 1
+    assert str(port) in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arguments", [[], ["--port", "0", "--delay", "-1"], ["--port", "0", "--delay", "nan"]])
+def test_wrong_arguments_are_refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(arguments)
+    assert "usage: python -m mock_api" in capsys.readouterr().err
+
+
+def test_help_explains_every_option(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    printed = capsys.readouterr().out
+    assert all(option in printed for option in ("--port", "--host", "--data", "--delay"))

@@ -1,0 +1,99 @@
+import random
+import statistics
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rank_bm25 import BM25Okapi
+
+from mock_api import create_app, load_tables
+from mock_api.search import NameSearch, WordIndex, normalise, okapi_weights, rare_word_weights
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("  Lord_of  the\tRINGS: 2! ", "lord of the rings 2"),
+        ("Beyoncé’s", "beyoncé’s"),  # only ASCII punctuation goes
+        ("AC/DC", "acdc"),
+        ("?!", ""),
+    ],
+)
+def test_normalise(text: str, expected: str) -> None:
+    assert normalise(text) == expected
+
+
+def test_places_and_ties_are_those_of_rank_bm25() -> None:
+    choose = random.Random(3)
+    vocabulary = [f"word{number}" for number in range(120)]
+    documents = [
+        ["the"] * choose.randint(0, 2) + choose.choices(vocabulary, k=choose.randint(1, 5)) for _ in range(400)
+    ]
+    index = WordIndex([" ".join(document) for document in documents])
+    official = BM25Okapi(documents)
+    for _ in range(60):
+        query = ["the", *choose.choices([*vocabulary, "unknown"], k=3)]
+        scores = np.round(official.get_scores(query), 9)
+        best = sorted((place for place in range(400) if scores[place]), key=lambda place: (-scores[place], -place))[:10]
+        assert index.top(" ".join(query)) == best
+
+
+def test_only_whole_words_match_and_repeated_words_weigh_more() -> None:
+    search = NameSearch(["Adele", "Adele Live", "Stranger One", "Stranger Two"])
+    assert search("adelle") == search("") == search("?") == []
+    assert search("ADELE!")[0] == "Adele"
+    assert search("one two two two")[0] == "Stranger Two"
+
+
+def test_of_equal_scores_the_later_name_comes_first_but_in_music_the_first_reached() -> None:
+    names = ["red car", "blue car", "green car", "grey bus", "white van", "black cab", "pink cart"]
+    assert WordIndex(names).top("blue red") == [1, 0]
+    assert WordIndex(names[::-1]).top("blue red") == [6, 5]
+    assert WordIndex(names, later_first=False).top("blue red") == [1, 0]
+    assert WordIndex(names, later_first=False).top("red blue") == [0, 1]
+    assert WordIndex(names, later_first=False).top("car") == [0, 1, 2]
+
+
+def test_names_with_the_same_normalised_form_are_answered_together() -> None:
+    names = ["Acme Inc.", "Other", "ACME, Inc", "More"]
+    assert NameSearch(names)("acme") == ["Acme Inc.", "ACME, Inc"]
+    assert NameSearch(names, merge_equal=False)("acme") == ["Acme Inc.", "ACME, Inc"] * 2
+    assert len(NameSearch([f"Acme{'!' * number}" for number in range(14)])("acme")) == 10
+
+
+@pytest.mark.parametrize(
+    "names", [["Solo"], ["Solo", "Duo"], ["The Solo", "The Duo"], ["Solo", "Solo Duo", "Solo Trio"]]
+)
+@pytest.mark.parametrize("weigh", [okapi_weights, rare_word_weights])
+def test_every_name_of_a_tiny_graph_is_found(names: list[str], weigh: object) -> None:
+    search = NameSearch(names, okapi_weights if weigh is okapi_weights else rare_word_weights)
+    assert all(search(name)[0] == name for name in names)
+
+
+def test_music_ignores_common_words_in_a_large_graph() -> None:
+    names = [f"The Artist{number}" for number in range(990)] + ["The The", *(f"Rare {number}x" for number in range(11))]
+    search = NameSearch(names, rare_word_weights, later_first=False)
+    assert search("The The") == []
+    assert search("the artist7") == ["The Artist7"]
+    assert len(search("rare")) == 10
+
+
+def test_words_of_few_names_are_kept_where_the_official_rule_would_drop_them() -> None:
+    assert rare_word_weights({"word": 10}, 583)["word"] > 4  # from here on the rule is the official one
+    assert 0 < rare_word_weights({"word": 10}, 582)["word"] < 4
+    assert rare_word_weights({"word": 11}, 582) == {}
+
+
+def test_the_large_graph_is_ready_in_two_seconds_and_searched_in_three_milliseconds(real_graph: Path) -> None:
+    begin = time.process_time()
+    tables = load_tables(real_graph)
+    create_app(tables)
+    assert time.process_time() - begin < 2
+    search = NameSearch(tables.tickers, merge_equal=False)  # the most names, and the most common words
+    seconds = []
+    for name in list(tables.tickers)[::70]:
+        begin = time.perf_counter()
+        assert search(name)
+        seconds.append(time.perf_counter() - begin)
+    assert statistics.median(seconds) < 0.003
