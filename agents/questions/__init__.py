@@ -1,17 +1,51 @@
 """The place where a question is understood before any source is asked: domain, type, dynamism, entities, dates.
 
-Only the interface stands here so far. `Unrouted` leaves every question as it is, which is what a preset without routers
-gets; the pipeline asks for routes in any case, so a router joins without a change elsewhere.
+Dates are resolved (`dates.py`); of the routers only the interface stands here so far. `Unrouted` leaves every question
+as it is, which is what a preset without routers gets; the pipeline asks for routes in any case, so a router joins
+without a change elsewhere.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from agents.contracts import Query
 from agents.deadline import Deadline
+from agents.questions.dates import (
+    Calendar,
+    DateRange,
+    FoundDate,
+    MomentKind,
+    ResolvedDate,
+    eastern_time,
+    find_dates,
+    resolve_date,
+)
+
+__all__ = [
+    "Calendar",
+    "DateRange",
+    "FoundDate",
+    "MomentKind",
+    "QuestionRouter",
+    "ResolvedDate",
+    "Route",
+    "Unrouted",
+    "eastern_time",
+    "find_dates",
+    "label",
+    "resolve_date",
+]
 
 Route = dict[str, Any]
-"""``{domain, question_type, static_or_dynamic}``, each with probabilities; empty where nothing is known."""
+"""``{domain, question_type, static_or_dynamic}``, each ``{label, probabilities}``; empty where nothing is known."""
+
+
+def label(route: Route | None, name: str) -> str | None:
+    """The class that a route gives a question under `name`, such as ``domain``; None where it says nothing."""
+    entry = (route or {}).get(name)
+    if isinstance(entry, Mapping):
+        entry = entry.get("label")
+    return entry if isinstance(entry, str) else None
 
 
 class QuestionRouter(Protocol):

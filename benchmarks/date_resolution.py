@@ -1,0 +1,186 @@
+"""How often the resolver of date expressions gives the date that CRAG's labelled questions mean.
+
+    python -m benchmarks.date_resolution [FILE]
+
+The file has rows {query, query_time, domain, calls, frame: {table, filters: [[field, operator, value]]}}. Measured are
+the questions whose filters name a date or a range of dates (`eq`, or `ge` and `le`) and those that ask for the newest
+record. "Before today" and "after today" (`lt`, `gt`) mark the last and the next game; such questions name no date.
+
+Two ways: the date arguments of the calls through `resolve_date`, and the question's text through `find_dates`, where
+the labelled date must be among those found ("alone": it is all that is found). Prices exist for sessions up to the
+question only, so two ranges of finance are equal where they hold the same of those; some labels leave out the session
+in which the question is asked, others do not: agreement but for that session is counted, and told apart as "open".
+"""
+
+import argparse
+import json
+import re
+import sys
+from calendar import monthrange
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from enum import StrEnum
+from pathlib import Path
+
+from agents.datasets import DatasetError, read_records
+from agents.queries import parse_query_time
+from agents.questions.dates import (
+    Calendar,
+    DateRange,
+    MomentKind,
+    ResolvedDate,
+    eastern_time,
+    find_dates,
+    resolve_date,
+)
+from agents.questions.trading_calendar import sessions
+
+DEFAULT_FILE = Path(__file__).parent.parent.parent / "shared/data/kg/kg_questions_split0.jsonl"
+DATE_FIELDS = frozenset({"time", "date", "year", "release_date"})
+_CALL = re.compile(r"get_(?:stock_price|soccer_on_date|nba_on_date)\((.*?)\)(?:\[|$)")
+_QUOTED = re.compile(r"\"([^\"]*)\"|'((?:[^'\\]|\\.)*)'")
+
+
+class Agreement(StrEnum):
+    """How a resolved date compares with its label."""
+
+    EQUAL = "equal"
+    BUT_OPEN_SESSION = "open"
+    DIFFERENT = "different"
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledQuestion:
+    """A question with the date that its label means; `label` is None where the newest record is meant."""
+
+    query: str
+    domain: str
+    asked_at: datetime
+    label: DateRange | None
+    arguments: tuple[str, ...]
+
+    @property
+    def calendar(self) -> Calendar:
+        """Finance counts days in New York, in sessions."""
+        return Calendar.TRADING if self.domain == "finance" else Calendar.CIVIL
+
+    def compare(self, resolved: ResolvedDate | None) -> Agreement:
+        """Whether the resolved date is the labelled one."""
+        if resolved is None or self.label is None or resolved.range is None:
+            newest = resolved is not None and resolved.kind is MomentKind.LATEST and self.label is None
+            return Agreement.EQUAL if newest else Agreement.DIFFERENT
+        if resolved.range == self.label:
+            return Agreement.EQUAL
+        if self.domain != "finance" or self.label.is_day or resolved.range.is_day:
+            return Agreement.DIFFERENT
+        today = eastern_time(self.asked_at).date()
+        ours, labelled = (sessions(days.first, min(days.last, today)) for days in (resolved.range, self.label))
+        return _compare_sessions(list(ours), list(labelled), today)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The comparisons of one question; `argument` is None where its calls name no date."""
+
+    question: LabelledQuestion
+    argument: Agreement | None
+    found: Agreement
+    alone: bool
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the shares by domain, then what differs. Exit code: 0 done, 2 the file cannot be used."""
+    parser = argparse.ArgumentParser(description="share of labelled dates that the resolver gives")
+    parser.add_argument("file", type=Path, nargs="?", default=DEFAULT_FILE)
+    try:
+        measured = [measure(question) for question in labelled_questions(parser.parse_args(arguments).file)]
+    except (DatasetError, KeyError, json.JSONDecodeError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    print(f"{'':10}{'arguments':>10}{'agree':>8}{'open':>6}{'questions':>12}{'agree':>8}{'open':>6}{'alone':>8}")
+    for domain in (*sorted({one.question.domain for one in measured}), "all"):
+        print(f"{domain:10}{_figures([one for one in measured if domain in {one.question.domain, 'all'}])}")
+    print("\ndifferent:")
+    for one in measured:
+        if Agreement.DIFFERENT in {one.argument, one.found}:
+            where = "text" if one.argument is not Agreement.DIFFERENT else "argument and text"
+            print(f"  {one.question.domain}, {where}: {one.question.query} -> {one.question.label or 'newest'}")
+    return 0
+
+
+def labelled_questions(path: Path) -> Iterator[LabelledQuestion]:
+    """The questions of the file whose label is a date, a range or the newest record.
+
+    Raises:
+        DatasetError: no such file or no JSON lines. KeyError: a row lacks a field.
+    """
+    for record in read_records(path):
+        row = record.data
+        frame, asked_at = row["frame"] or {"table": "none", "filters": []}, parse_query_time(row["query_time"])
+        bounds = {operator: value for field, operator, value in frame["filters"] if field in DATE_FIELDS}
+        label = _label(bounds)
+        if asked_at and (label or frame["table"] == "stock_latest"):
+            yield LabelledQuestion(row["query"], row["domain"], asked_at, label, _date_arguments(row["calls"]))
+
+
+def measure(question: LabelledQuestion) -> Measured:
+    """Resolve the question's date in both ways."""
+    found = [question.compare(one.resolved) for one in find_dates(question.query, question.asked_at, question.calendar)]
+    best = min(found, key=list(Agreement).index, default=Agreement.DIFFERENT)
+    return Measured(
+        question,
+        question.compare(_resolved_arguments(question)) if question.arguments else None,
+        best,
+        alone=Agreement.DIFFERENT not in {*found, best},
+    )
+
+
+def _compare_sessions(ours: list[date], labelled: list[date], today: date) -> Agreement:
+    if ours == labelled:
+        return Agreement.EQUAL
+    same = [day for day in ours if day != today] == [day for day in labelled if day != today]
+    return Agreement.BUT_OPEN_SESSION if same else Agreement.DIFFERENT
+
+
+def _label(bounds: dict[str, str]) -> DateRange | None:
+    first, last = bounds.get("eq", bounds.get("ge")), bounds.get("eq", bounds.get("le"))
+    return DateRange(_end_of(first, 0), _end_of(last, -1)) if first and last else None
+
+
+def _end_of(text: str, end: int) -> date:
+    """The first (end 0) or last (-1) day of YYYY, YYYY-MM or YYYY-MM-DD."""
+    year, month, day, *_ = [*map(int, text.split("-")), 0, 0]
+    month = month or (1, 12)[end]
+    return date(year, month, day or (1, monthrange(year, month)[1])[end])
+
+
+def _date_arguments(calls: Sequence[str]) -> tuple[str, ...]:
+    """The arguments behind the name in the first call of a table of dates."""
+    found = next((match for match in map(_CALL.match, calls) if match), None)
+    return tuple(double or single for double, single in _QUOTED.findall(found[1])[1:]) if found else ()
+
+
+def _resolved_arguments(question: LabelledQuestion) -> ResolvedDate | None:
+    """Two arguments are the ends of a range."""
+    expression = " to ".join(question.arguments)
+    return resolve_date(expression, question.asked_at, question.calendar)
+
+
+def _figures(some: list[Measured]) -> str:
+    arguments = [one.argument for one in some if one.argument]
+    found = [one.found for one in some]
+    return (
+        f"{len(arguments):>10}{_share(arguments):>8}{arguments.count(Agreement.BUT_OPEN_SESSION):>6}"
+        f"{len(found):>12}{_share(found):>8}{found.count(Agreement.BUT_OPEN_SESSION):>6}"
+        f"{sum(one.alone for one in some) / max(1, len(some)):>8.1%}"
+    )
+
+
+def _share(agreements: list[Agreement]) -> str:
+    agreeing = sum(agreement is not Agreement.DIFFERENT for agreement in agreements)
+    return f"{agreeing / len(agreements):.1%}" if agreements else "-"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
