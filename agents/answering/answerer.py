@@ -18,6 +18,10 @@ class Draft:
     generation: Generation
 
 
+NO_DRAFT = Draft(GenerationRequest(prompt=""), Generation.failed("the stage failed"))
+"""What is left of a draft whose stage failed: decided as an abstention, so that another source may answer."""
+
+
 class Answerer:
     """Fills the preset's prompt and generates (db3 section 2.4)."""
 

@@ -75,7 +75,7 @@ def test_settings_cannot_be_changed() -> None:
         ("top_k = 32", "top_k = 32.0", '"web.retrieve.0.top_k"', "valid integer"),
         ('method = "parent_child"', 'method = "pages"', '"web.chunk"', "'parent_child', 'words', 'tokens'"),
         ('engine = "transformers"', 'engine = "magic"', '"language_model"', "'transformers', 'vllm', 'openai'"),
-        ('prompt = "reader"', 'prompt = "rude"', '"answering.prompt"', "'basic', 'controlled' or 'reader'"),
+        ('prompt = "reader"', 'prompt = "rude"', '"answering.prompt"', "'reader' or 'graph'"),
         ("max_tokens = 400", "max_tokens = 0", '"web.context.max_tokens"', "greater than or equal to 32"),
         ("child_characters = 175", "child_characters = 900", '"web.chunk"', "must not exceed parent_characters"),
     ],

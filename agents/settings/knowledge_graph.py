@@ -1,0 +1,76 @@
+"""The knowledge-graph path: client, limits, writer, order of sources."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from agents.settings.base import StrictModel
+
+
+class KgClientSettings(StrictModel):
+    """How the mock knowledge graph's HTTP server is asked."""
+
+    url_variable: str = "CRAG_MOCK_API_URL"
+    """Environment variable with the server's address; without it there is no knowledge graph (task 1)."""
+    concurrency: Annotated[int, Field(ge=1, le=64)] = 16
+    """Requests in flight at a time, over the whole batch."""
+    connect_seconds: Annotated[float, Field(gt=0, le=30)] = 2.0
+    read_seconds: Annotated[float, Field(gt=0, le=30)] = 5.0
+    """Upper limits; the deadline of the stage cuts them further."""
+    max_attempts: Annotated[int, Field(ge=1, le=5)] = 2
+    """Every call only reads, so that a lost connection or a 502, 503, 504 may be tried again."""
+    max_response_bytes: Annotated[int, Field(ge=10_000, le=100_000_000)] = 8_000_000
+
+
+class KgLimits(StrictModel):
+    """What one question may cost, whatever a model wrote."""
+
+    statements: Annotated[int, Field(ge=1, le=32)] = 8
+    rows: Annotated[int, Field(ge=1, le=10_000)] = 2_000
+    """Rows that a statement may hold."""
+    calls: Annotated[int, Field(ge=1, le=2_000)] = 500
+    """HTTP calls of one question; the films of a person cost one each."""
+
+
+class KgWriterSettings(StrictModel):
+    """How a question becomes calls (db3 3.2, "API Generation")."""
+
+    adapter: str | None = None
+    """Name in `language_model.adapters` (db3's tuned API generator)."""
+    examples: Annotated[int, Field(ge=0, le=40)] = 6
+    """Examples shown per question."""
+    selection: Literal["similar", "fixed"] = "similar"
+    """``similar``: the nearest of the bank, which db3 expected much of; ``fixed``: the same for every question."""
+    schema_in_prompt: bool = True
+    """Show tables, keys and rules; a tuned model can do without."""
+    grammar: bool = True
+    """Hold the output to the language's grammar where the engine can."""
+    repair: bool = True
+    """Ask once more, with the named error, where the output cannot be read."""
+    max_new_tokens: Annotated[int, Field(ge=16, le=512)] = 128
+
+
+class KnowledgeGraphSettings(StrictModel):
+    """The knowledge-graph path: question -> calls -> facts -> answer."""
+
+    client: KgClientSettings = KgClientSettings()
+    limits: KgLimits = KgLimits()
+    writer: KgWriterSettings = KgWriterSettings()
+    max_fact_tokens: Annotated[int, Field(ge=32, le=8_192)] = 800
+    """Longer facts are cut, with the count told; counted with the answering model's tokenizer."""
+    source_policy: Literal["graph_first", "by_dynamism", "together"] = "graph_first"
+    """``graph_first``: an answer from the graph that is not "i don't know" is accepted (db3 3.1). ``together``: one
+    answer from graph and web. ``by_dynamism``: graph first where the answer changes slowly or never, together where it
+    changes fast, web first where it changes by the minute (WeKnow-RAG, "Integrated method")."""
+    direct_answers: bool = False
+    """Where the graph gives just the value that was asked for, it is the answer, and no model repeats it."""
+    answer_prompt: Literal["basic", "controlled", "reader", "graph"] = "graph"
+    """A key of `agents.answering.prompts.PROMPTS`, for answers from the graph's facts."""
+    answer_adapter: str | None = None
+    """Name in `language_model.adapters` for the same (db3 3.3)."""
+    graph_only_domains: tuple[Literal["movie", "finance", "music", "sports", "open"], ...] = Field(
+        default=(), strict=False
+    )
+    """Questions of these domains are never answered from the web (the USTC team: sports and finance)."""
+    invalid_without_game: bool = False
+    """Answer "invalid question" where a dated sports question matches no game: evidence of a false premise (db3)."""

@@ -1,0 +1,120 @@
+"""Presets: found, read, validated, and explained where they cannot be used."""
+
+import os
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from agents.settings.base import SettingsError
+from agents.settings.whole import Settings
+
+PRESETS = Path(__file__).parents[1] / "presets"
+PRESET_VARIABLE = "CRAG_PRESET"
+"""Environment variable that overrides the preset of `agents/presets/active.toml`."""
+
+
+def available_presets() -> list[str]:
+    """Names of the shipped presets."""
+    return sorted(path.stem for path in PRESETS.glob("*.toml") if path.stem != "active")
+
+
+def active_preset() -> str:
+    """The preset in force: environment `CRAG_PRESET`, else the line of `agents/presets/active.toml`."""
+    from_environment = os.environ.get(PRESET_VARIABLE, "").strip()
+    if from_environment:
+        return from_environment
+    path = PRESETS / "active.toml"
+    name = _read_toml(path).get("preset")
+    if not isinstance(name, str):
+        raise SettingsError(f'{path}: key "preset": found {name!r}, allowed: one of {", ".join(available_presets())}')
+    return name
+
+
+def load_settings(preset: str | Path | None = None) -> Settings:
+    """Settings of a shipped preset by name, of a TOML file by path, or of the active preset.
+
+    Raises:
+        SettingsError: no such preset, not TOML, an unknown key, a wrong type or a value out of range.
+    """
+    chosen = preset if preset is not None else active_preset()
+    path = Path(chosen) if str(chosen).endswith(".toml") else PRESETS / f"{chosen}.toml"
+    if not path.is_file():
+        raise SettingsError(f"there is no preset {str(chosen)!r}; shipped presets: {', '.join(available_presets())}")
+    data = _read_toml(path)
+    try:
+        return Settings.model_validate({**data, "name": path.stem})
+    except ValidationError as error:
+        raise SettingsError(_explain(path, data, error)) from None
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{path}: not valid TOML: {error}") from None
+    except OSError as error:
+        raise SettingsError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+_UNION_TAGS = frozenset(
+    {"transformers", "vllm", "openai", "scripted", "parent_child", "words", "tokens", "bm25", "dense"}
+    | {"reciprocal_rank_fusion", "union"}
+)
+
+
+def _explain(path: Path, data: dict[str, Any], error: ValidationError) -> str:
+    """One line per fault: file, key, what was found, what is allowed."""
+    lines = []
+    for fault in error.errors(include_url=False):
+        key = _dotted(fault["loc"], data)
+        found = "" if fault["type"] in {"missing", "value_error"} else f" (found {fault['input']!r})"
+        message = fault["msg"]
+        if fault["type"] == "extra_forbidden":
+            siblings = _allowed_keys(fault["loc"])
+            message = "unknown key" + (f"; allowed keys: {', '.join(siblings)}" if siblings else "")
+            found = ""
+        lines.append(f'{path}: key "{key}": {message}{found}')
+    return "\n".join(lines)
+
+
+def _dotted(location: tuple[int | str, ...], data: object) -> str:
+    """The key as it is written in the file: pydantic puts the tag of a union into the location, the file has none."""
+    parts: list[str] = []
+    here: Any = data
+    for part in location:
+        if part in _UNION_TAGS and isinstance(here, dict) and part not in here:
+            continue
+        parts.append(str(part))
+        try:
+            here = here[part]
+        except (KeyError, IndexError, TypeError):
+            here = None
+    return ".".join(parts) or "(whole file)"
+
+
+def _allowed_keys(location: tuple[int | str, ...]) -> list[str]:
+    """Field names of the settings class in which an unknown key was found."""
+    schema = Settings.model_json_schema()
+    definitions = schema.get("$defs", {})
+
+    def resolve(node: dict[str, Any], tag: int | str | None = None) -> dict[str, Any]:
+        if "$ref" in node:
+            return dict(definitions[node["$ref"].rsplit("/", 1)[1]])
+        options = [resolve(option) for option in node.get("oneOf", node.get("anyOf", []))]
+        for option in options:
+            consts = {field.get("const") for field in option.get("properties", {}).values()}
+            if tag in consts or (tag is None and "properties" in option):
+                return option
+        return node
+
+    node: dict[str, Any] = schema
+    for index, part in enumerate(location[:-1]):
+        following = location[index + 1] if index + 1 < len(location) - 1 else None
+        if isinstance(part, int):
+            node = resolve(node.get("items", node.get("prefixItems", {})), following)
+        elif part in node.get("properties", {}):
+            child = node["properties"][part]
+            node = child if child.get("type") == "array" else resolve(child, following)
+    return sorted(node.get("properties", {}))

@@ -1,0 +1,148 @@
+"""The web path: pages, chunks, retrieval, reranking, context."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, PositiveInt, model_validator
+
+from agents.settings.base import StrictModel
+
+
+class PageSelectionSettings(StrictModel):
+    """Which of the search results are read at all (db3 3.1 and NEC 2.1: snippets rank 50 pages down to 5 in task 3)."""
+
+    keep: Annotated[int, Field(ge=1, le=50)] = 5
+    method: Literal["cross_encoder", "dense", "bm25", "search_order"] = "cross_encoder"
+    max_snippet_characters: PositiveInt = 2000
+
+
+class ExtractSettings(StrictModel):
+    """How a page's HTML becomes text."""
+
+    method: Literal["main_text", "beautifulsoup"] = "main_text"
+    """``beautifulsoup`` is the papers' choice; ``main_text`` drops boilerplate and is an order of magnitude faster."""
+    fallback_characters: Annotated[int, Field(ge=0)] = 300
+    """A main text shorter than this is replaced by all visible text of the page."""
+    max_bytes: Annotated[int, Field(ge=1_000, le=50_000_000)] = 2_000_000
+    max_depth: Annotated[int, Field(ge=16, le=10_000)] = 512
+    max_text_characters: Annotated[int, Field(ge=1_000)] = 300_000
+    """What is longer is cut off: chunking and ranking run in this process, where only size bounds their time."""
+    page_seconds: Annotated[float, Field(gt=0, le=60)] = 4.0
+    """A page that takes longer is dropped; its worker process is killed."""
+    workers: Annotated[int, Field(ge=0, le=64)] = 2
+    """Worker processes; 0 extracts in this process, where nothing can stop a page."""
+    max_word_characters: PositiveInt | None = None
+    """Longer words are dropped (NEC 2.1: 30, they are parsing errors that lost their spaces)."""
+    english_only: bool = False
+    """Drop lines that are mostly not English (NEC 2.1)."""
+
+
+class ParentChildChunks(StrictModel):
+    """Small child chunks are searched, the parent around the hit is what the model reads (db3 2.2)."""
+
+    method: Literal["parent_child"]
+    parent_characters: Annotated[int, Field(ge=50, le=20_000)] = 700
+    child_characters: Annotated[int, Field(ge=20, le=20_000)] = 200
+
+    @model_validator(mode="after")
+    def _child_fits(self) -> "ParentChildChunks":
+        if self.child_characters > self.parent_characters:
+            raise ValueError("child_characters must not exceed parent_characters")
+        return self
+
+
+class WordChunks(StrictModel):
+    """Windows of words that overlap (NEC 2.1: 150 words, 25 of them shared)."""
+
+    method: Literal["words"]
+    words: Annotated[int, Field(ge=5, le=5_000)] = 150
+    overlap: Annotated[int, Field(ge=0)] = 25
+
+    @model_validator(mode="after")
+    def _moves_on(self) -> "WordChunks":
+        if self.overlap >= self.words:
+            raise ValueError("overlap must be smaller than words")
+        return self
+
+
+class TokenChunks(StrictModel):
+    """Windows of tokens of the dense encoder's tokenizer (WeKnow-RAG, ablation on chunk size: 500)."""
+
+    method: Literal["tokens"]
+    tokens: Annotated[int, Field(ge=8, le=8_192)] = 500
+    overlap: Annotated[int, Field(ge=0)] = 0
+
+    @model_validator(mode="after")
+    def _moves_on(self) -> "TokenChunks":
+        if self.overlap >= self.tokens:
+            raise ValueError("overlap must be smaller than tokens")
+        return self
+
+
+ChunkSettings = Annotated[ParentChildChunks | WordChunks | TokenChunks, Field(discriminator="method")]
+
+
+class Bm25Stage(StrictModel):
+    """Keep the `top_k` chunks with the best BM25 score; with `per_kind`, so many page chunks and so many snippets."""
+
+    method: Literal["bm25"]
+    top_k: PositiveInt
+    per_kind: bool = False
+    implementation: Literal["query_terms", "rank_bm25"] = "query_terms"
+
+
+class DenseStage(StrictModel):
+    """Keep the `top_k` chunks nearest to the query by cosine."""
+
+    method: Literal["dense"]
+    top_k: PositiveInt
+
+
+class FusionStage(StrictModel):
+    """Keep the `top_k` chunks by reciprocal rank fusion of BM25 and dense ranks (Cormack et al. 2009: constant 60)."""
+
+    method: Literal["reciprocal_rank_fusion"]
+    top_k: PositiveInt
+    constant: PositiveInt = 60
+
+
+class UnionStage(StrictModel):
+    """Keep the best `sparse_k` chunks by BM25 and the best `dense_k` by cosine, each once (WeKnow-RAG, stage two)."""
+
+    method: Literal["union"]
+    sparse_k: PositiveInt
+    dense_k: PositiveInt
+
+
+RetrieveStage = Annotated[Bm25Stage | DenseStage | FusionStage | UnionStage, Field(discriminator="method")]
+
+
+class RerankSettings(StrictModel):
+    """The cross-encoder's part: of the retrieved passages keep the `top_k` it finds most relevant."""
+
+    top_k: PositiveInt
+    max_pairs: PositiveInt | None = None
+    """At most this many passages per question are scored, best first; None scores all."""
+    with_page_name: bool = False
+    """Put the page's title in front of the passage (WeKnow-RAG adds it for retrieval)."""
+
+
+class ContextSettings(StrictModel):
+    """How passages become the text that the model reads."""
+
+    max_tokens: Annotated[int, Field(ge=32, le=32_768)] = 4000
+    """Counted with the answering model's own tokenizer (db3 2.4)."""
+    order: Literal["best_first", "best_last"] = "best_first"
+    """Small models read best what stands next to the question."""
+
+
+class WebSettings(StrictModel):
+    """The web path: pages to passages to context."""
+
+    pages: PageSelectionSettings = PageSelectionSettings()
+    extract: ExtractSettings = ExtractSettings()
+    chunk: ChunkSettings
+    snippets: bool = False
+    """Search snippets are passages too."""
+    retrieve: Annotated[tuple[RetrieveStage, ...], Field(min_length=1, strict=False)]
+    rerank: RerankSettings | None = None
+    context: ContextSettings = ContextSettings()

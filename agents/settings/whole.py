@@ -1,0 +1,61 @@
+"""All settings of an agent."""
+
+from typing import Annotated
+
+from pydantic import Field, model_validator
+
+from agents.settings.answering import AnsweringSettings, DeadlineSettings
+from agents.settings.base import StrictModel
+from agents.settings.encoders import CrossEncoderSettings, DenseEncoderSettings
+from agents.settings.engines import LanguageModelSettings
+from agents.settings.knowledge_graph import KnowledgeGraphSettings
+from agents.settings.public_data import PublicDataSettings
+from agents.settings.web import WebSettings
+
+
+class Settings(StrictModel):
+    """Everything that tells one system from another."""
+
+    name: str = ""
+    description: str
+    batch_size: Annotated[int, Field(ge=1, le=16)] = 16
+    language_model: LanguageModelSettings
+    dense_encoder: DenseEncoderSettings | None = None
+    cross_encoder: CrossEncoderSettings | None = None
+    web: WebSettings
+    knowledge_graph: KnowledgeGraphSettings | None = None
+    """None: the graph is never asked, even where the evaluator offers one."""
+    public_data: PublicDataSettings | None = None
+    """None: no shipped facts (tasks 2 and 3 of db3)."""
+    answering: AnsweringSettings = AnsweringSettings()
+    deadline: DeadlineSettings = DeadlineSettings()
+
+    @model_validator(mode="after")
+    def _parts_that_are_used_exist(self) -> "Settings":
+        dense_users = [stage.method for stage in self.web.retrieve if stage.method != "bm25"]
+        if (dense_users or self.web.chunk.method == "tokens" or self.web.pages.method == "dense") and (
+            self.dense_encoder is None
+        ):
+            raise ValueError("dense_encoder is missing, but web.retrieve, web.chunk or web.pages uses it")
+        if (self.web.rerank or self.web.pages.method == "cross_encoder") and self.cross_encoder is None:
+            raise ValueError("cross_encoder is missing, but web.rerank or web.pages uses it")
+        for key, adapter in self._adapters_used().items():
+            if adapter is not None and adapter not in self.language_model.adapters:
+                raise ValueError(f"{key} {adapter!r} is not among language_model.adapters")
+        if self.answering.minimum_top_score is not None and self.web.rerank is None:
+            raise ValueError("answering.minimum_top_score needs web.rerank, whose score it compares")
+        return self
+
+    def _adapters_used(self) -> dict[str, str | None]:
+        used = {"answering.adapter": self.answering.adapter}
+        if self.knowledge_graph is not None:
+            used["knowledge_graph.writer.adapter"] = self.knowledge_graph.writer.adapter
+            used["knowledge_graph.answer_adapter"] = self.knowledge_graph.answer_adapter
+        return used
+
+    @model_validator(mode="after")
+    def _public_data_has_its_encoder(self) -> "Settings":
+        links = self.public_data.links.values() if self.public_data else ()
+        if any(link.level == "similarity" for link in links) and self.dense_encoder is None:
+            raise ValueError("dense_encoder is missing, but a level of public_data.links is similarity")
+        return self
