@@ -17,15 +17,11 @@ from agents.llm.tokenizer import ChatTokenizer
 
 @dataclass(slots=True)
 class Row:
-    """One prompt of a batch and what was generated for it so far.
-
-    `limit` is how many tokens may be generated; `limit_is_time` tells that time set it and not the request.
-    """
+    """One prompt of a batch and what was generated for it so far; `limit` is how many tokens may be generated."""
 
     request: GenerationRequest
     prompt: Sequence[int]
     limit: int
-    limit_is_time: bool = False
     matcher: GrammarMatcher | None = None
     tokens: list[int] = field(default_factory=list)
     log_probability: float = 0.0
@@ -95,16 +91,18 @@ class BatchDecoder:
         self, rows: Sequence[Row], logits: torch.Tensor, cache: Cache | None, mask: torch.Tensor, deadline: Deadline
     ) -> None:
         lengths = mask.sum(1, keepdim=True)
-        steps = 0
+        steps, step_seconds = 0, 0.0
         started = time.perf_counter()
         while True:
             chosen = self._choose(rows, logits)
             if all(row.finish_reason for row in rows):
                 break
-            if deadline.expired:
-                break
+            left = deadline.remaining
+            if left <= 0 or step_seconds > left:
+                break  # a step like the last one would end after the deadline
             mask = torch.cat([mask, torch.ones_like(chosen)], dim=1)
             logits, cache = self._forward(chosen, mask, lengths + steps, cache)
+            step_seconds = left - deadline.remaining
             steps += 1
         self._pace.note_decoding(steps, time.perf_counter() - started)
 
@@ -167,7 +165,7 @@ class BatchDecoder:
         if row.matcher and row.matcher.finished:
             return "stop"
         if len(row.tokens) >= row.limit:
-            return "deadline" if row.limit_is_time else "length"
+            return "length"
         return None
 
     def _generation(self, row: Row) -> Generation:

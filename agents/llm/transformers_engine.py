@@ -220,13 +220,12 @@ class TransformersLanguageModel:
         """
         if deadline.expired:
             return [Generation.out_of_time() for _ in batch]
-        affordable = self._affordable_tokens(batch, later, deadline)
-        if affordable == 0 and len(batch) > 1:
+        share = self._share_of_time(batch, later, deadline)
+        if share is None and len(batch) > 1:
             first, second = batch[: len(batch) // 2], batch[len(batch) // 2 :]
             return self._run(first, [second, *later], deadline) + self._run(second, later, deadline)
-        affordable = affordable or max(prepared.request.max_tokens for prepared in batch)
         try:
-            return self._decode(batch, affordable, deadline)
+            return self._decode(batch, share or deadline)
         except (torch.cuda.OutOfMemoryError, RuntimeError, ValueError, IndexError) as error:
             if isinstance(error, torch.AcceleratorError) and not isinstance(error, torch.cuda.OutOfMemoryError):
                 raise LanguageModelDiedError(f"the GPU fails: {error}") from error
@@ -238,24 +237,30 @@ class TransformersLanguageModel:
             torch.cuda.empty_cache()
         return [generation for prepared in batch for generation in self._run([prepared], later, deadline)]
 
-    def _affordable_tokens(self, batch: list[_Prepared], later: Sequence[list[_Prepared]], deadline: Deadline) -> int:
-        """How many tokens per prompt the measured speed affords this micro-batch; 0 where even a short text is not."""
+    def _share_of_time(
+        self, batch: list[_Prepared], later: Sequence[list[_Prepared]], deadline: Deadline
+    ) -> Deadline | None:
+        """The micro-batch's part of the time, by the clock; None where not even a short text is affordable.
+
+        The measured speed only reserves what the later batches need to read their prompts: as a forecast of how many
+        tokens fit, one measurement on a busy machine would cut short texts that had time to end.
+        """
         wanted = max(prepared.request.max_tokens for prepared in batch)
         left = deadline.remaining - self._pace.prefill_seconds(_padded_tokens(batch))
         if self._pace.steps_within(left) < min(FEWEST_NEW_TOKENS, wanted):
-            return 0
+            return None
         others = sum(self._pace.prefill_seconds(_padded_tokens(waiting)) for waiting in later)
-        share = self._pace.steps_within((left - others) / (len(later) + 1))
-        return int(max(FEWEST_NEW_TOKENS, min(share, wanted)))
+        reading = deadline.remaining - left
+        return deadline.within(reading + max(0.0, left - others) / (len(later) + 1))
 
-    def _decode(self, batch: list[_Prepared], affordable: int, deadline: Deadline) -> list[Generation]:
+    def _decode(self, batch: list[_Prepared], deadline: Deadline) -> list[Generation]:
         if self._decoder is None:
             raise RuntimeError("the model was closed while it was generating")
         rows = []
         for _, request, prompt in batch:
             limit = max(1, min(request.max_tokens, self._longest - len(prompt)))
             matcher = self._grammars.matcher(request.grammar) if request.grammar is not None else None
-            rows.append(Row(request, prompt, min(limit, affordable), affordable < limit, matcher))
+            rows.append(Row(request, prompt, limit, matcher))
         with self._adapter(batch[0].request.adapter):
             generations: list[Generation] = self._decoder.run(rows, deadline)
         return generations

@@ -143,6 +143,8 @@ class VllmLanguageModel:
             "max_num_batched_tokens": _TOKENS_PER_STEP,
             "enforce_eager": settings.enforce_eager,
             "enable_prefix_caching": settings.prefix_caching,
+            # Reads Lark grammars as they are; vLLM's other choice converts them, and older ones not always rightly.
+            "structured_outputs_config": {"backend": "guidance"},
             "use_tqdm_on_load": False,
             "seed": 0,
         }

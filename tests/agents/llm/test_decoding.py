@@ -53,9 +53,9 @@ class Letters:
         return "".join(LETTERS[token] for token in tokens if token != END)
 
 
-def row(prompt: str, limit: int = 3, *, limit_is_time: bool = False, matcher: Any = None, **more: Any) -> Row:
+def row(prompt: str, limit: int = 3, *, matcher: Any = None, **more: Any) -> Row:
     request = GenerationRequest(prompt=prompt, **more)
-    return Row(request, [LETTERS.index(letter) for letter in prompt], limit, limit_is_time, matcher)
+    return Row(request, [LETTERS.index(letter) for letter in prompt], limit, matcher)
 
 
 def decoder(model: Alphabet, prefill_tokens: int = 1000, pace: Pace | None = None) -> BatchDecoder:
@@ -112,12 +112,6 @@ def test_text_ends_before_a_stop_string_that_several_tokens_may_spell(
     (found,) = run(Alphabet(), row("a", 5, stop=stop))
     assert (found.text, found.completion_tokens) == (text, tokens)
     assert found.finish_reason == ("stop" if text != "bcdef" else "length")
-
-
-@pytest.mark.parametrize(("limit_is_time", "reason"), [(False, "length"), (True, "deadline")])
-def test_the_reason_tells_whether_the_request_or_time_set_the_limit(limit_is_time: bool, reason: str) -> None:
-    (found,) = run(Alphabet(), row("a", 2, limit_is_time=limit_is_time))
-    assert (found.text, found.finish_reason) == ("bc", reason)
 
 
 def test_a_deadline_between_two_steps_leaves_what_was_generated() -> None:
