@@ -59,13 +59,14 @@ class BatchRun:
         deadline: Deadline,
         work: Callable[[Sequence[int]], Sequence[Result]],
         fallback: Result | None = None,
+        positions: Sequence[int] | None = None,
     ) -> dict[int, Result]:
-        """Run a stage for all open questions; where it fails, for each of them alone.
+        """Run a stage for all open questions, or for those of `positions`; where it fails, for each of them alone.
 
         `work` gets positions and returns one result for each. Where a question fails alone too, it goes on with the
         `fallback`; without one it is settled as an abstention with the fault as its reason, and has no result.
         """
-        positions = self.open
+        positions = self.open if positions is None else positions
         if not positions:
             return {}
         patience = self._end.within(deadline.remaining + GRACE_SECONDS)

@@ -1,27 +1,28 @@
 """The whole way of a batch, from the evaluator's dictionary to its answers. Start reading here."""
 
-import logging
-import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 
-from agents.answering import Answerer, abstain, decide, low_relevance
+from agents.answering import NO_DRAFT, Answerer, abstain, decide, low_relevance, trim_to_tokens
 from agents.batch_run import BatchRun
-from agents.contracts import Answer, Fact, Trace
+from agents.contracts import INVALID_QUESTION, Answer, Decision, Fact, Trace
 from agents.deadline import BatchClock
 from agents.encoders import load_cross_encoder, load_dense_encoder
-from agents.kg import KnowledgeGraph, Lookup, NoKnowledgeGraph
-from agents.llm import LanguageModel, LanguageModelDiedError, load_language_model
-from agents.public_data import NoPublicData, PublicData
+from agents.evidence import SourceOrder, facts_text, graph_only, source_order
+from agents.kg import KnowledgeGraph, Lookup, NoKnowledgeGraph, open_knowledge_graph
+from agents.llm import LanguageModel, load_language_model
+from agents.model_health import ModelHealth, WatchedModel
+from agents.public_data import NoPublicData, PublicData, open_public_data
 from agents.queries import parse_batch
-from agents.questions import QuestionRouter, Route, Unrouted
-from agents.settings import Settings
-from agents.watchdog import StuckError, call_within
+from agents.questions import QuestionRouter, Route, Unrouted, label
+from agents.settings import KnowledgeGraphSettings, Settings
 from agents.web import WebEvidence, WebPath
-
-log = logging.getLogger(__name__)
 
 NO_EVIDENCE = WebEvidence(context="", passages=(), pages_read=0, events=(), top_probability=None)
 """What is left of the web where its path failed."""
+
+GRAPH, WEB = "knowledge graph", "web"
 
 
 class CragAgent:
@@ -41,14 +42,20 @@ class CragAgent:
         public_data: PublicData | None = None,
     ) -> None:
         self.settings = settings
-        self._model = model
+        self._model = model if isinstance(model, WatchedModel) else WatchedModel(model)
         self._web = web
         self._router = router or Unrouted()
         self._knowledge_graph = knowledge_graph or NoKnowledgeGraph()
         self._public_data = public_data or NoPublicData()
-        self._answerer = Answerer(settings.answering, model)
-        self._model_died = False
-        self._stuck_thread: threading.Thread | None = None
+        self._graph_settings = settings.knowledge_graph or KnowledgeGraphSettings()
+        self._web_answerer = Answerer(settings.answering, self._model)
+        self._graph_answerer = Answerer(
+            settings.answering.model_copy(
+                update={"prompt": self._graph_settings.answer_prompt, "adapter": self._graph_settings.answer_adapter}
+            ),
+            self._model,
+        )
+        self._health = ModelHealth(self._model)
 
     @classmethod
     def from_settings(cls, settings: Settings) -> "CragAgent":
@@ -57,13 +64,19 @@ class CragAgent:
         Raises:
             models.manifest.WeightsMissingError: at once, before anything is loaded, if a weight file is missing.
         """
-        model = load_language_model(settings.language_model)
+        model = WatchedModel(load_language_model(settings.language_model))
         dense = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder else None
         cross = load_cross_encoder(settings.cross_encoder) if settings.cross_encoder else None
         for part in (model, dense, cross):
             if part is not None:
                 part.check_weights()
-        return cls(settings, model, WebPath(settings.web, dense, cross, model))
+        return cls(
+            settings,
+            model,
+            WebPath(settings.web, dense, cross, model),
+            knowledge_graph=open_knowledge_graph(settings.knowledge_graph, model, dense),
+            public_data=open_public_data(settings.public_data, model, dense),
+        )
 
     def warm_up(self) -> None:
         """Load all weights and start the extraction workers; the language model first.
@@ -72,9 +85,12 @@ class CragAgent:
         """
         self._model.warm_up()
         self._web.warm_up()
+        self._knowledge_graph.warm_up()
+        self._public_data.warm_up()
 
     def close(self) -> None:
         """Stop workers and release memory."""
+        self._knowledge_graph.close()
         self._web.close()
         self._model.close()
 
@@ -92,10 +108,19 @@ class CragAgent:
         for position, query in enumerate(queries):
             if query.fault:
                 run.settle(position, abstain(f"the row is malformed: {query.fault}"))
-        self._require_model(run)
+        obstacle = self._health.obstacle(run.clock.whole)
+        for position in run.open if obstacle else ():
+            run.settle(position, abstain(obstacle or ""))
+
         self._route(run)
-        contexts = self._gather(run)
-        self._answer(run, contexts)
+        with self._pages_read_meanwhile(run) as web:
+            lookups = self._ask_graph(run)
+            self._answer_from_graph(run, lookups, SourceOrder.GRAPH_FIRST)  # accepted unless "i don't know"
+            self._add_public_data(run)
+            contexts = self._contexts(run, lookups, web.result())
+        self._answer_from_web(run, lookups, contexts)
+        self._answer_from_graph(run, lookups, SourceOrder.WEB_FIRST)  # what the web did not know
+        self._health.note(run.faults)
         return run.finish(), run.traces
 
     def _clock(self, batch_size: int) -> BatchClock:
@@ -112,15 +137,75 @@ class CragAgent:
         for position, route in routes.items():
             run.traces[position].route = route or None
 
-    def _gather(self, run: BatchRun) -> dict[int, str]:
-        """Collect what the sources say about each open question: facts first, then passages of web pages."""
+    @contextmanager
+    def _pages_read_meanwhile(self, run: BatchRun) -> Iterator["Future[dict[int, WebEvidence]]"]:
+        """Work through the pages, which is work for processors, while the graph keeps GPUs and the network busy."""
+        with ThreadPoolExecutor(1, thread_name_prefix="web") as beside:
+            yield beside.submit(
+                run.run_isolated,
+                "web",
+                run.clock.span("select_pages", "rerank"),
+                lambda some: self._web.prepare(run.pick(some), run.clock),
+                fallback=NO_EVIDENCE,
+            )
+
+    def _ask_graph(self, run: BatchRun) -> dict[int, Lookup]:
+        """Write calls, run them, and settle questions about games that never were."""
         with run.clock.stage("knowledge_graph") as deadline:
             lookups = run.run_isolated(
-                "knowledge graph",
+                GRAPH,
                 deadline,
-                lambda some: self._knowledge_graph.look_up(run.pick(some), deadline),
+                lambda some: self._knowledge_graph.look_up(
+                    run.pick(some), [label(run.traces[i].route, "domain") for i in some], deadline
+                ),
                 fallback=Lookup(),
             )
+        for position, lookup in lookups.items():
+            trace = run.traces[position]
+            trace.calls.extend(lookup.calls)
+            trace.facts.extend(lookup.facts)
+            trace.events.extend(lookup.events)
+            if lookup.generation is not None:
+                trace.prompts["calls"], trace.generations["calls"] = lookup.prompt, lookup.generation
+            if lookup.empty_calendar and self._graph_settings.invalid_without_game:
+                reason = f"no such game: {' '.join(fact.text for fact in lookup.facts)}"
+                run.settle(position, Answer(INVALID_QUESTION, Decision.INVALID_QUESTION, GRAPH, reason))
+        return lookups
+
+    def _answer_from_graph(self, run: BatchRun, lookups: Mapping[int, Lookup], order: SourceOrder) -> None:
+        """Let the graph's facts answer the open questions whose policy says that it is their turn.
+
+        An answer that is not "i don't know" is accepted (db3 3.1). What the graph alone may answer ends here.
+        """
+        policy = self._graph_settings
+        for position in run.open:
+            value = lookups[position].direct_answer
+            if value is not None and self._order(run, lookups, position) is order:
+                text, why = trim_to_tokens(" ".join(value.split())), "the graph gave just the value that was asked for"
+                run.settle(position, Answer(text, Decision.ANSWERED, GRAPH, why))
+        turn = [position for position in run.open if self._order(run, lookups, position) is order]
+        contexts = run.run_isolated(
+            "facts",
+            run.clock.whole,
+            lambda some: [facts_text(lookups[i].facts, self._model, policy.max_fact_tokens) for i in some],
+            fallback="",
+            positions=[position for position in turn if lookups[position].found],
+        )
+        contexts = {position: context for position, context in contexts.items() if context}
+        for position, answer in self._generate(run, "answer_from_graph", self._graph_answerer, contexts, GRAPH).items():
+            if answer.decision is Decision.ABSTAINED and order is SourceOrder.GRAPH_FIRST:
+                run.traces[position].events.append(f"the graph's facts were not enough: {answer.reason}")
+            else:
+                run.settle(position, answer)
+        for position in turn:
+            if position in run.open and graph_only(policy, run.traces[position].route, lookups[position]):
+                run.settle(position, abstain("only the graph may answer in this domain, and it did not", GRAPH))
+
+    def _order(self, run: BatchRun, lookups: Mapping[int, Lookup], position: int) -> SourceOrder:
+        return source_order(self._graph_settings, run.traces[position].route, lookups[position])
+
+    def _add_public_data(self, run: BatchRun) -> None:
+        """Facts that the submission ships."""
         nothing: tuple[Fact, ...] = ()
         with run.clock.stage("public_data") as deadline:
             shipped = run.run_isolated(
@@ -129,85 +214,86 @@ class CragAgent:
                 lambda some: self._public_data.facts(run.pick(some), deadline),
                 fallback=nothing,
             )
-        for position in run.open:
-            trace = run.traces[position]
-            trace.calls.extend(lookups[position].calls)
-            trace.facts.extend((*lookups[position].facts, *shipped[position]))
-        evidence = run.run_isolated(
-            "web",
-            run.clock.span("select_pages", "rerank"),
-            lambda some: self._web.prepare(run.pick(some), run.clock),
-            fallback=NO_EVIDENCE,
+        for position, facts in shipped.items():
+            run.traces[position].facts.extend(facts)
+
+    def _contexts(
+        self, run: BatchRun, lookups: Mapping[int, Lookup], evidence: Mapping[int, WebEvidence]
+    ) -> dict[int, str]:
+        """What the model will read about each open question; questions that the gates stop are settled.
+
+        Facts come first and are paid from the same budget of tokens. Those of the graph join only where the policy
+        wants one answer from both sources.
+        """
+        contexts: dict[int, str] = {}
+        materials = run.run_isolated(
+            "context",
+            run.clock.whole,
+            lambda some: [self._material(run, lookups, i, evidence.get(i, NO_EVIDENCE)) for i in some],
         )
-        return {position: self._context(run, position, found) for position, found in evidence.items()}
+        for position, (text, found) in materials.items():
+            trace = run.traces[position]
+            trace.pages_read = found.pages_read
+            trace.passages.extend(found.passages)
+            trace.events.extend(found.events)
+            trace.context = text + found.context
+            reason = low_relevance(found.top_probability, self.settings.answering.minimum_top_score)
+            if found is NO_EVIDENCE:
+                faults = [event for event in trace.events if event.startswith("web failed")]
+                reason = faults[-1] if faults else "the web path gave nothing"
+            if text or not reason:
+                contexts[position] = trace.context
+            elif self._graph_follows(run, lookups, position):
+                trace.events.append(f"the web was not enough: {reason}")
+            else:
+                run.settle(position, abstain(reason, WEB))
+        return contexts
 
-    def _context(self, run: BatchRun, position: int, found: WebEvidence) -> str:
-        """What the model will read, also in the trace; questions that the gates stop are settled."""
-        trace = run.traces[position]
-        trace.pages_read = found.pages_read
-        trace.passages.extend(found.passages)
-        trace.events.extend(found.events)
-        facts = "\n".join(f'<doc source="{fact.source}">{fact.text}</doc>' for fact in trace.facts)
-        trace.context = "\n".join(part for part in (facts, found.context) if part)
-        reason = low_relevance(found.top_probability, self.settings.answering.minimum_top_score)
-        if found is NO_EVIDENCE and not trace.facts:
-            reason = trace.events[-1]
-        if reason:
-            run.settle(position, abstain(reason, "web"))
-        return trace.context
+    def _material(
+        self, run: BatchRun, lookups: Mapping[int, Lookup], position: int, found: WebEvidence
+    ) -> tuple[str, WebEvidence]:
+        """The facts that join the pages, and what of the pages fits beside them."""
+        together = self._order(run, lookups, position) is SourceOrder.TOGETHER
+        facts = [fact for fact in run.traces[position].facts if together or fact not in lookups[position].facts]
+        text = facts_text(facts, self._model, self.settings.web.context.max_tokens)
+        return text, self._web.trimmed(found, self._model.count_tokens(text)) if text else found
 
-    def _answer(self, run: BatchRun, contexts: Mapping[int, str]) -> None:
-        """Generate and decide."""
-        with run.clock.stage("generate") as deadline:
-            drafts = run.run_isolated(
-                "answer",
-                deadline,
-                lambda some: self._answerer.draft(run.pick(some), [contexts[i] for i in some], deadline),
-            )
-        self._note_health(run)
-        for position, draft in drafts.items():
-            run.traces[position].prompts["answer"] = [
-                {"role": message.role, "content": message.content} for message in draft.request.messages
-            ]
-            run.traces[position].generations["answer"] = draft.generation
-        decided = run.run_isolated("decide", run.clock.whole, lambda some: [decide(drafts[i], "web") for i in some])
-        for position, answer in decided.items():
+    def _graph_follows(self, run: BatchRun, lookups: Mapping[int, Lookup], position: int) -> bool:
+        """Whether the graph has facts that nobody has read yet."""
+        return self._order(run, lookups, position) is SourceOrder.WEB_FIRST and lookups[position].found
+
+    def _answer_from_web(self, run: BatchRun, lookups: Mapping[int, Lookup], contexts: Mapping[int, str]) -> None:
+        """Let the pages answer what is open; what they do not know stays open where the graph has facts yet unread."""
+        asked = {position: contexts[position] for position in run.open if position in contexts}
+        for position, answer in self._generate(run, "generate", self._web_answerer, asked, WEB).items():
+            if answer.decision is Decision.ABSTAINED and self._graph_follows(run, lookups, position):
+                run.traces[position].events.append(f"the web was not enough: {answer.reason}")
+                continue
             run.settle(position, answer)
 
-    def _note_health(self, run: BatchRun) -> None:
-        """Remember for the next batch a model that died, or a thread that is still inside one of the models."""
-        for stage, error in run.faults:
-            if isinstance(error, LanguageModelDiedError):
-                self._model_died = True
-            elif isinstance(error, StuckError) and stage in {"web", "answer"}:
-                self._stuck_thread = error.thread
-
-    def _require_model(self, run: BatchRun) -> None:
-        """Settle the whole batch where the model cannot be asked; a dead one is loaded again first.
-
-        Loading may take half of the batch's time. A model with an abandoned call still inside is not entered again:
-        adapters and engine steps are no business of two threads.
-        """
-        reason = None
-        if self._stuck_thread is not None and self._stuck_thread.is_alive():
-            reason = "an earlier call is still stuck in the agent's models"
-        elif self._model_died:
-            log.warning("the language model died in an earlier batch and is loaded again")
-            try:
-                call_within(run.clock.whole.remaining / 2, self._reload_model)
-                self._model_died = False
-            except Exception as fault:
-                # Whatever a broken engine raises while it is taken down and built again: the batch abstains.
-                log.exception("the language model could not be loaded again")
-                if isinstance(fault, StuckError):
-                    self._stuck_thread = fault.thread
-                reason = f"the language model died and could not be loaded again: {fault}"
-        if reason:
-            for position in run.open:
-                run.settle(position, abstain(reason))
-
-    def _reload_model(self) -> None:
-        try:
-            self._model.close()
-        finally:
-            self._model.warm_up()
+    def _generate(
+        self, run: BatchRun, stage: str, answerer: Answerer, contexts: Mapping[int, str], source: str
+    ) -> dict[int, Answer]:
+        """One generation per context and what is decided from it; the questions are not settled here."""
+        if not contexts:
+            return {}
+        with run.clock.stage(stage) as deadline:
+            drafts = run.run_isolated(
+                f"answer from {source}",
+                deadline,
+                lambda some: answerer.draft(run.pick(some), [contexts[i] for i in some], deadline),
+                fallback=NO_DRAFT if source == GRAPH else None,
+                positions=list(contexts),
+            )
+        for position, draft in drafts.items():
+            key = "answer" if source == WEB else "graph_answer"
+            run.traces[position].prompts[key] = [
+                {"role": message.role, "content": message.content} for message in draft.request.messages
+            ]
+            run.traces[position].generations[key] = draft.generation
+        return run.run_isolated(
+            "decide",
+            run.clock.whole,
+            lambda some: [decide(drafts[position], source) for position in some],
+            positions=list(drafts),
+        )

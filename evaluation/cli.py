@@ -4,12 +4,14 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from agents.datasets import DatasetError, dataset_files
 from agents.settings import PRESET_VARIABLE, SettingsError, available_presets, load_settings
 from evaluation.agent_host import DEFAULT_AGENT, MAX_BATCH_SIZE, AgentSpec, AgentStartError
+from evaluation.graph_server import GraphServerError, mock_graph
 from evaluation.judge import JUDGE_NAMES, Judge, JudgeUnavailableError, make_judge
 from evaluation.results import footer, table
 from evaluation.runner import Evaluation, FailedBatchError, RunOptions
@@ -19,6 +21,8 @@ from evaluation.trim import Trim, official_trim
 
 DEFAULT_DATASET = Path("data/sample/questions.jsonl")
 DEFAULT_PRESET = "cpu"
+GRAPH_VARIABLE = "CRAG_MOCK_API_URL"
+"""The environment variable by which the evaluator tells agents where the knowledge graph is (tasks 2 and 3)."""
 SECONDS_PER_QUERY = 30.0
 """The evaluator's limit since 2024-04-24; a batch of n has n times that."""
 
@@ -38,14 +42,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     folder = options.output or _default_folder(options)
     try:
-        results = _evaluate(options, folder)
+        with ExitStack() as beside:
+            if options.mock_kg is not None:
+                options.kg_url = beside.enter_context(mock_graph(Path(options.mock_kg) if options.mock_kg else None))
+            results = _evaluate(options, folder)
     except KeyboardInterrupt:
         _say(f"\ninterrupted; finished batches are kept in {folder}. Go on with --resume and the same arguments")
         return EXIT_INTERRUPTED
     except FailedBatchError as error:
         _say(f"error: {error}\nfinished batches are kept in {folder}. Go on with --resume --retry-failed")
         return EXIT_FAILED_BATCHES
-    except (DatasetError, SettingsError, AgentStartError, StoreError, JudgeUnavailableError) as error:
+    except (DatasetError, SettingsError, AgentStartError, StoreError, JudgeUnavailableError, GraphServerError) as error:
         _say(f"error: {error}")
         return EXIT_UNUSABLE
     sys.stdout.write(f"\n{table(results)}\n\n{footer(results, folder)}\n")
@@ -88,10 +95,17 @@ def _signature(options: argparse.Namespace, judge: Judge, trim: Trim) -> dict[st
         "trim": trim.name,
         "seconds_per_query": f"{options.seconds_per_query:g}",
         "batch_size": options.batch_size,
-        "kg": "yes" if options.kg_url or os.environ.get("CRAG_MOCK_API_URL") else "no",
+        "kg": _graph_signature(options),
         "package": package_version(),
         **versions(),
     }
+
+
+def _graph_signature(options: argparse.Namespace) -> str:
+    """Which knowledge graph the agent may ask: none, the mock one with its folder, or one at an address of its own."""
+    if options.mock_kg is not None:
+        return f"mock:{Path(options.mock_kg).name or 'shipped'}"
+    return "yes" if options.kg_url or os.environ.get(GRAPH_VARIABLE) else "no"
 
 
 def _preset_signature(options: argparse.Namespace) -> str | None:
@@ -110,7 +124,7 @@ def _environment(options: argparse.Namespace) -> dict[str, str]:
     """What the agent's environment has besides ours. The real evaluator passes no arguments, so neither do we."""
     environment = {PRESET_VARIABLE: _preset(options)}
     if options.kg_url:
-        environment["CRAG_MOCK_API_URL"] = options.kg_url
+        environment[GRAPH_VARIABLE] = options.kg_url
     return environment
 
 
@@ -176,7 +190,15 @@ def _add_what(what: argparse._ArgumentGroup) -> None:
     what.add_argument(
         "--agent", metavar="M:C", default=DEFAULT_AGENT, help="the agent's module and class (default: %(default)s)"
     )
-    what.add_argument("--kg-url", metavar="URL", help="knowledge graph server, given to the agent as CRAG_MOCK_API_URL")
+    graph = what.add_mutually_exclusive_group()
+    graph.add_argument("--kg-url", metavar="URL", help=f"knowledge graph server, the agent's {GRAPH_VARIABLE}")
+    graph.add_argument(
+        "--mock-kg",
+        metavar="DIR",
+        nargs="?",
+        const="",
+        help="start the project's own knowledge graph server for this run: the shipped graph, or the tables of DIR",
+    )
     what.add_argument(
         "--judge", choices=JUDGE_NAMES, default="rules", help="who tells right from wrong (default: %(default)s)"
     )

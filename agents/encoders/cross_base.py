@@ -1,5 +1,6 @@
 """What the cross-encoders share: batching and the deadline. An engine adds how one batch of pairs is scored."""
 
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,6 +19,8 @@ class BatchedCrossEncoder(ABC):
 
     def __init__(self, settings: CrossEncoderSettings) -> None:
         self.settings = settings
+        self._one_at_a_time = threading.Lock()
+        """Rooms that share the encoder work side by side; tokenizers that are configured per call must not."""
 
     def check_weights(self) -> Path:
         """The model's folder; raises `models.manifest.WeightsMissingError` where it is absent or incomplete."""
@@ -40,6 +43,8 @@ class BatchedCrossEncoder(ABC):
         for batch in length_sorted_batches(lengths, self.settings.batch_size, size):
             if deadline is not None and deadline.expired:
                 break
-            for position, logit in zip(batch, self._score_batch([pairs[position] for position in batch]), strict=True):
+            with self._one_at_a_time:
+                logits = self._score_batch([pairs[position] for position in batch])
+            for position, logit in zip(batch, logits, strict=True):
                 scores[position] = logit
         return scores

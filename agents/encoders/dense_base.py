@@ -1,5 +1,6 @@
 """What the dense encoders share: instruction, batching and the deadline. An engine adds how one batch is encoded."""
 
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,6 +19,8 @@ class BatchedDenseEncoder(ABC):
 
     def __init__(self, settings: DenseEncoderSettings) -> None:
         self.settings = settings
+        self._one_at_a_time = threading.Lock()
+        """Rooms that share the encoder work side by side; tokenizers that are configured per call must not."""
 
     def check_weights(self) -> Path:
         """The model's folder; raises `models.manifest.WeightsMissingError` where it is absent or incomplete."""
@@ -56,5 +59,6 @@ class BatchedDenseEncoder(ABC):
                 encoded = min(batch) // size * size
                 vectors[encoded:] = 0.0
                 return vectors, encoded
-            vectors[batch] = self._encode_batch([texts[position] for position in batch])
+            with self._one_at_a_time:
+                vectors[batch] = self._encode_batch([texts[position] for position in batch])
         return vectors, len(texts)

@@ -1,34 +1,60 @@
-"""The place of the knowledge-graph path: question -> calls of the regularised language -> facts (db3 section 3).
+"""The knowledge-graph path: question -> calls of the regularised language -> facts (db3 section 3).
 
-Only the interface stands here so far. `NoKnowledgeGraph` is task 1, where the evaluator offers none.
+The door of the room. The steps, in the order in which a question takes them: `writing` (question -> program),
+`language` (text <-> program), `executor` with `tables` (program -> rows of the server, through `client`), `verbalise`
+(rows -> sentences); `path` walks through all of them for a batch. `schema` says which tables and keys there are.
 """
 
+import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
-from agents.contracts import Fact, Query
+from agents.contracts import Query
 from agents.deadline import Deadline
+from agents.encoders.base import DenseEncoder
+from agents.kg.path import KnowledgeGraphPath, Lookup
+from agents.llm.base import LanguageModel
+from agents.settings import KnowledgeGraphSettings
 
-
-@dataclass(frozen=True, slots=True)
-class Lookup:
-    """What the knowledge graph said about one question: the calls made and the facts they returned."""
-
-    calls: tuple[str, ...] = ()
-    facts: tuple[Fact, ...] = ()
+__all__ = ["KnowledgeGraph", "KnowledgeGraphPath", "Lookup", "NoKnowledgeGraph", "open_knowledge_graph"]
 
 
 class KnowledgeGraph(Protocol):
     """Looks all questions of a batch up in the mock knowledge graph."""
 
-    def look_up(self, queries: Sequence[Query], deadline: Deadline) -> list[Lookup]:
+    def warm_up(self) -> None:
+        """Load what the first batch would wait for."""
+
+    def close(self) -> None:
+        """Release connections."""
+
+    def look_up(self, queries: Sequence[Query], domains: Sequence[str | None], deadline: Deadline) -> list[Lookup]:
         """One lookup per query, in order; an empty one where nothing was found."""
 
 
 class NoKnowledgeGraph:
     """Task 1: there is no knowledge graph."""
 
-    def look_up(self, queries: Sequence[Query], deadline: Deadline) -> list[Lookup]:
+    def warm_up(self) -> None:
+        """Nothing to load."""
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+    def look_up(self, queries: Sequence[Query], domains: Sequence[str | None], deadline: Deadline) -> list[Lookup]:
         """An empty lookup per query."""
         return [Lookup() for _ in queries]
+
+
+def open_knowledge_graph(
+    settings: KnowledgeGraphSettings | None, model: LanguageModel, dense: DenseEncoder | None
+) -> KnowledgeGraph:
+    """The graph that the preset wants and the evaluator offers (by an environment variable), or none.
+
+    Raises:
+        ValueError: the variable holds no http address.
+    """
+    address = os.environ.get(settings.client.url_variable, "").strip() if settings else ""
+    if settings is None or not address:
+        return NoKnowledgeGraph()
+    return KnowledgeGraphPath(settings, address, model, dense)

@@ -34,12 +34,14 @@ class Context:
     passages: tuple[Passage, ...]
 
 
-def build_context(passages: Sequence[Passage], settings: ContextSettings, tokens: TokenCounter) -> Context:
+def build_context(
+    passages: Sequence[Passage], settings: ContextSettings, tokens: TokenCounter, *, max_tokens: int | None = None
+) -> Context:
     """The best passages until the limit is reached, in the order of the settings.
 
-    `passages` come best first. Text that is already there is not repeated.
+    `passages` come best first. Text that is already there is not repeated. `max_tokens` replaces the settings' limit.
     """
-    max_tokens = settings.max_tokens
+    max_tokens = settings.max_tokens if max_tokens is None else max_tokens
     blocks: list[str] = []
     used: list[Passage] = []
     keys: list[str] = []

@@ -1,7 +1,7 @@
 """The web path: the search results of a batch of questions become one context per question."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agents.contracts import Page, Passage, PassageKind, Query
 from agents.deadline import BatchClock, Deadline
@@ -87,6 +87,12 @@ class WebPath:
             self._evidence(selection, extraction, found, best)
             for selection, found, best in zip(selections, retrieved, ranked, strict=True)
         ]
+
+    def trimmed(self, evidence: WebEvidence, reserved_tokens: int) -> WebEvidence:
+        """The same evidence with so many tokens of the context left free for facts of other sources."""
+        left = max(0, self._settings.context.max_tokens - reserved_tokens)
+        context = build_context(evidence.passages, self._settings.context, self._tokens, max_tokens=left)
+        return replace(evidence, context=context.text, passages=context.passages)
 
     def _extract(self, selections: Sequence[Selection], deadline: Deadline) -> Extraction:
         """Every question's best page first, so that a short time is shared fairly."""

@@ -16,9 +16,10 @@ from agents.answering import normalise
 from agents.contracts import I_DONT_KNOW, Decision, Fact, Query
 from agents.crag_agent import CragAgent
 from agents.deadline import Deadline
-from agents.kg import Lookup
+from agents.kg import Lookup, NoKnowledgeGraph
 from agents.llm import Generation, GenerationRequest, load_language_model
 from agents.llm.scripted_engine import ScriptedLanguageModel
+from agents.public_data import NoPublicData
 from agents.settings import ScriptedEngine, Settings, load_settings
 from agents.web import WebPath
 
@@ -238,10 +239,10 @@ def test_a_model_with_a_stuck_call_inside_is_not_entered_again() -> None:
     assert agent.answer_batch(batch)[0][0].text == "Barry Levinson"
 
 
-class NeverBack:
+class NeverBack(NoKnowledgeGraph):
     """A source that hangs."""
 
-    def look_up(self, queries: Sequence[Query], deadline: Deadline) -> list[Lookup]:
+    def look_up(self, queries: Sequence[Query], domains: Sequence[str | None], deadline: Deadline) -> list[Lookup]:
         time.sleep(60)
         return []
 
@@ -260,27 +261,44 @@ def test_a_source_that_hangs_costs_time_but_no_answer() -> None:
     assert agent.answer_batch(batch_of(["who directed rain man?"]))[0][0].text == "Barry Levinson"
 
 
-class Records:
-    """A stand-in for the structured sources of later stages."""
+class Records(NoKnowledgeGraph):
+    """A graph that always knows the same."""
 
-    def look_up(self, queries: Sequence[Query], deadline: Deadline) -> list[Lookup]:
+    def look_up(self, queries: Sequence[Query], domains: Sequence[str | None], deadline: Deadline) -> list[Lookup]:
         return [Lookup(("get_movie('rain man')",), (Fact("The director is Barry Levinson.", "kg"),)) for _ in queries]
+
+
+class UnreadableTable(NoPublicData):
+    """Shipped facts that cannot be read."""
 
     def facts(self, queries: Sequence[Query], deadline: Deadline) -> list[tuple[Fact, ...]]:
         raise OSError("the table is unreadable")
 
 
-def test_structured_sources_join_the_context_and_their_faults_cost_nothing() -> None:
+def test_an_answer_from_the_graph_is_accepted_before_the_web_is_asked() -> None:
     settings = settings_with()
     model = load_language_model(settings.language_model)
     web = WebPath(settings.web, None, None, model)
-    agent = CragAgent(settings, model, web, knowledge_graph=Records(), public_data=Records())
+    agent = CragAgent(settings, model, web, knowledge_graph=Records())
     agent.warm_up()
     (answer,), (trace,) = agent.answer_batch(batch_of(["who directed rain man?"]))
     agent.close()
     assert answer.text == "Barry Levinson"
     assert trace.calls == ["get_movie('rain man')"]
-    assert trace.context.startswith('<doc source="kg">The director is Barry Levinson.</doc>')
+    assert answer.source == "knowledge graph"
+    assert '<doc source="kg">The director is Barry Levinson.</doc>' in trace.prompts["graph_answer"][-1]["content"]
+    assert "answer" not in trace.prompts
+
+
+def test_an_unreadable_table_costs_no_answer() -> None:
+    settings = settings_with()
+    model = load_language_model(settings.language_model)
+    web = WebPath(settings.web, None, None, model)
+    agent = CragAgent(settings, model, web, public_data=UnreadableTable())
+    agent.warm_up()
+    (answer,), (trace,) = agent.answer_batch(batch_of(["who directed rain man?"]))
+    agent.close()
+    assert answer.text == "Barry Levinson"
     assert any("the table is unreadable" in event for event in trace.events)
 
 

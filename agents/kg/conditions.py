@@ -1,0 +1,210 @@
+"""Comparing: which rows a condition lets through, and in what order rows stand."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from agents.kg.context import Calendar, LookupContext
+from agents.kg.language import Condition, Key, Operator, Previous
+from agents.kg.names import contains_words, fold, same_name
+from agents.kg.oscar_categories import same_category
+from agents.kg.results import Cell, Row, Value
+from agents.kg.schema import Column, Match, Table, Type
+
+_NUMBER = re.compile(r"([-+]?\d+(?:\.\d+)?)(?:\s*(thousand|million|billion|trillion)\b)?", re.IGNORECASE)
+_SCALE = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
+_TRUE = frozenset({"true", "yes", "1", "won", "win", "winner"})
+_EVER = (date.min, date.max)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparer:
+    """Conditions and orders over the rows of one table, with dates seen from the moment of the question."""
+
+    table: Table
+    context: LookupContext
+    calendar: Calendar
+    previous: tuple[Value, ...] = ()
+
+    def matching(self, rows: Sequence[Row], conditions: Sequence[Condition]) -> list[Row]:
+        """The rows that every condition lets through. A row that lacks the key passes none."""
+        tests = [self._test(condition) for condition in conditions]
+        return [row for row in rows if all(test(row) for test in tests)]
+
+    def ordered(self, rows: Sequence[Row], key: str, *, descending: bool) -> list[Row]:
+        """The rows by a key; equal ones by release date, those without the key last."""
+        column = self.table.column(key)
+        name, kind = (column.name, column.type) if column else (key, Type.TEXT)
+
+        def order(row: Row) -> tuple[float | str, str]:
+            return sort_value(row.cells.get(name), kind), str(row.cells.get("release_date") or "")
+
+        have = [row for row in rows if row.cells.get(name) not in (None, "", ())]
+        lack = [row for row in rows if row.cells.get(name) in (None, "", ())]
+        try:
+            return [*sorted(have, key=order, reverse=descending), *lack]
+        except TypeError:  # numbers and texts in one column: as texts
+            return [*sorted(have, key=lambda row: str(row.cells[name]), reverse=descending), *lack]
+
+    def _test(self, condition: Condition) -> Callable[[Row], bool]:
+        column = self.table.column(condition.key)
+        name = column.name if column else condition.key
+        value = condition.value
+        if isinstance(value, Key):
+            return lambda row: _between_keys(row.cells.get(name), condition.operator, row.cells.get(value.name))
+        if isinstance(value, Previous):
+            tests = [self._value_test(column, name, Operator.EQ, str(one)) for one in self.previous]
+            negated = condition.operator is Operator.NEQ
+            return lambda row: any(test(row.cells) for test in tests) is not negated
+        test = self._value_test(column, name, condition.operator, value)
+        return lambda row: test(row.cells)
+
+    def _value_test(
+        self, column: Column | None, name: str, operator: Operator, wanted: str
+    ) -> Callable[[Mapping[str, Cell]], bool]:
+        compare = self._comparison(column, operator, wanted)
+
+        def test(cells: Mapping[str, Cell]) -> bool:
+            cell = cells.get(name)
+            if cell is None:
+                return False
+            if isinstance(cell, tuple):
+                hits = [compare(one) for one in cell if not isinstance(one, Row)]
+                return all(hits) if operator is Operator.NEQ else any(hits)
+            return compare(cell)
+
+        return test
+
+    def _comparison(self, column: Column | None, operator: Operator, wanted: str) -> Callable[[Value], bool]:
+        kind = column.type if column else Type.TEXT
+        if kind is Type.DATE:
+            return self._dates(operator, wanted)
+        if kind in {Type.NUMBER, Type.MONEY, Type.YEAR, Type.YEARS}:
+            number = as_number(wanted)
+            if number is not None:
+                return lambda cell: _by_operator(as_number(cell), operator, number)
+        if kind is Type.FLAG:
+            flag = wanted.strip().lower() in _TRUE
+            return lambda cell: (bool(cell) is flag) is (operator is not Operator.NEQ)
+        equal = _text_equality(column, wanted)
+        if operator is Operator.EQ:
+            return equal
+        if operator is Operator.NEQ:
+            return lambda cell: not equal(cell)
+        return lambda cell: _by_operator(fold(str(cell)), operator, fold(wanted))
+
+    def _dates(self, operator: Operator, wanted: str) -> Callable[[Value], bool]:
+        """A cell that holds a month or a year only meets a condition if each of its days would."""
+        span = self.context.resolve(wanted, self.calendar).range
+        first, last = (span.first, span.last) if span else _EVER
+
+        def compare(cell: Value) -> bool:
+            days = day_span(str(cell))
+            if days is None:
+                return False
+            if operator is Operator.GE:
+                return days[0] >= first
+            if operator is Operator.LE:
+                return days[1] <= last
+            within = first <= days[0] and days[1] <= last
+            return within is (operator is Operator.EQ)
+
+        return compare
+
+
+def year_range(conditions: Sequence[Condition], key: str = "year") -> range | None:
+    """The years that conditions on a key allow, or None where there are none; used to ask the server for less."""
+    first, last, bound = 0, 9999, False
+    for condition in conditions:
+        number = as_number(condition.value) if condition.key == key and isinstance(condition.value, str) else None
+        if number is None or condition.operator is Operator.NEQ:
+            continue
+        bound = True
+        if condition.operator in {Operator.EQ, Operator.GE}:
+            first = max(first, int(number))
+        if condition.operator in {Operator.EQ, Operator.LE}:
+            last = min(last, int(number))
+    return range(first, last + 1) if bound else None
+
+
+def day_span(text: str) -> tuple[date, date] | None:
+    """First and last day of a date ``YYYY[-MM[-DD]]`` (what follows is ignored), or None."""
+    parts = text[:10].split("-")
+    try:
+        numbers = [int(part) for part in parts[:3]]
+        if len(numbers) == 3:
+            day = date(*numbers)
+            return day, day
+        if len(numbers) == 2:
+            first = date(numbers[0], numbers[1], 1)
+            following = date(numbers[0] + numbers[1] // 12, numbers[1] % 12 + 1, 1)
+            return first, following - timedelta(days=1)
+        return date(numbers[0], 1, 1), date(numbers[0], 12, 31)
+    except (ValueError, IndexError, TypeError):
+        return None
+
+
+def as_number(value: object) -> float | None:
+    """A number out of a cell or a text such as "1,200", "$3.5" or "2 million"; None where there is none."""
+    if isinstance(value, bool) or value is None:
+        return None
+    if isinstance(value, int | float):
+        return float(value)
+    found = _NUMBER.search(str(value).replace(",", ""))
+    return float(found.group(1)) * _SCALE.get((found.group(2) or "").lower(), 1) if found else None
+
+
+def exact_number(value: object) -> float | None:
+    """The number that a cell is, also where the server wrote it as a text; None for a text that only holds one."""
+    text = str(value).replace(",", "").strip()
+    return as_number(value) if not isinstance(value, str) or _NUMBER.fullmatch(text) else None
+
+
+def sort_value(cell: Cell, kind: Type) -> float | str:
+    """What a cell is sorted by: numbers as numbers, dates and texts as texts, the first of a list."""
+    if isinstance(cell, tuple):
+        first = cell[0] if cell else None
+        cell = None if isinstance(first, Row) else first
+    if kind in {Type.NUMBER, Type.MONEY, Type.YEAR, Type.YEARS}:
+        number = as_number(cell)
+        return number if number is not None else float("-inf")
+    return str(cell) if kind is Type.DATE else fold(str(cell))
+
+
+def _text_equality(column: Column | None, wanted: str) -> Callable[[Value], bool]:
+    how = column.match if column else Match.EXACT
+    meant = column.synonyms.get(wanted.strip().casefold(), wanted) if column else wanted
+    if how is Match.CATEGORY:
+        return lambda cell: same_category(meant, str(cell))
+    if how is Match.CONTAINS:
+        return lambda cell: contains_words(str(cell), meant)
+    if how is Match.NAME:
+        return lambda cell: same_name(str(cell), meant) or contains_words(str(cell), meant)
+    return lambda cell: fold(str(cell)) == fold(meant)
+
+
+def _by_operator(left: float | str | None, operator: Operator, right: float | str) -> bool:
+    if left is None:
+        return False
+    if operator in {Operator.EQ, Operator.NEQ}:
+        return (left == right) is (operator is Operator.EQ)
+    if isinstance(left, str) or isinstance(right, str):
+        return str(left) >= str(right) if operator is Operator.GE else str(left) <= str(right)
+    return left >= right if operator is Operator.GE else left <= right
+
+
+def _between_keys(left: Cell, operator: Operator, right: Cell) -> bool:
+    """Two cells of one row, as numbers where both are; `ge` and `le` are strict here (see `Operator`)."""
+    if left is None or right is None:
+        return False
+    numbers = exact_number(left), exact_number(right)
+    one: float | str
+    other: float | str
+    if numbers[0] is not None and numbers[1] is not None:
+        one, other = numbers[0], numbers[1]
+    else:
+        one, other = fold(str(left)), fold(str(right))
+    if operator in {Operator.EQ, Operator.NEQ}:
+        return (one == other) is (operator is Operator.EQ)
+    return _by_operator(one, operator, other) and one != other

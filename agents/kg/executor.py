@@ -1,0 +1,336 @@
+"""Carrying programs out: each statement against the graph or against what the statement before gave.
+
+All questions of a batch run at once, each in a thread of its own, over one client with one cache.
+"""
+
+import logging
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass, replace
+from datetime import datetime
+from statistics import fmean
+
+from agents.deadline import Deadline
+from agents.kg.client import KgBatch, KgClient, KgError, KgRequestError, KgSession
+from agents.kg.combine import shared_rows
+from agents.kg.conditions import Comparer, exact_number
+from agents.kg.context import Calendar, LookupContext, MeaninglessCallError, NoGameError, NotFoundError, Wanted
+from agents.kg.language import (
+    Argument,
+    Average,
+    Call,
+    Condition,
+    Key,
+    KgQueryError,
+    Limits,
+    Previous,
+    Program,
+    Sort,
+    Statement,
+    parse,
+    render,
+)
+from agents.kg.results import Result, Row, Status, Value
+from agents.kg.schema import Column, Domain, Schema, Table, Type, load_schema
+from agents.kg.tables import FILLERS
+from agents.kg.verbalise import say_average, say_nothing_found, verbalise
+from agents.settings import KgLimits
+
+log = logging.getLogger(__name__)
+
+_MOST_PREVIOUS = 8
+"""Names that `*` may stand for."""
+_GRACE_SECONDS = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One question's program, as text or already read, and the Pacific wall-clock time of asking."""
+
+    domain: Domain
+    program: str | Program
+    asked_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a program gave, statement by statement, and what it cost in HTTP calls (cached ones not counted)."""
+
+    results: tuple[Result, ...]
+    calls: int = 0
+
+
+class Executor:
+    """Runs programs against one server. Building it opens no connection; `close` ends the client's threads."""
+
+    def __init__(self, client: KgClient, limits: KgLimits) -> None:
+        self._client = client
+        self._limits = limits
+
+    def run_batch(self, tasks: Sequence[Task], deadline: Deadline) -> list[Outcome]:
+        """One outcome per task, in order; what is not done when the deadline is over is `kg_down`."""
+        if not tasks:
+            return []
+        pool = ThreadPoolExecutor(max_workers=min(16, len(tasks)), thread_name_prefix="kg-question")
+        with self._client.batch(deadline) as batch:
+            futures = [pool.submit(self._run, task, batch) for task in tasks]
+            wait(futures, timeout=max(0.0, deadline.remaining) + _GRACE_SECONDS)
+        pool.shutdown(wait=False, cancel_futures=True)
+        late = Result("", Status.KG_DOWN, explanation=("the time of the knowledge-graph stage was over",))
+        done = [future.done() and not future.cancelled() for future in futures]
+        return [future.result() if ready else Outcome((late,)) for future, ready in zip(futures, done, strict=True)]
+
+    def _run(self, task: Task, batch: KgBatch) -> Outcome:
+        session = batch.question(self._limits.calls)
+        try:
+            program = task.program
+            if isinstance(program, str):
+                program = parse(program, task.domain, Limits(max_statements=self._limits.statements))
+            results = _Run(task, session, self._limits.rows).results(program)
+        except KgQueryError as error:
+            results = (Result(str(task.program), Status.INVALID, explanation=(str(error),)),)
+        except Exception as fault:
+            # A fault of ours costs this question, not the batch.
+            log.exception("a program failed")
+            results = (Result(str(task.program), Status.INVALID, explanation=(f"{type(fault).__name__}: {fault}",)),)
+        return Outcome(results, session.calls)
+
+
+@dataclass(slots=True)
+class _State:
+    """What a statement leaves to the next one: the rows (all that match), their table, and the selected values.
+
+    `failed` is its result if there is nothing to go on with.
+    """
+
+    rows: list[Row]
+    table: Table
+    values: tuple[Value, ...]
+    failed: Result | None = None
+
+
+class _Run:
+    """One program on its way."""
+
+    def __init__(self, task: Task, session: KgSession, max_rows: int) -> None:
+        self._schema: Schema = load_schema(task.domain)
+        self._context = LookupContext(session, task.asked_at, max_rows)
+        self._calendar = Calendar.TRADING if task.domain is Domain.FINANCE else Calendar.CIVIL
+        self._max_rows = max_rows
+        self._state: _State | None = None
+
+    def results(self, program: Program) -> tuple[Result, ...]:
+        """One result per statement; a sort or average after one that failed fails in the same way.
+
+        A statement that works on the one before keeps its remarks, because it is told in its place.
+        """
+        done: list[Result] = []
+        for place, statement in enumerate(program.statements):
+            if isinstance(statement, Call):
+                self._context.start_anew()
+            call = render(Program((statement,)))
+            result = self._guarded(statement, call, self._wanted(program.statements[place:]))
+            done.append(replace(result, explanation=(*result.explanation, *self._context.remarks)))
+        return tuple(done)
+
+    def _guarded(self, statement: Statement, call: str, wanted: Wanted) -> Result:
+        """The result of a statement; every way to fail has its state."""
+        empty = False
+        refines = not isinstance(statement, Call)
+        try:
+            result = self._statement(statement, call, wanted)
+            return replace(result, refines=refines, partial=self._context.unread > 0)
+        except NotFoundError as error:
+            status, reason, empty = self._nothing(), str(error), isinstance(error, NoGameError)
+        except (MeaninglessCallError, KgRequestError) as error:
+            status, reason = Status.INVALID, str(error)
+        except KgError as error:  # also when the question has used up its calls: what was not asked is not known
+            status, reason = Status.KG_DOWN, str(error)
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as fault:
+            log.exception("a record is not what it should be")
+            status, reason = Status.KG_DOWN, f"a record could not be used: {type(fault).__name__}: {fault}"
+        failed = Result(call, status, explanation=(reason,), refines=refines, empty_calendar=empty)
+        if not refines or self._state is None:
+            self._state = _State([], self._schema.callable_tables[0], (), failed)
+        return failed
+
+    def _nothing(self) -> Status:
+        """What it means that nothing was found: nothing, unless all was read."""
+        return Status.KG_DOWN if self._context.unread else Status.NOT_FOUND
+
+    def _statement(self, statement: Statement, call: str, wanted: Wanted) -> Result:
+        if isinstance(statement, Call):
+            return self._call(statement, call, wanted)
+        state = self._state
+        if state is None:
+            raise MeaninglessCallError("there is no statement before this one")
+        if state.failed is not None:
+            return replace(state.failed, call=call)
+        if isinstance(statement, Average):
+            return self._average(state, call)
+        return self._sort(statement, state, call)
+
+    def _call(self, call: Call, text: str, wanted: Wanted) -> Result:
+        table = self._schema.tables[call.table]
+        comparer = Comparer(table, self._context, self._calendar, self._previous_values(call.conditions))
+        asked = self._groups(table, call, wanted)
+        groups = [comparer.matching(rows, call.conditions) for rows in asked]
+        rows = [row for group in groups for row in group]
+        if len(rows) > self._max_rows:
+            self._context.remark(f"only the first {self._max_rows:,} of {len(rows):,} {table.noun} were looked at")
+            rows = rows[: self._max_rows]
+        if call.take is None and table.take == "first":
+            taken = [group[0] for group in groups if group]
+        else:
+            taken = rows if call.take in {None, "all"} else rows[: int(call.take or 1)]
+        return self._finish(text, table, [row for group in asked for row in group], rows, taken, call)
+
+    def _sort(self, sort: Sort, state: _State, text: str) -> Result:
+        comparer = Comparer(state.table, self._context, self._calendar, state.values)
+        rows = comparer.matching(state.rows, sort.conditions)
+        if sort.key is not None:
+            rows = comparer.ordered(rows, sort.key, descending=sort.descending)
+        take = sort.take if sort.take is not None else ("all" if sort.conditions else 1)
+        return self._finish(text, state.table, state.rows, rows, rows if take == "all" else rows[: int(take)], sort)
+
+    def _average(self, state: _State, text: str) -> Result:
+        numbers = [number for number in map(exact_number, state.values) if number is not None]
+        if not numbers:
+            raise MeaninglessCallError("the statement before gave no numbers to average")
+        mean = round(fmean(numbers), 6)
+        self._state = replace(state, values=(mean,))
+        return Result(text, Status.OK, (), (mean,), say_average(mean, len(numbers), state.rows))
+
+    def _finish(
+        self, text: str, table: Table, asked: list[Row], rows: list[Row], taken: list[Row], statement: Call | Sort
+    ) -> Result:
+        """Select and count: of the rows `asked` for, `rows` meet the conditions, and of these some are taken.
+
+        The state keeps all rows, because the next statement works on all of them.
+        """
+        select, count = statement.select, statement.count
+        column = table.column(select) if select is not None else None
+        key = column.name if column else (select or table.default_key)
+        if column is not None and column.type is Type.ROWS:
+            return self._inner_rows(text, column, taken, statement)
+        if count:
+            values = _number_of(column, key if select is not None else None, rows, taken)
+        else:
+            values = flat(taken, key) if key is not None else ()
+        self._state = _State(rows, table, values)
+        if not (values or (not count and key is None and rows)) or (count and not values[0] and self._context.unread):
+            missing = say_nothing_found(table, rows or asked, key, statement.conditions if not rows else ())
+            failed = Result(text, self._nothing(), tuple(rows), explanation=(missing,))
+            self._state.failed = failed
+            return failed
+        number = values[0] if count else None
+        shown = key if select is not None or table.default_key == "value" else None
+        said = verbalise(
+            table, rows, taken, shown, conditions=statement.conditions, count=number, partial=self._context.unread > 0
+        )
+        return Result(text, Status.OK, tuple(rows), values, said)
+
+    def _inner_rows(self, text: str, column: Column, taken: list[Row], statement: Call | Sort) -> Result:
+        """A key that holds rows of another table: from here on the program speaks of those."""
+        cells = [row.cells.get(column.name) for row in taken]
+        found = [each for cell in cells if isinstance(cell, tuple) for each in cell if isinstance(each, Row)]
+        inner = self._schema.tables[column.rows_of or ""]
+        select = None if statement.count else next(iter(inner.columns))
+        return self._finish(text, inner, found, found, found, replace(statement, select=select, conditions=()))
+
+    def _groups(self, table: Table, call: Call, wanted: Wanted) -> list[list[Row]]:
+        """The table's rows: one group, or one for each name of a list and each value that `*` stands for."""
+        fill = FILLERS[self._schema.domain][table.name]
+        arguments: list[Argument] = [*call.arguments, *[None] * (len(table.parameters) - len(call.arguments))]
+        places = [place for place, one in enumerate(arguments) if isinstance(one, tuple | Previous)]
+        if len(places) > 1:
+            raise MeaninglessCallError("only one argument of a call may be a list or *")
+        single = [one if isinstance(one, str) else None for one in arguments]
+        if not places:
+            return [fill(self._context, single, wanted, call.conditions)]
+        place = places[0]
+        argument = arguments[place]
+        names = argument if isinstance(argument, tuple) else self._previous_names()
+        if not wanted.keys and len(names) > 1:
+            wanted = Wanted(frozenset(), whole=True)  # even to count what names share, one must know what they have
+        found: list[list[Row]] = []
+        missing: list[NotFoundError] = []
+        for name in names:
+            try:
+                found.append(fill(self._context, _with(single, place, name), wanted, call.conditions))
+            except NotFoundError as error:
+                missing.append(error)
+        if missing and (isinstance(argument, tuple) or not any(found)):
+            raise missing[0]
+        for each in missing:
+            self._context.remark(str(each))
+        return shared_rows(table, place, found, call.select) if isinstance(argument, tuple) else found
+
+    def _previous_names(self) -> tuple[str, ...]:
+        state = self._state
+        if state is None:
+            raise MeaninglessCallError("there is no statement before this one for * to stand for")
+        if state.failed is not None and state.failed.status is Status.KG_DOWN:
+            raise KgError("the statement before could not be asked")
+        if state.failed is not None and state.failed.status is Status.INVALID:
+            raise MeaninglessCallError("the statement before makes no sense")
+        names = tuple(dict.fromkeys(str(value) for value in state.values if value not in (None, "")))
+        if not names:
+            raise NotFoundError("the statement before gave nothing for * to stand for")
+        if len(names) > _MOST_PREVIOUS:
+            self._context.remark(f"* stands for the first {_MOST_PREVIOUS} of {len(names)} values")
+        return names[:_MOST_PREVIOUS]
+
+    def _previous_values(self, conditions: Sequence[Condition]) -> tuple[Value, ...]:
+        if not any(isinstance(condition.value, Previous) for condition in conditions):
+            return ()
+        return self._previous_names()
+
+    def _wanted(self, statements: Sequence[Statement]) -> Wanted:
+        """The keys that a call and the sorts after it look at; the whole record where one of them selects none."""
+        keys: set[str] = set()
+        whole = False
+        inner: Table | None = None
+        for place, statement in enumerate(statements):
+            if place and isinstance(statement, Call):
+                break
+            if isinstance(statement, Average):
+                continue
+            keys.update(condition.key for condition in statement.conditions)
+            keys.update(c.value.name for c in statement.conditions if isinstance(c.value, Key))
+            if isinstance(statement, Sort) and statement.key:
+                keys.add(statement.key)
+            if isinstance(statement, Call):
+                column = self._schema.tables[statement.table].column(statement.select or "")
+                inner = self._schema.tables[column.rows_of] if column is not None and column.rows_of else None
+            if statement.select is not None:
+                keys.add(statement.select)
+            following = statements[place + 1] if place + 1 < len(statements) else None
+            if statement.select is None and not statement.count and not isinstance(following, Sort | Average):
+                whole = True
+        if inner is not None and whole:  # it is the inner rows that are to be told
+            keys, whole = keys | set(inner.columns), False
+        return Wanted(frozenset(keys), whole)
+
+
+def flat(rows: Sequence[Row], key: str | None) -> tuple[Value, ...]:
+    """The values of a key over rows, lists flattened, absent values left out."""
+    cells = (row.cells.get(key) for row in rows if key is not None)
+    each = (value for cell in cells for value in (cell if isinstance(cell, tuple) else (cell,)))
+    return tuple(value for value in each if value is not None and not isinstance(value, Row))
+
+
+def _number_of(column: Column | None, key: str | None, rows: list[Row], taken: list[Row]) -> tuple[Value, ...]:
+    """The number of rows, of rows that have a key, or of the entries of the lists that a key holds."""
+    if key is None:
+        return (len(rows),)
+    known = [row for row in taken if row.cells.get(key) is not None]
+    if (column is not None and column.type in {Type.TEXTS, Type.YEARS}) or isinstance(
+        known[0].cells[key] if known else None, tuple
+    ):
+        return (len(flat(known, key)),) if known else ()
+    return (sum(row.cells.get(key) is not None for row in rows),)
+
+
+def _with(names: Sequence[str | None], place: int, name: str) -> list[str | None]:
+    return [name if position == place else one for position, one in enumerate(names)]

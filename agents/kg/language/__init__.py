@@ -1,0 +1,45 @@
+"""The regularised query language of the knowledge graph (db3 section 3.2): text -> program -> its one canonical form.
+
+`parse` reads what a model wrote, `render` writes it properly, `constraint` is the grammar that a model's output can be
+held to. docs/kg_language.md teaches the language.
+"""
+
+from agents.kg.language.constraint import constraint
+from agents.kg.language.errors import ErrorKind, Fault, KgQueryError
+from agents.kg.language.parse import DEFAULT, Limits, parse
+from agents.kg.language.program import (
+    Argument,
+    Average,
+    Call,
+    Condition,
+    Key,
+    Operator,
+    Previous,
+    Program,
+    Sort,
+    Statement,
+    Take,
+)
+from agents.kg.language.render import render
+
+__all__ = [
+    "DEFAULT",
+    "Argument",
+    "Average",
+    "Call",
+    "Condition",
+    "ErrorKind",
+    "Fault",
+    "Key",
+    "KgQueryError",
+    "Limits",
+    "Operator",
+    "Previous",
+    "Program",
+    "Sort",
+    "Statement",
+    "Take",
+    "constraint",
+    "parse",
+    "render",
+]

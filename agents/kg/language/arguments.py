@@ -1,0 +1,206 @@
+"""Binds what stands between the brackets of a call: names to arguments, comparisons to conditions."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+
+from agents.kg.language.errors import ErrorKind, KgQueryError
+from agents.kg.language.faults import error
+from agents.kg.language.names import find_table, fold, nearest_keys
+from agents.kg.language.program import Argument, Condition, Key, Operator, Previous
+from agents.kg.language.syntax import Comparison, Group, Invocation, Slot, Star, Text
+from agents.kg.schema import Column, Parameter, ParameterKind, Schema, Table, Type
+
+_OPERATORS = {
+    **dict.fromkeys(("eq", "equal", "equals", "=", "=="), Operator.EQ),
+    **dict.fromkeys(("neq", "ne", "notequal", "!=", "<>", "≠"), Operator.NEQ),
+    **dict.fromkeys(("ge", "gte", "gt", ">=", ">", "≥"), Operator.GE),
+    **dict.fromkeys(("le", "lte", "lt", "<=", "<", "≤"), Operator.LE),
+}
+"""Spellings of the four operators. There is no strict comparison with a value; `gt` and `lt` are read as the others."""
+
+_NOTHING = frozenset({"none", "null"})
+_YEAR = re.compile(r"(1[89]|20)[0-9]{2}")
+_ORDERED = {Type.NUMBER: "number", Type.MONEY: "number", Type.DATE: "date", Type.YEAR: "date"}
+"""Types with an order, by what they compare with. No value of theirs is a key's name, so a quoted key stays a key."""
+
+
+def is_nothing(slot: Slot) -> bool:
+    """Whether a slot is empty, `None`, an empty text or an empty list: any of which means "any"."""
+    if isinstance(slot, Text):
+        return not slot.text or (not slot.quoted and slot.text.lower() in _NOTHING)
+    return slot is None or (isinstance(slot, Group) and all(map(is_nothing, slot.items)))
+
+
+class Contents:
+    """The names (by place) and the conditions in the brackets of one call on a table.
+
+    Raises:
+        KgQueryError: a condition has an unknown key or no value, a call stands in the call, or `*` has no meaning
+            because no statement comes before (`has_previous`).
+    """
+
+    def __init__(self, text: str, schema: Schema, table: Table, slots: Iterable[Slot], *, has_previous: bool) -> None:
+        self._text = text
+        self._schema = schema
+        self._table = table
+        self._has_previous = has_previous
+        self._names: list[Text | Star | Group | None] = []
+        self.conditions: list[Condition] = []
+        self._collect(slots)
+
+    def arguments(self) -> tuple[Argument, ...]:
+        """The arguments of a table, without None at the end.
+
+        Raises:
+            KgQueryError: there are too many, or one is of the wrong kind.
+        """
+        arguments: list[Argument] = []
+        for index, name in enumerate(self._names):
+            parameters = self._table.parameters
+            arguments.append(self._argument(name, parameters[index] if index < len(parameters) else None))
+        while arguments and arguments[-1] is None:
+            arguments.pop()
+        return tuple(arguments)
+
+    def order(self) -> tuple[str | None, bool]:
+        """The key of a `sort` and whether it is descending.
+
+        Raises:
+            KgQueryError: there are several keys, or the table has no such key.
+        """
+        key, descending = None, False
+        for name in self._names:
+            if name is None or is_nothing(name):
+                continue
+            if not isinstance(name, Text) or key is not None:
+                raise self.wrong("sort takes conditions or None, then one key, with - for descending", name.position)
+            if self._table.column(name.text) is None and self._take_year(name):
+                continue
+            bare = name.text.lstrip("-–−").strip()
+            key, descending = self.key(replace(name, text=bare)), bare != name.text
+        return key, descending
+
+    def key(self, name: Text) -> str:
+        """The canonical name of a key of the table.
+
+        Raises:
+            KgQueryError: the table has no such key.
+        """
+        column = self._table.column(name.text)
+        if column is not None:
+            return column.name
+        if self._table.extra_keys and fold(name.text) and not is_nothing(name):
+            return name.text
+        message = f"{self._table.name} has no key {name.text!r}; it has {nearest_keys(name.text, self._table)}"
+        raise error(ErrorKind.UNKNOWN_KEY, message, self._text, name.position)
+
+    def wrong(self, message: str, position: int) -> KgQueryError:
+        """The error for an argument that does not fit."""
+        return error(ErrorKind.WRONG_ARGUMENT, message, self._text, position)
+
+    def _collect(self, slots: Iterable[Slot]) -> None:
+        for slot in slots:
+            if isinstance(slot, Invocation):
+                self.conditions.append(self._operation(slot))
+            elif isinstance(slot, Comparison):
+                self._comparison(slot)
+            elif isinstance(slot, Group) and any(
+                isinstance(part, Invocation | Comparison | Group) for part in slot.items
+            ):
+                self._collect(part for part in slot.items if not is_nothing(part))
+            else:
+                self._names.append(slot)
+
+    def _operation(self, item: Invocation) -> Condition:
+        operator = _OPERATORS.get(fold(item.name))
+        if operator is None:
+            if find_table(self._schema, item.name) or fold(item.name) == "sort":
+                raise self.wrong(
+                    "a call cannot stand in a call: write it on the line before, and * here", item.position
+                )
+            raise self.wrong(f"{item.name} is no operator: eq, neq, ge, le; names go in quotes", item.position)
+        match item.items:
+            case (Text() as key, (Text() | Star()) as value) if not item.trailers:
+                return self._condition(operator, key, value)
+            case _:
+                raise self.wrong(f"write {operator}(key,value), one key and one value", item.position)
+
+    def _comparison(self, item: Comparison) -> None:
+        """A condition such as `year >= 2012`, or an argument by its name such as `person="x"`."""
+        if not isinstance(item.left, Text):
+            raise self.wrong("a key must stand before the comparison", item.position)
+        places = {fold(parameter.name): index for index, parameter in enumerate(self._table.parameters)}
+        place = places.get(fold(item.left.text)) if item.operator == "=" else None
+        if place is not None and all(name is None for name in self._names[place : place + 1]):
+            self._names += [None] * (place + 1 - len(self._names))
+            self._names[place] = item.right
+        else:
+            self.conditions.append(self._condition(_OPERATORS[item.operator], item.left, item.right))
+
+    def _condition(self, operator: Operator, key: Text, value: Text | Star) -> Condition:
+        name = self.key(key)
+        if isinstance(value, Star):
+            return Condition(operator, name, self._previous(value))
+        if is_nothing(value):
+            raise self.wrong(f"{operator}({name}, ...) needs a value", value.position)
+        column, other = self._table.columns.get(name), self._table.column(value.text)
+        if column and other and other is not column and (not value.quoted or _are_comparable(column, other)):
+            return Condition(operator, name, Key(other.name))
+        is_flag = column is not None and column.type is Type.FLAG
+        return Condition(operator, name, value.text.lower() if is_flag else value.text)
+
+    def _argument(self, name: Text | Star | Group | None, parameter: Parameter | None) -> Argument:
+        if name is None or is_nothing(name):
+            return None
+        if isinstance(name, Text) and self._may_be_year(name, parameter) and self._take_year(name):
+            return None
+        if parameter is None:
+            takes = ", ".join(parameter.name for parameter in self._table.parameters)
+            raise self.wrong(f"{self._table.name} takes {takes}, then conditions such as eq(key,value)", name.position)
+        match name:
+            case Star():
+                return self._previous(name)
+            case Text():
+                return name.text
+            case Group():
+                return self._names_of(name, parameter)
+
+    def _names_of(self, group: Group, parameter: Parameter) -> Argument:
+        parts = [part for part in group.items if not is_nothing(part)]
+        names = tuple(part.text for part in parts if isinstance(part, Text))
+        if len(names) < len(parts):
+            raise self.wrong("a list holds names in quotes, or conditions", group.position)
+        if len(names) > 1 and not parameter.kind.is_entity:
+            raise self.wrong(f"{parameter.name} is one {parameter.kind}, not a list", group.position)
+        return names if len(names) > 1 else names[0]
+
+    def _may_be_year(self, name: Text, parameter: Parameter | None) -> bool:
+        """Whether a year stands for a condition: past the arguments always, in their places where it is bare.
+
+        The one argument of `get_movie` stays a name, bare or not: there are films called 1917 and 2012.
+        """
+        if parameter is None:
+            return True
+        column = self._table.column("year")
+        has_years = column is not None and column.type is Type.YEAR
+        is_title = parameter.kind is ParameterKind.MOVIE and len(self._table.parameters) == 1
+        return has_years and parameter.kind.is_entity and not name.quoted and not is_title
+
+    def _take_year(self, name: Text) -> bool:
+        """Make `eq(year,...)` of a year, if it is one and the table has years."""
+        column = self._table.column("year")
+        if column is None or not _YEAR.fullmatch(name.text):
+            return False
+        self.conditions.append(Condition(Operator.EQ, column.name, name.text))
+        return True
+
+    def _previous(self, star: Star) -> Previous:
+        if not self._has_previous:
+            message = "* is what the statement before gave, and there is none"
+            raise error(ErrorKind.NOTHING_BEFORE, message, self._text, star.position)
+        return Previous()
+
+
+def _are_comparable(column: Column, other: Column) -> bool:
+    return column.type in _ORDERED and _ORDERED[column.type] == _ORDERED.get(other.type)

@@ -1,0 +1,142 @@
+"""The grammar that holds a language model to the calls of one domain: part 1 of `calls.lark`, copied for each table.
+
+What the schema knows is spelled out: the tables, how many arguments each takes, its keys in every place where a key may
+stand. So a model can err in what it asks, not in how. Names are free.
+"""
+
+import functools
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from agents.kg.language.syntax import CANONICAL
+from agents.kg.schema import Domain, Parameter, Schema, Table, Type, load_schema
+
+MAX_STATEMENTS = 4
+"""As many as the longest labelled program has; the parser reads twice as many."""
+
+_RULE = re.compile(r"^(\w+): ?(.*(?:\n +\|.*)*)", re.MULTILINE)
+_RULES: dict[str, str] = dict(_RULE.findall(CANONICAL))
+_BY_TABLE = frozenset({"call", "sort", "order", "conditions", "condition", "select"})
+"""The rules that are copied for each table, because they lead to TABLE or KEY."""
+_REPLACED = frozenset({"program", "statement", "arguments", "argument", "TABLE"})
+"""The rules in whose place stands what the schema says."""
+_SYMBOL = re.compile(r"arguments\?|[A-Za-z_]+")
+_LITERAL = re.compile(r"(\"(?:[^\"\\]|\\.)*\")")
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """A table as it may be called: from the first statement or later, and with the rows of which table it leaves."""
+
+    table: Table
+    rows: Table
+    key: str | None
+    """The one key that is selected, where this key leads to another table's rows."""
+    is_first: bool
+
+    @property
+    def name(self) -> str:
+        """The beginning of the names of its rules."""
+        parts = ["first" if self.is_first else "later", self.table.name, self.key]
+        return "_".join(part for part in parts if part)
+
+
+@functools.cache
+def constraint(domain: Domain | str) -> str:
+    """The Lark text for `GenerationRequest.grammar`; llguidance reads it, and every text it allows can be parsed.
+
+    It allows `None`, and 1 to 4 statements in canonical form. `sort`, `average` and `*` follow only where there is
+    something to work on. It does not keep a program within the parser's 2,000 bytes: the limit on new tokens does.
+    """
+    schema = load_schema(domain)
+    lines = [f"start: NOTHING | {_calls(schema, MAX_STATEMENTS, is_first=True)}"]
+    for left in range(1, MAX_STATEMENTS):
+        lines.append(f"next_{left}: {_calls(schema, left, is_first=False)}")
+        lines += [_after(table, left) for table in schema.tables.values()]
+    for form in [*_forms(schema, is_first=True), *_forms(schema, is_first=False)]:
+        lines += _call_rules(form)
+    for table in schema.tables.values():
+        lines += _row_rules(table)
+    lines += [f"{name}: {body}" for name, body in _RULES.items() if name not in _BY_TABLE | _REPLACED]
+    return "\n".join(lines) + "\n"
+
+
+def _forms(schema: Schema, *, is_first: bool) -> Iterator[_Form]:
+    for table in schema.callable_tables:
+        yield _Form(table, table, None, is_first)
+        for column in table.columns.values():
+            if column.rows_of is not None:
+                yield _Form(table, schema.tables[column.rows_of], column.name, is_first)
+
+
+def _calls(schema: Schema, left: int, *, is_first: bool) -> str:
+    """A call of any table, and after it at most `left - 1` more statements."""
+    forms = _forms(schema, is_first=is_first)
+    return " | ".join(
+        f"{form.name}_call" + (f" after_{form.rows.name}_{left - 1}?" if left > 1 else "") for form in forms
+    )
+
+
+def _after(table: Table, left: int) -> str:
+    """What may follow rows of a table when `left` statements are left. Of a mean there is nothing to sort."""
+    more = f" after_{table.name}_{left - 1}?" if left > 1 else ""
+    call = f" (NEXT next_{left - 1})?" if left > 1 else ""
+    return f"after_{table.name}_{left}: NEXT {table.name}_sort{more} | NEXT AVERAGE_CALL{call} | NEXT next_{left}"
+
+
+def _call_rules(form: _Form) -> list[str]:
+    """The rules of a call: its own arguments, conditions and keys. `*` needs a statement before."""
+    prefix = form.name
+    rules = _copies(prefix, ("call", "conditions", "condition", "select"))
+    rules["call"] = rules["call"].replace("TABLE", f'"{form.table.name}"')
+    if form.key is not None:
+        rules["call"] = rules["call"].replace(f"{prefix}_select?", f"{prefix}_select")
+        rules["select"] = rules["select"].replace("KEY", f'"{form.key}"').rpartition(" | ")[0]
+    else:
+        rules["select"] = rules["select"].replace("KEY", _selectable(form.table))
+    rules["condition"] = rules["condition"].replace("KEY", f"{form.table.name}_key")
+    rules["arguments"] = _arguments(prefix, form.table.parameters)
+    if form.is_first:
+        rules = {name: body.replace(" | PREVIOUS", "") for name, body in rules.items()}
+    return [f"{prefix}_{name}: {body}" for name, body in rules.items()]
+
+
+def _row_rules(table: Table) -> list[str]:
+    """The rules of `sort` on rows of a table, and the keys of the table."""
+    rules = _copies(table.name, ("sort", "order", "conditions", "condition", "select"))
+    rules["select"] = rules["select"].replace("KEY", _selectable(table))
+    rules = {name: body.replace("KEY", f"{table.name}_key") for name, body in rules.items()}
+    keys = [column.name for column in table.columns.values() if column.type is not Type.ROWS]
+    rules["key"] = " | ".join(f'"{name}"' for name in keys)
+    return [f"{table.name}_{name}: {body}" for name, body in rules.items()]
+
+
+def _selectable(table: Table) -> str:
+    """Keys that an info box has and the schema does not are free, but only to be looked up."""
+    return f"({table.name}_key | KEY)" if table.extra_keys else f"{table.name}_key"
+
+
+def _copies(prefix: str, names: Sequence[str]) -> dict[str, str]:
+    """Rules of part 1 that lead to each other's copies."""
+
+    def symbol(match: re.Match[str]) -> str:
+        name = match[0].rstrip("?")
+        return f"{prefix}_{name}" if name in names or name == "arguments" else match[0]
+
+    copies = {}
+    for name in names:
+        parts = _LITERAL.split(_RULES[name])
+        copies[name] = "".join(part if part.startswith('"') else _SYMBOL.sub(symbol, part) for part in parts)
+    return copies
+
+
+def _arguments(prefix: str, parameters: Sequence[Parameter]) -> str:
+    """At least one argument that says something, or conditions after all the arguments."""
+    anything = [f'(NOTHING | {_argument(parameter)}) ","' for parameter in parameters]
+    ends = [" ".join([*anything[:index], _argument(parameter)]) for index, parameter in enumerate(parameters)]
+    return " | ".join([*ends, " ".join([*anything, f"{prefix}_conditions"])])
+
+
+def _argument(parameter: Parameter) -> str:
+    return "(QUOTED | names | PREVIOUS)" if parameter.kind.is_entity else "(QUOTED | PREVIOUS)"

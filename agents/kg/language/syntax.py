@@ -1,0 +1,204 @@
+"""Reads the lenient form of `calls.lark` into what was written, before the schema says what it means."""
+
+import functools
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lark import Lark, Token, Transformer
+
+GRAMMAR = Path(__file__).with_name("calls.lark").read_text(encoding="utf-8")
+CANONICAL, LENIENT = GRAMMAR.split("// ---- 2. lenient", maxsplit=1)
+"""The two parts of the file: what is printed and generated, and what more is read."""
+
+_ESCAPE = re.compile(r"\\([\"'”’\\])")
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A name, number, key or `None`, in quotes or bare."""
+
+    text: str
+    quoted: bool
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Star:
+    """`*`."""
+
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Arguments in square brackets."""
+
+    items: "tuple[Slot, ...]"
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """`year >= 2012`."""
+
+    left: Text | Star
+    operator: str
+    right: Text | Star
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """`["name"]`, `["len"]` or `[0]`."""
+
+    value: Text | Star
+    position: int
+    is_alone: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Sliced:
+    """`[start:stop]`."""
+
+    start: Text | Star | None
+    stop: Text | Star | None
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Invocation:
+    """`name(items)` and what follows its bracket; a table, an operator, `sort` or `average`."""
+
+    name: str
+    items: "tuple[Slot, ...]"
+    trailers: tuple[Selected | Sliced, ...]
+    position: int
+
+
+Slot = Text | Star | Group | Comparison | Invocation | None
+"""What stands between two commas; None where nothing does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """One statement: `take` is `all`, digits or empty; `body` None is the bare word `average`."""
+
+    take: str
+    body: Invocation | None
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """The word `None` in a statement's place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surplus:
+    """A closing bracket after a statement that has all of its own."""
+
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """A bracket round all statements, as in a list of calls."""
+
+    position: int
+
+
+Item = Written | Nothing | Surplus | Opening
+
+
+class _Builder(Transformer[Token, list[Item]]):
+    """Called by the parser for each rule as it is completed: bottom-up, so without recursion."""
+
+    def start(self, items: list[Item | Token]) -> list[Item]:
+        return [_word(item) if isinstance(item, Token) else item for item in items]
+
+    def surplus(self, tokens: list[Token]) -> Surplus:
+        return Surplus(_start(tokens[0]))
+
+    def take(self, tokens: list[Token]) -> Token:
+        return tokens[0]
+
+    def statement_read(self, children: list[Any]) -> Written:
+        take, body = children
+        written = str(take).lower() if take else ""
+        if isinstance(body, Invocation):
+            return Written(written, body, body.position)
+        return Written(written, None, _start(body))
+
+    def invocation(self, children: list[Any]) -> Invocation:
+        name, items, *trailers = children
+        return Invocation(str(name), items, tuple(trailers), _start(name))
+
+    def slots(self, items: list[Slot]) -> tuple[Slot, ...]:
+        return tuple(items)
+
+    def slot(self, content: list[Slot]) -> Slot:
+        return content[0] if content else None
+
+    def comparison(self, children: list[Any]) -> Comparison:
+        left, operator, right = children
+        return Comparison(left, str(operator), right, left.position)
+
+    def group(self, children: list[Any]) -> Group:
+        bracket, items = children
+        return Group(items, _start(bracket))
+
+    def value(self, tokens: list[Token]) -> Text | Star:
+        first = tokens[0]
+        if first.type == "STAR":
+            return Star(_start(first))
+        quoted = tokens[-1].type == "TEXT"
+        text = " ".join(tokens)
+        if quoted:
+            text = "".join(tokens[:-1]) + _ESCAPE.sub(r"\1", tokens[-1][1:-1])
+        return Text(" ".join(text.split()), quoted, _start(first))
+
+    def select_read(self, children: list[Any]) -> Selected:
+        bracket, value, *more = children
+        return Selected(value, _start(bracket), is_alone=not more)
+
+    def slice_read(self, children: list[Any]) -> Sliced:
+        bracket, start, stop = children
+        return Sliced(start, stop, _start(bracket))
+
+
+def _word(token: Token) -> Item:
+    return Nothing() if token.type == "NONE" else Opening(_start(token))
+
+
+def _start(token: Token) -> int:
+    return token.start_pos or 0
+
+
+@functools.cache
+def reader() -> Lark:
+    """The parser of the lenient form, made on first use (30 ms)."""
+    return Lark(
+        GRAMMAR,
+        start="start",
+        parser="lalr",
+        lexer="contextual",
+        transformer=_Builder(),
+    )
+
+
+def terminal(name: str) -> str:
+    """The regular expression of a terminal of the grammar."""
+    return next(entry.pattern.to_regexp() for entry in reader().terminals if entry.name == name)
+
+
+def read(text: str) -> Sequence[Item]:
+    """What is written in a text.
+
+    Raises:
+        lark.UnexpectedInput: the text does not follow the grammar.
+    """
+    items: Any = reader().parse(text)
+    return list(items)

@@ -1,0 +1,152 @@
+"""The knowledge-graph path: questions -> calls -> results -> facts, each step for the whole batch at once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from agents.contracts import Fact, Query
+from agents.deadline import Deadline
+from agents.encoders.base import DenseEncoder
+from agents.kg.client import KgClient
+from agents.kg.direct import direct_answer
+from agents.kg.executor import Executor, Outcome, Task
+from agents.kg.results import Result, Status
+from agents.kg.schema import Domain
+from agents.kg.writing import CallWriter, Question, Written, invented_dates
+from agents.llm.base import LanguageModel
+from agents.settings import KnowledgeGraphSettings
+
+WRITING_SHARE = 0.75
+"""Part of the stage's time for writing calls; a graph on the same machine answers in a fraction of the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """What the knowledge graph said about one question.
+
+    `calls` are the statements as they were carried out, `facts` what they gave in sentences, `domain` the domain whose
+    tables were asked. `statuses` has the state of each statement. `empty_calendar` is true where a game was asked for
+    on a date on which the graph, which knows the team, has none. `direct_answer` is the value that answers the question
+    by itself, where there is one. `events` tell the trace what went wrong; `prompt` and
+    `generation` are what the writing model read and wrote.
+    """
+
+    calls: tuple[str, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    domain: str | None = None
+    statuses: tuple[Status, ...] = ()
+    empty_calendar: bool = False
+    direct_answer: str | None = None
+    events: tuple[str, ...] = ()
+    prompt: Any = None
+    generation: Any = None
+
+    @property
+    def found(self) -> bool:
+        """Whether any statement gave something that could answer."""
+        return bool(self.facts) and (not self.statuses or Status.OK in self.statuses)
+
+    @property
+    def down(self) -> bool:
+        """Whether the server failed on a call."""
+        return Status.KG_DOWN in self.statuses
+
+
+class KnowledgeGraphPath:
+    """db3's knowledge graph retrieval module (section 3.2): write calls, run them, put the results into sentences."""
+
+    def __init__(
+        self,
+        settings: KnowledgeGraphSettings,
+        address: str,
+        model: LanguageModel,
+        dense: DenseEncoder | None = None,
+    ) -> None:
+        self._settings = settings
+        self._model = model
+        self._writer = CallWriter(settings.writer, model, dense)
+        self._client = KgClient(address, settings.client)
+        self._executor = Executor(self._client, settings.limits)
+
+    def warm_up(self) -> None:
+        """Encode the example bank."""
+        self._writer.warm_up()
+
+    def close(self) -> None:
+        """Close the connections to the server."""
+        self._client.close()
+
+    def look_up(self, queries: Sequence[Query], domains: Sequence[str | None], deadline: Deadline) -> list[Lookup]:
+        """One lookup per query, in order; `domains` are those that a router knows already.
+
+        A question without calls (the writer thinks that the graph does not know, or wrote nothing readable) has no
+        facts. A dead server costs the time of a few refused connections, whatever the size of the batch.
+        """
+        questions = [
+            Question(query.text, query.query_time, Domain(domain) if domain in set(Domain) else None)
+            for query, domain in zip(queries, domains, strict=True)
+        ]
+        written = self._writer.write(questions, deadline.within(deadline.remaining * WRITING_SHARE))
+        invented = [
+            invented_dates(query.text, each.domain, each.program, query.asked_at) if each.program is not None else []
+            for query, each in zip(queries, written, strict=True)
+        ]
+        tasks = {
+            place: Task(each.domain, each.program, queries[place].asked_at)
+            for place, each in enumerate(written)
+            if each.program is not None and each.program.statements and not invented[place]
+        }
+        outcomes = dict(zip(tasks, self._executor.run_batch(list(tasks.values()), deadline), strict=True))
+        return [
+            self._lookup(queries[place], each, outcomes.get(place), invented[place])
+            for place, each in enumerate(written)
+        ]
+
+    def _lookup(self, query: Query, written: Written, outcome: Outcome | None, invented: Sequence[str]) -> Lookup:
+        asked = [{"role": message.role, "content": message.content} for message in written.request.messages]
+        base = Lookup(
+            domain=str(written.domain),
+            prompt=asked or written.request.prompt,
+            generation=written.generation,
+            events=tuple(
+                f"the writer's calls could not be read: {fault.kind}: {fault.message}" for fault in written.faults
+            ),
+        )
+        if invented:
+            said = f"the calls were dropped: they name {', '.join(invented)}, for which the question gives no reason"
+            return replace(base, events=(*base.events, said))
+        if outcome is None or written.program is None:
+            said = "the calls were dropped" if written.program is None else "the writer expects no answer in the graph"
+            return replace(base, calls=("None",) if written.program is not None else (), events=(*base.events, said))
+        results = _told(outcome.results)
+        direct = direct_answer(query.text, written.domain, written.program, outcome.results)
+        longest = self._settings.max_fact_tokens // max(1, len(results))
+        asked_for = [result for result in outcome.results if not result.refines]
+        failed = [result for result in outcome.results if result.status in {Status.KG_DOWN, Status.INVALID}]
+        return replace(
+            base,
+            calls=tuple(result.call for result in outcome.results if result.call),
+            facts=tuple(self._fact(result, longest) for result in results),
+            direct_answer=direct if self._settings.direct_answers else None,
+            statuses=tuple(result.status for result in outcome.results),
+            empty_calendar=bool(asked_for) and all(result.empty_calendar for result in asked_for),
+            events=(*base.events, *(f"{r.status}: {r.call}: {' '.join(r.explanation)}" for r in failed)),
+        )
+
+    def _fact(self, result: Result, longest: int) -> Fact:
+        said = " ".join((result.text, *result.explanation)).strip()
+        if result.status is Status.NOT_FOUND:
+            said = f"Not found: {said}"
+        return Fact(self._model.truncate(said, longest), f"knowledge graph: {result.call}")
+
+
+def _told(results: Sequence[Result]) -> list[Result]:
+    """The results that answer: found or known not to be; of a call and the sort after it, only the last."""
+    told: list[Result] = []
+    for result in results:
+        if result.status not in {Status.OK, Status.NOT_FOUND}:
+            continue
+        if result.refines and told:
+            told.pop()
+        told.append(result)
+    return told

@@ -1,0 +1,201 @@
+"""The tables of each domain: what the executor can fill, the prompts show, the grammar allows and the docs explain.
+
+One TOML file per domain is the only place where tables and keys are named.
+"""
+
+import enum
+import functools
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+FOLDER = Path(__file__).parent
+COUNT_KEY = "len"
+"""What a key's place holds when the number of rows is asked for; never a column."""
+
+
+class Domain(enum.StrEnum):
+    """The five domains of CRAG; each has its own tables."""
+
+    MOVIE = "movie"
+    FINANCE = "finance"
+    MUSIC = "music"
+    SPORTS = "sports"
+    OPEN = "open"
+
+
+class Type(enum.StrEnum):
+    """What a key's values are, and so how they compare and how they are put into words."""
+
+    TEXT = "text"
+    NUMBER = "number"
+    MONEY = "money"
+    """US dollars."""
+    DATE = "date"
+    """``YYYY[-MM[-DD]]``; a shorter date stands for the whole month or year."""
+    YEAR = "year"
+    FLAG = "flag"
+    TEXTS = "texts"
+    """A list of texts."""
+    YEARS = "years"
+    ROWS = "rows"
+    """Rows of another table."""
+
+
+class Match(enum.StrEnum):
+    """When a text of a row equals the text of a condition."""
+
+    EXACT = "exact"
+    """Equal but for case, accents and punctuation."""
+    CONTAINS = "contains"
+    """The condition's words stand in it: "james bond" is in "James Bond (007)"."""
+    NAME = "name"
+    """The name of one entity, one typo allowed, or a part of it."""
+    CATEGORY = "category"
+    """The same Oscar category under any of its names."""
+
+
+class ParameterKind(enum.StrEnum):
+    """What an argument of a table names."""
+
+    PERSON = "person"
+    MOVIE = "movie"
+    COMPANY = "company"
+    ARTIST = "artist"
+    SONG = "song"
+    TEAM = "team"
+    TITLE = "title"
+    DATE = "date"
+    YEAR = "year"
+
+    @property
+    def is_entity(self) -> bool:
+        """Whether it names an entity, in contrast to a point in time."""
+        return self not in {ParameterKind.DATE, ParameterKind.YEAR}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A key: its name, type, meaning, and the other names by which models call it.
+
+    `label` is the name in a sentence, `match` says when a text equals a condition's, `synonyms` are other words for its
+    values (folded), `rows_of` is the table of a key that holds rows.
+    """
+
+    name: str
+    type: Type
+    meaning: str
+    label: str
+    aliases: tuple[str, ...] = ()
+    unit: str = ""
+    match: Match = Match.EXACT
+    synonyms: Mapping[str, str] = field(default_factory=dict)
+    rows_of: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """An argument of a table."""
+
+    name: str
+    kind: ParameterKind
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table.
+
+    `take` is how many rows a call gives when it does not say; `identity` are the keys that tell one row from the next
+    in a sentence, `noun` is what its rows are counted as; `extra_keys` allows keys that are not listed.
+    """
+
+    name: str
+    meaning: str
+    parameters: tuple[Parameter, ...]
+    columns: Mapping[str, Column]
+    endpoints: tuple[str, ...]
+    identity: tuple[str, ...] = ()
+    noun: str = "records"
+    take: Literal["first", "all"] = "first"
+    default_key: str | None = None
+    """What a call without a key is about, such as ``value`` of a table with one number; None: the whole record."""
+    extra_keys: bool = False
+    callable: bool = True
+    """False for rows that only come out of another table's key."""
+
+    def column(self, name: str) -> Column | None:
+        """The column of that name or alias, however it is written; None if there is none."""
+        wanted = _fold(name)
+        for column in self.columns.values():
+            if wanted in {_fold(column.name), *map(_fold, column.aliases)}:
+                return column
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The tables of one domain by name."""
+
+    domain: Domain
+    meaning: str
+    tables: Mapping[str, Table]
+
+    @property
+    def callable_tables(self) -> tuple[Table, ...]:
+        """The tables that a program may call, in the order of the file."""
+        return tuple(table for table in self.tables.values() if table.callable)
+
+
+@functools.cache
+def load_schema(domain: Domain | str) -> Schema:
+    """The schema of a domain.
+
+    Raises:
+        ValueError: there is no such domain.
+    """
+    domain = Domain(domain)
+    data = tomllib.loads((FOLDER / f"{domain}.toml").read_text(encoding="utf-8"))
+    tables = {name: _table(name, entry, data) for name, entry in data["tables"].items()}
+    return Schema(domain, data["meaning"], tables)
+
+
+def _table(name: str, entry: Mapping[str, Any], data: Mapping[str, Any]) -> Table:
+    """A table of the file; `include` joins the named groups of columns that several tables share."""
+    raw: dict[str, Any] = dict(entry.get("keys", {}))
+    for group in entry.get("include", ()):
+        raw |= {key: value for key, value in data["columns"][group].items() if key not in raw}
+    return Table(
+        name=name,
+        meaning=entry["meaning"],
+        parameters=tuple(Parameter(label, ParameterKind(kind)) for label, kind in entry.get("parameters", {}).items()),
+        columns={key: _column(key, value) for key, value in raw.items()},
+        endpoints=tuple(entry.get("endpoints", ())),
+        identity=tuple(entry.get("identity", ())),
+        noun=entry.get("noun", "records"),
+        take=entry.get("take", "first"),
+        default_key=entry.get("default_key"),
+        extra_keys=entry.get("extra_keys", False),
+        callable=entry.get("callable", True),
+    )
+
+
+def _column(name: str, value: Mapping[str, Any]) -> Column:
+    return Column(
+        name=name,
+        type=Type(value["type"]),
+        meaning=value["meaning"],
+        label=value.get("label", name.replace("_", " ")),
+        match=Match(value.get("match", Match.EXACT)),
+        synonyms=value.get("synonyms", {}),
+        aliases=tuple(value.get("aliases", ())),
+        unit=value.get("unit", ""),
+        rows_of=value.get("rows_of"),
+    )
+
+
+@functools.lru_cache(maxsize=4096)
+def _fold(name: str) -> str:
+    """Upper and lower case, blanks, hyphens and underscores make no difference between keys."""
+    return "".join(character for character in name.casefold() if character.isalnum())

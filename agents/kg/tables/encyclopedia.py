@@ -1,0 +1,67 @@
+"""The open domain's table: an article with its info box, filled from the two open endpoints."""
+
+import html
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from agents.kg.context import LookupContext, MeaninglessCallError, NotFoundError, Wanted, name_list
+from agents.kg.language import Condition
+from agents.kg.names import best_match
+from agents.kg.results import Cell, Row
+
+_REFERENCE = re.compile(r"<ref[^>]*/>|<ref.*?</ref>|<!--.*?-->", re.DOTALL)
+_TAG = re.compile(r"<[^<>]{0,200}>")
+_LINK = re.compile(r"\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]")
+_WEB_LINK = re.compile(r"\[https?://\S+ ([^\]]*)\]")
+_TEMPLATE = re.compile(r"\{\{([^{}]*)\}\}")
+_EMPHASIS = re.compile(r"'{2,}")
+_BLANK_BEFORE = re.compile(r" ([,.;)])")
+_OPTION = re.compile(r"\b\w+=\w+\b")
+
+
+def get_open(context: LookupContext, names: Sequence[str | None], _: Wanted, __: Sequence[Condition]) -> list[Row]:
+    """The article of that title: its summary and each entry of its info box in plain text."""
+    if names[0] is None:
+        raise MeaninglessCallError("the call needs a title")
+    title, article = _article(context, names[0])
+    box = article.get("summary_structured") or {}
+    entries = {key: text for key, value in box.items() if (text := plain(str(value)))}
+    raw = " ; ".join(f"{key} is {value}" for key, value in box.items() if value)
+    summary = " ".join(part for part in (raw, article.get("summary_text") or "") if part)
+    cells: dict[str, Cell] = {**entries, "name": title, "summary": summary}
+    cells["text"] = plain(str(article.get("summary_text") or ""))
+    return [Row("get_open", title, cells)]
+
+
+def plain(markup: str) -> str:
+    """Wiki markup as a person reads it: links and templates give way to their text, references vanish."""
+    text = _REFERENCE.sub(" ", markup[:20_000])
+    text = _WEB_LINK.sub(r"\1", _TAG.sub(" ", text))
+    for _ in range(4):  # templates nest, but not deeply where text matters
+        text = _LINK.sub(r"\1", text)
+        text = _TEMPLATE.sub(_inside, text)
+    text = _EMPHASIS.sub("", text)
+    return _BLANK_BEFORE.sub(r"\1", " ".join(html.unescape(text).split())).strip(" ,")
+
+
+def _inside(template: "re.Match[str]") -> str:
+    """A template's arguments without its name and options: "{{convert|830|m|abbr=on}}" says "830 m"."""
+    name, _, arguments = template.group(1).replace("|", " ").partition(" ")
+    if name.casefold() in {"efn", "refn", "cite", "sfn", "citation", "nobold"}:
+        return " "
+    return f" {' '.join(_OPTION.sub(' ', arguments).split())} "
+
+
+def _article(context: LookupContext, name: str) -> tuple[str, dict[str, Any]]:
+    found = [str(title) for title in context.ask("/open/search_entity_by_name", query=name)]
+    match = best_match(name, found, floor=0.75)
+    if match is None:
+        raise NotFoundError(f'the graph has no article "{name}"; nearest: {name_list(found)}')
+    title = found[match.position]
+    if not match.exact:
+        context.remark(f'"{name}" is read as the article "{title}"')
+    article = context.ask("/open/get_entity", query=title)
+    if article is None:
+        raise NotFoundError(f'the graph has no article "{title}"')
+    return title, article

@@ -1,0 +1,158 @@
+"""The six finance tables, filled from the finance endpoints. Days are those of New York."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from agents.kg.companies import company_data
+from agents.kg.context import (
+    Calendar,
+    LookupContext,
+    MeaninglessCallError,
+    MomentKind,
+    NotFoundError,
+    Wanted,
+    days_text,
+)
+from agents.kg.language import Condition
+from agents.kg.results import Cell, Row
+from agents.questions import eastern_time
+
+NEAREST_EARLIER = timedelta(days=7)
+"""A day without a row stands for the nearest earlier one at most so far away..."""
+NEAREST_LATER = timedelta(days=5)
+"""...or else for the nearest later one."""
+
+_NOT_BY_THE_MINUTE = ("high", "low", "volume")
+"""What is asked of the day even where the moment is meant."""
+_EPOCHS = re.compile(r"Date$|DateInterest$|PreviousMonthDate$|EpochUtc$|FiscalYearEnd$|mostRecentQuarter$")
+
+_PRICE = {"Open": "open", "High": "high", "Low": "low", "Close": "close", "Volume": "volume"}
+_VALUES = {
+    "get_stock_pe_ratio": "/finance/get_pe_ratio",
+    "get_stock_eps": "/finance/get_eps",
+    "get_stock_market_cap": "/finance/get_market_capitalization",
+}
+
+
+def get_stock_price(
+    context: LookupContext, names: Sequence[str | None], wanted: Wanted, _: Sequence[Condition]
+) -> list[Row]:
+    """The days of prices that the dates name; "latest" is the price of the minute in which the question is asked."""
+    company, first, last = _company(names), names[1], names[2]
+    if first is None:
+        return _daily(context, company)
+    start = context.resolve(first, Calendar.TRADING)
+    if start.kind is MomentKind.LATEST:
+        by_minute = not any(map(wanted.names, _NOT_BY_THE_MINUTE))
+        return (by_minute and _this_minute(context, company)) or _latest_day(context, company)
+    end = context.resolve(last, Calendar.TRADING) if last is not None else start
+    begin, finish = start.range, end.range
+    if begin is None:
+        raise MeaninglessCallError(f'"{first}" is no first day of a span')
+    until = finish.last if finish is not None else date.max  # from a day until "now"
+    earliest, latest = sorted((begin.first, until))  # the dates of a span may stand in the wrong order
+    rows = _daily(context, company)
+    days = [row for row in rows if earliest <= _time(row) <= latest]
+    if not days and earliest == latest:
+        days = _nearest(context, rows, earliest)
+    if not days:
+        span = f"; it has those of {days_text(_time(rows[0]), _time(rows[-1]))}" if rows else ""
+        raise NotFoundError(f"the graph has no prices of {company} of {days_text(earliest, latest)}{span}")
+    return days
+
+
+def get_stock_value(
+    table: str,
+) -> Callable[[LookupContext, Sequence[str | None], Wanted, Sequence[Condition]], list[Row]]:
+    """The filler of a table that holds one number."""
+
+    def fill(context: LookupContext, names: Sequence[str | None], _: Wanted, __: Sequence[Condition]) -> list[Row]:
+        ticker, value = company_data(context, _VALUES[table], _company(names))
+        return [Row(table, ticker, {"value": value})]
+
+    return fill
+
+
+def get_stock_dividend(
+    context: LookupContext, names: Sequence[str | None], _: Wanted, __: Sequence[Condition]
+) -> list[Row]:
+    """All dividends, oldest first."""
+    ticker, history = company_data(context, "/finance/get_dividends_history", _company(names))
+    return [
+        Row("get_stock_dividend", ticker, {"date": day[:10], "value": value})
+        for day, value in sorted(history.items())
+        if value is not None
+    ]
+
+
+def get_stock_info(
+    context: LookupContext, names: Sequence[str | None], _: Wanted, __: Sequence[Condition]
+) -> list[Row]:
+    """The company's record; a key that the schema does not list is looked up as the server spells it."""
+    ticker, info = company_data(context, "/finance/get_info", _company(names))
+    cells: dict[str, Cell] = {
+        key: _day_of(value) if isinstance(value, int) and _EPOCHS.search(key) else value
+        for key, value in info.items()
+        if isinstance(value, str | int | float) and value != ""
+    }
+    officers = [each for each in info.get("companyOfficers") or () if isinstance(each, dict) and each.get("name")]
+    cells["companyOfficers"] = tuple(f"{each['name']} ({each.get('title') or 'officer'})" for each in officers) or None
+    return [Row("get_stock_info", ticker, cells)]
+
+
+def _daily(context: LookupContext, company: str) -> list[Row]:
+    ticker, history = company_data(context, "/finance/get_price_history", company)
+    return [_row(ticker, stamp[:10], bar) for stamp, bar in sorted(history.items())]
+
+
+def _latest_day(context: LookupContext, company: str) -> list[Row]:
+    """The last session up to now."""
+    rows = _daily(context, company)
+    today = eastern_time(context.asked_at).date() if context.asked_at else date.max
+    return [row for row in rows if _time(row) <= today][-1:] or rows[-1:]
+
+
+def _this_minute(context: LookupContext, company: str) -> list[Row]:
+    """The last minute bar up to now. Its opening print is the price: at this moment its close lies in the future."""
+    try:
+        ticker, bars = company_data(context, "/finance/get_detailed_price_history", company)
+    except NotFoundError:
+        return []
+    now = eastern_time(context.asked_at or datetime.max).strftime("%Y-%m-%d %H:%M:%S") if context.asked_at else "9999"
+    known = [stamp for stamp in sorted(bars) if stamp[:19] <= now]
+    if not known:
+        return []
+    price = bars[known[-1]].get("Open", bars[known[-1]].get("Close"))
+    context.remark(f"the latest price is that of {known[-1][:16]} Eastern time")
+    return [Row("get_stock_price", ticker, {"time": known[-1][:16], **dict.fromkeys(("open", "close"), price)})]
+
+
+def _nearest(context: LookupContext, rows: Sequence[Row], day: date) -> list[Row]:
+    """The row of the trading day that is nearest to a day without prices, if one is near."""
+    earlier = [row for row in rows if day - NEAREST_EARLIER <= _time(row) < day]
+    later = [row for row in rows if day < _time(row) <= day + NEAREST_LATER]
+    nearest = earlier[-1:] or later[:1]
+    if nearest:
+        context.remark(f"there are no prices of {day}; those of {nearest[0].cells['time']} are the nearest")
+    return nearest
+
+
+def _day_of(seconds: int) -> str:
+    """The day of a number of seconds since 1970, as Yahoo writes its dates."""
+    return (datetime(1970, 1, 1) + timedelta(seconds=seconds)).date().isoformat()
+
+
+def _row(ticker: str, day: str, bar: Mapping[str, Any]) -> Row:
+    return Row("get_stock_price", ticker, {"time": day, **{key: bar.get(name) for name, key in _PRICE.items()}})
+
+
+def _time(row: Row) -> date:
+    return date.fromisoformat(str(row.cells["time"])[:10])
+
+
+def _company(names: Sequence[str | None]) -> str:
+    if names[0] is None:
+        raise MeaninglessCallError("the call needs a company")
+    return names[0]

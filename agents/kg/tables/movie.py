@@ -1,0 +1,294 @@
+"""The five movie tables (db3 section 3.2), filled from the five movie endpoints."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from agents.kg.conditions import year_range
+from agents.kg.context import LookupContext, MeaninglessCallError, NotFoundError, Wanted, name_list
+from agents.kg.language import Condition, Operator
+from agents.kg.names import Match, best_match, contains_words, fold, same_name
+from agents.kg.results import Cell, Row
+
+OSCAR_YEARS = range(1990, 2022)
+"""The server has award lists for the ceremonies of these years and fails on others."""
+
+_GENDERS = {1: "female", 2: "male"}
+_YEAR_BEHIND = re.compile(r"\s*[\[(]?\b((?:19|20)\d\d)[\])]?\s*$")
+_SUBTITLE = re.compile(r":|\s[-\u2013]\s|\s\(| or (?=\()")
+_Record = Mapping[str, Any]
+
+
+def get_person(context: LookupContext, names: Sequence[str | None], _: Wanted, __: Sequence[Condition]) -> list[Row]:
+    """One row: the person."""
+    person = find_person(context, _required(names[0], "a person"))
+    cells = {"name": person["name"], "birthday": person.get("birthday")}
+    cells["films as an actor"] = len(person.get("acted_movies") or ()) or None
+    return [Row("get_person", person["name"], cells)]
+
+
+def get_movie(
+    context: LookupContext, names: Sequence[str | None], _: Wanted, conditions: Sequence[Condition]
+) -> list[Row]:
+    """The film, best known first where several bear the title."""
+    films = find_films(context, _required(names[0], "a film"), conditions)
+    return [
+        Row("get_movie", film["title"], {"title": film["title"], **_film_cells(film), **_makers(film)})
+        for film in films
+    ]
+
+
+def get_movie_person_cast(
+    context: LookupContext, names: Sequence[str | None], wanted: Wanted, conditions: Sequence[Condition]
+) -> list[Row]:
+    """Who played what: the cast of a film, the roles of a person, or both."""
+    return _work(context, "get_movie_person_cast", names, wanted, conditions)
+
+
+def get_movie_person_crew(
+    context: LookupContext, names: Sequence[str | None], wanted: Wanted, conditions: Sequence[Condition]
+) -> list[Row]:
+    """Who did what behind the camera: the crew of a film, the jobs of a person, or both."""
+    return _work(context, "get_movie_person_crew", names, wanted, conditions)
+
+
+def get_movie_person_oscar(
+    context: LookupContext, names: Sequence[str | None], _: Wanted, conditions: Sequence[Condition]
+) -> list[Row]:
+    """The awards of a film, a person or, if neither is named, of the ceremonies that the conditions on `year` allow."""
+    movie, person = names
+    if movie is not None:
+        film = find_films(context, movie, ())[0]
+        entity, awards = film["title"], film.get("oscar_awards") or []
+        if person is not None:
+            awards = [award for award in awards if _is_named(award, person)]
+    elif person is not None:
+        record = find_person(context, person)
+        entity, awards = record["name"], record.get("oscar_awards") or []
+    else:
+        entity, awards = _ceremonies(context, conditions)
+    return [Row("get_movie_person_oscar", entity, _award_cells(award)) for award in awards]
+
+
+def find_person(context: LookupContext, name: str) -> _Record:
+    """The person of that name; of several, the one with awards and most films.
+
+    A part of a name will do where one person of those found is known far better than the next.
+
+    Raises:
+        NotFoundError: the server knows nobody of that name.
+    """
+    found = [person for person in context.ask("/movie/get_person_info", query=name) if person.get("name")]
+    people = sorted(found, key=_renown, reverse=True)
+    match = best_match(name, [person["name"] for person in people])
+    person: _Record | None = people[match.position] if match is not None else _by_part(name, people)
+    if person is None:
+        raise NotFoundError(f'the graph has no person "{name}"; nearest: {name_list([p["name"] for p in found])}')
+    if match is None or not match.exact:
+        context.remark(f'"{name}" is read as the person "{person["name"]}"')
+    return person
+
+
+def find_films(context: LookupContext, title: str, conditions: Sequence[Condition]) -> list[_Record]:
+    """The films of that title, best known first; conditions on the year choose among films of one title.
+
+    Where the search finds nothing under the whole title, it is asked once more for its first part, or without a year.
+
+    Raises:
+        NotFoundError: the server knows no such film.
+    """
+    stem, year = _stem(title)
+    films, match = _search_film(context, title, title)
+    if match is None and stem != title:
+        more, match = _search_film(context, stem, stem if year is not None else title)
+        films = more if match is not None else [*films, *more]
+    if match is None:
+        raise NotFoundError(f'the graph has no film "{title}"; nearest: {name_list([f["title"] for f in films])}')
+    best = films[match.position]
+    if not match.exact:
+        context.remark(f'"{title}" is read as the film "{best["title"]}"')
+    same = [film for film in films if fold(film["title"]) == fold(best["title"])]
+    allowed = year_range(conditions) or (range(year, year + 1) if year is not None else None)
+    if allowed is not None and len(same) > 1:
+        same = [film for film in same if (_year(film) or 0) in allowed] or same
+    if len(same) > 1:
+        years = ", ".join(str(_year(film) or "?") for film in same)
+        context.remark(f'{len(same)} films are called "{best["title"]}" ({years}); the best known comes first')
+    return same
+
+
+def _search_film(context: LookupContext, query: str, title: str) -> tuple[list[_Record], Match | None]:
+    """What the search finds, best known first, and the film that is meant by its title or original title.
+
+    A title also means the one film whose title goes on behind it ("Borat" and "Borat: Cultural Learnings ...").
+    """
+    found = [film for film in context.ask("/movie/get_movie_info", query=query) if film.get("title")]
+    films = sorted(found, key=_fame, reverse=True)
+    match = best_match(title, [film["title"] for film in films])
+    if match is None:
+        by_original = best_match(title, [str(film.get("original_title") or "") for film in films])
+        match = by_original if by_original is not None and by_original.exact else None
+    if match is None:
+        longer = [place for place, film in enumerate(films) if fold(_stem(film["title"])[0]) == fold(title)]
+        match = Match(longer[0], 0.9, exact=False) if len(longer) == 1 else None
+    return films, match
+
+
+def _stem(title: str) -> tuple[str, int | None]:
+    """The title up to its subtitle, its bracket or a year behind it, and that year."""
+    year = _YEAR_BEHIND.search(title)
+    if year is not None and year.start() > 0:
+        return title[: year.start()].strip(), int(year.group(1))
+    return _SUBTITLE.split(title, maxsplit=1)[0].strip() or title, None
+
+
+def _by_part(name: str, people: Sequence[_Record]) -> _Record | None:
+    """The person whose name holds the given words, if nobody else who was found comes near in renown."""
+    named = [person for person in people if contains_words(person["name"], name)]
+    if not named:
+        return None
+    films = [len(person.get("acted_movies") or ()) for person in named]
+    return named[0] if len(named) == 1 or films[0] >= 3 * films[1] else None
+
+
+def _renown(person: _Record) -> tuple[bool, int]:
+    return bool(person.get("oscar_awards")), len(person.get("acted_movies") or ())
+
+
+def _work(
+    context: LookupContext, table: str, names: Sequence[str | None], wanted: Wanted, conditions: Sequence[Condition]
+) -> list[Row]:
+    """Rows of the cast or the crew table, from the film's side where a film is named."""
+    movie, person = names
+    part = "cast" if table == "get_movie_person_cast" else "crew"
+    if movie is not None:
+        film = find_films(context, movie, conditions)[0]
+        members = sorted(film.get(part) or (), key=_credit_order) if part == "cast" else list(film.get(part) or ())
+        if person is not None:
+            members = [member for member in members if _is_named(member, person)]
+        return [Row(table, film["title"], _member_cells(film, member, part)) for member in members]
+    if person is None:
+        raise MeaninglessCallError(f"{table} needs a film or a person")
+    record = find_person(context, person)
+    rows: list[Row] = []
+    for identifier, film in _films_of(context, record, part, wanted, conditions):
+        members = [m for m in film.get(part) or () if m.get("id") == record.get("id")]
+        if not members and part == "cast":
+            members = [{"name": record["name"]}]
+        if not members and identifier in (record.get("directed_movies") or ()):
+            members = [{"name": record["name"], "job": "Director"}]
+        rows.extend(Row(table, record["name"], _member_cells(film, member, part)) for member in members)
+    lists_works = bool(record.get("directed_movies")) or any(row.cells.get("job") == "Director" for row in rows)
+    if part == "crew" and not lists_works and (not rows or _only_directing(conditions)):
+        # Such a record only lists the films in which somebody acted: it does not say that there are no others.
+        raise NotFoundError(f"the graph does not list the films that {record['name']} made")
+    return rows
+
+
+def _films_of(
+    context: LookupContext, person: _Record, part: str, wanted: Wanted, conditions: Sequence[Condition]
+) -> Iterable[tuple[int, _Record]]:
+    """The films of a person with their records, one HTTP call each; none where only their number is asked for."""
+    acted, directed = list(person.get("acted_movies") or ()), list(person.get("directed_movies") or ())
+    identifiers = list(dict.fromkeys(acted if part == "cast" else [*directed, *acted]))
+    if part == "cast" and not wanted.keys and not wanted.whole and not conditions:
+        return [(identifier, {}) for identifier in identifiers]
+    if part == "crew" and directed and _only_directing(conditions):
+        identifiers = list(dict.fromkeys(directed))
+    found = context.ask_all("/movie/get_movie_info_by_id", identifiers)
+    return [(identifier, film) for identifier, film in zip(identifiers, found, strict=True) if film]
+
+
+def _only_directing(conditions: Sequence[Condition]) -> bool:
+    wanted = [c.value for c in conditions if c.key == "job" and c.operator is Operator.EQ]
+    return any(isinstance(value, str) and fold(value) == "director" for value in wanted)
+
+
+def _is_named(record: _Record, name: str) -> bool:
+    """Whether a credit is that person's, also one of several names in a line or under the surname alone."""
+    credited = record.get("name") or ""
+    return same_name(credited, name) or contains_words(credited, name)
+
+
+def _ceremonies(context: LookupContext, conditions: Sequence[Condition]) -> tuple[str, list[_Record]]:
+    """All awards of the ceremonies in the years that the conditions allow."""
+    allowed = year_range(conditions)
+    if allowed is None:
+        raise MeaninglessCallError("get_movie_person_oscar needs a film, a person or a condition on year")
+    years = [year for year in OSCAR_YEARS if year in allowed]
+    if not years:
+        raise NotFoundError(f"the graph has Oscars of {OSCAR_YEARS[0]} to {OSCAR_YEARS[-1]} only")
+    awards: list[_Record] = []
+    for reply in context.ask_all("/movie/get_year_info", [str(year) for year in years]):
+        awards.extend((reply or {}).get("oscar_awards") or ())
+    span = str(years[0]) if len(years) == 1 else f"{years[0]} to {years[-1]}"
+    return f"the {span} Academy Awards", awards
+
+
+def _film_cells(film: _Record) -> dict[str, Cell]:
+    return {
+        "release_date": film.get("release_date"),
+        "year": _year(film),
+        "revenue": film.get("revenue") or None,  # 0 stands for unknown
+        "budget": film.get("budget") or None,
+        "rating": film.get("rating"),
+        "original_title": film.get("original_title"),
+        "original_language": film.get("original_language"),
+        "length": film.get("length"),
+        "genres": tuple(genre["name"] for genre in film.get("genres") or () if genre.get("name")) or None,
+    }
+
+
+def _makers(film: _Record) -> dict[str, Cell]:
+    """Whom to tell the film by: not keys of the table, but in the record that the model reads."""
+    directors = tuple(m["name"] for m in film.get("crew") or () if m.get("job") == "Director" and m.get("name"))
+    leads = tuple(m["name"] for m in sorted(film.get("cast") or (), key=_credit_order)[:3] if m.get("name"))
+    return {"directed by": directors or None, "lead actors": leads or None}
+
+
+def _member_cells(film: _Record, member: _Record, part: str) -> dict[str, Cell]:
+    cells: dict[str, Cell] = {"movie_name": film.get("title"), "name": member.get("name")}
+    if part == "cast":
+        cells["character"] = member.get("character") or None
+        cells["gender"] = _GENDERS.get(member.get("gender") or 0)
+        cells["order"] = member.get("order")
+    else:
+        cells["job"] = member.get("job")
+    return cells | (_film_cells(film) if film else {})
+
+
+def _award_cells(award: _Record) -> dict[str, Cell]:
+    return {
+        "film": award.get("film"),
+        "name": (award.get("name") or "").strip() or None,
+        "category": award.get("category"),
+        "year": award.get("year_ceremony"),
+        "ceremony": award.get("ceremony"),
+        "winner": bool(award.get("winner")),
+    }
+
+
+def _credit_order(member: _Record) -> float:
+    order = member.get("order")
+    return float(order) if isinstance(order, int | float) else float("inf")
+
+
+def _fame(film: _Record) -> tuple[float, int, int]:
+    """What tells a well-known film from an obscure one of the same title."""
+    revenue = film.get("revenue") or 0
+    return (
+        float(revenue),
+        len(film.get("oscar_awards") or ()),
+        len(film.get("cast") or ()) + len(film.get("crew") or ()),
+    )
+
+
+def _year(film: _Record) -> int | None:
+    text = str(film.get("release_date") or "")[:4]
+    return int(text) if text.isdigit() else None
+
+
+def _required(name: str | None, what: str) -> str:
+    if name is None:
+        raise MeaninglessCallError(f"the call needs {what}")
+    return name

@@ -1,0 +1,237 @@
+"""The music tables, filled from the music endpoints."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from agents.kg.client import Request, request
+from agents.kg.conditions import year_range
+from agents.kg.context import Calendar, LookupContext, MeaninglessCallError, NotFoundError, Wanted, name_list
+from agents.kg.endpoints import GRAMMY_YEARS
+from agents.kg.language import Condition
+from agents.kg.names import best_match
+from agents.kg.results import Cell, Row
+
+_GRAMMY_YEAR = {
+    "best_new_artist": "/music/grammy_get_best_artist_by_year",
+    "song_of_the_year": "/music/grammy_get_best_song_by_year",
+    "album_of_the_year": "/music/grammy_get_best_album_by_year",
+}
+_SONG = {
+    "author": "/music/get_song_author",
+    "release_date": "/music/get_song_release_date",
+    "release_country": "/music/get_song_release_country",
+}
+_PERSON = {
+    "birth_place": "/music/get_artist_birth_place",
+    "birth_date": "/music/get_artist_birth_date",
+    "lifespan": "/music/get_lifespan",
+    "members": "/music/get_members",
+}
+_GRAMMY_PERSON = {
+    "award_count": "/music/grammy_get_award_count_by_artist",
+    "award_date": "/music/grammy_get_award_date_by_artist",
+}
+_CONCERT = re.compile(r"\d{4}-\d\d-\d\d\b")
+_LOWEST_RANK = 100
+_MOST_RANKS = 40
+_BILLBOARD = ("rank", "rank_last_week", "top_position", "weeks_in_chart")
+
+
+def get_person(
+    context: LookupContext, names: Sequence[str | None], wanted: Wanted, _: Sequence[Condition]
+) -> list[Row]:
+    """The artist; only the endpoints of the wanted keys are asked. Works come with dates where dates are wanted."""
+    artist = find_artist(context, _required(names[0], "an artist"))
+    read = _read(context, wanted, {key: request(endpoint, query=artist) for key, endpoint in _PERSON.items()})
+    cells: dict[str, Cell] = {"name": artist, **read}
+    if "lifespan" in cells:
+        cells["lifespan"] = tuple(day for day in read["lifespan"] or () if day) or None
+    if "members" in cells:
+        cells["members"] = tuple(sorted(read["members"] or ())) or None
+    if wanted.names("music"):
+        cells["music"] = _works(context, artist, dated=wanted.names("release_date"))
+    if len(cells) > 1 and all(value is None for key, value in cells.items() if key != "name"):
+        raise NotFoundError(f'the graph knows nothing of this kind about the artist "{artist}"')
+    return [Row("get_person", artist, cells)]
+
+
+def get_song(context: LookupContext, names: Sequence[str | None], wanted: Wanted, _: Sequence[Condition]) -> list[Row]:
+    """The song; only the endpoints of the wanted keys are asked."""
+    song = find_song(context, _required(names[0], "a song"))
+    read = _read(context, wanted, {key: request(endpoint, query=song) for key, endpoint in _SONG.items()})
+    return [Row("get_song", song, {"name": song, **read})]
+
+
+def get_grammy_person(
+    context: LookupContext, names: Sequence[str | None], wanted: Wanted, _: Sequence[Condition]
+) -> list[Row]:
+    """Number and years of an artist's Grammys. The server counts rows in which the name occurs, so case matters."""
+    name = _required(names[0], "an artist")
+    unknown: NotFoundError | None = None
+    try:
+        artist = find_artist(context, name)
+    except NotFoundError as error:
+        # The awards' table has its own spelling and may know who the artists' table lacks.
+        artist, unknown = _capitalised(name), error
+    cells = _read(context, wanted, {key: request(endpoint, query=artist) for key, endpoint in _GRAMMY_PERSON.items()})
+    if unknown is not None and not any(cells.values()):
+        raise unknown  # no awards of an unknown artist are not the same as no awards
+    if "award_date" in cells:
+        cells["award_date"] = tuple(sorted(cells["award_date"] or ()))
+    return [Row("get_grammy_person", artist, cells)]
+
+
+def get_grammy_song(
+    context: LookupContext, names: Sequence[str | None], _: Wanted, __: Sequence[Condition]
+) -> list[Row]:
+    """Number of a song's Grammys; the first spelling that has any."""
+    name = _required(names[0], "a song")
+    unknown: NotFoundError | None = None
+    try:
+        spellings = [find_song(context, name), _capitalised(name)]
+    except NotFoundError as error:
+        spellings, unknown = [_capitalised(name), name], error
+    count = 0
+    for song in dict.fromkeys(spellings):
+        count = context.ask("/music/grammy_get_award_count_by_song", query=song) or 0
+        if count:
+            return [Row("get_grammy_song", song, {"award_count": count})]
+    if unknown is not None:
+        raise unknown
+    return [Row("get_grammy_song", spellings[0], {"award_count": count})]
+
+
+def get_grammy_year(
+    context: LookupContext, names: Sequence[str | None], wanted: Wanted, conditions: Sequence[Condition]
+) -> list[Row]:
+    """The winners of the general fields of one year."""
+    text = names[0]
+    allowed = year_range(conditions)
+    if text is None and allowed is not None and len(allowed) == 1:
+        text = str(allowed[0])
+    span = context.resolve(_required(text, "a year"), Calendar.CIVIL).range
+    if span is None or span.first.year != span.last.year:
+        raise MeaninglessCallError(f'"{text}" is no year')
+    year = span.first.year
+    if not wanted.keys:
+        wanted = Wanted(frozenset(), whole=True)
+    if year not in GRAMMY_YEARS:
+        raise NotFoundError(f"the graph has the Grammy Awards of {GRAMMY_YEARS[0]} to {GRAMMY_YEARS[-1]} only")
+    read = _read(context, wanted, {key: request(endpoint, query=year) for key, endpoint in _GRAMMY_YEAR.items()})
+    cells: dict[str, Cell] = {key: tuple(winners or ()) or None for key, winners in read.items()}
+    return [Row("get_grammy_year", f"the {year} Grammy Awards", cells)]
+
+
+def get_billboard(
+    context: LookupContext, names: Sequence[str | None], wanted: Wanted, conditions: Sequence[Condition]
+) -> list[Row]:
+    """A song's place in the chart of a day, or the songs of the ranks that the conditions allow on a day."""
+    name, day = names[0], _chart_day(context, names[1])
+    if name is None:
+        return _at_ranks(context, year_range(conditions, "rank") or range(1, 2), day)
+    song = find_song(context, name)
+    day = day or _chart_day(context, "today")
+    if day is None:
+        raise MeaninglessCallError("a song's place in the chart needs a day")
+    endpoint = "/music/get_billboard_attributes"
+    calls = {key: request(endpoint, date=day, attribute=key, song_name=song) for key in _BILLBOARD}
+    read = _read(context, wanted, calls)
+    if read and all(value is None for value in read.values()):
+        raise NotFoundError(f'"{song}" is not in the Billboard Hot 100 of {day}')
+    cells: dict[str, Cell] = {key: int(said) if str(said).isdecimal() else said for key, said in read.items()}
+    return [Row("get_billboard", f"{song} in the Billboard Hot 100 of {day}", {"song": song, **cells})]
+
+
+def find_artist(context: LookupContext, name: str) -> str:
+    """The artist's name as the graph spells it.
+
+    Raises:
+        NotFoundError: no artist of that name.
+    """
+    return _find(context, name, "/music/search_artist_entity_by_name", "/music/get_lifespan", "artist")
+
+
+def find_song(context: LookupContext, name: str) -> str:
+    """The song's title as the graph spells it.
+
+    Raises:
+        NotFoundError: no song of that title.
+    """
+    return _find(context, name, "/music/search_song_entity_by_name", "/music/get_song_release_date", "song")
+
+
+def _find(context: LookupContext, name: str, search: str, probe: str, what: str) -> str:
+    """Search, then rank; the search drops common words, so that "The Band" must be guessed by its spelling."""
+    found = context.ask(search, query=name)
+    match = best_match(name, found)
+    if match is not None:
+        best = str(found[match.position])
+        if not match.exact:
+            context.remark(f'"{name}" is read as the {what} "{best}"')
+            return best
+        # Names that differ in case or accents are different entries. A question in lower case does not mean "hello".
+        preferred = (name, _capitalised(name)) if name != name.lower() else (_capitalised(name),)
+        return next((spelling for spelling in preferred if spelling in found), best)
+    for spelling in dict.fromkeys((_capitalised(name), name, name.upper())):
+        known = context.ask(probe, query=spelling)
+        if known not in (None, [None, None]):
+            return spelling
+    raise NotFoundError(f'the graph has no {what} "{name}"; nearest: {name_list(found)}')
+
+
+def _read(context: LookupContext, wanted: Wanted, calls: Mapping[str, Request]) -> dict[str, Any]:
+    """What the server says for each wanted key, asked at once; None where it could not be read (which is remarked)."""
+    asked = {key: call for key, call in calls.items() if key in wanted}
+    return dict(zip(asked, context.ask_each(list(asked.values())), strict=True))
+
+
+def _works(context: LookupContext, artist: str, *, dated: bool) -> tuple[Row, ...]:
+    """The artist's works, each with its date if dates are wanted: one HTTP call per work.
+
+    Recordings of concerts bear their day in front of their title; they are asked for last, lest the calls run out.
+    """
+    works = list(dict.fromkeys(context.ask("/music/get_artist_all_works", query=artist) or ()))[: context.max_rows]
+    dates: dict[str, str | None] = {}
+    if dated:
+        order = sorted(works, key=lambda work: bool(_CONCERT.match(work)))
+        dates = dict(zip(order, context.ask_all("/music/get_song_release_date", order), strict=True))
+        undated = sum(not dates[work] for work in works) - context.unread
+        if undated > 0:
+            context.remark(f"the release date of {undated:,} of {len(works):,} works is unknown")
+    return tuple(Row("music", artist, {"name": work, "release_date": dates.get(work)}) for work in works)
+
+
+def _at_ranks(context: LookupContext, allowed: range, day: str | None) -> list[Row]:
+    """The songs at the allowed ranks of a day, or of all days, of which the server does not say which."""
+    ranks = [rank for rank in allowed if 1 <= rank <= _LOWEST_RANK]
+    if len(ranks) > _MOST_RANKS:
+        context.remark(f"only the first {_MOST_RANKS} of {len(ranks)} ranks were looked at")
+    ranks = ranks[:_MOST_RANKS]
+    chart = f"the Billboard Hot 100 of {day}" if day else "the Billboard Hot 100"
+    found = context.ask_each([request("/music/get_billboard_rank_date", rank=rank, date=day) for rank in ranks])
+    return [
+        Row("get_billboard", f"rank {rank} of {chart}", {"song": song, "artist": artist, "rank": rank})
+        for rank, (songs, artists) in zip(ranks, (pair or ((), ()) for pair in found), strict=True)
+        for song, artist in zip(songs or (), artists or (), strict=False)
+    ]
+
+
+def _chart_day(context: LookupContext, text: str | None) -> str | None:
+    if text is None:
+        return None
+    span = context.resolve(text, Calendar.CIVIL).range
+    if span is not None:
+        return span.last.isoformat()
+    return context.asked_at.date().isoformat() if context.asked_at else None
+
+
+def _capitalised(name: str) -> str:
+    """Each word with a capital: how titles and names are spelled in the tables."""
+    return " ".join(word[:1].upper() + word[1:] for word in name.split())
+
+
+def _required(name: str | None, what: str) -> str:
+    if name is None:
+        raise MeaninglessCallError(f"the call needs {what}")
+    return name

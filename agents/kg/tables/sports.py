@@ -1,0 +1,210 @@
+"""The sports tables, filled from the two endpoints that list games. A row is a game seen from the team asked about."""
+
+from ast import literal_eval
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from agents.kg.context import Calendar, LookupContext, MomentKind, NoGameError, NotFoundError, Wanted, days_text
+from agents.kg.language import Condition
+from agents.kg.results import Cell, Row, Value
+from agents.kg.teams import League, team_spelling
+from agents.questions import DateRange
+
+_SOCCER = "/sports/soccer/get_games_on_date"
+_NBA = "/sports/nba/get_games_on_date"
+_LAST_SEASONS = 2
+"""Years back (or ahead) in which the last (or next) game of a team is looked for."""
+
+_Columns = Mapping[str, Mapping[str, Any]]
+
+
+def get_soccer_last_game(
+    context: LookupContext, names: Sequence[str | None], _: Wanted, conditions: Sequence[Condition]
+) -> list[Row]:
+    """The latest game before the day of the question; under conditions all games before it, latest first."""
+    today = _today(context)
+    return _season_games(context, names[0], range(today.year, today.year - _LAST_SEASONS, -1), conditions)
+
+
+def get_soccer_next_game(
+    context: LookupContext, names: Sequence[str | None], _: Wanted, conditions: Sequence[Condition]
+) -> list[Row]:
+    """The first game after the day of the question; under conditions all games after it, next first."""
+    today = _today(context)
+    return _season_games(context, names[0], range(today.year, today.year + _LAST_SEASONS), conditions)
+
+
+def _season_games(context: LookupContext, name: str | None, years: range, conditions: Sequence[Condition]) -> list[Row]:
+    """The games of a team before today (where the years go back) or after it, nearest first; without conditions one."""
+    team, _ = _team(context, name, "soccer")
+    today, back = _today(context), years.step < 0
+    games: list[Row] = []
+    for year in years:
+        rows = _soccer(context, team, str(year))
+        games += sorted(
+            (row for row in rows if (_day(row) < today if back else _day(row) > today)), key=_day, reverse=back
+        )
+        if games and not conditions:
+            return games[:1]
+    if not games:
+        when = "before" if back else "after"
+        raise NotFoundError(f"the graph has no game of {team or 'any team'} {when} {today}")
+    return games
+
+
+def get_soccer_on_date(
+    context: LookupContext, names: Sequence[str | None], _: Wanted, __: Sequence[Condition]
+) -> list[Row]:
+    """The games of the days that the date means, oldest first."""
+    span = _span(context, names[1])
+    team, known = _team(context, names[0], "soccer")
+    rows = [row for text in _months(span) for row in _soccer(context, team, text)]
+    return _within(context, rows, span, team, known=known)
+
+
+def get_nba_on_date(
+    context: LookupContext, names: Sequence[str | None], _: Wanted, __: Sequence[Condition]
+) -> list[Row]:
+    """The games of the days that the date means, oldest first."""
+    span = _span(context, names[1])
+    team, known = _team(context, names[0], "nba")
+    rows = [row for text in _months(span) for row in _nba(context, team, text)]
+    return _within(context, rows, span, team, known=known)
+
+
+def _soccer(context: LookupContext, team: str | None, day: str) -> list[Row]:
+    """Rows of the soccer table; team, league and season stand in the row's key only.
+
+    Without a team the server has every match twice: it is told once, from the home team's side if that is there.
+    """
+    columns: _Columns | None = context.ask(_SOCCER, date=day, team_name=team)
+    rows: list[Row] = []
+    records = list(_records(columns))
+    if team is None:
+        records = list(
+            {_row_key(key)[3] or key: (key, game) for key, game in sorted(records, key=_is_at_home)}.values()
+        )
+    for key, game in records:
+        league, season, side, _ = _row_key(key)
+        cells: dict[str, Cell] = {
+            "team": side,
+            "opponent": game.get("opponent"),
+            "date": str(game.get("date") or "")[:10],
+            "venue": game.get("venue"),
+            "result": game.get("result"),
+            "GF": _number(game.get("GF")),
+            "GA": _number(game.get("GA")),
+            "league": league,
+            "season": season,
+        }
+        cells |= {key: value for key, value in game.items() if key not in cells}
+        rows.append(Row("get_soccer_on_date", side or team or "", cells))
+    return rows
+
+
+def _nba(context: LookupContext, team: str | None, day: str) -> list[Row]:
+    """Rows of the NBA table, each turned so that the team asked about comes first; without a team the home team."""
+    columns: _Columns | None = context.ask(_NBA, date=day, team_name=team)
+    rows: list[Row] = []
+    for _, game in _records(columns):
+        own, other = ("home", "away") if team in {None, game.get("team_name_home")} else ("away", "home")
+        cells: dict[str, Cell] = {
+            "team": game.get(f"team_name_{own}"),
+            "opponent": game.get(f"team_name_{other}"),
+            "date": str(game.get("game_date") or "")[:10],
+            "venue": own.capitalize(),
+            "result": game.get(f"wl_{own}"),
+            "GF": game.get(f"pts_{own}"),
+            "GA": game.get(f"pts_{other}"),
+        }
+        for key, value in game.items():
+            if not key.endswith(f"_{other}"):
+                cells.setdefault(key.removesuffix(f"_{own}"), value)
+        rows.append(Row("get_nba_on_date", str(cells["team"]), cells))
+    return rows
+
+
+def _records(columns: _Columns | None) -> Iterable[tuple[str, dict[str, Any]]]:
+    """The rows of a column-oriented answer, each with its key."""
+    table = columns or {}
+    keys = dict.fromkeys(key for column in table.values() for key in column)
+    return ((key, {name: column.get(key) for name, column in table.items()}) for key in keys)
+
+
+def _is_at_home(record: tuple[str, dict[str, Any]]) -> bool:
+    return record[1].get("venue") == "Home"
+
+
+def _number(goals: Value) -> Value:
+    """Goals as a number: in one answer some are texts ("0") and some are not."""
+    return int(goals) if isinstance(goals, str) and goals.isdecimal() else goals
+
+
+def _row_key(key: str) -> tuple[str, str, str, str]:
+    """League, season, team and game out of the text of a tuple; a safe literal parser reads it, nothing is run."""
+    try:
+        parts = literal_eval(key)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        parts = ()
+    if isinstance(parts, tuple) and len(parts) == 4:
+        return str(parts[0]), str(parts[1]), str(parts[2]), str(parts[3])
+    return "", "", "", ""
+
+
+def _within(
+    context: LookupContext, rows: Sequence[Row], span: DateRange, team: str | None, *, known: bool
+) -> list[Row]:
+    inside = sorted((row for row in rows if span.contains(_day(row))), key=_day)
+    if not inside:
+        fault = NoGameError if known else NotFoundError
+        raise fault(f"the graph has no game of {team or 'any team'} on {days_text(span.first, span.last)}")
+    if not span.is_day:
+        context.remark(f"games from {days_text(span.first, span.last)}")
+    return inside
+
+
+def _span(context: LookupContext, text: str | None) -> DateRange:
+    """The days that are asked about; "latest" and no date at all are every day up to now."""
+    today = _today(context)
+    if text is None:
+        return DateRange(date(today.year - 1, 1, 1), today)
+    resolved = context.resolve(text, Calendar.CIVIL)
+    if resolved.kind is MomentKind.LATEST or resolved.range is None:
+        return DateRange(today - timedelta(days=31), today)
+    return resolved.range
+
+
+def _months(span: DateRange) -> list[str]:
+    """The dates to ask for: the server takes a day, a month or a year, so that few calls cover any span."""
+    if span.is_day:
+        return [span.first.isoformat()]
+    if span.first.year != span.last.year or (span.last - span.first).days > 62:
+        return [str(year) for year in range(span.first.year, span.last.year + 1)]
+    first, last = span.first.replace(day=1), span.last
+    months = [first]
+    while (months[-1] + timedelta(days=32)).replace(day=1) <= last:
+        months.append((months[-1] + timedelta(days=32)).replace(day=1))
+    return [month.strftime("%Y-%m") for month in months]
+
+
+def _team(context: LookupContext, name: str | None, league: League) -> tuple[str | None, bool]:
+    """The graph's spelling of the team, and whether it is sure to be one."""
+    if name is None:
+        return None, False
+    spelling, known = team_spelling(name, league)
+    if not known:
+        context.remark(f'"{name}" is not among the {league} teams known here; it is asked for as written')
+    return spelling, known
+
+
+def _today(context: LookupContext) -> date:
+    """The asker's own day (Pacific time)."""
+    return (context.asked_at or datetime.now()).date()
+
+
+def _day(row: Row) -> date:
+    try:
+        return date.fromisoformat(str(row.cells["date"]))
+    except ValueError:
+        return date.min

@@ -1,0 +1,219 @@
+"""One exchange with the knowledge graph's server, bounded in time and size whatever the server does."""
+
+import json
+import random
+import re
+import socket
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http.client import HTTPException
+from http.cookiejar import DefaultCookiePolicy
+from typing import Any
+
+import requests
+from requests.adapters import HTTPAdapter
+from urllib3 import HTTPConnectionPool, HTTPSConnectionPool
+from urllib3.connection import HTTPConnection
+from urllib3.exceptions import HTTPError
+
+from agents.deadline import Deadline
+from agents.kg.endpoints import ENDPOINTS, Argument, Json
+from agents.kg.errors import (
+    KgBusyError,
+    KgReplyError,
+    KgRequestError,
+    KgTimeoutError,
+    KgUnavailableError,
+    KgUnreachableError,
+)
+from agents.settings import KgClientSettings
+
+_HEADERS = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
+"""Uncompressed: the server is near, and a small body cannot unpack into a large one."""
+_FIRST_PAUSE_SECONDS = 0.05
+_CHUNK_BYTES = 262_144
+_ERROR_BODY_BYTES = 16_384
+_WRONG_REQUEST = frozenset({404, 405, 422})
+_BUSY = frozenset({502, 503, 504})
+_SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The value of `result` and the size of the body that it came in."""
+
+    result: Json
+    size: int
+
+
+class Transport:
+    """POSTs to one server over kept connections; thread-safe.
+
+    Environment and state of the process are kept out on purpose: no proxy variables, no netrc (`trust_env=False`: the
+    server is the evaluator's, near by, and a proxy meant for the internet would hide it), no cookies, no redirects.
+    """
+
+    def __init__(self, base_url: str, settings: KgClientSettings) -> None:
+        if not base_url.startswith(("http://", "https://")):
+            raise ValueError(f"the knowledge graph's address must begin with http:// or https://, not {base_url!r}")
+        self._settings = settings
+        address = base_url.rstrip("/")
+        self._prepared = {
+            path: requests.Request("POST", address + path, headers=_HEADERS).prepare() for path in ENDPOINTS
+        }
+        self._http = _DirectSession()
+        self._http.trust_env = False
+        self._http.cookies.set_policy(DefaultCookiePolicy(allowed_domains=()))
+        adapter = _DeadlineAdapter(pool_connections=1, pool_maxsize=settings.concurrency)
+        self._http.mount("http://", adapter)
+        self._http.mount("https://", adapter)
+
+    def close(self) -> None:
+        """Close the kept connections."""
+        self._http.close()
+
+    def ask(self, path: str, payload: Mapping[str, Argument], deadline: Deadline) -> Reply:
+        """POST the payload and read the result, again where no reply came and the deadline allows.
+
+        Every endpoint only reads, so that asking twice is safe. Written here and not with a retry library: the pause
+        must fit the deadline, and a timeout must not be tried again (the time is spent).
+
+        Raises:
+            KgError: `KgRequestError`, or a kind of `KgUnavailableError`.
+        """
+        prepared = self._prepared[path].copy()
+        prepared.prepare_body(json.dumps(payload) if payload else None, None)
+        pause = _FIRST_PAUSE_SECONDS * random.uniform(0.5, 1.5)  # noqa: S311 (spreads retries, guards no secret)
+        for _ in range(self._settings.max_attempts - 1):
+            try:
+                return self._exchange(path, prepared, deadline)
+            except (KgUnreachableError, KgBusyError) as error:
+                if isinstance(error, KgTimeoutError) or deadline.remaining <= pause:
+                    raise
+            time.sleep(pause)
+            pause *= 2
+        return self._exchange(path, prepared, deadline)
+
+    def _exchange(self, path: str, prepared: requests.PreparedRequest, deadline: Deadline) -> Reply:
+        limits = self._settings
+        whole = deadline.within(limits.connect_seconds + limits.read_seconds)
+        left = max(whole.remaining, 0.001)
+        timeout = (min(limits.connect_seconds, left), min(limits.read_seconds, left))
+        _current.deadline = whole
+        try:
+            with self._http.send(prepared, stream=True, timeout=timeout, allow_redirects=False) as response:
+                good = response.status_code == requests.codes.ok
+                body = _read(path, response, limits.max_response_bytes) if good else _beginning(response)
+        except (requests.RequestException, HTTPError, HTTPException, OSError) as error:
+            raise _as_kg_error(path, error, whole) from error
+        finally:
+            _current.deadline = None
+        if not good:
+            raise _status_error(path, response, body)
+        return Reply(read_result(path, body), len(body))
+
+
+def read_result(path: str, body: bytes) -> Json:
+    """The value of `result`. NaN and Infinity are null: Python's servers may write them, JSON has no such numbers.
+
+    Raises:
+        KgReplyError: the body is not JSON, or not an object with `result`.
+    """
+    try:
+        whole = json.loads(body.decode(), parse_constant=lambda _: None)
+        if _SURROGATE_ESCAPE.search(body):  # half a character cannot be encoded again: tokenizers would stumble on it
+            whole = json.loads(json.dumps(whole, ensure_ascii=False).encode("utf-8", "replace"))
+    except (ValueError, RecursionError) as error:  # ValueError: no JSON, no UTF-8, or a number of 5,000 digits
+        what = "is nested too deep" if isinstance(error, RecursionError) else f"is not JSON ({error})"
+        raise KgReplyError(f"{path}: the reply {what[:120]}; its {len(body)} bytes begin {body[:80]!r}") from error
+    if not isinstance(whole, dict) or "result" not in whole:
+        raise KgReplyError(f"{path}: the reply has no 'result'; its {len(body)} bytes begin {body[:80]!r}")
+    result: Json = whole["result"]
+    return result
+
+
+def _read(path: str, response: requests.Response, most: int) -> bytes:
+    chunks: list[bytes] = []
+    size = 0
+    for chunk in response.raw.stream(_CHUNK_BYTES, decode_content=False):
+        chunks.append(chunk)
+        size += len(chunk)
+        if size > most:
+            raise KgReplyError(f"{path}: the reply has more than {most} bytes")
+    return b"".join(chunks)
+
+
+def _beginning(response: requests.Response) -> bytes:
+    """All of a usual error body, so that the connection can be kept; of an endless one, enough."""
+    return next(response.raw.stream(_ERROR_BODY_BYTES, decode_content=False), b"")
+
+
+def _status_error(path: str, response: requests.Response, body: bytes) -> KgRequestError | KgUnavailableError:
+    what = f"{path}: status {response.status_code}: {body[:120].decode('utf-8', 'replace')!r}"
+    if response.status_code in _WRONG_REQUEST:
+        return KgRequestError(what)
+    return KgBusyError(what) if response.status_code in _BUSY else KgUnavailableError(what)
+
+
+def _as_kg_error(path: str, error: BaseException, limit: Deadline) -> KgUnreachableError:
+    """The exception of the library, wrapped three deep, as the one that started it."""
+    while error.__context__ is not None:
+        error = error.__context__
+    if isinstance(error, TimeoutError):
+        return KgTimeoutError(f"{path}: no whole reply after {limit.elapsed:.2f} s")
+    return KgUnreachableError(f"{path}: the connection failed: {error}")
+
+
+class _DirectSession(requests.Session):
+    """Even with redirects off, requests reads the whole body of one, and fails on a target that is no address."""
+
+    def get_redirect_target(self, resp: requests.Response) -> None:
+        """A redirect is an error status like any other."""
+
+
+# --- timeouts that bound the whole exchange --------------------------------------------------------------------------
+
+
+class _Current(threading.local):
+    deadline: Deadline | None = None
+
+
+_current = _Current()
+"""When the exchange that this thread is in must be over."""
+
+
+class _DeadlineSocket(socket.socket):
+    """Bounds the exchange, not the single read: a server that drips a byte a second keeps within any read timeout,
+    in the status line and the headers as well as in the body, and would hold a thread of the pool for ever.
+    """
+
+    def recv_into(self, *arguments: Any) -> int:  # noqa: ANN401 (passed on as they come)
+        if _current.deadline is not None:
+            left = _current.deadline.remaining
+            if left <= 0:
+                raise TimeoutError("the time of this call is over")
+            self.settimeout(min(left, self.gettimeout() or left))
+        return super().recv_into(*arguments)
+
+
+class _DeadlineConnection(HTTPConnection):
+    def _new_conn(self) -> socket.socket:
+        plain = super()._new_conn()
+        timeout = plain.gettimeout()
+        guarded = _DeadlineSocket(plain.family, plain.type, plain.proto, fileno=plain.detach())
+        guarded.settimeout(timeout)
+        return guarded
+
+
+class _DeadlinePool(HTTPConnectionPool):
+    ConnectionCls = _DeadlineConnection
+
+
+class _DeadlineAdapter(HTTPAdapter):
+    """Over https only the single reads are bounded, since TLS brings its own socket; the caller's wait always is."""
+
+    def init_poolmanager(self, *arguments: Any, **options: Any) -> None:  # noqa: ANN401 (passed on as they come)
+        super().init_poolmanager(*arguments, **options)
+        self.poolmanager.pool_classes_by_scheme = {"http": _DeadlinePool, "https": HTTPSConnectionPool}

@@ -1,0 +1,277 @@
+"""From rows to sentences for a language model: "The <attribute> of <entity> is <value>." (db3 2.3, 3.2).
+
+Enough of the record stands beside the value that the model can see when it is not about the question. Small models
+neither count nor add, so that sums, averages and tallies of many rows are said too.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from statistics import fmean
+
+from agents.kg.conditions import exact_number
+from agents.kg.language import Condition, Key, Operator
+from agents.kg.readable import MOST_LISTED, grouped, label, readable, verb
+from agents.kg.results import Cell, Row, Value
+from agents.kg.schema import Column, Table, Type
+
+MOST_CHARACTERS = 3_000
+"""A longer text is cut; what counts, such as the number of rows, stands in front."""
+
+_MOST_DETAILS = 8
+_DETAIL_CHARACTERS = 120
+_TEXT_CHARACTERS = 1_500
+_GAME_KEYS = {"result", "opponent", "GF"}
+_WITHOUT_SUM = frozenset({"open", "high", "low", "close", "rating", "beta", "fg_pct", "fg3_pct", "ft_pct"})
+_WITHOUT_STATISTICS = frozenset({"order", "rank", "rank_last_week", "top_position", "ceremony"})
+_UNSAID = frozenset({"order", "ceremony", "text", "summary", "game_id", "season", "symbol"})
+"""Cells that no record needs to be told by."""
+_PREPOSITIONS = {"date": "on ", "opponent": "against "}
+_VENUES = {"Home": "at home", "Away": "away"}
+_TO_VALUE = {Operator.EQ: "is", Operator.NEQ: "is not", Operator.GE: "is at least", Operator.LE: "is at most"}
+_TO_DATE = {**_TO_VALUE, Operator.GE: "is not before", Operator.LE: "is not after"}
+_TO_KEY = {**_TO_VALUE, Operator.GE: "is above the", Operator.LE: "is below the"}
+
+
+def verbalise(
+    table: Table,
+    rows: Sequence[Row],
+    taken: Sequence[Row],
+    key: str | None,
+    *,
+    conditions: Sequence[Condition] = (),
+    count: Value = None,
+    partial: bool = False,
+) -> str:
+    """What a statement gave, in sentences.
+
+    `rows` are all that match the `conditions`, `taken` those that were asked for; `key` is None for whole records;
+    `count` is the number where one was asked for. `partial`: some records could not be read, so that there may be more.
+    """
+    said = _Speaker(table, conditions, partial)
+    if count is not None:
+        return _cut(said.counted(rows, taken, key, count))
+    if not taken:
+        return ""
+    if len(taken) > 1:
+        return _cut(said.tally(taken) + (said.many(rows, taken, key) if key is not None else said.records(rows, taken)))
+    left = len(rows) - 1
+    more = f" ({left:,} more {said.noun} match.)" if left > 0 and table.take != "all" else ""
+    return _cut((said.value(taken[0], key) if key is not None else said.record(taken[0])) + more)
+
+
+def say_average(mean: float, values: int, rows: Sequence[Row]) -> str:
+    """The sentence of `average`."""
+    of = f" of {_entity(rows)}" if rows else ""
+    return f"The average of {'this 1 value' if values == 1 else f'these {values:,} values'}{of} is {grouped(mean)}."
+
+
+def say_nothing_found(table: Table, asked: Sequence[Row], key: str | None, conditions: Sequence[Condition]) -> str:
+    """Why there are no values: no row meets the conditions, or the rows that do lack the key."""
+    if not asked:
+        return f"there are no {table.noun} of this kind"
+    where = _Speaker(table, conditions, partial=False).where(asked)
+    if key is not None and not where:
+        return f"the graph does not know the {label(table, key)} of {_entity(asked)}"
+    return f"among the {len(asked):,} {table.noun} of {_entity(asked)} there is none{where}"
+
+
+class _Speaker:
+    """Speaks about rows of one table under the conditions of one statement."""
+
+    def __init__(self, table: Table, conditions: Sequence[Condition], partial: bool) -> None:
+        self._table = table
+        self._partial = partial
+        won = [c for c in conditions if table.noun == "Oscar nominations" and c.key == "winner" and _is_yes(c)]
+        self.noun = "Oscar wins" if won else table.noun
+        self._conditions = [condition for condition in conditions if condition not in won]
+
+    def value(self, row: Row, key: str) -> str:
+        """One value with its record."""
+        if key == "summary":
+            return self.record(row)
+        value, column = row.cells.get(key), self._table.columns.get(key)
+        subject = self._subject(row, without=key)
+        said = f"The {label(self._table, key)} of {subject} {verb(value, column)} {readable(value, column)}."
+        others = [name for name in row.cells if name not in {key, *self._table.identity}]
+        details = self._listed(row, others, most=_MOST_DETAILS)
+        return said + (f" (Also known: {details}.)" if details else "")
+
+    def record(self, row: Row) -> str:
+        """All of one record."""
+        keys = [key for key in row.cells if key not in self._table.identity]
+        said = self._listed(row, keys, most=3 * _MOST_DETAILS)
+        text = row.cells.get("text")
+        if isinstance(text, str) and text:  # an article
+            return f"{row.entity}: {text[:_TEXT_CHARACTERS]}" + (f" Its facts: {said}." if said else "")
+        return f"{self._subject(row)}: {said}." if said else f"{self._subject(row)} is known, without details."
+
+    def many(self, rows: Sequence[Row], taken: Sequence[Row], key: str) -> str:
+        """How many rows, one value per row with what tells it from the others, then what they come to."""
+        column = self._table.columns.get(key)
+        items = []
+        for row in taken[:MOST_LISTED]:
+            name = self._name(row, taken, without=key) or (row.entity if len({r.entity for r in taken}) > 1 else "")
+            items.append(readable(row.cells.get(key), column) + (f" ({name})" if name else ""))
+        return (
+            f"{self._head(rows, taken)} The {label(self._table, key)} of each: {'; '.join(items)}{_rest(taken)}."
+            f"{self._statistics(taken, key, column)}"
+        )
+
+    def records(self, rows: Sequence[Row], taken: Sequence[Row]) -> str:
+        """Several records by a line each."""
+        lines = []
+        for row in taken[:MOST_LISTED]:
+            keys = [key for key in row.cells if key not in self._table.identity and key in self._table.columns]
+            details = self._listed(row, keys, separator=", ", most=_MOST_DETAILS)
+            name = self._name(row, taken) or row.entity
+            lines.append(f"{name}: {details}" if details else name)
+        return f"{self._head(rows, taken)} {'; '.join(lines)}{_rest(taken)}."
+
+    def counted(self, rows: Sequence[Row], taken: Sequence[Row], key: str | None, count: Value) -> str:
+        """A number, and of what."""
+        column = self._table.columns.get(key) if key is not None else None
+        is_list = column is not None and column.type in {Type.TEXTS, Type.YEARS}
+        what = label(self._table, key) if key is not None and is_list else self.noun
+        of = f" of {_entity(rows)}" if rows else ""
+        number = grouped(count) if isinstance(count, int | float) else count
+        said = f"The number of {what}{of}{self.where(rows)} is {'at least ' if self._partial else ''}{number}."
+        if key is not None and is_list and taken:
+            return f"{said} They are: {readable(taken[0].cells.get(key), column)}."
+        names = [self._name(row, rows) or row.entity for row in rows[:MOST_LISTED]]
+        if not any(self._name(row) for row in rows):
+            return said
+        return f"{said} {'It is' if len(rows) == 1 else 'They are'}: {'; '.join(names)}{_rest(rows)}."
+
+    def tally(self, rows: Sequence[Row]) -> str:
+        """Wins, losses and points of several games of a team, which nobody should have to count from a list."""
+        if not set(self._table.columns) >= _GAME_KEYS or len({row.entity for row in rows}) > 1:
+            return ""
+        parts = []
+        for letter, word in (("W", "won"), ("D", "drew"), ("L", "lost")):
+            games = [row for row in rows if row.cells.get("result") == letter]
+            home = sum(row.cells.get("venue") == "Home" for row in games)
+            if games:
+                parts.append(f"{word} {len(games)} ({home} at home, {len(games) - home} away; {_opponents(games)})")
+        if not parts:
+            return ""
+        played = [row for row in rows if row.cells.get("result")]
+        scored, conceded = (sum(exact_number(row.cells.get(key)) or 0 for row in played) for key in ("GF", "GA"))
+        totals = f"In total {grouped(scored)} scored and {grouped(conceded)} conceded."
+        return f"Of {len(rows)} games {rows[0].entity} {', '.join(parts)}. {totals} "
+
+    def where(self, rows: Sequence[Row]) -> str:
+        """The conditions in words, but for those that the entity's name says: "the 2012 Academy Awards"."""
+        entity = _entity(rows)
+        return _where(self._table, [c for c in self._conditions if f" {c.value} " not in f" {entity} "])
+
+    def _head(self, rows: Sequence[Row], taken: Sequence[Row]) -> str:
+        """How many of how many, of whom, what all of them share, and under which conditions."""
+        number = f"{len(taken):,}" if len(taken) == len(rows) else f"{len(taken):,} of {len(rows):,}"
+        shared = [
+            self._identity(rows[0], key)
+            for key in self._table.identity
+            if key in _shared_keys(rows) and str(rows[0].cells[key]) not in _entity(rows)
+        ]
+        about = f" ({', '.join(shared)})" if shared else ""
+        some = "At least " if self._partial and len(taken) == len(rows) else ""
+        return f"{some}{number} {self.noun} of {_entity(rows)}{about}{self.where(rows)}."
+
+    def _statistics(self, rows: Sequence[Row], key: str, column: Column | None) -> str:
+        if column is None or column.type not in {Type.NUMBER, Type.MONEY} or key in _WITHOUT_STATISTICS:
+            return ""
+        numbers = [number for row in rows if (number := exact_number(row.cells.get(key))) is not None]
+        if len(numbers) < 2:
+            return ""
+        mean, low, high = (readable(number, column) for number in (fmean(numbers), min(numbers), max(numbers)))
+        total = "" if key in _WITHOUT_SUM else f"sum is {readable(sum(numbers), column)}, the "
+        return f" The {total}average {'' if total else 'is '}{mean}, the lowest {low}, the highest {high}."
+
+    def _listed(self, row: Row, keys: Sequence[str], separator: str = "; ", most: int = 99) -> str:
+        """Short cells of a record: "length 180 minutes; genres Drama and History"."""
+        cells = [
+            f"{label(self._table, key)} {text}"
+            for key in keys
+            if key not in _UNSAID and _worth_saying(row.cells.get(key))
+            if key in self._table.columns or " " in key or self._table.extra_keys
+            if key != "original_title" or row.cells[key] not in {row.cells.get("title"), row.cells.get("movie_name")}
+            if len(text := readable(row.cells[key], self._table.columns.get(key))) <= _DETAIL_CHARACTERS
+        ]
+        return separator.join(cells[:most])
+
+    def _subject(self, row: Row, without: str | None = None) -> str:
+        """What a sentence about a row is about."""
+        name = self._name(row, without=without)
+        if name and self._table.identity == ("time",):
+            return f"{row.entity} on {name}"
+        return f"{row.entity} ({name})" if name else row.entity
+
+    def _name(self, row: Row, among: Sequence[Row] = (), without: str | None = None) -> str:
+        """What tells a row from others: a title and its year, a day and the other team; nothing that all share."""
+        shared = _shared_keys(among) if len(among) > 1 else frozenset()
+        return ", ".join(
+            self._identity(row, key)
+            for key in self._table.identity
+            if key != without and key not in shared and _worth_saying(row.cells.get(key))
+            if len(among) > 1 or str(row.cells[key]) not in row.entity
+        )
+
+    def _identity(self, row: Row, key: str) -> str:
+        text = readable(row.cells[key], self._table.columns.get(key))
+        if "opponent" in self._table.columns:
+            return _VENUES.get(text, _PREPOSITIONS.get(key, "") + text)
+        return text
+
+
+def _opponents(games: Sequence[Row]) -> str:
+    times = Counter(str(row.cells.get("opponent")) for row in games)
+    return "against " + ", ".join(f"{name} {count} times" if count > 1 else name for name, count in times.items())
+
+
+def _shared_keys(rows: Sequence[Row]) -> frozenset[str]:
+    """The keys that have one and the same value in all rows."""
+    return frozenset(
+        key
+        for key, value in rows[0].cells.items()
+        if _worth_saying(value) and all(row.cells.get(key) == value for row in rows[1:])
+    )
+
+
+def _entity(rows: Sequence[Row]) -> str:
+    names = list(dict.fromkeys(row.entity for row in rows))
+    rest = f" and {len(names) - 3:,} others" if len(names) > 3 else ""
+    return (", " if rest else " and ").join(names[:3]) + rest
+
+
+def _rest(rows: Sequence[Row]) -> str:
+    return f" and {len(rows) - MOST_LISTED:,} more" if len(rows) > MOST_LISTED else ""
+
+
+def _where(table: Table, conditions: Sequence[Condition]) -> str:
+    """The conditions in words, so that a number of rows can be understood."""
+    said = []
+    for condition in conditions:
+        column = table.column(condition.key)
+        words = _TO_DATE if column is not None and column.type is Type.DATE else _TO_VALUE
+        if isinstance(condition.value, Key):
+            words, value = _TO_KEY, label(table, condition.value.name)
+        elif isinstance(condition.value, str):
+            value = condition.value
+        else:
+            value = "as found before"
+        said.append(f"{label(table, condition.key)} {words[condition.operator]} {value}")
+    return f" where the {' and the '.join(said)}" if said else ""
+
+
+def _is_yes(condition: Condition) -> bool:
+    return condition.operator is Operator.EQ and str(condition.value).casefold() in {"true", "yes", "1"}
+
+
+def _worth_saying(value: Cell) -> bool:
+    return value not in (None, "", ()) and not (isinstance(value, tuple) and isinstance(value[0], Row))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS].rsplit(' ', 1)[0]} ..."
+
+
+__all__ = ["MOST_CHARACTERS", "MOST_LISTED", "readable", "say_average", "say_nothing_found", "verbalise"]

@@ -1,0 +1,7 @@
+"""How a question becomes a program of calls: example bank, choice of examples, prompt, one batch, one repair."""
+
+from agents.kg.writing.bank import BankError, Example, load_bank
+from agents.kg.writing.grounding import invented_dates
+from agents.kg.writing.writer import CallWriter, Question, Written
+
+__all__ = ["BankError", "CallWriter", "Example", "Question", "Written", "invented_dates", "load_bank"]

@@ -1,0 +1,158 @@
+"""``python -m agents.kg write``: the questions of a JSONL file get the calls that the writer makes of them."""
+
+import argparse
+import bz2
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from agents.datasets import DatasetError, Record, json_line, read_records, write_rows
+from agents.deadline import Deadline
+from agents.encoders import load_dense_encoder
+from agents.kg.language import render
+from agents.kg.schema import Domain
+from agents.kg.writing.bank import BankError
+from agents.kg.writing.writer import CallWriter, Question, Written
+from agents.llm import EngineUnavailableError, load_language_model
+from agents.settings import KgWriterSettings, Settings, SettingsError, load_settings
+from models.manifest import UnknownModelError, WeightsMissingError
+
+EXPECTED_ERRORS = (
+    *(BankError, DatasetError, SettingsError, WeightsMissingError, UnknownModelError, EngineUnavailableError, OSError),
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of the command."""
+    parser.add_argument("--in", dest="source", metavar="FILE", type=Path, required=True, help="JSON lines with `query`")
+    parser.add_argument("--out", type=Path, required=True, help="JSON lines, compressed where it ends with .bz2")
+    parser.add_argument("--limit", type=int, help="at most so many questions")
+    parser.add_argument("--resume", action="store_true", help="keep what --out holds already and go on after it")
+    parser.add_argument("--use-domain", action="store_true", help="trust the row's `domain` instead of choosing it")
+    add_writer_arguments(parser)
+
+
+def add_writer_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments that choose and change a writer; the benchmark has them too."""
+    parser.add_argument("--preset", help="name, or path of a TOML file; default: the active preset")
+    parser.add_argument("--batch-size", type=int, help="questions per batch; default: the preset's")
+    parser.add_argument("--examples", choices=("similar", "fixed", "none"), help="how examples are chosen")
+    parser.add_argument("--example-count", type=int, help="how many examples a question is shown")
+    parser.add_argument("--no-grammar", action="store_true", help="do not hold the output to the grammar")
+    parser.add_argument("--no-schema", action="store_true", help="leave rules and tables out of the prompt")
+    parser.add_argument("--no-repair", action="store_true", help="do not ask again for what cannot be read")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the file; the exit code is 0 only when every question was worked on."""
+    try:
+        _write_file(arguments)
+    except EXPECTED_ERRORS as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 1
+    return 0
+
+
+def writer_settings(settings: Settings, arguments: argparse.Namespace) -> KgWriterSettings:
+    """The preset's settings of the writer with the changes of the command line.
+
+    Raises:
+        SettingsError: a number is out of range.
+    """
+    graph = settings.knowledge_graph
+    chosen = (graph.writer if graph else KgWriterSettings()).model_dump()
+    if arguments.examples is not None:
+        chosen |= {"examples": 0} if arguments.examples == "none" else {"selection": arguments.examples}
+    if arguments.example_count is not None:
+        chosen["examples"] = arguments.example_count
+    for name in ("grammar", "schema", "repair"):
+        if getattr(arguments, f"no_{name}"):
+            chosen["schema_in_prompt" if name == "schema" else name] = False
+    try:
+        return KgWriterSettings.model_validate(chosen)
+    except ValueError as error:
+        raise SettingsError(f"the settings of the writer: {error}") from None
+
+
+def load_writer(settings: Settings, arguments: argparse.Namespace) -> CallWriter:
+    """The writer of a preset, changed by the command line, not warmed up yet."""
+    model = load_language_model(settings.language_model)
+    model.check_weights()
+    dense = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder else None
+    if dense is not None:
+        dense.check_weights()
+    return CallWriter(writer_settings(settings, arguments), model, dense)
+
+
+def _write_file(arguments: argparse.Namespace) -> None:
+    from tqdm import tqdm
+
+    settings = load_settings(arguments.preset)
+    questions = [
+        (record.data, _question(record, use_domain=arguments.use_domain))
+        for record in read_records(arguments.source, arguments.limit)
+    ]
+    done = _already_done(arguments.out, [row for row, _ in questions]) if arguments.resume else []
+    write_rows(arguments.out, done)
+    rest = questions[len(done) :]
+    if not rest:
+        return
+    writer = load_writer(settings, arguments)
+    writer.warm_up()
+    with tqdm(total=len(questions), initial=len(done), unit="question", disable=None) as progress:
+        size = arguments.batch_size or settings.batch_size
+        for batch in (rest[start : start + size] for start in range(0, len(rest), size)):
+            _append(arguments.out, _rows(writer, batch, settings.deadline.seconds_per_query))
+            progress.update(len(batch))
+
+
+def _rows(
+    writer: CallWriter, batch: Sequence[tuple[dict[str, Any], Question]], seconds_per_query: float
+) -> Iterator[dict[str, Any]]:
+    written = writer.write([question for _, question in batch], Deadline(len(batch) * seconds_per_query))
+    return (row | as_fields(each) for (row, _), each in zip(batch, written, strict=True))
+
+
+def as_fields(written: Written) -> dict[str, Any]:
+    """What a row gets: `calls` (``["None"]``: the graph cannot answer; empty: nothing readable), domain and faults."""
+    return {
+        "calls": render(written.program).split("\n") if written.program is not None else [],
+        "kg_domain": str(written.domain),
+        "kg_faults": [f"{fault.kind}: {fault.message}" for fault in written.faults],
+    }
+
+
+def _question(record: Record, *, use_domain: bool) -> Question:
+    row = record.data
+    for field in ("query", "query_time"):
+        if not isinstance(row.get(field, "" if field == "query_time" else None), str):
+            raise DatasetError(f'{record.place}: field "{field}" must be a text, found {row.get(field)!r}')
+    domain = None
+    if use_domain:
+        if row.get("domain") not in list(Domain):
+            raise DatasetError(
+                f'{record.place}: field "domain" must be one of {", ".join(Domain)}, found {row.get("domain")!r}'
+            )
+        domain = Domain(row["domain"])
+    return Question(row["query"], row.get("query_time", ""), domain)
+
+
+def _already_done(path: Path, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The whole rows that an earlier run left, as far as they are those of this file; a torn last line is dropped."""
+    done: list[dict[str, Any]] = []
+    try:
+        for record, row in zip(read_records(path), rows, strict=False):
+            if record.data.get("query") != row["query"] or "calls" not in record.data:
+                break
+            done.append(record.data)
+    except (DatasetError, EOFError):
+        return done
+    return done
+
+
+def _append(path: Path, rows: Iterator[dict[str, Any]]) -> None:
+    """A file in bz2 may be several streams one after the other, so that both kinds can grow batch by batch."""
+    text = b"".join(json_line(row) for row in rows)
+    with path.open("ab") as stream:
+        stream.write(bz2.compress(text) if path.suffix == ".bz2" else text)

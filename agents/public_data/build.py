@@ -1,0 +1,290 @@
+"""From the public files that db3 used (section 2.3) to a folder of tables that a submission ships.
+
+Kaggle's "the-oscar-award" and "grammy-awards" (CSV), `movies_metadata.csv` and `credits.csv` of "The Movies Dataset"
+(the films of MovieLens), and a JSON file of market capitalisation, earnings per share and P/E ratio by ticker.
+"""
+
+import ast
+import csv
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from agents.public_data.description import INDEX_FORMAT, AwardTable, EntityTable, TableDescription
+from agents.public_data.oscar_names import OSCAR_ALIASES, oscar_award, oscar_winners
+from agents.public_data.tables import INDEX, SEPARATOR, SHIPPED_TABLES, TableError, read_index
+
+Row = Mapping[str, str]
+csv.field_size_limit(10_000_000)
+
+AWARD_COLUMNS = ("award", "ceremony", "year", "work_year", "work", "winner", "performer", "result")
+FILM_COLUMNS = (
+    *("title", "original_title", "director", "lead_actor", "release_year", "release_date", "original_language"),
+    *("genre", "runtime_in_minutes", "budget", "revenue"),
+)
+COMPANY_COLUMNS = ("name", "ticker_symbol", "market_capitalisation", "earnings_per_share", "price_to_earnings_ratio")
+LEAD_ACTORS = 4
+
+_SONGWRITERS = re.compile(r"(?P<writers>[^;]*), songwriters? \((?P<performer>[^()]+)\)")
+_GUEST = re.compile(r"\s+(?:featuring|feat\.|ft\.)\s+", re.IGNORECASE)
+_ARTIST_SEPARATOR = re.compile(r"\s*(?:,|&|\bwith\b|\band\b)\s*", re.IGNORECASE)
+_ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)")
+_FIGURES = re.compile(
+    r"information of (?P<name>.+)\((?P<ticker>[^()]+)\): .*capitalization is (?P<cap>[^,]+),"
+    r".*\(eps\) is (?P<eps>[^,]+), .*ratio is (?P<ratio>\S+?)\.?$"
+)
+
+
+def build_oscars(source: Path, out: Path) -> int:
+    """The Academy Awards; returns the number of rows. Raises TableError."""
+    rows = [
+        {
+            "award": oscar_award(row["category"]),
+            "ceremony": f"{_ordinal(int(row['ceremony']))} Academy Awards",
+            "year": row["year_ceremony"],
+            "work_year": row["year_film"],
+            "work": row["film"],
+            "winner": SEPARATOR.join(oscar_winners(row["name"])),
+            "performer": "",
+            "result": "won" if row["winner"] == "True" else "nominated",
+        }
+        for row in _read(source, ("year_film", "year_ceremony", "ceremony", "category", "name", "film", "winner"))
+    ]
+    shipped = _shipped_awards("oscars.csv")
+    table = shipped.model_copy(
+        update={
+            "aliases": shipped.aliases | OSCAR_ALIASES,
+            "label": "Academy Awards",
+            "source": "https://www.kaggle.com/datasets/unanimad/the-oscar-award",
+            "won": "Academy Award{s} won",
+            "nominated": "Academy Award nomination{s} that did not win",
+        }
+    )
+    return _write(out, "oscars.csv", AWARD_COLUMNS, rows, table)
+
+
+def build_grammys(source: Path, out: Path) -> int:
+    """The Grammy Awards; returns the number of rows. Raises TableError.
+
+    The file marks every row as a winner, also where it lists all nominees of an award (it does for its last year);
+    there, the first of more than two is the winner and two are a tie.
+    """
+    read = list(_read(source, ("year", "title", "category", "nominee", "artist", "workers")))
+    known = {row["artist"].strip().lower() for row in read}
+    nominees = Counter((row["year"], row["category"]) for row in read)
+    seen: Counter[tuple[str, str]] = Counter()
+    rows = []
+    for row in read:
+        place = (row["year"], row["category"])
+        seen[place] += 1
+        rows.append(_grammy(row, known, won=nominees[place] <= 2 or seen[place] == 1))
+    table = _shipped_awards("grammys.csv").model_copy(
+        update={
+            "label": "Grammy Awards",
+            "source": "https://www.kaggle.com/datasets/unanimad/grammy-awards",
+            "won": "Grammy Award{s} won",
+            "nominated": "Grammy nomination{s} that did not win",
+        }
+    )
+    return _write(out, "grammys.csv", AWARD_COLUMNS, rows, table)
+
+
+def build_companies(source: Path, out: Path, as_of: str) -> int:
+    """Figures of companies by ticker; returns the number of rows. Raises TableError.
+
+    Reads ``{"ticker_info_map": {ticker: sentence}}``, whose sentences hold the figures, and
+    ``{ticker: {"name", "market_cap", "eps", "pe_ratio"}}``. `as_of` is told with the figures: they age by the day.
+    """
+    try:
+        data = json.loads(source.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise TableError(f"{source}: cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise TableError(f"{source}: not JSON: {error}") from None
+    if not isinstance(data, dict):
+        raise TableError(f"{source}: expected an object of companies by ticker")
+    sentences = data.get("ticker_info_map")
+    found = _from_sentences(sentences) if isinstance(sentences, dict) else _from_records(data)
+    rows = [{**row, "date_of_the_figures": as_of} for row in found]
+    table = EntityTable(
+        layout="entities",
+        domain="finance",
+        label="companies' figures",
+        source=f"{source.name}, figures as of {as_of or 'an unknown day'}",
+        licence="as of the source",
+        names=("name", "ticker_symbol"),
+        companies=True,
+    )
+    return _write(out, "companies.csv", (*COMPANY_COLUMNS, "date_of_the_figures"), rows, table)
+
+
+def build_films(source: Path, out: Path, credits_file: Path | None) -> int:
+    """Films, with director and lead actors where the file of credits is given; returns the number of rows.
+
+    Raises TableError. Rows that are broken in the public file (three are) are left out.
+    """
+    people = {row["id"]: row for row in _read(credits_file, ("id", "cast", "crew"))} if credits_file else {}
+    rows = [
+        {
+            "title": row["title"],
+            "original_title": row["original_title"],
+            "director": SEPARATOR.join(_directors(people.get(row["id"], {}))),
+            "lead_actor": SEPARATOR.join(_names(people.get(row["id"], {}).get("cast", ""))[:LEAD_ACTORS]),
+            "release_year": row["release_date"][:4],
+            "release_date": row["release_date"],
+            "original_language": row["original_language"],
+            "genre": SEPARATOR.join(_names(row["genres"])),
+            "runtime_in_minutes": row["runtime"].removesuffix(".0") if row["runtime"] != "0.0" else "",
+            "budget": _dollars(row["budget"]),
+            "revenue": _dollars(row["revenue"]),
+        }
+        for row in _read(source, ("id", "title", "original_title", "release_date", "original_language", "genres"))
+        if row["title"] and row["id"].isdecimal()
+    ]
+    table = EntityTable(
+        layout="entities",
+        domain="movie",
+        label="films of MovieLens",
+        source="https://www.kaggle.com/datasets/rounakbanik/the-movies-dataset",
+        licence="CC0-1.0",
+        names=("title",),
+        quoted=("title", "original_title"),
+        year="release_year",
+        inverse={"director": "film{s} directed", "lead_actor": "film{s} with a leading role"},
+    )
+    return _write(out, "films.csv", FILM_COLUMNS, rows, table)
+
+
+def _read(source: Path, columns: Iterable[str]) -> Iterator[Row]:
+    try:
+        with source.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(file, restval="")
+            missing = set(columns) - set(reader.fieldnames or ())
+            if missing:
+                raise TableError(f"{source}: the header lacks {', '.join(sorted(missing))}")
+            yield from reader
+    except OSError as error:
+        raise TableError(f"{source}: cannot be read: {error.strerror}") from None
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise TableError(f"{source}: not a CSV file in UTF-8: {error}") from None
+
+
+def _write(out: Path, file_name: str, columns: Sequence[str], rows: Sequence[Row], table: TableDescription) -> int:
+    """Write the table and enter it into the folder's index, which keeps its other entries."""
+    out.mkdir(parents=True, exist_ok=True)
+    with (out / file_name).open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, columns, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    index = read_index(out) if (out / INDEX).exists() else {}
+    entries = INDEX_FORMAT.dump_python({**index, file_name: table}, mode="json")
+    (out / INDEX).write_text(json.dumps(entries, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    return len(rows)
+
+
+def _shipped_awards(file_name: str) -> AwardTable:
+    """The shipped description, whose words and aliases hold for the full table too."""
+    table = read_index(SHIPPED_TABLES)[file_name]
+    if not isinstance(table, AwardTable):
+        raise TableError(f"{SHIPPED_TABLES / file_name}: not a table of awards")
+    return table
+
+
+def _ordinal(number: int) -> str:
+    ending = "th" if 10 <= number % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
+
+
+def _grammy_year(title: str, work_year: int) -> int:
+    """The year in which the ceremony was held; the file's own year is that of the awarded music."""
+    number = _ORDINAL.match(title)
+    return 1958 + int(number[1]) if number and int(number[1]) > 2 else work_year + 1
+
+
+def _artists(text: str, known: set[str]) -> list[str]:
+    """The artists of a cell: guests apart, and "A & B" apart where both are artists of their own, not a band."""
+    whole = text.strip()
+    if whole.startswith("(") and whole.endswith(")"):
+        whole = whole[1:-1]
+    found: list[str] = []
+    for artist in filter(None, _GUEST.split(whole)):
+        parts = [part for part in _ARTIST_SEPARATOR.split(artist) if part]
+        found += parts if all(part.lower() in known for part in parts) else [artist]
+    return found
+
+
+def _grammy(row: Row, known: set[str], *, won: bool) -> dict[str, str]:
+    """A row of the table. The artist stands in its own cell, behind the songwriters, or is the nominee itself."""
+    song = _SONGWRITERS.search(row["artist"]) or _SONGWRITERS.search(row["workers"])
+    artists = [] if _SONGWRITERS.search(row["artist"]) else _artists(row["artist"], known)
+    nominee_is_artist = not artists and not song and not row["workers"].strip()
+    if nominee_is_artist:
+        artists = [row["nominee"]]
+    elif song and not artists:
+        artists = [name for name in re.split(r",\s+|\s+&\s+", song["writers"].strip()) if name]
+    return {
+        "award": row["category"],
+        "ceremony": row["title"].split("(")[0].strip(),
+        "year": str(_grammy_year(row["title"], int(row["year"]))),
+        "work_year": row["year"],
+        "work": "" if nominee_is_artist else row["nominee"],
+        "winner": SEPARATOR.join(artists),
+        "performer": SEPARATOR.join(_artists(song["performer"], known)) if song else "",
+        "result": "won" if won else "nominated",
+    }
+
+
+def _from_sentences(sentences: Mapping[str, Any]) -> Iterator[dict[str, str]]:
+    for sentence in sentences.values():
+        match = _FIGURES.search(str(sentence))
+        if match:
+            yield _company(match["name"], match["ticker"], match["cap"], match["eps"], match["ratio"])
+
+
+def _from_records(data: Mapping[str, Any]) -> Iterator[dict[str, str]]:
+    for ticker, record in data.items():
+        if not isinstance(record, dict):
+            raise TableError(f"company {ticker!r}: expected an object, found {record!r}")
+        figures = (str(record.get(key) or "") for key in ("market_cap", "eps", "pe_ratio"))
+        yield _company(str(record.get("name") or ticker), ticker, *figures)
+
+
+def _company(name: str, ticker: str, cap: str, eps: str, ratio: str) -> dict[str, str]:
+    values = (name, ticker.upper(), _dollars(cap), _number(eps), _number(ratio))
+    return dict(zip(COMPANY_COLUMNS, values, strict=True))
+
+
+def _number(text: str) -> str:
+    try:
+        float(text)
+    except ValueError:
+        return ""
+    return text
+
+
+def _dollars(text: str) -> str:
+    """``1234567.5`` as ``$1,234,567.50``; empty for zero, which stands for unknown, and for what is no number."""
+    amount = float(_number(text) or 0)
+    if amount <= 0 or amount == float("inf"):
+        return ""
+    return f"${amount:,.0f}" if amount.is_integer() else f"${amount:,.2f}"
+
+
+def _records(text: str) -> list[dict[str, Any]]:
+    """A cell that holds a list of objects in Python's notation."""
+    try:
+        found = ast.literal_eval(text) if text else []
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return []
+    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+
+
+def _names(text: str) -> list[str]:
+    return [str(each["name"]) for each in _records(text) if each.get("name")]
+
+
+def _directors(row: Row) -> list[str]:
+    return [str(each["name"]) for each in _records(row.get("crew", "")) if each.get("job") == "Director"]

@@ -1,0 +1,137 @@
+"""From a mention to the entities of the tables: exact, then substring, then similarity (db3 section 2.3)."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from agents.deadline import Deadline
+from agents.encoders.base import DenseEncoder, Vectors
+from agents.public_data.entity import Entity
+from agents.public_data.names import normalise, spellings, without_article
+from agents.public_data.questions import Mention
+from agents.settings import LinkLevel, LinkSettings
+
+MINIMUM_COVERAGE = 0.4
+"""A name that holds another must not be much longer: the shorter one is at least this part of the longer one."""
+MINIMUM_SUBSTRING = 4
+"""Shorter texts are part of too many names."""
+
+_LEVELS: tuple[LinkLevel, ...] = ("exact", "substring", "similarity")
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """An entity that a mention may mean.
+
+    `score` is 1 for exact, the part that the names share for substring (0 to 1), the cosine for similarity.
+    """
+
+    entity: Entity
+    level: LinkLevel
+    score: float
+
+
+class _Names:
+    """The distinct names of one domain's entities, with their vectors where they were asked for."""
+
+    def __init__(self, entities: Iterable[tuple[int, Entity]]) -> None:
+        owners: dict[str, list[int]] = defaultdict(list)
+        texts: dict[str, None] = {}
+        for place, entity in entities:
+            texts |= dict.fromkeys(without_article(normalise(name)) for name in entity.names)
+            for form in set().union(*map(spellings, entity.names)):
+                owners[form].append(place)
+        self.owners: Mapping[str, tuple[int, ...]] = {form: tuple(own) for form, own in owners.items()}
+        """Every form under which a name is found -> the entities of that name."""
+        self.texts = [text for text in texts if text]
+        """One form of every name, for the looser levels."""
+        self.vectors: Vectors | None = None
+
+
+class Linker:
+    """Finds entities by name within a domain. `levels` says by domain how lenient; others are matched exactly."""
+
+    def __init__(
+        self, entities: Sequence[Entity], levels: Mapping[str, LinkSettings], dense: DenseEncoder | None
+    ) -> None:
+        self._entities = entities
+        self._levels = levels
+        self._dense = dense
+        by_domain: dict[str, list[tuple[int, Entity]]] = defaultdict(list)
+        for place, entity in enumerate(entities):
+            by_domain[entity.domain].append((place, entity))
+        self._names = {domain: _Names(own) for domain, own in by_domain.items()}
+
+    def warm_up(self) -> None:
+        """Encode the names of the domains whose level is ``similarity``; without an encoder that level is left out."""
+        if self._dense is None:
+            return
+        for domain, names in self._names.items():
+            if self._level(domain).level == "similarity" and names.vectors is None:
+                self._dense.warm_up()
+                names.vectors, _ = self._dense.encode_passages(names.texts)
+
+    def link(self, mentions: Sequence[Mention], deadline: Deadline) -> list[list[Link]]:
+        """The entities of each mention, best first; only those of the strictest level that has any.
+
+        All mentions that need an encoder are encoded in one call; those that time does not allow are not linked.
+        """
+        found = [self._by_spelling(mention) for mention in mentions]
+        open_places = [
+            place
+            for place, mention in enumerate(mentions)
+            if not found[place] and mention.domain in self._names and self._names[mention.domain].vectors is not None
+        ]
+        if self._dense is None or not open_places or deadline.expired:
+            return found
+        texts = [without_article(normalise(mentions[place].text)) for place in open_places]
+        vectors, encoded = self._dense.encode_passages(texts, deadline)
+        for row, place in enumerate(open_places[:encoded]):
+            found[place] = self._by_similarity(mentions[place].domain, vectors[row])
+        return found
+
+    def _level(self, domain: str) -> LinkSettings:
+        return self._levels.get(domain, LinkSettings())
+
+    def _by_spelling(self, mention: Mention) -> list[Link]:
+        names = self._names.get(mention.domain)
+        if names is None:
+            return []
+        forms = spellings(mention.text)
+        exact = [(form, 1.0) for form in sorted(forms) if form in names.owners]
+        if exact:
+            return self._links(exact, names, "exact")
+        text = without_article(normalise(mention.text))
+        if _LEVELS.index(self._level(mention.domain).level) < _LEVELS.index("substring"):
+            return []
+        inside = [(name, _coverage(text, name)) for name in names.texts if _holds(text, name) or _holds(name, text)]
+        close = [(name, score) for name, score in inside if score >= MINIMUM_COVERAGE]
+        return self._links(sorted(close, key=lambda pair: -pair[1]), names, "substring")
+
+    def _by_similarity(self, domain: str, vector: Vectors) -> list[Link]:
+        names = self._names[domain]
+        if names.vectors is None:
+            return []
+        cosines = np.nan_to_num(names.vectors @ vector, nan=-1.0)
+        best = int(np.argmax(cosines))
+        if cosines[best] < self._level(domain).minimum_similarity:
+            return []
+        return self._links([(names.texts[best], float(cosines[best]))], names, "similarity")
+
+    def _links(self, scored: Iterable[tuple[str, float]], names: _Names, level: LinkLevel) -> list[Link]:
+        links: dict[int, Link] = {}
+        for name, score in scored:
+            for place in names.owners[name]:
+                links.setdefault(place, Link(self._entities[place], level, score))
+        return list(links.values())
+
+
+def _coverage(one: str, other: str) -> float:
+    return min(len(one), len(other)) / max(len(one), len(other))
+
+
+def _holds(outer: str, inner: str) -> bool:
+    """Whether the words of one name stand together in the other."""
+    return len(inner) >= MINIMUM_SUBSTRING and f" {inner} " in f" {outer} "

@@ -1,0 +1,142 @@
+"""Finding mentions with the language model: one call for the domains of a batch, one for the names (db3 section 2.3).
+
+The wording is ours; the steps, the labels and the ``&&`` between names are those of the paper.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+from agents.contracts import I_DONT_KNOW, Query
+from agents.deadline import Deadline
+from agents.llm.base import GenerationRequest, LanguageModel, Message
+from agents.public_data.names import normalise
+from agents.public_data.questions import Mention
+
+DOMAINS = ("movie", "sports", "finance", "music", "other")
+"""What the domain prompt allows. "other", because open questions often touch the fields of the others (db3 2.3)."""
+SEPARATOR = "&&"
+NOTHING = "none"
+MAX_NAME_WORDS = 15
+MAX_NAMES = 6
+"""A model that writes more names is rambling."""
+
+_DOMAIN_TOKENS = 6
+_DOMAIN = re.compile(rf"\b({'|'.join(DOMAINS)})s?\b")
+_NO_NAME = frozenset({"", NOTHING, "n/a", "unknown", "i dont know", I_DONT_KNOW})
+
+_DOMAIN_SYSTEM = "You sort questions into the fields movie, sports, finance and music. You never answer them."
+_DOMAIN_USER = (
+    "Which field is the question about? Reply with exactly one word: movie, sports, finance or music. "
+    "Reply other if it is none of these.\nQuestion: {query}\nField:"
+)
+
+_ENTITY_SYSTEM = "You find names in questions. You reply with the names alone, in few words, and never answer."
+_ENTITY_USER = (
+    "List {what} that the question is about. Put && between several names. Reply none if there is none.\n"
+    "{examples}\nQuestion: {query}\nNames:"
+)
+_WHAT = {
+    "movie": "the movie titles, people and film awards",
+    "music": "the artists, bands, songs, albums and music awards",
+    "finance": "the companies and ticker symbols",
+}
+_EXAMPLES: Mapping[str, tuple[tuple[str, str], ...]] = {
+    "movie": (
+        ("which is longer, notting hill or roman holiday?", "notting hill && roman holiday"),
+        ("how old was agnès varda when she made her first feature?", "agnès varda"),
+        ("who received the oscar for best costume design in 1996?", "best costume design"),
+        ("how is a stunt insured?", NOTHING),
+    ),
+    "music": (
+        ("who wrote the song wuthering heights?", "wuthering heights"),
+        ("did blur or pulp form earlier?", "blur && pulp"),
+        ("who took home the grammy for best polka album in 2001?", "best polka album"),
+        ("how many strings does a harp have?", NOTHING),
+    ),
+    "finance": (
+        ("is the p/e ratio of hsy above that of hormel foods?", "hsy && hormel foods"),
+        ("when did kellogg last pay a dividend?", "kellogg"),
+        ("what does a market maker do?", NOTHING),
+    ),
+}
+
+
+class PromptFinder:
+    """Asks the model which names a question is about.
+
+    `domain_of` is asked first for a question's domain; only questions for which it says None cost a domain prompt, and
+    only those of a domain with tables an entity prompt.
+    """
+
+    def __init__(
+        self, model: LanguageModel, max_new_tokens: int, domain_of: Callable[[Query], str | None] | None = None
+    ) -> None:
+        self._model = model
+        self._max_new_tokens = max_new_tokens
+        self._domain_of = domain_of
+
+    def find(self, queries: Sequence[Query], deadline: Deadline) -> list[list[Mention]]:
+        """Mentions of each question; none where the model fails, writes something else, or time runs out.
+
+        Raises:
+            agents.llm.LanguageModelDiedError: the engine itself is gone.
+        """
+        domains = self._domains(queries, deadline.within(deadline.remaining / 2))
+        asked = [place for place, domain in domains.items() if domain in _WHAT]
+        messages = [_entity_messages(queries[place].text, domains[place]) for place in asked]
+        replies = self._ask(messages, self._max_new_tokens, deadline)
+        found: list[list[Mention]] = [[] for _ in queries]
+        for place, reply in zip(asked, replies, strict=True):
+            names = without_echoes(parse_names(reply), queries[place].text, domains[place])
+            found[place] = [Mention(name, domains[place]) for name in names]
+        return found
+
+    def _domains(self, queries: Sequence[Query], deadline: Deadline) -> dict[int, str]:
+        """Position -> domain; questions whose domain stays unknown are left out."""
+        known = {place: self._domain_of(query) if self._domain_of else None for place, query in enumerate(queries)}
+        open_places = [place for place, domain in known.items() if domain is None]
+        messages = [
+            (Message("system", _DOMAIN_SYSTEM), Message("user", _DOMAIN_USER.format(query=queries[place].text)))
+            for place in open_places
+        ]
+        for place, reply in zip(open_places, self._ask(messages, _DOMAIN_TOKENS, deadline), strict=True):
+            known[place] = parse_domain(reply)
+        return {place: domain for place, domain in known.items() if domain is not None}
+
+    def _ask(self, messages: Sequence[tuple[Message, ...]], max_tokens: int, deadline: Deadline) -> list[str]:
+        """One text per prompt, empty where there is none; a single call of the model."""
+        if not messages or deadline.expired:
+            return [""] * len(messages)
+        requests = [GenerationRequest(messages=own, max_tokens=max_tokens, stop=("\n",)) for own in messages]
+        generations = self._model.generate(requests, deadline)[: len(requests)]
+        texts = [made.text if made.finish_reason in {"stop", "length"} else "" for made in generations]
+        return texts + [""] * (len(messages) - len(texts))
+
+
+def parse_domain(reply: str) -> str | None:
+    """The first label in the reply, or None."""
+    found = _DOMAIN.search(reply.lower())
+    return found[1] if found else None
+
+
+def parse_names(reply: str) -> list[str]:
+    """The names between the ``&&`` of the first line that has any; none where it does not read like names."""
+    line = next((line for line in reply.splitlines() if line.strip()), "")
+    names = [part.strip(" \t\"'“”*.:") for part in line.split(SEPARATOR)]
+    names = [name for name in names if name.lower() not in _NO_NAME and len(name.split()) <= MAX_NAME_WORDS]
+    distinct = list(dict.fromkeys(names))
+    return distinct if len(distinct) <= MAX_NAMES else []
+
+
+def without_echoes(names: Sequence[str], question: str, domain: str) -> list[str]:
+    """The names without those that a weak model copied from the examples of the prompt."""
+    asked = normalise(question)
+    shown = {normalise(name) for _, answer in _EXAMPLES[domain] for name in answer.split(SEPARATOR)}
+    foreign = [name for name in shown if f" {name} " not in f" {asked} "]
+    return [name for name in names if not any(f" {other} " in f" {normalise(name)} " for other in foreign)]
+
+
+def _entity_messages(question: str, domain: str) -> tuple[Message, Message]:
+    examples = "\n".join(f"Question: {asked}\nNames: {names}" for asked, names in _EXAMPLES[domain])
+    user = _ENTITY_USER.format(what=_WHAT[domain], examples=examples, query=question)
+    return Message("system", _ENTITY_SYSTEM), Message("user", user)

@@ -1,0 +1,122 @@
+"""A folder of tables: `tables.json` says what each CSV file holds, where it is from, and what its entities are called.
+
+A cell may hold several values with ``|`` between them. A new table is a CSV file and an entry; no code.
+"""
+
+import csv
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from agents.public_data.awards import AwardWin, award_entities
+from agents.public_data.description import INDEX_FORMAT, AwardTable, EntityTable, TableDescription
+from agents.public_data.entity import Attribute, Entity
+from agents.public_data.names import company_names, normalise
+
+SHIPPED_TABLES = Path(__file__).with_name("tables")
+INDEX = "tables.json"
+SEPARATOR = "|"
+
+Row = dict[str, str]
+
+
+class TableError(ValueError):
+    """A folder of tables cannot be used; the message names the file and what is wrong with it."""
+
+
+def load_entities(folder: Path = SHIPPED_TABLES) -> list[Entity]:
+    """All entities of all tables of a folder.
+
+    Raises:
+        TableError: the index or a table is missing or not in its format.
+    """
+    entities: list[Entity] = []
+    for file_name, table in read_index(folder).items():
+        path = folder / file_name
+        rows = list(_read_rows(path))
+        try:
+            if isinstance(table, AwardTable):
+                entities += award_entities([_award_win(row) for row in rows], table)
+            else:
+                entities += _row_entities(rows, table)
+        except (KeyError, ValueError) as error:
+            raise TableError(f"{path}: not a table of the layout {table.layout!r}: {error}") from None
+    return entities
+
+
+def read_index(folder: Path) -> dict[str, TableDescription]:
+    """The descriptions of the tables of a folder by file name; raises TableError."""
+    path = folder / INDEX
+    try:
+        return INDEX_FORMAT.validate_python(json.loads(path.read_text(encoding="utf-8")))
+    except OSError as error:
+        raise TableError(f"{path}: cannot be read: {error.strerror}") from None
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        raise TableError(f"{path}: {place}: {first['msg']}") from None
+    except ValueError as error:
+        raise TableError(f"{path}: not JSON: {error}") from None
+
+
+def _read_rows(path: Path) -> Iterator[Row]:
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            for number, row in enumerate(csv.DictReader(file, restval=""), start=2):
+                if None in row:
+                    raise TableError(f"{path}, row {number}: more cells than the header names")
+                yield row
+    except OSError as error:
+        raise TableError(f"{path}: cannot be read: {error.strerror}") from None
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise TableError(f"{path}: not a CSV file in UTF-8: {error}") from None
+
+
+def _cells(row: Mapping[str, str], column: str) -> tuple[str, ...]:
+    return tuple(value.strip() for value in row[column].split(SEPARATOR) if value.strip())
+
+
+def _award_win(row: Row) -> AwardWin:
+    return AwardWin(
+        award=row["award"],
+        ceremony=row["ceremony"],
+        year=int(row["year"]),
+        work_year=int(row["work_year"]),
+        work=row["work"],
+        winners=_cells(row, "winner"),
+        performers=_cells(row, "performer"),
+        won=row["result"] == "won",
+    )
+
+
+def _row_entities(rows: list[Row], table: EntityTable) -> Iterator[Entity]:
+    people: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    spelling: dict[str, str] = {}
+    for row in rows:
+        names = tuple(name for column in table.names for name in _cells(row, column))
+        if not names:
+            continue
+        year = row[table.year] if table.year else ""
+        if table.companies:
+            names = tuple(dict.fromkeys((*names, *(short for name in names for short in company_names(name)))))
+        years = (int(year),) if year.isdecimal() else ()
+        yield Entity(names, table.domain, table.label, tuple(_attributes(row, table)), years)
+        for column in table.inverse:
+            for person in _cells(row, column):
+                key = normalise(person)
+                spelling.setdefault(key, person)
+                people[key][column].append(f'"{names[0]}" ({year})' if year else f'"{names[0]}"')
+    for key, lists in people.items():
+        told = [Attribute(table.inverse[column], tuple(works)) for column, works in lists.items()]
+        name = spelling[key]
+        yield Entity((name,), table.domain, table.label, (Attribute("name", (name,)), *told))
+
+
+def _attributes(row: Row, table: EntityTable) -> Iterator[Attribute]:
+    for column in row:
+        if column not in table.hidden:
+            name = column.replace("_", " ") + "{s}"
+            yield Attribute(name, _cells(row, column), quoted=column in table.quoted)

@@ -1,0 +1,220 @@
+"""Do the labelled calls of real questions, carried out by the executor, give the labelled values?
+
+    python -m benchmarks.kg_execution [--questions FILE] [--data DIR | --kg-url URL] [--all] [--show-misses]
+
+The file has rows {query, query_time, domain, calls, frame, kg_values, verified}. Without --kg-url, `mock_api`
+serves the graph of --data. Two readings of "equal" are printed:
+
+direct   the values of the statements are the labelled ones (numbers to 1e-6, texts but for case, lists in any order
+         unless the question sorts); an article holds the labelled passage;
+derived  as direct, or once the frame's own last step is applied to the rows that the call returned: CRAG's labelled
+         calls of games and prices ask for the rows ("how many games did they win" is the list of results), the labelled
+         values are the count, sum or average over them.
+
+Beside it: for how many questions the values are the answer by themselves (`agents.kg.direct`), and how many of those
+the rules judge finds right.
+"""
+
+import argparse
+import re
+import sys
+import tarfile
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from agents.datasets import DatasetError, read_records
+from agents.deadline import Deadline
+from agents.kg.client import KgClient
+from agents.kg.conditions import as_number
+from agents.kg.direct import direct_answer
+from agents.kg.executor import Executor, Outcome, Task
+from agents.kg.language import parse
+from agents.kg.results import Result, Row
+from agents.kg.schema import Domain
+from agents.queries import parse_query_time
+from agents.settings import KgClientSettings, KgLimits
+from evaluation.judge import make_judge
+from evaluation.judge.base import Claim, Judge, Verdict, judge_claims
+from mock_api import serve
+
+SHARED = Path(__file__).parent.parent.parent / "shared/data/kg"
+QUESTIONS = SHARED / "kg_questions_split0.jsonl"
+GRAPH = SHARED / "cragkg_json.tar.xz"
+BATCH = 16
+_AGGREGATES: Mapping[str, Callable[[list[float]], float]] = {"sum": sum, "avg": fmean}
+
+
+def values_agree(row: Mapping[str, Any], outcome: Outcome, *, derived: bool = True) -> bool:
+    """Whether an outcome holds the labelled values of a question's row."""
+    expected = row["kg_values"]
+    if not row["answerable"]:
+        return not outcome.results
+    groups = _groups(outcome.results)
+    if row["frame"]["table"] == "open":
+        text = _squeeze(" ".join(str(value) for result in outcome.results for value in result.values))
+        return all(_squeeze(part) in text for value in expected for part in str(value).split("||"))
+    if row.get("hops") or len(groups) == 1 or row["frame"].get("combine"):
+        return bool(groups) and _group_agrees(expected, groups[-1], row["frame"], derived=derived)
+    labelled = expected if len(expected) == len(groups) else [[]] * len(groups)
+    return all(_group_agrees(v, g, row["frame"], derived=derived) for v, g in zip(labelled, groups, strict=True))
+
+
+def _groups(results: Sequence[Result]) -> list[list[Result]]:
+    """The statements of each entity: a call with the sorts and averages after it."""
+    groups: list[list[Result]] = []
+    for result in results:
+        if groups and re.match(r"(ALL )?(sort\(|average)", result.call):
+            groups[-1].append(result)
+        else:
+            groups.append([result])
+    return groups
+
+
+def _group_agrees(expected: object, group: Sequence[Result], frame: Mapping[str, Any], *, derived: bool) -> bool:
+    wanted = _plain(expected)
+    if _same(wanted, _plain(group[-1].values), ordered=bool(frame["sort"])):
+        return True
+    return derived and _same(wanted, _plain(_last_step(group[-1], frame)), ordered=False)
+
+
+def _last_step(result: Result, frame: Mapping[str, Any]) -> list[Any]:
+    """The frame's filters, selection and aggregate over the rows of a statement."""
+    rows = [row for row in result.rows if all(_passes(row, *condition) for condition in frame["filters"])]
+    if frame["aggregate"] == "len":
+        return [len(rows)]
+    column = frame["select"]
+    values = [row.cells.get(column) for row in rows] if rows and column in rows[0].cells else list(result.values)
+    aggregate = _AGGREGATES.get(frame["aggregate"] or "")
+    if aggregate is None:
+        return values
+    numbers = [number for number in map(as_number, values) if number is not None]
+    return [aggregate(numbers)] if numbers else []
+
+
+def _passes(row: Row, key: str, operator: str, value: object) -> bool:
+    """The filters that the labelled calls leave to the reader: results and venues of games."""
+    return key not in {"result", "venue"} or operator != "eq" or row.cells.get(key) == value
+
+
+def _plain(values: object) -> list[str | float]:
+    """Values as they compare: nested lists flattened, numbers as numbers, texts without case."""
+    if isinstance(values, list | tuple):
+        return [plain for value in values for plain in _plain(value)]
+    number = as_number(values) if isinstance(values, int | float) or str(values).replace(".", "", 1).isdigit() else None
+    return [number if number is not None else _squeeze(str(values))]
+
+
+def _same(one: list[str | float], other: list[str | float], *, ordered: bool) -> bool:
+    if len(one) != len(other):
+        return False
+    if not ordered:
+        one, other = sorted(one, key=str), sorted(other, key=str)
+    return all(
+        abs(a - b) <= 1e-6 * max(1.0, abs(a)) if isinstance(a, float) and isinstance(b, float) else a == b
+        for a, b in zip(one, other, strict=True)
+    )
+
+
+def _squeeze(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+@contextmanager
+def unpacked_graph() -> Iterator[Path]:
+    """The folder of the packed real graph's tables."""
+    with tempfile.TemporaryDirectory() as folder:
+        with tarfile.open(GRAPH) as archive:
+            archive.extractall(folder, filter="data")
+        yield next(path.parent for path in Path(folder).rglob("movie") if path.is_dir())
+
+
+@contextmanager
+def graph_server(data: Path | None, url: str | None) -> Iterator[str]:
+    """The address of a server: the given one, or our own over a folder or the packed real graph."""
+    if url:
+        yield url
+    elif data is None:
+        with unpacked_graph() as folder, serve(folder) as address:
+            yield address
+    else:
+        with serve(data) as address:
+            yield address
+
+
+def run_rows(rows: Sequence[Mapping[str, Any]], address: str, seconds: float = 480.0) -> list[Outcome]:
+    """The labelled calls of each row carried out in batches."""
+    client = KgClient(address, KgClientSettings())
+    executor = Executor(client, KgLimits())
+    outcomes: list[Outcome] = []
+    try:
+        for start in range(0, len(rows), BATCH):
+            tasks = [
+                Task(Domain(row["domain"]), "\n".join(row["calls"]), parse_query_time(row["query_time"]))
+                for row in rows[start : start + BATCH]
+            ]
+            outcomes.extend(executor.run_batch(tasks, Deadline(seconds)))
+    finally:
+        client.close()
+    return outcomes
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print agreement by domain."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.kg_execution", description=__doc__.split("\n")[0])
+    parser.add_argument("--questions", type=Path, default=QUESTIONS)
+    parser.add_argument("--data", type=Path, help="folder of graph tables (default: the packed real graph)")
+    parser.add_argument("--kg-url", help="ask this server instead")
+    parser.add_argument("--all", action="store_true", help="unverified questions too")
+    parser.add_argument("--show-misses", action="store_true")
+    options = parser.parse_args(arguments)
+    try:
+        rows = [row for _, row in read_records(options.questions) if options.all or row["verified"]]
+    except DatasetError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    with graph_server(options.data, options.kg_url) as address:
+        outcomes = run_rows(rows, address)
+    counts: Counter[tuple[str, str]] = Counter()
+    judge = make_judge("rules")
+    for row, outcome in zip(rows, outcomes, strict=True):
+        for domain in (row["domain"], "all"):
+            counts[domain, "n"] += 1
+            counts[domain, "direct"] += values_agree(row, outcome, derived=False)
+            counts[domain, "derived"] += values_agree(row, outcome)
+        _count_direct(counts, row, outcome, judge)
+        if options.show_misses and not values_agree(row, outcome):
+            _show(row, outcome)
+    sys.stdout.write(f"{'domain':10}{'n':>6}{'direct':>9}{'derived':>9}{'said':>7}{'right':>7}\n")
+    for domain in sorted({domain for domain, _ in counts}, key=lambda name: (name == "all", name)):
+        n = counts[domain, "n"]
+        shares = (counts[domain, reading] / n for reading in ("direct", "derived"))
+        said, right = counts[domain, "said"], counts[domain, "right"]
+        sys.stdout.write(f"{domain:10}{n:6}" + "".join(f"{share:9.3f}" for share in shares) + f"{said:7}{right:7}\n")
+    return 0
+
+
+def _count_direct(counts: Counter[tuple[str, str]], row: Mapping[str, Any], outcome: Outcome, judge: Judge) -> None:
+    domain = Domain(row["domain"])
+    said = direct_answer(row["query"], domain, parse("\n".join(row["calls"]), domain), outcome.results)
+    if said is None:
+        return
+    claim = Claim(row["query"], (row["answer"], *map(str, row["alt_ans"])), said)
+    right = judge_claims(judge, [claim], str)[0].verdict is Verdict.CORRECT
+    for name in (row["domain"], "all"):
+        counts[name, "said"] += 1
+        counts[name, "right"] += right
+
+
+def _show(row: Mapping[str, Any], outcome: Outcome) -> None:
+    sys.stdout.write(f"{row['query']}\n  {row['calls']} -> {str(row['kg_values'])[:200]} ({row['derive']})\n")
+    for result in outcome.results:
+        sys.stdout.write(f"    {result.status} {str(result.values)[:200]} {' '.join(result.explanation)[:300]}\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

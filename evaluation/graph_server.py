@@ -1,0 +1,68 @@
+"""The mock knowledge graph beside a run: a process of its own, as in the competition, gone when the run is over."""
+
+import queue
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+
+START_SECONDS = 60.0
+_ADDRESS = re.compile(r"https?://\S+")
+
+
+class GraphServerError(RuntimeError):
+    """The server did not start; the message ends with what it said."""
+
+
+@contextmanager
+def mock_graph(data: Path | None = None, delay_seconds: float = 0.0) -> Iterator[str]:
+    """The address of `python -m mock_api`, serving the shipped graph or that of a folder.
+
+    With a delay it waits before each answer, as a server further away would seem to.
+
+    Raises:
+        GraphServerError: it ended at once, or did not become ready in time.
+    """
+    folder = ["--data", str(data)] if data else []
+    delay = ["--delay", f"{delay_seconds:g}"] if delay_seconds else []
+    command = [sys.executable, "-m", "mock_api", "--port", "0", *folder, *delay]
+    process = subprocess.Popen(  # noqa: S603 - this interpreter with a list of arguments
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, encoding="utf-8"
+    )
+    said: queue.SimpleQueue[str] = queue.SimpleQueue()
+    reader = threading.Thread(target=_forward, args=(process, said), daemon=True, name="mock-graph-output")
+    reader.start()
+    try:
+        yield _address(said)
+    finally:
+        process.terminate()
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        reader.join()
+
+
+def _address(said: "queue.SimpleQueue[str]") -> str:
+    """The first address that the server names; an empty line marks its end."""
+    lines: list[str] = []
+    try:
+        while line := said.get(timeout=START_SECONDS):
+            if found := _ADDRESS.search(line):
+                return found.group()
+            lines.append(line.strip())
+    except queue.Empty:
+        raise GraphServerError(f"the mock knowledge graph was not ready in {START_SECONDS:g} s") from None
+    raise GraphServerError("the mock knowledge graph did not start: " + " ".join(lines[-3:]))
+
+
+def _forward(process: "subprocess.Popen[str]", said: "queue.SimpleQueue[str]") -> None:
+    """Read all that the server writes, so that its pipe never fills, and close it."""
+    with process.stdout or nullcontext(()) as lines:
+        for line in lines:
+            said.put(line)
+    said.put("")

@@ -1,0 +1,44 @@
+"""A server of the small graph, and programs run against it."""
+
+from collections.abc import Callable, Iterator
+from datetime import datetime
+
+import pytest
+
+from agents.deadline import Deadline
+from agents.kg.client import KgClient
+from agents.kg.executor import Executor, Outcome, Task
+from agents.kg.schema import Domain
+from agents.settings import KgClientSettings, KgLimits
+from mock_api import serve
+from tests.agents.kg.small_graph import write_graph
+
+WEDNESDAY = datetime(2024, 2, 28, 6, 31, 30)
+"""09:31:30 in New York."""
+
+Run = Callable[..., Outcome]
+
+
+@pytest.fixture(scope="session")
+def graph_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("graph")
+    write_graph(folder)
+    with serve(folder) as address:
+        yield address
+
+
+@pytest.fixture
+def executor(graph_address: str) -> Iterator[Executor]:
+    with KgClient(graph_address, KgClientSettings()) as client:
+        yield Executor(client, KgLimits())
+
+
+@pytest.fixture
+def run(executor: Executor) -> Run:
+    """``run(domain, text or program)``: what one program gives, with a cache of its own."""
+
+    def run_one(domain: str, program: object, asked_at: datetime | None = WEDNESDAY) -> Outcome:
+        task = Task(Domain(domain), program, asked_at)  # type: ignore[arg-type]
+        return executor.run_batch([task], Deadline(30.0))[0]
+
+    return run_one

@@ -1,0 +1,54 @@
+"""Reads the text files of pairs beside it."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from agents.kg.schema import Domain
+
+FOLDER = Path(__file__).parent
+LABELLED = FOLDER.parents[3] / "../shared/data/kg/kg_questions_split0.jsonl"
+
+
+class Pair(NamedTuple):
+    domain: Domain
+    written: str
+    canonical: str
+
+
+class Faulty(NamedTuple):
+    domain: Domain
+    written: str
+    kind: str
+    line: int
+    column: int
+
+
+def pairs() -> list[Pair]:
+    return [Pair(domain, *_both_sides(line)) for domain, line in _lines("canonical.txt")]
+
+
+def faulty() -> list[Faulty]:
+    cases = []
+    for domain, line in _lines("errors.txt"):
+        head, _, written = line.partition(" | ")
+        kind, place = head.split(" ")
+        row, column = place.split(":")
+        cases.append(Faulty(domain, written.replace("⏎", "\n"), kind, int(row), int(column)))
+    return cases
+
+
+def _both_sides(line: str) -> tuple[str, str]:
+    written, _, canonical = line.replace("⏎", "\n").rpartition(" ==> ")
+    return (written if " ==> " in line else canonical), canonical
+
+
+def _lines(name: str) -> Iterator[tuple[Domain, str]]:
+    domain = Domain.MOVIE
+    for line in (FOLDER / name).read_text(encoding="utf-8").splitlines():
+        heading = re.fullmatch(r"\[(\w+)\]", line)
+        if heading:
+            domain = Domain(heading[1])
+        elif line.strip() and not line.startswith("#"):
+            yield domain, line

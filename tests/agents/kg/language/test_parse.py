@@ -1,0 +1,149 @@
+"""What the parser accepts, what it refuses and how it says so; the cases stand in canonical.txt and errors.txt."""
+
+import json
+import re
+import time
+from collections.abc import Callable
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agents.kg.language import Call, ErrorKind, KgQueryError, Limits, Program, parse, render
+from agents.kg.language.sample import random_program
+from agents.kg.schema import Domain, ParameterKind
+from benchmarks.language_fuzz import fuzz
+from tests.agents.kg.language.cases import LABELLED, Faulty, Pair, faulty, pairs
+
+
+@pytest.mark.parametrize("pair", pairs(), ids=lambda pair: pair.written)
+def test_what_is_written_is_read_as_its_canonical_form(pair: Pair) -> None:
+    program = parse(pair.written, pair.domain)
+    assert render(program) == pair.canonical
+    assert parse(pair.canonical, pair.domain) == program
+
+
+@pytest.mark.parametrize("case", faulty(), ids=lambda case: f"{case.kind} {case.written}")
+def test_each_fault_has_its_name_and_place(case: Faulty) -> None:
+    with pytest.raises(KgQueryError) as raised:
+        parse(case.written, case.domain)
+    fault = raised.value.fault
+    assert (str(fault.kind), fault.line, fault.column) == (case.kind, case.line, case.column), fault.message
+    assert fault.caret.endswith("^")
+    assert len(fault.message) < 300
+
+
+def test_every_kind_of_fault_has_a_case() -> None:
+    assert {case.kind for case in faulty()} | {"too_long"} == set(ErrorKind)
+
+
+@pytest.mark.parametrize(
+    ("text", "offered"),
+    [
+        ('get_moive("x")', "get_movie, "),
+        ('get_movie("x")["revenu_dollars"]', "revenue, "),
+        ('get_movie_person_cast("x")["charakter"]', "character, "),
+        ('get_movie("x","y")', "movie"),
+    ],
+)
+def test_the_message_offers_what_comes_near_first(text: str, offered: str) -> None:
+    with pytest.raises(KgQueryError) as raised:
+        parse(text, Domain.MOVIE)
+    assert offered in raised.value.fault.message
+    assert raised.value.fault.message.count(",") <= 14
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["x" * 5_000_000, 'get_movie("' + "a" * 5_000_000 + '")', "(" * 100_000, "é" * 1001],
+    ids=["word", "string", "brackets", "bytes, not characters"],
+)
+def test_a_long_text_is_refused_at_once(text: str) -> None:
+    start = time.process_time()
+    with pytest.raises(KgQueryError, match="too_long"):
+        parse(text, Domain.MOVIE)
+    assert time.process_time() - start < 0.05
+
+
+def test_limits_are_the_callers() -> None:
+    with pytest.raises(KgQueryError, match="too_many_statements"):
+        parse('get_movie("a")\nget_movie("b")', Domain.MOVIE, Limits(max_statements=1))
+    with pytest.raises(KgQueryError, match="too_deep"):
+        parse('get_movie(["a"])', Domain.MOVIE, Limits(max_depth=1))
+    with pytest.raises(KgQueryError, match="too_long"):
+        parse("None", Domain.MOVIE, Limits(max_bytes=3))
+
+
+@pytest.mark.parametrize(
+    "word", ["((", "[[", "get_movie(", "avg(", "get_movie([[", "a'b(", "and'[", "-", ",", "1:", "\\'"]
+)
+def test_nesting_and_repetition_never_break_the_parser(word: str) -> None:
+    for text in (word * (1990 // len(word)), f"get_movie({word * 300}{']' * 600}", f"{word * 200}{')' * 400}"):
+        with pytest.raises(KgQueryError):
+            parse(text, Domain.MOVIE)
+
+
+def test_of_mutated_texts_only_the_languages_own_error_escapes() -> None:
+    outcome = fuzz(5000, seed=7)
+    assert outcome.broken == []
+    assert outcome.counts["read"] > 100
+    assert len(outcome.counts) > 8
+
+
+@given(text=st.text(max_size=200), domain=st.sampled_from(list(Domain)))
+def test_of_any_text_only_the_languages_own_error_escapes(text: str, domain: Domain) -> None:
+    try:
+        program = parse(text, domain)
+    except KgQueryError:
+        return
+    assert parse(render(program), domain) == program
+
+
+def _shouted(text: str) -> str:
+    return re.sub(r"\b(get_\w+|sort|average|None)\b", lambda match: match[0].upper(), text)
+
+
+@pytest.mark.parametrize("domain", list(Domain))
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text.replace("\n", "; "),
+        lambda text: text.replace("\n", ", "),
+        lambda text: text.replace("\n", " "),
+        lambda text: text.replace(",", " ,  ").replace("(", "( ").replace("]", " ]").replace("\n", "\r\n\n"),
+        lambda text: text.replace('"', "'"),
+        lambda text: text.replace('"', "”"),
+        lambda text: text.replace('"', ""),
+        lambda text: text.translate(str.maketrans("(),[]:", "（），［］：")),
+        lambda text: f"Answer: ```python\n{text}\n```",
+        _shouted,
+    ],
+    ids=["semicolon", "comma", "blank", "blanks", "single", "curly", "bare", "full width", "fence", "upper case"],
+)
+def test_how_it_is_written_changes_nothing(domain: Domain, change: Callable[[str], str]) -> None:
+    rng = Random(2)
+    names = dict.fromkeys(ParameterKind, ("plain", "O'Neill Jr", "two words", "2024-02-28"))
+    for _ in range(40):
+        program = random_program(domain, rng, names)
+        assert parse(change(render(program)), domain) == program
+
+
+def test_equal_questions_are_equal_programs() -> None:
+    one = parse("get_movie('Heat')[release-date]", Domain.MOVIE)
+    assert one == parse('get_movie("Heat",None)["date"]', Domain.MOVIE)
+    assert one == Program((Call("get_movie", ("Heat",), select="release_date"),))
+    assert hash(one)
+
+
+def test_all_labelled_calls_are_read() -> None:
+    if not LABELLED.is_file():
+        pytest.skip(f"the labelled questions are not at {LABELLED}")
+    rows = [json.loads(line) for line in LABELLED.read_text(encoding="utf-8").splitlines()]
+    assert len(rows) > 500
+    for row in rows:
+        domain = Domain(row["domain"])
+        program = parse("\n".join(row["calls"]), domain)
+        assert parse(render(program), domain) == program
+        assert len(program.statements) == sum(call != "None" for call in row["calls"])
+        assert parse(", ".join(row["calls"]), domain) == program

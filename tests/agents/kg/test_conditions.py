@@ -1,0 +1,183 @@
+"""Which rows conditions let through, and in what order rows stand."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agents.deadline import Deadline
+from agents.kg.client import KgClient
+from agents.kg.conditions import Comparer, as_number, day_span, exact_number, year_range
+from agents.kg.context import Calendar, LookupContext, MeaninglessCallError
+from agents.kg.language import Condition, Key, Operator, Previous
+from agents.kg.results import Cell, Row
+from agents.kg.schema import load_schema
+from agents.settings import KgClientSettings
+from tests.agents.kg.conftest import WEDNESDAY
+from tests.agents.kg.faulty_server import unused_address
+
+EQ, NEQ, GE, LE = Operator.EQ, Operator.NEQ, Operator.GE, Operator.LE
+
+
+def comparer(domain: str, table: str, previous: tuple[str, ...] = ()) -> Comparer:
+    """No server is asked by a comparison."""
+    with KgClient(unused_address(), KgClientSettings()) as client, client.batch(Deadline(1.0)) as batch:
+        context = LookupContext(batch.question(0), WEDNESDAY, 100)
+    return Comparer(load_schema(domain).tables[table], context, Calendar.CIVIL, previous)
+
+
+def passes(domain: str, table: str, cells: dict[str, Cell], *condition: object) -> bool:
+    operator, key, value = condition
+    assert isinstance(operator, Operator)
+    tested = Condition(operator, str(key), value)  # type: ignore[arg-type]
+    return bool(comparer(domain, table, ("Ann Lee", "Bo")).matching([Row(table, "x", cells)], [tested]))
+
+
+@pytest.mark.parametrize(
+    ("cell", "operator", "wanted", "expected"),
+    [
+        ("2020-05-17", EQ, "2020", True),
+        ("2020-05-17", EQ, "2020-05", True),
+        ("2020-05-17", EQ, "2020-06", False),
+        ("2020-05-17", NEQ, "2020-06", True),
+        ("2020", EQ, "2020", True),
+        ("2020", EQ, "2020-05-17", False),  # may be, is not known to be
+        ("2020", GE, "2020-05", False),
+        ("2020", LE, "2020-05", False),
+        ("2020", GE, "2020", True),
+        ("2020-02", LE, "2020-02-29", True),
+        ("2024-02-27", EQ, "yesterday", True),
+        ("2024-02-20", EQ, "last week", True),
+        ("not known", EQ, "2020", False),
+        ("2023-02-30", EQ, "2023", False),
+        (None, NEQ, "2020", False),
+    ],
+)
+def test_dates(cell: str | None, operator: Operator, wanted: str, expected: bool) -> None:
+    assert passes("movie", "get_movie", {"release_date": cell}, operator, "release_date", wanted) is expected
+
+
+def test_what_is_no_date_is_no_condition_on_a_date() -> None:
+    with pytest.raises(MeaninglessCallError, match="is no date"):
+        passes("movie", "get_movie", {"release_date": "2020"}, EQ, "release_date", "blue")
+
+
+@pytest.mark.parametrize(
+    ("cell", "operator", "wanted", "expected"),
+    [
+        (900, GE, "900", True),
+        (900, LE, "899.9", False),
+        (2_500_000, GE, "2.5 million", True),
+        (2_500_000, GE, "$2,500,001", False),
+        ("73,601", EQ, "73601", True),
+        (900, NEQ, "900", False),
+        (None, LE, "5", False),
+    ],
+)
+def test_numbers(cell: Cell, operator: Operator, wanted: str, expected: bool) -> None:
+    assert passes("movie", "get_movie", {"revenue": cell}, operator, "revenue", wanted) is expected
+
+
+@pytest.mark.parametrize(
+    ("key", "cell", "wanted", "expected"),
+    [
+        ("name", "Ann Lee", "ann lee", True),
+        ("name", "Ann Lee", "lee", True),
+        ("name", "Ann Leeds", "lee", False),
+        ("character", "James Bond (007)", "james bond", True),
+        ("gender", "female", "actress", True),
+        ("gender", "male", "1", False),
+        ("genres", ("Drama", "Science Fiction"), "science fiction", True),
+        ("genres", ("Drama",), "comedy", False),
+    ],
+)
+def test_texts_and_their_opposite(key: str, cell: Cell, wanted: str, expected: bool) -> None:
+    assert passes("movie", "get_movie_person_cast", {key: cell}, EQ, key, wanted) is expected
+    assert passes("movie", "get_movie_person_cast", {key: cell}, NEQ, key, wanted) is not expected
+
+
+def test_flags_and_categories() -> None:
+    row: dict[str, Cell] = {"winner": True, "category": "DIRECTING"}
+    assert passes("movie", "get_movie_person_oscar", row, EQ, "winner", "True")
+    assert not passes("movie", "get_movie_person_oscar", row, EQ, "winner", "false")
+    assert passes("movie", "get_movie_person_oscar", row, NEQ, "winner", "false")
+    assert passes("movie", "get_movie_person_oscar", row, EQ, "category", "best director")
+
+
+@pytest.mark.parametrize(
+    ("ours", "operator", "theirs", "expected"),
+    [
+        (1, GE, 1, False),  # strict between two keys
+        (2, GE, 1, True),
+        (1, LE, 2, True),
+        ("1", EQ, 1, True),  # soccer mixes types
+        ("10", GE, "9", True),
+        ("1", NEQ, 1, False),
+        (1, EQ, None, False),
+    ],
+)
+def test_two_keys(ours: Cell, operator: Operator, theirs: Cell, expected: bool) -> None:
+    cells = {"GF": ours, "GA": theirs}
+    assert passes("sports", "get_soccer_on_date", cells, operator, "GF", Key("GA")) is expected
+
+
+def test_any_of_the_values_before() -> None:
+    assert passes("movie", "get_movie_person_cast", {"name": "Bo"}, EQ, "name", Previous())
+    assert not passes("movie", "get_movie_person_cast", {"name": "Bo"}, NEQ, "name", Previous())
+    assert passes("movie", "get_movie_person_cast", {"name": "Cy"}, NEQ, "name", Previous())
+
+
+Films = Sequence[tuple[object, object]]
+
+
+def ordered(films: Films, key: str, *, descending: bool) -> list[str]:
+    rows = [Row("get_movie", str(place), {"revenue": a, "release_date": b}) for place, (a, b) in enumerate(films)]  # type: ignore[dict-item]
+    return [row.entity for row in comparer("movie", "get_movie").ordered(rows, key, descending=descending)]
+
+
+def test_order() -> None:
+    films = [(5, "2000-05"), (None, "1999"), (70, "2000"), (5, "1998-01-01"), (5, None)]
+    assert ordered(films, "revenue", descending=True) == ["2", "0", "3", "4", "1"]
+    assert ordered(films, "revenue", descending=False) == ["4", "3", "0", "2", "1"]
+    assert ordered(films, "release_date", descending=False) == ["3", "1", "2", "0", "4"]
+    assert ordered(films, "date", descending=True) == ["0", "2", "1", "3", "4"]  # by another name of the key
+    assert ordered([(5, None), (5, None)], "revenue", descending=True) == ["0", "1"]
+
+
+@given(st.lists(st.tuples(st.integers() | st.none(), st.sampled_from(["1990", "2001-02", "2001-02-03"]) | st.none())))
+def test_order_loses_no_row_and_sorts_as_numbers(films: Films) -> None:
+    for descending in (False, True):
+        found = ordered(films, "revenue", descending=descending)
+        assert sorted(found, key=int) == [str(place) for place in range(len(films))]
+        numbers = [films[int(place)][0] for place in found]
+        known = [number for number in numbers if number is not None]
+        assert known == sorted(known, reverse=descending)  # type: ignore[type-var]
+        assert numbers[: len(known)] == known
+
+
+@pytest.mark.parametrize(
+    ("text", "number", "exact"),
+    [("1,200", 1200, 1200), ("$3.5", 3.5, None), ("Boeing 747", 747, None), ("-2", -2, -2), ("2 million", 2e6, 2e6),
+     ("none", None, None), (True, None, None), (7, 7, 7), ("", None, None), ("2 millions", 2, None)],
+)  # fmt: skip
+def test_numbers_out_of_texts(text: object, number: float | None, exact: float | None) -> None:
+    assert as_number(text) == number
+    assert exact_number(text) == exact
+
+
+def test_spans_of_dates() -> None:
+    assert [str(day) for day in day_span("2024-02") or ()] == ["2024-02-01", "2024-02-29"]
+    assert [str(day) for day in day_span("2023-12") or ()] == ["2023-12-01", "2023-12-31"]
+    assert day_span("2024-13") is day_span("") is day_span("0000") is None
+
+
+def test_years_that_conditions_allow() -> None:
+    def allowed(*conditions: tuple[Operator, str]) -> range | None:
+        return year_range([Condition(operator, "year", value) for operator, value in conditions])
+
+    assert allowed() is None
+    assert allowed((NEQ, "2000")) is None
+    assert allowed((EQ, "2000")) == range(2000, 2001)
+    assert allowed((GE, "2000"), (LE, "2005")) == range(2000, 2006)
+    assert not allowed((GE, "2005"), (LE, "2000"))

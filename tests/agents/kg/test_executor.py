@@ -1,0 +1,296 @@
+"""The executor against a real server, a failing one, and a naive twin that reads the graph's tables itself."""
+
+import json
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from random import Random
+from typing import Any
+
+import pytest
+
+from agents.deadline import Deadline
+from agents.kg.client import KgClient
+from agents.kg.context import LookupContext
+from agents.kg.executor import Executor, Outcome, Task
+from agents.kg.language import Call, Condition, Operator, Program, render
+from agents.kg.language.sample import random_program as any_program
+from agents.kg.results import Status
+from agents.kg.schema import Domain, load_schema
+from agents.kg.tables import movie
+from agents.settings import KgClientSettings, KgLimits
+from benchmarks import kg_execution
+from tests.agents.kg.conftest import WEDNESDAY, Run
+from tests.agents.kg.faulty_server import FaultyServer, unused_address
+from tests.agents.kg.naive import KEYS, VALUES, naive, random_program, table_of
+
+
+def run_against(address: str, domain: str, program: str, calls: int = 200, seconds: float = 20.0) -> Outcome:
+    with KgClient(address, KgClientSettings()) as client:
+        executor = Executor(client, KgLimits(calls=calls))
+        return executor.run_batch([Task(Domain(domain), program, WEDNESDAY)], Deadline(seconds))[0]
+
+
+def statuses(outcome: Outcome) -> list[str]:
+    return [str(result.status) for result in outcome.results]
+
+
+# States
+
+
+def test_each_question_of_a_batch_gets_its_own_outcome(executor: Executor) -> None:
+    programs = [
+        'get_person("ann lee")["birthday"]',
+        'get_person("nobody")',
+        "what?",
+        'get_person("cy dee")["birthday"]',
+    ] * 9
+    outcomes = executor.run_batch([Task(Domain.MOVIE, program, WEDNESDAY) for program in programs], Deadline(30.0))
+    assert [statuses(outcome) for outcome in outcomes] == [["ok"], ["not_found"], ["invalid"], ["ok"]] * 9
+    assert sum(outcome.calls for outcome in outcomes) == 3  # one for each name
+    assert executor.run_batch([], Deadline(1.0)) == []
+
+
+def test_a_fault_of_ours_costs_one_question(executor: Executor, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(context: LookupContext, name: str) -> dict[str, Any]:
+        raise KeyError("name") if name == "ann lee" else RecursionError
+
+    monkeypatch.setattr(movie, "find_person", broken)
+    programs = [
+        'get_movie("red kite")["year"]\nget_person("ann lee")',
+        'get_person("cy dee")',
+        'get_movie("red kite")["year"]',
+    ]
+    outcomes = executor.run_batch([Task(Domain.MOVIE, program, None) for program in programs], Deadline(30.0))
+    assert [statuses(outcome) for outcome in outcomes] == [["ok", "kg_down"], ["invalid"], ["ok"]]
+
+
+@pytest.mark.parametrize(
+    ("program", "expected"),
+    [
+        ('get_person("nobody")["birthday"]\nsort(None,-birthday)["name"]', ["not_found", "not_found"]),
+        ('get_person("nobody")["birthday"]\naverage', ["not_found", "not_found"]),
+        ('get_person("nobody")["name"]\nget_person(*)["birthday"]', ["not_found", "not_found"]),
+        ('get_movie_person_cast()["name"]\nget_person(*)["birthday"]', ["invalid", "invalid"]),
+        ('get_movie("red kite")["title"]\naverage', ["ok", "invalid"]),  # a 2 in a title is no number
+        ('get_person("nobody")\nget_person("ann lee")["birthday"]', ["not_found", "ok"]),
+        ('get_movie(["red kite","no such film"])["title"]', ["not_found"]),
+        ('get_movie_person_cast(["red kite","borough"],["ann lee","bob ray"])["name"]', ["invalid"]),
+    ],
+)
+def test_what_comes_after_a_failure(run: Run, program: str, expected: list[str]) -> None:
+    assert statuses(run("movie", program)) == expected
+
+
+def test_a_sort_tells_why_there_is_nothing_to_sort(run: Run) -> None:
+    first, second = run("movie", 'get_person("nobody")\nsort(None,name)["name"]').results
+    assert second.explanation == first.explanation
+    assert second.refines
+
+
+def test_a_sort_is_told_with_the_remarks_of_its_call(run: Run) -> None:
+    _, told = run("finance", 'get_stock_dividend("abacus")\nsort(None,-date)["date"]').results
+    assert told.explanation == ('"abacus" is read as Abacus Inc. Common Stock (ABC)',)
+
+
+# Chains
+
+
+@pytest.mark.parametrize(
+    ("program", "values"),
+    [
+        ('get_movie_person_crew("red kite",None,eq(job,"Director"))["name"]\nget_person(*)["birthday"]',
+         ("1950-05-05",)),
+        # The other's birthday is not known.
+        ('ALL get_movie_person_cast("red kite")["name"]\nget_person(*)["birthday"]', ("1970-01-02",)),
+        ('ALL get_movie_person_cast("red kite 2")["name"]\nget_person(*)["len"]', (2,)),
+        ('ALL get_movie_person_cast(None,"ann lee")["name"]\nget_person(*)["len"]', (1,)),  # thrice the same name
+        ('get_person("ann lee")["name"]\nALL get_movie_person_cast("red kite",None,neq(name,*))["name"]', ("Bob Ray",)),
+        ('get_movie("red kite")["year"]\nALL get_movie_person_cast(None,"bob ray",eq(year,*))["movie_name"]',
+         ("The Red Kite",)),
+        ('ALL get_movie_person_crew("red kite")["name"]\nget_person(*)["birthday"]', ("1950-05-05", "1970-01-02")),
+    ],
+)  # fmt: skip
+def test_a_star_stands_for_each_value_before(run: Run, program: str, values: tuple[object, ...]) -> None:
+    assert run("movie", program).results[-1].values == values
+
+
+def test_a_star_passes_over_names_that_are_not_known(run: Run) -> None:
+    result = run(
+        "movie", 'ALL get_movie_person_oscar(None,None,eq(year,"2001"))["film"]\nget_movie(*)["year"]'
+    ).results[-1]
+    assert result.values == (2000,)
+    names = 'ALL get_movie_person_oscar(None,None,[ge(year,"2000"),le(year,"2001")])["name"]\nget_person(*)["name"]'
+    result = run("movie", names).results[-1]
+    assert result.values == ("Cy Dee", "Bob Ray")
+    assert any("Set Decoration" in remark for remark in result.explanation)
+
+
+# A server that fails
+
+
+@pytest.mark.parametrize("domain", [domain.value for domain in Domain])
+def test_a_dead_server_is_never_an_empty_answer(domain: str) -> None:
+    address = unused_address()
+    for table in load_schema(domain).callable_tables:
+        for count in (False, True):
+            argument = "2018" if table.parameters[0].kind.value == "year" else "abc"
+            call = Call(table.name, (argument,), count=count, take="all")
+            assert statuses(run_against(address, domain, render(Program((call,))))) == ["kg_down"]
+
+
+def refuse(*names: object) -> Any:
+    """A table of films and their years in which some cannot be read: the server answers them with the wrong shape."""
+    films = {
+        number: {"title": f"Film {number}", "id": number, "release_date": f"200{number}-01-01"} for number in range(4)
+    }
+    return lambda payload: 5 if payload["query"] in names else films[payload["query"]]
+
+
+@pytest.fixture
+def films() -> Iterator[FaultyServer]:
+    with FaultyServer() as server:
+        server.results["/movie/get_person_info"] = [{"name": "Ann Lee", "id": 1, "acted_movies": [0, 1, 2, 3]}]
+        yield server
+
+
+@pytest.mark.parametrize(
+    ("program", "expected", "values"),
+    [
+        ('ALL get_movie_person_cast(None,"ann lee",eq(year,"2001"))["movie_name"]', ["kg_down"], ()),  # the unread one
+        ('get_movie_person_cast(None,"ann lee",eq(year,"2001"))["len"]', ["kg_down"], (0,)),
+        ('get_movie_person_cast(None,"ann lee",ge(year,"2001"))["len"]', ["ok"], (2,)),
+        ('ALL get_movie_person_cast(None,"ann lee")["movie_name"]\nsort(eq(year,"2001"),year)["movie_name"]',
+         ["ok", "kg_down"], ()),
+    ],
+)  # fmt: skip
+def test_what_could_not_be_read_is_not_taken_for_missing(
+    films: FaultyServer, program: str, expected: list[str], values: tuple[object, ...]
+) -> None:
+    films.results["/movie/get_movie_info_by_id"] = refuse(1)
+    outcome = run_against(films.url, "movie", program)
+    assert statuses(outcome) == expected
+    assert outcome.results[-1].values in {values, ()}
+    assert outcome.results[-1].partial
+    assert "1 of 4 records could not be read" in " ".join(outcome.results[-1].explanation)
+    if values == (2,):
+        assert "is at least 2." in outcome.results[-1].text
+
+
+def test_running_out_of_calls_is_not_having_found_nothing(films: FaultyServer) -> None:
+    films.results["/movie/get_movie_info_by_id"] = refuse()
+    program = 'ALL get_movie_person_cast(None,"ann lee",eq(year,"2003"))["movie_name"]\nget_movie("x")'
+    outcome = run_against(films.url, "movie", program, calls=3)
+    assert statuses(outcome) == ["kg_down", "kg_down"]
+    assert outcome.calls == 3
+    assert "used up its calls" in " ".join(outcome.results[1].explanation)
+
+
+def test_questions_that_never_began_are_down(executor: Executor, monkeypatch: pytest.MonkeyPatch) -> None:
+    """More of them than threads, all of which are busy beyond the deadline."""
+    monkeypatch.setattr(movie, "find_person", lambda context, name: time.sleep(1.0))
+    tasks = [Task(Domain.MOVIE, 'get_person("ann lee")', None)] * 20
+    assert [statuses(outcome) for outcome in executor.run_batch(tasks, Deadline(0.1))] == [["kg_down"]] * 20
+
+
+def test_questions_to_a_server_that_hangs_end_in_time() -> None:
+    with FaultyServer() as server, KgClient(server.url, KgClientSettings()) as client:
+        server.fault = "hang"
+        tasks = [Task(Domain.MOVIE, f'get_person("p{number}")', None) for number in range(40)]
+        outcomes = Executor(client, KgLimits()).run_batch(tasks, Deadline(0.4))
+        assert [statuses(outcome) for outcome in outcomes] == [["kg_down"]] * 40
+    assert threading.active_count() < 100
+
+
+def test_more_rows_than_allowed_are_cut_and_told(graph_address: str) -> None:
+    with KgClient(graph_address, KgClientSettings()) as client:
+        task = Task(Domain.FINANCE, 'get_stock_price("abc")["open"]', WEDNESDAY)
+        (outcome,) = Executor(client, KgLimits(rows=3)).run_batch([task], Deadline(20.0))
+    assert len(outcome.results[0].values) == 3
+    assert "only the first 3 of 5 days were looked at" in outcome.results[0].explanation
+
+
+# The same, computed naively
+
+
+def results_of(executor: Executor, programs: Sequence[tuple[Domain, Program]]) -> list[tuple[object, ...]]:
+    tasks = [Task(domain, program, WEDNESDAY) for domain, program in programs]
+    outcomes = executor.run_batch(tasks, Deadline(60.0))
+    allowed = {Status.OK, Status.NOT_FOUND}
+    assert all(result.status in allowed for outcome in outcomes for result in outcome.results)
+    return [outcome.results[-1].values for outcome in outcomes]
+
+
+def test_random_programs_give_what_a_naive_executor_gives(executor: Executor) -> None:
+    rng = Random(7)
+    programs = [random_program(rng) for _ in range(600)]
+    found = results_of(executor, programs)
+    expected = [naive(program, load_schema(domain).tables[table_of(program)].take.replace("first", "1"))
+                for domain, program in programs]  # fmt: skip
+    wrong = [
+        (render(program), ours, theirs)
+        for (_, program), ours, theirs in zip(programs, found, expected, strict=True)
+        if ours != theirs
+    ]
+    assert not wrong
+    assert sum(map(bool, expected)) > 200  # most are about something
+
+
+def test_relations_between_programs(executor: Executor) -> None:
+    """An added condition adds no row, `len` is the length, order says nothing, eq and neq part the rows."""
+    rng = Random(11)
+    for _ in range(60):
+        domain, program = random_program(rng)
+        call = program.statements[0]
+        assert isinstance(call, Call)
+        key = rng.choice([key for key in KEYS[call.table] if key != "gender"])
+        column = load_schema(domain).tables[call.table].columns[key]
+        value = rng.choice(VALUES.get(column.type, ("0.2", "11")))
+        base = Call(call.table, call.arguments, call.conditions, key, take="all")
+        eq, neq = (Condition(operator, key, value) for operator in (Operator.EQ, Operator.NEQ))
+        variants = {
+            "all": base,
+            "len": Call(call.table, call.arguments, call.conditions, key, count=True, take="all"),
+            "turned": Call(call.table, call.arguments, call.conditions[::-1], key, take="all"),
+            "listed": Call(call.table, (tuple(call.arguments),), call.conditions, key, take="all"),  # type: ignore[arg-type]
+            "eq": Call(call.table, call.arguments, (*call.conditions, eq), key, take="all"),
+            "neq": Call(call.table, call.arguments, (neq, *call.conditions), key, take="all"),
+        }
+        found = results_of(executor, [(domain, Program((variant,))) for variant in variants.values()])
+        values = dict(zip(variants, found, strict=True))
+        assert values["len"] == (len(values["all"]),)
+        assert values["turned"] == values["listed"] == values["all"]
+        assert len(values["eq"]) <= len(values["all"])
+        assert sorted(map(str, (*values["eq"], *values["neq"]))) == sorted(map(str, values["all"]))
+
+
+def test_nothing_that_can_be_written_breaks_the_executor(executor: Executor) -> None:
+    rng = Random(3)
+    names = ["The Red Kite", "Ann Lee", "Zoe Vox", "Hello Moon", "ABC", "Everton", "Chicago Bulls", "Tall Tower"]
+    kinds = {
+        p.kind: names for d in Domain for t in load_schema(d).callable_tables for p in t.parameters if p.kind.is_entity
+    }
+    tasks = [Task(domain, any_program(domain, rng, kinds), WEDNESDAY) for domain in Domain for _ in range(150)]
+    outcomes = executor.run_batch(tasks, Deadline(120.0))
+    results = [result for outcome in outcomes for result in outcome.results]
+    assert {result.status for result in results} >= {Status.OK, Status.NOT_FOUND, Status.INVALID}
+    bad = [
+        result for result in results if "could not be used" in " ".join(result.explanation) or "Error" in result.text
+    ]
+    assert not bad
+    assert all(len(result.text) < 4000 for result in results)
+    assert all(bool(result.text) is (result.status is Status.OK) for result in results)
+
+
+# The labelled questions
+
+
+@pytest.mark.skipif(not kg_execution.GRAPH.exists(), reason="../shared/data/kg is not there")
+def test_labelled_calls_give_the_labelled_values() -> None:
+    rows = [json.loads(line) for line in kg_execution.QUESTIONS.read_text("utf-8").splitlines()]
+    rows = [row for row in rows if row["verified"]]
+    with kg_execution.graph_server(None, None) as address:
+        outcomes = kg_execution.run_rows(rows, address)
+    agree = [kg_execution.values_agree(row, outcome) for row, outcome in zip(rows, outcomes, strict=True)]
+    assert len(rows) > 500
+    assert sum(agree) >= 0.98 * len(rows)

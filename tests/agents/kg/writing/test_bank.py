@@ -1,0 +1,120 @@
+"""The shipped examples can be read, cover the language and the tables, and are not the benchmark's own questions."""
+
+import re
+from datetime import datetime
+from pathlib import Path
+
+import llguidance
+import pytest
+
+from agents.datasets import read_records
+from agents.kg.language import Average, Call, Condition, Key, Operator, Previous, Sort
+from agents.kg.schema import Domain, load_schema
+from agents.kg.writing.bank import BankError, Example, load_bank, load_examples
+from agents.kg.writing.prompt import output_grammar
+from agents.questions.dates import resolve_date
+
+SHARED = Path(__file__).parents[5] / "shared/data"
+LABELLED = [SHARED / "kg/kg_questions_split0.jsonl", SHARED / "crag/questions_split0.jsonl"]
+
+
+def of(domain: Domain) -> list[Example]:
+    return [example for example in load_bank() if example.domain is domain]
+
+
+def conditions() -> list[Condition]:
+    return [
+        condition
+        for example in load_bank()
+        for statement in example.program.statements
+        if not isinstance(statement, Average)
+        for condition in statement.conditions
+    ]
+
+
+@pytest.mark.parametrize("domain", Domain)
+def test_every_domain_has_enough_examples_and_says_none_now_and_then(domain: Domain) -> None:
+    examples = of(domain)
+    nothing = [example for example in examples if not example.program.statements]
+    assert len(examples) >= 45
+    assert 8 <= len(nothing) <= len(examples) / 4
+
+
+@pytest.mark.parametrize("domain", Domain)
+def test_every_table_is_called(domain: Domain) -> None:
+    called = {each.table for example in of(domain) for each in example.program.statements if isinstance(each, Call)}
+    assert called == {table.name for table in load_schema(domain).callable_tables}
+
+
+def test_every_operator_and_every_kind_of_statement_occurs() -> None:
+    statements = [statement for example in load_bank() for statement in example.program.statements]
+    calls = [each for each in statements if isinstance(each, Call)]
+    sorts = [each for each in statements if isinstance(each, Sort)]
+    assert {condition.operator for condition in conditions()} == set(Operator)
+    assert {type(condition.value) for condition in conditions()} == {str, Key, Previous}
+    assert {True, False} == {each.descending for each in sorts}
+    assert any(isinstance(each, Average) for each in statements)
+    assert any(each.count for each in calls)
+    assert any(each.count for each in sorts)
+    assert {"all", 3, 5} <= {each.take for each in calls} | {each.take for each in sorts}
+    arguments = [argument for each in calls for argument in each.arguments]
+    assert any(isinstance(argument, tuple) for argument in arguments)
+    assert any(isinstance(argument, Previous) for argument in arguments)
+
+
+@pytest.mark.parametrize("domain", Domain)
+def test_the_grammar_allows_every_example_and_the_empty_line_after_it(domain: Domain) -> None:
+    tokenizer = llguidance.LLTokenizer("byte")
+    grammar = llguidance.LLMatcher.grammar_from_lark(output_grammar(domain))
+    for example in of(domain):
+        matcher = llguidance.LLMatcher(tokenizer, grammar)
+        tokens = tokenizer.tokenize_str(example.calls)
+        assert matcher.validate_tokens(tokens) == len(tokens), example.calls
+        assert matcher.consume_tokens(tokens)
+        assert matcher.is_accepting(), example.calls
+        assert matcher.consume_tokens(tokenizer.tokenize_str("\n\n"))
+        assert matcher.is_stopped()
+
+
+def test_every_date_of_a_call_can_be_resolved() -> None:
+    asked_at = datetime(2024, 2, 28, 12)
+    dates = 0
+    for example in load_bank():
+        calls = [statement for statement in example.program.statements if isinstance(statement, Call)]
+        for call in calls:
+            parameters = load_schema(example.domain).tables[call.table].parameters
+            for parameter, argument in zip(parameters, call.arguments, strict=False):
+                if not parameter.kind.is_entity and isinstance(argument, str):
+                    dates += 1
+                    assert resolve_date(argument, asked_at), f"{example.question}: {argument}"
+    assert dates > 50
+
+
+@pytest.mark.parametrize("path", LABELLED, ids=lambda path: path.name)
+def test_no_question_of_the_benchmark_is_in_the_bank(path: Path) -> None:
+    if not path.is_file():
+        pytest.skip(f"{path} is not here")
+
+    def bare(question: str) -> str:
+        return " ".join(re.findall(r"\w+", question.lower()))
+
+    theirs = {bare(record.data["query"]) for record in read_records(path)}
+    assert not theirs & {bare(example.question) for example in load_bank()}
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ('"who?" = "get_persons(\\"x\\")"', "get_persons"),
+        ('"who?" = "get_person( \'x\' )"', 'canonical form is\nget_person("x")'),
+        ('"who?" = 3', "must be a text"),
+        ('"who?" =', "cannot be read"),
+    ],
+)
+def test_a_bad_example_is_named(tmp_path: Path, text: str, complaint: str) -> None:
+    path = tmp_path / "movie.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(BankError) as caught:
+        load_examples(path, Domain.MOVIE)
+    assert str(path) in str(caught.value)
+    assert complaint in str(caught.value)

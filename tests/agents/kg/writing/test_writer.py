@@ -1,0 +1,164 @@
+"""One call for a batch, one more for what cannot be read, and a question's fault is its own."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from agents.deadline import Deadline
+from agents.encoders import load_dense_encoder
+from agents.kg.language import Call, ErrorKind, Program, render
+from agents.kg.schema import Domain
+from agents.kg.writing.prompt import output_grammar
+from agents.kg.writing.writer import CallWriter, Question, trim
+from agents.llm import load_language_model
+from agents.llm.base import Generation, GenerationRequest
+from agents.llm.scripted_engine import ScriptedLanguageModel
+from agents.settings import KgWriterSettings, ScriptedEngine, load_settings
+from models.manifest import WeightsMissingError
+
+JAWS = Question("when was jaws released?", domain=Domain.MOVIE)
+ACME = Question("what is the market cap of acme?", domain=Domain.FINANCE)
+GOOD = {"when was jaws released?\nCalls:\n": 'get_movie("jaws")["release_date"]', "market cap of acme": "None"}
+
+
+class Recorder(ScriptedLanguageModel):
+    """The scripted engine, remembering what it was asked."""
+
+    def __init__(self, replies: dict[str, str], **settings: object) -> None:
+        super().__init__(ScriptedEngine.model_validate({"engine": "scripted", "replies": replies, **settings}))
+        self.calls: list[list[GenerationRequest]] = []
+
+    def generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
+        self.calls.append(list(requests))
+        return super().generate(requests, deadline)
+
+
+def writer(model: Recorder, **settings: object) -> CallWriter:
+    return CallWriter(KgWriterSettings.model_validate(settings), model, None)
+
+
+def test_a_batch_is_one_call_that_carries_the_settings() -> None:
+    model = Recorder(GOOD, adapters={"kg_writer": "x"})
+    written = writer(model, adapter="kg_writer", max_new_tokens=99, examples=3).write([JAWS, ACME], Deadline(10))
+    (requests,) = model.calls
+    assert [request.grammar for request in requests] == [output_grammar(Domain.MOVIE), output_grammar(Domain.FINANCE)]
+    assert {(request.adapter, request.max_tokens, request.temperature) for request in requests} == {
+        ("kg_writer", 99, 0.0)
+    }
+    assert [len(each.examples) for each in written] == [3, 3]
+    assert written[0].program == Program((Call("get_movie", ("jaws",), select="release_date"),))
+    assert written[1].program == Program()
+    assert not any(each.faults or each.repaired for each in written)
+
+
+def test_settings_can_do_without_grammar_schema_and_examples() -> None:
+    model = Recorder(GOOD)
+    writer(model, grammar=False, schema_in_prompt=False, examples=0).write([JAWS], Deadline(10))
+    assert model.calls[0][0].grammar is None
+    assert model.calls[0][0].prompt == "Question: when was jaws released?\nCalls:\n"
+
+
+def test_the_domain_is_chosen_where_it_is_not_given_whatever_the_selection() -> None:
+    for selection in ("similar", "fixed"):
+        model = Recorder({}, default_reply="None")
+        asked = [Question("who was the captain of fc nirgendwo in their last game?"), JAWS]
+        written = writer(model, selection=selection).write(asked, Deadline(10))
+        assert [each.domain for each in written] == [Domain.SPORTS, Domain.MOVIE]
+    assert "get_soccer_last_game" in (model.calls[0][0].prompt or "")
+
+
+def test_fixed_examples_are_the_same_for_every_question() -> None:
+    other = Question("who directed alien?", domain=Domain.MOVIE)
+    written = writer(Recorder({}), selection="fixed").write([JAWS, other], Deadline(10))
+    assert written[0].examples == written[1].examples
+
+
+def test_what_cannot_be_read_is_asked_once_more_with_its_error_and_the_rest_is_not() -> None:
+    replies = {"Corrected calls:": 'get_movie("jaws")["year"]', "jaws released": 'get_movie("jaws")["yeer of"]'}
+    model = Recorder(replies | {"market cap of acme": "None"})
+    first, second = writer(model).write([JAWS, ACME], Deadline(10))
+    assert [len(requests) for requests in model.calls] == [2, 1]
+    assert 'get_movie("jaws")["yeer of"]' in (model.calls[1][0].prompt or "")
+    assert [fault.kind for fault in first.faults] == [ErrorKind.UNKNOWN_KEY]
+    assert first.repaired
+    assert first.program is not None
+    assert render(first.program) == 'get_movie("jaws")["year"]'
+    assert not second.repaired
+
+
+def test_what_cannot_be_read_twice_is_dropped_with_both_errors() -> None:
+    model = Recorder({"jaws released": "I am afraid that I cannot help you with that."})
+    (dropped,) = writer(model).write([JAWS], Deadline(10))
+    assert len(model.calls) == 2
+    assert dropped.program is None
+    assert not dropped.repaired
+    assert [fault.kind for fault in dropped.faults] == [ErrorKind.PROSE, ErrorKind.PROSE]
+
+
+@pytest.mark.parametrize(("repair", "left"), [(False, 100.0), (True, 1.0)])
+def test_there_is_no_repair_where_it_is_not_wanted_or_there_is_no_time(*, repair: bool, left: float) -> None:
+    now = 0.0
+    deadline = Deadline(20.0 + left, lambda: now)
+
+    class Slow(Recorder):
+        def generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
+            nonlocal now
+            now += 20.0
+            return super().generate(requests, deadline)
+
+    model = Slow({"jaws released": "get_movie("})
+    (dropped,) = writer(model, repair=repair).write([JAWS], deadline)
+    assert len(model.calls) == 1
+    assert dropped.program is None
+    assert len(dropped.faults) == 1
+
+
+@pytest.mark.parametrize("fault", ["error", "empty", "short_list", "garbage"])
+def test_an_engine_that_fails_costs_the_programs_and_nothing_else(fault: str) -> None:
+    model = Recorder(GOOD, fault=fault, fault_after=1)
+    good, bad = writer(model).write([JAWS, ACME], Deadline(10))
+    assert good.program is not None
+    assert bad.program is None
+
+
+def test_time_that_is_over_and_no_questions_at_all() -> None:
+    late = writer(Recorder(GOOD)).write([JAWS], Deadline(0))
+    assert late[0].program is None
+    assert late[0].generation.finish_reason == "deadline"
+    assert writer(Recorder(GOOD)).write([], Deadline(10)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "program"),
+    [
+        (' get_x("a")\n', 'get_x("a")'),
+        ('get_x("a")\naverage\n\nQuestion: what else?\nCalls:\nNone', 'get_x("a")\naverage'),
+        ('get_x("a")\nQuestion: what else?', 'get_x("a")'),
+        ("", ""),
+    ],
+)
+def test_what_follows_a_program_is_not_part_of_it(text: str, program: str) -> None:
+    assert trim(text) == program
+
+
+@pytest.mark.models
+def test_the_embedded_default_writes_calls_that_can_be_read() -> None:
+    settings = load_settings("cpu")
+    assert settings.dense_encoder is not None
+    model, dense = load_language_model(settings.language_model), load_dense_encoder(settings.dense_encoder)
+    try:
+        model.check_weights()
+        dense.check_weights()
+    except WeightsMissingError as error:
+        pytest.skip(str(error))
+    questions = [
+        Question("who directed the film gremlins?"),
+        Question("what was the closing price of zm yesterday?"),
+        Question("how many grammys has carole king won?"),
+    ]
+    written = CallWriter(KgWriterSettings(examples=4), model, dense).write(questions, Deadline(300))
+    model.close()
+    assert [each.domain for each in written] == [Domain.MOVIE, Domain.FINANCE, Domain.MUSIC]
+    for each, name in zip(written, ("gremlins", "zm", "carole king"), strict=True):
+        assert each.program is not None
+        assert f'"{name}"' in render(each.program)

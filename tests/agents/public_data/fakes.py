@@ -1,0 +1,33 @@
+"""Entities, questions and models for the tests of the public-data path."""
+
+from collections.abc import Sequence
+
+from agents.contracts import Query
+from agents.deadline import Deadline
+from agents.llm.base import Generation, GenerationRequest
+from agents.llm.scripted_engine import ScriptedLanguageModel
+from agents.public_data.entity import Attribute, Entity
+from agents.settings import ScriptedEngine
+
+SOON = 10.0
+
+
+def query(text: str, number: int = 1) -> Query:
+    return Query(str(number), text, "", None, ())
+
+
+def entity(name: str, domain: str = "movie", *years: int, names: tuple[str, ...] = (), table: str = "t") -> Entity:
+    told = Attribute("name", (f"{name} {years[0]}" if years else name,))
+    return Entity((name, *names), domain, table, (told,), years)
+
+
+class CountedModel(ScriptedLanguageModel):
+    """A scripted model that remembers how many requests each call had."""
+
+    def __init__(self, replies: dict[str, str], **settings: object) -> None:
+        super().__init__(ScriptedEngine.model_validate({"engine": "scripted", "replies": replies, **settings}))
+        self.calls: list[int] = []
+
+    def generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
+        self.calls.append(len(requests))
+        return super().generate(requests, deadline)

@@ -1,0 +1,122 @@
+"""The converters, on rows written in the formats of the public files, and on the real files where they are there."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from agents.public_data.build import build_companies, build_films, build_grammys, build_oscars
+from agents.public_data.entity import verbalise
+from agents.public_data.names import normalise
+from agents.public_data.tables import TableError, load_entities
+
+PUBLIC = Path(__file__).parents[4] / "shared/data/public"
+OSCAR_HEADER = "year_film,year_ceremony,ceremony,category,name,film,winner\n"
+GRAMMY_HEADER = "year,title,category,nominee,artist,workers,winner\n"
+
+
+def source(folder: Path, text: str) -> Path:
+    path = folder / "source"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def paragraphs(folder: Path) -> dict[str, str]:
+    return {entity.names[0]: verbalise(entity, 20) for entity in load_entities(folder)}
+
+
+def test_oscars(tmp_path: Path) -> None:
+    rows = "1970,1971,43,DIRECTING,Jane Doe,Deep,True\n1970,1971,43,DIRECTING,Jim Roe,Wide,False\n"
+    assert build_oscars(source(tmp_path, OSCAR_HEADER + rows), tmp_path / "out") == 2
+    told = paragraphs(tmp_path / "out")
+    assert "43rd Academy Awards, held in 1971" in told["Best Director"]
+    assert 'The winner is Jane Doe for "Deep". The other nominee is Jim Roe for "Wide".' in told["Best Director"]
+
+
+def test_grammys_where_all_nominees_are_called_winners(tmp_path: Path) -> None:
+    show = "62nd Annual GRAMMY Awards  (2019)"
+    rows = (
+        f'2019,{show},Best Song,Hum,,"Jane Doe & Jim Roe, songwriters (Al Poe)",True\n'
+        f"2019,{show},Best New Artist,Al Poe,,,True\n"
+        f"2019,{show},Best New Artist,Bo Loe,,,True\n"
+        f"2019,{show},Best New Artist,Cy Moe,,,True\n"
+        f"2019,{show},Best Duo,Drum,Al Poe & Bo Loe Featuring Di Noe,,True\n"
+    )
+    build_grammys(source(tmp_path, GRAMMY_HEADER + rows), tmp_path / "out")
+    told = paragraphs(tmp_path / "out")
+    assert (
+        "held in 2020. The awarded year is 2019. The winner is Al Poe. The other nominees are Bo Loe and Cy"
+        in (told["Best New Artist"])
+    )
+    assert 'Best Song for "Hum" (ceremony of 2020)' in told["Al Poe"]
+    assert 'Best Song for "Hum" (ceremony of 2020)' in told["Jim Roe"]
+    assert {"Al Poe & Bo Loe", "Di Noe"} <= set(told)  # "A & B" stays a band's name unless both are artists here
+
+
+SENTENCE = (
+    "the information of example inc.(ex): the market capitalization is 1234567.5, "
+    "the earnings per share (eps) is -0.5, the p/e ratio is unknown."
+)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"ticker_info_map": {"ex": SENTENCE}},
+        {"EX": {"name": "example inc.", "market_cap": 1234567.5, "eps": -0.5, "pe_ratio": None}},
+    ],
+)
+def test_companies_in_both_formats(tmp_path: Path, data: dict[str, object]) -> None:
+    assert build_companies(source(tmp_path, json.dumps(data)), tmp_path / "out", as_of="1 March 2024") == 1
+    assert paragraphs(tmp_path / "out")["example inc."] == (
+        "The name is example inc. The ticker symbol is EX. The market capitalisation is $1,234,567.50. "
+        "The earnings per share is -0.5. The date of the figures is 1 March 2024."
+    )
+
+
+def test_films_with_and_without_credits_and_with_broken_rows(tmp_path: Path) -> None:
+    header = "id,title,original_title,release_date,original_language,genres,runtime,budget,revenue\n"
+    films = """7,Deep,Tief,1970-05-01,de,"[{'id': 1, 'name': 'Drama'}]",91.0,0,2500000\nbroken,,,,,,,,\n"""
+    people = tmp_path / "credits.csv"
+    people.write_text(
+        """cast,crew,id\n"[{'name': 'Jane Doe'}]","[{'job': 'Director', 'name': 'Jim Roe'}]",7\n""", encoding="utf-8"
+    )
+    assert build_films(source(tmp_path, header + films), tmp_path / "out", people) == 1
+    told = paragraphs(tmp_path / "out")
+    assert told["Deep"] == (
+        'The title is "Deep". The original title is "Tief". The director is Jim Roe. The lead actor is Jane Doe. '
+        "The release year is 1970. The release date is 1970-05-01. The original language is de. The genre is Drama. "
+        "The runtime in minutes is 91. The revenue is $2,500,000."
+    )
+    assert told["Jim Roe"] == 'The name is Jim Roe. The film directed is "Deep" (1970).'
+    build_films(source(tmp_path, header + films.replace("[{'id", "[{'id' oops")), tmp_path / "out", None)
+    assert "director" not in paragraphs(tmp_path / "out")["Deep"]
+
+
+def test_a_wrong_file_is_named_with_what_it_lacks(tmp_path: Path) -> None:
+    with pytest.raises(TableError, match="the header lacks category, ceremony"):
+        build_oscars(source(tmp_path, "a,b\n1,2\n"), tmp_path / "out")
+    with pytest.raises(TableError, match="not JSON"):
+        build_companies(source(tmp_path, "a,b\n1,2\n"), tmp_path / "out", "")
+    with pytest.raises(TableError, match="cannot be read"):
+        build_grammys(tmp_path / "absent.csv", tmp_path / "out")
+
+
+def test_the_real_public_files_agree_with_the_shipped_tables(tmp_path: Path) -> None:
+    if not PUBLIC.is_dir():
+        pytest.skip("../shared/data/public is not there")
+    assert build_oscars(PUBLIC / "the_oscar_award.csv", tmp_path) > 10_000
+    assert build_grammys(PUBLIC / "the_grammy_awards.csv", tmp_path) > 4_000
+    assert build_companies(PUBLIC / "finance_marketcap_eps_pe.json", tmp_path, "") > 6_000
+    awards = [own for own in load_entities(tmp_path) if own.one_a_year]
+    winners = {(own.names[0].lower(), own.years): verbalise(own, 99) for own in awards}
+    compared = agreed = 0
+    for own in filter(lambda entity: entity.one_a_year, load_entities()):
+        other = winners.get((own.names[0].lower(), own.years))
+        if other:
+            compared += 1
+            told = verbalise(own, 99)
+            title = told.split('"')[1] if '"' in told else told.split("winner is ")[1]
+            agreed += normalise(title) in normalise(other.split("The other nominee")[0])
+    assert compared > 300
+    assert agreed >= compared * 0.95  # the rest are titles that the files spell otherwise

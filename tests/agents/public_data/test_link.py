@@ -1,0 +1,99 @@
+import pytest
+
+from agents.deadline import Deadline
+from agents.encoders import load_dense_encoder
+from agents.public_data.link import Link, Linker
+from agents.public_data.questions import Mention
+from agents.public_data.tables import load_entities
+from agents.settings import LinkLevel, LinkSettings, load_settings
+from models.manifest import WeightsMissingError
+from tests.agents.public_data.fakes import SOON, entity
+from tests.agents.web.fakes import HashedWords
+
+ENTITIES = [
+    entity("The Godfather", "movie", 1972),
+    entity("The Godfather Part II", "movie", 1974),
+    entity("King Kong", "movie", 1933),
+    entity("King Kong", "movie", 2005),
+    entity("Alien", "movie", 1979),
+    entity("Microsoft Corporation", "finance"),
+]
+
+
+def linked(text: str, level: LinkLevel, floor: float = 0.5, domain: str = "movie") -> list[Link]:
+    settings = LinkSettings(level=level, minimum_similarity=floor)
+    linker = Linker(ENTITIES, {domain: settings}, HashedWords())
+    linker.warm_up()
+    return linker.link([Mention(text, domain)], Deadline(SOON))[0]
+
+
+def names(links: list[Link]) -> list[str]:
+    return [link.entity.names[0] for link in links]
+
+
+def test_an_exact_name_ends_the_search_and_gives_all_namesakes() -> None:
+    links = linked("king KONG!", "similarity")
+    assert [(link.level, link.entity.years) for link in links] == [("exact", (1933,)), ("exact", (2005,))]
+    assert names(linked("godfather", "similarity")) == ["The Godfather"]
+
+
+def test_substrings_link_in_both_directions_the_closest_first() -> None:
+    assert names(linked("microsoft", "substring", domain="finance")) == ["Microsoft Corporation"]
+    assert names(linked("the godfather part", "substring")) == ["The Godfather Part II", "The Godfather"]
+    assert linked("the godfather part", "exact") == []
+
+
+def test_a_substring_is_whole_words_and_not_a_scrap_of_a_name() -> None:
+    assert linked("alienation", "substring") == []
+    assert linked("the day when alien visitors came to the kingdom", "substring") == []
+
+
+def test_similarity_is_the_last_resort_and_has_a_floor() -> None:
+    links = linked("kong king", "similarity")
+    assert [(link.level, link.entity.names[0]) for link in links] == [("similarity", "King Kong")] * 2
+    assert links[0].score == pytest.approx(1.0)
+    assert linked("kong king", "substring") == []
+    assert linked("kong island", "similarity", floor=0.6) == []
+
+
+def test_another_domain_has_other_names() -> None:
+    assert linked("alien", "substring", domain="finance") == []
+    assert linked("alien", "substring", domain="sports") == []
+
+
+def test_names_are_encoded_once_and_mentions_in_one_call() -> None:
+    encoder = HashedWords()
+    linker = Linker(ENTITIES, {"movie": LinkSettings(level="similarity", minimum_similarity=0.5)}, encoder)
+    linker.warm_up()
+    linker.warm_up()
+    assert [len(call) for call in encoder.calls] == [4]
+    mentions = [Mention("kong king", "movie"), Mention("alien", "movie"), Mention("xylophone", "movie")]
+    found = linker.link(mentions, Deadline(SOON))
+    assert [names(own)[:1] for own in found] == [["King Kong"], ["Alien"], []]
+    assert encoder.calls[1:] == [["kong king", "xylophone"]]
+    assert [names(own)[:1] for own in linker.link(mentions, Deadline(0))] == [[], ["Alien"], []]
+
+
+def test_without_an_encoder_similarity_is_skipped() -> None:
+    linker = Linker(ENTITIES, {"movie": LinkSettings(level="similarity")}, None)
+    linker.warm_up()
+    assert linker.link([Mention("kong king", "movie")], Deadline(SOON)) == [[]]
+
+
+@pytest.mark.models
+def test_a_real_encoder_forgives_other_words_for_the_same_name() -> None:
+    settings = load_settings("cpu").dense_encoder
+    assert settings is not None
+    encoder = load_dense_encoder(settings)
+    try:
+        encoder.check_weights()
+    except WeightsMissingError as error:
+        pytest.skip(str(error))
+    films = [entity for entity in load_entities() if entity.table == "films"]
+    linker = Linker(films, {"movie": LinkSettings(level="similarity")}, encoder)
+    linker.warm_up()
+    wanted = {"the shawshank redemptions": "The Shawshank Redemption", "lord of rings return of the king": "The Lord"}
+    found = linker.link([Mention(text, "movie") for text in (*wanted, "quarterly dividend")], Deadline(60))
+    assert [own[0].level for own in found[:2]] == ["similarity", "similarity"]
+    assert all(own[0].entity.names[0].startswith(name) for own, name in zip(found, wanted.values(), strict=False))
+    assert found[2] == []

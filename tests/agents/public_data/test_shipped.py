@@ -1,0 +1,93 @@
+import json
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from agents.deadline import Deadline
+from agents.public_data import ShippedPublicData
+from agents.public_data.link import Link
+from agents.public_data.shipped import choose
+from agents.settings import PRESETS, LinkSettings, PublicDataSettings, load_settings
+from tests.agents.public_data.fakes import SOON, CountedModel, entity, query
+
+SPANS = PublicDataSettings(method="spans")
+
+
+def test_questions_get_the_paragraphs_of_what_they_are_about() -> None:
+    data = ShippedPublicData(SPANS, None, None)
+    data.warm_up()
+    asked = [
+        query("who directed pulp fiction?"),
+        query("how high is the moon?"),
+        query("who won best actress in 1996?"),
+    ]
+    film, nothing, award = data.facts(asked, Deadline(SOON))
+    assert film[0].text.startswith('The title is "Pulp Fiction". The director is Quentin Tarantino.')
+    assert film[0].source == "public data: films"
+    assert nothing == ()
+    assert ["held in 1996" in fact.text for fact in award] == [True, False]
+    assert "Susan Sarandon" in award[0].text
+
+
+def test_the_language_model_names_what_is_looked_up() -> None:
+    model = CountedModel({"one with the boxer?\nField:": "movie", "one with the boxer?\nNames:": "rocky"})
+    data = ShippedPublicData(PublicDataSettings(), model, None)
+    [facts] = data.facts([query("that one with the boxer?")], Deadline(SOON))
+    assert "John G. Avildsen" in facts[0].text
+
+
+def test_nothing_is_found_without_time() -> None:
+    data = ShippedPublicData(SPANS, None, None)
+    assert data.facts([query("who directed pulp fiction?")] * 2, Deadline(0)) == [(), ()]
+
+
+def test_the_prompt_method_needs_a_model() -> None:
+    with pytest.raises(ValueError, match="needs a language model"):
+        ShippedPublicData(PublicDataSettings(), None, None)
+
+
+def test_a_preset_names_its_own_tables(tmp_path: Path) -> None:
+    (tmp_path / "own.csv").write_text("band,town\nThe Foo Bars,Leeds\n", encoding="utf-8")
+    entry = {"layout": "entities", "domain": "music", "label": "bands", "source": "me", "licence": "CC0-1.0"}
+    (tmp_path / "tables.json").write_text(json.dumps({"own.csv": entry | {"names": ["band"]}}), encoding="utf-8")
+    data = ShippedPublicData(PublicDataSettings(tables=str(tmp_path), method="spans"), None, None)
+    [facts] = data.facts([query("where are the foo bars from?")], Deadline(SOON))
+    assert [(fact.text, fact.source) for fact in facts] == [
+        ("The band is The Foo Bars. The town is Leeds.", "public data: bands")
+    ]
+
+
+def links(*years: int, score: float = 1.0, table: str = "films") -> list[Link]:
+    return [Link(entity("X", "movie", year, table=table), "exact", score) for year in years]
+
+
+def test_namesakes_come_newest_first_and_a_year_in_the_question_chooses() -> None:
+    remakes = [links(1937, 1976, 2018)]
+    assert [own.years for own in choose(remakes, (), 2)] == [(2018,), (1976,)]
+    assert [own.years for own in choose(remakes, (1937,), 4)] == [(1937,)]
+    assert len(choose(remakes, (1999,), 4)) == 3  # a year that is no film's is about something else
+
+
+def test_an_award_is_that_of_the_year_or_the_newest() -> None:
+    data = ShippedPublicData(PublicDataSettings(method="spans", max_entities=9), None, None)
+    questions = [query(f"who won best director{when}?") for when in ("", " in 1999", " in 1930")]
+    newest, of_year, before_the_tables = data.facts(questions, Deadline(SOON))
+    assert ["held in 2024" in fact.text for fact in newest] == [True]
+    assert [fact.text[fact.text.index("held in ") :][:12] for fact in of_year] == ["held in 1999", "held in 2000"]
+    assert before_the_tables == ()
+
+
+def test_every_mention_gets_its_best_before_any_gets_its_second() -> None:
+    chosen = choose([links(1990, 1991, 1992), links(2001)], (), 3)
+    assert [own.years[0] for own in chosen] == [1992, 2001, 1991]
+
+
+def test_settings_ask_for_the_encoder_that_similarity_needs() -> None:
+    settings = load_settings(PRESETS / "cpu.toml")
+    links = {"movie": LinkSettings(level="similarity")}
+    data = settings.model_dump() | {"public_data": PublicDataSettings(links=links).model_dump()}  # type: ignore[arg-type]
+    assert type(settings).model_validate(data).public_data is not None
+    web = {"chunk": {"method": "words"}, "retrieve": [{"method": "bm25", "top_k": 3}], "pages": {"method": "bm25"}}
+    with pytest.raises(ValidationError, match=r"public_data\.links is similarity"):
+        type(settings).model_validate(data | {"dense_encoder": None, "web": web})

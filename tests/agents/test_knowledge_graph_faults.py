@@ -1,0 +1,328 @@
+"""The whole agent beside a graph that works, fails or hangs: answers come in time, from the source they should."""
+
+import json
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from agents.contracts import I_DONT_KNOW, INVALID_QUESTION, Answer, Fact, Query, Trace
+from agents.crag_agent import CragAgent
+from agents.deadline import BatchClock, Deadline
+from agents.kg import KnowledgeGraph, Lookup, NoKnowledgeGraph, open_knowledge_graph
+from agents.kg.endpoints import Json
+from agents.kg.results import Status
+from agents.llm import Generation, GenerationRequest, LanguageModel
+from agents.llm.scripted_engine import ScriptedLanguageModel
+from agents.model_health import WatchedModel
+from agents.questions import Route
+from agents.settings import KnowledgeGraphSettings, ScriptedEngine
+from agents.web import WebEvidence, WebPath
+from mock_api import serve
+from tests.agents.kg.faulty_server import FAULTS, Fault, FaultyServer, unused_address
+from tests.agents.test_crag_agent import batch_of, settings_with
+
+QUESTION = "who directed rain man?"
+CALLS = 'get_movie_person_crew("rain man",None,eq(job,"Director"))["name"]'
+FROM_GRAPH, FROM_WEB = "Barry Levinson", "B. Levinson"
+MARK = '<doc source="knowledge graph'
+SECONDS_PER_QUERY = 3.0
+"""Two seconds of a batch are the reserve."""
+REFUSALS: tuple[Fault, ...] = ("404", "405", "422")
+
+
+def replies(from_graph: str = FROM_GRAPH, from_web: str = FROM_WEB, calls: str = CALLS) -> dict[str, str]:
+    """What the model says to whom: the writer's prompt ends with the open calls, the graph's answerer sees its mark."""
+    return {"Calls:\n": calls, MARK: from_graph, f"Question: {QUESTION}": from_web}
+
+
+@contextmanager
+def agent_with(
+    graph: KnowledgeGraph | str | None,
+    said: Mapping[str, str] | None = None,
+    model: LanguageModel | None = None,
+    web: type[WebPath] = WebPath,
+    dynamism: str | None = None,
+    domain: str | None = None,
+    **policy: Any,
+) -> Iterator[CragAgent]:
+    """An agent over a graph or the address of one."""
+    client = {"connect_seconds": 0.5, "read_seconds": 0.5}
+    graph_settings = KnowledgeGraphSettings.model_validate({"client": client} | policy)
+    settings = settings_with({"replies": dict(said or replies())}, SECONDS_PER_QUERY)
+    settings = settings.model_copy(update={"knowledge_graph": graph_settings})
+    assert isinstance(settings.language_model, ScriptedEngine)
+    model = WatchedModel(model or ScriptedLanguageModel(settings.language_model))
+    with pytest.MonkeyPatch.context() as environment:
+        if isinstance(graph, str):
+            environment.setenv(graph_settings.client.url_variable, graph)
+            graph = open_knowledge_graph(graph_settings, model, None)
+    router = Classified({"static_or_dynamic": {"label": dynamism}, "domain": {"label": domain}})
+    agent = CragAgent(settings, model, web(settings.web, None, None, model), router, graph)
+    agent.warm_up()
+    yield agent
+    agent.close()
+
+
+class Classified:
+    """A router that says the same about every question."""
+
+    def __init__(self, route: Route) -> None:
+        self._route = route
+
+    def route(self, queries: Sequence[Query], deadline: Deadline) -> list[Route]:
+        return [self._route for _ in queries]
+
+
+class Told(NoKnowledgeGraph):
+    """A graph that says the same about every question."""
+
+    def __init__(self, lookup: Lookup) -> None:
+        self._lookup = lookup
+
+    def look_up(self, queries: Sequence[Query], domains: Sequence[str | None], deadline: Deadline) -> list[Lookup]:
+        return [self._lookup for _ in queries]
+
+
+FOUND = Lookup((CALLS,), (Fact("The director is Barry Levinson.", "knowledge graph: x"),), "movie", (Status.OK,))
+NOTHING = Lookup((CALLS,), (), "movie", (Status.INVALID,))
+
+
+def ask(agent: CragAgent, count: int = 2, question: str = QUESTION) -> list[tuple[Answer, Trace]]:
+    """Answers and traces of the same question so many times; they come in time and can be written down."""
+    started = time.monotonic()
+    answers, traces = agent.answer_batch(batch_of([question] * count))
+    assert time.monotonic() - started < count * SECONDS_PER_QUERY
+    assert len(answers) == len(traces) == count
+    for trace in traces:
+        assert json.loads(json.dumps(trace.to_dict(), allow_nan=False))["query"] == question
+    return list(zip(answers, traces, strict=True))
+
+
+# --- a server that fails ----------------------------------------------------------------------------------------------
+
+
+def assert_from_the_web_because_down(told: Sequence[tuple[Answer, Trace]]) -> None:
+    for answer, trace in told:
+        assert (answer.text, answer.source) == (FROM_WEB, "web")
+        assert not trace.facts
+        assert trace.calls == [CALLS]
+        assert any(event.startswith("kg_down: ") and "/movie/get_movie_info" in event for event in trace.events), (
+            trace.events
+        )
+
+
+@pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault not in REFUSALS])
+def test_whatever_the_server_does_the_web_answers_in_time(fault: Fault) -> None:
+    with FaultyServer() as server, agent_with(server.url) as agent:
+        server.fault = fault
+        told = ask(agent, 4)
+        assert_from_the_web_because_down(told)
+        assert server.requests
+        server.fault = None
+        server.results["/movie/get_movie_info"] = [{"title": "Rain Man", "id": 1, "crew": [DIRECTOR]}]
+        assert ask(agent)[0][0].source == "knowledge graph", "a server that is back is asked again"
+
+
+DIRECTOR: Json = {"name": "Barry Levinson", "job": "Director"}
+
+
+def test_a_server_that_is_not_there() -> None:
+    with agent_with(unused_address()) as agent:
+        assert_from_the_web_because_down(ask(agent, 4))
+
+
+@pytest.mark.parametrize("fault", REFUSALS)
+def test_a_server_that_refuses_the_call_itself(fault: Fault) -> None:
+    with FaultyServer() as server, agent_with(server.url) as agent:
+        server.fault = fault
+        ((answer, trace), _) = ask(agent)
+    assert answer.source == "web"
+    assert any(event.startswith("invalid: ") and "/movie/get_movie_info" in event for event in trace.events)
+
+
+def test_a_dead_server_forbids_no_web() -> None:
+    with agent_with(unused_address(), graph_only_domains=["movie"]) as agent:
+        assert ask(agent)[0][0].source == "web"
+
+
+# --- other parts that fail beside it ----------------------------------------------------------------------------------
+
+
+class StuckWeb(WebPath):
+    """Pages that are never read to their end."""
+
+    def prepare(self, queries: Sequence[Query], clock: BatchClock) -> list[WebEvidence]:
+        time.sleep(30)
+        return []
+
+
+class BrokenWeb(WebPath):
+    """Pages that cannot be read."""
+
+    def prepare(self, queries: Sequence[Query], clock: BatchClock) -> list[WebEvidence]:
+        raise OSError("no more processes")
+
+
+class RaisingGraph(NoKnowledgeGraph):
+    """A graph path with a fault in it."""
+
+    def look_up(self, queries: Sequence[Query], domains: Sequence[str | None], deadline: Deadline) -> list[Lookup]:
+        raise KeyError("title")
+
+
+def test_a_broken_graph_path_and_a_stuck_web_path_cost_answers_but_no_time() -> None:
+    with agent_with(RaisingGraph(), web=StuckWeb) as agent:
+        for answer, trace in ask(agent):
+            assert answer.text == I_DONT_KNOW
+            assert answer.reason.startswith("web failed: StuckError")
+            assert any("knowledge graph failed: KeyError" in event for event in trace.events)
+
+
+def test_a_stuck_web_path_does_not_hold_up_what_the_graph_knows() -> None:
+    with agent_with(Told(FOUND), web=StuckWeb) as agent:
+        assert ask(agent)[0][0].text == FROM_GRAPH
+
+
+class StuckWriter(ScriptedLanguageModel):
+    """The call writer's generation comes back long after its time; nobody else may enter the model meanwhile."""
+
+    inside = most_inside = 0
+
+    def generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
+        self.inside += 1
+        self.most_inside = max(self.inside, self.most_inside)
+        if requests[0].prompt is not None:
+            time.sleep(3.0)
+        self.inside -= 1
+        return super().generate(requests, deadline)
+
+
+def test_a_model_stuck_in_the_writer_is_not_entered_for_the_answer() -> None:
+    model = StuckWriter(ScriptedEngine(engine="scripted", replies=replies()))
+    with agent_with(unused_address(), model=model) as agent:
+        told = ask(agent)
+    assert model.most_inside == 1
+    assert {answer.text for answer, _ in told} <= {FROM_WEB, I_DONT_KNOW}
+
+
+class MuteAboutTheGraph(ScriptedLanguageModel):
+    """Fails whenever it is asked to answer from the graph's facts, or cannot even count their tokens."""
+
+    def __init__(self, settings: ScriptedEngine, *, counting: bool) -> None:
+        super().__init__(settings)
+        self._counting = counting
+
+    def count_tokens(self, text: str) -> int:
+        if self._counting and MARK in text:
+            raise ValueError("no such token")
+        return super().count_tokens(text)
+
+    def generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
+        if any(MARK in message.content for request in requests for message in request.messages):
+            raise RuntimeError("CUDA error")
+        return super().generate(requests, deadline)
+
+
+@pytest.mark.parametrize("counting", [False, True])
+def test_a_fault_in_answering_from_the_graph_falls_back_to_the_web(*, counting: bool) -> None:
+    model = MuteAboutTheGraph(ScriptedEngine(engine="scripted", replies=replies()), counting=counting)
+    with agent_with(Told(FOUND), model=model) as agent:
+        for answer, trace in ask(agent):
+            assert (answer.text, answer.source) == (FROM_WEB, "web")
+            assert any(("no such token" if counting else "CUDA error") in event for event in trace.events)
+
+
+# --- a server that works, and the policies ----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def shipped_graph() -> Iterator[str]:
+    with serve() as address:
+        yield address
+
+
+def test_an_answer_of_the_shipped_graph(shipped_graph: str) -> None:
+    calls = 'get_movie("the godfather")["release_date"]'
+    with agent_with(shipped_graph, replies(from_graph="1972", calls=calls)) as agent:
+        ((answer, trace), _) = ask(agent)
+    assert (answer.text, answer.source) == ("1972", "knowledge graph")
+    assert trace.calls == [calls]
+    assert "1972-" in trace.facts[0].text
+    assert trace.facts[0].text in trace.prompts["graph_answer"][-1]["content"]
+    assert trace.generations["calls"].text == calls
+    assert not trace.events
+
+
+def test_calls_that_cannot_be_read_go_to_the_web(shipped_graph: str) -> None:
+    with agent_with(shipped_graph, replies(calls='get_movie("rain man"["director"')) as agent:
+        ((answer, trace), _) = ask(agent)
+    assert answer.source == "web"
+    assert any("could not be read" in event for event in trace.events)
+
+
+IDK = I_DONT_KNOW
+
+
+@pytest.mark.parametrize(
+    ("policy", "dynamism", "from_graph", "from_web", "text", "source"),
+    [
+        ("graph_first", None, FROM_GRAPH, FROM_WEB, FROM_GRAPH, "knowledge graph"),
+        ("graph_first", None, IDK, FROM_WEB, FROM_WEB, "web"),
+        ("graph_first", None, "invalid question", FROM_WEB, INVALID_QUESTION, "knowledge graph"),
+        ("together", None, FROM_GRAPH, FROM_WEB, FROM_GRAPH, "web"),
+        ("by_dynamism", "static", FROM_GRAPH, FROM_WEB, FROM_GRAPH, "knowledge graph"),
+        ("by_dynamism", "fast-changing", FROM_GRAPH, FROM_WEB, FROM_GRAPH, "web"),
+        ("by_dynamism", "real-time", FROM_GRAPH, FROM_WEB, FROM_WEB, "web"),
+        ("by_dynamism", "real-time", FROM_GRAPH, IDK, FROM_GRAPH, "knowledge graph"),
+        ("by_dynamism", "real-time", IDK, IDK, IDK, "knowledge graph"),
+        ("by_dynamism", "unheard-of", FROM_GRAPH, FROM_WEB, FROM_GRAPH, "knowledge graph"),
+    ],
+)
+def test_the_source_policy_says_who_answers(
+    policy: str, dynamism: str | None, from_graph: str, from_web: str, text: str, source: str
+) -> None:
+    said = replies(from_graph, from_web)
+    with agent_with(Told(FOUND), said, source_policy=policy, dynamism=dynamism) as agent:
+        ((answer, trace), _) = ask(agent)
+    assert (answer.text, answer.source) == (text, source)
+    together = policy == "together" or dynamism == "fast-changing"
+    assert (MARK in trace.context) is together, "the graph's facts join the pages only where both answer together"
+
+
+def test_a_web_path_that_gives_nothing_leaves_the_question_to_the_graph() -> None:
+    with agent_with(Told(FOUND), web=BrokenWeb, source_policy="by_dynamism", dynamism="real-time") as agent:
+        ((answer, trace), _) = ask(agent)
+    assert (answer.text, answer.source) == (FROM_GRAPH, "knowledge graph")
+    assert any(event.startswith("the web was not enough") for event in trace.events)
+
+
+@pytest.mark.parametrize("policy", ["graph_first", "together", "by_dynamism"])
+@pytest.mark.parametrize("lookup", [FOUND, NOTHING])
+def test_a_domain_of_the_graph_alone_is_never_answered_from_the_web(policy: str, lookup: Lookup) -> None:
+    said = replies(from_graph=IDK)
+    movies = ["movie"]
+    with agent_with(Told(lookup), said, dynamism="real-time", source_policy=policy, graph_only_domains=movies) as agent:
+        ((answer, trace), _) = ask(agent)
+    assert (answer.text, answer.source) == (I_DONT_KNOW, "knowledge graph")
+    assert "answer" not in trace.generations
+
+
+@pytest.mark.parametrize(("allowed", "text"), [(True, INVALID_QUESTION), (False, FROM_WEB)])
+def test_a_day_without_the_game_makes_the_question_invalid_where_the_preset_says_so(allowed: bool, text: str) -> None:
+    no_game = Lookup(("get_nba_on_date()",), (), "sports", (Status.NOT_FOUND,), empty_calendar=True)
+    with agent_with(Told(no_game), invalid_without_game=allowed) as agent:
+        assert ask(agent)[0][0].text == text
+
+
+def test_a_sort_of_no_games_is_still_a_day_without_a_game(shipped_graph: str) -> None:
+    calls = 'get_nba_on_date("Los Angeles Lakers","2023-07-20")\nsort(None,-date)["opponent"]'
+    with agent_with(shipped_graph, replies(calls=calls), domain="sports", invalid_without_game=True) as agent:
+        ((answer, trace), _) = ask(agent, question=f"{QUESTION} on 2023-07-20")
+        ((unsaid, other), _) = ask(agent)
+    assert answer.text == INVALID_QUESTION, trace.events
+    assert len(trace.calls) == 2
+    assert unsaid.text == FROM_WEB
+    assert any("2023-07-20, for which the question gives no reason" in event for event in other.events)

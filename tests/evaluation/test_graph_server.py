@@ -1,0 +1,97 @@
+"""The knowledge graph beside a run: a process that answers while it is needed and is gone afterwards."""
+
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+
+from evaluation import graph_server
+from evaluation.cli import main
+from evaluation.graph_server import GraphServerError, mock_graph
+from tests.mock_api.small_graph import write_graph
+from tests.test_local_evaluation import one_line, results_of, rows_of, run
+
+
+@pytest.fixture
+def processes(monkeypatch: pytest.MonkeyPatch) -> Iterator[list["subprocess.Popen[Any]"]]:
+    """The processes that were started; the test fails if one is still there at its end."""
+    begun: list[subprocess.Popen[Any]] = []
+
+    class Noted(subprocess.Popen[Any]):
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            super().__init__(*arguments, **options)
+            begun.append(self)
+
+    monkeypatch.setattr(subprocess, "Popen", Noted)
+    yield begun
+    assert len(begun) == 1
+    assert begun[0].returncode is not None
+
+
+def ask(address: str, endpoint: str, query: str) -> Any:
+    return requests.post(address + endpoint, json={"query": query}, timeout=5).json()["result"]
+
+
+@pytest.mark.usefixtures("processes")
+def test_it_answers_from_the_shipped_graph_and_is_gone_afterwards() -> None:
+    with mock_graph() as address:
+        assert ask(address, "/movie/get_movie_info", "the godfather")[0]["title"] == "The Godfather"
+    with pytest.raises(requests.ConnectionError):
+        ask(address, "/movie/get_movie_info", "the godfather")
+
+
+@pytest.mark.usefixtures("processes")
+def test_it_serves_the_graph_of_a_folder(tmp_path: Path) -> None:
+    with mock_graph(write_graph(tmp_path)) as address:
+        assert ask(address, "/movie/get_movie_info_by_id", "7")["title"] == "Café Story"
+
+
+@pytest.mark.usefixtures("processes")
+def test_it_ends_when_the_run_beside_it_fails() -> None:
+    with pytest.raises(KeyError), mock_graph():
+        raise KeyError
+
+
+@pytest.mark.usefixtures("processes")
+def test_a_delay_makes_it_as_slow_as_a_distant_server() -> None:
+    with mock_graph(delay_seconds=0.3) as address:
+        started = time.monotonic()
+        ask(address, "/finance/get_eps", "AAPL")
+        assert time.monotonic() - started >= 0.3
+
+
+@pytest.mark.usefixtures("processes")
+def test_a_folder_that_is_no_graph_is_named(tmp_path: Path) -> None:
+    with pytest.raises(GraphServerError, match=f"did not start: .*{tmp_path.name}"), mock_graph(tmp_path):
+        pass
+
+
+@pytest.mark.usefixtures("processes")
+def test_a_server_that_is_not_ready_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(graph_server, "START_SECONDS", 0.01)
+    with pytest.raises(GraphServerError, match=r"was not ready in 0\.01 s"), mock_graph():
+        pass
+
+
+def test_a_run_of_the_sample_with_the_shipped_graph(tmp_path: Path) -> None:
+    options = ["--preset", "scripted", "--mock-kg", "--limit", "2", "--output", str(tmp_path / "out"), "--quiet"]
+    code, out, err = run(options)
+    assert code == 0, err
+    assert "all" in out
+    results = results_of(tmp_path / "out")
+    assert results["n"] == 2
+    assert results["signature"]["kg"] == "mock:shipped"
+    assert (results["timeouts"], results["errors"]) == (0, 0)
+    for row in rows_of(tmp_path / "out", "traces.jsonl"):
+        assert row["prompts"]["calls"], "the graph was asked"
+        assert "knowledge_graph" in row["seconds"]
+
+
+def test_a_run_with_a_folder_that_is_no_graph(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--preset", "scripted", "--mock-kg", str(tmp_path), "--output", str(tmp_path / "out")]) == 2
+    assert one_line(capsys).startswith("error: the mock knowledge graph did not start: ")
+    assert not (tmp_path / "out").exists()
