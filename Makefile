@@ -31,8 +31,8 @@ install: $(VENV)/runtime  ## make the virtual environment for CPU machines
 models: install  ## fetch the small models of the cpu preset (once, about 0.8 GB)
 	$(BIN)/python -m models.fetch cpu
 
-evaluate: models  ## answer the shipped sample with real models and print the CRAG metrics
-	$(BIN)/python local_evaluation.py --preset cpu --dataset data/sample/questions.jsonl --output results/sample --overwrite $(ARGS)
+evaluate: models  ## answer the shipped sample with real models and a knowledge graph; print the CRAG metrics
+	$(BIN)/python local_evaluation.py --preset cpu --dataset data/sample/questions.jsonl --mock-kg --output results/sample --overwrite $(ARGS)
 
 test: $(VENV)/development  ## lint, types and the test suite, real small models included
 	$(BIN)/python -m models.fetch tests
