@@ -34,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--kg-url", default=os.environ.get(KgClientSettings().url_variable), help="default: $CRAG_MOCK_API_URL"
     )
     run.add_argument(
-        "--query-time", help='time of asking, like "03/05/2024, 23:18:31 PT"; default: absolute dates only'
+        "--query-time", help='time of asking, like "03/05/2024, 23:18:31 PT"; default: now, as this machine tells it'
     )
     run.add_argument("--seconds", type=float, default=30.0, help="time limit (default: 30)")
     run.add_argument("--rows", action="store_true", help="also print the records")
@@ -54,7 +54,10 @@ def _run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
         if asked_at is None:
             parser.error(f'--query-time {options.query_time!r} is not like "03/05/2024, 23:18:31 PT"')
     task = Task(Domain(options.domain), _read(options.calls), asked_at)
-    client = KgClient(options.kg_url, KgClientSettings())
+    try:
+        client = KgClient(options.kg_url, KgClientSettings())
+    except ValueError as error:
+        parser.error(f"--kg-url: {error}")
     try:
         outcome = Executor(client, KgLimits()).run_batch([task], Deadline(options.seconds))[0]
     finally:
