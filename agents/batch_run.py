@@ -2,12 +2,14 @@
 
 import logging
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple, TypeVar
 
 from agents.answering import abstain
-from agents.contracts import Answer, Query, Trace
+from agents.contracts import Answer, GateFiring, Query, Trace, label
 from agents.deadline import BatchClock, Deadline
+from agents.gates import gated_answer
 from agents.llm import LanguageModelDiedError
 from agents.watchdog import StuckError, call_within
 
@@ -34,6 +36,8 @@ class BatchRun:
         self.answers: dict[int, Answer] = {}
         self.faults: list[StageFault] = []
         """What made stages give up on questions, for whoever must know whether a part is broken."""
+        self._passed: dict[int, GateFiring] = {}
+        """Gates that closed while the question goes on, to learn what they withhold."""
         self._end = Deadline(clock.whole.remaining + GRACE_SECONDS)
         self.traces = [
             Trace(query.interaction_id, query.text, query.query_time, batch_size=len(queries)) for query in queries
@@ -48,10 +52,28 @@ class BatchRun:
         """The queries at these positions."""
         return [self.queries[position] for position in positions]
 
+    def domains(self, positions: Sequence[int]) -> list[str | None]:
+        """What the router takes the domains of these questions for."""
+        return [label(self.traces[position].route, "domain") for position in positions]
+
     def settle(self, position: int, answer: Answer) -> None:
-        """Give a question its final answer."""
+        """Give a question its final answer; that of the gate where one was passed for the sake of an audit."""
+        passed = self._passed.get(position)
+        if passed is not None:
+            gates, told = self.traces[position].gates, replace(passed, withheld=answer.text)
+            gates[gates.index(passed)] = self._passed[position] = told
+            answer = gated_answer(told, answer.source)
         self.answers[position] = answer
         self.traces[position].answer = answer
+
+    def close_gate(self, position: int, firing: GateFiring, source: str, *, audit: bool) -> None:
+        """Settle a question as a gate says; in an audit go on and settle it so only in the end."""
+        if position not in self._passed:
+            self.traces[position].gates.append(firing)
+            if audit:
+                self._passed[position] = firing
+            else:
+                self.settle(position, gated_answer(firing, source))
 
     def run_isolated(
         self,

@@ -1,7 +1,7 @@
 """The values that flow between the rooms of the agent. They are plain data: no room's code is needed to read them."""
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
@@ -40,6 +40,35 @@ class Query:
     asked_at: datetime | None
     pages: tuple[Page, ...]
     fault: str | None = None
+
+
+GRAPH, WEB = "knowledge graph", "web"
+"""Where an answer can come from."""
+
+Route = dict[str, Any]
+"""``{domain, question_type, static_or_dynamic, entities}``; empty where nothing is known about a question.
+
+The first three hold ``{label, probabilities}``, where ``probabilities`` maps classes to numbers that sum to 1 and is
+absent where a router only names a class. ``entities`` is a list of ``{text, start, end}`` with ``query[start:end] ==
+text``. All of it is JSON-ready: a route stands in the trace as it is.
+"""
+
+
+def label(route: Route | None, field_name: str) -> str | None:
+    """The class that a route gives a question under ``domain`` and the like; None where it says nothing."""
+    entry = (route or {}).get(field_name)
+    if isinstance(entry, Mapping):
+        entry = entry.get("label")
+    return entry if isinstance(entry, str) else None
+
+
+def probability(route: Route | None, field_name: str, classes: Sequence[str]) -> float | None:
+    """The probability that the question is of one of the classes; None where the route has no probabilities."""
+    entry = (route or {}).get(field_name)
+    shares = entry.get("probabilities") if isinstance(entry, Mapping) else None
+    if not isinstance(shares, Mapping) or not shares:
+        return None
+    return min(1.0, sum(float(shares.get(name, 0.0)) for name in classes))
 
 
 class PassageKind(enum.StrEnum):
@@ -99,6 +128,33 @@ class Answer:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An answer that could be given: what is known about it, and how likely it is to be right.
+
+    `features` are the numbers that `agents.answering.features` computes (by name), `probability` is P(correct) of the
+    preset's calibrated model, None where the preset has none.
+    """
+
+    text: str
+    source: str
+    features: Mapping[str, float]
+    probability: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GateFiring:
+    """A gate that closed: its name, why, what is answered instead, and the answer that it withheld.
+
+    `withheld` is None where the gate closed before any answer was asked for, and nobody audits it.
+    """
+
+    name: str
+    reason: str
+    answer: str
+    withheld: str | None = None
+
+
 @dataclass(slots=True)
 class Trace:
     """All that happened to one question, in the order of the pipeline, for a person who asks why it was answered so.
@@ -110,7 +166,7 @@ class Trace:
     interaction_id: str
     query: str
     query_time: str
-    route: dict[str, Any] | None = None
+    route: Route | None = None
     calls: list[str] = field(default_factory=list)
     facts: list[Fact] = field(default_factory=list)
     pages_read: int = 0
@@ -118,10 +174,19 @@ class Trace:
     context: str = ""
     prompts: dict[str, Any] = field(default_factory=dict)
     generations: dict[str, Any] = field(default_factory=dict)
+    graph_state: str | None = None
+    """How the calls ended: ``found``, ``not_found``, ``empty_calendar``, ``no_call``, ``down``; None: not run."""
+    candidates: list[Candidate] = field(default_factory=list)
+    gates: list[GateFiring] = field(default_factory=list)
     answer: Answer | None = None
     events: list[str] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
     batch_size: int = 0
+
+    def note_generation(self, key: str, prompt: Any, generation: Any) -> None:  # noqa: ANN401 - any engine's values
+        """Keep what a model read and wrote in the step `key`."""
+        self.prompts[key] = prompt
+        self.generations[key] = generation
 
     def to_dict(self) -> dict[str, Any]:
         """The trace as JSON-ready data."""

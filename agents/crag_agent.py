@@ -4,25 +4,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 
-from agents.answering import NO_DRAFT, Answerer, abstain, decide, low_relevance, trim_to_tokens
+from agents.answering import NO_DRAFT, Answerer, abstain, shown, trim_to_tokens
 from agents.batch_run import BatchRun
-from agents.contracts import INVALID_QUESTION, Answer, Decision, Fact, Trace
+from agents.contracts import GRAPH, INVALID_QUESTION, WEB, Answer, Decision, Fact, GateFiring, Route, Trace
 from agents.deadline import BatchClock
 from agents.encoders import load_cross_encoder, load_dense_encoder
 from agents.evidence import SourceOrder, facts_text, graph_only, source_order
+from agents.gates import class_gate, score_gate
 from agents.kg import KnowledgeGraph, Lookup, NoKnowledgeGraph, open_knowledge_graph
 from agents.llm import LanguageModel, load_language_model
 from agents.model_health import ModelHealth, WatchedModel
 from agents.public_data import NoPublicData, PublicData, open_public_data
 from agents.queries import parse_batch
-from agents.questions import QuestionRouter, Route, Unrouted, label
+from agents.questions import QuestionRouter, Unrouted, open_router
+from agents.scrutiny import Scrutiny
 from agents.settings import KnowledgeGraphSettings, Settings
 from agents.web import WebEvidence, WebPath
 
 NO_EVIDENCE = WebEvidence(context="", passages=(), pages_read=0, events=(), top_probability=None)
 """What is left of the web where its path failed."""
-
-GRAPH, WEB = "knowledge graph", "web"
 
 
 class CragAgent:
@@ -55,6 +55,7 @@ class CragAgent:
             ),
             self._model,
         )
+        self._scrutiny = Scrutiny(settings.answering, self._model)
         self._health = ModelHealth(self._model)
 
     @classmethod
@@ -67,13 +68,15 @@ class CragAgent:
         model = WatchedModel(load_language_model(settings.language_model))
         dense = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder else None
         cross = load_cross_encoder(settings.cross_encoder) if settings.cross_encoder else None
-        for part in (model, dense, cross):
+        router = open_router(settings.router, model)
+        for part in (model, dense, cross, router):
             if part is not None:
                 part.check_weights()
         return cls(
             settings,
             model,
             WebPath(settings.web, dense, cross, model),
+            router,
             knowledge_graph=open_knowledge_graph(settings.knowledge_graph, model, dense),
             public_data=open_public_data(settings.public_data, model, dense),
         )
@@ -84,6 +87,7 @@ class CragAgent:
         An engine that starts processes of its own must do so before anything else in this process has used CUDA.
         """
         self._model.warm_up()
+        self._router.warm_up()
         self._web.warm_up()
         self._knowledge_graph.warm_up()
         self._public_data.warm_up()
@@ -92,6 +96,7 @@ class CragAgent:
         """Stop workers and release memory."""
         self._knowledge_graph.close()
         self._web.close()
+        self._router.close()
         self._model.close()
 
     def answer_batch(self, batch: Mapping[str, Sequence[object]]) -> tuple[list[Answer], list[Trace]]:
@@ -113,6 +118,7 @@ class CragAgent:
             run.settle(position, abstain(obstacle or ""))
 
         self._route(run)
+        self._close_class_gates(run)
         with self._pages_read_meanwhile(run) as web:
             lookups = self._ask_graph(run)
             self._answer_from_graph(run, lookups, SourceOrder.GRAPH_FIRST)  # accepted unless "i don't know"
@@ -120,12 +126,14 @@ class CragAgent:
             contexts = self._contexts(run, lookups, web.result())
         self._answer_from_web(run, lookups, contexts)
         self._answer_from_graph(run, lookups, SourceOrder.WEB_FIRST)  # what the web did not know
+        self._scrutiny.last_word(run)  # a false premise has an answer of its own
         self._health.note(run.faults)
         return run.finish(), run.traces
 
     def _clock(self, batch_size: int) -> BatchClock:
         times = self.settings.deadline
-        return BatchClock(batch_size * times.seconds_per_query, times.reserve_seconds, times.shares())
+        shares = times.shares(review=self.settings.answering.looks_twice)
+        return BatchClock(batch_size * times.seconds_per_query, times.reserve_seconds, shares)
 
     def _route(self, run: BatchRun) -> None:
         """Understand the questions."""
@@ -136,6 +144,16 @@ class CragAgent:
             )
         for position, route in routes.items():
             run.traces[position].route = route or None
+
+    def _close_class_gates(self, run: BatchRun) -> None:
+        """Questions of classes that the preset does not answer (NEC 2.1, step 1)."""
+        for position in run.open:
+            firing = class_gate(self.settings.answering.gates, run.traces[position].route, "any")
+            if firing is not None:
+                self._close_gate(run, position, firing, "none")
+
+    def _close_gate(self, run: BatchRun, position: int, firing: GateFiring, source: str) -> None:
+        run.close_gate(position, firing, source, audit=self.settings.answering.audit)
 
     @contextmanager
     def _pages_read_meanwhile(self, run: BatchRun) -> Iterator["Future[dict[int, WebEvidence]]"]:
@@ -155,9 +173,7 @@ class CragAgent:
             lookups = run.run_isolated(
                 GRAPH,
                 deadline,
-                lambda some: self._knowledge_graph.look_up(
-                    run.pick(some), [label(run.traces[i].route, "domain") for i in some], deadline
-                ),
+                lambda some: self._knowledge_graph.look_up(run.pick(some), run.domains(some), deadline),
                 fallback=Lookup(),
             )
         for position, lookup in lookups.items():
@@ -165,8 +181,9 @@ class CragAgent:
             trace.calls.extend(lookup.calls)
             trace.facts.extend(lookup.facts)
             trace.events.extend(lookup.events)
+            trace.graph_state = lookup.state
             if lookup.generation is not None:
-                trace.prompts["calls"], trace.generations["calls"] = lookup.prompt, lookup.generation
+                trace.note_generation("calls", lookup.prompt, lookup.generation)
             if lookup.empty_calendar and self._graph_settings.invalid_without_game:
                 reason = f"no such game: {' '.join(fact.text for fact in lookup.facts)}"
                 run.settle(position, Answer(INVALID_QUESTION, Decision.INVALID_QUESTION, GRAPH, reason))
@@ -181,8 +198,11 @@ class CragAgent:
         for position in run.open:
             value = lookups[position].direct_answer
             if value is not None and self._order(run, lookups, position) is order:
-                text, why = trim_to_tokens(" ".join(value.split())), "the graph gave just the value that was asked for"
-                run.settle(position, Answer(text, Decision.ANSWERED, GRAPH, why))
+                text = trim_to_tokens(" ".join(value.split()))
+                answer = Answer(text, Decision.ANSWERED, GRAPH, lookups[position].direct_reason)
+                answer = self._scrutiny.examine_value(run, position, answer)
+                if answer.decision is Decision.ANSWERED:
+                    run.settle(position, answer)
         turn = [position for position in run.open if self._order(run, lookups, position) is order]
         contexts = run.run_isolated(
             "facts",
@@ -211,7 +231,7 @@ class CragAgent:
             shipped = run.run_isolated(
                 "public data",
                 deadline,
-                lambda some: self._public_data.facts(run.pick(some), deadline),
+                lambda some: self._public_data.facts(run.pick(some), run.domains(some), deadline),
                 fallback=nothing,
             )
         for position, facts in shipped.items():
@@ -237,17 +257,28 @@ class CragAgent:
             trace.passages.extend(found.passages)
             trace.events.extend(found.events)
             trace.context = text + found.context
-            reason = low_relevance(found.top_probability, self.settings.answering.minimum_top_score)
-            if found is NO_EVIDENCE:
+            if found is NO_EVIDENCE and not text:
                 faults = [event for event in trace.events if event.startswith("web failed")]
-                reason = faults[-1] if faults else "the web path gave nothing"
-            if text or not reason:
+                self._web_is_not_enough(run, lookups, position, faults[-1] if faults else "the web path gave nothing")
+                continue
+            gates = self.settings.answering.gates
+            firing = class_gate(gates, trace.route, WEB)
+            if firing is None and not text:
+                firing = score_gate(gates, "top_passage", found.top_probability)
+            if firing is None or self.settings.answering.audit:
                 contexts[position] = trace.context
-            elif self._graph_follows(run, lookups, position):
-                trace.events.append(f"the web was not enough: {reason}")
-            else:
-                run.settle(position, abstain(reason, WEB))
+            if firing is not None and not self._graph_follows(run, lookups, position):
+                self._close_gate(run, position, firing, WEB)
+            elif firing is not None:
+                trace.events.append(f"the web was not enough: {firing.reason}")
         return contexts
+
+    def _web_is_not_enough(self, run: BatchRun, lookups: Mapping[int, Lookup], position: int, reason: str) -> None:
+        """Leave the question to the graph where that has facts yet unread, else give it up."""
+        if self._graph_follows(run, lookups, position):
+            run.traces[position].events.append(f"the web was not enough: {reason}")
+        else:
+            run.settle(position, abstain(reason, WEB))
 
     def _material(
         self, run: BatchRun, lookups: Mapping[int, Lookup], position: int, found: WebEvidence
@@ -287,13 +318,5 @@ class CragAgent:
             )
         for position, draft in drafts.items():
             key = "answer" if source == WEB else "graph_answer"
-            run.traces[position].prompts[key] = [
-                {"role": message.role, "content": message.content} for message in draft.request.messages
-            ]
-            run.traces[position].generations[key] = draft.generation
-        return run.run_isolated(
-            "decide",
-            run.clock.whole,
-            lambda some: [decide(drafts[position], source) for position in some],
-            positions=list(drafts),
-        )
+            run.traces[position].note_generation(key, shown(draft.request), draft.generation)
+        return self._scrutiny.examine(run, drafts, contexts, source)

@@ -4,10 +4,9 @@ import enum
 import re
 from collections.abc import Sequence
 
-from agents.contracts import Fact
+from agents.contracts import Fact, Route, label
 from agents.kg import Lookup
 from agents.llm import LanguageModel
-from agents.questions import Route, label
 from agents.settings import KnowledgeGraphSettings
 
 _MARK = re.compile(r"<(?=/?\s*doc\b)", re.IGNORECASE)

@@ -11,8 +11,9 @@ derived  as direct, or once the frame's own last step is applied to the rows tha
          calls of games and prices ask for the rows ("how many games did they win" is the list of results), the labelled
          values are the count, sum or average over them.
 
-Beside it: for how many questions the values are the answer by themselves (`agents.kg.direct`), and how many of those
-the rules judge finds right.
+Beside it: for how many questions the values are the answer by themselves (`agents.kg.direct`) or what rules compute
+from them is (`agents.kg.derive`), and how many of those the rules judge finds right; then the same by the last step
+that the labels name (`derive` in the file).
 """
 
 import argparse
@@ -31,6 +32,7 @@ from agents.datasets import DatasetError, read_records
 from agents.deadline import Deadline
 from agents.kg.client import KgClient
 from agents.kg.conditions import as_number
+from agents.kg.derive import derived_answer
 from agents.kg.direct import direct_answer
 from agents.kg.executor import Executor, Outcome, Task
 from agents.kg.language import parse
@@ -46,6 +48,8 @@ SHARED = Path(__file__).parent.parent.parent / "shared/data/kg"
 QUESTIONS = SHARED / "kg_questions_split0.jsonl"
 GRAPH = SHARED / "cragkg_json.tar.xz"
 BATCH = 16
+_COLUMNS = ("said", "said right", "computed", "computed right")
+_SAID = "".join(f"{name:>9}" for name in ("said", "right", "computed", "right"))
 _AGGREGATES: Mapping[str, Callable[[list[float]], float]] = {"sum": sum, "avg": fmean}
 
 
@@ -186,28 +190,42 @@ def main(arguments: Sequence[str] | None = None) -> int:
             counts[domain, "n"] += 1
             counts[domain, "direct"] += values_agree(row, outcome, derived=False)
             counts[domain, "derived"] += values_agree(row, outcome)
-        _count_direct(counts, row, outcome, judge)
+        _count_answers(counts, row, outcome, judge)
         if options.show_misses and not values_agree(row, outcome):
             _show(row, outcome)
-    sys.stdout.write(f"{'domain':10}{'n':>6}{'direct':>9}{'derived':>9}{'said':>7}{'right':>7}\n")
-    for domain in sorted({domain for domain, _ in counts}, key=lambda name: (name == "all", name)):
+    sys.stdout.write(f"{'domain':10}{'n':>6}{'direct':>9}{'derived':>9}{_SAID}\n")
+    for domain in [*sorted({row["domain"] for row in rows}), "all"]:
         n = counts[domain, "n"]
         shares = (counts[domain, reading] / n for reading in ("direct", "derived"))
-        said, right = counts[domain, "said"], counts[domain, "right"]
-        sys.stdout.write(f"{domain:10}{n:6}" + "".join(f"{share:9.3f}" for share in shares) + f"{said:7}{right:7}\n")
+        sys.stdout.write(
+            f"{domain:10}{n:6}" + "".join(f"{share:9.3f}" for share in shares) + _said(counts, domain) + "\n"
+        )
+    steps = Counter(row["derive"] for row in rows)
+    sys.stdout.write(f"\n{'last step':46}{'n':>6}{_SAID}\n")
+    for step, n in steps.most_common():
+        sys.stdout.write(f"{step:46}{n:6}{_said(counts, step)}\n")
     return 0
 
 
-def _count_direct(counts: Counter[tuple[str, str]], row: Mapping[str, Any], outcome: Outcome, judge: Judge) -> None:
-    domain = Domain(row["domain"])
-    said = direct_answer(row["query"], domain, parse("\n".join(row["calls"]), domain), outcome.results)
+def _count_answers(counts: Counter[tuple[str, str]], row: Mapping[str, Any], outcome: Outcome, judge: Judge) -> None:
+    domain, asked_at = Domain(row["domain"]), parse_query_time(row["query_time"])
+    program = parse("\n".join(row["calls"]), domain)
+    how, said = "said", direct_answer(row["query"], domain, program, outcome.results)
     if said is None:
-        return
+        today = asked_at.date() if asked_at else None
+        derived = derived_answer(row["query"], domain, program, outcome.results, today)
+        if derived is None:
+            return
+        how, said = "computed", derived.text
     claim = Claim(row["query"], (row["answer"], *map(str, row["alt_ans"])), said)
     right = judge_claims(judge, [claim], str)[0].verdict is Verdict.CORRECT
-    for name in (row["domain"], "all"):
-        counts[name, "said"] += 1
-        counts[name, "right"] += right
+    for name in (row["domain"], "all", row["derive"]):
+        counts[name, how] += 1
+        counts[name, f"{how} right"] += right
+
+
+def _said(counts: Counter[tuple[str, str]], name: str) -> str:
+    return "".join(f"{counts[name, column]:9}" for column in _COLUMNS)
 
 
 def _show(row: Mapping[str, Any], outcome: Outcome) -> None:

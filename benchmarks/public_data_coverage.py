@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from agents.contracts import Query
 from agents.datasets import DatasetError, read_records
 from agents.deadline import Deadline
 from agents.public_data import ShippedPublicData
@@ -73,17 +72,12 @@ def build_what_is_there(public: Path, out: Path) -> bool:
 
 def report(name: str, tables: Path, rows: Sequence[dict[str, Any]], *, domain_is_known: bool, show: int) -> None:
     """Print one table of figures."""
-    labels = {row["interaction_id"]: row["domain"] for row in rows}
-
-    def domain_of(query: Query) -> str | None:
-        return str(labels[query.interaction_id])
-
     started = time.perf_counter()
     settings = PublicDataSettings(tables=str(tables), method="spans")
-    data = ShippedPublicData(settings, None, None, domain_of if domain_is_known else None)
+    data = ShippedPublicData(settings, None, None)
     loading = time.perf_counter() - started
     started = time.perf_counter()
-    contexts = list(contexts_of(data, rows))
+    contexts = list(contexts_of(data, rows, domain_is_known=domain_is_known))
     milliseconds = 1000 * (time.perf_counter() - started) / max(len(rows), 1)
     print(f"\n{name} tables, domain {'known' if domain_is_known else 'from the words'}", end="")
     print(f" (loaded in {loading:.2f} s, {milliseconds:.2f} ms a question)")
@@ -99,13 +93,14 @@ def report(name: str, tables: Path, rows: Sequence[dict[str, Any]], *, domain_is
         print(f"\n{row['query']} -> {row['answer']}\n{text}")
 
 
-def contexts_of(data: ShippedPublicData, rows: Sequence[dict[str, Any]]) -> list[str]:
+def contexts_of(data: ShippedPublicData, rows: Sequence[dict[str, Any]], *, domain_is_known: bool) -> list[str]:
     """The facts of each question as one text."""
     texts: list[str] = []
     for start in range(0, len(rows), BATCH):
         part = [{**row, "search_results": []} for row in rows[start : start + BATCH]]
         queries = parse_batch({key: [row[key] for row in part] for key in BATCH_KEYS})
-        texts += ["\n".join(fact.text for fact in facts) for facts in data.facts(queries, Deadline(30.0))]
+        domains = [str(row["domain"]) if domain_is_known else None for row in part]
+        texts += ["\n".join(fact.text for fact in facts) for facts in data.facts(queries, domains, Deadline(30.0))]
     return texts
 
 

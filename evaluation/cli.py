@@ -1,15 +1,18 @@
 """The command line of local_evaluation.py: arguments to a run, faults to one clear line and an exit code."""
 
 import argparse
+import hashlib
 import os
+import re
 import sys
+import tomllib
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from agents.datasets import DatasetError, dataset_files
-from agents.settings import PRESET_VARIABLE, SettingsError, available_presets, load_settings
+from agents.settings import OVERRIDES_VARIABLE, PRESET_VARIABLE, SettingsError, available_presets, load_settings
 from evaluation.agent_host import DEFAULT_AGENT, MAX_BATCH_SIZE, AgentSpec, AgentStartError
 from evaluation.graph_server import GraphServerError, mock_graph
 from evaluation.judge import JUDGE_NAMES, Judge, JudgeUnavailableError, make_judge
@@ -29,6 +32,9 @@ SECONDS_PER_QUERY = 30.0
 EXIT_FAILED_BATCHES = 1
 EXIT_UNUSABLE = 2
 EXIT_INTERRUPTED = 130
+
+LONGEST_FOLDER = 120
+"""Characters of a folder's default name; a longer one ends in a hash of the settings that it does not tell."""
 
 _SUFFIXES = (".jsonl", ".json", ".tar", ".tbz2", ".bz2")
 
@@ -89,6 +95,7 @@ def _signature(options: argparse.Namespace, judge: Judge, trim: Trim) -> dict[st
     """All that a number of this run depends on, as far as the command line knows it."""
     return {
         "preset": _preset_signature(options),
+        "set": "; ".join(_overrides(options)) or None,
         "agent": options.agent,
         "data": f"{options.dataset.name}@{dataset_hash(options.dataset)}",
         "judge": f"{judge.name}@{judge.version}",
@@ -112,7 +119,7 @@ def _preset_signature(options: argparse.Namespace) -> str | None:
     """Name and hash of the preset. An agent of the user's own may have none, so there only a named preset counts."""
     if options.agent != DEFAULT_AGENT and options.preset is None:
         return None
-    settings = load_settings(_preset(options))
+    settings = load_settings(_preset(options), _overrides(options))
     return f"{settings.name}@{settings_hash(settings)}"
 
 
@@ -120,11 +127,19 @@ def _preset(options: argparse.Namespace) -> str:
     return options.preset or os.environ.get(PRESET_VARIABLE, "").strip() or DEFAULT_PRESET
 
 
+def _overrides(options: argparse.Namespace) -> list[str]:
+    """Changes to the preset: those of the environment, then those of the command line, which win."""
+    inherited = (line.strip() for line in os.environ.get(OVERRIDES_VARIABLE, "").splitlines())
+    return [*filter(None, inherited), *options.set]
+
+
 def _environment(options: argparse.Namespace) -> dict[str, str]:
     """What the agent's environment has besides ours. The real evaluator passes no arguments, so neither do we."""
     environment = {PRESET_VARIABLE: _preset(options)}
     if options.kg_url:
         environment[GRAPH_VARIABLE] = options.kg_url
+    if overrides := _overrides(options):
+        environment[OVERRIDES_VARIABLE] = "\n".join(overrides)
     return environment
 
 
@@ -135,7 +150,11 @@ def _default_folder(options: argparse.Namespace) -> Path:
     named = Path(_preset(options)).stem
     if options.agent != DEFAULT_AGENT:
         named = options.agent.rpartition(":")[2] + (f"-{named}" if options.preset else "")
-    return Path("results") / f"{stem}-{named}"
+    told = [re.sub(r"[^\w.=,-]", "", line) for line in _overrides(options)]  # no quotes and brackets
+    name = "-".join([stem, named, *told])
+    if len(name) > LONGEST_FOLDER:
+        name = f"{name[:LONGEST_FOLDER]}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+    return Path("results") / name
 
 
 def _warn_of_lost_submission(results: dict[str, Any], *, allow_timeouts: bool) -> int:
@@ -178,6 +197,15 @@ def _add_what(what: argparse._ArgumentGroup) -> None:
         metavar="P",
         help=f"a preset ({', '.join(available_presets())}) or a TOML file; without it ${PRESET_VARIABLE}, "
         f"else {DEFAULT_PRESET}",
+    )
+    what.add_argument(
+        "--set",
+        metavar="KEY=VALUE",
+        type=override,
+        action="append",
+        default=[],
+        help="change a key of the preset, as in --set answering.audit=true or --set answering.prompt=basic; the value "
+        "is TOML, none takes the key out; may be given several times",
     )
     what.add_argument(
         "--dataset",
@@ -226,12 +254,28 @@ def _add_limits(limits: argparse._ArgumentGroup) -> None:
 
 
 def _add_files(files: argparse._ArgumentGroup) -> None:
-    files.add_argument("--output", metavar="DIR", type=Path, help="default: results/DATASET-PRESET")
+    files.add_argument("--output", metavar="DIR", type=Path, help="default: results/DATASET-PRESET-CHANGES")
     going_on = files.add_mutually_exclusive_group()
     going_on.add_argument("--resume", action="store_true", help="go on with the run that DIR holds")
     going_on.add_argument("--overwrite", action="store_true", help="throw away the run that DIR holds")
     files.add_argument("--retry-failed", action="store_true", help="with --resume: ask failed questions again")
     files.add_argument("--quiet", action="store_true", help="no progress bar")
+
+
+def override(text: str) -> str:
+    """``KEY=VALUE`` as a line of TOML; a value that is a bare word needs no quotes."""
+    key, equals, value = (part.strip() for part in text.partition("="))
+    if not (key and equals and value) or "\n" in text:
+        raise argparse.ArgumentTypeError(f"must be KEY=VALUE in one line, found {text!r}")
+    if re.fullmatch(r"[A-Za-z./][\w./-]*", value) and value not in {"true", "false", "inf", "nan"}:
+        value = f'"{value}"'
+    try:
+        tomllib.loads(f"{key}={value}")
+    except tomllib.TOMLDecodeError as error:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a line of TOML ({error}); for example answering.word_limit=20"
+        ) from None
+    return f"{key}={value}"
 
 
 def _whole(least: int, most: int | None = None) -> Any:  # noqa: ANN401 - argparse takes any callable

@@ -13,7 +13,8 @@ RESAMPLES = 2000
 SEED = 20240605
 UNLABELLED = "(none)"
 
-_VALUE = {Verdict.CORRECT: 1.0, Verdict.MISSING: 0.0, Verdict.INCORRECT: -1.0}
+VALUE = {Verdict.CORRECT: 1.0, Verdict.MISSING: 0.0, Verdict.INCORRECT: -1.0}
+"""What a verdict adds to the score (CRAG, section 3.1); `Verdict.UNSCORED` has no value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ def measure(verdicts: Sequence[Verdict], resamples: int = RESAMPLES, seed: int =
         missing=missing / divisor,
         n=n,
         unscored=len(verdicts) - n,
-        score_interval=bootstrap_interval([_VALUE[verdict] for verdict in scored], resamples, seed),
+        score_interval=bootstrap_interval([VALUE[verdict] for verdict in scored], resamples, seed),
     )
 
 

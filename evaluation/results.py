@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from evaluation.gates import gate_effects
 from evaluation.judge import Verdict
 from evaluation.metrics import measure, slices
 from evaluation.signature import signature_line
@@ -17,7 +18,8 @@ def summarise(
     """What results.json holds.
 
     `timeouts` and `errors` count batches, `retried` questions that took more than one attempt. Seconds `total` are the
-    agent's over all batches; `startup` and `first_answer` are of the last sitting that started the agent.
+    agent's over all batches; `startup` and `first_answer` are of the last sitting that started the agent. `gates` are
+    those of `evaluation.gates.gate_effects`.
     """
     batches = {(record["batch"], record["attempt"], record["batch_seconds"]): record for record in records}
     total = sum(record["batch_seconds"] for record in batches.values())
@@ -28,6 +30,7 @@ def summarise(
             field: {label: metrics.to_dict() for label, metrics in groups.items()}
             for field, groups in slices(records).items()
         },
+        "gates": gate_effects(records),
         "signature": dict(signature),
         "seconds": {
             "total": round(total, 3),
@@ -44,7 +47,10 @@ def summarise(
 
 
 def table(results: Mapping[str, Any]) -> str:
-    """The metrics as text: one line for all questions, then one for each label of each slice, with 95 % intervals."""
+    """The metrics as text: one line for all questions, then one for each label of each slice, with 95 % intervals.
+
+    Below them a block about the gates, where any closed.
+    """
     labels = [label for groups in results["slices"].values() for label in groups]
     width = max(len(label) + 2 for label in [*labels, "all questions"])
     numbers = f"{'score':>7}  {'95 % interval':^17}  {'accuracy':>8}  {'hallucin.':>9}  {'missing':>8}  {'n':>5}"
@@ -54,7 +60,7 @@ def table(results: Mapping[str, Any]) -> str:
         lines.extend(_line(f"  {label}", metrics, width) for label, metrics in groups.items())
     if results["unscored"]:
         lines.append(f"{results['unscored']} more could not be scored and count neither way")
-    return "\n".join(lines)
+    return "\n".join([*lines, *_gates_block(results["gates"])])
 
 
 def footer(results: Mapping[str, Any], folder: Path) -> str:
@@ -68,6 +74,27 @@ def footer(results: Mapping[str, Any], folder: Path) -> str:
     if results["peak_memory_mb"]:
         times.append(f"peak memory {results['peak_memory_mb']:.0f} MiB")
     return "\n".join([", ".join(times), f"signature  {signature_line(results['signature'])}", f"files      {folder}"])
+
+
+def _gates_block(gates: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """One line for each gate: what it added to the score, and in how many questions it did what."""
+    if not gates:
+        return []
+    width = max(len(name) + 2 for name in gates)
+    numbers = f"{'effect':>7}  {'95 % interval':^17}  {'right lost':>10}  {'wrong saved':>11}  {'missing':>7}"
+    lines = ["", f"{'gates':{width}}  {numbers}  {'unknown':>7}  {'closed':>6}"]
+    for name, counts in gates.items():
+        effect, interval = f"{'?':>7}", f"{'?':^17}"
+        if counts["score_effect"] is not None:
+            low, high = counts["ci"]
+            effect, interval = f"{counts['score_effect']:>+7.3f}", f"[{low:>+7.3f},{high:>+7.3f}]"
+        lines.append(
+            f"{'  ' + name:{width}}  {effect}  {interval}  {counts['right_lost']:>10}  {counts['wrong_saved']:>11}  "
+            f"{counts['missing']:>7}  {counts['unknown']:>7}  {counts['fired']:>6}"
+        )
+    if any(counts["unknown"] for counts in gates.values()):
+        lines.append("unknown: nobody asked what the gate withheld; --set answering.audit=true asks, and takes longer")
+    return lines
 
 
 def _line(label: str, metrics: Mapping[str, Any], width: int) -> str:

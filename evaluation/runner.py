@@ -10,6 +10,7 @@ from typing import Any, Self
 from agents.datasets import count_rows, dataset_files, read_rows
 from evaluation.agent_host import AgentSpec
 from evaluation.batches import Question, evaluator_batch, in_batches
+from evaluation.gates import Firing, judged_firings
 from evaluation.judge import Claim, Judge, Judgement, Verdict, judge_claims
 from evaluation.progress import Progress
 from evaluation.results import summarise
@@ -151,9 +152,10 @@ class Evaluation:
         outcome = self._worker.answer(evaluator_batch(questions), limit)
         self._sitting.answered(self._worker.peak_memory_mb)
         judgements = self._judged(questions, outcome)
+        firings = judged_firings(self._judge, self._trim.cut, questions, outcome.traces)
         attempts = [self._attempt(question) for question in questions]
         records = [
-            _record(question, judgement, outcome, position, attempts[position], len(questions))
+            _record(question, judgement, outcome, position, attempts[position], len(questions), firings[position])
             for position, (question, judgement) in enumerate(zip(questions, judgements, strict=True))
         ]
         traces = [
@@ -222,7 +224,13 @@ def _place(question: Question, attempt: int) -> dict[str, Any]:
 
 
 def _record(
-    question: Question, judgement: Judgement, outcome: Outcome, position: int, attempt: int, batch_size: int
+    question: Question,
+    judgement: Judgement,
+    outcome: Outcome,
+    position: int,
+    attempt: int,
+    batch_size: int,
+    firings: Sequence[Firing],
 ) -> dict[str, Any]:
     """A row of predictions.jsonl. `seconds` are those of the whole batch, divided evenly; `batch_seconds` undivided."""
     return {
@@ -233,6 +241,7 @@ def _record(
         "alt_ans": question.row.get("alt_ans", []),
         "verdict": judgement.verdict.value,
         "reason": judgement.reason,
+        "gates": list(firings),
         **question.labels,
         "seconds": round(outcome.seconds / batch_size, 3),
         "batch_seconds": round(outcome.seconds, 3),

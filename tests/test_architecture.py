@@ -14,7 +14,7 @@ FLOOR = {f"agents.{name}" for name in ("contracts", "settings", "deadline", "que
 }
 """The ground floor: values, settings, clock and readers. It knows nobody but itself."""
 
-DOORS = ("llm", "encoders", "questions", "web", "public_data", "answering", "kg")
+DOORS = ("llm", "encoders", "questions", "web", "public_data", "answering", "kg", "reasoning")
 
 ROOMS: dict[str, set[str]] = {
     "agents.llm": FLOOR,
@@ -23,12 +23,16 @@ ROOMS: dict[str, set[str]] = {
     "agents.web": FLOOR | {"agents.llm", "agents.encoders"},
     "agents.public_data": FLOOR | {"agents.llm", "agents.encoders"},
     "agents.answering": FLOOR | {"agents.llm", "agents.encoders"},
-    "agents.kg": FLOOR | {"agents.llm", "agents.encoders", "agents.questions"},
+    "agents.reasoning": FLOOR,
+    "agents.kg": FLOOR | {"agents.llm", "agents.encoders", "agents.questions", "agents.reasoning"},
+    "agents.gates": FLOOR,
+    "agents.scrutiny": FLOOR | {f"agents.{room}" for room in ("answering", "batch_run", "gates", "llm", "reasoning")},
     "agents.watchdog": set(),
-    "agents.batch_run": FLOOR | {"agents.answering", "agents.llm", "agents.watchdog"},
-    "agents.evidence": FLOOR | {"agents.kg", "agents.llm", "agents.questions"},
+    "agents.batch_run": FLOOR | {"agents.answering", "agents.gates", "agents.llm", "agents.watchdog"},
+    "agents.evidence": FLOOR | {"agents.kg", "agents.llm"},
     "agents.model_health": FLOOR | {"agents.batch_run", "agents.llm", "agents.watchdog"},
-    "agents.crag_agent": FLOOR | {f"agents.{room}" for room in (*DOORS, "batch_run", "evidence", "model_health")},
+    "agents.crag_agent": FLOOR
+    | {f"agents.{room}" for room in (*DOORS, "batch_run", "evidence", "gates", "model_health", "scrutiny")},
     "agents.user_config": FLOOR | {"agents.crag_agent"},
     "models.user_config": {"agents.user_config"},
     "models": {"models.manifest"},
@@ -88,7 +92,7 @@ def test_the_test_sees_a_forbidden_arrow(tmp_path: Path) -> None:
 def test_nobody_reaches_through_the_door_of_another_room() -> None:
     """Each room has one door: other rooms import `agents.web`, not `agents.web.chunk`."""
     rooms = {f"agents.{room}" for room in DOORS}
-    doors = {"agents.llm.base", "agents.encoders.base"}
+    doors = {"agents.llm.base", "agents.encoders.base", "agents.questions.trainable"}
     for name, path in modules():
         if name.split(".")[0] == "benchmarks":
             continue  # they measure single steps

@@ -1,17 +1,33 @@
 """From context to the final string: prompts, the answering model, decisions and normal form."""
 
 from agents.answering.answerer import NO_DRAFT, Answerer, Draft
-from agents.answering.decide import abstain, decide, low_relevance
+from agents.answering.assessment import NO_ASSESSMENT, Assessment, Assessor
+from agents.answering.confidence import CALIBRATION_FOLDER, ConfidenceModel, LogisticModel
+from agents.answering.decide import abstain, decide
+from agents.answering.features import answer_features, question_features
 from agents.answering.normalise import MAX_TOKENS, normalise, trim_to_tokens
+from agents.answering.refiner import NO_REVIEW, Refiner, Review
+from agents.answering.requests import shown
 
 __all__ = [
+    "CALIBRATION_FOLDER",
     "MAX_TOKENS",
+    "NO_ASSESSMENT",
     "NO_DRAFT",
+    "NO_REVIEW",
     "Answerer",
+    "Assessment",
+    "Assessor",
+    "ConfidenceModel",
     "Draft",
+    "LogisticModel",
+    "Refiner",
+    "Review",
     "abstain",
+    "answer_features",
     "decide",
-    "low_relevance",
     "normalise",
+    "question_features",
+    "shown",
     "trim_to_tokens",
 ]

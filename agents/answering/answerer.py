@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from agents.answering.assessment import Assessed, assessed
 from agents.answering.prompts import PROMPTS
+from agents.answering.requests import generate_all, request_of
 from agents.contracts import Query
 from agents.deadline import Deadline
 from agents.llm.base import Generation, GenerationRequest, LanguageModel
@@ -12,13 +14,19 @@ from agents.settings import AnsweringSettings
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What the model was asked and what it said, before anything was decided."""
+    """What the model was asked and what it said, before anything was decided.
+
+    `said` is the generation's text, without the model's assessment of itself where the prompt asked for one.
+    """
 
     request: GenerationRequest
     generation: Generation
+    said: Assessed
+    assessed: bool = False
+    """Whether the model was asked how sure it is."""
 
 
-NO_DRAFT = Draft(GenerationRequest(prompt=""), Generation.failed("the stage failed"))
+NO_DRAFT = Draft(GenerationRequest(prompt=""), Generation.failed("the stage failed"), Assessed("", None))
 """What is left of a draft whose stage failed: decided as an abstention, so that another source may answer."""
 
 
@@ -33,19 +41,16 @@ class Answerer:
     def draft(self, queries: Sequence[Query], contexts: Sequence[str], deadline: Deadline) -> list[Draft]:
         """One draft per query, in order. An engine that returns too few generations costs only the missing ones."""
         requests = [self._request(query, context) for query, context in zip(queries, contexts, strict=True)]
-        generations = list(self._model.generate(requests, deadline))[: len(requests)]
-        missing = len(requests) - len(generations)
-        generations += [Generation.failed("the engine returned no generation for this request")] * missing
-        return [Draft(request, generation) for request, generation in zip(requests, generations, strict=True)]
+        return [
+            Draft(request, generation, self._said(generation.text), self._prompt.assesses)
+            for request, generation in zip(requests, generate_all(self._model, requests, deadline), strict=True)
+        ]
+
+    def _said(self, text: str) -> Assessed:
+        return assessed(text) if self._prompt.assesses else Assessed(text, None)
 
     def _request(self, query: Query, context: str) -> GenerationRequest:
         messages = self._prompt.render(
             token_limit=self._settings.word_limit, query_time=query.query_time, context=context, query=query.text
         )
-        return GenerationRequest(
-            messages=messages,
-            adapter=self._settings.adapter,
-            max_tokens=self._settings.max_new_tokens,
-            temperature=self._settings.temperature,
-            top_p=self._settings.top_p,
-        )
+        return request_of(messages, self._settings, self._settings.max_new_tokens, self._settings.adapter)

@@ -13,6 +13,7 @@ from agents.kg.results import Cell, Row, Value
 from agents.kg.schema import Column, Match, Table, Type
 
 _NUMBER = re.compile(r"([-+]?\d+(?:\.\d+)?)(?:\s*(thousand|million|billion|trillion)\b)?", re.IGNORECASE)
+_ORDINAL = re.compile(r"([0-9]{1,3})(?:st|nd|rd|th)\b", re.IGNORECASE)
 _SCALE = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
 _TRUE = frozenset({"true", "yes", "1", "won", "win", "winner"})
 _EVER = (date.min, date.max)
@@ -63,7 +64,7 @@ class Comparer:
     def _value_test(
         self, column: Column | None, name: str, operator: Operator, wanted: str
     ) -> Callable[[Mapping[str, Cell]], bool]:
-        compare = self._comparison(column, operator, wanted)
+        compare = self._comparison(column, name, operator, wanted)
 
         def test(cells: Mapping[str, Cell]) -> bool:
             cell = cells.get(name)
@@ -76,12 +77,12 @@ class Comparer:
 
         return test
 
-    def _comparison(self, column: Column | None, operator: Operator, wanted: str) -> Callable[[Value], bool]:
+    def _comparison(self, column: Column | None, name: str, operator: Operator, wanted: str) -> Callable[[Value], bool]:
         kind = column.type if column else Type.TEXT
         if kind is Type.DATE:
             return self._dates(operator, wanted)
         if kind in {Type.NUMBER, Type.MONEY, Type.YEAR, Type.YEARS}:
-            number = as_number(wanted)
+            number = _wanted_number(wanted, name)
             if number is not None:
                 return lambda cell: _by_operator(as_number(cell), operator, number)
         if kind is Type.FLAG:
@@ -117,7 +118,7 @@ def year_range(conditions: Sequence[Condition], key: str = "year") -> range | No
     """The years that conditions on a key allow, or None where there are none; used to ask the server for less."""
     first, last, bound = 0, 9999, False
     for condition in conditions:
-        number = as_number(condition.value) if condition.key == key and isinstance(condition.value, str) else None
+        number = _wanted_number(condition.value, key) if condition.key == key else None
         if number is None or condition.operator is Operator.NEQ:
             continue
         bound = True
@@ -126,6 +127,18 @@ def year_range(conditions: Sequence[Condition], key: str = "year") -> range | No
         if condition.operator in {Operator.EQ, Operator.LE}:
             last = min(last, int(number))
     return range(first, last + 1) if bound else None
+
+
+def _wanted_number(value: object, key: str) -> float | None:
+    """The number that a condition names; of a year also as the Oscar ceremony held in it: "92nd ceremony" is 2020.
+
+    The graph dates the first six one year earlier than the rule that holds for all others.
+    """
+    ceremony = _ORDINAL.match(value.strip()) if key == "year" and isinstance(value, str) else None
+    if ceremony is not None:
+        number = int(ceremony.group(1))
+        return number + (1927 if number <= 6 else 1928)
+    return as_number(value) if isinstance(value, str) else None
 
 
 def day_span(text: str) -> tuple[date, date] | None:

@@ -9,56 +9,75 @@ from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from statistics import fmean
 
+from agents.kg.asked import AVERAGE, HOW_MANY, TOTAL, YES_OR_NO, Asked, ask, keeps_dates
 from agents.kg.conditions import as_number
 from agents.kg.language import Average, Call, Program, Sort
+from agents.kg.meant import meant_rows
 from agents.kg.results import Result, Row, Status, Value
-from agents.kg.schema import Column, Domain, Type, load_schema
+from agents.kg.schema import Column, Domain, Match, Type, load_schema
 from agents.kg.verbalise import readable
 
 MOST_VALUES = 12
 """Longer lists do not fit an answer."""
 LEAST_SHOWN = 0.005
 """A smaller number would be rounded to nothing."""
+MOST_SHOWN = 1e20
+"""A greater one has no cents."""
 
-_POLITE = re.compile(
-    r"^(?:(?:hey|hi|please|so|and|well|i'm curious|tell me|do you (?:happen to )?know|would you happen to know"
-    r"|(?:can|could|would|will|are) you (?:please |able to )?(?:tell|give|name|list|share|provide|say|let)"
-    r"(?: me| us)?(?: know)?(?: with)?)[,:]? +)+"
-)
-_YES_OR_NO = re.compile(
-    r"^(?:is|are|was|were|do|does|did|has|have|had|will|would|can|could|should|if)\b|\bwhether\b|\bif\b"
-)
+COMPLETE = frozenset({"get_movie_person_oscar"})
+"""Tables that hold all there is: elsewhere a count of nothing may only mean that the graph knows little."""
+
 _NEEDS_THOUGHT = re.compile(
     r"\b(?:more|less|fewer|older|younger|earlier|later|longer|shorter|larger|smaller|bigger|higher|lower|better|worse"
     r"|difference|differ|compared?|versus|vs|both|than|percent(?:age)?|until|before|after|since|between|at the time"
     r"|how old|age|times|how long ago|other than|besides|except)\b"
 )
-_TOTAL = re.compile(r"\b(?:total|combined|altogether|cumulative(?:ly)?|overall|sum)\b")
-_AVERAGE = re.compile(r"\b(?:average|mean)\b")
 _LISTS = {Type.TEXTS, Type.YEARS, Type.ROWS}
-_HOW_MANY = re.compile(r"\bhow (?:many|much|often)\b|\bnumber of\b|\bamount of\b")
 _YEAR = re.compile(r"\b(?:what|which) year\b")
 _WHEN = re.compile(r"\bwhen\b|\b(?:what|which|on what|on which) (?:day|date)\b|\bdate\b|\bbirthda[ty]e?\b")
+_NAME = re.compile(r"\b(?:name|named|called|title)\b")
 _WHO = re.compile(r"\bwho(?:se|m)?\b")
 
 
 def direct_answer(question: str, domain: Domain, program: Program, results: Sequence[Result]) -> str | None:
     """The values in words where they answer the question by themselves, else None."""
-    text = _POLITE.sub("", " ".join(question.lower().split()))
-    if not _simple(program) or any(result.status is not Status.OK or result.partial for result in results):
-        return None
-    if _YES_OR_NO.search(text) or _NEEDS_THOUGHT.search(text) or " or " in text:
+    asked = ask(question, domain, program)
+    text = asked.core
+    if not _simple(program) or not keeps_dates(question, program) or not _sure(asked, program, results):
         return None
     values, statement, column = results[-1].values, program.statements[-1], _column(domain, program)
     if isinstance(statement, Average):
         return _said(values, column)
     if statement.count:
-        return str(values[0]) if _HOW_MANY.search(text) else None
+        counted = HOW_MANY.search(text) and (values[0] or _table(program) in COMPLETE)
+        return str(values[0]) if counted else None
     if column is None or not values or not _kind_fits(column, text):
         return None
-    if len(values) > 1 and statement.take is None and column.type not in _LISTS:
-        values = _aggregate(values, column, text)  # rows of several days: the question is about them together
+    if len(values) > 1 and not isinstance(statement.take, int) and column.type not in _LISTS:
+        together = _aggregate(values, column, text)  # rows of several days: the question is about them together
+        values = together if together or statement.take is None else values
     return _said(_fitting(values, column, text), column) if 0 < len(values) <= MOST_VALUES else None
+
+
+def _sure(asked: Asked, program: Program, results: Sequence[Result]) -> bool:
+    """Whether all calls went well, the question wants values, and no other rows than those that were found."""
+    if any(result.status is not Status.OK or result.partial for result in results):
+        return False
+    if YES_OR_NO.search(asked.core) or _NEEDS_THOUGHT.search(asked.core) or _offers_a_choice(asked.core):
+        return False
+    given = [statement for statement in program.statements if not isinstance(statement, Average)]
+    decided = {condition.key for statement in given for condition in statement.conditions}
+    return meant_rows(asked, results[-1].rows, decided) == results[-1].rows
+
+
+def _table(program: Program) -> str:
+    first = program.statements[0]
+    return first.table if isinstance(first, Call) else ""
+
+
+def _offers_a_choice(text: str) -> bool:
+    """Whether "or" stands between things of which one is the answer; to "when" no thing is one."""
+    return " or " in text and not text.startswith("when")
 
 
 def _simple(program: Program) -> bool:
@@ -87,12 +106,14 @@ def _kind_fits(column: Column, text: str) -> bool:
     """Whether a value of that type can be what the question's words ask for."""
     number = column.type in {Type.NUMBER, Type.MONEY}
     moment = column.type in {Type.DATE, Type.YEAR, Type.YEARS}
-    if _HOW_MANY.search(text):
+    if HOW_MANY.search(text):
         return number
     if _WHO.match(text) and (number or moment):
         return False
     if _WHEN.search(text) or _YEAR.search(text):
         return moment or not text.startswith(("when", "on what", "on which", "what year", "which year"))
+    if column.name == "name" and column.match is not Match.NAME:  # of an article, which the question knew
+        return bool(_NAME.search(text))
     return column.type is not Type.FLAG and column.name not in {"summary", "result"}
 
 
@@ -108,9 +129,9 @@ def _aggregate(values: Sequence[Value], column: Column, text: str) -> tuple[Valu
     numbers = [number for number in map(as_number, values) if number is not None]
     if column.type not in {Type.NUMBER, Type.MONEY} or not numbers:
         return ()
-    if _AVERAGE.search(text):
+    if AVERAGE.search(text):
         return (round(fmean(numbers), 9),)
-    return (round(sum(numbers), 9),) if _TOTAL.search(text) else ()
+    return (round(sum(numbers), 9),) if TOTAL.search(text) else ()
 
 
 def _said(values: Sequence[Value], column: Column | None) -> str | None:
@@ -121,6 +142,8 @@ def _said(values: Sequence[Value], column: Column | None) -> str | None:
 
 def _two_digits(value: Value, column: Column | None) -> Value:
     kind = column.type if column else Type.TEXT
-    if not isinstance(value, float) or kind not in {Type.NUMBER, Type.MONEY} or abs(value) < LEAST_SHOWN:
+    if not isinstance(value, float) or kind not in {Type.NUMBER, Type.MONEY}:
+        return value
+    if not LEAST_SHOWN <= abs(value) < MOST_SHOWN:
         return value
     return float(Decimal(repr(value)).quantize(Decimal("0.01"), ROUND_HALF_UP))

@@ -8,8 +8,10 @@ from agents.contracts import Fact, Query
 from agents.deadline import Deadline
 from agents.encoders.base import DenseEncoder
 from agents.kg.client import KgClient
+from agents.kg.derive import Derived, derived_answer
 from agents.kg.direct import direct_answer
 from agents.kg.executor import Executor, Outcome, Task
+from agents.kg.language import Program
 from agents.kg.results import Result, Status
 from agents.kg.schema import Domain
 from agents.kg.writing import CallWriter, Question, Written, invented_dates
@@ -19,6 +21,8 @@ from agents.settings import KnowledgeGraphSettings
 WRITING_SHARE = 0.75
 """Part of the stage's time for writing calls; a graph on the same machine answers in a fraction of the rest."""
 
+JUST_THE_VALUE = "the graph gave just the value that was asked for"
+
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
@@ -27,8 +31,8 @@ class Lookup:
     `calls` are the statements as they were carried out, `facts` what they gave in sentences, `domain` the domain whose
     tables were asked. `statuses` has the state of each statement. `empty_calendar` is true where a game was asked for
     on a date on which the graph, which knows the team, has none. `direct_answer` is the value that answers the question
-    by itself, where there is one. `events` tell the trace what went wrong; `prompt` and
-    `generation` are what the writing model read and wrote.
+    by itself or follows from several, where there is one, and `direct_reason` how. `events` tell the trace what went
+    wrong; `prompt` and `generation` are what the writing model read and wrote.
     """
 
     calls: tuple[str, ...] = ()
@@ -37,6 +41,7 @@ class Lookup:
     statuses: tuple[Status, ...] = ()
     empty_calendar: bool = False
     direct_answer: str | None = None
+    direct_reason: str = JUST_THE_VALUE
     events: tuple[str, ...] = ()
     prompt: Any = None
     generation: Any = None
@@ -45,6 +50,17 @@ class Lookup:
     def found(self) -> bool:
         """Whether any statement gave something that could answer."""
         return bool(self.facts) and (not self.statuses or Status.OK in self.statuses)
+
+    @property
+    def state(self) -> str | None:
+        """What became of the calls, in a word: see `agents.contracts.Trace.graph_state`."""
+        if self.down:
+            return "down"
+        if not self.statuses:
+            return "no_call" if self.calls or self.generation is not None else None
+        if self.empty_calendar:
+            return "empty_calendar"
+        return "found" if Status.OK in self.statuses else "not_found"
 
     @property
     def down(self) -> bool:
@@ -119,7 +135,7 @@ class KnowledgeGraphPath:
             said = "the calls were dropped" if written.program is None else "the writer expects no answer in the graph"
             return replace(base, calls=("None",) if written.program is not None else (), events=(*base.events, said))
         results = _told(outcome.results)
-        direct = direct_answer(query.text, written.domain, written.program, outcome.results)
+        answer = self._answer(query, written.domain, written.program, outcome.results)
         longest = self._settings.max_fact_tokens // max(1, len(results))
         asked_for = [result for result in outcome.results if not result.refines]
         failed = [result for result in outcome.results if result.status in {Status.KG_DOWN, Status.INVALID}]
@@ -127,11 +143,20 @@ class KnowledgeGraphPath:
             base,
             calls=tuple(result.call for result in outcome.results if result.call),
             facts=tuple(self._fact(result, longest) for result in results),
-            direct_answer=direct if self._settings.direct_answers else None,
+            direct_answer=answer.text if answer else None,
+            direct_reason=answer.reason if answer else JUST_THE_VALUE,
             statuses=tuple(result.status for result in outcome.results),
             empty_calendar=bool(asked_for) and all(result.empty_calendar for result in asked_for),
             events=(*base.events, *(f"{r.status}: {r.call}: {' '.join(r.explanation)}" for r in failed)),
         )
+
+    def _answer(self, query: Query, domain: Domain, program: Program, results: Sequence[Result]) -> Derived | None:
+        """The value that was asked for, or what rules make of the values, as far as the settings allow."""
+        value = direct_answer(query.text, domain, program, results) if self._settings.direct_answers else None
+        if value is not None:
+            return Derived(value, JUST_THE_VALUE)
+        today = query.asked_at.date() if query.asked_at else None
+        return derived_answer(query.text, domain, program, results, today) if self._settings.derived_answers else None
 
     def _fact(self, result: Result, longest: int) -> Fact:
         said = " ".join((result.text, *result.explanation)).strip()

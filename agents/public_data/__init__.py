@@ -20,8 +20,10 @@ class PublicData(Protocol):
     def warm_up(self) -> None:
         """Load what the first batch would wait for."""
 
-    def facts(self, queries: Sequence[Query], deadline: Deadline) -> list[tuple[Fact, ...]]:
-        """The facts for each query, in order; none where nothing fits."""
+    def facts(
+        self, queries: Sequence[Query], domains: Sequence[str | None], deadline: Deadline
+    ) -> list[tuple[Fact, ...]]:
+        """The facts for each query, in order; none where nothing fits. `domains` are those that are known already."""
 
 
 class NoPublicData:
@@ -30,7 +32,9 @@ class NoPublicData:
     def warm_up(self) -> None:
         """Nothing to load."""
 
-    def facts(self, queries: Sequence[Query], deadline: Deadline) -> list[tuple[Fact, ...]]:
+    def facts(
+        self, queries: Sequence[Query], domains: Sequence[str | None], deadline: Deadline
+    ) -> list[tuple[Fact, ...]]:
         """No facts for any query."""
         return [() for _ in queries]
 

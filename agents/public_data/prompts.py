@@ -4,7 +4,7 @@ The wording is ours; the steps, the labels and the ``&&`` between names are thos
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from agents.contracts import I_DONT_KNOW, Query
 from agents.deadline import Deadline
@@ -64,44 +64,41 @@ _EXAMPLES: Mapping[str, tuple[tuple[str, str], ...]] = {
 class PromptFinder:
     """Asks the model which names a question is about.
 
-    `domain_of` is asked first for a question's domain; only questions for which it says None cost a domain prompt, and
-    only those of a domain with tables an entity prompt.
+    Only questions whose domain is not known cost a domain prompt, and only those of a domain with tables an entity
+    prompt.
     """
 
-    def __init__(
-        self, model: LanguageModel, max_new_tokens: int, domain_of: Callable[[Query], str | None] | None = None
-    ) -> None:
+    def __init__(self, model: LanguageModel, max_new_tokens: int) -> None:
         self._model = model
         self._max_new_tokens = max_new_tokens
-        self._domain_of = domain_of
 
-    def find(self, queries: Sequence[Query], deadline: Deadline) -> list[list[Mention]]:
+    def find(self, queries: Sequence[Query], domains: Sequence[str | None], deadline: Deadline) -> list[list[Mention]]:
         """Mentions of each question; none where the model fails, writes something else, or time runs out.
 
         Raises:
             agents.llm.LanguageModelDiedError: the engine itself is gone.
         """
-        domains = self._domains(queries, deadline.within(deadline.remaining / 2))
-        asked = [place for place, domain in domains.items() if domain in _WHAT]
-        messages = [_entity_messages(queries[place].text, domains[place]) for place in asked]
+        found_domains = self._domains(queries, domains, deadline.within(deadline.remaining / 2))
+        asked = [(place, domain) for place, domain in found_domains.items() if domain in _WHAT]
+        messages = [_entity_messages(queries[place].text, domain) for place, domain in asked]
         replies = self._ask(messages, self._max_new_tokens, deadline)
         found: list[list[Mention]] = [[] for _ in queries]
-        for place, reply in zip(asked, replies, strict=True):
-            names = without_echoes(parse_names(reply), queries[place].text, domains[place])
-            found[place] = [Mention(name, domains[place]) for name in names]
+        for (place, domain), reply in zip(asked, replies, strict=True):
+            names = without_echoes(parse_names(reply), queries[place].text, domain)
+            found[place] = [Mention(name, domain) for name in names]
         return found
 
-    def _domains(self, queries: Sequence[Query], deadline: Deadline) -> dict[int, str]:
+    def _domains(self, queries: Sequence[Query], known: Sequence[str | None], deadline: Deadline) -> dict[int, str]:
         """Position -> domain; questions whose domain stays unknown are left out."""
-        known = {place: self._domain_of(query) if self._domain_of else None for place, query in enumerate(queries)}
-        open_places = [place for place, domain in known.items() if domain is None]
+        domains = dict(enumerate(known))
+        open_places = [place for place, domain in domains.items() if domain is None]
         messages = [
             (Message("system", _DOMAIN_SYSTEM), Message("user", _DOMAIN_USER.format(query=queries[place].text)))
             for place in open_places
         ]
         for place, reply in zip(open_places, self._ask(messages, _DOMAIN_TOKENS, deadline), strict=True):
-            known[place] = parse_domain(reply)
-        return {place: domain for place, domain in known.items() if domain is not None}
+            domains[place] = parse_domain(reply)
+        return {place: domain for place, domain in domains.items() if domain is not None}
 
     def _ask(self, messages: Sequence[tuple[Message, ...]], max_tokens: int, deadline: Deadline) -> list[str]:
         """One text per prompt, empty where there is none; a single call of the model."""

@@ -26,8 +26,11 @@ class Mention:
 class MentionFinder(Protocol):
     """Finds what a question is about."""
 
-    def find(self, queries: Sequence[Query], deadline: Deadline) -> list[list[Mention]]:
-        """The mentions of each question, in order; none where nothing was found or time ran out."""
+    def find(self, queries: Sequence[Query], domains: Sequence[str | None], deadline: Deadline) -> list[list[Mention]]:
+        """The mentions of each question, in order; none where nothing was found or time ran out.
+
+        `domains` are those that are known already: ``movie``, ``music``, ``finance`` or any other word.
+        """
 
 
 def years_of(query: Query) -> tuple[int, ...]:

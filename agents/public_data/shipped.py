@@ -1,6 +1,6 @@
 """The public-data path of db3 (section 2.3): mentions -> entities of the shipped tables -> paragraphs."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -23,8 +23,7 @@ class ShippedPublicData:
     """Finds shipped facts about the entities of a question.
 
     The tables are read at construction (the shipped ones in milliseconds). `model` is needed for the method
-    ``prompt``, `dense` for links by similarity. `domain_of` saves the domain prompt where somebody, a router for
-    example, knows the domain of a question already: ``movie``, ``music``, ``finance`` or any other word.
+    ``prompt``, `dense` for links by similarity.
 
     Raises:
         agents.public_data.tables.TableError: the folder of tables cannot be used.
@@ -36,7 +35,6 @@ class ShippedPublicData:
         settings: PublicDataSettings,
         model: LanguageModel | None,
         dense: DenseEncoder | None,
-        domain_of: Callable[[Query], str | None] | None = None,
     ) -> None:
         self._settings = settings
         entities = load_entities(REPOSITORY / settings.tables if settings.tables else SHIPPED_TABLES)
@@ -45,23 +43,27 @@ class ShippedPublicData:
         self._linker = Linker(entities, links, dense if settings.method == "prompt" else None)
         self._finder: MentionFinder
         if settings.method == "spans":
-            self._finder = SpanFinder(entities, domain_of)
+            self._finder = SpanFinder(entities)
         elif model is None:
             raise ValueError('public_data.method "prompt" needs a language model')
         else:
-            self._finder = PromptFinder(model, settings.max_new_tokens, domain_of)
+            self._finder = PromptFinder(model, settings.max_new_tokens)
 
     def warm_up(self) -> None:
         """Encode the names of the tables, once, where a domain is linked by similarity."""
         self._linker.warm_up()
 
-    def facts(self, queries: Sequence[Query], deadline: Deadline) -> list[tuple[Fact, ...]]:
+    def facts(
+        self, queries: Sequence[Query], domains: Sequence[str | None], deadline: Deadline
+    ) -> list[tuple[Fact, ...]]:
         """The paragraphs for each question, in order; none where nothing fits or time does not allow it.
+
+        `domains` are those that a router knows already: ``movie``, ``music``, ``finance`` or any other word.
 
         Raises:
             agents.llm.LanguageModelDiedError: the engine itself is gone.
         """
-        mentions = self._finder.find(queries, deadline)
+        mentions = self._finder.find(queries, domains, deadline)
         links = iter(self._linker.link(list(chain.from_iterable(mentions)), deadline))
         found = []
         for query, own in zip(queries, mentions, strict=True):

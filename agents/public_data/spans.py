@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from agents.contracts import Query
@@ -71,12 +71,10 @@ class _Span:
 class SpanFinder:
     """Matches words of the question with the names of the entities.
 
-    A title in quotation marks is one name. `domain_of` is asked for the domain of a question; where it does not know,
-    the question's words show it (`CUES`).
+    A title in quotation marks is one name. Where the domain of a question is not known, its words show it (`CUES`).
     """
 
-    def __init__(self, entities: Iterable[Entity], domain_of: Callable[[Query], str | None] | None = None) -> None:
-        self._domain_of = domain_of
+    def __init__(self, entities: Iterable[Entity]) -> None:
         self._domains: dict[str, set[str]] = defaultdict(set)
         for entity in entities:
             for name in entity.names:
@@ -85,23 +83,25 @@ class SpanFinder:
                         self._domains[form].add(entity.domain)
         self._longest = max((name.count(" ") + 1 for name in self._domains), default=0)
 
-    def find(self, queries: Sequence[Query], deadline: Deadline) -> list[list[Mention]]:
+    def find(self, queries: Sequence[Query], domains: Sequence[str | None], deadline: Deadline) -> list[list[Mention]]:
         """The mentions of each question in the order of the question; takes well under a millisecond each."""
-        return [[] if deadline.expired else self._mentions(query) for query in queries]
+        return [
+            [] if deadline.expired else self._mentions(query, domain)
+            for query, domain in zip(queries, domains, strict=True)
+        ]
 
-    def _mentions(self, query: Query) -> list[Mention]:
+    def _mentions(self, query: Query, known: str | None) -> list[Mention]:
         text = without_possessive(query.text)
         quotes = [normalise(title) for title in _QUOTED.findall(text)]
-        mentions = [Mention(quote, domain) for quote in quotes for domain in self._asked(query, text, quote)]
+        mentions = [Mention(quote, domain) for quote in quotes for domain in self._asked(known, text, quote)]
         words = normalise(_QUOTED.sub(" , ", text)).split()
         for span in sorted(self._spans(words), key=lambda span: span.start):
             if _is_name(span, words):
-                mentions += [Mention(span.name, domain) for domain in self._asked(query, text, span.name)]
+                mentions += [Mention(span.name, domain) for domain in self._asked(known, text, span.name)]
         return list(dict.fromkeys(mentions))
 
-    def _asked(self, query: Query, text: str, name: str) -> list[str]:
+    def _asked(self, known: str | None, text: str, name: str) -> list[str]:
         """The domains in which the name is known and of which the question is."""
-        known = self._domain_of(query) if self._domain_of else None
         words = set(normalise(text).split())
         shown = {known} if known else {domain for domain, cues in CUES.items() if not cues.isdisjoint(words)}
         domains = sorted(self._domains.get(name, ()))

@@ -1,15 +1,10 @@
 """The place where a question is understood before any source is asked: domain, type, dynamism, entities, dates.
 
-Dates are resolved (`dates.py`); of the routers only the interface stands here so far. `Unrouted` leaves every question
-as it is, which is what a preset without routers gets; the pipeline asks for routes in any case, so a router joins
-without a change elsewhere.
+`open_router` gives the router that a preset names: trained classifiers (`encoder_router.py`), the language model
+(`prompt_router.py`), or `Unrouted`, which leaves every question as it is. Dates are resolved in `dates.py`.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
-
-from agents.contracts import Query
-from agents.deadline import Deadline
+from agents.contracts import Route, label, probability
 from agents.questions.dates import (
     Calendar,
     DateRange,
@@ -20,10 +15,25 @@ from agents.questions.dates import (
     find_dates,
     resolve_date,
 )
+from agents.questions.entities import EntitySpan, find_entities
+from agents.questions.router import open_router
+from agents.questions.routes import (
+    DOMAINS,
+    DYNAMISMS,
+    FIELD_CLASSES,
+    QUESTION_TYPES,
+    QuestionRouter,
+    Unrouted,
+)
 
 __all__ = [
+    "DOMAINS",
+    "DYNAMISMS",
+    "FIELD_CLASSES",
+    "QUESTION_TYPES",
     "Calendar",
     "DateRange",
+    "EntitySpan",
     "FoundDate",
     "MomentKind",
     "QuestionRouter",
@@ -32,32 +42,9 @@ __all__ = [
     "Unrouted",
     "eastern_time",
     "find_dates",
+    "find_entities",
     "label",
+    "open_router",
+    "probability",
     "resolve_date",
 ]
-
-Route = dict[str, Any]
-"""``{domain, question_type, static_or_dynamic}``, each ``{label, probabilities}``; empty where nothing is known."""
-
-
-def label(route: Route | None, name: str) -> str | None:
-    """The class that a route gives a question under `name`, such as ``domain``; None where it says nothing."""
-    entry = (route or {}).get(name)
-    if isinstance(entry, Mapping):
-        entry = entry.get("label")
-    return entry if isinstance(entry, str) else None
-
-
-class QuestionRouter(Protocol):
-    """Classifies the whole batch at once."""
-
-    def route(self, queries: Sequence[Query], deadline: Deadline) -> list[Route]:
-        """One route per query, in order."""
-
-
-class Unrouted:
-    """The router of a preset without routers: it knows nothing."""
-
-    def route(self, queries: Sequence[Query], deadline: Deadline) -> list[Route]:
-        """An empty route per query."""
-        return [{} for _ in queries]

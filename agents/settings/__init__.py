@@ -1,12 +1,31 @@
 """Settings of the whole agent: frozen, validated, read from `agents/presets/*.toml`. A preset is data, nothing more."""
 
-from agents.settings.answering import AnsweringSettings, DeadlineSettings
+from agents.settings.answering import (
+    ROUTE_CLASSES,
+    AnsweringSettings,
+    ClassGate,
+    ConfidenceSettings,
+    DeadlineSettings,
+    GateSettings,
+    PromptName,
+    RefineSettings,
+    ScoreGate,
+    SelfAssessmentSettings,
+)
 from agents.settings.base import SettingsError, StrictModel
 from agents.settings.encoders import CrossEncoderSettings, DenseEncoderSettings
 from agents.settings.engines import LanguageModelSettings, OpenAIEngine, ScriptedEngine, TransformersEngine, VllmEngine
 from agents.settings.knowledge_graph import KgClientSettings, KgLimits, KgWriterSettings, KnowledgeGraphSettings
-from agents.settings.loading import PRESET_VARIABLE, PRESETS, active_preset, available_presets, load_settings
+from agents.settings.loading import (
+    OVERRIDES_VARIABLE,
+    PRESET_VARIABLE,
+    PRESETS,
+    active_preset,
+    available_presets,
+    load_settings,
+)
 from agents.settings.public_data import LinkLevel, LinkSettings, PublicDataSettings
+from agents.settings.questions import EncoderRouter, PromptRouter, RouterSettings
 from agents.settings.web import (
     Bm25Stage,
     ChunkSettings,
@@ -26,18 +45,24 @@ from agents.settings.web import (
 from agents.settings.whole import Settings
 
 __all__ = [
+    "OVERRIDES_VARIABLE",
     "PRESETS",
     "PRESET_VARIABLE",
+    "ROUTE_CLASSES",
     "AnsweringSettings",
     "Bm25Stage",
     "ChunkSettings",
+    "ClassGate",
+    "ConfidenceSettings",
     "ContextSettings",
     "CrossEncoderSettings",
     "DeadlineSettings",
     "DenseEncoderSettings",
     "DenseStage",
+    "EncoderRouter",
     "ExtractSettings",
     "FusionStage",
+    "GateSettings",
     "KgClientSettings",
     "KgLimits",
     "KgWriterSettings",
@@ -48,10 +73,16 @@ __all__ = [
     "OpenAIEngine",
     "PageSelectionSettings",
     "ParentChildChunks",
+    "PromptName",
+    "PromptRouter",
     "PublicDataSettings",
+    "RefineSettings",
     "RerankSettings",
     "RetrieveStage",
+    "RouterSettings",
+    "ScoreGate",
     "ScriptedEngine",
+    "SelfAssessmentSettings",
     "Settings",
     "SettingsError",
     "StrictModel",

@@ -1,25 +1,132 @@
-"""How answers are asked for, and the clock."""
+"""How answers are asked for, doubted and withheld, and the clock."""
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, PositiveInt, model_validator
 
 from agents.settings.base import StrictModel
 
+PromptName = Literal["basic", "controlled", "reader", "graph", "nec", "nec_refine", "refine", "assessed", "assess"]
+"""A key of `agents.answering.prompts.PROMPTS`."""
+
+ROUTE_CLASSES = {
+    "domain": ("finance", "movie", "music", "open", "sports"),
+    "question_type": (
+        "aggregation", "comparison", "false_premise", "multi-hop", "post-processing", "set", "simple",
+        "simple_w_condition",
+    ),
+    "static_or_dynamic": ("fast-changing", "real-time", "slow-changing", "static"),
+}  # fmt: skip
+"""The classes of CRAG's questions, by the fields of a route."""
+
+
+class ClassGate(StrictModel):
+    """Withholds answers to questions of certain classes, as the router sees them (NEC 2.1 step 1, 3.3.2)."""
+
+    gate: Literal["class"]
+    field: Literal["domain", "question_type", "static_or_dynamic"]
+    classes: Annotated[tuple[str, ...], Field(min_length=1, strict=False)]
+    above: Annotated[float, Field(ge=0, lt=1)] | None = None
+    """Close where the probabilities of the classes add up to more; None: where the likeliest class is one of them."""
+    answer: Literal["i don't know", "invalid question"] = "i don't know"
+    source: Literal["any", "web"] = "any"
+    """``any``: no source is asked. ``web``: the knowledge graph may still answer."""
+
+    @property
+    def name(self) -> str:
+        """What traces and results call it."""
+        return f"{self.field} {'/'.join(self.classes)}"
+
+    @model_validator(mode="after")
+    def _classes_exist(self) -> "ClassGate":
+        unknown = [name for name in self.classes if name not in ROUTE_CLASSES[self.field]]
+        if unknown:
+            allowed = ", ".join(ROUTE_CLASSES[self.field])
+            raise ValueError(f"{self.field} has no class {', '.join(unknown)}; allowed: {allowed}")
+        return self
+
+
+class ScoreGate(StrictModel):
+    """Withholds answers where a number of the question's way is not above a minimum."""
+
+    gate: Literal["score"]
+    score: Literal["top_passage", "mean_log_probability"]
+    """``top_passage``: the best passage's cross-encoder probability, known before the model is asked (NEC 2.1 step 5:
+    0.8). ``mean_log_probability``: of the answer's tokens, in nats."""
+    minimum: float
+
+    @property
+    def name(self) -> str:
+        """What traces and results call it."""
+        return f"{self.score} above {self.minimum:g}"
+
+
+GateSettings = Annotated[ClassGate | ScoreGate, Field(discriminator="gate")]
+
+
+class RefineSettings(StrictModel):
+    """A second pass over the answer: confirmed, withdrawn or corrected (NEC 2.1 step 7, 2.4)."""
+
+    prompt: PromptName = "refine"
+    max_new_tokens: PositiveInt = 50
+    adapter: str | None = None
+
+
+class SelfAssessmentSettings(StrictModel):
+    """The model says with its answer how sure it is (WeKnow-RAG, "Answer Generation with Self-Assessment")."""
+
+    accepted: Annotated[tuple[Literal["high", "medium", "low"], ...], Field(min_length=1, strict=False)] = ("high",)
+    """Answers of another level, or of none, are withheld."""
+    asked: Literal["with_answer", "afterwards"] = "with_answer"
+    """``with_answer``: in the same generation, by the prompt ``assessed`` (WeKnow-RAG). ``afterwards``: in a short
+    second one, for models too small to do both at once."""
+
+
+class ConfidenceSettings(StrictModel):
+    """Answer exactly where the expected score is positive: a right answer earns 1, a wrong one costs 1."""
+
+    model: str
+    """A file written by `python -m training.calibrate`: a name under `models/calibration/`, or a path to a .json."""
+    threshold: Annotated[float, Field(ge=0, le=1)] = 0.5
+    """P(correct) must be above this; 0.5 is where the expected score of an answer is that of saying nothing."""
+
 
 class AnsweringSettings(StrictModel):
-    """The prompt and decoding of the answer, and the gate in front of it."""
+    """The prompt and decoding of the answer, and what decides whether it is given."""
 
-    prompt: Literal["basic", "controlled", "reader", "graph"] = "controlled"
-    """A key of `agents.answering.prompts.PROMPTS`."""
+    prompt: PromptName = "controlled"
+    form: Literal["chat", "completion"] = "chat"
+    """``completion``: prompts are plain text without a chat template, for base models such as NEC's Llama-2-70B."""
     word_limit: Annotated[int, Field(ge=1, le=75)] = 50
     """db3's token_limit: what the prompt asks for."""
     max_new_tokens: Annotated[int, Field(ge=1, le=1024)] = 75
     temperature: Annotated[float, Field(ge=0, le=2)] = 0.0
     top_p: Annotated[float, Field(gt=0, le=1)] = 1.0
     adapter: str | None = None
-    minimum_top_score: Annotated[float, Field(ge=0, le=1)] | None = None
-    """Abstain where the best passage's cross-encoder probability is not above this (NEC 2.1 step 5: 0.8)."""
+    gates: Annotated[tuple[GateSettings, ...], Field(strict=False)] = ()
+    """What leads to "i don't know" without regard to the answer's text."""
+    refine: RefineSettings | None = None
+    self_assessment: SelfAssessmentSettings | None = None
+    compute: bool = False
+    """Where the model's answer is a formula, give its value (WeKnow-RAG, "Answer Retrieval and Post-processing")."""
+    confidence: ConfidenceSettings | None = None
+    audit: bool = False
+    """Go on where a gate closes, only to learn what it withheld; the gate's answer is given all the same. Costs the
+    time that gates save. `local_evaluation.py --set
+    answering.audit=true`."""
+
+    @property
+    def looks_twice(self) -> bool:
+        """Whether any answer is looked at a second time."""
+        asked = self.self_assessment is not None and self.self_assessment.asked == "afterwards"
+        return asked or self.refine is not None
+
+    @model_validator(mode="after")
+    def _assessment_is_asked_for(self) -> "AnsweringSettings":
+        asked = self.self_assessment.asked if self.self_assessment else None
+        if (asked == "with_answer") != (self.prompt == "assessed"):
+            raise ValueError("self_assessment with the answer and the prompt that asks for it, assessed, go together")
+        return self
 
 
 class DeadlineSettings(StrictModel):
@@ -36,9 +143,13 @@ class DeadlineSettings(StrictModel):
     retrieve: Annotated[float, Field(gt=0)] = 3.0
     rerank: Annotated[float, Field(gt=0)] = 6.0
     generate: Annotated[float, Field(gt=0)] = 12.0
+    review_graph: Annotated[float, Field(gt=0)] = 3.0
+    review: Annotated[float, Field(gt=0)] = 6.0
+    """Second looks at answers of the graph and of the web (refine, self-assessment asked afterwards)."""
 
-    def shares(self) -> dict[str, float]:
-        """Relative weight of each stage, in the order in which they run."""
-        sources = ("route", "knowledge_graph", "answer_from_graph", "public_data")
-        web = ("select_pages", "extract", "retrieve", "rerank")
-        return {name: getattr(self, name) for name in (*sources, *web, "generate")}
+    def shares(self, *, review: bool = True) -> dict[str, float]:
+        """Relative weight of each stage, in the order in which they run; without `review` none for second looks."""
+        left_out = set() if review else {"review_graph", "review"}
+        sources = ("route", "knowledge_graph", "answer_from_graph", "review_graph", "public_data")
+        web = ("select_pages", "extract", "retrieve", "rerank", "generate", "review")
+        return {name: getattr(self, name) for name in (*sources, *web) if name not in left_out}

@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from agents.settings.answering import PromptName
 from agents.settings.base import StrictModel
 
 
@@ -64,7 +65,10 @@ class KnowledgeGraphSettings(StrictModel):
     changes fast, web first where it changes by the minute (WeKnow-RAG, "Integrated method")."""
     direct_answers: bool = False
     """Where the graph gives just the value that was asked for, it is the answer, and no model repeats it."""
-    answer_prompt: Literal["basic", "controlled", "reader", "graph"] = "graph"
+    derived_answers: bool = False
+    """Where rules can compute the answer from the graph's values (which is larger, how many days between ...), their
+    result is the answer (WeKnow-RAG, "Answer Retrieval and Post-processing")."""
+    answer_prompt: PromptName = "graph"
     """A key of `agents.answering.prompts.PROMPTS`, for answers from the graph's facts."""
     answer_adapter: str | None = None
     """Name in `language_model.adapters` for the same (db3 3.3)."""

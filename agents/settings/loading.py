@@ -1,7 +1,9 @@
 """Presets: found, read, validated, and explained where they cannot be used."""
 
 import os
+import re
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,11 @@ from agents.settings.whole import Settings
 PRESETS = Path(__file__).parents[1] / "presets"
 PRESET_VARIABLE = "CRAG_PRESET"
 """Environment variable that overrides the preset of `agents/presets/active.toml`."""
+OVERRIDES_VARIABLE = "CRAG_SETTINGS"
+"""Environment variable with changes to the preset, one ``key = value`` of TOML a line."""
+NOTHING = "none"
+"""The value of an override that takes a key out."""
+_BARE_WORD = re.compile(r"^(?P<key>[^=]+)=\s*(?!(?:true|false|inf|nan)\s*$)(?P<word>[A-Za-z][\w.-]*)\s*$")
 
 
 def available_presets() -> list[str]:
@@ -32,8 +39,11 @@ def active_preset() -> str:
     return name
 
 
-def load_settings(preset: str | Path | None = None) -> Settings:
+def load_settings(preset: str | Path | None = None, overrides: Sequence[str] | None = None) -> Settings:
     """Settings of a shipped preset by name, of a TOML file by path, or of the active preset.
+
+    `overrides` change single keys, each as a line of TOML such as ``answering.word_limit = 20`` or, to take a part out,
+    ``knowledge_graph = "none"``. None: those of the environment variable `CRAG_SETTINGS`, one a line.
 
     Raises:
         SettingsError: no such preset, not TOML, an unknown key, a wrong type or a value out of range.
@@ -43,10 +53,39 @@ def load_settings(preset: str | Path | None = None) -> Settings:
     if not path.is_file():
         raise SettingsError(f"there is no preset {str(chosen)!r}; shipped presets: {', '.join(available_presets())}")
     data = _read_toml(path)
+    lines = os.environ.get(OVERRIDES_VARIABLE, "").splitlines() if overrides is None else overrides
+    for line in filter(str.strip, lines):
+        data = _overridden(data, line)
     try:
         return Settings.model_validate({**data, "name": path.stem})
     except ValidationError as error:
         raise SettingsError(_explain(path, data, error)) from None
+
+
+def _overridden(data: dict[str, Any], line: str) -> dict[str, Any]:
+    """The data of a preset with one key changed. A single word needs no quotes, which a shell would eat anyway."""
+    try:
+        change = tomllib.loads(_BARE_WORD.sub(r"\g<key>='\g<word>'", line))
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(
+            f"the override {line!r} is not a line of TOML ({error}); allowed: KEY=VALUE such as "
+            f"answering.word_limit=20, answering.prompt=basic or knowledge_graph=none"
+        ) from None
+    return _merged(data, change)
+
+
+def _merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    """Tables are merged, everything else is replaced; "none" takes a key out."""
+    merged = dict(old)
+    for key, value in new.items():
+        before = merged.get(key)
+        if value == NOTHING:
+            merged.pop(key, None)
+        elif isinstance(value, dict) and isinstance(before, dict) and value:
+            merged[key] = _merged(before, value)
+        else:
+            merged[key] = value
+    return merged
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
@@ -60,7 +99,7 @@ def _read_toml(path: Path) -> dict[str, Any]:
 
 _UNION_TAGS = frozenset(
     {"transformers", "vllm", "openai", "scripted", "parent_child", "words", "tokens", "bm25", "dense"}
-    | {"reciprocal_rank_fusion", "union"}
+    | {"reciprocal_rank_fusion", "union", "encoder", "prompt", "class", "score"}
 )
 
 

@@ -10,6 +10,7 @@ from agents.settings.encoders import CrossEncoderSettings, DenseEncoderSettings
 from agents.settings.engines import LanguageModelSettings
 from agents.settings.knowledge_graph import KnowledgeGraphSettings
 from agents.settings.public_data import PublicDataSettings
+from agents.settings.questions import RouterSettings
 from agents.settings.web import WebSettings
 
 
@@ -22,6 +23,8 @@ class Settings(StrictModel):
     language_model: LanguageModelSettings
     dense_encoder: DenseEncoderSettings | None = None
     cross_encoder: CrossEncoderSettings | None = None
+    router: RouterSettings | None = None
+    """None: nothing is known about a question but its text."""
     web: WebSettings
     knowledge_graph: KnowledgeGraphSettings | None = None
     """None: the graph is never asked, even where the evaluator offers one."""
@@ -42,12 +45,19 @@ class Settings(StrictModel):
         for key, adapter in self._adapters_used().items():
             if adapter is not None and adapter not in self.language_model.adapters:
                 raise ValueError(f"{key} {adapter!r} is not among language_model.adapters")
-        if self.answering.minimum_top_score is not None and self.web.rerank is None:
-            raise ValueError("answering.minimum_top_score needs web.rerank, whose score it compares")
+        for gate in self.answering.gates:
+            if gate.gate == "score" and gate.score == "top_passage" and self.web.rerank is None:
+                raise ValueError("a gate on top_passage needs web.rerank, whose score it compares")
+            if gate.gate == "class" and self.router is None:
+                raise ValueError("router is missing, but a gate compares the classes of questions")
         return self
 
     def _adapters_used(self) -> dict[str, str | None]:
         used = {"answering.adapter": self.answering.adapter}
+        if self.answering.refine is not None:
+            used["answering.refine.adapter"] = self.answering.refine.adapter
+        if self.router is not None and self.router.engine == "prompt":
+            used["router.adapter"] = self.router.adapter
         if self.knowledge_graph is not None:
             used["knowledge_graph.writer.adapter"] = self.knowledge_graph.writer.adapter
             used["knowledge_graph.answer_adapter"] = self.knowledge_graph.answer_adapter

@@ -20,7 +20,7 @@ from agents.kg import Lookup, NoKnowledgeGraph
 from agents.llm import Generation, GenerationRequest, load_language_model
 from agents.llm.scripted_engine import ScriptedLanguageModel
 from agents.public_data import NoPublicData
-from agents.settings import ScriptedEngine, Settings, load_settings
+from agents.settings import ScoreGate, ScriptedEngine, Settings, load_settings
 from agents.web import WebPath
 
 QUESTIONS = {
@@ -271,7 +271,9 @@ class Records(NoKnowledgeGraph):
 class UnreadableTable(NoPublicData):
     """Shipped facts that cannot be read."""
 
-    def facts(self, queries: Sequence[Query], deadline: Deadline) -> list[tuple[Fact, ...]]:
+    def facts(
+        self, queries: Sequence[Query], domains: Sequence[str | None], deadline: Deadline
+    ) -> list[tuple[Fact, ...]]:
         raise OSError("the table is unreadable")
 
 
@@ -324,10 +326,9 @@ def test_nec_gate_abstains_on_a_low_top_score(minimum: float, answered: bool) ->
             "pages": settings.web.pages.model_copy(update={"method": "search_order"}),
         }
     )
-    answering = settings.answering.model_copy(update={"minimum_top_score": minimum})
-    settings = settings.model_copy(
-        update={"web": web, "answering": answering, "language_model": settings_with().language_model}
-    )
+    gate = ScoreGate(gate="score", score="top_passage", minimum=minimum)
+    base = settings_with()
+    settings = base.model_copy(update={"web": web, "answering": base.answering.model_copy(update={"gates": (gate,)})})
     model = load_language_model(settings.language_model)
     agent = CragAgent(settings, model, WebPath(web, None, Lukewarm(), model))
     agent.warm_up()

@@ -17,7 +17,7 @@ from agents.kg.results import Status
 from agents.llm import Generation, GenerationRequest, LanguageModel
 from agents.llm.scripted_engine import ScriptedLanguageModel
 from agents.model_health import WatchedModel
-from agents.questions import Route
+from agents.questions import Route, Unrouted
 from agents.settings import KnowledgeGraphSettings, ScriptedEngine
 from agents.web import WebEvidence, WebPath
 from mock_api import serve
@@ -66,7 +66,7 @@ def agent_with(
     agent.close()
 
 
-class Classified:
+class Classified(Unrouted):
     """A router that says the same about every question."""
 
     def __init__(self, route: Route) -> None:

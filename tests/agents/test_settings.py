@@ -7,10 +7,13 @@ from pydantic import ValidationError
 
 from agents.answering.prompts import PROMPTS
 from agents.settings import (
+    OVERRIDES_VARIABLE,
     PRESET_VARIABLE,
     PRESETS,
     AnsweringSettings,
+    ClassGate,
     ParentChildChunks,
+    ScoreGate,
     SettingsError,
     TransformersEngine,
     WordChunks,
@@ -50,7 +53,11 @@ def test_nec_preset_holds_the_numbers_of_its_paper() -> None:
     assert settings.web.rerank is not None
     assert settings.web.rerank.top_k == 15
     assert settings.web.extract.max_word_characters == 30
-    assert settings.answering.minimum_top_score == 0.8
+    gates = settings.answering.gates
+    assert [gate.minimum for gate in gates if isinstance(gate, ScoreGate)] == [0.8]
+    closed = {name for gate in gates if isinstance(gate, ClassGate) for name in gate.classes}
+    assert closed == {"finance", "false_premise", "post-processing", "real-time", "fast-changing"}
+    assert settings.answering.refine is not None
     assert (settings.answering.temperature, settings.answering.top_p, settings.answering.max_new_tokens) == (
         0,
         0.95,
@@ -75,7 +82,7 @@ def test_settings_cannot_be_changed() -> None:
         ("top_k = 32", "top_k = 32.0", '"web.retrieve.0.top_k"', "valid integer"),
         ('method = "parent_child"', 'method = "pages"', '"web.chunk"', "'parent_child', 'words', 'tokens'"),
         ('engine = "transformers"', 'engine = "magic"', '"language_model"', "'transformers', 'vllm', 'openai'"),
-        ('prompt = "reader"', 'prompt = "rude"', '"answering.prompt"', "'reader' or 'graph'"),
+        ('prompt = "reader"', 'prompt = "rude"', '"answering.prompt"', "'reader', 'graph'"),
         ("max_tokens = 400", "max_tokens = 0", '"web.context.max_tokens"', "greater than or equal to 32"),
         ("child_characters = 175", "child_characters = 900", '"web.chunk"', "must not exceed parent_characters"),
     ],
@@ -142,3 +149,41 @@ def test_environment_overrides_the_active_preset(monkeypatch: pytest.MonkeyPatch
 def test_prompt_names_in_the_settings_are_the_keys_of_the_table() -> None:
     annotation = AnsweringSettings.model_fields["prompt"].annotation
     assert set(annotation.__args__) == set(PROMPTS)  # type: ignore[union-attr]
+
+
+def test_an_override_changes_one_key_and_keeps_its_neighbours() -> None:
+    plain, changed = load_settings("cpu"), load_settings("cpu", ["answering.word_limit = 7", "knowledge_graph=none"])
+    assert (changed.answering.word_limit, changed.knowledge_graph) == (7, None)
+    assert changed.answering.model_copy(update={"word_limit": plain.answering.word_limit}) == plain.answering
+
+
+def test_overrides_come_from_the_environment_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(OVERRIDES_VARIABLE, "answering.refine = {}\n\nanswering.audit = true\n")
+    answering = load_settings("scripted").answering
+    assert answering.refine is not None
+    assert answering.audit
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [("answering.prompt = two words", "KEY=VALUE"), ("answering.promt = 'basic'", "answering.promt")],
+)
+def test_a_wrong_override_is_told(line: str, told: str) -> None:
+    with pytest.raises(SettingsError, match=told):
+        load_settings("scripted", [line])
+
+
+def test_a_gate_on_a_class_that_does_not_exist_is_told_with_those_that_do() -> None:
+    gate = "answering.gates = [{gate = 'class', field = 'domain', classes = ['weather']}]"
+    with pytest.raises(SettingsError, match="domain has no class weather; allowed: finance"):
+        load_settings("nec", [gate])
+
+
+def test_a_gate_on_classes_needs_a_router() -> None:
+    with pytest.raises(SettingsError, match="router is missing"):
+        load_settings("nec", ["router = 'none'"])
+
+
+def test_a_prompt_that_asks_for_an_assessment_needs_a_level_to_accept() -> None:
+    with pytest.raises(SettingsError, match="go together"):
+        load_settings("weknow", ["answering.self_assessment = 'none'"])

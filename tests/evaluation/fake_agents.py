@@ -10,6 +10,7 @@ from typing import Any
 from tqdm import tqdm
 
 from agents.llm import EngineUnavailableError
+from agents.settings import load_settings
 from models.manifest import UnknownModelError, WeightsMissingError
 
 
@@ -43,6 +44,26 @@ class TracingAgent(EchoAgent):
             for name, pages in zip(batch["interaction_id"], batch["search_results"], strict=True)
         ]
         return super().batch_generate_answer(batch)
+
+
+class GatedAgent(EchoAgent):
+    """Never answers: a gate withholds what it would have said, and another one closes before anybody asks."""
+
+    def batch_generate_answer(self, batch: dict[str, Any]) -> list[str]:
+        answers = super().batch_generate_answer(batch)
+        abstention = "i don't know"
+        self.last_traces = [
+            {"gates": [{"name": name, "reason": "a test", "answer": abstention, "withheld": withheld}]}
+            for name, withheld in zip(("sure", "class"), (answers[0], None), strict=True)
+        ]
+        return [abstention for _ in answers]
+
+
+class SettingsAgent(EchoAgent):
+    """Answers with a setting of the preset in force, as an agent reads it."""
+
+    def answer(self, query: str) -> str:
+        return str(load_settings().answering.word_limit)
 
 
 class ProgressAgent(EchoAgent):

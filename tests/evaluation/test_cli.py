@@ -1,11 +1,14 @@
 """How the command line tells of faults of the agent's start and end."""
 
 import importlib.util
+import json
 from pathlib import Path
 
 import pytest
 
-from evaluation.cli import main
+from agents.settings import load_settings
+from evaluation.cli import _default_folder, _parser, main
+from evaluation.signature import settings_hash
 from tests.test_local_evaluation import arguments, dataset, one_line, run
 
 
@@ -35,6 +38,59 @@ def test_a_preset_whose_engine_is_not_installed(tmp_path: Path, capsys: pytest.C
     assert "pip install -r requirements.txt" in line
 
 
+def test_settings_of_the_preset_can_be_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The agent gets them by its environment; the signature tells them, and no other run is mixed with this one."""
+    monkeypatch.setenv("CRAG_SETTINGS", "answering.word_limit = 30\nbatch_size = 3")
+    data = dataset(tmp_path, count=1, answer="31")
+    options = [*arguments(tmp_path, data, "SettingsAgent"), "--preset", "scripted"]
+    assert main([*options, "--set", "answering.word_limit=31", "--set", "answering.prompt = basic"]) == 0
+    results = json.loads((tmp_path / "out/results.json").read_text(encoding="utf-8"))
+    assert results["accuracy"] == 1
+    changes = ["answering.word_limit = 30", "batch_size = 3", "answering.word_limit=31", 'answering.prompt="basic"']
+    assert results["signature"]["set"] == "; ".join(changes)
+    preset = load_settings("scripted", changes)
+    assert results["signature"]["preset"] == f"scripted@{settings_hash(preset)}"
+    assert (preset.answering.word_limit, preset.answering.prompt, preset.batch_size) == (31, "basic", 3)
+
+
+def test_another_setting_is_another_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = arguments(tmp_path, dataset(tmp_path, count=1))
+    assert main(options) == 0
+    assert main([*options, "--resume", "--set", "answering.audit=true"]) == 2
+    assert "set was None, now answering.audit=true" in capsys.readouterr().err
+
+
+def test_a_folder_tells_what_was_changed() -> None:
+    def folder(*changes: str) -> str:
+        options = [part for change in changes for part in ("--set", change)]
+        parsed = _parser().parse_args(["--dataset", "a/questions.jsonl", "--preset", "nec", *options])
+        return _default_folder(parsed).name
+
+    two = ("answering.audit=true", "answering.refine={}")
+    assert folder() == "questions-nec"
+    assert folder(*two) == "questions-nec-answering.audit=true-answering.refine="
+    assert folder('answering.self_assessment.accepted=["high", "low"]').endswith("accepted=high,low")
+    long = [f"deadline.{name}=1" for name in ("route", "knowledge_graph", "answer_from_graph", "rerank", "generate")]
+    assert len(folder(*long)) < 140
+    assert folder(*long) != folder(*long[:-1])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ("answering.nonesuch=1", 'key "answering.nonesuch": unknown key; allowed keys: '),
+        ("answering.word_limit=many", "answering.word_limit"),
+        ("answering.word_limit=0", "greater than or equal to 1 (found 0)"),
+    ],
+)
+def test_a_setting_that_cannot_be_is_told_in_a_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], wrong: str, message: str
+) -> None:
+    data = ["--dataset", str(dataset(tmp_path)), "--output", str(tmp_path / "out")]
+    assert main([*data, "--preset", "scripted", "--set", wrong]) == 2
+    assert message in one_line(capsys)
+
+
 def test_a_killed_agent_that_showed_a_progress_bar_leaks_nothing(tmp_path: Path) -> None:
     code, _, err = run(
         [*arguments(tmp_path, dataset(tmp_path, crash_at=2), "ProgressAgent"), "--seconds-per-query", "1"]
@@ -54,6 +110,9 @@ def test_a_killed_agent_that_showed_a_progress_bar_leaks_nothing(tmp_path: Path)
         (["--seconds-per-query", "nan"], "argument --seconds-per-query: must be more than 0, found nan"),
         (["--startup-seconds", "inf"], "argument --startup-seconds: must be more than 0, found inf"),
         (["--judge", "magic"], "argument --judge: invalid choice: 'magic'"),
+        (["--set", "answering.audit"], "argument --set: must be KEY=VALUE in one line, found 'answering.audit'"),
+        (["--set", "a=1\nb=2"], "argument --set: must be KEY=VALUE in one line, found 'a=1\\nb=2'"),
+        (["--set", "a=[1"], "argument --set: 'a=[1' is not a line of TOML"),
         (["--datset", "x"], "unrecognized arguments: --datset x"),
     ],
 )

@@ -86,6 +86,34 @@ def test_labels_of_any_length_keep_the_columns() -> None:
     assert unscored.split()[-1] == "0", "a slice without a scored question shows n = 0"
 
 
+def gates(*closed: tuple[str, str | None]) -> list[dict[str, Any]]:
+    return [{"name": name, "withheld_verdict": withheld} for name, withheld in closed]
+
+
+def test_the_gates_have_a_block_of_their_own() -> None:
+    records = [
+        record(0, "missing", gates=gates(("domain finance", "incorrect"))),
+        record(1, "missing", gates=gates(("expected score", "correct"), ("domain finance", None))),
+        record(2, "missing", gates=gates(("question_type false_premise", None))),
+        record(3, "correct", gates=[]),
+    ]
+    block = table(summarise(records, [], {})).split("\n\n")[1].splitlines()
+    titles = "gates effect 95 % interval right lost wrong saved missing unknown closed"
+    assert " ".join(block[0].split()) == titles
+    assert block[1].split()[:3] == ["domain", "finance", "+0.250"]
+    assert block[1].split()[-5:] == ["0", "1", "0", "1", "2"]
+    assert block[2].split()[:3] == ["expected", "score", "-0.250"]
+    assert block[3].split()[2:] == ["?", "?", "0", "0", "0", "1", "1"]
+    assert len({len(line) for line in block[:4]}) == 1
+    assert "--set answering.audit=true" in block[4]
+    known = [record(0, "missing", gates=gates(("expected score", "correct")))]
+    assert "audit" not in table(summarise(known, [], {}))
+
+
+def test_without_gates_the_table_has_no_such_block() -> None:
+    assert "gates" not in table(summarise(RECORDS, [], {}))
+
+
 def test_nothing_is_said_of_unscored_questions_where_there_are_none() -> None:
     assert "could not be scored" not in table(summarise([record(0, "correct")], [], {}))
 

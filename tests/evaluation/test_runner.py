@@ -1,5 +1,6 @@
 """A run in this process: which questions are asked, in which batches, and what is kept."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +110,25 @@ def test_the_answer_is_judged_as_the_evaluator_cuts_it(tmp_path: Path) -> None:
     (record,) = store.records.values()
     assert record["prediction"] == "ann lee", "the file keeps all of it"
     store.close()
+
+
+def test_what_gates_withheld_is_kept_with_its_verdict(tmp_path: Path) -> None:
+    results = run(tmp_path, questions(tmp_path, "a", "b"), "GatedAgent")
+    firings = [gate for row in results["records"] for gate in row["gates"]]
+    kept = [tuple(gate[key] for key in ("name", "withheld", "withheld_verdict")) for gate in firings]
+    assert kept == [("sure", "a", "correct"), ("class", None, None)]
+    assert (results["gates"]["sure"]["right_lost"], results["gates"]["class"]["unknown"]) == (1, 1)
+    assert results["gates"]["sure"]["score_effect"] == -0.5
+
+
+def test_a_run_from_before_there_were_gates_goes_on(tmp_path: Path) -> None:
+    data, predictions = questions(tmp_path, *"abcd"), tmp_path / "out/predictions.jsonl"
+    run(tmp_path, data, limit=2)
+    rows = [json.loads(line) for line in predictions.read_text(encoding="utf-8").splitlines()]
+    old = [{key: value for key, value in row.items() if key != "gates"} for row in rows]
+    predictions.write_text("".join(f"{json.dumps(row)}\n" for row in old), encoding="utf-8")
+    results = run(tmp_path, data, "GatedAgent", resume=True)
+    assert (results["n"], results["gates"]["sure"]["fired"]) == (4, 1)
 
 
 def test_any_alternative_answer_counts(tmp_path: Path) -> None:

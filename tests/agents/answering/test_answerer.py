@@ -7,7 +7,7 @@ from agents.contracts import Query
 from agents.deadline import Deadline
 from agents.llm.base import Generation, GenerationRequest
 from agents.llm.scripted_engine import ScriptedLanguageModel
-from agents.settings import AnsweringSettings, ScriptedEngine
+from agents.settings import AnsweringSettings, ScriptedEngine, SelfAssessmentSettings
 
 QUERIES = [Query(str(number), f"question {number}?", "03/05/2024, 23:18:31 PT", None, ()) for number in range(3)]
 
@@ -42,3 +42,18 @@ def test_a_missing_generation_costs_its_own_question_only() -> None:
     drafts = Answerer(AnsweringSettings(), model).draft(QUERIES, [""] * 3, Deadline(10))
     assert [draft.generation.finish_reason for draft in drafts] == ["stop", "error", "error"]
     assert drafts[0].generation.text == "fine"
+
+
+def test_an_assessment_is_taken_out_of_the_text() -> None:
+    model = Recorder(default_reply="tin\nConfidence: medium")
+    settings = AnsweringSettings(prompt="assessed", self_assessment=SelfAssessmentSettings())
+    (draft,) = Answerer(settings, model).draft(QUERIES[:1], ["context"], Deadline(10))
+    assert (draft.said.text, draft.said.level, draft.assessed) == ("tin", "medium", True)
+
+
+def test_a_base_model_gets_plain_text() -> None:
+    model = Recorder()
+    Answerer(AnsweringSettings(prompt="nec", form="completion"), model).draft(QUERIES[:1], ["context a"], Deadline(10))
+    (request,) = model.calls[0]
+    assert request.prompt is not None
+    assert request.prompt.count("question 0?") == 2

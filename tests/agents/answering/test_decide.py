@@ -3,7 +3,8 @@
 import pytest
 
 from agents.answering.answerer import Draft
-from agents.answering.decide import abstain, decide, low_relevance
+from agents.answering.assessment import Assessed
+from agents.answering.decide import abstain, decide
 from agents.contracts import I_DONT_KNOW, INVALID_QUESTION, Decision
 from agents.llm.base import Generation, GenerationRequest
 
@@ -11,7 +12,8 @@ REQUEST = GenerationRequest(prompt="who directed rain man?")
 
 
 def draft_of(text: str, finish_reason: str = "stop", error: str | None = None) -> Draft:
-    return Draft(REQUEST, Generation(text, -0.1, 10, 5, finish_reason, error))  # type: ignore[arg-type]
+    generation = Generation(text, -0.1, 10, 5, finish_reason, error)  # type: ignore[arg-type]
+    return Draft(REQUEST, generation, Assessed(text, None))
 
 
 @pytest.mark.parametrize(
@@ -28,14 +30,6 @@ def test_only_finished_text_becomes_an_answer(draft: Draft, text: str, decision:
     answer = decide(draft, "web")
     assert (answer.text, answer.decision, answer.source) == (text, decision, "web")
     assert reason in answer.reason
-
-
-@pytest.mark.parametrize(
-    ("top", "minimum", "stops"),
-    [(0.9, 0.8, False), (0.8, 0.8, True), (0.1, 0.8, True), (None, 0.8, True), (None, None, False), (0.0, None, False)],
-)
-def test_the_gate_wants_more_than_the_minimum(top: float | None, minimum: float | None, stops: bool) -> None:
-    assert (low_relevance(top, minimum) is not None) is stops
 
 
 def test_abstaining_is_the_official_phrase() -> None:

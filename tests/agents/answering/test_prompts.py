@@ -4,18 +4,41 @@ import pytest
 
 from agents.answering.prompts import PROMPTS
 from agents.contracts import I_DONT_KNOW, INVALID_QUESTION
+from agents.llm.base import Message
+
+WITHOUT_SYSTEM_TURN = {"nec", "nec_refine"}
 
 
-@pytest.mark.parametrize("name", PROMPTS)
-def test_every_prompt_shows_limit_time_context_and_question(name: str) -> None:
-    system, user = PROMPTS[name].render(
+def rendered(name: str) -> tuple[Message, ...]:
+    return PROMPTS[name].render(
         token_limit=37,
         query_time="03/05/2024, 23:18:31 PT",
         context="<doc>Tin is a metal.</doc>",
         query="is tin a metal?",
+        answer="no, a gas",
     )
-    assert "37" in system.content
-    assert "03/05/2024, 23:18:31 PT" in system.content
+
+
+@pytest.mark.parametrize("name", PROMPTS)
+def test_every_prompt_shows_context_and_question(name: str) -> None:
+    text = " ".join(message.content for message in rendered(name))
+    assert "<doc>Tin is a metal.</doc>" in text
+    assert "is tin a metal?" in text
+    assert "$" not in text
+    assert ("no, a gas" in text) is (name.endswith("refine") or name == "assess")
+    assert ("Confidence: high" in text) is PROMPTS[name].assesses
+
+
+@pytest.mark.parametrize("name", sorted({*PROMPTS} - WITHOUT_SYSTEM_TURN))
+def test_a_chat_prompt_shows_the_limit_and_the_time_of_asking(name: str) -> None:
+    text = " ".join(message.content for message in rendered(name))
+    assert "37" in text
+    assert "03/05/2024, 23:18:31 PT" in text
+
+
+@pytest.mark.parametrize("name", ["basic", "controlled", "reader", "graph", "assessed"])
+def test_answers_are_asked_for_at_the_end(name: str) -> None:
+    _, user = rendered(name)
     assert "<doc>Tin is a metal.</doc>" in user.content
     assert user.content.index("is tin a metal?") > user.content.index("Tin is a metal.")
     assert user.content.splitlines()[-1] in {"Answer:", "Question: is tin a metal?"}

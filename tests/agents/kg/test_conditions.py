@@ -181,3 +181,12 @@ def test_years_that_conditions_allow() -> None:
     assert allowed((EQ, "2000")) == range(2000, 2001)
     assert allowed((GE, "2000"), (LE, "2005")) == range(2000, 2006)
     assert not allowed((GE, "2005"), (LE, "2000"))
+
+
+@pytest.mark.parametrize(
+    ("wanted", "year"), [("92nd ceremony", 2020), ("92nd", 2020), ("1st academy awards", 1928), ("2020", 2020)]
+)
+def test_a_year_may_be_named_by_its_oscar_ceremony(wanted: str, year: int) -> None:
+    assert passes("movie", "get_movie_person_oscar", {"year": year}, EQ, "year", wanted)
+    assert not passes("movie", "get_movie_person_oscar", {"year": year + 1}, EQ, "year", wanted)
+    assert year_range([Condition(EQ, "year", wanted)]) == range(year, year + 1)

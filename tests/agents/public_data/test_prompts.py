@@ -17,11 +17,12 @@ REPLIES = {
     "p/e of ibm?\nNames:": "IBM",
 }
 QUERIES = [query(text) for text in ("is longer, jaws or e.t.?", "capital of peru?", "who won the cup?", "p/e of ibm?")]
+UNKNOWN = [None] * len(QUERIES)
 
 
 def test_two_calls_serve_the_batch_and_only_domains_with_tables_get_the_second() -> None:
     model = CountedModel(REPLIES)
-    found = PromptFinder(model, 64).find(QUERIES, Deadline(SOON))
+    found = PromptFinder(model, 64).find(QUERIES, UNKNOWN, Deadline(SOON))
     movie = [Mention("jaws", "movie"), Mention("e.t. the extra-terrestrial", "movie")]
     assert found == [movie, [], [], [Mention("IBM", "finance")]]
     assert model.calls == [4, 2]
@@ -29,27 +30,28 @@ def test_two_calls_serve_the_batch_and_only_domains_with_tables_get_the_second()
 
 def test_a_domain_that_is_known_costs_no_prompt() -> None:
     model = CountedModel(REPLIES)
-    finder = PromptFinder(model, 64, lambda asked: "finance" if "ibm" in asked.text else "open")
-    assert finder.find(QUERIES, Deadline(SOON)) == [[], [], [], [Mention("IBM", "finance")]]
+    known = ["finance" if "ibm" in asked.text else "open" for asked in QUERIES]
+    finder = PromptFinder(model, 64)
+    assert finder.find(QUERIES, known, Deadline(SOON)) == [[], [], [], [Mention("IBM", "finance")]]
     assert model.calls == [1]
 
 
 @pytest.mark.parametrize("fault", ["garbage", "error", "empty", "short_list"])
 def test_a_failing_model_finds_nothing_and_breaks_nothing(fault: str) -> None:
-    finder = PromptFinder(CountedModel(REPLIES, fault=fault), 64, lambda _: "movie")
-    assert len(finder.find(QUERIES, Deadline(SOON))) == len(QUERIES)
     finder = PromptFinder(CountedModel(REPLIES, fault=fault), 64)
-    assert finder.find(QUERIES, Deadline(SOON)) == [[] for _ in QUERIES]
+    assert len(finder.find(QUERIES, ["movie"] * len(QUERIES), Deadline(SOON))) == len(QUERIES)
+    finder = PromptFinder(CountedModel(REPLIES, fault=fault), 64)
+    assert finder.find(QUERIES, UNKNOWN, Deadline(SOON)) == [[] for _ in QUERIES]
 
 
 def test_a_dead_engine_is_reported() -> None:
     with pytest.raises(LanguageModelDiedError):
-        PromptFinder(CountedModel(REPLIES, fault="die_after"), 64).find(QUERIES, Deadline(SOON))
+        PromptFinder(CountedModel(REPLIES, fault="die_after"), 64).find(QUERIES, UNKNOWN, Deadline(SOON))
 
 
 def test_the_model_is_not_asked_once_time_is_over() -> None:
     model = CountedModel(REPLIES)
-    assert PromptFinder(model, 64).find(QUERIES, Deadline(0)) == [[] for _ in QUERIES]
+    assert PromptFinder(model, 64).find(QUERIES, UNKNOWN, Deadline(0)) == [[] for _ in QUERIES]
     assert model.calls == []
 
 

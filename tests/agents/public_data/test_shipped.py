@@ -22,7 +22,7 @@ def test_questions_get_the_paragraphs_of_what_they_are_about() -> None:
         query("how high is the moon?"),
         query("who won best actress in 1996?"),
     ]
-    film, nothing, award = data.facts(asked, Deadline(SOON))
+    film, nothing, award = data.facts(asked, [None] * len(asked), Deadline(SOON))
     assert film[0].text.startswith('The title is "Pulp Fiction". The director is Quentin Tarantino.')
     assert film[0].source == "public data: films"
     assert nothing == ()
@@ -33,13 +33,13 @@ def test_questions_get_the_paragraphs_of_what_they_are_about() -> None:
 def test_the_language_model_names_what_is_looked_up() -> None:
     model = CountedModel({"one with the boxer?\nField:": "movie", "one with the boxer?\nNames:": "rocky"})
     data = ShippedPublicData(PublicDataSettings(), model, None)
-    [facts] = data.facts([query("that one with the boxer?")], Deadline(SOON))
+    [facts] = data.facts([query("that one with the boxer?")], [None], Deadline(SOON))
     assert "John G. Avildsen" in facts[0].text
 
 
 def test_nothing_is_found_without_time() -> None:
     data = ShippedPublicData(SPANS, None, None)
-    assert data.facts([query("who directed pulp fiction?")] * 2, Deadline(0)) == [(), ()]
+    assert data.facts([query("who directed pulp fiction?")] * 2, [None] * 2, Deadline(0)) == [(), ()]
 
 
 def test_the_prompt_method_needs_a_model() -> None:
@@ -52,7 +52,7 @@ def test_a_preset_names_its_own_tables(tmp_path: Path) -> None:
     entry = {"layout": "entities", "domain": "music", "label": "bands", "source": "me", "licence": "CC0-1.0"}
     (tmp_path / "tables.json").write_text(json.dumps({"own.csv": entry | {"names": ["band"]}}), encoding="utf-8")
     data = ShippedPublicData(PublicDataSettings(tables=str(tmp_path), method="spans"), None, None)
-    [facts] = data.facts([query("where are the foo bars from?")], Deadline(SOON))
+    [facts] = data.facts([query("where are the foo bars from?")], [None], Deadline(SOON))
     assert [(fact.text, fact.source) for fact in facts] == [
         ("The band is The Foo Bars. The town is Leeds.", "public data: bands")
     ]
@@ -72,7 +72,7 @@ def test_namesakes_come_newest_first_and_a_year_in_the_question_chooses() -> Non
 def test_an_award_is_that_of_the_year_or_the_newest() -> None:
     data = ShippedPublicData(PublicDataSettings(method="spans", max_entities=9), None, None)
     questions = [query(f"who won best director{when}?") for when in ("", " in 1999", " in 1930")]
-    newest, of_year, before_the_tables = data.facts(questions, Deadline(SOON))
+    newest, of_year, before_the_tables = data.facts(questions, [None] * len(questions), Deadline(SOON))
     assert ["held in 2024" in fact.text for fact in newest] == [True]
     assert [fact.text[fact.text.index("held in ") :][:12] for fact in of_year] == ["held in 1999", "held in 2000"]
     assert before_the_tables == ()

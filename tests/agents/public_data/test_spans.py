@@ -25,8 +25,7 @@ ENTITIES = [
 
 
 def found(text: str, domain: str | None = None) -> list[Mention]:
-    finder = SpanFinder(ENTITIES, (lambda _: domain) if domain else None)
-    return finder.find([query(text)], Deadline(SOON))[0]
+    return SpanFinder(ENTITIES).find([query(text)], [domain], Deadline(SOON))[0]
 
 
 @pytest.mark.parametrize(
@@ -76,4 +75,4 @@ def test_a_known_domain_is_believed() -> None:
 
 
 def test_nothing_is_done_without_time() -> None:
-    assert SpanFinder(ENTITIES).find([query("who directed titanic?")], Deadline(0)) == [[]]
+    assert SpanFinder(ENTITIES).find([query("who directed titanic?")], [None], Deadline(0)) == [[]]

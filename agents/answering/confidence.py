@@ -1,0 +1,97 @@
+"""P(correct): a small calibrated model over the features of an answer, fitted by `python -m training.calibrate`.
+
+A right answer earns 1, a wrong one costs 1, silence costs nothing: the expected score of an answer is 2 P(correct) - 1,
+so it is given exactly where P(correct) is above one half.
+"""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agents.answering.features import vector
+from agents.settings import SettingsError
+
+CALIBRATION_FOLDER = Path(__file__).parents[2] / "models" / "calibration"
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class LogisticModel:
+    """Logistic regression over standardised features: P = 1 / (1 + exp(-(bias + weights . (x - mean) / scale)))."""
+
+    names: tuple[str, ...]
+    mean: tuple[float, ...]
+    scale: tuple[float, ...]
+    weights: tuple[float, ...]
+    bias: float
+
+    def probability(self, features: Mapping[str, float]) -> float:
+        """A number from 0 to 1; a feature that is not known counts as its mean."""
+        values = vector(features, self.names, dict(zip(self.names, self.mean, strict=True)))
+        terms = zip(values, self.mean, self.scale, self.weights, strict=True)
+        logit = self.bias + sum(weight * (value - mean) / scale for value, mean, scale, weight in terms)
+        return 1 / (1 + math.exp(-max(-30.0, min(30.0, logit))))
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it is stored."""
+        columns = zip(self.names, self.mean, self.scale, self.weights, strict=True)
+        features = {name: {"mean": m, "scale": s, "weight": w} for name, m, s, w in columns}
+        return {"bias": self.bias, "features": features}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "LogisticModel":
+        """The inverse of `to_dict`; KeyError, TypeError or ValueError where the data is something else."""
+        features = data["features"]
+        mean, scale, weights = (
+            tuple(float(entry[key]) for entry in features.values()) for key in ("mean", "scale", "weight")
+        )
+        if any(value <= 0 for value in scale):
+            raise ValueError("a scale is not above 0")
+        return cls(tuple(features), mean, scale, weights, float(data["bias"]))
+
+
+@dataclass(frozen=True, slots=True)
+class ConfidenceModel:
+    """P(correct) of an answer, and P(the question rests on a false premise), for which `invalid` may be missing."""
+
+    correct: LogisticModel
+    invalid: LogisticModel | None
+
+    @classmethod
+    def load(cls, name: str) -> "ConfidenceModel":
+        """Read a file of `models/calibration/` by name, or any by its path.
+
+        Raises:
+            SettingsError: there is no such file, or it holds something else.
+        """
+        path = Path(name) if name.endswith(".json") else CALIBRATION_FOLDER / f"{name}.json"
+        try:
+            data = json.loads(path.read_text(encoding="utf-8"))
+            return cls.from_dict(data)
+        except OSError as error:
+            there = ", ".join(sorted(file.stem for file in CALIBRATION_FOLDER.glob("*.json"))) or "none"
+            raise SettingsError(
+                f'key "answering.confidence.model": {path} cannot be read ({error.strerror}); shipped: {there}; '
+                "python -m training.calibrate makes one"
+            ) from None
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise SettingsError(f'key "answering.confidence.model": {path} is no calibration file: {error!r}') from None
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "ConfidenceModel":
+        """The inverse of `to_dict`; KeyError, TypeError or ValueError where the data is something else."""
+        if data["format"] != FORMAT:
+            raise ValueError(f"format {data['format']}, this version reads {FORMAT}")
+        invalid = data.get("invalid")
+        return cls(LogisticModel.from_dict(data["correct"]), LogisticModel.from_dict(invalid) if invalid else None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it is stored."""
+        return {
+            "format": FORMAT,
+            "correct": self.correct.to_dict(),
+            "invalid": self.invalid.to_dict() if self.invalid else None,
+        }

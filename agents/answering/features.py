@@ -1,0 +1,106 @@
+"""What is known about an answer before it is given, as numbers: the input of the calibrated model.
+
+Everything is read from the question's trace, so that a finished run holds all that `python -m training.calibrate`
+needs. A number that is not known is left out; the model knows how to go on without it.
+"""
+
+import re
+from collections.abc import Mapping
+
+from agents.contracts import INVALID_QUESTION, Trace, probability
+from agents.settings import ROUTE_CLASSES
+
+LEVELS = {"high": 1.0, "medium": 0.5, "low": 0.0}
+REVIEWS = {"confirmed": 1.0, "corrected": 0.5}
+
+_WORD = re.compile(r"[^\W_]+(?:[.,]\d+)*")
+_SMALL = frozenset({"the", "a", "an", "of", "and", "in", "on", "at", "is", "was", "to", "by", "for", "it", "i"})
+
+
+def question_features(trace: Trace) -> dict[str, float]:
+    """What is known before any answer: class probabilities, the state of the graph, the best passage."""
+    features: dict[str, float] = {}
+    for field, classes in ROUTE_CLASSES.items():
+        for name in classes:
+            share = probability(trace.route, field, (name,))
+            if share is not None:
+                features[f"{field}={name}"] = share
+    for state in ("found", "not_found", "empty_calendar", "no_call", "down"):
+        features[f"graph={state}"] = float(trace.graph_state == state)
+    logits = sorted((p.scores["cross_encoder"] for p in trace.passages if "cross_encoder" in p.scores), reverse=True)
+    if logits:
+        features["top_passage_logit"] = logits[0]
+    if len(logits) > 1:
+        features["top_passage_margin"] = logits[0] - logits[1]
+    return features
+
+
+def answer_features(
+    trace: Trace,
+    text: str,
+    source: str,
+    *,
+    how: str = "generated",
+    mean_log_probability: float | None = None,
+    assessment: str | None = None,
+    review: str | None = None,
+    evidence: str = "",
+) -> dict[str, float]:
+    """What is known about an answer: that of its question, and where it came from.
+
+    Args:
+        trace: The question's trace so far.
+        text: The answer.
+        source: ``knowledge graph`` or ``web``.
+        how: ``generated`` by a model, or ``read`` or computed from the graph's values.
+        mean_log_probability: Of the generated tokens, in nats.
+        assessment: The model's level of confidence.
+        review: Verdict of the second look.
+        evidence: What the model had read.
+    """
+    features = question_features(trace)
+    features["from_graph"] = float(source == "knowledge graph")
+    features["from_values"] = float(how == "read")
+    asked, said = _words(trace.query), _words(text)
+    features["answer_words"] = float(min(len(said), 20))
+    features["answer_is_number"] = float(bool(said) and all(word[0].isdigit() for word in said))
+    features["answer_is_yes_or_no"] = float(bool(said) and said[0] in {"yes", "no"})
+    features["answer_is_invalid"] = float(text == INVALID_QUESTION)
+    new = [word for word in said if word not in set(asked) and word not in _SMALL]
+    features["answer_repeats_question"] = float(bool(said) and not new)
+    if how == "generated":
+        features["answer_in_evidence"] = _share(new, evidence)
+        others = " ".join(fact.text for fact in trace.facts)
+        if others and source != "knowledge graph":
+            features["answer_in_facts"] = _share(new, others)
+        if trace.passages:
+            features["passages_with_answer"] = _share_of_passages(said, trace)
+    if mean_log_probability is not None:
+        features["mean_log_probability"] = mean_log_probability
+    if assessment is not None:
+        features["self_assessment"] = LEVELS[assessment]
+    if review is not None:
+        features["review"] = REVIEWS.get(review, 0.0)
+    return features
+
+
+def vector(features: Mapping[str, float], names: tuple[str, ...], fill: Mapping[str, float]) -> list[float]:
+    """The features in the order of `names`; unknown ones as `fill` says."""
+    return [features.get(name, fill.get(name, 0.0)) for name in names]
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.lower().replace(",", ""))
+
+
+def _share(words: list[str], text: str) -> float:
+    """The part of the words that the text has; 0 where there are none."""
+    found = set(_words(text))
+    return sum(word in found for word in words) / len(words) if words else 0.0
+
+
+def _share_of_passages(words: list[str], trace: Trace) -> float:
+    """The part of the passages that have the answer word for word."""
+    wanted = f" {' '.join(words)} "
+    having = sum(wanted in f" {' '.join(_words(passage.text))} " for passage in trace.passages)
+    return having / len(trace.passages) if words else 0.0

@@ -1,0 +1,237 @@
+"""Which of several is more, whether one is more than another, and by how much."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agents.kg.asked import WHICH
+from agents.kg.derive.games import number_of_games, part_of_games
+from agents.kg.derive.infobox import compared_entry
+from agents.kg.derive.readings import Case, Derived, Reading, amount, differing, shown, value_of, worked_out
+from agents.kg.schema import Type
+from agents.reasoning import Quantity, in_words, read_value
+
+LAST_GRAMMY_YEAR = 2019
+"""The awards' table of the graph ends with the 62nd ceremony, whose Grammy year this is (`get_grammy_person`)."""
+
+_AMOUNTS = re.compile(
+    r"\b(?:(?P<more>more|most|higher|highest|larger|largest|bigger|biggest|greater|greatest|longer|longest|taller"
+    r"|tallest|heavier|better|best|richer|wealthier|pricier|reigns? supreme|c[ao]mes? out on top|ahead|outscored?"
+    r"|exceed(?:s|ed)?)|(?P<less>less|least|fewer|fewest|lower|lowest|smaller|smallest|shorter|shortest|cheaper"
+    r"|cheapest|lighter|worse|worst))\b"
+)
+_TIMES = re.compile(
+    r"\b(?:(?P<later>later|latest|newer|newest|younger|youngest|more recent(?:ly)?|most recent(?:ly)?|after|last)"
+    r"|(?P<earlier>earlier|earliest|first|older|oldest|elder|sooner|before|longer history|around longer))\b"
+)
+_NO_AMOUNT = re.compile(r"\b(?:most recent(?:ly)?|at (?:most|least)|more or less)\b")
+_NO_TIME = re.compile(r"\b(?:at first|first time|last (?:year|month|week|name|trading day))\b")
+_RANKS = frozenset({"rank", "rank_last_week", "top_position", "order"})
+"""The first place is the best."""
+_PRICES = frozenset({"open", "high", "low", "close"})
+_BUY = r"\b(?:buy|purchase|get|afford|acquire)\b"
+_MANY_FOR_THE_MONEY = re.compile(rf"\bmore shares\b.*{_BUY}|{_BUY}.*\bmore shares\b")
+_BARGAIN = re.compile(r"\b(?:attractive|undervalued|better value|cheaper|better deal)\b")
+_NEGATED = re.compile(r"\bnot\b|n't\b|\bneither\b|\bexcept\b|\bboth\b")
+_UNTIL = re.compile(r"\b(?:until|before|after|since|as of|by)\b[^?]*?\b(?P<year>(?:19|20)[0-9]{2})\b")
+_BY_HOW_MUCH = re.compile(
+    r"\bdifference\b|\bby (?:what|how)\b|\bhow many times\b.*\b(?:as|than)\b"
+    r"|\bhow (?:much|many)\b.*?\b(?:more|less|fewer|higher|lower|longer|shorter|older|younger|bigger|larger|smaller"
+    r"|earlier|later|between|apart|passed|separate)\b"
+)
+_PERCENT = re.compile(r"\bpercent(?:age)?\b|%")
+_CHANGE = re.compile(
+    r"\b(?:chang|ris|rose|increas|decreas|f[ae]ll|drop|gr[eo]w|gain|loss|lost|declin|return|perform)\w*"
+    r"|\b(?:went|go|gone|going) (?:up|down)\b"
+)
+_SPAN = re.compile(r"\b(?P<unit>days|weeks|months|years)\b")
+_THRESHOLD = re.compile(
+    r"\b(?:(?P<more>(?:more|higher|greater|larger|longer) than|over|above|exceed(?:s|ed)?)|(?P<least>at least)"
+    r"|(?P<less>(?:less|fewer|lower|smaller|shorter) than|under|below)|(?P<most>at most)) (?=[$0-9])"
+)
+_SYMBOLS = {"more": ">", "least": ">=", "less": "<", "most": "<="}
+_MOMENTS = frozenset({Type.DATE, Type.YEAR})
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """Names, as the question writes them, with their numbers as formulas, and whether the largest number wins."""
+
+    names: tuple[str, ...]
+    amounts: tuple[str, ...]
+    symbol: str
+
+    def holds(self, one: int, other: int) -> bool:
+        """Whether one goes beyond another in the direction asked for."""
+        return value_of(f"{self.amounts[one]} {self.symbol} {self.amounts[other]}") is True
+
+
+def which_is_more(case: Case) -> Derived | None:
+    """The entity with the largest or smallest value; nothing where two share it."""
+    asks = WHICH.search(case.text) or " or " in case.text
+    if case.asked.is_yes_or_no or not asks or _BY_HOW_MUCH.search(case.text):
+        return None
+    compared = _compared(case)
+    if compared is None:
+        return None
+    places = range(len(compared.names))
+    best = [one for one in places if all(compared.holds(one, other) for other in places if other != one)]
+    if len(best) != 1:
+        return None
+    told = ", ".join(f"{name}: {shown(said)}" for name, said in zip(compared.names, compared.amounts, strict=True))
+    return Derived(compared.names[best[0]], f"the {'largest' if compared.symbol == '>' else 'smallest'} of {told}")
+
+
+def whether_one_is_more(case: Case) -> Derived | None:
+    """Yes or no to "did A ... more than B", with A before the comparing word and B behind "than"."""
+    compared = _compared(case) if case.asked.is_yes_or_no and len(case.readings) == 2 else None
+    order = _in_order(case, compared.names) if compared else None
+    if compared is None or order is None or " or " in case.text:
+        return None
+    first, second, between = order
+    if not re.search(r"\b(?:than|before|after)\b", between):
+        return None
+    said = "yes" if compared.holds(first, second) else "no"
+    sides = f"{shown(compared.amounts[first])} {compared.symbol} {shown(compared.amounts[second])}"
+    return Derived(said, f"whether {sides}")
+
+
+def whether_beyond_a_number(case: Case) -> Derived | None:
+    """Yes or no to "did A make more than $100 million"."""
+    reading, found = case.only, _THRESHOLD.search(case.text)
+    if reading is None or found is None or not case.asked.is_yes_or_no or _NEGATED.search(case.text):
+        return None
+    known, limit = amount(case.asked, reading), read_value(case.text, found.end())
+    if known is None or limit is None or reading.key in _RANKS or reading.column is None:
+        return None
+    if reading.column.type in _MOMENTS:
+        return None
+    symbol = next(_SYMBOLS[name] for name in _SYMBOLS if found[name])
+    return worked_out(f"{known} {symbol} {case.text[found.end() : limit.end]}")
+
+
+def how_much_more(case: Case) -> Derived | None:
+    """A difference or ratio of two values, or a change in per cent."""
+    names = differing(case.readings) if len(case.readings) == 2 and not case.asked.is_yes_or_no else None
+    amounts = [text for reading in case.readings if (text := amount(case.asked, reading)) is not None]
+    column = case.readings[0].column
+    if not names or len(amounts) != 2 or column is None or _NEGATED.search(case.text):
+        return None
+    one, other = amounts
+    if column.type in _MOMENTS and not case.readings[0].counted:
+        return _time_between(case.text, one, other)
+    if _PERCENT.search(case.text):
+        return _percent(case, names, one, other)
+    larger, smaller = (one, other) if value_of(f"{one} >= {other}") is True else (other, one)
+    if re.search(r"\bhow many times\b.*\b(?:as|than)\b", case.text):
+        return worked_out(f"{larger} / {smaller}", "times")
+    return worked_out(f"{larger} - {smaller}", column.unit) if _BY_HOW_MUCH.search(case.text) else None
+
+
+def put_side_by_side(case: Case) -> Derived | None:
+    """Both numbers, and which is higher, where the question is what one is "compared to" the other."""
+    if not re.search(r"\bcompared? (?:to|with)\b|\bversus\b|\bvs\b", case.text) or case.asked.is_yes_or_no:
+        return None
+    names = differing(case.readings) if len(case.readings) == 2 else None
+    amounts = [text for reading in case.readings if (text := amount(case.asked, reading)) is not None]
+    column = case.readings[0].column
+    if not names or len(amounts) != 2 or column is None or column.type in _MOMENTS or _AMOUNTS.search(case.text):
+        return None
+    pairs = [(case.asked.written(name), text) for name, text in zip(names, amounts, strict=True)]
+    if value_of(f"{amounts[0]} < {amounts[1]}") is True:
+        pairs.reverse()
+    (name, higher), (other, lower) = pairs
+    values = value_of(higher), value_of(lower)
+    if values[0] is None or values[1] is None or values[0] == values[1]:
+        return None
+    said = f"{name} has the higher {column.label}: {in_words(values[0])}, against {in_words(values[1])} of {other}"
+    return Derived(said, f"{shown(higher)} > {shown(lower)}")
+
+
+def _compared(case: Case) -> _Compared | None:
+    """The names and numbers that the question compares, where all of them are known."""
+    names = differing(case.readings) if len(case.readings) > 1 else None
+    if not names or _NEGATED.search(case.text) or not all(map(case.asked.mark, names)):
+        return None
+    entry = compared_entry(case)
+    amounts: Sequence[str | None]
+    if entry is not None:
+        amounts, largest = entry.amounts, entry.largest
+    else:
+        amounts = [_number(case, reading) for reading in case.readings]
+        known = _largest_wins(case)
+        if known is None:
+            return None
+        largest = known
+    told = tuple(text for text in amounts if text is not None)
+    if len(told) != len(names) or any(value_of(f"{told[0]} < {text}") is None for text in told):
+        return None
+    return _Compared(tuple(case.asked.written(name) for name in names), told, ">" if largest else "<")
+
+
+def _number(case: Case, reading: Reading) -> str | None:
+    return number_of_games(case, reading) or amount(case.asked, part_of_games(case, reading))
+
+
+def _largest_wins(case: Case) -> bool | None:
+    """Whether the largest value is wanted; None where the words do not say just one thing."""
+    reading = case.readings[0]
+    column = reading.column
+    if column is not None and column.type in _MOMENTS and not reading.counted:
+        words = {found.lastgroup for found in _TIMES.finditer(_NO_TIME.sub("", case.text))}
+        return words == {"later"} if len(words) == 1 else None
+    if column is not None and column.type is Type.MONEY and _MANY_FOR_THE_MONEY.search(case.text):
+        return False
+    if reading.table.name == "get_stock_pe_ratio" and _BARGAIN.search(case.text):
+        return False
+    if (reading.key == "award_count" and not _is_covered(case.text)) or _is_about_a_change(case):
+        return None
+    words = {found.lastgroup for found in _AMOUNTS.finditer(_NO_AMOUNT.sub("", case.text))}
+    return (words == {"more"}) is not (reading.key in _RANKS) if len(words) == 1 else None
+
+
+def _is_covered(text: str) -> bool:
+    """Whether the number of all awards is also that up to the year in the question."""
+    found = _UNTIL.search(text)
+    return found is None or int(found["year"]) >= LAST_GRAMMY_YEAR
+
+
+def _is_about_a_change(case: Case) -> bool:
+    """Prices say nothing about which share rose more."""
+    return case.readings[0].key in _PRICES and bool(_CHANGE.search(case.text))
+
+
+def _in_order(case: Case, names: Sequence[str]) -> tuple[int, int, str] | None:
+    """Of two names the one that stands first in the question, the other, and the text between them."""
+    places = [place for name in names if (place := case.asked.place(name)) is not None]
+    if len(places) != 2 or places[0] == places[1]:
+        return None
+    first = places.index(min(places))
+    return first, 1 - first, case.text[min(places) : max(places)]
+
+
+def _time_between(text: str, one: str, other: str) -> Derived | None:
+    """Days, weeks, months or years between two dates.
+
+    Whole years are said only where they are also the difference of the calendar years: people mean either.
+    """
+    if not _BY_HOW_MUCH.search(text) and not re.search(r"\bhow (?:long|far apart)\b", text):
+        return None
+    unit = _SPAN.search(text)
+    span = worked_out(f"{unit['unit'] if unit else 'years'} between {one} and {other}")
+    if span is None or (unit and unit["unit"] != "years"):
+        return span
+    years = value_of(f"years between {one[:4]} and {other[:4]}")
+    return span if isinstance(years, Quantity) and in_words(years) == span.text else None
+
+
+def _percent(case: Case, names: Sequence[str], one: str, other: str) -> Derived | None:
+    """A change from the earlier day to the later, or what A has more than B in per cent of B."""
+    days = [str(reading.rows[0].cells.get("time", "")) if reading.rows else "" for reading in case.readings]
+    if all(days) and days[0] != days[1]:
+        before, after = (one, other) if days[0] < days[1] else (other, one)
+        return worked_out(f"percent change from {before} to {after}") if _CHANGE.search(case.text) else None
+    order = _in_order(case, names)
+    if order is None or " than " not in order[2]:
+        return None
+    return worked_out(f"percent change from {(one, other)[order[1]]} to {(one, other)[order[0]]}")

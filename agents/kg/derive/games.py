@@ -1,0 +1,104 @@
+"""What the games of a team come to: wins and losses, the teams that beat them, one game's outcome and place."""
+
+import re
+from dataclasses import replace
+
+from agents.kg.asked import AVERAGE, HOW_MANY, TOTAL
+from agents.kg.derive.readings import NUMBERS, Case, Derived, Reading, amount, worked_out
+from agents.kg.meant import AWAY, HOME, is_about_beating, letters_of, meant_rows, result_against_others
+
+_FARED = re.compile(r"\b(?:fared?|outcome|result)\b")
+_WORDS = {"W": "W (win)", "D": "D (draw)", "L": "L (loss)"}
+
+
+def number_of_games(case: Case, reading: Reading) -> str | None:
+    """How many games a team won, lost or drew, where the question counts them."""
+    if not _is_of_games(reading) or not (reading.counted or reading.key == "result"):
+        return None
+    letters = letters_of(case.text) or ({"W"} if re.search(r"\bsuccess", case.text) else set())
+    played = [row for row in reading.rows if row.cells.get("result")]
+    if len(letters) != 1 or not played or is_about_beating(case.text):
+        return None
+    meant = meant_rows(case.asked, played, reading.decided)
+    return str(sum("result" in reading.decided or row.cells["result"] in letters for row in meant))
+
+
+def part_of_games(case: Case, reading: Reading) -> Reading:
+    """The reading with the games only that the question means, such as those at home."""
+    rows = meant_rows(case.asked, reading.rows, reading.decided)
+    column = reading.column
+    if rows == reading.rows or column is None or column.type not in NUMBERS or reading.counted or reading.averaged:
+        return reading
+    cells = [row.cells.get(column.name) for row in rows]
+    return replace(reading, rows=rows, values=tuple(cell for cell in cells if not isinstance(cell, tuple | None)))
+
+
+def count_of_games(case: Case) -> Derived | None:
+    """The number of games that a team won, lost or drew, all of them or at home or away."""
+    reading = case.only
+    if reading is None or not HOW_MANY.search(case.text) or case.asked.is_yes_or_no:
+        return None
+    number = number_of_games(case, reading)
+    return Derived(number, f"counted {number} of {len(reading.rows)} games of {reading.name}") if number else None
+
+
+def total_of_games(case: Case) -> Derived | None:
+    """A sum or an average over the games that the question means."""
+    reading = case.only
+    if reading is None or len(reading.values) < 2 or not _is_of_games(reading) or case.asked.is_yes_or_no:
+        return None
+    if not (TOTAL.search(case.text) or AVERAGE.search(case.text)):
+        return None
+    formula = amount(case.asked, part_of_games(case, reading))
+    return worked_out(formula) if formula else None
+
+
+def opponents(case: Case) -> Derived | None:
+    """The teams that beat the team that was asked about, or that it beat."""
+    reading = case.only
+    if reading is None or reading.key not in {"result", "opponent", ""} or not reading.rows or reading.counted:
+        return None
+    letter = result_against_others(case.asked, reading.rows)
+    rows = [row for row in reading.rows if row.cells.get("result") == letter]
+    if letter is None or not rows or reading.decided:
+        return None
+    done = "won" if letter == "W" else "lost"
+    names = sorted({str(row.cells.get("opponent")) for row in rows})
+    return Derived(", ".join(names), f"the opponents of the {len(rows)} games that {reading.name} {done}")
+
+
+def one_game(case: Case) -> Derived | None:
+    """The outcome or the place of one game, also to "did they win" and "at home or away"."""
+    reading = case.only
+    if reading is None or len(reading.values) != 1 or reading.counted:
+        return None
+    value = str(reading.values[0])
+    if reading.key == "venue":
+        return _venue(case, value)
+    return _outcome(case, value) if reading.key == "result" and value in _WORDS else None
+
+
+def _venue(case: Case, value: str) -> Derived | None:
+    home, away = bool(HOME.search(case.text)), bool(AWAY.search(case.text))
+    if home and away:
+        return Derived(value, f"the venue is {value}")
+    if (home or away) and case.asked.is_yes_or_no:
+        return _yes(home is (value == "Home"), f"the venue is {value}")
+    return None
+
+
+def _outcome(case: Case, value: str) -> Derived | None:
+    letters = letters_of(case.text)
+    if _FARED.search(case.text) or letters >= {"W", "L"}:
+        return Derived(_WORDS[value], f"the result is {value}")
+    if len(letters) == 1 and case.asked.is_yes_or_no:
+        return _yes(value in letters, f"the result is {value}")
+    return None
+
+
+def _is_of_games(reading: Reading) -> bool:
+    return bool(reading.rows) and "result" in reading.rows[0].cells
+
+
+def _yes(holds: bool, reason: str) -> Derived:
+    return Derived("yes" if holds else "no", reason)

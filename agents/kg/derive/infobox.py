@@ -1,0 +1,126 @@
+"""Entries of an encyclopedia's information box that a question asks for by name."""
+
+import re
+from dataclasses import dataclass
+
+from agents.kg.derive.readings import Case, Derived, Reading
+from agents.kg.names import contains_words, same_name
+from agents.kg.results import Row
+
+_FOUNDED = r"established(?:_date)?|founded|formation|foundation|opened|year_completed|inaugurated|consecration_year"
+_COMPARED = (
+    (
+        r"longer history|older|oldest|(?:founded|established|opened) (?:earlier|first)|historical record",
+        _FOUNDED,
+        False,
+    ),
+    (r"newer|newest|younger|youngest|(?:founded|established|opened) later", _FOUNDED, True),
+    (r"bright(?:er|est|ness)", "appmag_v", False),  # the smaller the apparent magnitude, the brighter a star
+    (r"more populous|larger population|more (?:people|inhabitants|residents)", "population_total|population", True),
+    (r"higher elevation|higher above sea level", "elevation_m", True),
+)
+_YEAR = re.compile(r"\b(?:[5-9][0-9]{2}|1[0-9]{3}|20[0-9]{2})\b")
+_FIRST_NUMBER = re.compile(r"-?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?")
+_ALTERNATIVES = re.compile(r"\b(?P<one>[a-z]+) or (?:a |an )?(?P<other>[a-z]+)\b")
+_HOW_MANY_OF = re.compile(r"\bhow many (?:[a-z]+ )??(?P<things>[a-z]+)s\b")
+_ROLE = re.compile(
+    r"\b(?:publisher|developer|composer|architect|director|designer|owner|operator|currency|capital)s?\b"
+)
+_RELEASED = re.compile(r"\b(?:released?|launch(?:ed)?)\b")
+_START_DATE = re.compile(r"^(?:start )?date(?: and age)? (?P<year>[0-9]{4}) (?P<month>[0-9]{1,2}) (?P<day>[0-9]{1,2})$")
+_MARKUP = re.compile(r"[{}*|=<>]|\blist\b")
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedEntry:
+    """One number of each article, as formulas, and whether the largest is asked for."""
+
+    amounts: tuple[str | None, ...]
+    largest: bool
+
+
+def compared_entry(case: Case) -> ComparedEntry | None:
+    """The entry of several articles that the question compares; all of them must have it under the same name."""
+    if not all(_is_the_article(reading) for reading in case.readings):
+        return None
+    for words, keys, largest in _COMPARED:
+        if not re.search(rf"\b(?:{words})\b", case.text):
+            continue
+        names = [key for key in case.readings[0].rows[0].cells if re.fullmatch(keys, key)]
+        pattern = _YEAR if keys == _FOUNDED else _FIRST_NUMBER
+        for name in names:
+            found = [pattern.search(_cell(reading.rows[0], name)) for reading in case.readings]
+            amounts = tuple(match.group() for match in found if match)
+            if len(amounts) == len(case.readings):
+                return ComparedEntry(amounts, largest)
+    return None
+
+
+def entry(case: Case) -> Derived | None:
+    """The entry of one article that answers by itself."""
+    reading = case.only
+    if reading is None or not _is_the_article(reading):
+        return None
+    for rule in (_one_of_two, _number_of_things, _role, _day_of_release):
+        said = rule(case, reading)
+        if said is not None:
+            return said
+    return None
+
+
+def _one_of_two(case: Case, reading: Reading) -> Derived | None:
+    """To "is it private or public" the one of the two words that stands in the article's type."""
+    found = _ALTERNATIVES.search(case.text)
+    if found is None or not case.asked.is_yes_or_no:
+        return None
+    kind = re.findall(r"[a-z]+", _cell(reading.rows[0], "type").casefold())
+    named = [word for word in (found["one"], found["other"]) if word in kind]
+    return Derived(named[0], f"the type is {_cell(reading.rows[0], 'type')}") if len(named) == 1 else None
+
+
+def _number_of_things(case: Case, reading: Reading) -> Derived | None:
+    found = _HOW_MANY_OF.search(case.text)
+    if found is None:
+        return None
+    for key in (f"{found['things']}_{word}" for word in ("quantity", "count", "number")):
+        number = _cell(reading.rows[0], key)
+        if number.isdecimal():
+            return Derived(number, f"the {key.replace('_', ' ')} is {number}")
+    return None
+
+
+def _role(case: Case, reading: Reading) -> Derived | None:
+    """Who has a part in the thing that the article is about, such as its publisher."""
+    found = _ROLE.search(case.text)
+    if found is None or len(_ROLE.findall(case.text)) != 1 or case.asked.place(reading.name) is None:
+        return None
+    if not re.search(rf"\b(?:who|what|the)\b.*{found.group()} (?:of|for|behind)\b", case.text):
+        return None
+    key = found.group().removesuffix("s")
+    value = _cell(reading.rows[0], key).strip(" ,;")
+    return Derived(value, f"the {key} is {value}") if 0 < len(value) <= 60 and not _MARKUP.search(value) else None
+
+
+def _day_of_release(case: Case, reading: Reading) -> Derived | None:
+    if not case.text.startswith(("when", "on what", "what day", "what date")) or not _RELEASED.search(case.text):
+        return None
+    if case.asked.place(reading.name) is None or re.search(r"\b(?:version|latest|last|newest|next)\b", case.text):
+        return None
+    found = _START_DATE.match(_cell(reading.rows[0], "released"))
+    if found is None:
+        return None
+    day = f"{found['year']}-{int(found['month']):02}-{int(found['day']):02}"
+    return Derived(day, f"the day of release is {day}")
+
+
+def _is_the_article(reading: Reading) -> bool:
+    """Whether the one article found has the name that was asked for; the search may find another."""
+    if reading.table.name != "get_open" or len(reading.rows) != 1:
+        return False
+    entity, name = reading.rows[0].entity, reading.name
+    return same_name(entity, name) or contains_words(entity, name) or contains_words(name, entity)
+
+
+def _cell(row: Row, key: str) -> str:
+    cell = row.cells.get(key)
+    return cell if isinstance(cell, str) else ""

@@ -1,0 +1,245 @@
+"""What the calls of a question found, one reading per entity that was asked about."""
+
+import datetime as dt
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from agents.kg.asked import AVERAGE, TOTAL, Asked, ask, keeps_dates
+from agents.kg.language import Average, Call, Condition, Program, Statement
+from agents.kg.results import Result, Row, Status, Value
+from agents.kg.schema import Column, Domain, Table, Type, load_schema
+from agents.reasoning import CalendarDate, ExpressionError, Quantity, evaluate, in_words
+from agents.reasoning import Value as Computed
+
+NUMBERS = frozenset({Type.NUMBER, Type.MONEY})
+_PRICES = frozenset({"open", "high", "low", "close", "value"})
+_WITHOUT_SUM = frozenset({"rating", "rank", "order", "ceremony", "Poss", "fg_pct", "fg3_pct", "ft_pct"}) | _PRICES
+_MOST_SHOWN = 120
+_LARGEST = 10**25
+_UNITS = frozenset({"minutes", "weeks"})
+"""Units of columns that a formula can hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """An answer that follows from values of the graph, and how, for the trace."""
+
+    text: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The result of a call and of the sorts after it.
+
+    `call` has the names as the program wrote them; `column` is the key whose `values` were taken (of `table`), None
+    for whole records; `counted` and `averaged`: the value is a number of rows, or a mean.
+    """
+
+    call: Call
+    conditions: tuple[Condition, ...]
+    table: Table
+    column: Column | None
+    values: tuple[Value, ...]
+    rows: tuple[Row, ...]
+    counted: bool = False
+    averaged: bool = False
+
+    @property
+    def key(self) -> str:
+        """The name of the column, or nothing."""
+        return self.column.name if self.column is not None else ""
+
+    @property
+    def decided(self) -> frozenset[str]:
+        """The keys for which there are conditions."""
+        return frozenset(condition.key for condition in self.conditions)
+
+    @property
+    def name(self) -> str:
+        """The first name of the call."""
+        return next((argument for argument in self.call.arguments if isinstance(argument, str)), "")
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A question with all that its calls found; `today` is the day on which it is asked, where that is known."""
+
+    asked: Asked
+    question: str
+    domain: Domain
+    readings: tuple[Reading, ...]
+    today: dt.date | None
+
+    @property
+    def text(self) -> str:
+        """The question's words, names masked."""
+        return self.asked.text
+
+    @property
+    def only(self) -> Reading | None:
+        """The reading, where there is just one."""
+        return self.readings[0] if len(self.readings) == 1 else None
+
+
+def read_case(
+    question: str, domain: Domain, program: Program, results: Sequence[Result], today: dt.date | None
+) -> Case | None:
+    """The case, or None where any call failed or may have missed something."""
+    if len(results) != len(program.statements) or not keeps_dates(question, program):
+        return None
+    if any(result.status is not Status.OK or result.partial for result in results):
+        return None
+    readings = []
+    for statement, result in zip(program.statements, results, strict=True):
+        if isinstance(statement, Call):
+            readings.append(_first(statement, result, load_schema(domain).tables[statement.table]))
+        elif readings:
+            readings[-1] = _refined(readings[-1], statement, result, load_schema(domain).tables)
+        else:
+            return None
+    split = tuple(part for reading in readings for part in _by_entity(reading))
+    return Case(ask(question, domain, program), question, domain, split, today)
+
+
+def differing(readings: Sequence[Reading]) -> list[str] | None:
+    """The arguments in which calls differ that are alike in everything else, or None where they are not alike."""
+    first = readings[0]
+    places = {
+        place
+        for reading in readings
+        for place, pair in enumerate(_padded(first.call, reading.call))
+        if pair[0] != pair[1]
+    }
+    if len(readings) < 2 or len(places) != 1:
+        return None
+    for reading in readings:
+        if (reading.call.table, reading.key, reading.conditions) != (first.call.table, first.key, first.conditions):
+            return None
+        if (reading.counted, reading.averaged) != (first.counted, first.averaged):
+            return None
+    place = places.pop()
+    names = [reading.call.arguments[place] if place < len(reading.call.arguments) else None for reading in readings]
+    told = [name for name in names if isinstance(name, str)]
+    return told if len(set(told)) == len(readings) else None
+
+
+def amount(asked: Asked, reading: Reading) -> str | None:
+    """The one number or date of a reading as a formula writes it: a value, a count, a mean or a sum; None if unsure."""
+    column = reading.column
+    values = [value for value in reading.values if value is not None]
+    if reading.counted or reading.averaged:
+        return plain_number(values[0]) if len(values) == 1 else None
+    if column is None or column.type not in NUMBERS | {Type.DATE, Type.YEAR}:
+        return None
+    written = [text for value in values if (text := _formula(value, column)) is not None]
+    if len(written) != len(values) or not written:
+        return None
+    return written[0] if len(written) == 1 else _together(asked, column, written)
+
+
+def _together(asked: Asked, column: Column, written: Sequence[str]) -> str | None:
+    """The formula of several numbers' mean or sum."""
+    if column.type not in NUMBERS:
+        return None
+    if AVERAGE.search(asked.text):
+        return f"(({' + '.join(written)}) / {len(written)})"
+    summable = TOTAL.search(asked.text) or column.name not in _WITHOUT_SUM
+    return f"({' + '.join(written)})" if summable else None
+
+
+def value_of(formula: str) -> Computed | None:
+    """The value of a formula, or None."""
+    try:
+        return evaluate(formula)
+    except ExpressionError:
+        return None
+
+
+def worked_out(formula: str, unit: str = "") -> Derived | None:
+    """The value of a formula as an answer; a plain number is followed by `unit`."""
+    value = value_of(formula)
+    if value is None or isinstance(value, CalendarDate):
+        return None
+    said = in_words(value)
+    if unit and isinstance(value, Quantity) and not value.unit.name:
+        said = f"{said} {unit}"
+    return Derived(said, f"computed {shown(formula)} = {said}")
+
+
+def shown(formula: str) -> str:
+    """A formula for the trace; of a long one only its beginning, and its value."""
+    value = value_of(formula)
+    if len(formula) <= _MOST_SHOWN or value is None:
+        return formula
+    return f"{formula[:_MOST_SHOWN].rsplit(' ', 2)[0]} + ...) = {in_words(value)}"
+
+
+def plain_number(value: Value) -> str | None:
+    """A number without exponent; None for anything else, and for numbers that no formula holds."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    number = Decimal(repr(value))
+    if not number.is_finite() or abs(number) >= _LARGEST:
+        return None
+    return format(number.quantize(1) if number == number.to_integral_value() else number, "f")
+
+
+def _formula(value: Value, column: Column) -> str | None:
+    if column.type is Type.DATE:
+        return str(value) if re.fullmatch(r"[0-9]{4}(?:-[0-9]{2}-[0-9]{2})?", str(value)) else None
+    number = plain_number(value)
+    if number is None or column.type is not Type.MONEY:
+        return f"{number} {column.unit}" if number is not None and column.unit in _UNITS else number
+    return f"-${number[1:]}" if number.startswith("-") else f"${number}"
+
+
+def _first(call: Call, result: Result, table: Table) -> Reading:
+    key = call.select or table.default_key
+    column = table.column(key) if key else None
+    return Reading(call, call.conditions, table, column, result.values, result.rows, counted=call.count)
+
+
+def _refined(reading: Reading, statement: Statement, result: Result, tables: Mapping[str, Table]) -> Reading:
+    if isinstance(statement, Average):
+        return replace(reading, values=result.values, averaged=True)
+    if isinstance(statement, Call):
+        return reading
+    table, rows_of = reading.table, reading.column.rows_of if reading.column else None
+    if rows_of:
+        table = tables[rows_of]
+    column = table.column(statement.select) if statement.select else None
+    return replace(
+        reading,
+        conditions=reading.conditions + statement.conditions,
+        table=table,
+        column=column,
+        values=result.values,
+        rows=result.rows,
+        counted=statement.count,
+    )
+
+
+def _by_entity(reading: Reading) -> list[Reading]:
+    """A call over a list of names gave rows of each: a reading for each. Rows that they share stay one reading."""
+    place = next((i for i, argument in enumerate(reading.call.arguments) if isinstance(argument, tuple)), None)
+    names = reading.call.arguments[place] if place is not None else ()
+    entities = list(dict.fromkeys(row.entity for row in reading.rows))
+    if place is None or not isinstance(names, tuple) or reading.counted or len(names) != len(entities):
+        return [reading]
+    parts = []
+    for name, entity in zip(names, entities, strict=True):
+        rows = tuple(row for row in reading.rows if row.entity == entity)
+        arguments = (*reading.call.arguments[:place], name, *reading.call.arguments[place + 1 :])
+        cells = [row.cells.get(reading.key) for row in rows]
+        values = tuple(cell for cell in cells if cell is not None and not isinstance(cell, tuple))
+        parts.append(replace(reading, call=replace(reading.call, arguments=arguments), rows=rows, values=values))
+    return parts
+
+
+def _padded(one: Call, other: Call) -> list[tuple[object, object]]:
+    longest = max(len(one.arguments), len(other.arguments))
+    pad = (None,) * longest
+    return list(zip((*one.arguments, *pad)[:longest], (*other.arguments, *pad)[:longest], strict=True))

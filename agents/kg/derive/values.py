@@ -1,0 +1,183 @@
+"""What the values of one call come to: a count, a total, a yes or no, the beginning of a span."""
+
+import re
+
+from agents.kg.asked import AVERAGE, HOW_MANY, WHICH
+from agents.kg.derive.comparison import LAST_GRAMMY_YEAR
+from agents.kg.derive.readings import Case, Derived, Reading, amount, worked_out
+from agents.kg.direct import COMPLETE
+from agents.kg.language import Key
+from agents.kg.meant import meant_rows
+from agents.kg.names import fold
+from agents.kg.readable import readable
+from agents.kg.schema import Type
+
+MOST_DAYS = 6
+"""More dates than fit into an answer of 75 tokens: a tokenizer that splits digits needs ten for a date."""
+
+_ANY = re.compile(r"\b(?:any|ever|at least one|a single)\b")
+_NOT_ALL = re.compile(r"\b(?:than|as (?:many|much)|other|except|not)\b|n't\b")
+_ANOTHER = re.compile(r"\b(?:another|other|different|before|prior to|change[ds]?|differ)\b")
+_ORIGINAL = re.compile(r"\b(?:original(?:ly)?|initial(?:ly)?|at first|first|official(?:ly)?)\b")
+_NAMED = re.compile(r"\b(?:title[ds]?|names?|named|called|known)\b")
+_WHICH_DAYS = re.compile(r"\b(?:which|what) (?:trading )?(?:days?|dates?)\b|\bthe (?:days|dates)\b")
+_BEGIN = re.compile(r"\b(?:start(?:ed)?|beg[iau]n|form(?:ed)?|found(?:ed)?|come together|came together|active since)\b")
+_END = re.compile(r"\b(?:end(?:ed)?|break up|broke up|split|disband(?:ed)?|stop(?:ped)?|die[ds]?|until)\b")
+_UP_TO = re.compile(r"\b(?:until|up to|by|through|before)\b[^?]*?\b(?P<year>(?:19|20)[0-9]{2})\b")
+_SINGLE_DAYS = re.compile(r"\b(?:average|mean|daily|each|every|per day|highest|lowest|most|least|which|on what)\b")
+_AGE = re.compile(r"\bhow old (?:is|was|were|would)\b|\bwhat age\b|\bage of\b|\bat what age\b")
+_BIRTHS = frozenset({"birthday", "birth_date"})
+
+
+def original_title(case: Case) -> Derived | None:
+    """Whether A is the original title, or whether there was another one before it."""
+    reading = case.only
+    if reading is None or reading.key != "original_title" or len(reading.values) != 1 or not case.asked.is_yes_or_no:
+        return None
+    if not (_ORIGINAL.search(case.text) and _NAMED.search(case.text)) or WHICH.search(case.text):
+        return None
+    first = str(reading.values[0])
+    same = fold(first) == fold(reading.name)
+    said = "yes" if same is not bool(_ANOTHER.search(case.text)) else "no"
+    return Derived(said, f"the original title is {first}, {'just as' if same else 'other than'} {reading.name}")
+
+
+def original_language(case: Case) -> Derived | None:
+    """Which it was, where the question is whether there was one: nobody doubts that a film has a language."""
+    reading = case.only
+    if reading is None or reading.key != "original_language" or len(reading.values) != 1:
+        return None
+    if not case.asked.is_yes_or_no or not re.search(r"\b(?:an|another|any) (?:\w+ )?language\b", case.text):
+        return None
+    said = readable(reading.values[0], reading.column)
+    return Derived(said, f"the original language is {said}")
+
+
+def count(case: Case) -> Derived | None:
+    """A number of rows, where the question asks how often, or whether there are any."""
+    reading = case.only
+    if reading is None or not reading.counted or len(reading.values) != 1:
+        return None
+    number = reading.values[0]
+    if number == len(reading.rows):
+        number = len(meant_rows(case.asked, reading.rows, reading.decided))
+    if _NOT_ALL.search(case.text) or (number == 0 and reading.table.name not in COMPLETE):
+        return None
+    if case.asked.is_yes_or_no:
+        said = "yes" if number else "no"
+        return Derived(said, f"the graph knows {number} of them") if _ANY.search(case.text) else None
+    return Derived(str(number), f"counted {number} rows") if HOW_MANY.search(case.text) else None
+
+
+def awards_up_to(case: Case) -> Derived | None:
+    """The number of Grammys up to a year: those whose years are known, or all where the table ends before."""
+    reading, limit = case.only, _UP_TO.search(case.text)
+    if reading is None or limit is None or not HOW_MANY.search(case.text) or case.asked.is_yes_or_no:
+        return None
+    year = int(limit["year"]) - (limit.group().startswith("before"))
+    if reading.key == "award_date" and not reading.counted:
+        years = [int(str(value)) for value in reading.values if str(value).isdecimal()]
+        number = sum(one <= year for one in years)
+        return Derived(str(number), f"of the award years {years} {number} are not after {year}")
+    if reading.key == "award_count" and len(reading.values) == 1 and year >= LAST_GRAMMY_YEAR:
+        return Derived(str(reading.values[0]), f"the table of awards ends with {LAST_GRAMMY_YEAR}")
+    return None
+
+
+def days_that_meet(case: Case) -> Derived | None:
+    """The days on which one price was above another, as the calls' conditions say."""
+    reading = case.only
+    if reading is None or reading.column is None or reading.column.type is not Type.DATE or not reading.values:
+        return None
+    if not any(isinstance(condition.value, Key) for condition in reading.conditions):
+        return None
+    if not _WHICH_DAYS.search(case.text) or case.asked.is_yes_or_no or len(reading.values) > MOST_DAYS:
+        return None
+    days = ", ".join(str(value) for value in reading.values)
+    return Derived(days, f"{len(reading.values)} of the days meet the condition")
+
+
+def volume_of_days(case: Case) -> Derived | None:
+    """The shares traded in a span of days: those of all days together, unless the question wants days apart."""
+    reading = case.only
+    if reading is None or reading.key != "volume" or len(reading.values) < 2 or _SINGLE_DAYS.search(case.text):
+        return None
+    if case.asked.is_yes_or_no or AVERAGE.search(case.text) or not re.search(r"\bvolume\b|\bshares\b", case.text):
+        return None
+    written = amount(case.asked, reading)
+    return worked_out(written, reading.column.unit if reading.column else "") if written else None
+
+
+def life_span(case: Case) -> Derived | None:
+    """Begin or end of a band or a life."""
+    reading = case.only
+    if (
+        reading is None
+        or reading.key != "lifespan"
+        or not reading.values
+        or not case.text.startswith(("when", "what year", "which year", "in what year", "in which year"))
+    ):
+        return None
+    begins, ends = bool(_BEGIN.search(case.text)), bool(_END.search(case.text))
+    if begins and not ends:
+        return Derived(str(reading.values[0]), "the beginning of the life span")
+    if ends and not begins and len(reading.values) == 2:
+        return Derived(str(reading.values[1]), "the end of the life span")
+    return None
+
+
+def age(case: Case) -> Derived | None:
+    """How old somebody is today, or was at the time of something else that was looked up.
+
+    Of two dates of which one is a year only, the difference of the years is the age that people name.
+    """
+    if not _AGE.search(case.text):
+        return None
+    births = [reading for reading in case.readings if reading.key in _BIRTHS]
+    moments = [reading for reading in case.readings if reading.key not in _BIRTHS]
+    if len(births) != 1 or len(moments) > 1 or len(births[0].values) != 1:
+        return None
+    born = amount(case.asked, births[0])
+    if moments:
+        on = amount(case.asked, moments[0]) if _is_moment(moments[0]) else None
+    else:
+        on = (
+            str(case.today)
+            if case.today and re.search(r"\bhow old is\b|\b(?:age of|current age)\b", case.text)
+            else None
+        )
+        if re.search(r"\b(?:when|at the time|in [0-9]{4})\b", case.text):
+            return None
+    if born is None or on is None:
+        return None
+    return worked_out(f"age on {on} born {born}")
+
+
+def several_years(case: Case) -> Derived | None:
+    """The winners of one award over some years, in the order of the calls."""
+    readings = case.readings
+    if len(readings) < 2 or case.asked.is_yes_or_no or any(r.table.name != "get_grammy_year" for r in readings):
+        return None
+    keys = {(reading.key, reading.conditions, reading.counted) for reading in readings}
+    if len(keys) != 1 or not readings[0].key or not all(reading.values for reading in readings):
+        return None
+    if not WHICH.search(case.text) or re.search(r"\b(?:more|most|than|same|both|or)\b", case.text):
+        return None
+    names = [str(value) for reading in readings for value in reading.values]
+    return Derived(", ".join(dict.fromkeys(names)), f"the values of {len(readings)} years together")
+
+
+def confirmed_name(case: Case) -> Derived | None:
+    """Who has 21 awards: a name that the question lacks, whose number is the one in the question."""
+    reading = case.only
+    if reading is None or not case.text.startswith("who is") or case.asked.place(reading.name) is not None:
+        return None
+    if reading.column is None or reading.column.type is not Type.NUMBER or len(reading.values) != 1:
+        return None
+    if not re.search(rf"\b{re.escape(str(reading.values[0]))}\b", case.text) or not reading.rows:
+        return None
+    return Derived(reading.rows[0].entity, f"the number in the question, {reading.values[0]}, is theirs")
+
+
+def _is_moment(reading: Reading) -> bool:
+    return reading.column is not None and reading.column.type in {Type.DATE, Type.YEAR} and len(reading.values) == 1

@@ -1,0 +1,210 @@
+"""A trained classifier: a folder with `config.json` and `weights.safetensors`, written by `python -m training.router`.
+
+It knows one or more fields of a route. Its parts are an encoder with a head per field, hashed n-grams with a linear
+model per field, or both; what they say is mixed with the weights of the configuration, which were fitted so that the
+probabilities are calibrated.
+"""
+
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from agents.questions.calibration import Logs, MixingWeights, average_logs, log_softmax, mixed
+from agents.questions.network import Pooling, QuestionNetwork, QuestionTokenizer, add_update, load_encoder
+from agents.questions.ngrams import hashed_rows
+from agents.settings import SettingsError
+from models.manifest import WeightsMissingError, cache_folder, locate
+
+FORMAT = 1
+CONFIG_FILE = "config.json"
+WEIGHTS_FILE = "weights.safetensors"
+SHIPPED = Path(__file__).parents[2] / "models" / "routers"
+
+HEAD, UPDATE, NGRAMS = "head.", "encoder.", "ngrams."
+"""Beginnings of the tensors' names in the weights file; the first two stand behind the member's number and a dot."""
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class FieldConfig(_Frozen):
+    """One field: its classes in the order of the heads' rows, and how much each part counts."""
+
+    labels: Annotated[tuple[str, ...], Field(min_length=2)]
+    encoder_weight: Annotated[float, Field(ge=0)]
+    ngram_weight: Annotated[float, Field(ge=0)] = 0.0
+
+
+class ClassifierConfig(_Frozen):
+    """What `config.json` says. `base` is the manifest's name of the encoder, None where there are only n-grams."""
+
+    format: Literal[1]
+    base: str | None
+    members: Annotated[int, Field(ge=0, le=16)] = 1
+    """How many encoders were tuned from the base; their log-probabilities are averaged."""
+    pooling: Pooling = "mean"
+    max_tokens: Annotated[int, Field(ge=8, le=512)] = 64
+    ngram_buckets: Annotated[int, Field(ge=0)] = 0
+    """0: no n-grams."""
+    fields: Annotated[dict[str, FieldConfig], Field(min_length=1)]
+    trained_on: str
+    licence: str
+
+
+def locate_classifier(name: str) -> Path:
+    """The folder of classifier `name`: shipped in `models/routers`, or in the cache of fetched models.
+
+    Raises:
+        WeightsMissingError: it is in neither place or lacks a file; the message names the command that trains it.
+    """
+    places = (SHIPPED / name, cache_folder() / name)
+    folder = next((place for place in places if place.is_dir()), places[0])
+    for file in (CONFIG_FILE, WEIGHTS_FILE):
+        if not (folder / file).is_file():
+            raise WeightsMissingError(
+                f"classifier {name}: {folder / file} is missing. Train it with: "
+                f"python -m training.router --config {name} --out {places[1]}"
+            )
+    return folder
+
+
+def read_config(folder: Path) -> ClassifierConfig:
+    """The configuration of a classifier's folder.
+
+    Raises:
+        SettingsError: it cannot be read, or says something that this version does not know.
+    """
+    path = folder / CONFIG_FILE
+    try:
+        return ClassifierConfig.model_validate_json(path.read_bytes())
+    except ValidationError as error:
+        faults = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors(include_url=False))
+        raise SettingsError(f"{path}: {faults}") from None
+    except OSError as error:
+        raise SettingsError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+class Classifier:
+    """Gives probabilities for the fields of one trained folder. Construction is cheap; `warm_up` loads.
+
+    Args:
+        folder: Where `config.json` and `weights.safetensors` lie.
+        device: A torch device for the encoder.
+        encoder_folder: Where the base encoder lies; default: where the manifest's model is.
+    """
+
+    def __init__(self, folder: Path, device: str = "cpu", encoder_folder: Path | None = None) -> None:
+        self.config = read_config(folder)
+        self._folder = folder
+        self._device = device
+        self._encoder_folder = encoder_folder
+        self._tensors: dict[str, Any] | None = None
+        self._networks: list[QuestionNetwork] = []
+        self._tokenizer: QuestionTokenizer | None = None
+        self._lock = threading.Lock()
+
+    def check_weights(self) -> None:
+        """Raise `WeightsMissingError` where the base encoder is missing; loads nothing."""
+        self._base_folder()
+
+    def _base_folder(self) -> Path | None:
+        if self.config.base is None or self._encoder_folder is not None:
+            return self._encoder_folder
+        return locate(self.config.base)
+
+    def warm_up(self) -> None:
+        """Load weights, once.
+
+        Raises:
+            WeightsMissingError: the base encoder is missing.
+            SettingsError: the weights do not belong to this configuration or to this encoder.
+        """
+        with self._lock:
+            if self._tensors is None:
+                self._load()
+
+    def close(self) -> None:
+        """Release the weights."""
+        self._tensors = self._tokenizer = None
+        self._networks = []
+
+    def probabilities(self, texts: Sequence[str]) -> dict[str, NDArray[np.float64]]:
+        """For each field an array of shape (texts, classes) whose rows sum to 1; all texts go in one forward pass."""
+        return {field: np.exp(logs) for field, logs in self.log_probabilities(texts).items()}
+
+    def log_probabilities(self, texts: Sequence[str]) -> dict[str, Logs]:
+        """The same as logarithms."""
+        self.warm_up()
+        if not texts:
+            return {name: np.zeros((0, len(field.labels))) for name, field in self.config.fields.items()}
+        encoder, ngrams = self._encoder_logs(texts), self._ngram_logs(texts)
+        return {
+            name: mixed(encoder.get(name), ngrams.get(name), MixingWeights(field.encoder_weight, field.ngram_weight))
+            for name, field in self.config.fields.items()
+        }
+
+    def _load(self) -> None:
+        from safetensors.numpy import load_file
+
+        tensors = load_file(self._folder / WEIGHTS_FILE)
+        base = self._base_folder()
+        try:
+            if base is not None:
+                self._networks = [self._network(base, tensors, number) for number in range(self.config.members)]
+                self._tokenizer = QuestionTokenizer(base, self.config.max_tokens)
+            if self.config.ngram_buckets:
+                tensors = {name: array.astype(np.float32) for name, array in tensors.items() if NGRAMS in name}
+                self._check_ngrams(tensors)
+        except (KeyError, RuntimeError) as error:
+            raise SettingsError(f"{self._folder}: the weights do not fit the configuration: {error}") from error
+        self._tensors = tensors
+
+    def _network(self, base: Path, tensors: Mapping[str, Any], number: int) -> QuestionNetwork:
+        import torch
+
+        loaded = {name: torch.from_numpy(array) for name, array in _beginning(tensors, f"{number}.").items()}
+        encoder = load_encoder(base)
+        add_update(encoder, _beginning(loaded, UPDATE))
+        heads = {name: tensor.float().to(self._device) for name, tensor in _beginning(loaded, HEAD).items()}
+        for name, field in self.config.fields.items():
+            if tuple(heads[f"{name}.weight"].shape) != (len(field.labels), encoder.config.hidden_size):
+                raise KeyError(f"{HEAD}{name}.weight has shape {tuple(heads[f'{name}.weight'].shape)}")
+        return QuestionNetwork(encoder.to(self._device), heads, tuple(self.config.fields), self.config.pooling)
+
+    def _check_ngrams(self, tensors: Mapping[str, NDArray[np.float32]]) -> None:
+        for name, field in self.config.fields.items():
+            shape = tensors[f"{NGRAMS}{name}.weight"].shape
+            if shape != (self.config.ngram_buckets, len(field.labels)) or f"{NGRAMS}rarity" not in tensors:
+                raise KeyError(f"{NGRAMS}{name}.weight has shape {shape}")
+
+    def _encoder_logs(self, texts: Sequence[str]) -> dict[str, Logs]:
+        if self._tokenizer is None:
+            return {}
+        import torch
+
+        batch = self._tokenizer.batch(self._tokenizer.tokens(texts), self._device)
+        with torch.inference_mode():
+            said = [network.logits(batch) for network in self._networks]
+        members = [{name: log_softmax(logits.float().cpu().numpy()) for name, logits in one.items()} for one in said]
+        return {name: average_logs([one[name] for one in members]) for name in self.config.fields}
+
+    def _ngram_logs(self, texts: Sequence[str]) -> dict[str, Logs]:
+        if not self.config.ngram_buckets or self._tensors is None:
+            return {}
+        rows = hashed_rows(texts, self._tensors[f"{NGRAMS}rarity"])
+        return {
+            name: log_softmax(
+                rows.times(self._tensors[f"{NGRAMS}{name}.weight"]) + self._tensors[f"{NGRAMS}{name}.bias"]
+            )
+            for name in self.config.fields
+        }
+
+
+def _beginning(tensors: Mapping[str, Any], beginning: str) -> dict[str, Any]:
+    return {name.removeprefix(beginning): tensor for name, tensor in tensors.items() if name.startswith(beginning)}

@@ -1,0 +1,74 @@
+"""Routing by trained classifiers (NEC 2.2 has three, one per field): the whole batch in one forward pass of each."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from agents.contracts import Query, Route
+from agents.deadline import Deadline
+from agents.questions.classifier import Classifier, locate_classifier
+from agents.questions.entities import entity_entries
+from agents.questions.routes import field_entry
+from agents.settings import EncoderRouter, SettingsError
+
+
+class EncoderQuestionRouter:
+    """Asks each classifier of the settings; together they must not give one field twice.
+
+    Args:
+        settings: Names of the classifiers, device, and how many questions share a forward pass.
+        classifiers: The classifiers themselves, where they are at hand already.
+    """
+
+    def __init__(self, settings: EncoderRouter, classifiers: Sequence[Classifier] | None = None) -> None:
+        self._settings = settings
+        self._given = classifiers
+        self._classifiers: list[Classifier] | None = None
+
+    def check_weights(self) -> None:
+        """Raise `WeightsMissingError` where a classifier or its encoder is missing, `SettingsError` where two clash."""
+        for classifier in self._opened():
+            classifier.check_weights()
+
+    def warm_up(self) -> None:
+        """Load all classifiers; raises what `check_weights` raises."""
+        for classifier in self._opened():
+            classifier.warm_up()
+
+    def close(self) -> None:
+        """Release the weights."""
+        for classifier in self._classifiers or ():
+            classifier.close()
+
+    def route(self, queries: Sequence[Query], deadline: Deadline) -> list[Route]:
+        """One route per query; a query that is reached after the deadline gets its entities alone."""
+        routes: list[Route] = [{} for _ in queries]
+        size = self._settings.batch_size
+        for start in range(0, len(queries), size):
+            texts = [query.text for query in queries[start : start + size]]
+            if not deadline.expired:
+                for route, fields in zip(routes[start : start + size], self._fields(texts), strict=True):
+                    route.update(fields)
+        for route, query in zip(routes, queries, strict=True):
+            route["entities"] = entity_entries(query.text)
+        return routes
+
+    def _fields(self, texts: Sequence[str]) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = [{} for _ in texts]
+        for classifier in self._opened():
+            for field, rows in classifier.probabilities(texts).items():
+                labels = classifier.config.fields[field].labels
+                for entries, row in zip(found, rows, strict=True):
+                    entries[field] = field_entry(labels, row)
+        return found
+
+    def _opened(self) -> list[Classifier]:
+        if self._classifiers is None:
+            opened = list(self._given or ()) or [
+                Classifier(locate_classifier(name), self._settings.device) for name in self._settings.classifiers
+            ]
+            fields = [field for classifier in opened for field in classifier.config.fields]
+            twice = sorted({field for field in fields if fields.count(field) > 1})
+            if twice:
+                raise SettingsError(f'key "classifiers": {", ".join(twice)}: more than one classifier gives it')
+            self._classifiers = opened
+        return self._classifiers

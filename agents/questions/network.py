@@ -1,0 +1,144 @@
+"""The neural half of a classifier: an encoder of the BERT family that reads questions, and a linear head per field.
+
+Training (`training.router`) and inference run the same code; torch is imported only when a network is built.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from agents.settings import SettingsError
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch.nn import Module
+
+Pooling = Literal["mean", "cls"]
+"""How the vectors of the tokens become one for the question: their mean, or that of the first token (as BERT does)."""
+
+_SPECIAL_TOKENS = ("[PAD]", "[CLS]", "[SEP]", "[UNK]", "[MASK]")
+
+
+class TokenBatch(NamedTuple):
+    """Token numbers and attention mask, torch tensors of shape (questions, tokens)."""
+
+    ids: "Tensor"
+    mask: "Tensor"
+
+
+class QuestionTokenizer:
+    """The encoder's own tokenizer; a question that is too long loses its end.
+
+    Raises:
+        SettingsError: it lacks one of BERT's special tokens.
+    """
+
+    def __init__(self, folder: Path, max_tokens: int) -> None:
+        from tokenizers import Tokenizer
+
+        self._tokenizer: Any = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self._tokenizer.enable_truncation(max_tokens)
+        self._tokenizer.no_padding()
+        numbers = {name: self._tokenizer.token_to_id(name) for name in _SPECIAL_TOKENS}
+        missing = [name for name, number in numbers.items() if number is None]
+        if missing:
+            raise SettingsError(f"{folder}: the tokenizer has no {missing[0]}: this is no encoder of BERT's kind")
+        self.special_tokens: tuple[int, ...] = tuple(number for number in numbers.values() if number is not None)
+        self._padding, self.mask_token = self.special_tokens[0], self.special_tokens[-1]
+
+    def tokens(self, texts: Sequence[str]) -> list[list[int]]:
+        """Token numbers of each text, special tokens included."""
+        readable = [text.encode("utf-8", "replace").decode() for text in texts]  # lone surrogates are no text
+        return [list(encoding.ids) for encoding in self._tokenizer.encode_batch(readable)]
+
+    def batch(self, tokens: Sequence[Sequence[int]], device: str = "cpu") -> TokenBatch:
+        """The texts' tokens side by side, the shorter ones padded."""
+        import torch
+
+        width = max(map(len, tokens))
+        ids = [[*row, *[self._padding] * (width - len(row))] for row in tokens]
+        mask = [[1] * len(row) + [0] * (width - len(row)) for row in tokens]
+        return TokenBatch(torch.tensor(ids, device=device), torch.tensor(mask, device=device))
+
+
+class QuestionNetwork:
+    """An encoder and its heads.
+
+    `heads` maps ``<field>.weight`` (classes, dimensions) and ``<field>.bias`` to tensors.
+    """
+
+    def __init__(
+        self, encoder: "Module", heads: "Mapping[str, Tensor]", fields: Sequence[str], pooling: Pooling
+    ) -> None:
+        self.encoder = encoder
+        self.heads = heads
+        self._fields = tuple(fields)
+        self._pooling = pooling
+
+    def logits(self, batch: TokenBatch, dropout: float = 0.0) -> "dict[str, Tensor]":
+        """For each field a tensor of shape (questions, classes); `dropout` applies to what the heads read."""
+        from torch.nn import functional
+
+        states = self.encoder(input_ids=batch.ids, attention_mask=batch.mask).last_hidden_state
+        if self._pooling == "cls":
+            vectors = states[:, 0]
+        else:
+            weights = batch.mask / batch.mask.sum(dim=1, keepdim=True)
+            vectors = (states * weights.unsqueeze(-1)).sum(dim=1)
+        if dropout:
+            vectors = functional.dropout(vectors, dropout)
+        return {
+            field: functional.linear(vectors, self.heads[f"{field}.weight"], self.heads[f"{field}.bias"])
+            for field in self._fields
+        }
+
+
+def load_encoder(folder: Path) -> "Module":
+    """The encoder of a folder in Hugging Face's layout, in float32, without its pooler."""
+    from transformers import AutoModel
+    from transformers.utils import logging
+
+    verbosity, bar = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()  # else it writes at length about the pooler that is left out
+    logging.disable_progress_bar()
+    try:
+        encoder = AutoModel.from_pretrained(folder, add_pooling_layer=False, local_files_only=True)
+    finally:
+        logging.set_verbosity(verbosity)
+        if bar:
+            logging.enable_progress_bar()
+    loaded: Module = encoder.float().eval()
+    return loaded
+
+
+def tuned_linear_layers(encoder: "Module") -> "dict[str, Module]":
+    """Name -> layer for each linear layer of the encoder's blocks: those that a low-rank update may change."""
+    import torch
+
+    return {
+        name: module
+        for name, module in encoder.named_modules()
+        if isinstance(module, torch.nn.Linear) and ".layer." in f".{name}"
+    }
+
+
+def add_update(encoder: "Module", update: "Mapping[str, Tensor]") -> None:
+    """Change the encoder's weights by what training saved.
+
+    ``<layer>.lora_a`` (rank, in) and ``<layer>.lora_b`` (out, rank) are a low-rank update whose product is added to the
+    layer's weight (LoRA, Hu et al. 2021; its scale is already in b); any other name is a parameter that is replaced.
+
+    Raises:
+        KeyError: the encoder has no such layer or parameter. RuntimeError: a shape does not fit.
+    """
+    import torch
+
+    parameters = dict(encoder.named_parameters())
+    with torch.no_grad():
+        for name, tensor in update.items():
+            layer, _, part = name.rpartition(".")
+            if part == "lora_b":
+                weight = parameters[f"{layer}.weight"]
+                weight += tensor.float() @ update[f"{layer}.lora_a"].float()
+            elif part != "lora_a":
+                parameters[name].copy_(tensor)

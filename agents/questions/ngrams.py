@@ -1,0 +1,98 @@
+"""Counts of words and letter runs as a hashed vector: the part of a classifier that needs no neural network.
+
+Which words ask ("how many", "which of the two") decides much of a question's type, and such counts learn it from few
+examples. No vocabulary is kept: an n-gram is known only by the bucket that its checksum falls into, so that a trained
+classifier does not carry the text of the questions that it was trained on.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+BUCKETS = 1 << 15
+MAX_CHARACTERS = 400
+"""Of a longer text only the beginning is counted; the longest question of CRAG has about half as many."""
+
+_WORD = re.compile(r"\w+|\?|'s")
+_DIGIT = re.compile(r"\d")
+_RUN_LENGTHS = range(2, 6)
+
+
+class SparseRows(NamedTuple):
+    """Rows of a sparse matrix: `values[i]` stands in row `rows[i]` and column `columns[i]`."""
+
+    rows: NDArray[np.int64]
+    columns: NDArray[np.int64]
+    values: NDArray[np.float32]
+    shape: tuple[int, int]
+
+    def times(self, weights: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The product with a dense matrix of shape (columns, classes); shape (rows, classes)."""
+        product = np.zeros((self.shape[0], weights.shape[1]), dtype=np.float32)
+        np.add.at(product, self.rows, self.values[:, None] * weights[self.columns])
+        return product
+
+
+def word_ngrams(text: str) -> Iterator[str]:
+    """Single words, a question mark and a possessive 's among them, and pairs of neighbours."""
+    words = _WORD.findall(text)
+    yield from words
+    yield from (f"{first} {second}" for first, second in pairwise(words))
+
+
+def letter_runs(text: str) -> Iterator[str]:
+    """Runs of 2 to 5 characters within a word and the blanks beside it.
+
+    Each is marked by a leading tab, so that the word "it" and the letters "it" of "with" do not meet.
+    """
+    for word in text.split():
+        padded = f" {word} "
+        for length in _RUN_LENGTHS:
+            yield from (f"\t{padded[start : start + length]}" for start in range(max(1, len(padded) - length + 1)))
+
+
+BLOCKS: tuple[Callable[[str], Iterator[str]], ...] = (word_ngrams, letter_runs)
+"""The two kinds share the buckets but are weighed apart: the few words of a question count as much as its many runs."""
+
+
+def bucket_counts(text: str, block: Callable[[str], Iterator[str]], buckets: int = BUCKETS) -> Counter[int]:
+    """How many n-grams of the text fall into each bucket.
+
+    Letters are taken in lower case and every digit as ``0``: that a year is named matters, which one does not.
+    """
+    plain = _DIGIT.sub("0", text[:MAX_CHARACTERS].lower())
+    return Counter(crc32(gram.encode("utf-8", "surrogatepass")) % buckets for gram in block(plain))
+
+
+def bucket_rarity(texts: Sequence[str], buckets: int = BUCKETS) -> NDArray[np.float32]:
+    """The inverse document frequency of each bucket in the texts, smoothed: ln((1 + n) / (1 + texts with it)) + 1."""
+    frequency = np.zeros(buckets)
+    for text in texts:
+        frequency[list({bucket for block in BLOCKS for bucket in bucket_counts(text, block, buckets)})] += 1
+    return np.asarray(np.log((1 + len(texts)) / (1 + frequency)) + 1, dtype=np.float32)
+
+
+def hashed_rows(texts: Sequence[str], rarity: NDArray[np.float32]) -> SparseRows:
+    """One row per text: for each block and bucket (1 + ln(count)) times rarity, each block scaled to unit length."""
+    rows, columns, values = [], [], []
+    for row, text in enumerate(texts):
+        for block in BLOCKS:
+            counts = bucket_counts(text, block, len(rarity))
+            hit = np.fromiter(counts, dtype=np.int64, count=len(counts))
+            weights = (1.0 + np.log(np.fromiter(counts.values(), dtype=np.float64, count=len(counts)))) * rarity[hit]
+            rows.append(np.full(len(hit), row, dtype=np.int64))
+            columns.append(hit)
+            values.append((weights / max(float(np.linalg.norm(weights)), 1e-12)).astype(np.float32))
+    empty = [np.zeros(0, dtype=np.int64)]  # so that no texts give no rows
+    return SparseRows(
+        np.concatenate(rows or empty),
+        np.concatenate(columns or empty),
+        np.concatenate(values or [np.zeros(0, dtype=np.float32)]),
+        (len(texts), len(rarity)),
+    )

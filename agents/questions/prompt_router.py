@@ -1,0 +1,143 @@
+"""Routing by asking the language model: db3's one word for the domain, or WeKnow-RAG's domain with a certainty.
+
+The wording is ours; what is asked and what is allowed as an answer are those of the papers.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from string import Template
+from typing import Any
+
+from agents.contracts import Query, Route
+from agents.deadline import Deadline
+from agents.llm import Generation, GenerationRequest, LanguageModel, Message
+from agents.questions.entities import entity_entries
+from agents.questions.routes import DOMAINS
+from agents.settings import PromptRouter
+
+OTHER = "other"
+"""What the prompts call domain ``open``: open questions often touch the fields of the others (db3 2.3)."""
+
+_DOMAIN = re.compile(rf"\b({'|'.join((*DOMAINS, OTHER))})s?\b")
+_PERCENT = re.compile(r"(\d{1,3}(?:\.\d+)?) ?(%|percent)?")
+_PACES = {"static": "static", "stable": "static", "slow": "slow-changing", "fast": "fast-changing", "real": "real-time"}
+_DYNAMISM = re.compile(r"\b(?:static|stable|slow|fast|real[ -]?time)")
+
+
+@dataclass(frozen=True, slots=True)
+class RoutingPrompt:
+    """A system turn, a user turn with the place `$query`, and the reader of the replies.
+
+    `read` gives the fields of a route; it leaves out what the reply does not say in a way that can be understood.
+    """
+
+    system: str
+    user: str
+    read: Callable[[str], dict[str, Any]]
+
+    def messages(self, query: str) -> tuple[Message, ...]:
+        """The turns for one question."""
+        return (Message("system", self.system), Message("user", Template(self.user).substitute(query=query)))
+
+
+def read_domain_word(reply: str) -> dict[str, Any]:
+    """The domain whose name comes first in the reply."""
+    found = _DOMAIN.search(reply.lower())
+    return {} if found is None else {"domain": {"label": "open" if found[1] == OTHER else found[1]}}
+
+
+def read_domain_with_certainty(reply: str) -> dict[str, Any]:
+    """Domain, certainty and dynamism from a reply like ``movie, 95%, static``, its parts in this order.
+
+    The certainty is what the model says, not a calibrated probability: it stands beside the label as `certainty`, and
+    no `probabilities` are claimed. A reply without a readable certainty from 0 to 100 has certainty 0.
+    """
+    route = read_domain_word(reply)
+    if not route:
+        return {}
+    text = reply.lower()
+    domain = _DOMAIN.search(text)
+    after = text[domain.end() :] if domain else ""
+    route["domain"]["certainty"] = _certainty(_PERCENT.search(after))
+    pace = _DYNAMISM.search(after)
+    if pace:
+        route["static_or_dynamic"] = {"label": next(name for word, name in _PACES.items() if pace[0].startswith(word))}
+    return route
+
+
+def _certainty(found: re.Match[str] | None) -> float:
+    """``95%``, ``95`` and ``0.95`` are the same."""
+    if found is None:
+        return 0.0
+    number = float(found[1])
+    certainty = number if number <= 1 and not found[2] else number / 100
+    return certainty if certainty <= 1 else 0.0
+
+
+ROUTING_PROMPTS: Mapping[str, RoutingPrompt] = {
+    "domain_word": RoutingPrompt(
+        system="You sort questions into the fields movie, sports, finance and music. You never answer them.",
+        user=(
+            "Which field is the question about? Reply with exactly one word: movie, sports, finance or music. "
+            "Reply other if it is none of these.\nQuestion: $query\nField:"
+        ),
+        read=read_domain_word,
+    ),
+    "domain_with_certainty": RoutingPrompt(
+        system="You sort questions. You never answer them.",
+        user=(
+            "Say about the question, in one line with commas between the parts:\n"
+            "1. its field: movie, sports, finance, music, or other;\n"
+            "2. how certain you are of the field, from 0% to 100%;\n"
+            "3. how fast its answer changes: static (never), slow-changing (over years), fast-changing (within weeks) "
+            "or real-time (within a day).\n"
+            "Example of a reply: music, 95%, static\nQuestion: $query\nReply:"
+        ),
+        read=read_domain_with_certainty,
+    ),
+}
+"""`domain_word`: db3 2.3, "Domain Prompt". `domain_with_certainty`: WeKnow-RAG, "Domain classification"."""
+
+
+class PromptQuestionRouter:
+    """Asks the language model about each question of the batch, greedily, in one call of the engine."""
+
+    def __init__(self, settings: PromptRouter, model: LanguageModel) -> None:
+        self._settings = settings
+        self._model = model
+        self._prompt = ROUTING_PROMPTS[settings.prompt]
+
+    def check_weights(self) -> None:
+        """Whoever owns the model checks it."""
+
+    def warm_up(self) -> None:
+        """Whoever owns the model loads it."""
+
+    def close(self) -> None:
+        """Whoever owns the model closes it."""
+
+    def route(self, queries: Sequence[Query], deadline: Deadline) -> list[Route]:
+        """One route per query. A failed or unreadable reply gives the entities alone."""
+        requests = [
+            GenerationRequest(
+                messages=self._prompt.messages(query.text),
+                adapter=self._settings.adapter,
+                max_tokens=self._settings.max_new_tokens,
+                stop=("\n",),
+            )
+            for query in queries
+        ]
+        generations = self._model.generate(requests, deadline) if requests else []
+        routes = [self._read(generation) for generation in generations]
+        for route, query in zip(routes, queries, strict=True):
+            route["entities"] = entity_entries(query.text)
+        return routes
+
+    def _read(self, generation: Generation) -> Route:
+        """A domain of which the model is not certain enough counts as open (WeKnow-RAG: below 0.9)."""
+        route = self._prompt.read(generation.text)
+        domain = route.get("domain")
+        if domain and domain.get("certainty", 1.0) < self._settings.minimum_certainty:
+            domain["label"] = "open"
+        return route

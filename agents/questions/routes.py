@@ -1,0 +1,54 @@
+"""What a router says about a question, and what every router promises."""
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.contracts import Query, Route
+from agents.deadline import Deadline
+from agents.settings import ROUTE_CLASSES
+
+FIELD_CLASSES = ROUTE_CLASSES
+"""The fields of a route and the classes of CRAG's labels (CRAG, section 2)."""
+DOMAINS, QUESTION_TYPES, DYNAMISMS = ROUTE_CLASSES.values()
+
+
+class QuestionRouter(Protocol):
+    """Classifies the whole batch at once."""
+
+    def check_weights(self) -> None:
+        """Raise `models.manifest.WeightsMissingError` at once if a file is missing; loads nothing."""
+
+    def warm_up(self) -> None:
+        """Load weights, once; raises `models.manifest.WeightsMissingError`."""
+
+    def route(self, queries: Sequence[Query], deadline: Deadline) -> list[Route]:
+        """One route per query, in order."""
+
+    def close(self) -> None:
+        """Release memory; safe to call twice."""
+
+
+class Unrouted:
+    """The router of a preset without routers: it knows nothing."""
+
+    def check_weights(self) -> None:
+        """There are none."""
+
+    def warm_up(self) -> None:
+        """There is nothing to load."""
+
+    def route(self, queries: Sequence[Query], deadline: Deadline) -> list[Route]:
+        """An empty route per query."""
+        return [{} for _ in queries]
+
+    def close(self) -> None:
+        """There is nothing to release."""
+
+
+def field_entry(labels: Sequence[str], probabilities: NDArray[np.floating[Any]]) -> dict[str, Any]:
+    """What a route holds under one field: the most probable of the labels, and all probabilities (shape (labels,))."""
+    numbers = {name: round(float(number), 6) for name, number in zip(labels, probabilities, strict=True)}
+    return {"label": labels[int(np.argmax(probabilities))], "probabilities": numbers}

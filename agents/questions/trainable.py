@@ -1,0 +1,46 @@
+"""The door for training: the parts of a classifier that training and inference share, so that they cannot differ."""
+
+from agents.questions.calibration import (
+    Logs,
+    MixingWeights,
+    average_logs,
+    expected_calibration_error,
+    fit_mixing_weights,
+    log_softmax,
+    mixed,
+)
+from agents.questions.classifier import CONFIG_FILE, WEIGHTS_FILE, ClassifierConfig, FieldConfig
+from agents.questions.network import (
+    Pooling,
+    QuestionNetwork,
+    QuestionTokenizer,
+    TokenBatch,
+    load_encoder,
+    tuned_linear_layers,
+)
+from agents.questions.ngrams import SparseRows, bucket_rarity, hashed_rows
+from agents.questions.routes import field_entry
+
+__all__ = [
+    "CONFIG_FILE",
+    "WEIGHTS_FILE",
+    "ClassifierConfig",
+    "FieldConfig",
+    "Logs",
+    "MixingWeights",
+    "Pooling",
+    "QuestionNetwork",
+    "QuestionTokenizer",
+    "SparseRows",
+    "TokenBatch",
+    "average_logs",
+    "bucket_rarity",
+    "expected_calibration_error",
+    "field_entry",
+    "fit_mixing_weights",
+    "hashed_rows",
+    "load_encoder",
+    "log_softmax",
+    "mixed",
+    "tuned_linear_layers",
+]

@@ -1,0 +1,34 @@
+"""How questions are understood before any source is asked."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, PositiveInt
+
+from agents.settings.base import StrictModel
+
+
+class EncoderRouter(StrictModel):
+    """Classifiers tuned from a small encoder: one forward pass per classifier for the whole batch (NEC 2.2)."""
+
+    engine: Literal["encoder"]
+    classifiers: Annotated[tuple[str, ...], Field(min_length=1, strict=False)]
+    """Folders written by `python -m training.router`: a name under `models/routers/`, or under the cache of fetched
+    models. Each knows one or more of domain, question_type and static_or_dynamic."""
+    device: str = "cpu"
+    batch_size: PositiveInt = 16
+
+
+class PromptRouter(StrictModel):
+    """The answering model says the class (db3 2.3 "Domain Prompt"; WeKnow-RAG "Domain classification")."""
+
+    engine: Literal["prompt"]
+    prompt: Literal["domain_word", "domain_with_certainty"] = "domain_word"
+    """``domain_word``: db3's, one word. ``domain_with_certainty``: WeKnow-RAG's, with a certainty in percent and how
+    fast the answer changes."""
+    minimum_certainty: Annotated[float, Field(ge=0, le=1)] = 0.0
+    """A domain of which the model is less certain counts as ``open`` (WeKnow-RAG: 0.9)."""
+    adapter: str | None = None
+    max_new_tokens: Annotated[int, Field(ge=1, le=128)] = 24
+
+
+RouterSettings = Annotated[EncoderRouter | PromptRouter, Field(discriminator="engine")]

@@ -1,0 +1,66 @@
+"""P(correct) from a stored model, compared with scikit-learn's own logistic regression."""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from agents.answering.confidence import CALIBRATION_FOLDER, ConfidenceModel, LogisticModel
+from agents.settings import SettingsError
+
+MODEL = LogisticModel(("a", "b"), mean=(1.0, 0.0), scale=(2.0, 1.0), weights=(3.0, -1.0), bias=0.5)
+
+
+def test_the_formula_is_that_of_logistic_regression() -> None:
+    noise = np.random.default_rng(0)
+    rows = noise.normal([3.0, -1.0], [2.0, 0.5], (200, 2))
+    fitted = make_pipeline(StandardScaler(), LogisticRegression()).fit(rows, rows[:, 0] + noise.normal(size=200) > 3)
+    scaler, regression = fitted[0], fitted[1]
+    model = LogisticModel(
+        ("a", "b"),
+        tuple(scaler.mean_),
+        tuple(scaler.scale_),
+        tuple(regression.coef_[0]),
+        float(regression.intercept_[0]),
+    )
+    own = [model.probability({"a": a, "b": b}) for a, b in rows]
+    assert np.allclose(own, fitted.predict_proba(rows)[:, 1], atol=1e-9)
+
+
+def test_a_feature_that_is_not_known_counts_as_its_mean() -> None:
+    assert MODEL.probability({"b": 2.0}) == MODEL.probability({"a": 1.0, "b": 2.0}) == 1 / (1 + math.exp(1.5))
+
+
+def test_extreme_features_do_not_overflow() -> None:
+    assert MODEL.probability({"a": -1e300}) < 1e-9
+    assert MODEL.probability({"a": 1e300}) > 1 - 1e-9
+
+
+def test_what_is_stored_is_what_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "own.json"
+    path.write_text(json.dumps(ConfidenceModel(MODEL, None).to_dict()), encoding="utf-8")
+    assert ConfidenceModel.load(str(path)) == ConfidenceModel(MODEL, None)
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "{}", '{"format": 1, "correct": {"bias": 0, "features": {"a": {}}}}'])
+def test_a_broken_file_is_told_with_its_key(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "broken.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(SettingsError, match=r"answering\.confidence\.model.*broken\.json"):
+        ConfidenceModel.load(str(path))
+
+
+def test_a_missing_file_is_told_with_the_command_that_makes_one() -> None:
+    with pytest.raises(SettingsError, match=r"training\.calibrate"):
+        ConfidenceModel.load("nobody")
+
+
+@pytest.mark.parametrize("path", sorted(CALIBRATION_FOLDER.glob("*.json")), ids=lambda path: path.stem)
+def test_shipped_models_load_and_tell_where_they_come_from(path: Path) -> None:
+    ConfidenceModel.load(path.stem)
+    assert "CC BY-NC" in json.dumps(json.loads(path.read_text(encoding="utf-8"))["trained_on"])

@@ -1,0 +1,61 @@
+"""The numbers that P(correct) is computed from, read from a trace."""
+
+from agents.answering.features import answer_features, question_features
+from agents.contracts import Fact, Passage, PassageKind, Trace
+
+
+def passage(text: str, logit: float) -> Passage:
+    return Passage(text, "https://site.example", "page", 0, PassageKind.PAGE, 0, len(text), {"cross_encoder": logit})
+
+
+def trace_of(**values: object) -> Trace:
+    trace = Trace("1", "who directed the film rain man?", "03/05/2024, 23:18:31 PT")
+    for name, value in values.items():
+        setattr(trace, name, value)
+    return trace
+
+
+def test_a_question_of_which_nothing_is_known_has_only_the_state_of_the_graph() -> None:
+    assert question_features(trace_of()) == {
+        f"graph={state}": 0.0 for state in ("found", "not_found", "empty_calendar", "no_call", "down")
+    }
+
+
+def test_the_best_passage_and_its_margin() -> None:
+    features = question_features(trace_of(passages=[passage("a", -1.0), passage("b", 4.0), passage("c", 3.5)]))
+    assert (features["top_passage_logit"], features["top_passage_margin"]) == (4.0, 0.5)
+
+
+def test_class_probabilities_and_the_state_of_the_graph() -> None:
+    route = {"domain": {"label": "movie", "probabilities": {"movie": 0.9, "music": 0.1}}}
+    features = question_features(trace_of(route=route, graph_state="not_found"))
+    assert (features["domain=movie"], features["domain=sports"], features["graph=not_found"]) == (0.9, 0.0, 1.0)
+    assert "question_type=set" not in features
+
+
+def test_whether_the_evidence_says_the_answer() -> None:
+    trace = trace_of(
+        passages=[passage("Barry Levinson made it.", 2.0), passage("A film of 1988.", 1.0)],
+        facts=[Fact("The director is Barry Sonnenfeld.", "knowledge graph")],
+    )
+    features = answer_features(trace, "Barry Levinson", "web", evidence="Directed by barry levinson, 1988")
+    assert features["answer_in_evidence"] == 1.0
+    assert features["passages_with_answer"] == 0.5
+    assert features["answer_in_facts"] == 0.5
+    assert answer_features(trace, "Mike Nichols", "web", evidence="by Barry Levinson")["answer_in_evidence"] == 0.0
+
+
+def test_an_answer_that_says_nothing_new_is_known_as_such() -> None:
+    assert answer_features(trace_of(), "Rain Man", "web")["answer_repeats_question"] == 1.0
+    assert answer_features(trace_of(), "Levinson", "web")["answer_repeats_question"] == 0.0
+
+
+def test_what_was_read_from_the_graph_needs_no_evidence() -> None:
+    features = answer_features(trace_of(), "1988", "knowledge graph", how="read")
+    assert (features["from_values"], features["from_graph"], features["answer_is_number"]) == (1.0, 1.0, 1.0)
+    assert "answer_in_evidence" not in features
+
+
+def test_levels_and_verdicts_are_numbers() -> None:
+    features = answer_features(trace_of(), "x", "web", assessment="medium", review="confirmed", mean_log_probability=-2)
+    assert (features["self_assessment"], features["review"], features["mean_log_probability"]) == (0.5, 1.0, -2)

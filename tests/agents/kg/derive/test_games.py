@@ -1,0 +1,79 @@
+"""Games counted, summed and named, with the conditions that the question states and the call forgot."""
+
+import pytest
+
+from tests.agents.kg.derive.cases import Found, derived, game
+
+GAMES: Found = [
+    game("W", "Home", "Kansas Bears", 90),
+    game("L", "Home", "Boston Cats", 80),
+    game("L", "Away", "Utah Falcons", 70),
+    game("W", "Away", "Kansas Bears", 60),
+    game("L", "Home", "Utah Falcons", 50),
+    game(None, "Home", "Boston Cats", 0),
+]
+CALL = 'get_nba_on_date("owls","2022-12")["{key}"]'
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("how many games did the owls win in 2022-12?", "2"),
+        ("how many times were the owls on the losing side as the home team in 2022-12?", "2"),
+        ("during 2022-12, what was the total of losses that the owls had on the road?", "1"),
+        ("how many games did the owls lose to the falcons in 2022-12?", "2"),
+        ("how many games did the owls win and lose in 2022-12?", None),
+        ("how many games did the owls win in 2021-12?", None),
+        ("did the owls win many games in 2022-12?", None),
+    ],
+)
+def test_counts_of_wins_and_losses(question: str, expected: str | None) -> None:
+    assert derived(question, "sports", CALL.format(key="result"), GAMES) == expected
+
+
+def test_a_count_of_games_is_corrected_by_the_rows() -> None:
+    calls = 'get_nba_on_date("owls","2022-12")["len"]'
+    assert derived("how many games did the owls win at home in 2022-12?", "sports", calls, GAMES) == "1"
+
+
+def test_a_condition_of_the_call_is_not_applied_twice() -> None:
+    calls = 'get_nba_on_date("owls","2022-12",eq(result,"L"))["len"]'
+    assert derived("how often were the owls beaten or had losses in 2022-12?", "sports", calls, GAMES) == "6"
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("which teams have won against the owls in 2022-12?", "Boston Cats, Utah Falcons"),
+        ("name the teams that the owls lost to in 2022-12", "Boston Cats, Utah Falcons"),
+        ("which teams did the owls beat in 2022-12?", "Kansas Bears"),
+        ("can you tell me which teams were beaten by the owls in 2022-12?", "Kansas Bears"),
+        ("which teams played against the owls in 2022-12?", None),
+    ],
+)
+def test_who_beat_whom(question: str, expected: str | None) -> None:
+    assert derived(question, "sports", CALL.format(key="result"), GAMES) == expected
+
+
+def test_totals_are_those_of_the_games_that_are_meant() -> None:
+    calls = CALL.format(key="GF")
+    assert derived("how many points in total did the owls score at home in 2022-12?", "sports", calls, GAMES) == "220"
+    assert derived("what was their average score away in 2022-12?", "sports", calls, GAMES) == "65"
+    assert derived("what was their score in 2022-12?", "sports", calls, GAMES) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "key", "value", "expected"),
+    [
+        ("did nice play at home or on the road?", "venue", "Away", "Away"),
+        ("was the last game of nice at home?", "venue", "Away", "no"),
+        ("how did nice fare in terms of wins and losses?", "result", "D", "D (draw)"),
+        ("did nice win or lose their last game?", "result", "L", "L (loss)"),
+        ("did nice win their last game?", "result", "D", "no"),
+        ("did nice come out victorious?", "result", "W", "yes"),
+        ("did nice enjoy their last game?", "result", "W", None),
+        ("who won?", "result", "W", None),
+    ],
+)
+def test_one_game(question: str, key: str, value: str, expected: str | None) -> None:
+    assert derived(question, "sports", f'get_soccer_last_game("nice")["{key}"]', (value,)) == expected

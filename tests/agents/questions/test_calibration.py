@@ -1,0 +1,77 @@
+"""Mixing and calibration against numbers worked out by hand."""
+
+import numpy as np
+import pytest
+
+from agents.questions.calibration import (
+    MixingWeights,
+    average_logs,
+    expected_calibration_error,
+    fit_mixing_weights,
+    log_softmax,
+    mixed,
+)
+
+
+def test_the_calibration_error_of_a_small_table() -> None:
+    """Bin 0.9-1.0: two questions at 0.95, one right: gap 0.45. Bin 0.6-0.7: two at 0.7, both right: gap 0.3."""
+    probabilities = np.array([[0.95, 0.05], [0.05, 0.95], [0.7, 0.3], [0.3, 0.7]])
+    classes = np.array([0, 0, 0, 1])
+    assert expected_calibration_error(probabilities, classes) == pytest.approx(0.5 * 0.45 + 0.5 * 0.3)
+
+
+def test_one_wide_bin_measures_the_overall_gap() -> None:
+    probabilities = np.array([[0.9, 0.1], [0.6, 0.4]])
+    assert expected_calibration_error(probabilities, np.array([0, 1]), bins=1) == pytest.approx(0.75 - 0.5)
+
+
+def test_a_weight_is_the_inverse_of_a_temperature() -> None:
+    """At temperature 2, odds of 9 to 1 become odds of 3 to 1."""
+    logs = np.log([[0.9, 0.1]])
+    np.testing.assert_allclose(np.exp(mixed(logs, None, MixingWeights(0.5, 0.0))), [[0.75, 0.25]])
+
+
+def test_equal_weights_multiply_the_two_opinions() -> None:
+    """0.9 x 0.2 against 0.1 x 0.8: 18 to 8."""
+    both = mixed(np.log([[0.9, 0.1]]), np.log([[0.2, 0.8]]), MixingWeights(1.0, 1.0))
+    np.testing.assert_allclose(np.exp(both), [[18 / 26, 8 / 26]])
+
+
+def test_nothing_to_mix_is_an_error() -> None:
+    with pytest.raises(ValueError, match="encoder, n-grams or both"):
+        mixed(None, None, MixingWeights(1.0, 1.0))
+
+
+def test_members_are_averaged_as_logarithms() -> None:
+    members = [np.log([[0.8, 0.2]]), np.log([[0.5, 0.5]])]
+    np.testing.assert_allclose(np.exp(average_logs(members)), [[2 / 3, 1 / 3]])
+
+
+def test_overconfidence_is_found_and_removed() -> None:
+    """Ten questions at odds of 99 to 1 of which eight are right: the fitted temperature gives 0.8."""
+    logs = np.log(np.tile([0.99, 0.01], (10, 1)))
+    classes = np.array([0] * 8 + [1] * 2)
+    weights = fit_mixing_weights(logs, None, classes)
+    assert weights.ngrams == 0.0
+    np.testing.assert_allclose(np.exp(mixed(logs, None, weights))[:, 0], 0.8, atol=1e-3)
+    assert weights.encoder == pytest.approx(np.log(4) / np.log(99), rel=1e-3)
+
+
+def test_a_part_that_knows_nothing_gets_no_weight_and_is_never_turned_round() -> None:
+    random = np.random.default_rng(1)
+    classes = random.integers(0, 3, size=600)
+    good = log_softmax(2.0 * np.eye(3)[classes] + random.normal(size=(600, 3)))
+    misleading = log_softmax(-1.0 * np.eye(3)[classes] + random.normal(size=(600, 3)))
+    weights = fit_mixing_weights(good, misleading, classes)
+    assert weights.ngrams == 0.0
+    assert weights.encoder > 0.5
+
+
+def test_the_fit_finds_the_weights_that_made_the_data() -> None:
+    random = np.random.default_rng(2)
+    first, second = (log_softmax(2.0 * random.normal(size=(20_000, 4))) for _ in range(2))
+    truth = np.exp(mixed(first, second, MixingWeights(0.7, 0.3)))
+    classes = np.array((truth.cumsum(axis=1) < random.random((20_000, 1))).sum(axis=1))
+    weights = fit_mixing_weights(first, second, classes)
+    assert weights == pytest.approx((0.7, 0.3), abs=0.03)
+    assert expected_calibration_error(np.exp(mixed(first, second, weights)), classes) < 0.02

@@ -1,0 +1,110 @@
+"""Classifier folders: found, read, refused, and run."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file, save_file
+
+from agents.questions import FIELD_CLASSES, classifier
+from agents.questions.classifier import CONFIG_FILE, WEIGHTS_FILE, Classifier, locate_classifier, read_config
+from agents.settings import SettingsError
+from models.manifest import WeightsMissingError
+from tests.agents.questions.tiny_bert import build_bert, build_classifier
+
+QUESTIONS = ["who directed the film ?", "what is the share price of acme today ?", "who scored the last goal ?"] * 6
+
+
+@pytest.fixture(scope="module")
+def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_bert(tmp_path_factory.mktemp("bert"))
+
+
+@pytest.mark.parametrize(("members", "buckets"), [(1, 0), (2, 64), (1, 64)])
+def test_a_batch_says_what_its_questions_say_one_by_one(
+    bert: Path, tmp_path: Path, members: int, buckets: int
+) -> None:  # fmt: skip
+    trained = Classifier(build_classifier(tmp_path, members=members, buckets=buckets), encoder_folder=bert)
+    together = trained.probabilities(QUESTIONS)
+    assert set(together) == set(FIELD_CLASSES)
+    for field, table in together.items():
+        assert table.shape == (len(QUESTIONS), len(FIELD_CLASSES[field]))
+        np.testing.assert_allclose(table.sum(axis=1), 1.0)
+        alone = np.concatenate([trained.probabilities([question])[field] for question in QUESTIONS])
+        np.testing.assert_allclose(table, alone, atol=1e-5)
+        assert not np.allclose(table[0], table[1], atol=1e-3)
+
+
+def test_members_and_ngrams_are_mixed_as_the_configuration_says(bert: Path, tmp_path: Path) -> None:
+    """Two equal members are one; without weight the n-grams are silent."""
+    one, two = build_classifier(tmp_path / "one", members=1), tmp_path / "two"
+    tensors = load_file(one / WEIGHTS_FILE)
+    twice = {f"1{name[1:]}": array for name, array in tensors.items() if name.startswith("0.")}
+    two.mkdir()
+    save_file(tensors | twice, two / WEIGHTS_FILE)
+    config = json.loads((one / CONFIG_FILE).read_text(encoding="utf-8"))
+    (two / CONFIG_FILE).write_text(json.dumps(config | {"members": 2}), encoding="utf-8")
+    expected = Classifier(one, encoder_folder=bert).log_probabilities(QUESTIONS)
+    found = Classifier(two, encoder_folder=bert).log_probabilities(QUESTIONS)
+    for field in FIELD_CLASSES:
+        np.testing.assert_allclose(found[field], expected[field], atol=1e-5)
+        config["fields"][field]["ngram_weight"] = 0.0
+    (one / CONFIG_FILE).write_text(json.dumps(config), encoding="utf-8")
+    silent = Classifier(one, encoder_folder=bert).log_probabilities(QUESTIONS)
+    (one / CONFIG_FILE).write_text(json.dumps(config | {"ngram_buckets": 0}), encoding="utf-8")
+    np.testing.assert_allclose(
+        silent["domain"], Classifier(one, encoder_folder=bert).log_probabilities(QUESTIONS)["domain"], atol=1e-6
+    )
+    assert not np.allclose(silent["domain"], expected["domain"], atol=1e-2)
+
+
+def test_no_questions_are_no_rows(bert: Path, tmp_path: Path) -> None:
+    found = Classifier(build_classifier(tmp_path, ["domain"]), encoder_folder=bert).probabilities([])
+    assert {field: table.shape for field, table in found.items()} == {"domain": (0, 5)}
+
+
+def test_a_missing_classifier_names_its_training_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CRAG_MODELS_DIR", str(tmp_path))
+    with pytest.raises(WeightsMissingError, match=r"python -m training\.router --config nec_domain"):
+        locate_classifier("nec_domain")
+    build_classifier(tmp_path / "nec_domain", ["domain"])
+    assert locate_classifier("nec_domain") == tmp_path / "nec_domain"
+    (tmp_path / "nec_domain" / WEIGHTS_FILE).unlink()
+    with pytest.raises(WeightsMissingError, match=WEIGHTS_FILE):
+        locate_classifier("nec_domain")
+
+
+def test_a_shipped_classifier_goes_before_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CRAG_MODELS_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(classifier, "SHIPPED", tmp_path / "shipped")
+    for place in ("cache", "shipped"):
+        build_classifier(tmp_path / place / "cpu")
+    assert locate_classifier("cpu") == tmp_path / "shipped" / "cpu"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"format": 2}, "format"),
+        ({"pooling": "sum"}, "pooling"),
+        ({"surprise": 1}, "surprise"),
+        ({"fields": {}}, "fields"),
+    ],
+)
+def test_a_configuration_of_another_kind_is_refused(tmp_path: Path, change: dict[str, object], message: str) -> None:
+    path = build_classifier(tmp_path) / CONFIG_FILE
+    path.write_text(json.dumps(json.loads(path.read_text(encoding="utf-8")) | change), encoding="utf-8")
+    with pytest.raises(SettingsError, match=message):
+        read_config(tmp_path)
+
+
+def test_weights_that_do_not_fit_are_refused(bert: Path, tmp_path: Path) -> None:
+    path = build_classifier(tmp_path, ["domain"]) / WEIGHTS_FILE
+    tensors = load_file(path)
+    save_file(tensors | {"0.head.domain.weight": np.zeros((4, 32), dtype=np.float16)}, path)
+    with pytest.raises(SettingsError, match="do not fit"):
+        Classifier(tmp_path, encoder_folder=bert).warm_up()
+    save_file({name: array for name, array in tensors.items() if "ngrams.domain.weight" not in name}, path)
+    with pytest.raises(SettingsError, match="do not fit"):
+        Classifier(tmp_path, encoder_folder=bert).warm_up()

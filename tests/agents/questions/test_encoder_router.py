@@ -1,0 +1,116 @@
+"""Several classifiers as one router; and the shipped one with real weights."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from agents.contracts import Query, label, probability
+from agents.deadline import Deadline
+from agents.questions import FIELD_CLASSES, QuestionRouter, open_router
+from agents.questions.classifier import Classifier
+from agents.questions.encoder_router import EncoderQuestionRouter
+from agents.settings import EncoderRouter, SettingsError
+from models.manifest import WeightsMissingError
+from tests.agents.questions.tiny_bert import build_bert, build_classifier
+
+SETTINGS = EncoderRouter(engine="encoder", classifiers=("a", "b"), batch_size=3)
+
+
+def queries(*texts: str) -> list[Query]:
+    return [Query(str(number), text, "", None, ()) for number, text in enumerate(texts)]
+
+
+@pytest.fixture(scope="module")
+def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_bert(tmp_path_factory.mktemp("bert"))
+
+
+def classifier(folder: Path, bert: Path, *fields: str) -> Classifier:
+    return Classifier(build_classifier(folder, fields), encoder_folder=bert)
+
+
+def test_classifiers_with_a_field_each_make_one_route(bert: Path, tmp_path: Path) -> None:
+    """As NEC's three do."""
+    parts = [classifier(tmp_path / field, bert, field) for field in FIELD_CLASSES]
+    router = EncoderQuestionRouter(SETTINGS, parts)
+    router.check_weights()
+    router.warm_up()
+    asked = queries("who sang the song ?", "what is the share price of acme ?", "who ?", "did acme score ?")
+    routes = router.route(asked, Deadline(60))
+    assert len(routes) == 4
+    for route, query in zip(routes, asked, strict=True):
+        for field, classes in FIELD_CLASSES.items():
+            assert label(route, field) in classes
+            assert probability(route, field, classes) == pytest.approx(1.0, abs=1e-5)
+            assert route[field]["probabilities"][label(route, field)] == max(route[field]["probabilities"].values())
+        assert all(query.text[name["start"] : name["end"]] == name["text"] for name in route["entities"])
+    router.close()
+
+
+def test_a_field_from_two_classifiers_is_refused(bert: Path, tmp_path: Path) -> None:
+    parts = [classifier(tmp_path / "a", bert, "domain"), classifier(tmp_path / "b", bert, "domain")]
+    with pytest.raises(SettingsError, match="domain: more than one"):
+        EncoderQuestionRouter(SETTINGS, parts).check_weights()
+
+
+def test_after_the_deadline_names_are_all_there_is(bert: Path, tmp_path: Path) -> None:
+    router = EncoderQuestionRouter(SETTINGS, [classifier(tmp_path, bert, "domain")])
+    routes = router.route(queries("who founded acme ?"), Deadline(0))
+    assert routes == [{"entities": [{"text": "acme", "start": 12, "end": 16}]}]
+
+
+def test_missing_classifiers_are_told_before_anything_is_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CRAG_MODELS_DIR", str(tmp_path))
+    settings = EncoderRouter(engine="encoder", classifiers=("nec_domain",))
+    with pytest.raises(WeightsMissingError, match="nec_domain"):
+        open_router(settings, None).check_weights()
+
+
+@pytest.fixture(scope="module")
+def shipped() -> Iterator[QuestionRouter]:
+    router = open_router(EncoderRouter(engine="encoder", classifiers=("cpu",)), None)
+    try:
+        router.check_weights()
+    except WeightsMissingError as error:
+        pytest.skip(str(error))
+    yield router
+    router.close()
+
+
+OWN_QUESTIONS = {
+    "what did shares of the brewery close at yesterday?": ("finance", "fast-changing"),
+    "what is the market capitalization of intel right now?": ("finance", "real-time"),
+    "who directed the film barry lyndon?": ("movie", "static"),
+    "which actor played the harpooner in the film moby dick?": ("movie", "static"),
+    "who wrote the lyrics of the song waterloo sunset?": ("music", "static"),
+    "how many studio albums did the band talk talk release?": ("music", None),
+    "how many goals did gerd müller score for bayern munich?": ("sports", "static"),
+    "which nba team won the most games in 2003?": ("sports", "static"),
+    "which river flows through the city of poznań?": ("open", "static"),
+}
+
+
+@pytest.mark.models
+def test_the_shipped_classifier_knows_what_questions_are_about(shipped: QuestionRouter) -> None:
+    routes = shipped.route(queries(*OWN_QUESTIONS), Deadline(60))
+    for (question, (domain, dynamism)), route in zip(OWN_QUESTIONS.items(), routes, strict=True):
+        assert label(route, "domain") == domain, question
+        assert dynamism is None or label(route, "static_or_dynamic") == dynamism, question
+    compared = shipped.route(queries("which is longer, the danube or the volga?"), Deadline(60))[0]
+    assert label(compared, "question_type") == "comparison"
+
+
+@pytest.mark.models
+def test_the_shipped_classifier_says_in_a_batch_what_it_says_alone(shipped: QuestionRouter) -> None:
+    asked = queries(*OWN_QUESTIONS, *list(OWN_QUESTIONS)[:7])
+    together = shipped.route(asked, Deadline(60))
+    for query, route in zip(asked, together, strict=True):
+        alone = shipped.route([query], Deadline(60))[0]
+        for field, classes in FIELD_CLASSES.items():
+            numbers = [[one[field]["probabilities"][name] for name in classes] for one in (route, alone)]
+            np.testing.assert_allclose(numbers[0], numbers[1], atol=1e-4)
+            assert sum(numbers[0]) == pytest.approx(1.0, abs=1e-5)

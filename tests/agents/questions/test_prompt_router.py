@@ -1,0 +1,87 @@
+"""Routing by the language model, with an engine that answers from a table."""
+
+import pytest
+
+from agents.contracts import Query, label, probability
+from agents.deadline import Deadline
+from agents.llm import load_language_model
+from agents.questions import open_router
+from agents.questions.prompt_router import ROUTING_PROMPTS, read_domain_with_certainty, read_domain_word
+from agents.settings import PromptRouter, ScriptedEngine, SettingsError
+
+
+def queries(*texts: str) -> list[Query]:
+    return [Query(str(number), text, "", None, ()) for number, text in enumerate(texts)]
+
+
+@pytest.mark.parametrize(
+    ("reply", "domain"),
+    [
+        ("movie", "movie"),
+        ("Movies.", "movie"),
+        ("The field is: SPORTS", "sports"),
+        ("other", "open"),
+        ("open", "open"),
+        ("finance, not music", "finance"),
+        ("cinema", None),
+        ("removie", None),
+        ("", None),
+    ],
+)
+def test_one_word_is_read_wherever_it_stands(reply: str, domain: str | None) -> None:
+    assert label(read_domain_word(reply), "domain") == domain
+
+
+@pytest.mark.parametrize(
+    ("reply", "domain", "certainty", "dynamism"),
+    [
+        ("movie, 95%, static", "movie", 0.95, "static"),
+        ("Music | 80 percent | slow-changing", "music", 0.8, "slow-changing"),
+        ("sports, 0.5, real time", "sports", 0.5, "real-time"),
+        ("finance, 100, fast changing", "finance", 1.0, "fast-changing"),
+        ("movie, 1%, static", "movie", 0.01, "static"),
+        ("other, 99%", "open", 0.99, None),
+        ("movie, very sure, stable", "movie", 0.0, "static"),
+        ("movie, 950%, static", "movie", 0.0, "static"),
+    ],
+)
+def test_certainty_and_dynamism_are_read(reply: str, domain: str, certainty: float, dynamism: str | None) -> None:
+    route = read_domain_with_certainty(reply)
+    assert label(route, "domain") == domain
+    assert route["domain"]["certainty"] == pytest.approx(certainty)
+    assert label(route, "static_or_dynamic") == dynamism
+    assert probability(route, "domain", ["movie"]) is None, "what a model says of itself is no probability"
+
+
+def test_an_unreadable_reply_says_nothing() -> None:
+    assert read_domain_with_certainty("95%, static") == {}
+
+
+def test_a_batch_is_routed_and_uncertain_domains_are_open() -> None:
+    replies = {"goalie": "sports, 95%, static", "acme": "finance, 60%, real-time", "riddle": "I would rather not say"}
+    model = load_language_model(ScriptedEngine(engine="scripted", replies=replies))
+    settings = PromptRouter(engine="prompt", prompt="domain_with_certainty", minimum_certainty=0.9)
+    router = open_router(settings, model)
+    asked = queries("who was the goalie?", "what does acme cost?", "is this a riddle?")
+    routes = router.route(asked, Deadline(10))
+    assert [label(route, "domain") for route in routes] == ["sports", "open", None]
+    assert [label(route, "static_or_dynamic") for route in routes] == ["static", "real-time", None]
+    assert routes[1]["entities"] == [{"text": "acme", "start": 10, "end": 14}]
+    assert router.route([], Deadline(10)) == []
+
+
+@pytest.mark.parametrize("fault", ["garbage", "empty", "error"])
+def test_a_failing_model_gives_routes_without_classes(fault: str) -> None:
+    model = load_language_model(ScriptedEngine.model_validate({"engine": "scripted", "fault": fault}))
+    router = open_router(PromptRouter(engine="prompt"), model)
+    assert all(set(route) == {"entities"} for route in router.route(queries(*["who?"] * 8), Deadline(10)))
+
+
+def test_the_question_is_put_in_as_it_is() -> None:
+    for prompt in ROUTING_PROMPTS.values():
+        assert "what is $query worth in $ {query}?" in prompt.messages("what is $query worth in $ {query}?")[-1].content
+
+
+def test_a_prompt_router_needs_a_model() -> None:
+    with pytest.raises(SettingsError, match="language model"):
+        open_router(PromptRouter(engine="prompt"), None)

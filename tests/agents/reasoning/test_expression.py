@@ -1,0 +1,147 @@
+"""Formulas against the standard library's own decimals and dates, and against everything that is no formula."""
+
+import datetime as dt
+import statistics
+from contextlib import suppress
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agents.reasoning import CalendarDate, ExpressionError, Fault, Quantity, evaluate, in_words
+from agents.reasoning.expression import MOST_CHARACTERS
+
+DAYS = st.dates(dt.date(1, 1, 1), dt.date(9999, 12, 31))
+NUMBERS = st.integers(-(10**6), 10**6).map(lambda number: Fraction(number, 100))
+
+
+def number_of(text: str) -> Fraction:
+    value = evaluate(text)
+    assert isinstance(value, Quantity)
+    return value.number
+
+
+@pytest.mark.parametrize(
+    ("formula", "said"),
+    [
+        ("(3.5 + 4.1) / 2", "3.8"),
+        ("2 + 3 * 4 - 6 / 2", "11"),
+        ("-(2 - 5) * 2", "6"),
+        ("45% of 200 million", "90,000,000"),
+        ("12 percent of $340", "$40.80"),
+        ("20% + 5%", "25%"),
+        ("percent change from 80 to 100", "25%"),
+        ("percentage change (100, 80)", "-20%"),
+        ("ratio of 10 to 4", "2.5"),
+        ("difference between $3 million and $5 million", "$2,000,000"),
+        ("1 mile - 1 km", "0.3786 miles"),
+        ("5 feet 11 inches + 1 inch", "6 feet"),
+        ("90 minutes / 1 hour", "1.5"),
+        ("average of 3, 4 and 8", "5"),
+        ("max(100, 200)", "200"),
+        ("min of 2019-03-01; 2018-05-05", "2018-05-05"),
+        ("count(1, 2, 2)", "3"),
+        ("total 1,000, 2,000 and 1", "3001"),
+        ("days between march 1, 2019 and 2020-02-11", "347 days"),
+        ("weeks between 2020-01-01 and 2020-01-15", "2 weeks"),
+        ("months between 2020-01-31 and 2020-03-30", "1 month"),
+        ("years between 1990 and 2001", "11 years"),
+        ("2024-01-31 + 1 month", "2024-02-29"),
+        ("2024-03-01 - 2 days", "2024-02-28"),
+        ("age on 2020-03-04 born 1980-03-05", "39 years"),
+        ("age(1980-03-05, 2020-03-05)", "40 years"),
+        ("$5 > $4.99", "yes"),
+        ("1999 >= 2000-01-01", "no"),
+        ("1 / 3", "0.3333"),
+        ("10 / 3", "3.33"),
+        ("1 foot = 12 inches", "yes"),
+    ],
+)
+def test_what_formulas_come_to(formula: str, said: str) -> None:
+    assert in_words(evaluate(formula)) == said
+
+
+@pytest.mark.parametrize(
+    ("formula", "fault"),
+    [
+        (" ", Fault.EMPTY),
+        ("1 +", Fault.UNEXPECTED),
+        ("1 2", Fault.UNEXPECTED),
+        ("2 ** 8", Fault.UNEXPECTED),
+        ("__import__('os')", Fault.UNEXPECTED),
+        ("1 +" * MOST_CHARACTERS, Fault.TOO_LONG),
+        ("(" * 30 + "1" + ")" * 30, Fault.TOO_DEEP),
+        ("-" * 30 + "1", Fault.TOO_DEEP),
+        (" * ".join(["999999999999999"] * 3), Fault.TOO_LARGE),
+        ("9999-12-31 + 1 day", Fault.TOO_LARGE),
+        ("1 / (2 - 2)", Fault.DIVISION_BY_ZERO),
+        ("$5 + £5", Fault.UNITS),
+        ("100 - 20%", Fault.UNITS),
+        ("3 m * 3 m", Fault.UNITS),
+        ("2020-01-01 + 2020-01-01", Fault.UNITS),
+        ("(1 > 2) + 1", Fault.UNITS),
+        ("age(2020-01-01, 1990-01-01)", Fault.UNITS),
+        ("days between 2019 and 2020", Fault.IMPRECISE),
+        ("max(100,200)", Fault.AMBIGUOUS),
+        ("average of 5", Fault.AMBIGUOUS),
+        ("today - 2020-01-01", Fault.UNEXPECTED),
+    ],
+)
+def test_what_is_wrong_with_a_formula(formula: str, fault: Fault) -> None:
+    with pytest.raises(ExpressionError) as raised:
+        evaluate(formula)
+    assert raised.value.fault is fault
+
+
+def test_today_is_the_day_that_the_caller_names() -> None:
+    assert in_words(evaluate("years between 1990-05-01 and today", dt.date(2024, 4, 30))) == "33 years"
+
+
+@given(DAYS, DAYS)
+def test_dates_against_the_standard_library(one: dt.date, other: dt.date) -> None:
+    assert number_of(f"days between {one} and {other}") == abs((one - other).days)
+    assert number_of(f"{one} - {other}") == (one - other).days
+    first, last = sorted((one, other))
+    years = last.year - first.year - ((last.month, last.day) < (first.month, first.day))
+    assert number_of(f"years between {one} and {other}") == years
+    assert number_of(f"age on {last} born {first}") == years
+
+
+@given(st.dates(dt.date(1000, 1, 1), dt.date(3000, 1, 1)), st.integers(0, 1200))
+def test_a_date_some_months_later(day: dt.date, months: int) -> None:
+    moved = evaluate(f"{day} + {months} months")
+    assert isinstance(moved, CalendarDate)
+    assert moved.month is not None
+    assert (moved.year - day.year) * 12 + moved.month - day.month == months
+    assert moved.day == day.day or moved.exact == dt.date(
+        moved.year + moved.month // 12, moved.month % 12 + 1, 1
+    ) - dt.timedelta(days=1)
+
+
+@given(st.lists(NUMBERS, min_size=2, max_size=8))
+def test_lists_against_the_standard_library(numbers: list[Fraction]) -> None:
+    listed = "; ".join(f"{float(number):.2f}" for number in numbers)
+    assert number_of(f"sum({listed})") == sum(numbers)
+    assert number_of(f"average of {listed}") == statistics.mean(numbers)
+    assert number_of(f"max({listed})") == max(numbers)
+    assert number_of(f"min of {listed}") == min(numbers)
+
+
+@given(NUMBERS, NUMBERS, NUMBERS, NUMBERS.filter(bool))
+def test_precedence_against_fractions(a: Fraction, b: Fraction, c: Fraction, d: Fraction) -> None:
+    one, two, three, four = (f"{float(number):.2f}" for number in (a, b, c, d))
+    assert number_of(f"{one} - {two} * {three} / {four}") == a - b * c / d
+    assert number_of(f"({one} + {two}) * ({three} - {four})") == (a + b) * (c - d)
+
+
+PIECES = st.sampled_from(
+    "1|2019-03-01|march 5, 2024|$3|5%|10 km|of|(|)|+|-|*|/|>|,|and|to|days between|percent change from|average|age on"
+    f"|born|max|today|million|{'9' * 29}|\x00".split("|")
+)
+
+
+@given(st.one_of(st.text(max_size=60), st.lists(PIECES, max_size=15).map(" ".join)))
+def test_any_text_has_a_value_or_raises_the_named_error(text: str) -> None:
+    with suppress(ExpressionError):
+        assert in_words(evaluate(text, dt.date(2024, 3, 5)))

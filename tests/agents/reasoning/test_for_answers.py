@@ -1,0 +1,78 @@
+"""Which answers are formulas, and which only look like one."""
+
+import datetime as dt
+
+import pytest
+
+from agents.reasoning import computed
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        ("= 2021 - 1985", "36"),
+        ("=2021-1985.", "36"),
+        ("2021 - 1985", "36"),
+        ("2021 - 1985 = 35 years", "36 years"),
+        ("9 - 5 = 4", "4"),
+        ("(3.5 + 4.1) / 2", "3.8"),
+        ("days between 2019-03-01 and 2020-02-11", "347 days"),
+        ("45% of 200 million", "90,000,000"),
+        ("$1,200 + $300.50", "$1,500.50"),
+        ("january 5, 2020 - january 1, 2020", "4 days"),
+        ("average of 3, 4 and 8", "5"),
+        ("= 3 > 2", "yes"),
+        ("years between 1990-01-01 and today", "34 years"),
+    ],
+)
+def test_a_formula_is_worked_out(answer: str, text: str) -> None:
+    computation = computed(answer, dt.date(2024, 3, 5))
+    assert computation is not None
+    assert computation.text == text
+    assert computation.explanation == f"computed {computation.expression} = {text}"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "",
+        "36",
+        "= 36",
+        "-5",
+        "i don't know",
+        "invalid question",
+        "110-98",
+        "110 - 98",
+        "3 - 1",
+        "4-4-2",
+        "4 - 4 - 2",
+        "1999-2003",
+        "1999 - 2003",
+        "2019-03-01",
+        "march 1, 2020 - march 5, 2020",
+        "$5 - $10",
+        "20 - 30 minutes",
+        "9/11",
+        "24 / 7",
+        "8 / 10",
+        "555-1234",
+        "+1 555 0100",
+        "4 x 100",
+        "catch-22",
+        "area 51",
+        "24 hours",
+        "sum of all fears",
+        "average white band",
+        "age of ultron",
+        "50% of the people",
+        "the count of monte cristo",
+        "max payne 3",
+        "days of thunder",
+        "yes, 3 > 2",
+        "1 / 0 = 5",
+        "a\n= 1 + 1",
+        "= " + "1 + " * 200 + "1",
+    ],
+)
+def test_everything_else_is_left_alone(answer: str) -> None:
+    assert computed(answer) is None

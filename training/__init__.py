@@ -1,0 +1,1 @@
+"""Training of everything small that the agent ships: classifiers of questions, the calibration of its answers."""
