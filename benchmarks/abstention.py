@@ -1,0 +1,229 @@
+"""What each way of saying "i don't know" is worth, on real questions with the segments that a search found for them.
+
+    python -m benchmarks.abstention run --output DIR [--contexts FILE] [--preset cpu] [--limit N]
+    python -m benchmarks.abstention report --output DIR [--routes FILE] [--pictures DIR]
+
+`run` asks the preset's own agent, without knowledge graph and public data. Each segment becomes a page, and all pages
+are read, so that extraction, chunking, retrieval, reranking and the context are those of the preset. It is a run of
+local_evaluation.py: an interruption costs a batch at most, and the same command goes on.
+
+One run tells all rules apart: the model answers, says how sure it is, and looks at its answer a second time; nothing is
+withheld, so that each rule can be applied to the same drafts afterwards.
+"""
+
+import argparse
+import html
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from agents.contracts import Route
+from agents.datasets import DatasetError, read_records, write_rows
+from benchmarks.abstention_rules import THRESHOLD, Rule, rules
+from evaluation.cli import main as evaluate
+from evaluation.signature import signature_line
+from training.calibrate.__main__ import draw
+from training.calibrate.expected_score import difference, score_table
+from training.calibrate.fitting import Calibration, calibrate
+from training.calibrate.runs import CalibrationError, read_routes, read_run
+from training.pictures import Estimate, estimates
+
+DEFAULT_FILE = Path(__file__).parent.parent.parent / "shared/data/crag/contexts_split0_a.jsonl.bz2"
+PAIRS = "pairs.jsonl"
+MOST_SEGMENTS = 20
+UNHURRIED_SECONDS = 600
+"""Per question, for the agent and for the evaluator: a slow machine takes longer, but answers the same."""
+
+CHANGES = (
+    "knowledge_graph=none",
+    "public_data=none",
+    f"web.pages.keep={MOST_SEGMENTS}",
+    "web.pages.method=search_order",
+    f"deadline.seconds_per_query={UNHURRIED_SECONDS}",
+    "answering.gates=[]",
+    "answering.confidence=none",
+    "answering.prompt=reader",
+    "answering.self_assessment.asked=afterwards",
+    "answering.self_assessment.accepted=['high', 'medium', 'low']",
+    "answering.refine.prompt=refine",
+)
+"""Changes to the preset, as `local_evaluation.py --set` takes them."""
+
+
+def pairs(path: Path) -> Iterator[dict[str, Any]]:
+    """The rows as questions of an evaluator: each segment a page, in the order of the search.
+
+    A row holds a question and its `segments`, a list of ``{score, text}`` with the page's title before a line with a
+    colon. A question that the file has twice, with the segments of two searches, is asked twice.
+    """
+    for record in read_records(path):
+        row = {name: value for name, value in record.data.items() if name not in {"segments", "run", "split"}}
+        segments = record.data.get("segments")
+        if not isinstance(segments, list):
+            raise DatasetError(f'{record.place}, field "segments": expected a list of segments')
+        yield {**row, "search_results": [_page(str(s["text"]), rank) for rank, s in enumerate(segments)]}
+
+
+def _page(segment: str, rank: int) -> dict[str, str]:
+    title, colon, body = segment.partition("\n:\n")
+    if not colon:
+        title, body = "", segment
+    # Two blanks at the end of a line are a break in Markdown; other line ends are those of a narrow column.
+    lines = "<br>".join(html.escape(line) for line in body.split("  \n"))
+    paragraphs = "".join(f"<p>{text}</p>" for text in lines.split("\n\n") if text.strip())
+    return {
+        "page_name": title,
+        "page_url": f"https://segments.example/{rank}",
+        "page_snippet": "",
+        "page_result": f"<html><body><main>{paragraphs}</main></body></html>",
+        "page_last_modified": "",
+    }
+
+
+def run(options: argparse.Namespace) -> int:
+    """Ask all that is not asked yet; the evaluator's exit code."""
+    options.output.mkdir(parents=True, exist_ok=True)
+    questions = options.output / PAIRS
+    write_rows(questions, pairs(options.contexts))
+    arguments = ["--preset", options.preset, "--dataset", str(questions), "--output", str(options.output), "--resume"]
+    for change in CHANGES:
+        arguments += ["--set", change]
+    if options.limit is not None:
+        arguments += ["--limit", str(options.limit)]
+    return evaluate([*arguments, "--seconds-per-query", str(UNHURRIED_SECONDS)])
+
+
+def report(options: argparse.Namespace) -> int:
+    """Print the table; write report.json and the pictures."""
+    routes: dict[str, Route] = {}
+    for path in options.routes:
+        for name, route in read_routes(path).items():
+            routes[name] = {**routes.get(name, {}), **route}
+    finished = read_run(options.output)
+    found, calibrations, notes = rules(finished, routes, options.folds, options.seed)
+    groups = [question.record["interaction_id"] for question in finished.questions]
+    facts = figures(found, groups)
+    for name, calibration in calibrations.items():
+        facts["rules"][name]["probabilities"] = calibration.metrics(THRESHOLD)["probabilities"]
+        facts["rules"][name]["scores_of_other_folds"] = _other_folds(calibration, options)
+        draw(options.pictures / name.replace(", ", "_").replace(" ", "_"), calibration, THRESHOLD)
+    scores = [Estimate(name, rule["score"], *rule["ci"]) for name, rule in facts["rules"].items()]
+    estimates(options.pictures / "scores.svg", scores, "score, 95 % interval", f"{facts['pairs']} pairs")
+    facts |= {"left_out": notes, "run": signature_line(finished.signature)}
+    (options.output / "report.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+    print("\n".join([*table(facts), *(f"left out: {note}" for note in notes)]))
+    print(f"wrote {options.output / 'report.json'} and pictures in {options.pictures}")
+    return 0
+
+
+def _other_folds(calibration: Calibration, options: argparse.Namespace) -> list[float]:
+    """The cross-validated score with the questions cut otherwise: how much of it is luck of the cut."""
+    seeds = range(options.seed + 1, options.seed + 1 + options.repeats)
+    again = (calibrate(calibration.questions, options.folds, seed, THRESHOLD) for seed in seeds)
+    return [float(one.rewards(THRESHOLD).mean()) for one in again]
+
+
+def figures(found: Sequence[Rule], groups: Sequence[str]) -> dict[str, Any]:
+    """Scores of all rules, and paired differences: each rule less plain answering, and each calibrated rule less it."""
+    rewards = {rule.name: rule.rewards for rule in found}
+    calibrated = {name: own for name, own in rewards.items() if name.startswith("calibrated")}
+    return {
+        "pairs": len(groups),
+        "questions": len(set(groups)),
+        "rules": {
+            name: {
+                **score_table(own, groups),
+                "against_plain": difference(own, rewards["plain answering"], groups),
+                "calibrated_against_it": {
+                    other: difference(theirs, own, groups) for other, theirs in calibrated.items() if other != name
+                },
+            }
+            for name, own in rewards.items()
+        },
+    }
+
+
+def table(facts: Mapping[str, Any]) -> list[str]:
+    """The figures as lines of Markdown."""
+    lines = [
+        f"{facts['pairs']} pairs of {facts['questions']} questions; intervals: 95 %, whole questions drawn\n",
+        "| rule | score | right | wrong | missing | less plain answering | calibrated less it |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for name, rule in facts["rules"].items():
+        ours = rule["calibrated_against_it"].get("calibrated")
+        cells = [
+            name,
+            _with_interval(rule["score"], rule["ci"]),
+            *(f"{rule[share]:.3f}" for share in ("accuracy", "hallucination", "missing")),
+            _with_interval(rule["against_plain"]["difference"], rule["against_plain"]["ci"]),
+            _with_interval(ours["difference"], ours["ci"]) if ours else "",
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    lines.append("")
+    for name, rule in facts["rules"].items():
+        if "probabilities" in rule:
+            told = ", ".join(f"{key} {rule['probabilities'][key]:.3f}" for key in ("ece", "brier", "auc", "right"))
+            scores = rule["scores_of_other_folds"]
+            spread = (
+                f"; other folds: {np.mean(scores):+.3f} ({min(scores):+.3f} to {max(scores):+.3f})" if scores else ""
+            )
+            lines.append(f"{name}: P(correct) of {rule['probabilities']['answers']} answers: {told}{spread}")
+    return lines
+
+
+def _with_interval(value: float, interval: Sequence[float]) -> str:
+    return f"{value:+.3f} [{interval[0]:+.3f}, {interval[1]:+.3f}]"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run or report. Exit code: 0 done, 2 a file cannot be used, else the evaluator's."""
+    options = _parser().parse_args(arguments)
+    try:
+        code: int = options.command(options)
+    except (DatasetError, CalibrationError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"error: {error.filename}: {error.strerror}", file=sys.stderr)
+        return 2
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.abstention",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(required=True, metavar="run|report")
+    running = commands.add_parser("run", help="ask the questions; goes on where it was interrupted")
+    running.add_argument("--output", type=Path, required=True, metavar="DIR")
+    running.add_argument("--contexts", type=Path, default=DEFAULT_FILE, metavar="FILE", help="default: %(default)s")
+    running.add_argument("--preset", default="cpu", metavar="P", help="default: %(default)s")
+    running.add_argument("--limit", type=int, metavar="N", help="only the first N pairs")
+    running.set_defaults(command=run)
+    reporting = commands.add_parser("report", help="compare the rules")
+    reporting.add_argument("--output", type=Path, required=True, metavar="DIR", help="that of `run`")
+    reporting.add_argument(
+        "--routes", type=Path, nargs="+", default=[], metavar="FILE", help="out-of-fold routes, as training.calibrate"
+    )
+    reporting.add_argument("--pictures", type=Path, metavar="DIR", help="default: DIR/pictures of --output")
+    reporting.add_argument("--folds", type=int, default=10, metavar="K", help="default: %(default)s")
+    reporting.add_argument("--seed", type=int, default=20240605, metavar="N", help="default: %(default)s")
+    reporting.add_argument("--repeats", type=int, default=5, metavar="N", help="other folds; default: %(default)s")
+    reporting.set_defaults(command=_report_beside)
+    return parser
+
+
+def _report_beside(options: argparse.Namespace) -> int:
+    options.pictures = options.pictures or options.output / "pictures"
+    return report(options)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,159 @@
+"""docs/papers.md cannot rot: all files, keys, values and names in it exist; no key of a paper's preset is missing."""
+
+import ast
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents.settings import SettingsError, load_settings
+from evaluation.cli import override
+
+REPOSITORY = Path(__file__).parents[1]
+PRESETS = [f"agents/presets/{name}.toml" for name in ("db3_task1", "db3_task23", "nec", "weknow")]
+ABSENT = ("nowhere", "training (to come)")
+"""What stands in the place of a reference where there is none; the note then says why."""
+
+TITLES = ("|---", "| system |", "| section |", "| key |")
+
+_QUOTED = re.compile(r"`([^`]+)`")
+_PATH = re.compile(r"[\w*.-]+(?:/[\w*.-]+)+|[\w-]+\.(?:md|toml|py)")
+
+
+def rows() -> list[tuple[int, list[str]]]:
+    """Line number and cells of each row, without titles and rules."""
+    lines = (REPOSITORY / "docs/papers.md").read_text(encoding="utf-8").splitlines()
+    return [
+        (number, [cell.strip() for cell in line.strip("|").split("|")])
+        for number, line in enumerate(lines, start=1)
+        if line.startswith("|") and not line.startswith(TITLES)
+    ]
+
+
+def references(text: str) -> Iterator[tuple[str, str]]:
+    """Path and what is after its colon, for everything in backquotes that names a file."""
+    for quoted in _QUOTED.findall(text):
+        path, _, rest = quoted.partition(": ")
+        if _PATH.fullmatch(path):
+            yield path, rest
+
+
+def fault(path: str, inside: str) -> str | None:
+    """Why a reference does not hold, or None."""
+    found = sorted(REPOSITORY.glob(path))
+    if not found:
+        return f"there is no {path}"
+    for file in found if inside else ():
+        wrong = toml_fault(file, inside) if file.suffix == ".toml" else python_fault(file, inside)
+        if wrong:
+            return f"{file.relative_to(REPOSITORY)}: {wrong}"
+    return None
+
+
+def toml_fault(file: Path, inside: str) -> str | None:
+    key, _, value = inside.partition(" = ")
+    here: Any = tomllib.loads(file.read_text(encoding="utf-8"))
+    for part in re.findall(r"[^.\[\]]+", key):
+        try:
+            here = here[int(part)] if isinstance(here, list) else here[part]
+        except (KeyError, IndexError, TypeError, ValueError):
+            return f"there is no key {key}"
+    if value and here != tomllib.loads(f"x = {value}")["x"]:
+        return f"{key} is {here!r}, not {value}"
+    return None
+
+
+def python_fault(file: Path, inside: str) -> str | None:
+    body: list[ast.stmt] = ast.parse(file.read_text(encoding="utf-8")).body
+    for part in inside.split("."):
+        defined = {name: node for node in body for name in names_of(node)}
+        if part not in defined:
+            return f"there is no {inside}"
+        body = getattr(defined[part], "body", [])
+    return None
+
+
+def names_of(node: ast.stmt) -> list[str]:
+    if isinstance(node, ast.ClassDef | ast.FunctionDef):
+        return [node.name]
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    return [name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)]
+
+
+def leaves(node: Any, name: str = "") -> Iterator[str]:
+    """Dotted names of all values of a TOML document."""
+    if isinstance(node, dict):
+        for key, value in node.items():
+            yield from leaves(value, f"{name}.{key}" if name else key)
+    elif isinstance(node, list) and node and isinstance(node[0], dict):
+        for place, value in enumerate(node):
+            yield from leaves(value, f"{name}[{place}]")
+    else:
+        yield name
+
+
+def test_everything_that_is_named_exists() -> None:
+    text = (REPOSITORY / "docs/papers.md").read_text(encoding="utf-8")
+    found = list(references(text))
+    assert len(found) > 200, "the page was not read"
+    assert [wrong for path, inside in found if (wrong := fault(path, inside))] == []
+
+
+def test_every_row_names_a_place_or_says_why_not() -> None:
+    papers = [(number, cells) for number, cells in rows() if len(cells) == 4]
+    assert len(papers) > 100, "the tables were not read"
+    assert {len(cells) for _, cells in rows()} == {2, 3, 4}, "a row has too many cells or too few"
+    for number, (section, said, where, note) in papers:
+        assert section, f"docs/papers.md, line {number}: no section"
+        assert said, f"docs/papers.md, line {number}: nothing said"
+        named = list(references(where))
+        assert named or where in ABSENT, f"docs/papers.md, line {number}: neither a place nor {' or '.join(ABSENT)}"
+        assert where != "nowhere" or note, f"docs/papers.md, line {number}: nowhere, and no reason"
+        assert not set(_QUOTED.findall(where)) - {": ".join(filter(None, each)) for each in named}, f"line {number}"
+
+
+def test_every_change_of_settings_that_is_named_can_be_made() -> None:
+    text = (REPOSITORY / "docs/papers.md").read_text(encoding="utf-8")
+    changes = [override(change) for change in re.findall(r"--set ([^\s`]+)", text)]
+    assert changes
+    for change in changes:
+        assert any(loads(preset, change) for preset in PRESETS), f"--set {change} fits none of the papers' presets"
+
+
+def loads(preset: str, change: str) -> bool:
+    try:
+        return bool(load_settings(Path(preset).stem, [change]))
+    except SettingsError:
+        return False
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_every_key_of_the_papers_presets_is_told(preset: str) -> None:
+    told = {
+        inside.partition(" = ")[0]
+        for _, cells in rows()
+        for cell in cells
+        for path, inside in references(cell)
+        if Path(preset).match(path)
+    }
+    keys = set(leaves(tomllib.loads((REPOSITORY / preset).read_text(encoding="utf-8")))) - {"description"}
+    assert sorted(keys - told) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "inside"),
+    [
+        ("agents/nothing.py", ""),
+        ("agents/presets/nec.toml", "web.chunk.word"),
+        ("agents/presets/nec.toml", "web.chunk.words = 151"),
+        ("agents/presets/nec.toml", "web.retrieve[1].top_k"),
+        ("agents/presets/db3_*.toml", "public_data.method"),
+        ("agents/gates.py", "class_gates"),
+        ("agents/web/rerank.py", "rerank.top_k"),
+    ],
+)
+def test_the_test_sees_what_is_wrong(path: str, inside: str) -> None:
+    assert fault(path, inside)

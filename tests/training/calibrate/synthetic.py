@@ -1,0 +1,78 @@
+"""Finished runs on disk whose probabilities are known."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evaluation.judge import Verdict
+from training.calibrate.expected_score import AskedQuestion, JudgedCandidate
+
+RIGHT, WRONG = "the right answer", "another answer"
+
+
+def true_probability(logit: float) -> float:
+    """P(correct) of an answer whose best passage has this logit, in all synthetic runs."""
+    return float(1 / (1 + np.exp(-(0.5 * logit - 2.0))))
+
+
+def asked(count: int, seed: int, each: int = 1) -> list[AskedQuestion]:
+    """Questions asked `each` times, with one answer, whose only informative feature is the logit."""
+    chance = np.random.default_rng(seed)
+    found = []
+    for number in range(count):
+        for _ in range(each):
+            logit, noise = chance.normal(3, 4), chance.normal()
+            right = chance.random() < true_probability(logit)
+            features = {"top_passage_logit": logit, "mean_log_probability": noise, "from_graph": 0.0}
+            answer = JudgedCandidate(RIGHT, Verdict.CORRECT if right else Verdict.INCORRECT, features)
+            found.append(AskedQuestion(f"q{number}", (answer,), None, invalid=False, features=None))
+    return found
+
+
+def row(name: str, prediction: str, verdict: str, **more: Any) -> dict[str, Any]:
+    """A row of predictions.jsonl."""
+    place = {"interaction_id": name, "occurrence": 0, "batch": 0, "attempt": 1, "batch_size": 1}
+    return {
+        **place,
+        "query": f"what about {name}?",
+        "prediction": prediction,
+        "answer": RIGHT,
+        "alt_ans": [],
+        "verdict": verdict,
+        **more,
+    }
+
+
+def trace(name: str, candidates: Sequence[Mapping[str, Any]], **more: Any) -> dict[str, Any]:
+    """A row of traces.jsonl."""
+    place = {"interaction_id": name, "occurrence": 0, "batch": 0, "attempt": 1}
+    whole = {"query": f"what about {name}?", "query_time": "", "route": None, "candidates": [*candidates], "gates": []}
+    return {**place, **whole, **more}
+
+
+def candidate(text: str, features: Mapping[str, float] | None = None, source: str = "web") -> dict[str, Any]:
+    """An entry of a trace's candidates."""
+    return {"text": text, "source": source, "features": dict(features or {}), "probability": None}
+
+
+def write_run(folder: Path, rows: list[dict[str, Any]], traces: list[dict[str, Any]]) -> Path:
+    """The two files; gives the folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, lines in (("predictions.jsonl", rows), ("traces.jsonl", traces)):
+        (folder / name).write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return folder
+
+
+def answered_run(folder: Path, count: int, seed: int, change: Callable[[int], dict[str, Any]] | None = None) -> Path:
+    """A run with one answer to each question; `change` gives more of the trace of question n."""
+    rows, traces = [], []
+    for number, question in enumerate(asked(count, seed)):
+        answer = question.candidates[0]
+        text = RIGHT if answer.right else WRONG
+        name = question.interaction_id
+        rows.append(row(name, text, answer.verdict.value))
+        traces.append(trace(name, [candidate(text, answer.features)], **(change(number) if change else {})))
+    return write_run(folder, rows, traces)

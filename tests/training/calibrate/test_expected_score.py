@@ -1,0 +1,90 @@
+"""What a rule earns, and the statistics of it."""
+
+import numpy as np
+import pytest
+from sklearn.calibration import calibration_curve
+
+from evaluation.judge import Verdict
+from evaluation.metrics import bootstrap_interval
+from training.calibrate.expected_score import (
+    AskedQuestion,
+    Beliefs,
+    JudgedCandidate,
+    always,
+    calibration_error,
+    grouped_interval,
+    reliability,
+    reward,
+)
+
+GRAPH = JudgedCandidate("graph's", Verdict.INCORRECT, {})
+WEB = JudgedCandidate("web's", Verdict.CORRECT, {})
+INVALID = JudgedCandidate("invalid question", Verdict.INCORRECT, {})
+
+
+def question(
+    *candidates: JudgedCandidate, settled: JudgedCandidate | None = None, invalid: bool = False
+) -> AskedQuestion:
+    return AskedQuestion("q", candidates, settled, invalid, None)
+
+
+@pytest.mark.parametrize(
+    ("asked", "beliefs", "earned"),
+    [
+        (question(GRAPH, WEB), Beliefs((0.6, 0.9)), -1),  # the first that is likely enough is given
+        (question(GRAPH, WEB), Beliefs((0.4, 0.6)), 1),
+        (question(GRAPH, WEB), Beliefs((0.5, 0.5)), 0),  # at one half nothing is gained
+        (question(), Beliefs(()), 0),
+        (question(WEB, invalid=False), Beliefs((0.6,), 0.7), -1),  # called invalid, and it is not
+        (question(GRAPH, invalid=True), Beliefs((0.6,), 0.7), 1),
+        (question(WEB), Beliefs((0.8,), 0.7), 1),  # the answer is likelier than the false premise
+        (question(GRAPH, invalid=True), Beliefs((0.4,), 0.45), 0),
+        (question(settled=WEB), Beliefs(()), 1),
+        (question(settled=WEB), Beliefs((), 0.6), -1),
+        (question(settled=INVALID), Beliefs((), 0.6), -1),  # the same answer once more: judged once
+    ],
+)
+def test_reward(asked: AskedQuestion, beliefs: Beliefs, earned: int) -> None:
+    assert reward(asked, beliefs, 0.5) == earned
+
+
+def test_always_answering_takes_the_first_answer() -> None:
+    assert [always(q) for q in (question(GRAPH, WEB), question(WEB), question(), question(settled=WEB))] == [
+        -1,
+        1,
+        0,
+        1,
+    ]
+
+
+def test_interval_of_single_questions_is_that_of_the_evaluator() -> None:
+    values = np.random.default_rng(0).choice([-1.0, 0.0, 1.0], 200)
+    ours = grouped_interval(values, [str(n) for n in range(200)])
+    theirs = bootstrap_interval(values.tolist())
+    assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), abs=0.02)
+
+
+def test_asking_the_same_questions_again_makes_nobody_surer() -> None:
+    values = np.random.default_rng(0).choice([-1.0, 1.0], 100)
+    names = [str(n) for n in range(100)]
+    once, twice = grouped_interval(values, names), grouped_interval(np.tile(values, 2), names * 2)
+    assert (twice.low, twice.high) == pytest.approx((once.low, once.high), abs=0.02)
+    pretending = grouped_interval(np.tile(values, 2), [str(n) for n in range(200)])
+    assert pretending.high - pretending.low < 0.8 * (twice.high - twice.low)
+
+
+def test_reliability_is_that_of_scikit_learn() -> None:
+    chance = np.random.default_rng(1)
+    probabilities = chance.random(500)
+    right = chance.random(500) < probabilities**2
+    shares, means = calibration_curve(right, probabilities, n_bins=10)
+    found = reliability(probabilities, right)
+    assert [one.right for one in found] == pytest.approx(shares)
+    assert [one.probability for one in found] == pytest.approx(means)
+    by_hand = sum(one.answers * abs(one.right - one.probability) for one in found) / 500
+    assert calibration_error(found) == pytest.approx(by_hand)
+    assert (
+        calibration_error(found)
+        > 0.1
+        > calibration_error(reliability(probabilities, chance.random(500) < probabilities))
+    )

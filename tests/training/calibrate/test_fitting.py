@@ -1,0 +1,80 @@
+"""The calibrated rule is the best one that the features allow, and its own estimate of its worth is honest."""
+
+import numpy as np
+import pytest
+
+from evaluation.judge import Verdict
+from tests.training.calibrate.synthetic import asked, true_probability
+from training.calibrate.expected_score import AskedQuestion, Beliefs, reward
+from training.calibrate.fitting import THRESHOLDS, Calibration, calibrate
+
+FOLDS = 4
+
+
+@pytest.fixture(scope="module")
+def fitted() -> Calibration:
+    return calibrate(asked(300, seed=1, each=2), FOLDS, seed=0, threshold=0.5)
+
+
+def test_it_decides_as_one_who_knows_the_true_probabilities(fitted: Calibration) -> None:
+    fresh = asked(4000, seed=99)
+    logits = np.array([q.candidates[0].features["top_passage_logit"] for q in fresh])
+    best = np.array([true_probability(x) > 0.5 for x in logits])
+    ours = np.array([fitted.model.correct.probability(q.candidates[0].features) for q in fresh])
+    assert ((ours > 0.5) == best).mean() > 0.96
+    earned = np.mean([reward(q, Beliefs((p,)), 0.5) for q, p in zip(fresh, ours, strict=True)])
+    knowing = np.mean([reward(q, Beliefs((true_probability(x),)), 0.5) for q, x in zip(fresh, logits, strict=True)])
+    assert earned == pytest.approx(knowing, abs=0.01)
+
+
+def test_what_cross_validation_promises_is_what_new_questions_give(fitted: Calibration) -> None:
+    promised = fitted.metrics(0.5)
+    fresh = asked(4000, seed=98)
+    beliefs = [Beliefs((fitted.model.correct.probability(q.candidates[0].features),)) for q in fresh]
+    earned = np.mean([reward(q, own, 0.5) for q, own in zip(fresh, beliefs, strict=True)])
+    low, high = promised["calibrated"]["ci"]
+    assert low < earned < high
+    assert promised["probabilities"]["ece"] < 0.06
+    assert promised["against_always_answer"]["ci"][0] > 0
+    assert promised["against_always_i_dont_know"]["ci"][0] > 0
+
+
+def test_the_curve_ends_in_always_answering_and_in_silence(fitted: Calibration) -> None:
+    scores, bands = fitted.curve()
+    assert scores[0] == pytest.approx(fitted.metrics(0.5)["always_answer"]["score"])
+    assert scores[-1] == 0
+    assert scores[THRESHOLDS.index(0.5)] == pytest.approx(fitted.metrics(0.5)["calibrated"]["score"])
+    assert all(band.low <= score <= band.high for score, band in zip(scores, bands, strict=True))
+
+
+def with_premises(questions: list[AskedQuestion], share_seen: float, every: int = 5) -> list[AskedQuestion]:
+    """Every fifth question rests on a false premise; its answer is wrong, and a router sees it in a share of cases."""
+    chance = np.random.default_rng(7)
+    found = []
+    for number, one in enumerate(questions):
+        invalid = number % every == 0
+        seen = invalid == (chance.random() < share_seen)
+        answer = one.candidates[0]._replace(verdict=Verdict.INCORRECT) if invalid else one.candidates[0]
+        features = {"question_type=false_premise": 0.9 if seen else 0.1}
+        found.append(AskedQuestion(one.interaction_id, (answer,), None, invalid, features))
+    return found
+
+
+def test_false_premises_are_learned_where_a_router_sees_them() -> None:
+    fitted = calibrate(with_premises(asked(200, seed=3), share_seen=0.95), FOLDS, seed=0, threshold=0.5)
+    assert fitted.without_invalid is None
+    assert fitted.model.invalid is not None
+    assert fitted.model.invalid.probability({"question_type=false_premise": 0.9}) > 0.7
+    without = [
+        reward(q, own._replace(invalid=None), 0.5) for q, own in zip(fitted.questions, fitted.beliefs, strict=True)
+    ]
+    assert fitted.rewards(0.5).mean() > np.mean(without) + 0.1
+
+
+def test_false_premises_that_nobody_sees_are_left_out() -> None:
+    fitted = calibrate(with_premises(asked(200, seed=3), share_seen=0.5), FOLDS, seed=0, threshold=0.5)
+    assert fitted.model.invalid is None
+    assert "does not improve the cross-validated score" in str(fitted.without_invalid)
+    few = calibrate(with_premises(asked(200, seed=3), 0.95, every=20), FOLDS, seed=0, threshold=0.5)
+    assert "10 with a false premise and 190 without; at least 20 different questions" in str(few.without_invalid)
+    assert few.model.invalid is None

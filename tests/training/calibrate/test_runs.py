@@ -1,0 +1,123 @@
+"""What is read from the folders of finished runs."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents.answering import answer_features, question_features
+from agents.contracts import Fact, Passage, PassageKind, Trace
+from evaluation.judge import RulesJudge, Verdict
+from tests.training.calibrate.synthetic import RIGHT, WRONG, candidate, row, trace, write_run
+from training.calibrate.expected_score import AskedQuestion
+from training.calibrate.runs import CalibrationError, asked_questions, read_routes, read_run, trace_of
+
+ROUTE = {"domain": {"label": "movie", "probabilities": {"movie": 0.99, "music": 0.01}}}
+UNSEEN = {"domain": {"label": "movie", "probabilities": {"movie": 0.6, "music": 0.4}}}
+
+
+def questions_of(
+    folder: Path, *rows_and_traces: tuple[dict[str, Any], dict[str, Any]], **how: Any
+) -> list[AskedQuestion]:
+    rows, traces = zip(*rows_and_traces, strict=True)
+    return list(asked_questions(read_run(write_run(folder, list(rows), list(traces))), RulesJudge(), **how))
+
+
+def test_the_run_s_verdict_stands_and_other_answers_are_judged(tmp_path: Path) -> None:
+    """Answers that a gate withheld are judged as if they had been given."""
+    answers = [candidate(WRONG, source="knowledge graph"), candidate("The right answer."), candidate("i don't know")]
+    (only,) = questions_of(tmp_path, (row("a", WRONG, "correct"), trace("a", answers)))
+    assert [(one.text, one.verdict) for one in only.candidates] == [
+        (WRONG, Verdict.CORRECT),  # whatever another judge would say
+        ("The right answer.", Verdict.CORRECT),
+    ]
+
+
+def test_the_last_attempt_counts(tmp_path: Path) -> None:
+    old = (row("a", "", "missing"), trace("a", [candidate(WRONG)]))
+    new = (row("a", RIGHT, "correct", attempt=2), trace("a", [candidate(RIGHT)], attempt=2))
+    (only,) = questions_of(tmp_path, old, new)
+    assert [one.text for one in only.candidates] == [RIGHT]
+    rows, traces = zip(old, new, strict=True)
+    unfinished = write_run(tmp_path / "unfinished", [rows[0]], [*traces])  # traces are written first
+    assert [question.trace for question in read_run(unfinished).questions] == [traces[0]]
+
+
+def test_the_same_question_twice_in_a_file_is_two_rows_of_one_group(tmp_path: Path) -> None:
+    pairs = [(row("a", RIGHT, "correct", occurrence=n), trace("a", [candidate(RIGHT)], occurrence=n)) for n in (0, 1)]
+    assert [question.interaction_id for question in questions_of(tmp_path, *pairs)] == ["a", "a"]
+
+
+def test_questions_without_gold_answer_are_left_out(tmp_path: Path) -> None:
+    known = (row("a", RIGHT, "correct"), trace("a", [candidate(RIGHT)]))
+    assert len(questions_of(tmp_path, known, (row("b", "x", "unscored", answer=None), trace("b", [])))) == 1
+
+
+def test_an_answer_that_no_model_weighs_is_settled(tmp_path: Path) -> None:
+    game = row("a", "invalid question", "correct", answer="invalid question")
+    gate = {"name": "class", "reason": "", "answer": "invalid question", "withheld": None}
+    settled, weighed, gated = questions_of(
+        tmp_path,
+        (game, trace("a", [])),
+        ({**game, "interaction_id": "b"}, trace("b", [candidate("invalid question", source="question")])),
+        ({**game, "interaction_id": "c"}, trace("c", [], gates=[gate])),
+    )
+    assert settled.settled is not None
+    assert settled.settled.right
+    assert weighed.settled is gated.settled is None
+    assert weighed.candidates == ()
+    assert settled.invalid
+    assert weighed.invalid
+
+
+def test_out_of_fold_routes_replace_those_of_the_run_and_nothing_else(tmp_path: Path) -> None:
+    features = {"domain=movie": 0.99, "domain=music": 0.01, "graph=found": 1.0, "answer_words": 3.0}
+    pair = (row("a", RIGHT, "correct"), trace("a", [candidate(RIGHT, features)], route=ROUTE, graph_state="found"))
+    file = tmp_path / "routes.jsonl"
+    file.write_text(json.dumps({"interaction_id": "a", "fold": 2, "route": UNSEEN}) + "\n", encoding="utf-8")
+    (before,) = questions_of(tmp_path / "run", pair)
+    (after,) = questions_of(tmp_path / "run", pair, routes=read_routes(file))
+    assert before.candidates[0].features == features
+    assert {"answer_words": 3.0, "graph=found": 1.0}.items() <= after.candidates[0].features.items()
+    for of_what in (after.candidates[0].features, after.features or {}):
+        assert of_what["domain=movie"] == 0.6
+        assert of_what["domain=music"] == 0.4
+    assert before.features is not None
+    assert before.features["domain=movie"] == 0.99
+
+
+def test_features_of_a_trace_that_was_read_again_are_those_of_the_agent() -> None:
+    passage = Passage("It was 1994.", "https://a.example", "A", 0, PassageKind.PAGE, 0, 12, {"cross_encoder": 2.5})
+    whole = Trace("a", "when was it?", "", route=ROUTE, graph_state="not_found", facts=[Fact("in 1995", "graph")])
+    whole.passages.extend([passage, passage])
+    again = trace_of(json.loads(json.dumps(whole.to_dict())))
+    assert question_features(again) == question_features(whole)
+    seen = [answer_features(one, "1994", "web", evidence="1994") for one in (again, whole)]
+    assert seen[0] == seen[1]
+    assert seen[0]["passages_with_answer"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda folder: (folder / "traces.jsonl").unlink(), r"traces\.jsonl.*a folder written by local_evaluation\.py"),
+        (lambda folder: (folder / "traces.jsonl").write_text(""), r'no question has a trace with "candidates"'),
+        (lambda folder: (folder / "predictions.jsonl").write_text('{"x": 1}\n'), r'line 1, field "interaction_id"'),
+        (lambda folder: (folder / "predictions.jsonl").write_text('{"torn'), r"predictions\.jsonl, line 1"),
+    ],
+)
+def test_a_folder_that_cannot_be_used_is_told_with_the_file(tmp_path: Path, spoil: Any, message: str) -> None:
+    write_run(tmp_path, [row("a", RIGHT, "correct")], [trace("a", [candidate(RIGHT)])])
+    spoil(tmp_path)
+    with pytest.raises(CalibrationError, match=message):
+        read_run(tmp_path)
+
+
+def test_routes_of_another_form_are_told_with_the_line(tmp_path: Path) -> None:
+    file = tmp_path / "routes.jsonl"
+    file.write_text(
+        '{"interaction_id": "a", "route": {}}\n{"interaction_id": "b", "route": "movie"}\n', encoding="utf-8"
+    )
+    with pytest.raises(CalibrationError, match=r'routes\.jsonl, line 2, field "route": expected an object'):
+        read_routes(file)

@@ -1,0 +1,78 @@
+"""`python -m training.router` from the command line."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import training.router.__main__ as command
+from agents.questions.classifier import Classifier
+from models.manifest import WeightsMissingError
+from tests.agents.questions.tiny_bert import build_bert
+from tests.training.router.toy import write_toy
+
+CONFIG = """
+description = "toy"
+trained_on = "toy questions"
+licence = "none"
+fields = ["domain"]
+folds = 2
+[encoder]
+base = "all-minilm-l6-v2"
+tuning = "lora"
+epochs = 2
+learning_rate = 1e-3
+head_learning_rate = 1e-2
+[ngrams]
+buckets = 256
+"""
+
+
+def test_a_run_leaves_a_classifier_and_its_card(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bert = build_bert(tmp_path / "bert")
+    monkeypatch.setattr(command, "locate", lambda name: bert)
+    monkeypatch.setenv("CRAG_MODELS_DIR", str(tmp_path / "cache"))
+    config = tmp_path / "toy.toml"
+    config.write_text(CONFIG, encoding="utf-8")
+    data = write_toy(tmp_path / "data.jsonl", 45)
+    assert (
+        command.main(["--config", str(config), "--data", str(data), "--cross-validate", "3", "--seed", "7", "--quiet"])
+        == 0
+    )
+    out = tmp_path / "cache" / "toy"
+    assert f"wrote {out}" in capsys.readouterr().out
+    card = json.loads((out / "run_card.json").read_text(encoding="utf-8"))
+    assert card["settings"]["folds"] == 3
+    assert card["settings"]["encoder"]["seeds"] == [7]
+    assert card["metrics"]["cross_validated"]["domain"]["questions"] == 45
+    assert card["data"]["train"]["name"] == "data.jsonl"
+    assert Classifier(out, encoder_folder=bert).probabilities(["who sang ?"])["domain"].shape == (1, 5)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--config", "nobody"], "shipped configurations"),
+        (["--config", "cpu", "--data", "no/such/file.jsonl"], "no/such/file.jsonl"),
+        (["--config", "cpu", "--cross-validate", "1"], "at least 2"),
+    ],
+)
+def test_what_is_wrong_is_told_in_a_line(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:  # fmt: skip
+    assert command.main(arguments) == 1
+    assert message in capsys.readouterr().err
+
+
+def test_a_missing_base_names_the_command_that_fetches_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def missing(name: str) -> Path:
+        raise WeightsMissingError(f"weights of {name}: run python -m models.fetch {name}")
+
+    monkeypatch.setattr(command, "locate", missing)
+    data = write_toy(tmp_path / "data.jsonl", 9)
+    assert command.main(["--config", "nec_domain", "--data", str(data), "--out", str(tmp_path / "out")]) == 1
+    assert "python -m models.fetch bert-base-uncased" in capsys.readouterr().err

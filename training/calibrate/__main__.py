@@ -1,0 +1,232 @@
+"""Fit P(correct) to finished runs, so that the agent answers exactly where it pays: python -m training.calibrate.
+
+A right answer earns 1, a wrong one costs 1, "i don't know" earns 0: an answer pays where P(correct) is above 0.5. The
+runs are folders of local_evaluation.py over questions with known answers; all answers that the agent thought of are in
+their traces, with `--set answering.audit=true` also those to questions at which a class or passage gate closed. What is
+written can be named in a preset as `answering.confidence.model`.
+
+A router was trained on labelled questions; where the runs ask those very questions, its class probabilities are surer
+there than they will be of new questions, and P(correct) would learn to trust them too much. `--routes` replaces them
+by out-of-fold routes, given by routers that had not seen the question (`python -m training.router` writes them as
+out_of_fold.jsonl).
+"""
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from agents.answering import CALIBRATION_FOLDER, ConfidenceModel
+from agents.contracts import Route
+from agents.datasets import DatasetError
+from evaluation.judge import JUDGE_NAMES, Judge, JudgeUnavailableError, make_judge
+from evaluation.signature import signature_line
+from evaluation.store import PREDICTIONS, TRACES
+from training.calibrate.expected_score import AskedQuestion
+from training.calibrate.fitting import THRESHOLDS, Calibration, calibrate
+from training.calibrate.logistic import TooFewError
+from training.calibrate.runs import CalibrationError, FinishedRun, asked_questions, read_routes, read_run
+from training.pictures import Curve, reliability_diagram, score_curve
+from training.run_card import file_hash, run_card, write_card
+
+LICENCE = (
+    "The numbers were learned from runs over the questions named here. CRAG's questions and answers are under "
+    "CC BY-NC 4.0 (Yang et al. 2024, CRAG: Comprehensive RAG Benchmark), and so are numbers learned from them."
+)
+PACKAGES = ("numpy", "scipy", "scikit-learn", "matplotlib")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Fit and write. Exit code: 0 written, 2 the runs or the routes cannot be used."""
+    options = _parser().parse_args(arguments)
+    try:
+        _fit(options, make_judge(options.judge))
+    except (CalibrationError, DatasetError, JudgeUnavailableError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"error: {error.filename}: cannot be written: {error.strerror}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def _fit(options: argparse.Namespace, judge: Judge) -> None:
+    began = time.monotonic()
+    runs = [read_run(folder) for folder in options.runs]
+    routes = _merged([read_routes(path) for path in options.routes])
+    questions = [question for run in runs for question in asked_questions(run, judge, routes)]
+    _tell_routes(questions, routes, options.routes)
+    try:
+        found = calibrate(questions, options.folds, options.seed, options.threshold)
+    except TooFewError as error:
+        raise CalibrationError(_too_few(runs, questions, error)) from None
+    metrics = found.metrics(options.threshold)
+    path = _target(options.out)
+    _write_model(path, found, metrics, _trained_on(runs, questions, options.routes, judge))
+    data = {f"{run.folder.name} {name}": run.folder / name for run in runs for name in (PREDICTIONS, TRACES)}
+    data |= {f"routes {number}": route_file for number, route_file in enumerate(options.routes, 1)}
+    settings = {
+        **{name: getattr(options, name) for name in ("folds", "seed", "threshold", "judge")},
+        "inverse_strength": found.inverse_strength,
+    }
+    card = run_card(data, settings, time.monotonic() - began, metrics, PACKAGES)
+    path.with_suffix("").mkdir(parents=True, exist_ok=True)
+    write_card(path.with_suffix(""), card)
+    pictures = options.pictures or options.runs[0]
+    draw(pictures, found, options.threshold)
+    _report(found, metrics)
+    print(f"wrote {path}, its run card in {path.with_suffix('')}, and pictures in {pictures}")
+
+
+def draw(folder: Path, found: Calibration, threshold: float) -> None:
+    """reliability.svg and score_curve.svg, of cross-validated probabilities."""
+    reliability_diagram(folder / "reliability.svg", found.reliability(), "P(correct) of answers, cross-validated")
+    scores, band = found.curve()
+    curve = Curve(THRESHOLDS, scores.tolist(), [one.low for one in band], [one.high for one in band])
+    metrics = found.metrics(threshold)
+    levels = {"always answer": metrics["always_answer"]["score"], "always i don't know": 0.0}
+    score_curve(folder / "score_curve.svg", curve, levels, threshold, "Score over the threshold, cross-validated")
+
+
+def _merged(routes: Sequence[Mapping[str, Route]]) -> dict[str, Route]:
+    """Routes of several classifiers, each of which knows some of the fields, by interaction id."""
+    merged: dict[str, Route] = {}
+    for some in routes:
+        for name, route in some.items():
+            merged[name] = {**merged.get(name, {}), **route}
+    return merged
+
+
+def _tell_routes(questions: Sequence[AskedQuestion], routes: Mapping[str, Route], paths: Sequence[Path]) -> None:
+    if not paths:
+        return
+    names = {question.interaction_id for question in questions}
+    if not names & set(routes):
+        listed = ", ".join(map(str, paths))
+        raise CalibrationError(f"{listed}: no route is of a question of the runs; the interaction_id must be the same")
+    print(f"out-of-fold routes replace those of {len(names & set(routes))} of {len(names)} questions")
+
+
+def _too_few(runs: Sequence[FinishedRun], questions: Sequence[AskedQuestion], error: TooFewError) -> str:
+    listed = ", ".join(str(run.folder / TRACES) for run in runs)
+    if not any(question.candidates for question in questions):
+        return (
+            f"{listed}: no trace has an answer that can be judged; run a preset that answers, over labelled questions"
+        )
+    return f"{listed}: too few answers to learn from ({error}); give more runs, or runs over more questions"
+
+
+def _target(out: str) -> Path:
+    return Path(out) if out.endswith(".json") else CALIBRATION_FOLDER / f"{out}.json"
+
+
+def _trained_on(
+    runs: Sequence[FinishedRun], questions: Sequence[AskedQuestion], routes: Sequence[Path], judge: Judge
+) -> dict[str, Any]:
+    candidates = [candidate for question in questions for candidate in question.candidates]
+    return {
+        "runs": [
+            {
+                "signature": signature_line(run.signature),
+                "predictions_sha256": file_hash(run.folder / PREDICTIONS),
+                "traces_sha256": file_hash(run.folder / TRACES),
+            }
+            for run in runs
+        ],
+        "routes_sha256": [file_hash(path) for path in routes],
+        "judge": f"{judge.name}@{judge.version}",
+        "asked": len(questions),
+        "different_questions": len({question.interaction_id for question in questions}),
+        "false_premises": sum(question.invalid for question in questions),
+        "answers": len(candidates),
+        "right_answers": sum(candidate.right for candidate in candidates),
+        "licence": LICENCE,
+    }
+
+
+def _write_model(path: Path, found: Calibration, metrics: Mapping[str, Any], trained_on: Mapping[str, Any]) -> None:
+    """Write the file whole or not at all, and read it as the agent will."""
+    data = {
+        **found.model.to_dict(),
+        "without_invalid": found.without_invalid,
+        "trained_on": trained_on,
+        "cross_validated": metrics,
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f".{path.stem}.unfinished.json")
+    unfinished.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    if ConfidenceModel.load(str(unfinished)) != found.model:
+        raise AssertionError(f"{unfinished} does not read as it was written")
+    unfinished.replace(path)
+
+
+def _report(found: Calibration, metrics: Mapping[str, Any]) -> None:
+    print(
+        f"\ncross-validated over {metrics['questions']} questions{'':5}score    95 % interval   right   wrong  missing"
+    )
+    for title, name in (("calibrated", "calibrated"), ("always answer", "always_answer")):
+        row = metrics[name]
+        print(
+            f"{title:38}{row['score']:+.3f}  [{row['ci'][0]:+.3f}, {row['ci'][1]:+.3f}]"
+            f"  {row['accuracy']:.3f}   {row['hallucination']:.3f}    {row['missing']:.3f}"
+        )
+    row = metrics["against_always_answer"]
+    print(f"{'calibrated less always answer':38}{row['difference']:+.3f}  [{row['ci'][0]:+.3f}, {row['ci'][1]:+.3f}]")
+    figures = ", ".join(f"{name} {metrics['probabilities'][name]:.3f}" for name in ("ece", "brier", "auc", "right"))
+    print(f"\nP(correct) of {metrics['probabilities']['answers']} answers: {figures}")
+    features = found.model.correct
+    strongest = sorted(zip(features.names, features.weights, strict=True), key=lambda pair: -abs(pair[1]))[:8]
+    print("strongest features: " + ", ".join(f"{name} {weight:+.2f}" for name, weight in strongest))
+    print("no P(false premise): " + found.without_invalid if found.without_invalid else "with P(false premise)")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m training.calibrate",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("runs", type=Path, nargs="+", metavar="RUN_DIR", help="folder written by local_evaluation.py")
+    parser.add_argument(
+        "--out", required=True, metavar="NAME|FILE", help="a name under models/calibration/, or a path to a .json"
+    )
+    parser.add_argument(
+        "--routes",
+        type=Path,
+        nargs="+",
+        default=[],
+        metavar="FILE",
+        help="out-of-fold routes {interaction_id, route}, JSON lines, instead of those in the traces (see above)",
+    )
+    parser.add_argument("--folds", type=_folds, default=10, metavar="K", help="default: %(default)s")
+    parser.add_argument("--seed", type=int, default=20240605, metavar="N", help="of the folds; default: %(default)s")
+    parser.add_argument("--judge", choices=JUDGE_NAMES, default="rules", help="of answers that the runs withheld")
+    parser.add_argument(
+        "--threshold", type=_share, default=0.5, metavar="T", help="on P(correct), for the figures; default: 0.5"
+    )
+    parser.add_argument("--pictures", type=Path, metavar="DIR", help="default: the first RUN_DIR")
+    return parser
+
+
+def _folds(text: str) -> int:
+    value = int(text)
+    if value < 2:
+        raise argparse.ArgumentTypeError(f"must be at least 2, found {value}")
+    return value
+
+
+def _share(text: str) -> float:
+    value = float(text)
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError(f"must be from 0 to 1, found {text}")
+    return value
+
+
+_folds.__name__, _share.__name__ = "whole number", "number"  # argparse names them in its messages
+
+
+if __name__ == "__main__":
+    sys.exit(main())

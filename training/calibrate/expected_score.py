@@ -1,0 +1,157 @@
+"""The rule of expected score, applied to judged answers, and how good it is."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.contracts import INVALID_QUESTION
+from evaluation.judge import Verdict
+from evaluation.metrics import RESAMPLES, SEED, Interval
+
+Floats = NDArray[np.float64]
+RELIABILITY_BINS = 10
+
+
+class JudgedCandidate(NamedTuple):
+    """An answer that could be given, its verdict (correct or incorrect), and what is known about it."""
+
+    text: str
+    verdict: Verdict
+    features: Mapping[str, float]
+
+    @property
+    def right(self) -> bool:
+        """Whether it is correct."""
+        return self.verdict is Verdict.CORRECT
+
+
+@dataclass(frozen=True, slots=True)
+class AskedQuestion:
+    """A question with a known answer, and all answers that the agent thought of, in the order in which it did.
+
+    `settled` is an answer that no model weighs. `invalid`: the question rests on a false premise. `features` are those
+    of the question itself, None where no router has seen it.
+    """
+
+    interaction_id: str
+    candidates: tuple[JudgedCandidate, ...]
+    settled: JudgedCandidate | None
+    invalid: bool
+    features: Mapping[str, float] | None
+
+
+class Beliefs(NamedTuple):
+    """P(correct) of each candidate of a question, and P(false premise), None where nobody says."""
+
+    correct: tuple[float, ...]
+    invalid: float | None = None
+
+
+def reward(question: AskedQuestion, beliefs: Beliefs, threshold: float) -> int:
+    """+1, 0 or -1: what the agent earns that gives the first answer with P(correct) above the threshold.
+
+    "invalid question" is given instead where P(false premise) is above both (`agents.scrutiny`).
+    """
+    given, likely = question.settled, threshold
+    if given is None:
+        above = (pair for pair in zip(question.candidates, beliefs.correct, strict=True) if pair[1] > threshold)
+        given, likely = next(above, (None, threshold))
+    doubted = given is None or given.text != INVALID_QUESTION
+    if doubted and beliefs.invalid is not None and beliefs.invalid > likely:
+        return 1 if question.invalid else -1
+    return 0 if given is None else (1 if given.right else -1)
+
+
+def always(question: AskedQuestion) -> int:
+    """What the agent earns that gives its first answer, whatever it is."""
+    return reward(question, Beliefs(tuple(1.0 for _ in question.candidates)), 0.0)
+
+
+def rewards_over_thresholds(
+    questions: Sequence[AskedQuestion], beliefs: Sequence[Beliefs], thresholds: Sequence[float]
+) -> Floats:
+    """Rewards of shape (questions, thresholds)."""
+    pairs = list(zip(questions, beliefs, strict=True))
+    rows = [[reward(question, own, threshold) for threshold in thresholds] for question, own in pairs]
+    return np.array(rows, dtype=np.float64).reshape(len(pairs), len(thresholds))
+
+
+def grouped_intervals(values: Floats, groups: Sequence[str], resamples: int = RESAMPLES, seed: int = SEED) -> Floats:
+    """95 % percentile-bootstrap intervals of the column means: shape (columns, 2).
+
+    Whole groups are drawn: the same question asked in several runs is one piece of evidence. `values` has shape (rows,
+    columns), and `groups` one name per row.
+    """
+    names, place = np.unique(np.asarray(groups), return_inverse=True)
+    sums = np.zeros((len(names), values.shape[1]))
+    np.add.at(sums, place, values)
+    sizes = np.bincount(place, minlength=len(names)).astype(np.float64)
+    generator = np.random.default_rng(seed)
+    drawn = generator.multinomial(len(names), np.full(len(names), 1 / len(names)), size=resamples).astype(np.float64)
+    means = (drawn @ sums) / (drawn @ sizes)[:, None]
+    return np.asarray(np.percentile(means, [2.5, 97.5], axis=0).T)
+
+
+def grouped_interval(values: Floats, groups: Sequence[str]) -> Interval:
+    """The same for one column of shape (rows,)."""
+    low, high = grouped_intervals(values[:, None], groups)[0]
+    return Interval(float(low), float(high))
+
+
+def score_table(rewards: Floats, groups: Sequence[str]) -> dict[str, Any]:
+    """Score with its interval, accuracy, hallucination, missing: JSON-ready."""
+    interval = grouped_interval(rewards, groups)
+    return {
+        "score": float(rewards.mean()),
+        "ci": [interval.low, interval.high],
+        "accuracy": float((rewards > 0).mean()),
+        "hallucination": float((rewards < 0).mean()),
+        "missing": float((rewards == 0).mean()),
+    }
+
+
+def difference(rewards: Floats, others: Floats, groups: Sequence[str]) -> dict[str, Any]:
+    """Mean of the differences, row by row, with the interval paired by question: JSON-ready."""
+    interval = grouped_interval(rewards - others, groups)
+    return {"difference": float((rewards - others).mean()), "ci": [interval.low, interval.high]}
+
+
+class ReliabilityBin(NamedTuple):
+    """Answers of about the same probability: its mean, how many there are, and the share of them that is right."""
+
+    probability: float
+    answers: int
+    right: float
+
+
+def reliability(probabilities: Floats, right: NDArray[np.bool_], bins: int = RELIABILITY_BINS) -> list[ReliabilityBin]:
+    """Bins of equal width over P(correct); empty ones are left out, and a bin owns its upper end."""
+    of = np.clip(np.ceil(probabilities * bins).astype(np.int64) - 1, 0, bins - 1)
+    return [
+        ReliabilityBin(float(probabilities[of == one].mean()), int((of == one).sum()), float(right[of == one].mean()))
+        for one in range(bins)
+        if (of == one).any()
+    ]
+
+
+def calibration_error(found: Sequence[ReliabilityBin]) -> float:
+    """Expected calibration error: distance of probability and share of right answers, weighted by the bins' counts."""
+    total = sum(one.answers for one in found)
+    return sum(one.answers * abs(one.probability - one.right) for one in found) / max(1, total)
+
+
+def quality(probabilities: Floats, right: NDArray[np.bool_]) -> dict[str, float]:
+    """How well the probabilities tell right from wrong: JSON-ready."""
+    from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
+
+    return {
+        "answers": len(right),
+        "right": float(right.mean()),
+        "ece": calibration_error(reliability(probabilities, right)),
+        "brier": float(brier_score_loss(right, probabilities)),
+        "log_loss": float(log_loss(right, probabilities, labels=[False, True])),
+        "auc": float(roc_auc_score(right, probabilities)),
+    }

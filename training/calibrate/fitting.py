@@ -1,0 +1,138 @@
+"""Questions with judged answers -> the calibrated model, and what cross-validation says it is worth."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.answering import ConfidenceModel, LogisticModel
+from evaluation.metrics import Interval
+from training.calibrate.expected_score import (
+    AskedQuestion,
+    Beliefs,
+    Floats,
+    ReliabilityBin,
+    always,
+    difference,
+    grouped_intervals,
+    quality,
+    reliability,
+    reward,
+    rewards_over_thresholds,
+    score_table,
+)
+from training.calibrate.logistic import TooFewError, enough, fit_logistic, out_of_fold
+
+LEAST_INVALID = 20
+"""P(false premise) needs so many different questions with one, and so many without."""
+THRESHOLDS = tuple(float(t) for t in np.linspace(0, 1, 101))
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """A fitted model and its cross-validated worth.
+
+    `beliefs` are the out-of-fold probabilities of each question's answers, by models that did not see the question.
+    `without_invalid` says why the model has no P(false premise), None where it has.
+    """
+
+    model: ConfidenceModel
+    questions: tuple[AskedQuestion, ...]
+    beliefs: tuple[Beliefs, ...]
+    inverse_strength: dict[str, float]
+    without_invalid: str | None
+
+    @property
+    def groups(self) -> list[str]:
+        """The interaction id of each question."""
+        return [question.interaction_id for question in self.questions]
+
+    @property
+    def answers(self) -> tuple[Floats, NDArray[np.bool_]]:
+        """Out-of-fold P(correct) of all answers, and whether they are right."""
+        return _flat(self.questions, self.beliefs)
+
+    def rewards(self, threshold: float) -> Floats:
+        """What the rule earns with each question: shape (questions,)."""
+        return _rewards(self.questions, self.beliefs, threshold)
+
+    def metrics(self, threshold: float) -> dict[str, Any]:
+        """Cross-validated figures, JSON-ready."""
+        ours = self.rewards(threshold)
+        plain = np.array([always(question) for question in self.questions], dtype=np.float64)
+        probabilities, right = self.answers
+        return {
+            "questions": len(self.questions),
+            "threshold": threshold,
+            "calibrated": score_table(ours, self.groups),
+            "always_answer": score_table(plain, self.groups),
+            "against_always_answer": difference(ours, plain, self.groups),
+            "against_always_i_dont_know": difference(ours, np.zeros_like(ours), self.groups),
+            "probabilities": quality(probabilities, right),
+        }
+
+    def reliability(self) -> list[ReliabilityBin]:
+        """Bins of the reliability diagram."""
+        return reliability(*self.answers)
+
+    def curve(self) -> tuple[Floats, list[Interval]]:
+        """Score and its interval at each of `THRESHOLDS`."""
+        rewards = rewards_over_thresholds(self.questions, self.beliefs, THRESHOLDS)
+        bands = grouped_intervals(rewards, self.groups)
+        return rewards.mean(axis=0), [Interval(float(low), float(high)) for low, high in bands]
+
+
+def calibrate(questions: Sequence[AskedQuestion], folds: int, seed: int, threshold: float) -> Calibration:
+    """Fit P(correct), and P(false premise) where it is of use.
+
+    Raises:
+        TooFewError: too few right or wrong answers.
+    """
+    rows = [candidate.features for question in questions for candidate in question.candidates]
+    right = [candidate.right for question in questions for candidate in question.candidates]
+    groups = [question.interaction_id for question in questions for _ in question.candidates]
+    held_out = iter(out_of_fold(rows, right, groups, folds, seed))
+    beliefs = tuple(Beliefs(tuple(float(next(held_out)) for _ in question.candidates)) for question in questions)
+    correct = fit_logistic(rows, right, groups, seed)
+    strengths = {"correct": correct.inverse_strength}
+    invalid, doubtful, reason = _invalid(questions, beliefs, folds, seed, threshold)
+    if invalid is not None:
+        strengths["invalid"] = invalid[1]
+        beliefs = doubtful
+    model = ConfidenceModel(correct.model, invalid[0] if invalid else None)
+    return Calibration(model, tuple(questions), beliefs, strengths, reason)
+
+
+def _invalid(
+    questions: Sequence[AskedQuestion], beliefs: tuple[Beliefs, ...], folds: int, seed: int, threshold: float
+) -> tuple[tuple[LogisticModel, float] | None, tuple[Beliefs, ...], str | None]:
+    """The model of false premises with its C, the beliefs with it, and why there is none."""
+    known = [(place, question.features) for place, question in enumerate(questions) if question.features is not None]
+    rows = [features for _, features in known]
+    labels = [questions[place].invalid for place, _ in known]
+    groups = [questions[place].interaction_id for place, _ in known]
+    try:
+        enough(np.asarray(labels, dtype=bool), groups, LEAST_INVALID, ("with a false premise", "without"))
+        held_out = out_of_fold(rows, labels, groups, folds, seed)
+    except TooFewError as error:
+        return None, beliefs, f"of the questions that a router has seen: {error}"
+    found = {place: float(p) for (place, _), p in zip(known, held_out, strict=True)}
+    doubtful = tuple(own._replace(invalid=found.get(place)) for place, own in enumerate(beliefs))
+    gain = float((_rewards(questions, doubtful, threshold) - _rewards(questions, beliefs, threshold)).mean())
+    if gain <= 0:
+        return None, beliefs, f"it does not improve the cross-validated score ({gain:+.4f})"
+    fitted = fit_logistic(rows, labels, groups, seed)
+    return (fitted.model, fitted.inverse_strength), doubtful, None
+
+
+def _rewards(questions: Sequence[AskedQuestion], beliefs: Sequence[Beliefs], threshold: float) -> Floats:
+    pairs = zip(questions, beliefs, strict=True)
+    return np.array([reward(question, own, threshold) for question, own in pairs], dtype=np.float64)
+
+
+def _flat(questions: Sequence[AskedQuestion], beliefs: Sequence[Beliefs]) -> tuple[Floats, NDArray[np.bool_]]:
+    probabilities = [likely for own in beliefs for likely in own.correct]
+    right = [candidate.right for question in questions for candidate in question.candidates]
+    return np.array(probabilities, dtype=np.float64), np.array(right, dtype=bool)

@@ -1,0 +1,152 @@
+"""Logistic regression for a few hundred rows: standardised features, strength of regularisation by cross-validation."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.answering import LogisticModel
+from training.calibrate.expected_score import Floats
+
+STRENGTHS = tuple(10.0**power for power in range(-4, 2))
+"""What is tried for scikit-learn's C, the inverse strength; with the smallest nearly all is left to the base rate."""
+INNER_FOLDS = 5
+LEAST_QUESTIONS = 5
+"""With fewer questions of either class nothing is cross-validated."""
+_LEAST_OF_PART = 2
+_NO_SPREAD = 1e-9
+
+Features = Mapping[str, float]
+
+
+class TooFewError(ValueError):
+    """Not enough right or wrong answers to learn from; the message gives the counts."""
+
+
+class FittedLogistic(NamedTuple):
+    """The model, the C that cross-validation chose, and the log loss that it had there."""
+
+    model: LogisticModel
+    inverse_strength: float
+    log_loss: float
+
+
+def fit_logistic(rows: Sequence[Features], right: Sequence[bool], groups: Sequence[str], seed: int) -> FittedLogistic:
+    """Fit P(right) to rows of features.
+
+    A feature that does not vary is dropped; one that a row lacks counts as the mean of the others. The strength of the
+    L2 penalty is the one with the least log loss in cross-validation; rows of one group are never on both sides.
+
+    Raises:
+        TooFewError: fewer than two groups with right or with wrong rows.
+    """
+    labels = np.asarray(right, dtype=bool)
+    enough(labels, groups, _LEAST_OF_PART)
+    columns = _columns(rows)
+    names = tuple(columns)
+    if not names:
+        rate = float(labels.mean())
+        return FittedLogistic(LogisticModel((), (), (), (), math.log(rate / (1 - rate))), STRENGTHS[0], _entropy(rate))
+    mean = np.array([np.nanmean(column) for column in columns.values()])
+    scale = np.array([np.nanstd(column) for column in columns.values()])
+    matrix = np.nan_to_num((np.stack(list(columns.values()), axis=1) - mean) / scale, nan=0.0)
+    losses = _losses(matrix, labels, groups, seed)
+    chosen = min(STRENGTHS, key=losses.__getitem__)
+    regression = _regression(matrix, labels, chosen)
+    model = LogisticModel(
+        names,
+        tuple(map(float, mean)),
+        tuple(map(float, scale)),
+        tuple(map(float, regression.coef_[0])),
+        float(regression.intercept_[0]),
+    )
+    return FittedLogistic(model, chosen, losses[chosen])
+
+
+def out_of_fold(
+    rows: Sequence[Features], right: Sequence[bool], groups: Sequence[str], folds: int, seed: int
+) -> Floats:
+    """P(right) of each row by a model that was fitted without the row's group: shape (rows,).
+
+    Raises:
+        TooFewError: fewer than `LEAST_QUESTIONS` groups with right or with wrong rows.
+    """
+    from tqdm import tqdm
+
+    found = np.full(len(rows), np.nan)
+    labels = np.asarray(right, dtype=bool)
+    enough(labels, groups, LEAST_QUESTIONS)
+    for train, test in tqdm(list(grouped_folds(labels, groups, folds, seed)), desc="cross-validation", disable=None):
+        fitted = fit_logistic([rows[i] for i in train], labels[train].tolist(), [groups[i] for i in train], seed)
+        for i in test:
+            found[i] = fitted.model.probability(rows[i])
+    return found
+
+
+def grouped_folds(
+    labels: NDArray[np.bool_], groups: Sequence[str], folds: int, seed: int
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Places of training and test rows; whole groups move together, and each part has rows of both classes.
+
+    Groups are shuffled, sorted into those with wrong rows only, with both, and with right rows only, and dealt out in
+    turn. There are fewer folds where a class has fewer groups than that.
+    """
+    folds = min(folds, fewest_groups(labels, groups))
+    names, place = np.unique(np.asarray(groups), return_inverse=True)
+    has_right, has_wrong = (np.bincount(place, weights=some, minlength=len(names)) > 0 for some in (labels, ~labels))
+    order = np.random.default_rng(seed).permutation(len(names))
+    order = order[np.argsort((2 * has_right.astype(int) - has_wrong)[order], kind="stable")]
+    fold_of = np.empty(len(names), dtype=np.int64)
+    fold_of[order] = np.arange(len(names)) % folds
+    for number in range(folds):
+        held_out = fold_of[place] == number
+        yield np.flatnonzero(~held_out), np.flatnonzero(held_out)
+
+
+def fewest_groups(labels: NDArray[np.bool_], groups: Sequence[str]) -> int:
+    """The number of groups with a right row or of those with a wrong one, whichever is smaller."""
+    names = np.asarray(groups)
+    return min(len(set(names[labels])), len(set(names[~labels])))
+
+
+def enough(
+    labels: NDArray[np.bool_], groups: Sequence[str], least: int, kinds: tuple[str, str] = ("right", "wrong")
+) -> None:
+    """Raise `TooFewError` where a class has fewer than `least` groups."""
+    if len(labels) == 0 or fewest_groups(labels, groups) < least:
+        yes = int(labels.sum())
+        counts = f"{yes} {kinds[0]} and {len(labels) - yes} {kinds[1]}"
+        raise TooFewError(f"{counts}; at least {least} different questions of each kind are needed")
+
+
+def _columns(rows: Sequence[Features]) -> dict[str, Floats]:
+    """Values by feature, NaN where a row does not know it; features that do not vary are left out."""
+    names = sorted({name for row in rows for name in row})
+    columns = {name: np.array([row.get(name, np.nan) for row in rows], dtype=np.float64) for name in names}
+    return {name: column for name, column in columns.items() if np.nanstd(column) > _NO_SPREAD}
+
+
+def _losses(matrix: Floats, labels: NDArray[np.bool_], groups: Sequence[str], seed: int) -> dict[float, float]:
+    """Mean log loss of held-out rows, by C."""
+    folds = list(grouped_folds(labels, groups, INNER_FOLDS, seed))
+    losses = {}
+    for strength in STRENGTHS:
+        total = 0.0
+        for train, test in folds:
+            held = _regression(matrix[train], labels[train], strength).predict_proba(matrix[test])
+            likely = held[np.arange(len(test)), labels[test].astype(int)]
+            total -= float(np.log(np.maximum(likely, 1e-12)).sum())
+        losses[strength] = total / len(labels)
+    return losses
+
+
+def _regression(matrix: Floats, labels: NDArray[np.bool_], strength: float):  # type: ignore[no-untyped-def]  # noqa: ANN202 - scikit-learn ships no types
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression(C=strength, solver="newton-cholesky").fit(matrix, labels)
+
+
+def _entropy(rate: float) -> float:
+    return -rate * math.log(rate) - (1 - rate) * math.log(1 - rate)

@@ -1,0 +1,218 @@
+"""Finished runs of local_evaluation.py as questions with judged answers."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from agents.answering import question_features
+from agents.contracts import I_DONT_KNOW, INVALID_QUESTION, Fact, Passage, PassageKind, Route, Trace
+from agents.datasets import DatasetError, Record, read_records
+from agents.settings import ROUTE_CLASSES
+from evaluation.judge import Claim, Judge, Verdict, judge_claims
+from evaluation.store import PREDICTIONS, RUN, TRACES
+from evaluation.trim import official_trim
+from training.calibrate.expected_score import AskedQuestion, JudgedCandidate
+
+QUESTION_SOURCE = "question"
+"""`Candidate.source` of an answer that follows from the question alone."""
+_AGAIN = "run local_evaluation.py of this version again (--overwrite)"
+
+
+class CalibrationError(ValueError):
+    """Runs that nothing can be learned from; the message names the file and says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedQuestion:
+    """A row of predictions.jsonl and what traces.jsonl says of the same attempt."""
+
+    record: Mapping[str, Any]
+    trace: Mapping[str, Any]
+
+    @property
+    def golds(self) -> tuple[str, ...]:
+        """The official answer and its alternatives; empty where there is none."""
+        answer = self.record.get("answer")
+        return () if answer is None else (answer, *self.record.get("alt_ans", ()))
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedRun:
+    """A run's folder, read. `signature` is empty where the folder does not hold it."""
+
+    folder: Path
+    signature: Mapping[str, Any]
+    questions: tuple[FinishedQuestion, ...]
+
+
+def read_run(folder: Path) -> FinishedRun:
+    """The questions of a run that have a trace, each in its last attempt.
+
+    Raises:
+        CalibrationError: a file is missing or unreadable, or no question has a trace.
+    """
+    try:
+        # A question that was asked again has several rows; the last prediction counts, with the trace of its attempt.
+        predictions = {(row.key.interaction_id, row.key.occurrence): row for row in _rows(folder / PREDICTIONS)}
+        traces = {row.key: row.data for row in _rows(folder / TRACES)}
+    except DatasetError as error:
+        raise CalibrationError(f"{error}; a folder written by local_evaluation.py is expected") from None
+    questions = tuple(FinishedQuestion(row.data, traces[row.key]) for row in predictions.values() if row.key in traces)
+    if not any("candidates" in question.trace for question in questions):
+        raise CalibrationError(f'{folder / TRACES}: no question has a trace with "candidates"; {_AGAIN}')
+    return FinishedRun(folder, _signature(folder / RUN), questions)
+
+
+class _Attempt(NamedTuple):
+    interaction_id: str
+    occurrence: int
+    attempt: int
+
+
+class _Row(NamedTuple):
+    key: _Attempt
+    data: Mapping[str, Any]
+
+
+def _rows(path: Path) -> Iterator[_Row]:
+    for record in read_records(path):
+        for name, kind in (("interaction_id", str), ("occurrence", int), ("attempt", int)):
+            if not isinstance(record.data.get(name), kind):
+                raise CalibrationError(f'{record.place}, field "{name}" is missing; {_AGAIN}')
+        yield _Row(_Attempt(*(record.data[name] for name in _Attempt._fields)), record.data)
+
+
+def _signature(path: Path) -> Mapping[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))["signature"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def read_routes(path: Path) -> dict[str, Route]:
+    """Routes by interaction id, from rows ``{interaction_id, route}``.
+
+    Raises:
+        CalibrationError: a row is something else, or there is none.
+        DatasetError: the file cannot be read.
+    """
+    routes = {_text(record, "interaction_id"): _route(record) for record in read_records(path)}
+    if not routes:
+        raise CalibrationError(f"{path} is empty; rows {{interaction_id, route}} are expected")
+    return routes
+
+
+def _text(record: Record, name: str) -> str:
+    value = record.data.get(name)
+    if not isinstance(value, str):
+        raise CalibrationError(f'{record.place}, field "{name}": expected text')
+    return value
+
+
+def _route(record: Record) -> Route:
+    value = record.data.get("route")
+    if not isinstance(value, dict):
+        raise CalibrationError(f'{record.place}, field "route": expected an object')
+    return value
+
+
+def trace_of(data: Mapping[str, Any], route: Route | None = None) -> Trace:
+    """The trace that a row of traces.jsonl was, as far as features are read from it; with another route if given."""
+    passages = [
+        Passage(**{**passage, "kind": PassageKind(passage["kind"])})  # all fields as they were written
+        for passage in data.get("passages", ())
+    ]
+    return Trace(
+        data["interaction_id"],
+        data["query"],
+        data["query_time"],
+        route=route if route is not None else data.get("route"),
+        facts=[Fact(**fact) for fact in data.get("facts", ())],
+        passages=passages,
+        context=data.get("context", ""),
+        graph_state=data.get("graph_state"),
+    )
+
+
+def asked_questions(
+    run: FinishedRun, judge: Judge, routes: Mapping[str, Route] | None = None
+) -> tuple[AskedQuestion, ...]:
+    """The questions of the run that can be scored, with the verdicts of all answers that could have been given.
+
+    Args:
+        run: The run.
+        judge: Judges the answers that were not given; for one that was given the run's own verdict stands.
+        routes: By interaction id; they replace the trace's in all features.
+    """
+    routes = routes or {}
+    scored = [question for question in run.questions if question.golds and "candidates" in question.trace]
+    verdicts = _verdicts(scored, judge)
+    return tuple(
+        _asked(question, routes.get(question.record["interaction_id"]), own)
+        for question, own in zip(scored, verdicts, strict=True)
+    )
+
+
+def _candidates(question: FinishedQuestion) -> list[Mapping[str, Any]]:
+    return [entry for entry in question.trace["candidates"] if entry["source"] != QUESTION_SOURCE]
+
+
+def _verdicts(questions: Sequence[FinishedQuestion], judge: Judge) -> list[dict[str, Verdict]]:
+    """Per question: answer -> verdict."""
+    verdicts = [{q.record["prediction"]: Verdict(q.record["verdict"])} for q in questions]
+    open_claims = [
+        (own, Claim(question.record["query"], question.golds, entry["text"]))
+        for question, own in zip(questions, verdicts, strict=True)
+        for entry in _candidates(question)
+        if entry["text"] not in own
+    ]
+    judged = judge_claims(judge, [claim for _, claim in open_claims], official_trim().cut)
+    for (own, claim), judgement in zip(open_claims, judged, strict=True):
+        own[claim.prediction] = judgement.verdict
+    return verdicts
+
+
+def _asked(question: FinishedQuestion, route: Route | None, verdicts: Mapping[str, Verdict]) -> AskedQuestion:
+    record = question.record
+    trace = trace_of(question.trace, route)
+    candidates = tuple(
+        JudgedCandidate(entry["text"], verdicts[entry["text"]], rerouted(entry["features"], route))
+        for entry in _candidates(question)
+        if verdicts[entry["text"]] in {Verdict.CORRECT, Verdict.INCORRECT}
+    )
+    return AskedQuestion(
+        interaction_id=record["interaction_id"],
+        candidates=candidates,
+        settled=_settled(question),
+        invalid=any(gold.strip().lower() == INVALID_QUESTION for gold in question.golds),
+        features=question_features(trace) if trace.route else None,
+    )
+
+
+def _settled(question: FinishedQuestion) -> JudgedCandidate | None:
+    """The answer that no model weighs: such as that of the graph about a game that never was."""
+    text, verdict = question.record["prediction"], Verdict(question.record["verdict"])
+    weighed = {entry["text"] for entry in question.trace["candidates"]}
+    gated = {firing["answer"] for firing in question.trace.get("gates", ())}
+    if text in weighed | gated | {I_DONT_KNOW} or verdict not in {Verdict.CORRECT, Verdict.INCORRECT}:
+        return None
+    return JudgedCandidate(text, verdict, {})
+
+
+def rerouted(features: Mapping[str, float], route: Route | None) -> dict[str, float]:
+    """The features with the class probabilities of another route; None changes nothing.
+
+    All else stays as the agent saw it when it weighed the answer: passages, for example, come after the graph's answer.
+    """
+    if route is None:
+        return dict(features)
+    of_route = question_features(Trace("", "", "", route=route))
+    kept = {name: value for name, value in features.items() if not _is_of_route(name)}
+    return kept | {name: value for name, value in of_route.items() if _is_of_route(name)}
+
+
+def _is_of_route(name: str) -> bool:
+    return name.partition("=")[0] in ROUTE_CLASSES

@@ -1,0 +1,266 @@
+"""Fine-tunes an encoder with one head per field, resumably: after each epoch everything that the next needs is saved.
+
+An epoch draws its order, masks and dropout from a seed of its own, so that a run that was killed and resumed ends with
+the same weights as one that was not (on the same machine with the same number of threads).
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from agents.questions import FIELD_CLASSES
+from agents.questions.trainable import (
+    Logs,
+    QuestionNetwork,
+    QuestionTokenizer,
+    TokenBatch,
+    load_encoder,
+    log_softmax,
+    tuned_linear_layers,
+)
+from training.router.examples import Examples, Positions
+from training.router.settings import EncoderTraining
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch.nn import Module
+    from torch.optim import Optimizer
+
+UPDATE_SCALE = 2.0
+"""LoRA's alpha divided by its rank."""
+MAX_GRADIENT_NORM = 1.0
+BATCHES_PER_SLICE = 8
+"""Questions are sorted by length inside slices of this many batches, so that little of a batch is padding."""
+PREDICTION_BATCH = 32
+
+EpochDone = Callable[[int, float], None]
+"""Called after each epoch with its number, from 1, and its mean loss."""
+
+
+@dataclass(frozen=True, slots=True)
+class FitTask:
+    """One encoder to train: on which questions, from which seed, and where its checkpoint lies."""
+
+    positions: Positions
+    seed: int
+    checkpoint: Path
+
+
+class EncoderTrainer:
+    """Holds what all fits of a run share: tokens of all questions, the base's folder, settings, device."""
+
+    def __init__(self, settings: EncoderTraining, examples: Examples, base: Path, device: str = "cpu") -> None:
+        self._settings = settings
+        self._examples = examples
+        self._base = base
+        self._device = device
+        self._tokenizer = QuestionTokenizer(base, settings.max_tokens)
+        self._tokens = self._tokenizer.tokens(examples.texts)
+
+    def fit(self, task: FitTask, epoch_done: EpochDone | None = None) -> "TunedEncoder":
+        """Train one encoder, from its checkpoint where there is one.
+
+        Raises:
+            FloatingPointError: the loss is no number any more, so that the learning rate is too high.
+        """
+        import torch
+
+        tuned = TunedEncoder(self._settings, tuple(self._examples.classes), self._base, task.seed, self._device)
+        optimizer = self._optimizer(tuned)
+        per_epoch = math.ceil(len(task.positions) / self._settings.batch_size)
+        for epoch in range(_load_checkpoint(task.checkpoint, tuned, optimizer), self._settings.epochs):
+            torch.manual_seed(_epoch_seed(task.seed, epoch))
+            random = np.random.default_rng((task.seed, epoch))
+            losses = []
+            for step, batch in enumerate(self._batches(task.positions, random)):
+                self._set_rates(optimizer, epoch * per_epoch + step, per_epoch * self._settings.epochs)
+                losses.append(self._step(tuned, optimizer, batch, random))
+            if not np.isfinite(losses).all():
+                raise FloatingPointError(f"the loss is {losses[-1]} in epoch {epoch + 1}: lower the learning rate")
+            _save_checkpoint(task.checkpoint, tuned, optimizer, epoch + 1)
+            if epoch_done:
+                epoch_done(epoch + 1, float(np.mean(losses)))
+        return tuned
+
+    def predict(self, tuned: "TunedEncoder", positions: Positions) -> dict[str, Logs]:
+        """Log-probabilities of each field, shape (positions, classes)."""
+        import torch
+
+        found = {field: np.zeros((len(positions), len(FIELD_CLASSES[field]))) for field in self._examples.classes}
+        order = np.array(sorted(range(len(positions)), key=lambda place: len(self._tokens[positions[place]])))
+        tuned.network.encoder.eval()
+        with torch.inference_mode():
+            for start in range(0, len(order), PREDICTION_BATCH):
+                places = order[start : start + PREDICTION_BATCH]
+                for field, logits in tuned.network.logits(self._batch(positions[places])).items():
+                    found[field][places] = log_softmax(logits.float().cpu().numpy())
+        return found
+
+    def _step(self, tuned: "TunedEncoder", optimizer: "Optimizer", positions: Positions, random: Generator) -> float:
+        import torch
+        from torch.nn import functional
+
+        tuned.network.encoder.train()
+        logits = tuned.network.logits(self._masked(self._batch(positions), random), self._settings.dropout)
+        loss = sum(
+            functional.cross_entropy(logits[field], torch.from_numpy(classes[positions]).to(self._device))
+            for field, classes in self._examples.classes.items()
+        )
+        optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(list(tuned.parameters.values()), MAX_GRADIENT_NORM)
+        optimizer.step()
+        return float(loss.detach())
+
+    def _batch(self, positions: Positions) -> TokenBatch:
+        return self._tokenizer.batch([self._tokens[position] for position in positions], self._device)
+
+    def _masked(self, batch: TokenBatch, random: Generator) -> TokenBatch:
+        """Hide some tokens, never the special ones."""
+        import torch
+
+        if not self._settings.masked_share:
+            return batch
+        hidden = torch.from_numpy(random.random(tuple(batch.ids.shape)) < self._settings.masked_share).to(self._device)
+        hidden &= ~torch.isin(batch.ids, torch.tensor(self._tokenizer.special_tokens, device=self._device))
+        return TokenBatch(batch.ids.masked_fill(hidden, self._tokenizer.mask_token), batch.mask)
+
+    def _batches(self, positions: Positions, random: Generator) -> Iterator[Positions]:
+        size = self._settings.batch_size
+        order = random.permutation(positions)
+        batches = []
+        for start in range(0, len(order), size * BATCHES_PER_SLICE):
+            piece = sorted(order[start : start + size * BATCHES_PER_SLICE], key=lambda one: len(self._tokens[one]))
+            batches += [np.array(piece[first : first + size]) for first in range(0, len(piece), size)]
+        return (batches[number] for number in random.permutation(len(batches)))
+
+    def _optimizer(self, tuned: "TunedEncoder") -> "Optimizer":
+        import torch
+
+        body = [parameter for name, parameter in tuned.parameters.items() if name not in tuned.network.heads]
+        groups = [
+            {"params": body, "peak": self._settings.learning_rate},
+            {"params": list(tuned.network.heads.values()), "peak": self._settings.head_learning_rate},
+        ]
+        return torch.optim.AdamW(groups, lr=0.0, weight_decay=self._settings.weight_decay)
+
+    def _set_rates(self, optimizer: "Optimizer", step: int, steps: int) -> None:
+        warm_up = int(steps * self._settings.warm_up_share)
+        share = step / warm_up if step < warm_up else (steps - step) / (steps - warm_up)
+        for group in optimizer.param_groups:
+            group["lr"] = group["peak"] * share
+
+
+class TunedEncoder:
+    """An encoder in training and its trainable parameters by name.
+
+    `parameters` are ``<field>.weight`` and ``<field>.bias`` of the heads, and of the encoder either its own parameters
+    or ``<layer>.lora_a`` (rank, in) and ``<layer>.lora_b`` (out, rank).
+    """
+
+    def __init__(
+        self, settings: EncoderTraining, fields: tuple[str, ...], base: Path, seed: int, device: str = "cpu"
+    ) -> None:
+        import torch
+
+        torch.manual_seed(seed)
+        encoder = load_encoder(base).to(device)
+        if settings.tuning == "lora":
+            body = _attach_update(encoder, settings.rank, settings.update_dropout)
+        else:
+            body = dict(encoder.named_parameters())
+        heads: dict[str, Tensor] = {}
+        for field in fields:
+            head = torch.nn.Linear(encoder.config.hidden_size, len(FIELD_CLASSES[field]), device=device)
+            heads |= {f"{field}.weight": head.weight, f"{field}.bias": head.bias}
+        self.network = QuestionNetwork(encoder, heads, fields, settings.pooling)
+        self.parameters: dict[str, Tensor] = {**body, **heads}
+
+    def tensors(self) -> dict[str, NDArray[np.float16]]:
+        """What a classifier's folder keeps, in half precision: ``head.`` or ``encoder.`` and the parameter's name."""
+        kept: dict[str, NDArray[np.float16]] = {}
+        for name, parameter in self.parameters.items():
+            values = parameter.detach().cpu()
+            part = "head." if name in self.network.heads else "encoder."
+            kept[part + name] = (values * UPDATE_SCALE if name.endswith(".lora_b") else values).half().numpy()
+        return kept
+
+
+def _attach_update(encoder: "Module", rank: int, dropout: float) -> "dict[str, Tensor]":
+    """Freeze the encoder and give each linear layer of its blocks a trainable low-rank update (LoRA)."""
+    import torch
+
+    encoder.requires_grad_(requires_grad=False)
+    parameters: dict[str, Tensor] = {}
+    for name, layer in tuned_linear_layers(encoder).items():
+        down = torch.nn.Parameter(layer.weight.new_empty(rank, layer.in_features))
+        up = torch.nn.Parameter(layer.weight.new_zeros(layer.out_features, rank))
+        torch.nn.init.kaiming_uniform_(down, a=math.sqrt(5))
+
+        layer.register_forward_hook(partial(_with_update, down, up, dropout))
+        parameters |= {f"{name}.lora_a": down, f"{name}.lora_b": up}
+    return parameters
+
+
+def _with_update(
+    down: "Tensor", up: "Tensor", dropout: float, layer: "Module", inputs: "tuple[Tensor, ...]", output: "Tensor"
+) -> "Tensor":
+    """The output of a layer as if its weight had the update in it."""
+    from torch.nn import functional
+
+    read = functional.dropout(inputs[0], dropout, training=layer.training)
+    return output + UPDATE_SCALE * functional.linear(functional.linear(read, down), up)
+
+
+def _epoch_seed(seed: int, epoch: int) -> int:
+    return seed * 1_000_003 + epoch
+
+
+def _save_checkpoint(path: Path, tuned: TunedEncoder, optimizer: "Optimizer", epochs: int) -> None:
+    """Parameters and the optimizer's two moments of each; the file appears whole or not at all."""
+    import torch
+    from safetensors.torch import save_file
+
+    tensors = {f"value.{name}": parameter.detach().contiguous() for name, parameter in tuned.parameters.items()}
+    for name, parameter in tuned.parameters.items():
+        state = optimizer.state[parameter]
+        tensors |= {f"{moment}.{name}": state[moment] for moment in ("exp_avg", "exp_avg_sq")} if state else {}
+    tensors["step"] = torch.tensor([max((float(state["step"]) for state in optimizer.state.values()), default=0.0)])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_suffix(".unfinished")
+    save_file(tensors, unfinished, metadata={"epochs": str(epochs)})
+    unfinished.replace(path)
+
+
+def finished_epochs(checkpoint: Path) -> int:
+    """How many epochs the encoder of this checkpoint has behind it; 0 where there is none."""
+    from safetensors import safe_open
+
+    if not checkpoint.is_file():
+        return 0
+    with safe_open(checkpoint, framework="pt") as saved:
+        return int(saved.metadata()["epochs"])
+
+
+def _load_checkpoint(path: Path, tuned: TunedEncoder, optimizer: "Optimizer") -> int:
+    """Put back what was saved; gives the number of epochs that are done."""
+    import torch
+    from safetensors.torch import load_file
+
+    epochs = finished_epochs(path)
+    if epochs:
+        saved = load_file(path)
+        with torch.no_grad():
+            for name, parameter in tuned.parameters.items():
+                parameter.copy_(saved[f"value.{name}"])
+                if f"exp_avg.{name}" in saved:
+                    moments = {one: saved[f"{one}.{name}"].to(parameter.device) for one in ("exp_avg", "exp_avg_sq")}
+                    optimizer.state[parameter] = {"step": saved["step"][0].clone(), **moments}
+    return epochs

@@ -1,0 +1,67 @@
+"""The labelled questions that classifiers learn from, and how they are divided for cross-validation."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.datasets import DatasetError, read_records
+from agents.questions import FIELD_CLASSES
+
+Positions = NDArray[np.int64]
+"""Places of questions in the data."""
+
+
+@dataclass(frozen=True, slots=True)
+class Examples:
+    """Questions with the class numbers of each field, shape (questions,), as indices of `FIELD_CLASSES[field]`."""
+
+    identifiers: tuple[str, ...]
+    texts: tuple[str, ...]
+    classes: dict[str, NDArray[np.int64]]
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def some(self, positions: Positions) -> list[str]:
+        """The texts at these places."""
+        return [self.texts[position] for position in positions]
+
+
+def read_examples(path: Path, fields: Sequence[str]) -> Examples:
+    """The questions of a file in any of the forms of `agents.datasets`, with their labels for `fields`.
+
+    Raises:
+        DatasetError: no such file, or a row without `query` or with a label that is not CRAG's.
+    """
+    identifiers, texts = [], []
+    classes: dict[str, list[int]] = {field: [] for field in fields}
+    for record in read_records(path):
+        query = record.data.get("query")
+        if not isinstance(query, str) or not query.strip():
+            raise DatasetError(f'{record.place}, field "query": expected text, found {query!r}')
+        texts.append(query)
+        identifiers.append(str(record.data.get("interaction_id", "")))
+        for field in fields:
+            allowed, found = FIELD_CLASSES[field], record.data.get(field)
+            if found not in allowed:
+                raise DatasetError(f'{record.place}, field "{field}": found {found!r}, allowed: {", ".join(allowed)}')
+            classes[field].append(allowed.index(found))
+    if not texts:
+        raise DatasetError(f"{path}: there are no questions")
+    return Examples(tuple(identifiers), tuple(texts), {name: np.array(column) for name, column in classes.items()})
+
+
+def fold_of_each(examples: Examples, folds: int, seed: int = 0) -> NDArray[np.int64]:
+    """To which of the folds each question belongs; the classes of the field that has most are spread evenly."""
+    from sklearn.model_selection import StratifiedKFold
+
+    column = max(examples.classes.values(), key=lambda classes: len(np.unique(classes)))
+    fold = np.zeros(len(examples), dtype=np.int64)
+    for number, (_, held_out) in enumerate(
+        StratifiedKFold(folds, shuffle=True, random_state=seed).split(column, column)
+    ):
+        fold[held_out] = number
+    return fold

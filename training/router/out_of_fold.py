@@ -1,0 +1,61 @@
+"""Predictions of a cross-validation: every question is judged by parts that had not seen it in training."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.questions import FIELD_CLASSES
+from agents.questions.trainable import Logs, MixingWeights, field_entry, fit_mixing_weights, mixed
+from training.router.examples import Examples
+
+
+@dataclass(frozen=True, slots=True)
+class OutOfFold:
+    """The fold of each question, and what the two parts said of it: field -> (questions, classes)."""
+
+    fold: NDArray[np.int64]
+    encoder: dict[str, Logs] = field(default_factory=dict)
+    ngrams: dict[str, Logs] = field(default_factory=dict)
+
+    def put(self, number: int, part: str, name: str, logs: Logs) -> None:
+        """Enter what a part said about the questions of a fold."""
+        table = self.encoder if part == "encoder" else self.ngrams
+        table.setdefault(name, np.zeros((len(self.fold), logs.shape[1])))[self.fold == number] = logs
+
+    def weights(self, name: str, classes: NDArray[np.int64], chosen: NDArray[np.bool_] | None = None) -> MixingWeights:
+        """The mixing weights that fit the field best, on the chosen questions or all of them."""
+        some = np.ones(len(classes), dtype=bool) if chosen is None else chosen
+        return fit_mixing_weights(*self._parts(name, some), classes[some])
+
+    def probabilities(self, examples: Examples) -> dict[str, NDArray[np.float64]]:
+        """Mixed predictions; the weights of each fold are fitted on the other folds, so that nothing is seen twice."""
+        found = {}
+        for name, classes in examples.classes.items():
+            found[name] = np.zeros((len(classes), len(FIELD_CLASSES[name])))
+            for number in np.unique(self.fold):
+                held_out = self.fold == number
+                weights = self.weights(name, classes, ~held_out)
+                found[name][held_out] = np.exp(mixed(*self._parts(name, held_out), weights))
+        return found
+
+    def _parts(self, name: str, chosen: NDArray[np.bool_]) -> tuple[Logs | None, Logs | None]:
+        encoder, ngrams = (table[name][chosen] if name in table else None for table in (self.encoder, self.ngrams))
+        return encoder, ngrams
+
+
+def out_of_fold_rows(
+    examples: Examples, fold: NDArray[np.int64], probabilities: Mapping[str, NDArray[np.float64]]
+) -> list[dict[str, Any]]:
+    """One row per question: its id, fold, true classes and the route as a router would give it; not its text."""
+    return [
+        {
+            "interaction_id": identifier,
+            "fold": int(fold[place]),
+            "classes": {name: FIELD_CLASSES[name][column[place]] for name, column in examples.classes.items()},
+            "route": {name: field_entry(FIELD_CLASSES[name], table[place]) for name, table in probabilities.items()},
+        }
+        for place, identifier in enumerate(examples.identifiers)
+    ]

@@ -1,0 +1,201 @@
+"""A whole training run: cross-validation that measures and calibrates, then the classifier that learns from everything.
+
+All that is finished lies in ``OUT/unfinished`` until the end: the predictions of each fold, and a checkpoint of each
+encoder, written after every epoch. A run that was killed goes on from there.
+"""
+
+import json
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors.numpy import load_file, save_file
+from tqdm import tqdm
+
+from agents.datasets import write_rows
+from agents.questions import FIELD_CLASSES
+from agents.questions.trainable import (
+    CONFIG_FILE,
+    WEIGHTS_FILE,
+    ClassifierConfig,
+    FieldConfig,
+    Logs,
+    MixingWeights,
+    average_logs,
+    hashed_rows,
+    log_softmax,
+)
+from training.router.encoder_model import EncoderTrainer, FitTask, TunedEncoder, finished_epochs
+from training.router.examples import Examples, Positions, fold_of_each
+from training.router.ngram_model import fit_ngrams
+from training.router.out_of_fold import OutOfFold, out_of_fold_rows
+from training.router.report import FieldReport, report_all
+from training.router.settings import RouterTraining
+
+UNFINISHED = "unfinished"
+OUT_OF_FOLD_FILE = "out_of_fold.jsonl"
+
+
+class RunMismatchError(RuntimeError):
+    """There is an unfinished run of other settings or other data, or one that nobody asked to resume."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What one fit gives; either may be empty."""
+
+    encoders: list[TunedEncoder]
+    ngrams: dict[str, NDArray[np.float32]]
+
+
+class RouterRun:
+    """Trains one classifier into the folder `out`.
+
+    Args:
+        settings: What to train.
+        examples: From what.
+        out: The folder that becomes the classifier's.
+        base: Folder of the base encoder; None where the settings have no encoder.
+        device: A torch device.
+        shown: Whether there is a progress bar on standard error.
+    """
+
+    def __init__(
+        self,
+        settings: RouterTraining,
+        examples: Examples,
+        out: Path,
+        base: Path | None = None,
+        device: str = "cpu",
+        *,
+        shown: bool = True,
+    ) -> None:
+        self._settings = settings
+        self._examples = examples
+        self._out = out
+        self._work = out / UNFINISHED
+        self._trainer = (
+            EncoderTrainer(settings.encoder, examples, base, device) if settings.encoder and base is not None else None
+        )
+        epochs = len(settings.encoder.seeds) * settings.encoder.epochs if settings.encoder else 0
+        self._epochs_per_fit = max(1, epochs)
+        self._shown = shown
+        self._bar: tqdm[Any] = tqdm(disable=True)
+
+    def train(self, fingerprint: Mapping[str, Any], *, resume: bool = False) -> dict[str, FieldReport]:
+        """Do what is not done yet and write the classifier's files; gives the cross-validated figures.
+
+        Args:
+            fingerprint: What must be the same for an unfinished run to be resumed; JSON-ready.
+            resume: Go on with an unfinished run, where there is one.
+
+        Raises:
+            RunMismatchError: an unfinished run is in the way.
+        """
+        self._open(fingerprint, resume=resume)
+        total = (self._settings.folds + 1) * self._epochs_per_fit
+        with tqdm(total=total, desc="training", unit="epoch", disable=not self._shown) as self._bar:
+            out_of_fold = self._cross_validate() if self._settings.folds else None
+            parts = self._fit("all", np.arange(len(self._examples)))
+        reports = {}
+        if out_of_fold is not None:
+            probabilities = out_of_fold.probabilities(self._examples)
+            reports = report_all(probabilities, self._examples.classes)
+            rows = out_of_fold_rows(self._examples, out_of_fold.fold, probabilities)
+            write_rows(self._out / OUT_OF_FOLD_FILE, rows)
+        self._write(parts, out_of_fold)
+        shutil.rmtree(self._work)
+        return reports
+
+    def _open(self, fingerprint: Mapping[str, Any], *, resume: bool) -> None:
+        record = self._work / "run.json"
+        if record.is_file():
+            if not resume:
+                raise RunMismatchError(f"{self._work} holds an unfinished run: give --resume, or remove it")
+            if json.loads(record.read_text(encoding="utf-8")) != json.loads(json.dumps(fingerprint)):
+                raise RunMismatchError(f"{self._work} holds an unfinished run of other settings or data: remove it")
+            return
+        self._work.mkdir(parents=True, exist_ok=True)
+        record.write_text(json.dumps(fingerprint), encoding="utf-8")
+
+    def _cross_validate(self) -> OutOfFold:
+        found = OutOfFold(fold_of_each(self._examples, self._settings.folds))
+        for number in range(self._settings.folds):
+            path = self._work / f"fold-{number}.safetensors"
+            if path.is_file():
+                predictions = load_file(path)
+                self._bar.update(self._epochs_per_fit)
+            else:
+                parts = self._fit(f"fold-{number}", np.flatnonzero(found.fold != number))
+                predictions = self._predict(parts, np.flatnonzero(found.fold == number))
+                save_file(predictions, path.with_suffix(".part"))
+                path.with_suffix(".part").replace(path)
+            for name, logs in predictions.items():
+                part, _, field = name.partition(".")
+                found.put(number, part, field, logs)
+        return found
+
+    def _fit(self, name: str, positions: Positions) -> Parts:
+        encoders = []
+        if self._settings.encoder and self._trainer:
+            for seed in self._settings.encoder.seeds:
+                task = FitTask(positions, seed, self._work / f"{name}-seed-{seed}.safetensors")
+                self._bar.update(finished_epochs(task.checkpoint))
+                encoders.append(self._trainer.fit(task, lambda _, loss: self._epoch_done(name, loss)))
+        if not encoders:
+            self._bar.update()
+        return Parts(
+            encoders, fit_ngrams(self._settings.ngrams, self._examples, positions) if self._settings.ngrams else {}
+        )
+
+    def _epoch_done(self, name: str, loss: float) -> None:
+        self._bar.set_postfix_str(f"{name}, loss {loss:.3f}", refresh=False)
+        self._bar.update()
+
+    def _predict(self, parts: Parts, positions: Positions) -> dict[str, Logs]:
+        """Log-probabilities by ``encoder.<field>`` and ``ngrams.<field>``, shape (positions, classes)."""
+        found: dict[str, Logs] = {}
+        if self._trainer and parts.encoders:
+            said = [self._trainer.predict(encoder, positions) for encoder in parts.encoders]
+            found |= {f"encoder.{name}": average_logs([one[name] for one in said]) for name in self._settings.fields}
+        if parts.ngrams:
+            rows = hashed_rows(self._examples.some(positions), parts.ngrams["rarity"])
+            for name in self._settings.fields:
+                logits = rows.times(parts.ngrams[f"{name}.weight"]) + parts.ngrams[f"{name}.bias"]
+                found[f"ngrams.{name}"] = log_softmax(logits)
+        return found
+
+    def _write(self, parts: Parts, out_of_fold: OutOfFold | None) -> None:
+        config = self._config(len(parts.encoders), out_of_fold)
+        tensors = {f"ngrams.{name}": values.astype(np.float16) for name, values in parts.ngrams.items()}
+        for number, tuned in enumerate(parts.encoders):
+            tensors |= {f"{number}.{name}": values for name, values in tuned.tensors().items()}
+        save_file({name: np.ascontiguousarray(values) for name, values in tensors.items()}, self._out / WEIGHTS_FILE)
+        (self._out / CONFIG_FILE).write_text(config.model_dump_json(indent=1) + "\n", encoding="utf-8")
+
+    def _config(self, members: int, out_of_fold: OutOfFold | None) -> ClassifierConfig:
+        encoder, ngrams = self._settings.encoder, self._settings.ngrams
+        fields = {}
+        for name, classes in self._examples.classes.items():
+            plain = MixingWeights(float(encoder is not None), float(ngrams is not None))
+            weights = out_of_fold.weights(name, classes) if out_of_fold else plain
+            fields[name] = FieldConfig(
+                labels=FIELD_CLASSES[name],
+                encoder_weight=round(weights.encoder, 4),
+                ngram_weight=round(weights.ngrams, 4),
+            )
+        return ClassifierConfig(
+            format=1,
+            base=encoder.base if encoder else None,
+            members=members,
+            pooling=encoder.pooling if encoder else "mean",
+            max_tokens=encoder.max_tokens if encoder else 64,
+            ngram_buckets=ngrams.buckets if ngrams else 0,
+            fields=fields,
+            trained_on=self._settings.trained_on,
+            licence=self._settings.licence,
+        )
