@@ -36,6 +36,8 @@ class BatchRun:
         self.answers: dict[int, Answer] = {}
         self.faults: list[StageFault] = []
         """What made stages give up on questions, for whoever must know whether a part is broken."""
+        self.gated: set[int] = set()
+        """Questions that a gate has decided; in an audit their answers are still to come."""
         self._passed: dict[int, GateFiring] = {}
         """Gates that closed while the question goes on, to learn what they withhold."""
         self._end = Deadline(clock.whole.remaining + GRACE_SECONDS)
@@ -68,7 +70,8 @@ class BatchRun:
 
     def close_gate(self, position: int, firing: GateFiring, source: str, *, audit: bool) -> None:
         """Settle a question as a gate says; in an audit go on and settle it so only in the end."""
-        if position not in self._passed:
+        if position not in self.gated:
+            self.gated.add(position)
             self.traces[position].gates.append(firing)
             if audit:
                 self._passed[position] = firing

@@ -125,6 +125,7 @@ class CragAgent:
             self._add_public_data(run)
             contexts = self._contexts(run, lookups, web.result())
         self._answer_from_web(run, lookups, contexts)
+        self._answer_with_values(run, lookups, SourceOrder.TOGETHER)
         self._answer_from_graph(run, lookups, SourceOrder.WEB_FIRST)  # what the web did not know
         self._scrutiny.last_word(run)  # a false premise has an answer of its own
         self._health.note(run.faults)
@@ -132,7 +133,8 @@ class CragAgent:
 
     def _clock(self, batch_size: int) -> BatchClock:
         times = self.settings.deadline
-        shares = times.shares(review=self.settings.answering.looks_twice)
+        web_first = self._graph_settings.source_policy == "by_dynamism"
+        shares = times.shares(review=self.settings.answering.looks_twice, web_first=web_first)
         return BatchClock(batch_size * times.seconds_per_query, times.reserve_seconds, shares)
 
     def _route(self, run: BatchRun) -> None:
@@ -182,6 +184,8 @@ class CragAgent:
             trace.facts.extend(lookup.facts)
             trace.events.extend(lookup.events)
             trace.graph_state = lookup.state
+            if lookup.direct_answer is not None:
+                trace.events.append(f"the graph's values say {lookup.direct_answer!r}: {lookup.direct_reason}")
             if lookup.generation is not None:
                 trace.note_generation("calls", lookup.prompt, lookup.generation)
             if lookup.empty_calendar and self._graph_settings.invalid_without_game:
@@ -195,14 +199,7 @@ class CragAgent:
         An answer that is not "i don't know" is accepted (db3 3.1). What the graph alone may answer ends here.
         """
         policy = self._graph_settings
-        for position in run.open:
-            value = lookups[position].direct_answer
-            if value is not None and self._order(run, lookups, position) is order:
-                text = trim_to_tokens(" ".join(value.split()))
-                answer = Answer(text, Decision.ANSWERED, GRAPH, lookups[position].direct_reason)
-                answer = self._scrutiny.examine_value(run, position, answer)
-                if answer.decision is Decision.ANSWERED:
-                    run.settle(position, answer)
+        self._answer_with_values(run, lookups, order)
         turn = [position for position in run.open if self._order(run, lookups, position) is order]
         contexts = run.run_isolated(
             "facts",
@@ -212,7 +209,8 @@ class CragAgent:
             positions=[position for position in turn if lookups[position].found],
         )
         contexts = {position: context for position, context in contexts.items() if context}
-        for position, answer in self._generate(run, "answer_from_graph", self._graph_answerer, contexts, GRAPH).items():
+        stage = "answer_from_graph" if order is SourceOrder.GRAPH_FIRST else "graph_after_web"
+        for position, answer in self._generate(run, stage, self._graph_answerer, contexts, GRAPH).items():
             if answer.decision is Decision.ABSTAINED and order is SourceOrder.GRAPH_FIRST:
                 run.traces[position].events.append(f"the graph's facts were not enough: {answer.reason}")
             else:
@@ -220,6 +218,30 @@ class CragAgent:
         for position in turn:
             if position in run.open and graph_only(policy, run.traces[position].route, lookups[position]):
                 run.settle(position, abstain("only the graph may answer in this domain, and it did not", GRAPH))
+
+    def _answer_with_values(self, run: BatchRun, lookups: Mapping[int, Lookup], order: SourceOrder) -> None:
+        """Where the graph's values are the answer, or rules could compute it from them, no model is asked."""
+
+        def answer_of(position: int) -> Answer:
+            value = (lookups[position].direct_answer or "").encode("utf-8", "replace").decode()
+            text = trim_to_tokens(" ".join(value.split()))
+            answer = Answer(text, Decision.ANSWERED, GRAPH, lookups[position].direct_reason)
+            return self._scrutiny.examine_value(run, position, answer)
+
+        answers = run.run_isolated(
+            "graph value",
+            run.clock.whole,
+            lambda some: [answer_of(position) for position in some],
+            fallback=abstain("the graph's value could not be said", GRAPH),
+            positions=[
+                position
+                for position in run.open
+                if lookups[position].direct_answer is not None and self._order(run, lookups, position) is order
+            ],
+        )
+        for position, answer in answers.items():
+            if answer.decision is Decision.ANSWERED:
+                run.settle(position, answer)
 
     def _order(self, run: BatchRun, lookups: Mapping[int, Lookup], position: int) -> SourceOrder:
         return source_order(self._graph_settings, run.traces[position].route, lookups[position])
@@ -265,12 +287,14 @@ class CragAgent:
             firing = class_gate(gates, trace.route, WEB)
             if firing is None and not text:
                 firing = score_gate(gates, "top_passage", found.top_probability)
-            if firing is None or self.settings.answering.audit:
+            follows = self._graph_follows(run, lookups, position)
+            if firing is None or (self.settings.answering.audit and not follows):
                 contexts[position] = trace.context
-            if firing is not None and not self._graph_follows(run, lookups, position):
-                self._close_gate(run, position, firing, WEB)
-            elif firing is not None:
+            if firing is not None and follows:
+                trace.gates.append(firing)  # not even an audit asks the web: the graph's turn must find it as it was
                 trace.events.append(f"the web was not enough: {firing.reason}")
+            elif firing is not None:
+                self._close_gate(run, position, firing, WEB)
         return contexts
 
     def _web_is_not_enough(self, run: BatchRun, lookups: Mapping[int, Lookup], position: int, reason: str) -> None:
@@ -285,13 +309,19 @@ class CragAgent:
     ) -> tuple[str, WebEvidence]:
         """The facts that join the pages, and what of the pages fits beside them."""
         together = self._order(run, lookups, position) is SourceOrder.TOGETHER
-        facts = [fact for fact in run.traces[position].facts if together or fact not in lookups[position].facts]
+        lookup = lookups[position]
+        facts = [fact for fact in run.traces[position].facts if together or fact not in lookup.facts]
+        if together and lookup.direct_answer is not None:
+            facts.insert(0, Fact(f"{lookup.direct_answer} ({lookup.direct_reason})", "knowledge graph: computed"))
         text = facts_text(facts, self._model, self.settings.web.context.max_tokens)
         return text, self._web.trimmed(found, self._model.count_tokens(text)) if text else found
 
     def _graph_follows(self, run: BatchRun, lookups: Mapping[int, Lookup], position: int) -> bool:
-        """Whether the graph has facts that nobody has read yet."""
-        return self._order(run, lookups, position) is SourceOrder.WEB_FIRST and lookups[position].found
+        """Whether the graph still has its turn: facts that nobody has read, or a value beside the joint answer."""
+        order, lookup = self._order(run, lookups, position), lookups[position]
+        if order is SourceOrder.TOGETHER:
+            return lookup.direct_answer is not None
+        return order is SourceOrder.WEB_FIRST and lookup.found
 
     def _answer_from_web(self, run: BatchRun, lookups: Mapping[int, Lookup], contexts: Mapping[int, str]) -> None:
         """Let the pages answer what is open; what they do not know stays open where the graph has facts yet unread."""

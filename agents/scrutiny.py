@@ -45,6 +45,7 @@ EXPECTED_SCORE, SELF_ASSESSMENT, REFINE = "expected score", "self-assessment", "
 """Names of what withholds answers, beside those of the gates in the settings."""
 
 
+_Told = TypeVar("_Told")
 _SecondLook = TypeVar("_SecondLook", Assessment, Review)
 
 
@@ -115,7 +116,9 @@ class Scrutiny:
     def _invalid(self, run: BatchRun, position: int) -> bool:
         settings, model = self._settings.confidence, self._confidence
         trace, given = run.traces[position], run.answers.get(position)
-        if settings is None or model is None or model.invalid is None or (given and given.text == INVALID_QUESTION):
+        if settings is None or model is None or model.invalid is None or position in run.gated:
+            return False
+        if given is not None and given.text == INVALID_QUESTION:
             return False
         features = question_features(trace)
         likely = model.invalid.probability(features)
@@ -133,13 +136,14 @@ class Scrutiny:
 
     def _decided(self, run: BatchRun, position: int, draft: Draft, source: str) -> Answer:
         answer = decide(draft, source)
-        if answer.decision is not Decision.ANSWERED:
+        if answer.decision is Decision.ABSTAINED:
             return answer
         asked_at = run.queries[position].asked_at
         today = asked_at.date() if asked_at is not None else None
-        formula = computed(answer.text, today) if self._settings.compute else None
+        plain = answer.decision is Decision.ANSWERED
+        formula = computed(answer.text, today) if plain and self._settings.compute else None
         if formula is not None:
-            run.traces[position].events.append(f"computed: {formula.explanation}")
+            _add(run.traces[position].events, f"computed: {formula.explanation}")
             answer = Answer(formula.text, Decision.ANSWERED, source, f"computed: {formula.expression}")
         log_probability = draft.generation.mean_log_probability
         firing = score_gate(self._settings.gates, "mean_log_probability", log_probability)
@@ -158,7 +162,8 @@ class Scrutiny:
     def _assess(self, run: BatchRun, cases: Mapping[int, _Case], source: str) -> None:
         """Ask the model how sure it is, where the preset asks for that afterwards."""
         if self._assessor is not None:
-            found = self._asked_again(run, "assess", self._assessor.assess, NO_ASSESSMENT, cases, source)
+            looks = 1 if self._refiner is None else 2
+            found = self._asked_again(run, "assess", self._assessor.assess, NO_ASSESSMENT, cases, source, looks)
             for position, assessment in found.items():
                 case = cases[position]
                 case.level = assessment.level
@@ -185,12 +190,17 @@ class Scrutiny:
         fallback: _SecondLook,
         cases: Mapping[int, _Case],
         source: str,
+        looks: int = 1,
     ) -> dict[int, _SecondLook]:
-        """One more generation about each answer that is still to be given; noted in the traces."""
+        """One more generation about each answer that is still to be given; noted in the traces.
+
+        `looks` is how many such steps share the time that is left, this one among them.
+        """
         asked = [position for position, case in cases.items() if case.answer.decision is not Decision.ABSTAINED]
         if not asked:
             return {}
-        with run.clock.stage("review_graph" if source == GRAPH else "review") as deadline:
+        with run.clock.stage("review_graph" if source == GRAPH else "review") as whole:
+            deadline = whole.within(whole.remaining / looks)
             found = run.run_isolated(
                 f"{step} answer from {source}",
                 deadline,
@@ -222,9 +232,12 @@ class Scrutiny:
     def _if_likely(self, run: BatchRun, position: int, answer: Answer, features: Mapping[str, float]) -> Answer:
         """The answer where it is likely enough to be right."""
         settings, model = self._settings.confidence, self._confidence
-        likely = model.correct.probability(features) if model else None
-        run.traces[position].candidates.append(Candidate(answer.text, answer.source, features, likely))
-        if settings is None or likely is None or likely > settings.threshold:
+        likely = model.probability(features) if model else None
+        _add(run.traces[position].candidates, Candidate(answer.text, answer.source, features, likely))
+        if settings is None or (likely is not None and likely > settings.threshold):
+            return answer
+        if likely is None:
+            _add(run.traces[position].events, "P(correct) is not known for answers of this kind: the answer is given")
             return answer
         reason = f"P(correct) is {likely:.2f}, not above {settings.threshold:g}"
         return self._withheld(run, position, answer, GateFiring(EXPECTED_SCORE, reason, I_DONT_KNOW))
@@ -232,6 +245,11 @@ class Scrutiny:
     @staticmethod
     def _withheld(run: BatchRun, position: int, answer: Answer, firing: GateFiring) -> Answer:
         told = GateFiring(firing.name, firing.reason, firing.answer, answer.text)
-        if told not in run.traces[position].gates:  # a stage that failed for the batch is run again for each question
-            run.traces[position].gates.append(told)
+        _add(run.traces[position].gates, told)
         return gated_answer(firing, answer.source)
+
+
+def _add(told: list[_Told], entry: _Told) -> None:
+    """Append what is not there yet: a stage that failed for the batch is run again for each question."""
+    if entry not in told:
+        told.append(entry)

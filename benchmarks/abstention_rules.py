@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from agents.answering import answer_features, normalise, question_features
-from agents.answering.features import LEVELS
+from agents.answering.assessment import level_of
 from agents.contracts import I_DONT_KNOW, INVALID_QUESTION, WEB, Route, Trace
 from agents.gates import class_gate, score_gate
 from agents.settings import ClassGate, GateSettings, load_settings
@@ -91,12 +91,10 @@ def pairs_of(run: FinishedRun, routes: Mapping[str, Route]) -> list[Pair]:
 def draft_of(question: FinishedQuestion) -> Draft:
     """What the model said; "i don't know" where it failed or was not asked."""
     generations = question.trace.get("generations", {})
-    answer, level = generations.get("answer"), generations.get("assess", {}).get("text", "").strip().lower()
+    answer, level = generations.get("answer"), level_of(generations.get("assess", {}).get("text", ""))
     if answer is None or answer["finish_reason"] in {"error", "deadline"}:
         return Draft(I_DONT_KNOW, None, None)
-    return Draft(
-        normalise(answer["text"], WEB).text, level if level in LEVELS else None, answer["mean_log_probability"]
-    )
+    return Draft(normalise(answer["text"], WEB).text, level, answer["mean_log_probability"])
 
 
 class Rule(NamedTuple):

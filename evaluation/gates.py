@@ -55,9 +55,10 @@ def gate_effects(records: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, An
     ``wrong_saved``: it withheld a wrong one, and the final answer is not wrong. ``missing``: it withheld an "i don't
     know". ``unknown``: nobody asked what it withheld. The rest made no difference or cannot be judged.
 
-    ``score_effect`` is the run's score less the score with the withheld answers given in place of the final ones, over
-    the questions of which that is known, with ``ci``, its 95 % interval paired by question; both None where nothing is
-    known. Two gates may close on one question, so the effects of several gates do not add up.
+    ``score_effect`` is the run's score less the score with the withheld answers given in place of the final ones, with
+    ``ci``, its 95 % interval paired by question: both over the ``questions`` of which that is known, which are the
+    scored ones less the unknown, and both None where no withheld answer is known. Two gates may close on one question,
+    so the effects of several gates do not add up.
     """
     names = dict.fromkeys(firing["name"] for record in records for firing in record.get("gates", ()))
     return {name: _effect(records, name) for name in names}
@@ -67,15 +68,17 @@ def _effect(records: Sequence[Mapping[str, Any]], name: str) -> dict[str, Any]:
     outcomes = [(_withheld(record, name), Verdict(record["verdict"])) for record in records if _closed(record, name)]
     known = [(withheld, final) for withheld, final in outcomes if withheld in VALUE and final in VALUE]
     changes = [VALUE[final] - VALUE[withheld] for withheld, final in known if withheld is not None]
-    scored = sum(Verdict(record["verdict"]) in VALUE for record in records)
-    interval = bootstrap_interval(changes + [0.0] * (scored - len(changes)))
+    untouched = sum(Verdict(record["verdict"]) in VALUE and not _closed(record, name) for record in records)
+    questions = len(changes) + untouched
+    interval = bootstrap_interval(changes + [0.0] * untouched)
     return {
         "fired": len(outcomes),
         "right_lost": sum(w is Verdict.CORRECT and f is not Verdict.CORRECT for w, f in known),
         "wrong_saved": sum(w is Verdict.INCORRECT and f is not Verdict.INCORRECT for w, f in known),
         "missing": sum(withheld is Verdict.MISSING for withheld, _ in outcomes),
         "unknown": sum(withheld is None for withheld, _ in outcomes),
-        "score_effect": sum(changes) / scored if known else None,
+        "questions": questions,
+        "score_effect": sum(changes) / questions if known else None,
         "ci": [interval.low, interval.high] if known else None,
     }
 

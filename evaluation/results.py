@@ -77,23 +77,24 @@ def footer(results: Mapping[str, Any], folder: Path) -> str:
 
 
 def _gates_block(gates: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """One line for each gate: what it added to the score, and in how many questions it did what."""
+    """One line for each gate: what it added to the score of how many questions, and in how many it did what."""
     if not gates:
         return []
     width = max(len(name) + 2 for name in gates)
-    numbers = f"{'effect':>7}  {'95 % interval':^17}  {'right lost':>10}  {'wrong saved':>11}  {'missing':>7}"
-    lines = ["", f"{'gates':{width}}  {numbers}  {'unknown':>7}  {'closed':>6}"]
+    numbers = f"{'effect':>7}  {'95 % interval':^17}  {'n':>5}  {'right lost':>10}  {'wrong saved':>11}"
+    lines = ["", f"{'gates':{width}}  {numbers}  {'missing':>7}  {'unknown':>7}  {'closed':>6}"]
     for name, counts in gates.items():
         effect, interval = f"{'?':>7}", f"{'?':^17}"
         if counts["score_effect"] is not None:
             low, high = counts["ci"]
             effect, interval = f"{counts['score_effect']:>+7.3f}", f"[{low:>+7.3f},{high:>+7.3f}]"
         lines.append(
-            f"{'  ' + name:{width}}  {effect}  {interval}  {counts['right_lost']:>10}  {counts['wrong_saved']:>11}  "
-            f"{counts['missing']:>7}  {counts['unknown']:>7}  {counts['fired']:>6}"
+            f"{'  ' + name:{width}}  {effect}  {interval}  {counts['questions']:>5}  {counts['right_lost']:>10}  "
+            f"{counts['wrong_saved']:>11}  {counts['missing']:>7}  {counts['unknown']:>7}  {counts['fired']:>6}"
         )
     if any(counts["unknown"] for counts in gates.values()):
-        lines.append("unknown: nobody asked what the gate withheld; --set answering.audit=true asks, and takes longer")
+        lines.append("unknown: nobody asked what the gate withheld, so that the effect is over n other questions only;")
+        lines.append("--set answering.audit=true asks, and takes longer")
     return lines
 
 

@@ -1,10 +1,10 @@
 """From context to the final string: prompts, the answering model, decisions and normal form."""
 
 from agents.answering.answerer import NO_DRAFT, Answerer, Draft
-from agents.answering.assessment import NO_ASSESSMENT, Assessment, Assessor
+from agents.answering.assessment import NO_ASSESSMENT, Assessment, Assessor, level_of
 from agents.answering.confidence import CALIBRATION_FOLDER, ConfidenceModel, LogisticModel
 from agents.answering.decide import abstain, decide
-from agents.answering.features import answer_features, question_features
+from agents.answering.features import answer_features, kind_of, question_features
 from agents.answering.normalise import MAX_TOKENS, normalise, trim_to_tokens
 from agents.answering.refiner import NO_REVIEW, Refiner, Review
 from agents.answering.requests import shown
@@ -26,6 +26,8 @@ __all__ = [
     "abstain",
     "answer_features",
     "decide",
+    "kind_of",
+    "level_of",
     "normalise",
     "question_features",
     "shown",

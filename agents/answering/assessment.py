@@ -18,6 +18,14 @@ _LEVEL = re.compile(
 )
 
 
+_ASKED_LEVEL = re.compile(
+    r"[\W_]*(?:confidence(?: level)?[\W_]+(?:is[\W_]+)?)?(?P<level>high|medium|low)(?![^\W_])"
+    r"(?![\W_]+(?:(?:or|to|and)\W+)?(?:high|medium|low)\b)",
+    re.IGNORECASE,
+)
+_LEVELS: dict[str, Level] = {"high": "high", "medium": "medium", "low": "low"}
+
+
 class Assessed(NamedTuple):
     """A model's text without its assessment, and the level; None where the text names none or several."""
 
@@ -32,8 +40,17 @@ def assessed(text: str) -> Assessed:
     """
     found = {match["level"].lower() for match in _LEVEL.finditer(text)}
     rest = _LEVEL.sub("\n", text).strip()
-    levels: tuple[Level, ...] = ("high", "medium", "low")
-    return Assessed(rest, next((level for level in levels if found == {level}), None))
+    return Assessed(rest, _LEVELS[found.pop()] if len(found) == 1 else None)
+
+
+def level_of(text: str) -> Level | None:
+    """The level that a model named when it was asked for nothing else; None where it names none or several.
+
+    Engines that know no grammars give "High." or "**high** (the text says so)"; a level further on in a sentence may
+    be about anything.
+    """
+    found = _ASKED_LEVEL.match(text)
+    return _LEVELS[found["level"].lower()] if found else None
 
 
 LEVEL_GRAMMAR = 'start: "high" | "medium" | "low"'
@@ -84,8 +101,7 @@ class Assessor:
             for query, context, answer in zip(queries, contexts, answers, strict=True)
         ]
         generations = generate_all(self._model, requests, deadline)
-        levels: dict[str, Level] = {"high": "high", "medium": "medium", "low": "low"}
         return [
-            Assessment(levels.get(generation.text.strip().lower()), request, generation)
+            Assessment(level_of(generation.text), request, generation)
             for request, generation in zip(requests, generations, strict=True)
         ]

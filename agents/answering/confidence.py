@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agents.answering.features import vector
+from agents.answering.features import kind_of, vector
 from agents.settings import SettingsError
 
 CALIBRATION_FOLDER = Path(__file__).parents[2] / "models" / "calibration"
 FORMAT = 1
+ALL_KINDS = frozenset({"web", "graph generated", "graph read"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +56,18 @@ class LogisticModel:
 
 @dataclass(frozen=True, slots=True)
 class ConfidenceModel:
-    """P(correct) of an answer, and P(the question rests on a false premise), for which `invalid` may be missing."""
+    """P(correct) of an answer, and P(the question rests on a false premise), for which `invalid` may be missing.
+
+    `covers` are the kinds of answers (`agents.answering.kind_of`) that it was fitted to; of others it knows nothing.
+    """
 
     correct: LogisticModel
     invalid: LogisticModel | None
+    covers: frozenset[str] = ALL_KINDS
+
+    def probability(self, features: Mapping[str, float]) -> float | None:
+        """P(correct); None for a kind of answer that the model has never seen."""
+        return self.correct.probability(features) if kind_of(features) in self.covers else None
 
     @classmethod
     def load(cls, name: str) -> "ConfidenceModel":
@@ -67,7 +76,7 @@ class ConfidenceModel:
         Raises:
             SettingsError: there is no such file, or it holds something else.
         """
-        path = Path(name) if name.endswith(".json") else CALIBRATION_FOLDER / f"{name}.json"
+        path = Path(name).expanduser() if name.endswith(".json") else CALIBRATION_FOLDER / f"{name}.json"
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
             return cls.from_dict(data)
@@ -85,8 +94,11 @@ class ConfidenceModel:
         """The inverse of `to_dict`; KeyError, TypeError or ValueError where the data is something else."""
         if data["format"] != FORMAT:
             raise ValueError(f"format {data['format']}, this version reads {FORMAT}")
-        invalid = data.get("invalid")
-        return cls(LogisticModel.from_dict(data["correct"]), LogisticModel.from_dict(invalid) if invalid else None)
+        invalid, covers = data.get("invalid"), frozenset(data.get("covers", ALL_KINDS))
+        if not covers <= ALL_KINDS:
+            raise ValueError(f"covers {', '.join(sorted(covers - ALL_KINDS))}, which is no kind of answer")
+        correct = LogisticModel.from_dict(data["correct"])
+        return cls(correct, LogisticModel.from_dict(invalid) if invalid else None, covers)
 
     def to_dict(self) -> dict[str, Any]:
         """As it is stored."""
@@ -94,4 +106,5 @@ class ConfidenceModel:
             "format": FORMAT,
             "correct": self.correct.to_dict(),
             "invalid": self.invalid.to_dict() if self.invalid else None,
+            "covers": sorted(self.covers),
         }

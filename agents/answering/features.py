@@ -84,6 +84,13 @@ def answer_features(
     return features
 
 
+def kind_of(features: Mapping[str, float]) -> str:
+    """Which kind of answer the features are of: ``web``, ``graph generated`` by a model, or ``graph read``."""
+    if features.get("from_values", 0.0) > 0:
+        return "graph read"
+    return "graph generated" if features.get("from_graph", 0.0) > 0 else "web"
+
+
 def vector(features: Mapping[str, float], names: tuple[str, ...], fill: Mapping[str, float]) -> list[float]:
     """The features in the order of `names`; unknown ones as `fill` says."""
     return [features.get(name, fill.get(name, 0.0)) for name in names]

@@ -13,9 +13,17 @@ from agents.deadline import Deadline
 from agents.llm.base import Generation, GenerationRequest, LanguageModel
 from agents.settings import AnsweringSettings, RefineSettings
 
-_CONFIRMED = re.compile(
-    r"^(?:yes\W+)?(?:(?:the|that|this|your|given|proposed|provided)\s+)*(?:answer\s+)?(?:is\s+)?(?:correct|right)\W*$",
+_SUBJECT = r"(?:it|that|this|(?:(?:the|that|this|your|given|proposed|provided)\s+)*answer)(?:\s+is|[\u2019']s)\s+"
+_END = r"(?=\s*(?:[.,;:!?()*\"\u201d]|\s[-\u2013\u2014]\s|(?:because|since)\b|$))"
+"""What a verdict ends with; "Right-handed", "Right Said Fred" and "Wrong Turn" are answers."""
+_CONFIRMED = re.compile(rf"\W*(?:yes\W+)?(?:{_SUBJECT}|is\s+)?(?:correct|right)(?:\s+answer)?{_END}", re.IGNORECASE)
+_REJECTED = re.compile(
+    rf"\W*(?:no\W+)?(?:{_SUBJECT}|is\s+)?(?:incorrect|wrong|not\s+(?:correct|right))(?:\s+answer)?{_END}"
+    r"(?:[\s.,;:!?()*\"\u201d]|[-\u2013\u2014](?=\s)|(?:because|since)\b)*",
     re.IGNORECASE,
+)
+_LEAD_IN = re.compile(
+    r"\W*(?:the\s+)?(?:correct|right)\s+answer(?:\s+(?:is|was|would\s+be|should\s+be)\b|\s*:)[\s:]*", re.IGNORECASE
 )
 
 
@@ -86,9 +94,11 @@ def _review(answer: Answer, request: GenerationRequest, generation: Generation) 
         why = generation.error or "time ran out"
         missed = Answer(I_DONT_KNOW, Decision.ABSTAINED, answer.source, f"the answer could not be reviewed: {why}")
         return Review(Verdict.NOT_REVIEWED, missed, request, generation)
-    if _CONFIRMED.match(one_line(generation.text)):
+    said, further = one_line(generation.text), generation.text.strip().partition("\n")[2]
+    correction = _correction(said)
+    if correction == said and _CONFIRMED.match(said):
         return Review(Verdict.CONFIRMED, answer, request, generation)
-    found = normalise(generation.text, answer.source)
+    found = normalise(correction or _correction(one_line(further)), answer.source)
     if found.text.casefold().strip(" .") == answer.text.casefold().strip(" ."):
         return Review(Verdict.CONFIRMED, answer, request, generation)
     if found.decision is Decision.ABSTAINED:
@@ -96,3 +106,12 @@ def _review(answer: Answer, request: GenerationRequest, generation: Generation) 
         return Review(Verdict.WITHDRAWN, withdrawn, request, generation)
     corrected = Answer(found.text, found.decision, found.source, f"the second look corrected {answer.text!r}")
     return Review(Verdict.CORRECTED, corrected, request, generation)
+
+
+def _correction(said: str) -> str:
+    """The reply without its verdict on the first answer and without "the correct answer is"; may be empty."""
+    left = said
+    while rejected := _REJECTED.match(left):
+        left = left[rejected.end() :]
+    left = left[lead_in.end() :] if (lead_in := _LEAD_IN.match(left)) else left
+    return left.rstrip(" )") if left != said and "(" not in left else left

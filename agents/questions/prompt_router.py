@@ -19,10 +19,19 @@ from agents.settings import PromptRouter
 OTHER = "other"
 """What the prompts call domain ``open``: open questions often touch the fields of the others (db3 2.3)."""
 
-_DOMAIN = re.compile(rf"\b({'|'.join((*DOMAINS, OTHER))})s?\b")
-_PERCENT = re.compile(r"(\d{1,3}(?:\.\d+)?) ?(%|percent)?")
-_PACES = {"static": "static", "stable": "static", "slow": "slow-changing", "fast": "fast-changing", "real": "real-time"}
-_DYNAMISM = re.compile(r"\b(?:static|stable|slow|fast|real[ -]?time)")
+_NAMES = {name.removesuffix("s"): name for name in DOMAINS} | {OTHER: "open"}
+_DOMAIN = re.compile(rf"\b({'|'.join(_NAMES)})s?\b")
+_NUMBER = re.compile(r"(?<![\d.])(?![1-3][.)]\s)(\d{0,3}\.\d+|\d{1,3})(?!\d) ?(%|percent)?")
+"""A certainty; the marks "1." to "3." of a list of the three parts are none."""
+_PACES = {
+    "static": "static",
+    "stable": "static",
+    "never": "static",
+    "slow": "slow-changing",
+    "fast": "fast-changing",
+    "real": "real-time",
+}
+_DYNAMISM = re.compile(r"(?<!\bnot )(?<!\bnon-)\b(?:static|stable|never|slow|fast|real[ -]?time)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +53,7 @@ class RoutingPrompt:
 def read_domain_word(reply: str) -> dict[str, Any]:
     """The domain whose name comes first in the reply."""
     found = _DOMAIN.search(reply.lower())
-    return {} if found is None else {"domain": {"label": "open" if found[1] == OTHER else found[1]}}
+    return {} if found is None else {"domain": {"label": _NAMES[found[1]]}}
 
 
 def read_domain_with_certainty(reply: str) -> dict[str, Any]:
@@ -59,19 +68,20 @@ def read_domain_with_certainty(reply: str) -> dict[str, Any]:
     text = reply.lower()
     domain = _DOMAIN.search(text)
     after = text[domain.end() :] if domain else ""
-    route["domain"]["certainty"] = _certainty(_PERCENT.search(after))
     pace = _DYNAMISM.search(after)
+    route["domain"]["certainty"] = _certainty(after, pace.start() if pace else len(after))
     if pace:
         route["static_or_dynamic"] = {"label": next(name for word, name in _PACES.items() if pace[0].startswith(word))}
     return route
 
 
-def _certainty(found: re.Match[str] | None) -> float:
-    """``95%``, ``95`` and ``0.95`` are the same."""
-    if found is None:
+def _certainty(text: str, pace: int) -> float:
+    """The first number of per cent, else the last number before the pace; ``95%``, ``95`` and ``0.95`` are the same."""
+    percentages = [float(found[1]) / 100 for found in _NUMBER.finditer(text) if found[2]]
+    numbers = [float(found[1]) for found in _NUMBER.finditer(text, 0, pace)]
+    if not percentages and not numbers:
         return 0.0
-    number = float(found[1])
-    certainty = number if number <= 1 and not found[2] else number / 100
+    certainty = percentages[0] if percentages else numbers[-1] if numbers[-1] <= 1 else numbers[-1] / 100
     return certainty if certainty <= 1 else 0.0
 
 

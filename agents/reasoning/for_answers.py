@@ -1,22 +1,26 @@
 """A model that wrote a formula meant its value: "2021 - 1985" is an answer only after somebody has worked it out.
 
-Scores ("110-98"), seasons, dates, telephone numbers and titles look like formulas. They are left alone: a text is a
-formula only where it begins with "=", or has words such as "days between" or "% of", or consists of nothing but values
-with operators between blanks, and cannot be a score, a span of years or a mark out of ten.
+Scores ("110-98"), seasons, dates, telephone numbers, measures ("2 x 4 x 6") and titles ("2 + 2 = 5") look like
+formulas. They are left alone: a text is a formula only where it begins with "=", or has a result behind it that is
+about right, or has words such as "days between" or "% of", or consists of nothing but values with operators between
+blanks, and cannot be a score, a span of years, a mark out of ten, a measure, or the same length said twice.
 """
 
 import datetime as dt
 import re
 from dataclasses import dataclass
+from fractions import Fraction
 
 from agents.reasoning.arithmetic import Value
 from agents.reasoning.errors import ExpressionError
 from agents.reasoning.expression import evaluate
-from agents.reasoning.quantities import PLAIN, Quantity
+from agents.reasoning.quantities import PERCENT, PLAIN, CalendarDate, Quantity, read_value
 from agents.reasoning.words import in_words
 
 MOST_CHARACTERS = 300
 """Longer answers are sentences."""
+LARGEST_SLIP = Fraction(1, 10)
+"""How far, as a share of what was computed, the result that a model wrote may be off; else it meant something else."""
 
 _OPERATOR_WORDS = re.compile(
     r"^\W*(?:(?:days|weeks|months|years|difference) between\b|percent(?:age)? change\b|ratio of\b|age(?: on\b|\()"
@@ -27,10 +31,13 @@ _OPERATOR_WORDS = re.compile(
 _SPACED_OPERATOR = re.compile(r" [-+*/x×÷−–] ")
 _UNSPACED_OPERATOR = re.compile(r"(?<! )[+*×÷/−–]|[+*×÷/−–](?! )|[0-9)]-|-(?=\()|[<>]")
 _ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_TWO_PLAIN = re.compile(r"(?P<left>[0-9][0-9.,]*) (?P<operator>[-−–/x]) (?P<right>[0-9][0-9.,]*)")
+_TWO_PLAIN = re.compile(r"(?P<left>[0-9][0-9.,]*) (?P<operator>[-+−–/]) (?P<right>[0-9][0-9.,]*)")
 _ONLY_DIFFERENCES = re.compile(r"[0-9]+(?: [-−–/] [0-9]+){2,}")
 _ONE_DIFFERENCE = re.compile(r"[^+*/×÷−–]+? - [^+*/×÷−–]+")
-_RESULT = re.compile(r"(?P<formula>.*\S) = (?P<result>[^=]+)")
+_PRODUCT = re.compile(r" [x×] ")
+_SIDES = re.compile(r" ([-−–/÷]) ")
+_MEASURES = frozenset({"length", "weight", "time", "calendar"})
+_EQUALS = re.compile(r"\s*(?<![<>!=])=(?!=)\s*")
 _YEAR = re.compile(r"1[0-9]{3}|20[0-9]{2}")
 
 
@@ -46,27 +53,26 @@ class Computation:
 def computed(text: str, today: dt.date | None = None) -> Computation | None:
     """The value of an answer that is a formula; None for every other answer.
 
-    "2021 - 1985 = 35 years" is such an answer too: the value is worked out anew and keeps the unit that was written.
+    "2021 - 1985 = 35 years" is such an answer too: the value is worked out anew and said in the unit that was written.
     """
     formula = text.strip().rstrip(".").rstrip()
     if not formula or len(formula) > MOST_CHARACTERS or "\n" in formula:
         return None
     announced = formula.startswith("=")
-    formula = formula.lstrip("= ")
-    unit = ""
-    if with_result := _RESULT.fullmatch(formula):
-        formula, announced, unit = with_result["formula"], True, _unit_of(with_result["result"], today)
-    if not _is_formula(formula, announced=announced):
+    formula, *results = _EQUALS.split(formula.lstrip("= "))
+    if not _is_formula(formula, announced=announced or bool(results)):
         return None
-    try:
-        value = evaluate(formula, today)
-    except ExpressionError:
+    value = _value_of(formula, today)
+    if value is None:
         return None
-    if not announced and isinstance(value, Quantity) and value.number < 0 and _ONE_DIFFERENCE.fullmatch(formula):
-        return None  # "$5 - $10" and "march 1, 2020 - march 5, 2020" are spans
+    if not (announced or results) and _is_otherwise_said(formula, value, today):
+        return None
+    if results:
+        fitting = _as_written(value, _written(results[-1], today))
+        if fitting is None and not announced:
+            return None
+        value = value if fitting is None else fitting
     said = in_words(value)
-    if unit and isinstance(value, Quantity) and value.unit is PLAIN:
-        said = f"{said} {unit}"
     return Computation(said, formula, f"computed {formula} = {said}")
 
 
@@ -77,7 +83,7 @@ def _is_formula(text: str, *, announced: bool) -> bool:
         return True
     if not _SPACED_OPERATOR.search(text) or _UNSPACED_OPERATOR.search(_ISO_DATE.sub("date", text)):
         return False
-    if _ONLY_DIFFERENCES.fullmatch(text):
+    if _ONLY_DIFFERENCES.fullmatch(text) or _PRODUCT.search(text):
         return False
     two = _TWO_PLAIN.fullmatch(text)
     return two is None or _cannot_be_read_otherwise(two["left"], two["operator"], two["right"])
@@ -85,14 +91,56 @@ def _is_formula(text: str, *, announced: bool) -> bool:
 
 def _cannot_be_read_otherwise(left: str, operator: str, right: str) -> bool:
     """Of two plain numbers only a later year minus an earlier one is a difference for sure: "3 - 1" may be a score."""
-    return operator not in {"/", "x"} and bool(_YEAR.fullmatch(left) and _YEAR.fullmatch(right)) and left > right
+    return operator not in {"/", "+"} and bool(_YEAR.fullmatch(left) and _YEAR.fullmatch(right)) and left > right
 
 
-def _unit_of(result: str, today: dt.date | None) -> str:
-    """The unit of the result that the model wrote itself, in its words."""
-    value: Value
+def _is_otherwise_said(formula: str, value: Value, today: dt.date | None) -> bool:
+    """Whether values with "-" or "/" between them are a span, or one measure in two units: "6 feet / 183 cm"."""
+    if isinstance(value, Quantity) and value.number < 0 and _ONE_DIFFERENCE.fullmatch(formula):
+        return True  # "$5 - $10" and "march 1, 2020 - march 5, 2020"
+    parts = _SIDES.split(formula)
+    sides = [_value_of(side, today) for side in parts[::2]]
+    return any(
+        isinstance(left, Quantity)
+        and isinstance(right, Quantity)
+        and left.unit.dimension == right.unit.dimension
+        and (left.unit != right.unit or (operator in "/÷" and left.unit.dimension in _MEASURES))
+        for left, operator, right in zip(sides, parts[1::2], sides[1:], strict=False)
+    )
+
+
+def _value_of(text: str, today: dt.date | None) -> Value | None:
     try:
-        value = evaluate(result, today)
+        return evaluate(text, today)
     except ExpressionError:
-        return ""
-    return value.unit.name if isinstance(value, Quantity) else ""
+        return None
+
+
+def _written(result: str, today: dt.date | None) -> Value | None:
+    """The result that the model wrote itself; words behind a value, as in "35 wins", say nothing about it."""
+    value = _value_of(result, today)
+    if value is None and (read := read_value(result)):
+        return read.value
+    return value
+
+
+def _as_written(value: Value, written: Value | None) -> Value | None:
+    """The computed value in the unit that was written; None where the two cannot mean the same."""
+    if isinstance(value, CalendarDate) and isinstance(written, CalendarDate):
+        return value if value.year == written.year else None
+    if not isinstance(value, Quantity) or not isinstance(written, Quantity):
+        return None
+    readings = [value]
+    if value.unit.dimension == written.unit.dimension:
+        readings = [value.within(written.unit)]
+    elif value.unit is PLAIN:
+        readings = [Quantity(value.number, written.unit)]
+        if written.unit is PERCENT:
+            readings.append(Quantity(value.number * 100, PERCENT))
+    elif written.unit is not PLAIN:
+        return None
+    return next((reading for reading in readings if _about(reading.number, written.number)), None)
+
+
+def _about(computed_number: Fraction, written_number: Fraction) -> bool:
+    return abs(computed_number - written_number) <= LARGEST_SLIP * abs(computed_number)

@@ -1,13 +1,17 @@
 """How answers are asked for, doubted and withheld, and the clock."""
 
+import math
 from typing import Annotated, Literal
 
-from pydantic import Field, PositiveInt, model_validator
+from pydantic import Field, PositiveInt, ValidationInfo, field_validator, model_validator
 
 from agents.settings.base import StrictModel
 
-PromptName = Literal["basic", "controlled", "reader", "graph", "nec", "nec_refine", "refine", "assessed", "assess"]
-"""A key of `agents.answering.prompts.PROMPTS`."""
+AnswerPromptName = Literal["basic", "controlled", "reader", "graph", "nec", "assessed"]
+"""A key of `agents.answering.prompts.PROMPTS` that asks for an answer."""
+
+ReviewPromptName = Literal["nec_refine", "refine"]
+"""A key of the same table that asks for a verdict on an answer."""
 
 ROUTE_CLASSES = {
     "domain": ("finance", "movie", "music", "open", "sports"),
@@ -34,8 +38,11 @@ class ClassGate(StrictModel):
 
     @property
     def name(self) -> str:
-        """What traces and results call it."""
-        return f"{self.field} {'/'.join(self.classes)}"
+        """What traces and results call it: gates that differ in anything have different names."""
+        above = "" if self.above is None else f" > {self.above:g}"
+        answer = "" if self.answer == "i don't know" else f" -> {self.answer}"
+        source = "" if self.source == "any" else f" ({self.source})"
+        return f"{self.field} {'/'.join(self.classes)}{above}{answer}{source}"
 
     @model_validator(mode="after")
     def _classes_exist(self) -> "ClassGate":
@@ -60,6 +67,17 @@ class ScoreGate(StrictModel):
         """What traces and results call it."""
         return f"{self.score} above {self.minimum:g}"
 
+    @field_validator("minimum")
+    @classmethod
+    def _can_be_exceeded(cls, minimum: float, info: ValidationInfo) -> float:
+        """A minimum that no number exceeds would withhold every answer, one that all exceed none."""
+        score = info.data.get("score")
+        if score == "top_passage" and not 0 <= minimum < 1:
+            raise ValueError(f"top_passage is a probability: allowed are 0 to below 1, found {minimum:g}")
+        if score == "mean_log_probability" and not -math.inf < minimum < 0:
+            raise ValueError(f"mean_log_probability is never above 0: allowed are numbers below 0, found {minimum:g}")
+        return minimum
+
 
 GateSettings = Annotated[ClassGate | ScoreGate, Field(discriminator="gate")]
 
@@ -67,7 +85,7 @@ GateSettings = Annotated[ClassGate | ScoreGate, Field(discriminator="gate")]
 class RefineSettings(StrictModel):
     """A second pass over the answer: confirmed, withdrawn or corrected (NEC 2.1 step 7, 2.4)."""
 
-    prompt: PromptName = "refine"
+    prompt: ReviewPromptName = "refine"
     max_new_tokens: PositiveInt = 50
     adapter: str | None = None
 
@@ -94,7 +112,7 @@ class ConfidenceSettings(StrictModel):
 class AnsweringSettings(StrictModel):
     """The prompt and decoding of the answer, and what decides whether it is given."""
 
-    prompt: PromptName = "controlled"
+    prompt: AnswerPromptName = "controlled"
     form: Literal["chat", "completion"] = "chat"
     """``completion``: prompts are plain text without a chat template, for base models such as NEC's Llama-2-70B."""
     word_limit: Annotated[int, Field(ge=1, le=75)] = 50
@@ -112,8 +130,7 @@ class AnsweringSettings(StrictModel):
     confidence: ConfidenceSettings | None = None
     audit: bool = False
     """Go on where a gate closes, only to learn what it withheld; the gate's answer is given all the same. Costs the
-    time that gates save. `local_evaluation.py --set
-    answering.audit=true`."""
+    time that gates save: `local_evaluation.py --set answering.audit=true`."""
 
     @property
     def looks_twice(self) -> bool:
@@ -146,10 +163,15 @@ class DeadlineSettings(StrictModel):
     review_graph: Annotated[float, Field(gt=0)] = 3.0
     review: Annotated[float, Field(gt=0)] = 6.0
     """Second looks at answers of the graph and of the web (refine, self-assessment asked afterwards)."""
+    graph_after_web: Annotated[float, Field(gt=0)] = 4.0
+    """The graph's turn where the web is asked first (`knowledge_graph.source_policy` ``by_dynamism``)."""
 
-    def shares(self, *, review: bool = True) -> dict[str, float]:
-        """Relative weight of each stage, in the order in which they run; without `review` none for second looks."""
-        left_out = set() if review else {"review_graph", "review"}
+    def shares(self, *, review: bool = True, web_first: bool = True) -> dict[str, float]:
+        """Relative weight of each stage, in the order in which they run.
+
+        No time is set aside for second looks without `review`, nor for a late turn of the graph without `web_first`.
+        """
+        left_out = (set() if review else {"review_graph", "review"}) | (set() if web_first else {"graph_after_web"})
         sources = ("route", "knowledge_graph", "answer_from_graph", "review_graph", "public_data")
-        web = ("select_pages", "extract", "retrieve", "rerank", "generate", "review")
+        web = ("select_pages", "extract", "retrieve", "rerank", "generate", "review", "graph_after_web")
         return {name: getattr(self, name) for name in (*sources, *web) if name not in left_out}

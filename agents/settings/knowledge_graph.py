@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from agents.settings.answering import PromptName
+from agents.settings.answering import AnswerPromptName
 from agents.settings.base import StrictModel
 
 
@@ -68,8 +68,8 @@ class KnowledgeGraphSettings(StrictModel):
     derived_answers: bool = False
     """Where rules can compute the answer from the graph's values (which is larger, how many days between ...), their
     result is the answer (WeKnow-RAG, "Answer Retrieval and Post-processing")."""
-    answer_prompt: PromptName = "graph"
-    """A key of `agents.answering.prompts.PROMPTS`, for answers from the graph's facts."""
+    answer_prompt: AnswerPromptName = "graph"
+    """The prompt of answers from the graph's facts."""
     answer_adapter: str | None = None
     """Name in `language_model.adapters` for the same (db3 3.3)."""
     graph_only_domains: tuple[Literal["movie", "finance", "music", "sports", "open"], ...] = Field(

@@ -5,7 +5,7 @@ import re
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
@@ -19,7 +19,8 @@ OVERRIDES_VARIABLE = "CRAG_SETTINGS"
 """Environment variable with changes to the preset, one ``key = value`` of TOML a line."""
 NOTHING = "none"
 """The value of an override that takes a key out."""
-_BARE_WORD = re.compile(r"^(?P<key>[^=]+)=\s*(?!(?:true|false|inf|nan)\s*$)(?P<word>[A-Za-z][\w.-]*)\s*$")
+_BARE_WORD = re.compile(r"^(?P<key>[^=]+)=\s*(?!(?:true|false|inf|nan)\s*$)(?P<word>[A-Za-z/.~][\w./~:-]*)\s*$")
+"""A name, path or address without quotes. What TOML reads as a number or a date begins with a digit or a sign."""
 
 
 def available_presets() -> list[str]:
@@ -59,11 +60,11 @@ def load_settings(preset: str | Path | None = None, overrides: Sequence[str] | N
     try:
         return Settings.model_validate({**data, "name": path.stem})
     except ValidationError as error:
-        raise SettingsError(_explain(path, data, error)) from None
+        raise SettingsError(_explain(path, error)) from None
 
 
 def _overridden(data: dict[str, Any], line: str) -> dict[str, Any]:
-    """The data of a preset with one key changed. A single word needs no quotes, which a shell would eat anyway."""
+    """The data of a preset with one key changed. A name or path needs no quotes, which a shell would eat."""
     try:
         change = tomllib.loads(_BARE_WORD.sub(r"\g<key>='\g<word>'", line))
     except tomllib.TOMLDecodeError as error:
@@ -74,6 +75,11 @@ def _overridden(data: dict[str, Any], line: str) -> dict[str, Any]:
     return _merged(data, change)
 
 
+def _same_kind(old: dict[str, Any], new: dict[str, Any]) -> bool:
+    """Whether the change is to the table that is there, and not another engine or method in its place."""
+    return all(new[tag] == old.get(tag) for tag in ("engine", "method") if tag in new)
+
+
 def _merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     """Tables are merged, everything else is replaced; "none" takes a key out."""
     merged = dict(old)
@@ -81,7 +87,7 @@ def _merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
         before = merged.get(key)
         if value == NOTHING:
             merged.pop(key, None)
-        elif isinstance(value, dict) and isinstance(before, dict) and value:
+        elif isinstance(value, dict) and isinstance(before, dict) and value and _same_kind(before, value):
             merged[key] = _merged(before, value)
         else:
             merged[key] = value
@@ -97,63 +103,58 @@ def _read_toml(path: Path) -> dict[str, Any]:
         raise SettingsError(f"{path}: cannot be read: {error.strerror}") from None
 
 
-_UNION_TAGS = frozenset(
-    {"transformers", "vllm", "openai", "scripted", "parent_child", "words", "tokens", "bm25", "dense"}
-    | {"reciprocal_rank_fusion", "union", "encoder", "prompt", "class", "score"}
-)
-
-
-def _explain(path: Path, data: dict[str, Any], error: ValidationError) -> str:
+def _explain(path: Path, error: ValidationError) -> str:
     """One line per fault: file, key, what was found, what is allowed."""
     lines = []
     for fault in error.errors(include_url=False):
-        key = _dotted(fault["loc"], data)
+        place = _place(fault["loc"])
         found = "" if fault["type"] in {"missing", "value_error"} else f" (found {fault['input']!r})"
         message = fault["msg"]
         if fault["type"] == "extra_forbidden":
-            siblings = _allowed_keys(fault["loc"])
-            message = "unknown key" + (f"; allowed keys: {', '.join(siblings)}" if siblings else "")
+            message = f"unknown key; allowed keys: {', '.join(place.siblings)}"
             found = ""
-        lines.append(f'{path}: key "{key}": {message}{found}')
+        lines.append(f'{path}: key "{place.key}": {message}{found}')
     return "\n".join(lines)
 
 
-def _dotted(location: tuple[int | str, ...], data: object) -> str:
-    """The key as it is written in the file: pydantic puts the tag of a union into the location, the file has none."""
-    parts: list[str] = []
-    here: Any = data
-    for part in location:
-        if part in _UNION_TAGS and isinstance(here, dict) and part not in here:
-            continue
-        parts.append(str(part))
-        try:
-            here = here[part]
-        except (KeyError, IndexError, TypeError):
-            here = None
-    return ".".join(parts) or "(whole file)"
+_KEY_ITSELF = "[key]"
+"""What pydantic puts at the end of a location where not the value but its key is wrong."""
 
 
-def _allowed_keys(location: tuple[int | str, ...]) -> list[str]:
-    """Field names of the settings class in which an unknown key was found."""
+class _Place(NamedTuple):
+    """A key as it is written in the file, and all keys that its table may have."""
+
+    key: str
+    siblings: list[str]
+
+
+def _place(location: tuple[int | str, ...]) -> _Place:
+    """Where pydantic found a fault. Its location has the tag of a union before the key, the file has none.
+
+    Which parts are tags is told by the schema alone: a tag such as ``score`` may be the name of a key, too.
+    """
     schema = Settings.model_json_schema()
-    definitions = schema.get("$defs", {})
+    definitions = schema["$defs"]
 
-    def resolve(node: dict[str, Any], tag: int | str | None = None) -> dict[str, Any]:
-        if "$ref" in node:
-            return dict(definitions[node["$ref"].rsplit("/", 1)[1]])
-        options = [resolve(option) for option in node.get("oneOf", node.get("anyOf", []))]
-        for option in options:
-            consts = {field.get("const") for field in option.get("properties", {}).values()}
-            if tag in consts or (tag is None and "properties" in option):
-                return option
+    def resolved(node: dict[str, Any]) -> dict[str, Any]:
+        """What stands behind references and beside null."""
+        while "$ref" in node or "anyOf" in node:
+            target = node.get("$ref") or next(o for o in node["anyOf"] if o.get("type") != "null")
+            node = definitions[target.rsplit("/", 1)[1]] if isinstance(target, str) else target
         return node
 
-    node: dict[str, Any] = schema
-    for index, part in enumerate(location[:-1]):
-        following = location[index + 1] if index + 1 < len(location) - 1 else None
-        if isinstance(part, int):
-            node = resolve(node.get("items", node.get("prefixItems", {})), following)
-        elif part in node.get("properties", {}):
-            child = node["properties"][part]
-            node = child if child.get("type") == "array" else resolve(child, following)
-    return sorted(node.get("properties", {}))
+    parts: list[str] = []
+    node, siblings = schema, []
+    for part in location:
+        node = resolved(node)
+        if "discriminator" in node:
+            node = {"$ref": node["discriminator"]["mapping"][part]}
+            continue
+        if part == _KEY_ITSELF:
+            break
+        parts.append(str(part))
+        keys = node.get("properties", {})
+        siblings = sorted(keys)
+        of_all = node.get("items") if isinstance(part, int) else node.get("additionalProperties")
+        node = keys.get(part) or (of_all if isinstance(of_all, dict) else {})
+    return _Place(".".join(parts) or "(whole file)", siblings)

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field, PositiveInt
+from pydantic import Field, PositiveInt, model_validator
 
 from agents.settings.base import StrictModel
 
@@ -29,6 +29,17 @@ class PromptRouter(StrictModel):
     """A domain of which the model is less certain counts as ``open`` (WeKnow-RAG: 0.9)."""
     adapter: str | None = None
     max_new_tokens: Annotated[int, Field(ge=1, le=128)] = 24
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """What it says of a question, without probabilities."""
+        return ("domain",) if self.prompt == "domain_word" else ("domain", "static_or_dynamic")
+
+    @model_validator(mode="after")
+    def _certainty_is_asked_for(self) -> "PromptRouter":
+        if self.minimum_certainty > 0 and self.prompt == "domain_word":
+            raise ValueError("minimum_certainty needs prompt domain_with_certainty: domain_word asks for no certainty")
+        return self
 
 
 RouterSettings = Annotated[EncoderRouter | PromptRouter, Field(discriminator="engine")]

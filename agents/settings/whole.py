@@ -45,11 +45,35 @@ class Settings(StrictModel):
         for key, adapter in self._adapters_used().items():
             if adapter is not None and adapter not in self.language_model.adapters:
                 raise ValueError(f"{key} {adapter!r} is not among language_model.adapters")
+        return self
+
+    @model_validator(mode="after")
+    def _gates_know_what_they_compare(self) -> "Settings":
         for gate in self.answering.gates:
-            if gate.gate == "score" and gate.score == "top_passage" and self.web.rerank is None:
-                raise ValueError("a gate on top_passage needs web.rerank, whose score it compares")
-            if gate.gate == "class" and self.router is None:
-                raise ValueError("router is missing, but a gate compares the classes of questions")
+            if gate.gate == "score":
+                if gate.score == "top_passage" and self.web.rerank is None:
+                    raise ValueError("a gate on top_passage needs web.rerank, whose score it compares")
+                continue
+            self._check_route_field(gate.field, f"the gate {gate.name!r} compares it")
+            if gate.above is not None and self.router is not None and self.router.engine == "prompt":
+                raise ValueError(f"the gate {gate.name!r} has above, but a router with a prompt gives no probabilities")
+        if self.knowledge_graph is not None and self.knowledge_graph.source_policy == "by_dynamism":
+            self._check_route_field("static_or_dynamic", "knowledge_graph.source_policy is by_dynamism")
+        return self
+
+    def _check_route_field(self, field: str, user: str) -> None:
+        """Which fields trained classifiers know stands in their folders; `agents.questions` looks there."""
+        if self.router is None:
+            raise ValueError(f"router is missing, but {user}, which takes a router that gives {field}")
+        if self.router.engine == "prompt" and field not in self.router.fields:
+            given = " and ".join(self.router.fields)
+            raise ValueError(f"router.prompt {self.router.prompt} gives {given}, not {field}, but {user}")
+
+    @model_validator(mode="after")
+    def _assessment_of_the_graph_is_asked_for(self) -> "Settings":
+        asked = self.answering.self_assessment is not None and self.answering.self_assessment.asked == "with_answer"
+        if self.knowledge_graph is not None and self.knowledge_graph.answer_prompt == "assessed" and not asked:
+            raise ValueError("knowledge_graph.answer_prompt assessed needs answering.self_assessment with the answer")
         return self
 
     def _adapters_used(self) -> dict[str, str | None]:

@@ -4,6 +4,7 @@ import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ from agents.llm import Generation, GenerationRequest, LanguageModel
 from agents.llm.scripted_engine import ScriptedLanguageModel
 from agents.model_health import WatchedModel
 from agents.questions import Route, Unrouted
-from agents.settings import KnowledgeGraphSettings, ScriptedEngine
+from agents.settings import ClassGate, KnowledgeGraphSettings, ScriptedEngine
 from agents.web import WebEvidence, WebPath
 from mock_api import serve
 from tests.agents.kg.faulty_server import FAULTS, Fault, FaultyServer, unused_address
@@ -326,3 +327,47 @@ def test_a_sort_of_no_games_is_still_a_day_without_a_game(shipped_graph: str) ->
     assert len(trace.calls) == 2
     assert unsaid.text == FROM_WEB
     assert any("2023-07-20, for which the question gives no reason" in event for event in other.events)
+
+
+# --- values that need no model ----------------------------------------------------------------------------------------
+
+VALUE = replace(FOUND, direct_answer="4.11", direct_reason="computed 502.3 - 498.19")
+
+
+@pytest.mark.parametrize(
+    ("policy", "dynamism", "from_web", "text"),
+    [
+        ("graph_first", None, FROM_WEB, "4.11"),
+        ("by_dynamism", "real-time", FROM_WEB, FROM_WEB),
+        ("by_dynamism", "real-time", IDK, "4.11"),
+        ("by_dynamism", "fast-changing", IDK, "4.11"),
+        ("together", None, IDK, "4.11"),
+    ],
+)
+def test_a_value_of_the_graph_answers_when_its_turn_comes(
+    policy: str, dynamism: str | None, from_web: str, text: str
+) -> None:
+    said = replies(IDK, from_web)
+    with agent_with(Told(VALUE), said, source_policy=policy, dynamism=dynamism) as agent:
+        ((answer, trace), _) = ask(agent)
+    assert answer.text == text
+    assert any("502.3 - 498.19" in event for event in trace.events), "the trace tells what was computed"
+
+
+def test_a_value_that_no_tokenizer_reads_costs_no_batch() -> None:
+    broken = replace(FOUND, direct_answer="caf\ud800")
+    with agent_with(Told(broken)) as agent:
+        told = ask(agent)
+    assert [answer.text for answer, _ in told] == ["caf?", "caf?"]
+
+
+def test_a_gate_before_the_web_leaves_the_graph_its_turn_with_and_without_an_audit() -> None:
+    gate = ClassGate(gate="class", field="static_or_dynamic", classes=("real-time",), source="web")
+    answers = []
+    for audit in (False, True):
+        with agent_with(Told(FOUND), source_policy="by_dynamism", dynamism="real-time") as agent:
+            answering = agent.settings.answering.model_copy(update={"gates": (gate,), "audit": audit})
+            agent.settings = agent.settings.model_copy(update={"answering": answering})
+            ((answer, trace), _) = ask(agent)
+        answers.append((answer.text, answer.source, [firing.name for firing in trace.gates]))
+    assert answers == [(FROM_GRAPH, "knowledge graph", [gate.name])] * 2

@@ -63,6 +63,19 @@ class FailsAfter(ScriptedLanguageModel):
         return super().generate(requests, deadline)
 
 
+class SlowLooks(ScriptedLanguageModel):
+    """An engine that confirms everything, and remembers how much time each call was given."""
+
+    def __init__(self, settings: LanguageModelSettings) -> None:
+        assert isinstance(settings, ScriptedEngine)
+        super().__init__(settings.model_copy(update={"default_reply": "high"}))
+        self.given: list[float] = []
+
+    def generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
+        self.given.append(deadline.remaining)
+        return super().generate(requests, deadline)
+
+
 def ask(settings: Settings, false_premise: float = 0.1, model: LanguageModel | None = None) -> tuple[Answer, Trace]:
     model = model or load_language_model(settings.language_model)
     agent = CragAgent(settings, model, WebPath(settings.web, None, None, model), Classified(false_premise))
@@ -113,11 +126,12 @@ def test_an_audit_gives_the_same_answer_and_learns_what_was_withheld() -> None:
     assert trace.answer == answer
 
 
-def test_an_audit_and_a_false_premise_do_not_disturb_each_other(tmp_path: Path) -> None:
-    model = calibrated(tmp_path, correct=-9.0, invalid=5.0)
-    answer, trace = ask(settings_of({QUESTION: "x"}, FALSE_PREMISE, "answering.audit = true", model), false_premise=0.9)
+@pytest.mark.parametrize("audit", ["true", "false"])
+def test_a_gate_has_the_last_word_with_and_without_an_audit(tmp_path: Path, audit: str) -> None:
+    overrides = (FALSE_PREMISE, f"answering.audit = {audit}", calibrated(tmp_path, correct=-9.0, invalid=5.0))
+    answer, trace = ask(settings_of({QUESTION: "Barry Levinson"}, *overrides), false_premise=0.9)
     assert answer.text == I_DONT_KNOW
-    assert trace.gates[0].withheld == INVALID_QUESTION
+    assert INVALID_QUESTION not in [firing.withheld for firing in trace.gates]
 
 
 def test_an_audit_tells_where_nothing_would_have_been_answered_anyway() -> None:
@@ -175,6 +189,22 @@ def test_a_formula_is_worked_out_and_told() -> None:
     answer, trace = ask(settings_of({QUESTION: "= 1988 - 1937"}, "answering.compute = true"))
     assert answer.text == "51"
     assert any("1988 - 1937" in event for event in trace.events)
+
+
+def test_calling_the_question_invalid_is_an_answer_that_can_be_doubted_too() -> None:
+    said = f"{INVALID_QUESTION}\nConfidence: low"
+    settings = settings_of({QUESTION: said}, "answering.prompt = 'assessed'", "answering.self_assessment = {}")
+    answer, trace = ask(settings)
+    assert answer.text == I_DONT_KNOW
+    assert trace.gates[0].withheld == INVALID_QUESTION
+
+
+def test_two_second_looks_share_the_time() -> None:
+    model = SlowLooks(settings_of({}).language_model)
+    looks = ("answering.refine = {}", "answering.self_assessment = {asked='afterwards'}")
+    ask(settings_of({}, *looks), model=model)
+    assess, refine = model.given[1:]
+    assert assess < 0.6 * (assess + refine)
 
 
 @pytest.mark.parametrize(("said", "given"), [("Barry Levinson", True), ("Mike Nichols", False)])

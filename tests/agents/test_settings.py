@@ -1,6 +1,7 @@
 """Presets are data: each loads, and each kind of mistake is told with file, key and what is allowed."""
 
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from pydantic import ValidationError
@@ -10,9 +11,11 @@ from agents.settings import (
     OVERRIDES_VARIABLE,
     PRESET_VARIABLE,
     PRESETS,
-    AnsweringSettings,
+    AnswerPromptName,
     ClassGate,
     ParentChildChunks,
+    PromptRouter,
+    ReviewPromptName,
     ScoreGate,
     SettingsError,
     TransformersEngine,
@@ -147,14 +150,55 @@ def test_environment_overrides_the_active_preset(monkeypatch: pytest.MonkeyPatch
 
 
 def test_prompt_names_in_the_settings_are_the_keys_of_the_table() -> None:
-    annotation = AnsweringSettings.model_fields["prompt"].annotation
-    assert set(annotation.__args__) == set(PROMPTS)  # type: ignore[union-attr]
+    """A prompt for answers has no place for an answer, and one that reviews has; "assess" is nobody's to choose."""
+    answers, reviews = set(get_args(AnswerPromptName)), set(get_args(ReviewPromptName))
+    assert {name for name, prompt in PROMPTS.items() if "$answer" not in prompt.user} == answers
+    assert {name for name, prompt in PROMPTS.items() if "$answer" in prompt.user} == reviews | {"assess"}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "answering.prompt = refine",
+        "answering.prompt = assess",
+        "answering.refine.prompt = basic",
+        "answering.refine.prompt = assess",
+        "knowledge_graph.answer_prompt = refine",
+        "knowledge_graph.answer_prompt = assessed",
+    ],
+)
+def test_a_prompt_for_something_else_is_refused(line: str) -> None:
+    key = line.split(" ", 1)[0]
+    told = f'"{key}": Input should be' if "assessed" not in line else f"{key} assessed needs answering.self_assessment"
+    with pytest.raises(SettingsError, match=told):
+        load_settings("cpu", [line])
+
+
+def test_the_graph_s_answers_may_be_assessed_where_the_web_s_are() -> None:
+    graph = load_settings("weknow", ["knowledge_graph.answer_prompt = assessed"]).knowledge_graph
+    assert graph is not None
+    assert graph.answer_prompt == "assessed"
 
 
 def test_an_override_changes_one_key_and_keeps_its_neighbours() -> None:
     plain, changed = load_settings("cpu"), load_settings("cpu", ["answering.word_limit = 7", "knowledge_graph=none"])
     assert (changed.answering.word_limit, changed.knowledge_graph) == (7, None)
     assert changed.answering.model_copy(update={"word_limit": plain.answering.word_limit}) == plain.answering
+
+
+@pytest.mark.parametrize(
+    "word", ["/srv/x.json", "./x.json", "../x.json", "~/x.json", "http://127.0.0.1:8000/v1", "a-b.c"]
+)
+def test_a_name_or_path_needs_no_quotes(word: str) -> None:
+    confidence = load_settings("scripted", [f"answering.confidence.model={word}"]).answering.confidence
+    assert confidence is not None
+    assert confidence.model == word
+
+
+@pytest.mark.parametrize("value", ["true", "7", "-7", "0x1F", "1e3", "inf", "nan", "2024-01-02", "07:32:00"])
+def test_what_toml_reads_as_something_else_is_no_name(value: str) -> None:
+    with pytest.raises(SettingsError, match=r'"answering.confidence.model": Input should be a valid string'):
+        load_settings("scripted", [f"answering.confidence.model={value}"])
 
 
 def test_overrides_come_from_the_environment_too(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,6 +228,119 @@ def test_a_gate_on_classes_needs_a_router() -> None:
         load_settings("nec", ["router = 'none'"])
 
 
+CLASS_GATE = "answering.gates = [{{gate = 'class', field = '{}', classes = ['{}']{}}}]"
+SCORE_GATE = "answering.gates = [{{gate = 'score', score = '{}', minimum = {}}}]"
+BY_WORD, BY_CERTAINTY = (
+    f"router = {{engine = 'prompt', prompt = 'domain_{kind}'}}" for kind in ("word", "with_certainty")
+)
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        (
+            [BY_CERTAINTY, CLASS_GATE.format("question_type", "set", "")],
+            "domain and static_or_dynamic, not question_type",
+        ),
+        (
+            [BY_WORD, CLASS_GATE.format("static_or_dynamic", "static", "")],
+            "domain_word gives domain, not static_or_dyn",
+        ),
+        (
+            [BY_WORD, CLASS_GATE.format("domain", "music", ", above = 0.5")],
+            "domain music > 0.5' has above, but a router",
+        ),
+        ([SCORE_GATE.format("top_passage", "80")], r'gates\.0\.minimum": .*a probability: .* to below 1, found 80'),
+        ([SCORE_GATE.format("top_passage", "1.0")], "found 1"),
+        ([SCORE_GATE.format("top_passage", "-0.1")], "allowed are 0 to below 1"),
+        ([SCORE_GATE.format("top_passage", "nan")], "found nan"),
+        ([SCORE_GATE.format("mean_log_probability", "0.8")], r'gates\.0\.minimum": .*below 0, found 0\.8'),
+        ([SCORE_GATE.format("mean_log_probability", "-inf")], "found -inf"),
+        (
+            ["knowledge_graph.source_policy = by_dynamism"],
+            "router is missing, .* by_dynamism, .* gives static_or_dynamic",
+        ),
+        ([BY_WORD, "knowledge_graph.source_policy = by_dynamism"], "domain_word gives domain, not static_or_dynamic"),
+        (["router = {engine = 'prompt', minimum_certainty = 0.9}"], '"router": .*needs prompt domain_with_certainty'),
+    ],
+)
+def test_what_could_never_open_or_close_is_refused(lines: list[str], told: str) -> None:
+    with pytest.raises(SettingsError, match=told):
+        load_settings("cpu", ["router = none", *lines])
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [BY_WORD, CLASS_GATE.format("domain", "music", "")],
+        [BY_CERTAINTY, CLASS_GATE.format("static_or_dynamic", "static", "")],
+        [
+            "router = {engine = 'encoder', classifiers = ['x']}",
+            CLASS_GATE.format("question_type", "set", ", above = 0.5"),
+        ],
+        [BY_CERTAINTY, "knowledge_graph.source_policy = by_dynamism"],
+        [SCORE_GATE.format("top_passage", "0")],
+        [SCORE_GATE.format("mean_log_probability", "-0.2")],
+    ],
+)
+def test_what_can_open_and_close_is_allowed(lines: list[str]) -> None:
+    assert load_settings("cpu", ["router = none", *lines]).name == "cpu"
+
+
+def test_gates_that_differ_have_different_names() -> None:
+    gate = ClassGate(gate="class", field="domain", classes=("movie", "music"))
+    everything: dict[str, object] = {"above": 0.5, "answer": "invalid question", "source": "web"}
+    changes = [{}, *({key: value} for key, value in everything.items()), everything]
+    names = [gate.model_copy(update=change).name for change in changes]
+    assert names == [
+        "domain movie/music",
+        "domain movie/music > 0.5",
+        "domain movie/music -> invalid question",
+        "domain movie/music (web)",
+        "domain movie/music > 0.5 -> invalid question (web)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        (SCORE_GATE.format("top_passage", "'x'"), '"answering.gates.0.minimum": Input should be a valid number'),
+        (SCORE_GATE.format("top_page", "0.5"), "\"answering.gates.0.score\": Input should be 'top_passage' or"),
+        (
+            SCORE_GATE.format("top_passage", "0.5, most = 1"),
+            '.0.most": unknown key; allowed keys: gate, minimum, score',
+        ),
+        (CLASS_GATE.format("domain", "music", ", aboev = 0.5"), '.0.aboev": unknown key; allowed keys: above, answer'),
+        ("router = {engine = 'prompt', minimum_certainty = 2}", '"router.minimum_certainty": Input should be less'),
+        ("router = {engine = 'prompt', prompt = 'rude'}", "\"router.prompt\": Input should be 'domain_word' or"),
+        (
+            "router = {engine = 'prompt', promt = 'x'}",
+            '"router.promt": unknown key; allowed keys: adapter, engine, max',
+        ),
+        (
+            "public_data.links.movie.levle = exact",
+            '"public_data.links.movie.levle": unknown key; allowed keys: level, min',
+        ),
+        (
+            "public_data.links.weather.level = exact",
+            "\"public_data.links.weather\": Input should be 'movie', 'music' or",
+        ),
+        (
+            "knowledge_graph.writer.exampels = 3",
+            '"knowledge_graph.writer.exampels": unknown key; allowed keys: adapter',
+        ),
+    ],
+)
+def test_a_key_is_told_as_it_is_written_also_where_kinds_of_tables_have_the_names_of_keys(line: str, told: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        load_settings("cpu", ["router = none", line])
+    assert told in str(caught.value)
+
+
 def test_a_prompt_that_asks_for_an_assessment_needs_a_level_to_accept() -> None:
     with pytest.raises(SettingsError, match="go together"):
         load_settings("weknow", ["answering.self_assessment = 'none'"])
+
+
+def test_another_engine_replaces_the_table_of_the_one_before() -> None:
+    assert load_settings("cpu", ["router = {engine = 'prompt'}"]).router == PromptRouter(engine="prompt")

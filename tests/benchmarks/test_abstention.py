@@ -85,13 +85,13 @@ def test_rules_withhold_what_their_papers_say(tmp_path: Path) -> None:
     run = finished(
         tmp_path,
         [
-            answered("a", RIGHT, "medium", RIGHT, "correct", 3.0),
+            answered("a", RIGHT, "Confidence: medium", RIGHT, "correct", 3.0),
             answered(
                 "b", WRONG, "low", "i don't know", "missing", 3.0, domain="finance"
             ),  # the second look withdrew it
             answered("c", WRONG, "high", RIGHT, "correct", 1.0),  # corrected by it; the passage scores 0.73
             answered("d", "I do not know.", "", "i don't know", "missing", 3.0),
-            answered("e", RIGHT, "high", WRONG, "incorrect", 3.0, static_or_dynamic="real-time"),
+            answered("e", RIGHT, "**High**", WRONG, "incorrect", 3.0, static_or_dynamic="real-time"),
         ],
     )
     unsure = {

@@ -80,6 +80,7 @@ def test_effects_are_counted_by_question() -> None:
     assert effects["class"]["score_effect"] == 0, "what it saved and what it cost"
     assert effects["sure"]["score_effect"] == pytest.approx(1 / 8), "of the eight scored questions"
     assert effects["refine"]["score_effect"] == 0, "-1 to +1 and +1 to -1"
+    assert {name: effect["questions"] for name, effect in effects.items()} == {"class": 7, "sure": 8, "refine": 8}
 
 
 def test_a_gate_that_closes_twice_on_a_question_is_counted_once() -> None:
@@ -100,7 +101,15 @@ def test_the_effect_is_the_difference_of_two_scores() -> None:
 
 def test_where_nothing_is_known_no_effect_is_claimed() -> None:
     effect = gate_effects([row("missing", ("class", None))])["class"]
-    assert (effect["score_effect"], effect["ci"], effect["unknown"]) == (None, None, 1)
+    assert (effect["score_effect"], effect["ci"], effect["unknown"], effect["questions"]) == (None, None, 1, 0)
+
+
+def test_questions_of_which_nothing_is_known_make_the_effect_no_smaller_and_nobody_surer() -> None:
+    known = [row("missing", ("g", "incorrect"))] * 20 + [row("missing", ("g", "correct"))] * 10 + [row("correct")] * 10
+    alone = gate_effects(known)["g"]
+    among = gate_effects([*known, *[row("missing", ("g", None))] * 200])["g"]
+    assert alone["score_effect"] == (20 - 10) / 40
+    assert {**among, "fired": 30, "unknown": 0} == alone
 
 
 def test_rows_of_older_runs_have_no_gates() -> None:

@@ -98,14 +98,14 @@ def test_the_gates_have_a_block_of_their_own() -> None:
         record(3, "correct", gates=[]),
     ]
     block = table(summarise(records, [], {})).split("\n\n")[1].splitlines()
-    titles = "gates effect 95 % interval right lost wrong saved missing unknown closed"
+    titles = "gates effect 95 % interval n right lost wrong saved missing unknown closed"
     assert " ".join(block[0].split()) == titles
-    assert block[1].split()[:3] == ["domain", "finance", "+0.250"]
-    assert block[1].split()[-5:] == ["0", "1", "0", "1", "2"]
+    assert block[1].split()[:3] == ["domain", "finance", "+0.333"]
+    assert block[1].split()[-6:] == ["3", "0", "1", "0", "1", "2"], "of one of the four questions nothing is known"
     assert block[2].split()[:3] == ["expected", "score", "-0.250"]
-    assert block[3].split()[2:] == ["?", "?", "0", "0", "0", "1", "1"]
+    assert block[3].split()[2:] == ["?", "?", "3", "0", "0", "0", "1", "1"]
     assert len({len(line) for line in block[:4]}) == 1
-    assert "--set answering.audit=true" in block[4]
+    assert "--set answering.audit=true" in block[5]
     known = [record(0, "missing", gates=gates(("expected score", "correct")))]
     assert "audit" not in table(summarise(known, [], {}))
 

@@ -2,8 +2,12 @@
 
 A right answer earns 1, a wrong one costs 1, "i don't know" earns 0: an answer pays where P(correct) is above 0.5. The
 runs are folders of local_evaluation.py over questions with known answers; all answers that the agent thought of are in
-their traces, with `--set answering.audit=true` also those to questions at which a class or passage gate closed. What is
-written can be named in a preset as `answering.confidence.model`.
+their traces, with `--set answering.audit=true` also those to questions at which a class or passage gate closed: they
+teach, but the figures count what the gate answers. What is written can be named in a preset as
+`answering.confidence.model`.
+
+Answers from the web, answers that a model read from the knowledge graph's facts, and values of the graph are weighed
+only where the runs have at least 10 of the kind; "covers" in the file says which. Others are given unweighed.
 
 A router was trained on labelled questions; where the runs ask those very questions, its class probabilities are surer
 there than they will be of new questions, and P(correct) would learn to trust them too much. `--routes` replaces them
@@ -180,6 +184,7 @@ def _report(found: Calibration, metrics: Mapping[str, Any]) -> None:
     features = found.model.correct
     strongest = sorted(zip(features.names, features.weights, strict=True), key=lambda pair: -abs(pair[1]))[:8]
     print("strongest features: " + ", ".join(f"{name} {weight:+.2f}" for name, weight in strongest))
+    print("kinds of answers that it weighs: " + ", ".join(sorted(found.model.covers)) + "; others are given unweighed")
     print("no P(false premise): " + found.without_invalid if found.without_invalid else "with P(false premise)")
 
 

@@ -16,11 +16,15 @@ RELIABILITY_BINS = 10
 
 
 class JudgedCandidate(NamedTuple):
-    """An answer that could be given, its verdict (correct or incorrect), and what is known about it."""
+    """An answer that could be given, its verdict (correct or incorrect), and what is known about it.
+
+    `gated`: a gate had closed before; an audit asked for the answer all the same. It teaches, but it is never given.
+    """
 
     text: str
     verdict: Verdict
     features: Mapping[str, float]
+    gated: bool = False
 
     @property
     def right(self) -> bool:
@@ -33,7 +37,8 @@ class AskedQuestion:
     """A question with a known answer, and all answers that the agent thought of, in the order in which it did.
 
     `settled` is an answer that no model weighs. `invalid`: the question rests on a false premise. `features` are those
-    of the question itself, None where no router has seen it.
+    of the question itself, None where no router has seen it. `gate` is what a gate answers where none of the answers
+    before it is given, None where no gate closed.
     """
 
     interaction_id: str
@@ -41,24 +46,33 @@ class AskedQuestion:
     settled: JudgedCandidate | None
     invalid: bool
     features: Mapping[str, float] | None
+    gate: str | None = None
 
 
 class Beliefs(NamedTuple):
-    """P(correct) of each candidate of a question, and P(false premise), None where nobody says."""
+    """P(correct) of each candidate of a question, and P(false premise), None where nobody says.
 
-    correct: tuple[float, ...]
+    A candidate of which nobody says anything is of a kind that the model does not cover: the agent gives it.
+    """
+
+    correct: tuple[float | None, ...]
     invalid: float | None = None
 
 
 def reward(question: AskedQuestion, beliefs: Beliefs, threshold: float) -> int:
     """+1, 0 or -1: what the agent earns that gives the first answer with P(correct) above the threshold.
 
-    "invalid question" is given instead where P(false premise) is above both (`agents.scrutiny`).
+    Where there is none, a gate that closed has the word. Elsewhere "invalid question" is given instead where P(false
+    premise) is above both (`agents.scrutiny`).
     """
     given, likely = question.settled, threshold
     if given is None:
-        above = (pair for pair in zip(question.candidates, beliefs.correct, strict=True) if pair[1] > threshold)
-        given, likely = next(above, (None, threshold))
+        pairs = zip(question.candidates, beliefs.correct, strict=True)
+        above = ((one, p) for one, p in pairs if not one.gated and (p is None or p > threshold))
+        given, known = next(above, (None, None))
+        likely = threshold if known is None else known
+    if given is None and question.gate is not None:
+        return (1 if question.invalid else -1) if question.gate == INVALID_QUESTION else 0
     doubted = given is None or given.text != INVALID_QUESTION
     if doubted and beliefs.invalid is not None and beliefs.invalid > likely:
         return 1 if question.invalid else -1

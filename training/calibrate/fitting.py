@@ -1,5 +1,6 @@
 """Questions with judged answers -> the calibrated model, and what cross-validation says it is worth."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.answering import ConfidenceModel, LogisticModel
+from agents.answering import ConfidenceModel, LogisticModel, kind_of
 from evaluation.metrics import Interval
 from training.calibrate.expected_score import (
     AskedQuestion,
@@ -23,8 +24,10 @@ from training.calibrate.expected_score import (
     rewards_over_thresholds,
     score_table,
 )
-from training.calibrate.logistic import TooFewError, enough, fit_logistic, out_of_fold
+from training.calibrate.logistic import LEAST_QUESTIONS, TooFewError, enough, fit_logistic, out_of_fold
 
+LEAST_OF_KIND = 10
+"""A kind of answer (`agents.answering.kind_of`) of which the runs have fewer is not learned from, and not weighed."""
 LEAST_INVALID = 20
 """P(false premise) needs so many different questions with one, and so many without."""
 THRESHOLDS = tuple(float(t) for t in np.linspace(0, 1, 101))
@@ -34,7 +37,8 @@ THRESHOLDS = tuple(float(t) for t in np.linspace(0, 1, 101))
 class Calibration:
     """A fitted model and its cross-validated worth.
 
-    `beliefs` are the out-of-fold probabilities of each question's answers, by models that did not see the question.
+    `beliefs` are the out-of-fold probabilities of each question's answers, by models that did not see the question;
+    None for answers of kinds that are too rare to learn from.
     `without_invalid` says why the model has no P(false premise), None where it has.
     """
 
@@ -51,7 +55,7 @@ class Calibration:
 
     @property
     def answers(self) -> tuple[Floats, NDArray[np.bool_]]:
-        """Out-of-fold P(correct) of all answers, and whether they are right."""
+        """Out-of-fold P(correct) of all answers of the kinds that the model covers, and whether they are right."""
         return _flat(self.questions, self.beliefs)
 
     def rewards(self, threshold: float) -> Floats:
@@ -85,23 +89,36 @@ class Calibration:
 
 
 def calibrate(questions: Sequence[AskedQuestion], folds: int, seed: int, threshold: float) -> Calibration:
-    """Fit P(correct), and P(false premise) where it is of use.
+    """Fit P(correct) to the kinds of answers that the runs have enough of, and P(false premise) where it is of use.
+
+    Answers behind a gate that only an audit asked for are learned from, too.
 
     Raises:
         TooFewError: too few right or wrong answers.
     """
-    rows = [candidate.features for question in questions for candidate in question.candidates]
-    right = [candidate.right for question in questions for candidate in question.candidates]
-    groups = [question.interaction_id for question in questions for _ in question.candidates]
-    held_out = iter(out_of_fold(rows, right, groups, folds, seed))
-    beliefs = tuple(Beliefs(tuple(float(next(held_out)) for _ in question.candidates)) for question in questions)
+    every = [(question.interaction_id, candidate) for question in questions for candidate in question.candidates]
+    names = [name for name, _ in every]
+    enough(np.array([candidate.right for _, candidate in every], dtype=bool), names, LEAST_QUESTIONS)
+    counts = Counter(kind_of(candidate.features) for _, candidate in every)
+    covers = frozenset(kind for kind, count in counts.items() if count >= LEAST_OF_KIND)
+    if not covers:
+        raise TooFewError(f"at least {LEAST_OF_KIND} answers of one kind (web, graph) are needed")
+    learned = [(name, candidate) for name, candidate in every if kind_of(candidate.features) in covers]
+    rows = [candidate.features for _, candidate in learned]
+    right = [candidate.right for _, candidate in learned]
+    groups = [name for name, _ in learned]
+    held_out = iter(out_of_fold(rows, right, groups, folds, seed).tolist())
+    beliefs = tuple(
+        Beliefs(tuple(next(held_out) if kind_of(one.features) in covers else None for one in question.candidates))
+        for question in questions
+    )
     correct = fit_logistic(rows, right, groups, seed)
     strengths = {"correct": correct.inverse_strength}
     invalid, doubtful, reason = _invalid(questions, beliefs, folds, seed, threshold)
     if invalid is not None:
         strengths["invalid"] = invalid[1]
         beliefs = doubtful
-    model = ConfidenceModel(correct.model, invalid[0] if invalid else None)
+    model = ConfidenceModel(correct.model, invalid[0] if invalid else None, covers)
     return Calibration(model, tuple(questions), beliefs, strengths, reason)
 
 
@@ -133,6 +150,10 @@ def _rewards(questions: Sequence[AskedQuestion], beliefs: Sequence[Beliefs], thr
 
 
 def _flat(questions: Sequence[AskedQuestion], beliefs: Sequence[Beliefs]) -> tuple[Floats, NDArray[np.bool_]]:
-    probabilities = [likely for own in beliefs for likely in own.correct]
-    right = [candidate.right for question in questions for candidate in question.candidates]
-    return np.array(probabilities, dtype=np.float64), np.array(right, dtype=bool)
+    pairs = [
+        (likely, candidate.right)
+        for question, own in zip(questions, beliefs, strict=True)
+        for candidate, likely in zip(question.candidates, own.correct, strict=True)
+        if likely is not None
+    ]
+    return np.array([p for p, _ in pairs], dtype=np.float64), np.array([right for _, right in pairs], dtype=bool)

@@ -7,8 +7,19 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from agents.answering import question_features
-from agents.contracts import I_DONT_KNOW, INVALID_QUESTION, Fact, Passage, PassageKind, Route, Trace
+from agents.contracts import (
+    I_DONT_KNOW,
+    INVALID_QUESTION,
+    WEB,
+    Fact,
+    GateFiring,
+    Passage,
+    PassageKind,
+    Route,
+    Trace,
+)
 from agents.datasets import DatasetError, Record, read_records
+from agents.gates import gated_answer
 from agents.settings import ROUTE_CLASSES
 from evaluation.judge import Claim, Judge, Verdict, judge_claims
 from evaluation.store import PREDICTIONS, RUN, TRACES
@@ -17,6 +28,8 @@ from training.calibrate.expected_score import AskedQuestion, JudgedCandidate
 
 QUESTION_SOURCE = "question"
 """`Candidate.source` of an answer that follows from the question alone."""
+_BEFORE_ANSWERS = (*ROUTE_CLASSES, "top_passage")
+"""First words of the names of gates that close before an answer is asked for; the others withhold a single answer."""
 _AGAIN = "run local_evaluation.py of this version again (--overwrite)"
 
 
@@ -178,8 +191,14 @@ def _verdicts(questions: Sequence[FinishedQuestion], judge: Judge) -> list[dict[
 def _asked(question: FinishedQuestion, route: Route | None, verdicts: Mapping[str, Verdict]) -> AskedQuestion:
     record = question.record
     trace = trace_of(question.trace, route)
+    gate = _closed_gate(question.trace)
     candidates = tuple(
-        JudgedCandidate(entry["text"], verdicts[entry["text"]], rerouted(entry["features"], route))
+        JudgedCandidate(
+            entry["text"],
+            verdicts[entry["text"]],
+            rerouted(entry["features"], route),
+            gated=gate is not None and (entry["source"] == WEB or not _of_web(gate["name"])),
+        )
         for entry in _candidates(question)
         if verdicts[entry["text"]] in {Verdict.CORRECT, Verdict.INCORRECT}
     )
@@ -189,7 +208,24 @@ def _asked(question: FinishedQuestion, route: Route | None, verdicts: Mapping[st
         settled=_settled(question),
         invalid=any(gold.strip().lower() == INVALID_QUESTION for gold in question.golds),
         features=question_features(trace) if trace.route else None,
+        gate=None if gate is None else gate["answer"],
     )
+
+
+def _closed_gate(trace: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The gate that kept the agent from asking on, or would have without the audit: the reason of the final answer."""
+    why = (trace.get("answer") or {}).get("reason")
+    firings: Sequence[Mapping[str, Any]] = trace.get("gates", ())
+    for firing in firings:
+        before = firing["name"].startswith(_BEFORE_ANSWERS)
+        if before and why == gated_answer(GateFiring(firing["name"], firing["reason"], firing["answer"]), WEB).reason:
+            return firing
+    return None
+
+
+def _of_web(gate: str) -> bool:
+    """Whether a gate of this name closes only after the graph's turn."""
+    return gate.startswith("top_passage") or gate.endswith(" (web)")
 
 
 def _settled(question: FinishedQuestion) -> JudgedCandidate | None:

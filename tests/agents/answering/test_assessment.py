@@ -2,7 +2,7 @@
 
 import pytest
 
-from agents.answering.assessment import Assessor, assessed
+from agents.answering.assessment import Assessor, assessed, level_of
 from agents.contracts import Answer, Decision, Query
 from agents.deadline import Deadline
 from agents.llm import load_language_model
@@ -26,6 +26,28 @@ from agents.settings import load_settings
 def test_the_level_is_taken_out_of_the_text(said: str, text: str, level: str | None) -> None:
     found = assessed(said)
     assert (found.text.strip(), found.level) == (text, level)
+
+
+@pytest.mark.parametrize(
+    ("said", "level"),
+    [
+        ("high", "high"),
+        ("High.", "high"),
+        ("**High**", "high"),
+        ("__low__", "low"),
+        ("high (the", "high"),
+        ("Confidence: high", "high"),
+        ("Confidence level is medium.", "medium"),
+        ("\nlow\n", "low"),
+        ("Well, high I think", None),
+        ("highly", None),
+        ("high, medium or low", None),
+        ("low to medium", None),
+        ("", None),
+    ],
+)
+def test_a_level_that_was_asked_for_comes_first(said: str, level: str | None) -> None:
+    assert level_of(said) == level
 
 
 @pytest.mark.models

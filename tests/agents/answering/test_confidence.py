@@ -41,6 +41,15 @@ def test_extreme_features_do_not_overflow() -> None:
     assert MODEL.probability({"a": 1e300}) > 1 - 1e-9
 
 
+def test_a_kind_of_answer_that_was_never_seen_has_no_probability(tmp_path: Path) -> None:
+    path = tmp_path / "web.json"
+    path.write_text(json.dumps({**ConfidenceModel(MODEL, None).to_dict(), "covers": ["web"]}), encoding="utf-8")
+    model = ConfidenceModel.load(str(path))
+    assert model.probability({"a": 1.0}) == MODEL.probability({"a": 1.0})
+    assert model.probability({"a": 1.0, "from_graph": 1.0}) is None
+    assert model.probability({"a": 1.0, "from_graph": 1.0, "from_values": 1.0}) is None
+
+
 def test_what_is_stored_is_what_is_read(tmp_path: Path) -> None:
     path = tmp_path / "own.json"
     path.write_text(json.dumps(ConfidenceModel(MODEL, None).to_dict()), encoding="utf-8")

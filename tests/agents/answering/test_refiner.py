@@ -20,20 +20,65 @@ def review_of(reply: str, settings: AnsweringSettings = NEC, **engine: object) -
 
 
 @pytest.mark.parametrize(
-    "reply", ["Correct", "correct.", "The given answer is correct", "Yes, correct!", "barry levinson."]
+    "reply",
+    [
+        "Correct",
+        "correct.",
+        "**Correct**",
+        "The given answer is correct",
+        "Yes, correct!",
+        "It is correct.",
+        "That's right.",
+        "Correct, Barry Levinson.",
+        "Correct (Barry Levinson)",
+        "Correct because the text names him",
+        "Correct. The document says Barry Levinson directed it.",
+        "Correct - the document does not mention anybody else.",
+        "Correct\nThe document names him.",
+        "Correct answer: Barry Levinson",
+        "barry levinson.",
+    ],
 )
 def test_a_confirmed_answer_stays_as_it_is(reply: str) -> None:
     review = review_of(reply)
     assert (review.verdict, review.answer) == (Verdict.CONFIRMED, DRAFT)
 
 
-@pytest.mark.parametrize("reply", ["I don't know", "i don\u2019t know.", "The document does not mention it."])
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "I don't know",
+        "i don\u2019t know.",
+        "The document does not mention it.",
+        "Incorrect",
+        "Wrong",
+        "The proposed answer is incorrect.",
+        "The given answer is not correct.",
+        "Incorrect. The proposed answer is wrong.",
+        "Incorrect. The document does not mention it.",
+    ],
+)
 def test_a_withdrawn_answer_becomes_the_official_phrase(reply: str) -> None:
     review = review_of(reply)
     assert (review.verdict, review.answer.text) == (Verdict.WITHDRAWN, I_DONT_KNOW)
 
 
-@pytest.mark.parametrize(("reply", "text"), [("Sydney Pollack", "Sydney Pollack"), ("Incorrect", "Incorrect")])
+@pytest.mark.parametrize(
+    ("reply", "text"),
+    [
+        ("Sydney Pollack", "Sydney Pollack"),
+        ("Correct answer: Sydney Pollack", "Sydney Pollack"),
+        ("The correct answer is Sydney Pollack", "Sydney Pollack"),
+        ("Incorrect. It was Sydney Pollack", "It was Sydney Pollack"),
+        ("The answer is incorrect. The right answer is Sydney Pollack", "Sydney Pollack"),
+        ("Incorrect (Sydney Pollack)", "Sydney Pollack"),
+        ("Incorrect\n\nThe correct answer is Sydney Pollack", "Sydney Pollack"),
+        ("Wrong. $5 million", "$5 million"),
+        ("Wrong Turn", "Wrong Turn"),
+        ("Right-handed", "Right-handed"),
+        ("right now", "right now"),
+    ],
+)
 def test_another_answer_replaces_the_first(reply: str, text: str) -> None:
     review = review_of(reply)
     assert (review.verdict, review.answer.text) == (Verdict.CORRECTED, text)

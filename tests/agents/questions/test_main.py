@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import agents.questions.__main__ as command
 from agents.contracts import label
 from agents.questions import classifier
 from agents.questions.__main__ import main
@@ -22,6 +23,7 @@ ROWS = [
 def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A classifier `tiny`, and a tiny BERT in the place of the encoder that it names."""
     bert = build_bert(tmp_path / "bert")
+    monkeypatch.setattr(command, "_use_one_thread", lambda: None)  # it would stay so in this process
     monkeypatch.setattr(classifier, "locate", lambda name: bert)
     monkeypatch.setattr(classifier, "SHIPPED", tmp_path / "routers")
     build_classifier(tmp_path / "routers" / "tiny")

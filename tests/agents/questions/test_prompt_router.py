@@ -20,6 +20,7 @@ def queries(*texts: str) -> list[Query]:
         ("movie", "movie"),
         ("Movies.", "movie"),
         ("The field is: SPORTS", "sports"),
+        ("sport", "sports"),
         ("other", "open"),
         ("open", "open"),
         ("finance, not music", "finance"),
@@ -43,6 +44,14 @@ def test_one_word_is_read_wherever_it_stands(reply: str, domain: str | None) -> 
         ("other, 99%", "open", 0.99, None),
         ("movie, very sure, stable", "movie", 0.0, "static"),
         ("movie, 950%, static", "movie", 0.0, "static"),
+        ("sport, 95%, static", "sports", 0.95, "static"),
+        ("1. movie 2. 95% 3. static", "movie", 0.95, "static"),
+        ("1. movie 2. 95 3. static", "movie", 0.95, "static"),
+        ("movie (1), 95, static for 10 years", "movie", 0.95, "static"),
+        ("movie of 2004, .95, static", "movie", 0.95, "static"),
+        ("movie, 100 percent, not static, fast-changing", "movie", 1.0, "fast-changing"),
+        ("movie, 95%, never changes", "movie", 0.95, "static"),
+        ("movie, 95%, not static", "movie", 0.95, None),
     ],
 )
 def test_certainty_and_dynamism_are_read(reply: str, domain: str, certainty: float, dynamism: str | None) -> None:

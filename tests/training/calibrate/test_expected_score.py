@@ -22,10 +22,16 @@ WEB = JudgedCandidate("web's", Verdict.CORRECT, {})
 INVALID = JudgedCandidate("invalid question", Verdict.INCORRECT, {})
 
 
+BEHIND_GATE = WEB._replace(gated=True)
+
+
 def question(
-    *candidates: JudgedCandidate, settled: JudgedCandidate | None = None, invalid: bool = False
+    *candidates: JudgedCandidate,
+    settled: JudgedCandidate | None = None,
+    invalid: bool = False,
+    gate: str | None = None,
 ) -> AskedQuestion:
-    return AskedQuestion("q", candidates, settled, invalid, None)
+    return AskedQuestion("q", candidates, settled, invalid, None, gate)
 
 
 @pytest.mark.parametrize(
@@ -42,6 +48,18 @@ def question(
         (question(settled=WEB), Beliefs(()), 1),
         (question(settled=WEB), Beliefs((), 0.6), -1),
         (question(settled=INVALID), Beliefs((), 0.6), -1),  # the same answer once more: judged once
+        (question(BEHIND_GATE, gate="i don't know"), Beliefs((0.9,)), 0),
+        (question(BEHIND_GATE, gate="i don't know", invalid=True), Beliefs((0.9,), 0.9), 0),  # the gate's word is last
+        (question(BEHIND_GATE, gate="invalid question", invalid=True), Beliefs((0.9,)), 1),
+        (question(gate="invalid question"), Beliefs(()), -1),
+        (
+            question(WEB, BEHIND_GATE, gate="i don't know"),
+            Beliefs((0.6, 0.9)),
+            1,
+        ),  # the graph's, before a gate of the web
+        (question(GRAPH, BEHIND_GATE, gate="i don't know"), Beliefs((0.4, 0.9)), 0),
+        (question(GRAPH, WEB), Beliefs((None, 0.9)), -1),  # of a kind that the model does not know: given
+        (question(GRAPH, invalid=True), Beliefs((None,), 0.6), 1),
     ],
 )
 def test_reward(asked: AskedQuestion, beliefs: Beliefs, earned: int) -> None:
@@ -49,12 +67,9 @@ def test_reward(asked: AskedQuestion, beliefs: Beliefs, earned: int) -> None:
 
 
 def test_always_answering_takes_the_first_answer() -> None:
-    assert [always(q) for q in (question(GRAPH, WEB), question(WEB), question(), question(settled=WEB))] == [
-        -1,
-        1,
-        0,
-        1,
-    ]
+    asked = (question(GRAPH, WEB), question(WEB), question(), question(settled=WEB))
+    assert [always(one) for one in asked] == [-1, 1, 0, 1]
+    assert always(question(BEHIND_GATE, gate="i don't know")) == 0
 
 
 def test_interval_of_single_questions_is_that_of_the_evaluator() -> None:

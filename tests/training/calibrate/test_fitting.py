@@ -1,5 +1,7 @@
 """The calibrated rule is the best one that the features allow, and its own estimate of its worth is honest."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ from evaluation.judge import Verdict
 from tests.training.calibrate.synthetic import asked, true_probability
 from training.calibrate.expected_score import AskedQuestion, Beliefs, reward
 from training.calibrate.fitting import THRESHOLDS, Calibration, calibrate
+from training.calibrate.logistic import TooFewError
 
 FOLDS = 4
 
@@ -45,6 +48,54 @@ def test_the_curve_ends_in_always_answering_and_in_silence(fitted: Calibration) 
     assert scores[-1] == 0
     assert scores[THRESHOLDS.index(0.5)] == pytest.approx(fitted.metrics(0.5)["calibrated"]["score"])
     assert all(band.low <= score <= band.high for score, band in zip(scores, bands, strict=True))
+
+
+def test_gates_are_honoured_in_the_figures_and_what_they_withhold_is_learned_from(fitted: Calibration) -> None:
+    answers = [question.candidates[0]._replace(gated=True) for question in fitted.questions]
+    behind = [
+        replace(question, candidates=(answer,), gate="i don't know")
+        for question, answer in zip(fitted.questions, answers, strict=True)
+    ]
+    audited = calibrate(behind, FOLDS, seed=0, threshold=0.5)
+    assert audited.model == fitted.model
+    metrics = audited.metrics(0.5)
+    assert metrics["calibrated"]["missing"] == metrics["always_answer"]["missing"] == 1
+    assert metrics["probabilities"] == fitted.metrics(0.5)["probabilities"]
+
+
+def from_graph(questions: list[AskedQuestion], count: int, kind: dict[str, float]) -> list[AskedQuestion]:
+    """The first answers come from the graph, and are right."""
+    return [
+        replace(one, candidates=(one.candidates[0]._replace(verdict=Verdict.CORRECT, features=kind),))
+        if place < count
+        else one
+        for place, one in enumerate(questions)
+    ]
+
+
+def test_kinds_of_answers_that_are_too_rare_are_neither_learned_from_nor_weighed() -> None:
+    questions, value = asked(120, seed=4), {"from_graph": 1.0, "from_values": 1.0}
+    rare = calibrate(from_graph(questions, 9, value), FOLDS, seed=0, threshold=0.5)
+    assert rare.model.covers == {"web"}
+    assert rare.model.correct == calibrate(questions[9:], FOLDS, seed=0, threshold=0.5).model.correct
+    assert [own.correct for own in rare.beliefs[:9]] == [(None,)] * 9
+    assert rare.rewards(1.0).sum() == 9, "they are given, whatever the threshold"
+    assert rare.metrics(0.5)["probabilities"]["answers"] == 111
+    enough = calibrate(from_graph(questions, 10, value), FOLDS, seed=0, threshold=0.5)
+    assert enough.model.covers == {"web", "graph read"}
+    assert enough.model.correct.probability(value) > 0.5
+    generated = calibrate(from_graph(questions, 10, {"from_graph": 1.0, "from_values": 0.0}), FOLDS, 0, 0.5)
+    assert generated.model.covers == {"web", "graph generated"}
+
+
+def test_enough_answers_but_of_no_kind_are_too_few() -> None:
+    few = from_graph(asked(16, seed=4), 8, {"from_graph": 1.0})
+    few = [
+        replace(one, candidates=(one.candidates[0]._replace(verdict=(Verdict.CORRECT, Verdict.INCORRECT)[place % 2]),))
+        for place, one in enumerate(few)
+    ]
+    with pytest.raises(TooFewError, match="at least 10 answers of one kind"):
+        calibrate(few, FOLDS, seed=0, threshold=0.5)
 
 
 def with_premises(questions: list[AskedQuestion], share_seen: float, every: int = 5) -> list[AskedQuestion]:

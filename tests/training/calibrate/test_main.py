@@ -20,6 +20,7 @@ def test_a_model_that_the_agent_reads_with_card_and_pictures(
     assert main([*runs, "--out", str(out), *QUICK, "--pictures", str(tmp_path / "pictures")]) == 0
     model = ConfidenceModel.load(str(out))
     assert model.invalid is None
+    assert model.covers == {"web"}
     for logit in (-2.0, 4.0, 9.0):
         likely = model.correct.probability({"top_passage_logit": logit})
         assert likely == pytest.approx(true_probability(logit), abs=0.12)

@@ -1,19 +1,24 @@
 """What is read from the folders of finished runs."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from agents.answering import answer_features, question_features
-from agents.contracts import Fact, Passage, PassageKind, Trace
+from agents.contracts import I_DONT_KNOW as IDK
+from agents.contracts import Fact, GateFiring, Passage, PassageKind, Trace
+from agents.gates import gated_answer
+from agents.settings import ClassGate, ScoreGate
 from evaluation.judge import RulesJudge, Verdict
 from tests.training.calibrate.synthetic import RIGHT, WRONG, candidate, row, trace, write_run
-from training.calibrate.expected_score import AskedQuestion
+from training.calibrate.expected_score import AskedQuestion, always
 from training.calibrate.runs import CalibrationError, asked_questions, read_routes, read_run, trace_of
 
 ROUTE = {"domain": {"label": "movie", "probabilities": {"movie": 0.99, "music": 0.01}}}
+FINANCE = ClassGate(gate="class", field="domain", classes=("finance",))
 UNSEEN = {"domain": {"label": "movie", "probabilities": {"movie": 0.6, "music": 0.4}}}
 
 
@@ -69,6 +74,47 @@ def test_an_answer_that_no_model_weighs_is_settled(tmp_path: Path) -> None:
     assert weighed.candidates == ()
     assert settled.invalid
     assert weighed.invalid
+
+
+def gated_trace(name: str, candidates: list[dict[str, Any]], gate: str, answer: str) -> dict[str, Any]:
+    firing = GateFiring(gate, "it says so", answer, "withheld")
+    reason = gated_answer(firing, "web").reason
+    return trace(name, candidates, gates=[asdict(firing)], answer={"text": answer, "reason": reason})
+
+
+@pytest.mark.parametrize(
+    ("gate", "behind"),
+    [
+        (FINANCE.name, [True, True]),
+        (FINANCE.model_copy(update={"above": 0.5}).name, [True, True]),
+        (FINANCE.model_copy(update={"source": "web"}).name, [False, True]),
+        (ScoreGate(gate="score", score="top_passage", minimum=0.8).name, [False, True]),
+        (ScoreGate(gate="score", score="mean_log_probability", minimum=-0.1).name, [False, False]),
+        ("expected score", [False, False]),
+        ("self-assessment", [False, False]),
+    ],
+)
+def test_answers_behind_a_closed_gate_are_marked(tmp_path: Path, gate: str, behind: list[bool]) -> None:
+    """Gates of classes and passages close before answers are asked for: all, or those of the web."""
+    answers = [candidate(WRONG, source="knowledge graph"), candidate(RIGHT)]
+    (asked,) = questions_of(tmp_path, (row("a", IDK, "missing"), gated_trace("a", answers, gate, IDK)))
+    assert [one.gated for one in asked.candidates] == behind
+    assert asked.gate == (IDK if any(behind) else None)
+
+
+def test_what_a_gate_answers_is_known_without_an_audit_too(tmp_path: Path) -> None:
+    invalid = gated_trace("a", [], "question_type false_premise -> invalid question", "invalid question")
+    (asked,) = questions_of(tmp_path, (row("a", "invalid question", "incorrect"), invalid))
+    assert (asked.gate, asked.settled, always(asked)) == ("invalid question", None, -1)
+
+
+def test_a_gate_after_which_the_graph_was_asked_did_not_decide(tmp_path: Path) -> None:
+    answers = [candidate(RIGHT, source="knowledge graph")]
+    told = gated_trace("a", answers, "top_passage above 0.8", IDK) | {
+        "answer": {"text": RIGHT, "reason": "the graph's"}
+    }
+    (asked,) = questions_of(tmp_path, (row("a", RIGHT, "correct"), told))
+    assert (asked.gate, always(asked)) == (None, 1)
 
 
 def test_out_of_fold_routes_replace_those_of_the_run_and_nothing_else(tmp_path: Path) -> None:
