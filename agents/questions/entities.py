@@ -67,7 +67,7 @@ _COMMON_TEXT = (
     "written yearly "
     "award-winning brother child children cup daughter feature featured features festival following grow home hour "
     "hours husband include included includes including magazine minute minutes most-followed official parent parents "
-    "past sister speed terms went wife "
+    "past right sister speed terms went wife "
 )
 _COMMON = frozenset(_COMMON_TEXT.split())
 """Words that questions are made of. They end a name, except little words inside capitalised or quoted ones."""
