@@ -140,6 +140,6 @@ class _Canvas:
             if kind is None:
                 self._path.parent.mkdir(parents=True, exist_ok=True)
                 plain = {"Date": None, "Creator": None} if self._path.suffix == ".svg" else {"Software": None}
-                self._figure.savefig(self._path, metadata=plain, dpi=150)
+                self._figure.savefig(self._path, metadata=plain, dpi=150, bbox_inches="tight")
         finally:
             self._context.__exit__(None, None, None)

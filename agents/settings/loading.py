@@ -76,8 +76,8 @@ def _overridden(data: dict[str, Any], line: str) -> dict[str, Any]:
 
 
 def _same_kind(old: dict[str, Any], new: dict[str, Any]) -> bool:
-    """Whether the change is to the table that is there, and not another engine or method in its place."""
-    return all(new[tag] == old.get(tag) for tag in ("engine", "method") if tag in new)
+    """Whether the change is to the table that is there, and not another engine in its place."""
+    return "engine" not in new or new["engine"] == old.get("engine")
 
 
 def _merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
