@@ -29,7 +29,7 @@ from agents.datasets import DatasetError
 from evaluation.judge import JUDGE_NAMES, Judge, JudgeUnavailableError, make_judge
 from evaluation.signature import signature_line
 from evaluation.store import PREDICTIONS, TRACES
-from training.calibrate.expected_score import AskedQuestion
+from training.calibrate.expected_score import AskedQuestion, without
 from training.calibrate.fitting import THRESHOLDS, Calibration, calibrate
 from training.calibrate.logistic import TooFewError
 from training.calibrate.runs import CalibrationError, FinishedRun, asked_questions, read_routes, read_run
@@ -62,6 +62,7 @@ def _fit(options: argparse.Namespace, judge: Judge) -> None:
     runs = [read_run(folder) for folder in options.runs]
     routes = _merged([read_routes(path) for path in options.routes])
     questions = [question for run in runs for question in asked_questions(run, judge, routes)]
+    questions = [without(question, options.without) for question in questions]
     _tell_routes(questions, routes, options.routes)
     try:
         found = calibrate(questions, options.folds, options.seed, options.threshold)
@@ -73,7 +74,7 @@ def _fit(options: argparse.Namespace, judge: Judge) -> None:
     data = {f"{run.folder.name} {name}": run.folder / name for run in runs for name in (PREDICTIONS, TRACES)}
     data |= {f"routes {number}": route_file for number, route_file in enumerate(options.routes, 1)}
     settings = {
-        **{name: getattr(options, name) for name in ("folds", "seed", "threshold", "judge")},
+        **{name: getattr(options, name) for name in ("folds", "seed", "threshold", "judge", "without")},
         "inverse_strength": found.inverse_strength,
     }
     card = run_card(data, settings, time.monotonic() - began, metrics, PACKAGES)
@@ -205,6 +206,13 @@ def _parser() -> argparse.ArgumentParser:
         default=[],
         metavar="FILE",
         help="out-of-fold routes {interaction_id, route}, JSON lines, instead of those in the traces (see above)",
+    )
+    parser.add_argument(
+        "--without",
+        nargs="+",
+        default=[],
+        metavar="FEATURE",
+        help="features that the preset will not have, such as review or self_assessment where the runs looked twice",
     )
     parser.add_argument("--folds", type=_folds, default=10, metavar="K", help="default: %(default)s")
     parser.add_argument("--seed", type=int, default=20240605, metavar="N", help="of the folds; default: %(default)s")

@@ -1,7 +1,7 @@
 """The rule of expected score, applied to judged answers, and how good it is."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,6 +47,17 @@ class AskedQuestion:
     invalid: bool
     features: Mapping[str, float] | None
     gate: str | None = None
+
+
+def without(question: AskedQuestion, names: Container[str]) -> AskedQuestion:
+    """The same question as an agent sees it that does not know these features."""
+
+    def rest(features: Mapping[str, float]) -> dict[str, float]:
+        return {name: value for name, value in features.items() if name not in names}
+
+    candidates = tuple(one._replace(features=rest(one.features)) for one in question.candidates)
+    own = None if question.features is None else rest(question.features)
+    return replace(question, candidates=candidates, features=own)
 
 
 class Beliefs(NamedTuple):
