@@ -23,13 +23,14 @@ import numpy as np
 
 from agents.contracts import Route
 from agents.datasets import DatasetError, read_records, write_rows
-from benchmarks.abstention_rules import THRESHOLD, Rule, rules
+from benchmarks.abstention_rules import THRESHOLD, Rule, of_pairs, rules
 from evaluation.cli import main as evaluate
+from evaluation.judge import RulesJudge
 from evaluation.signature import signature_line
 from training.calibrate.__main__ import draw
-from training.calibrate.expected_score import difference, score_table
+from training.calibrate.expected_score import AskedQuestion, difference, score_table
 from training.calibrate.fitting import Calibration, calibrate
-from training.calibrate.runs import CalibrationError, read_routes, read_run
+from training.calibrate.runs import CalibrationError, asked_questions, read_routes, read_run
 from training.pictures import Estimate, estimates
 
 DEFAULT_FILE = Path(__file__).parent.parent.parent / "shared/data/crag/contexts_split0_a.jsonl.bz2"
@@ -104,12 +105,13 @@ def report(options: argparse.Namespace) -> int:
         for name, route in read_routes(path).items():
             routes[name] = {**routes.get(name, {}), **route}
     finished = read_run(options.output)
-    found, calibrations, notes = rules(finished, routes, options.folds, options.seed)
+    more = [question for folder in options.more for question in asked_questions(read_run(folder), RulesJudge(), routes)]
+    found, calibrations, notes = rules(finished, routes, options.folds, options.seed, more)
     groups = [question.record["interaction_id"] for question in finished.questions]
     facts = figures(found, groups)
     for name, calibration in calibrations.items():
         facts["rules"][name]["probabilities"] = calibration.metrics(THRESHOLD)["probabilities"]
-        facts["rules"][name]["scores_of_other_folds"] = _other_folds(calibration, options)
+        facts["rules"][name]["scores_of_other_folds"] = _other_folds(calibration, more, options)
         draw(options.pictures / name.replace(", ", "_").replace(" ", "_"), calibration, THRESHOLD)
     scores = [Estimate(name, rule["score"], *rule["ci"]) for name, rule in facts["rules"].items()]
     estimates(options.pictures / "scores.svg", scores, "score, 95 % interval", f"{facts['pairs']} pairs")
@@ -120,10 +122,11 @@ def report(options: argparse.Namespace) -> int:
     return 0
 
 
-def _other_folds(calibration: Calibration, options: argparse.Namespace) -> list[float]:
+def _other_folds(calibration: Calibration, more: Sequence[AskedQuestion], options: argparse.Namespace) -> list[float]:
     """The cross-validated score with the questions cut otherwise: how much of it is luck of the cut."""
     seeds = range(options.seed + 1, options.seed + 1 + options.repeats)
-    again = (calibrate(calibration.questions, options.folds, seed, THRESHOLD) for seed in seeds)
+    pairs = calibration.questions
+    again = (of_pairs(calibrate([*pairs, *more], options.folds, seed, THRESHOLD), len(pairs)) for seed in seeds)
     return [float(one.rewards(THRESHOLD).mean()) for one in again]
 
 
@@ -211,6 +214,14 @@ def _parser() -> argparse.ArgumentParser:
     reporting.add_argument("--output", type=Path, required=True, metavar="DIR", help="that of `run`")
     reporting.add_argument(
         "--routes", type=Path, nargs="+", default=[], metavar="FILE", help="out-of-fold routes, as training.calibrate"
+    )
+    reporting.add_argument(
+        "--more",
+        type=Path,
+        nargs="+",
+        default=[],
+        metavar="RUN_DIR",
+        help="further runs that teach the calibration, in the same folds; only the pairs are scored",
     )
     reporting.add_argument("--pictures", type=Path, metavar="DIR", help="default: DIR/pictures of --output")
     reporting.add_argument("--folds", type=int, default=10, metavar="K", help="default: %(default)s")

@@ -14,7 +14,7 @@ from agents.settings import ClassGate, GateSettings, load_settings
 from agents.web.rerank import SCORE_NAME, probability
 from evaluation.judge import Claim, RulesJudge, Verdict, judge_claims
 from evaluation.trim import official_trim
-from training.calibrate.expected_score import AskedQuestion, Floats, JudgedCandidate, always
+from training.calibrate.expected_score import AskedQuestion, Floats, JudgedCandidate, always, without
 from training.calibrate.fitting import Calibration, calibrate
 from training.calibrate.logistic import TooFewError
 from training.calibrate.runs import FinishedQuestion, FinishedRun, asked_questions, trace_of
@@ -105,9 +105,12 @@ class Rule(NamedTuple):
 
 
 def rules(
-    run: FinishedRun, routes: Mapping[str, Route], folds: int, seed: int
+    run: FinishedRun, routes: Mapping[str, Route], folds: int, seed: int, more: Sequence[AskedQuestion] = ()
 ) -> tuple[list[Rule], dict[str, Calibration], list[str]]:
-    """All rules over the same pairs, the calibrations by the name of their rule, and what was left out and why."""
+    """All rules over the same pairs, the calibrations by the name of their rule, and what was left out and why.
+
+    The questions of `more` teach the calibrations beside the pairs, in the same folds; only pairs are scored.
+    """
     pairs = pairs_of(run, routes)
     drafts = [pair.asked() for pair in pairs]
     plain = _rewards([always(question) for question in drafts])
@@ -117,7 +120,10 @@ def rules(
     worth = {Verdict.CORRECT: 1, Verdict.INCORRECT: -1}
     found.append(Rule("refine", _rewards([worth.get(Verdict(p.finished.record["verdict"]), 0) for p in pairs])))
     reviewed = asked_questions(run, RulesJudge(), routes)
-    bases = {"calibrated": drafts, "calibrated, with second look": [_without_level(question) for question in reviewed]}
+    bases = {
+        "calibrated": drafts,
+        "calibrated, with second look": [without(question, {"self_assessment"}) for question in reviewed],
+    }
     if any(pair.draft.level for pair in pairs):
         found += _assessed(pairs, plain)
         bases["calibrated, with self-assessment"] = [pair.asked(with_level=True) for pair in pairs]
@@ -127,19 +133,16 @@ def rules(
     calibrations = {}
     for name, questions in bases.items():
         try:
-            calibrations[name] = calibrate(questions, folds, seed, THRESHOLD)
+            calibrations[name] = of_pairs(calibrate([*questions, *more], folds, seed, THRESHOLD), len(pairs))
         except TooFewError as error:
             notes.append(f"{name}: too few answers to learn from ({error})")
     found += [Rule(name, calibration.rewards(THRESHOLD)) for name, calibration in calibrations.items()]
     return found, calibrations, notes
 
 
-def _without_level(question: AskedQuestion) -> AskedQuestion:
-    candidates = tuple(
-        one._replace(features={name: value for name, value in one.features.items() if name != "self_assessment"})
-        for one in question.candidates
-    )
-    return replace(question, candidates=candidates)
+def of_pairs(calibration: Calibration, pairs: int) -> Calibration:
+    """What it believes of the first so many questions, which are the pairs."""
+    return replace(calibration, questions=calibration.questions[:pairs], beliefs=calibration.beliefs[:pairs])
 
 
 def _gates(pairs: Sequence[Pair], plain: Floats, notes: list[str]) -> Iterator[Rule]:
