@@ -1,0 +1,60 @@
+"""The file of what a language model is tuned on."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents.datasets import DatasetError
+from agents.llm import Message
+from training.examples import TrainingExample, read_examples, write_examples
+
+CHAT = TrainingExample(
+    "paris",
+    messages=(Message("system", "be brief"), Message("user", "capital of france?")),
+    groups=("france",),
+    source="real",
+    rejected="lyon",
+    query="capital of france?",
+    answers=("paris", "city of light"),
+)
+TEXT = TrainingExample('get_movie("heat")', prompt="Question: heat\nCalls:\n", groups=("heat",))
+
+
+def test_what_was_written_is_read_again(tmp_path: Path) -> None:
+    write_examples(tmp_path / "examples.jsonl", [CHAT, TEXT])
+    assert read_examples(tmp_path / "examples.jsonl") == [CHAT, TEXT]
+    assert read_examples(tmp_path / "examples.jsonl", limit=1) == [CHAT]
+
+
+def test_the_request_is_the_one_that_an_engine_gets() -> None:
+    assert CHAT.request.messages == CHAT.messages
+    assert TEXT.request.prompt == TEXT.prompt
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"completion": 3}, 'line 2: field "completion" must be a text, found 3'),
+        ({"prompt": "too"}, 'line 2: give either field "prompt" or field "messages"'),
+        ({"messages": []}, 'line 2: field "messages" must be a list'),
+        ({"messages": [{"role": "judge", "content": "x"}]}, 'line 2: field "messages" must be a list'),
+        ({"groups": "france"}, 'line 2: field "groups" must be a list of texts'),
+        ({"answers": [1]}, 'line 2: field "answers" must be a list of texts'),
+        ({"rejected": None}, 'line 2: field "rejected" must be a text'),
+    ],
+)
+def test_a_wrong_row_is_refused_with_file_line_and_field(tmp_path: Path, change: dict[str, Any], told: str) -> None:
+    path = tmp_path / "examples.jsonl"
+    path.write_text(f"{json.dumps(CHAT.to_row())}\n{json.dumps(CHAT.to_row() | change)}\n", encoding="utf-8")
+    with pytest.raises(DatasetError, match=r"examples\.jsonl") as caught:
+        read_examples(path)
+    assert told in str(caught.value)
+
+
+def test_an_empty_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "examples.jsonl"
+    path.write_text("", encoding="utf-8")
+    with pytest.raises(DatasetError, match="there are no examples"):
+        read_examples(path)
