@@ -12,17 +12,16 @@ withheld, so that each rule can be applied to the same drafts afterwards.
 """
 
 import argparse
-import html
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from agents.contracts import Route
-from agents.datasets import DatasetError, read_records, write_rows
+from agents.datasets import DatasetError, write_rows
 from benchmarks.abstention_rules import THRESHOLD, Rule, of_pairs, rules
 from evaluation.cli import main as evaluate
 from evaluation.judge import RulesJudge
@@ -32,8 +31,8 @@ from training.calibrate.expected_score import AskedQuestion, difference, score_t
 from training.calibrate.fitting import Calibration, calibrate
 from training.calibrate.runs import CalibrationError, asked_questions, read_routes, read_run
 from training.pictures import Estimate, estimates
+from training.segments import DEFAULT_FILE, questions_of
 
-DEFAULT_FILE = Path(__file__).parent.parent.parent / "shared/data/crag/contexts_split0_a.jsonl.bz2"
 PAIRS = "pairs.jsonl"
 MOST_SEGMENTS = 20
 UNHURRIED_SECONDS = 600
@@ -55,41 +54,11 @@ CHANGES = (
 """Changes to the preset, as `local_evaluation.py --set` takes them."""
 
 
-def pairs(path: Path) -> Iterator[dict[str, Any]]:
-    """The rows as questions of an evaluator: each segment a page, in the order of the search.
-
-    A row holds a question and its `segments`, a list of ``{score, text}`` with the page's title before a line with a
-    colon. A question that the file has twice, with the segments of two searches, is asked twice.
-    """
-    for record in read_records(path):
-        row = {name: value for name, value in record.data.items() if name not in {"segments", "run", "split"}}
-        segments = record.data.get("segments")
-        if not isinstance(segments, list):
-            raise DatasetError(f'{record.place}, field "segments": expected a list of segments')
-        yield {**row, "search_results": [_page(str(s["text"]), rank) for rank, s in enumerate(segments)]}
-
-
-def _page(segment: str, rank: int) -> dict[str, str]:
-    title, colon, body = segment.partition("\n:\n")
-    if not colon:
-        title, body = "", segment
-    # Two blanks at the end of a line are a break in Markdown; other line ends are those of a narrow column.
-    lines = "<br>".join(html.escape(line) for line in body.split("  \n"))
-    paragraphs = "".join(f"<p>{text}</p>" for text in lines.split("\n\n") if text.strip())
-    return {
-        "page_name": title,
-        "page_url": f"https://segments.example/{rank}",
-        "page_snippet": "",
-        "page_result": f"<html><body><main>{paragraphs}</main></body></html>",
-        "page_last_modified": "",
-    }
-
-
 def run(options: argparse.Namespace) -> int:
     """Ask all that is not asked yet; the evaluator's exit code."""
     options.output.mkdir(parents=True, exist_ok=True)
     questions = options.output / PAIRS
-    write_rows(questions, pairs(options.contexts))
+    write_rows(questions, questions_of(options.contexts))
     arguments = ["--preset", options.preset, "--dataset", str(questions), "--output", str(options.output), "--resume"]
     for change in CHANGES:
         arguments += ["--set", change]

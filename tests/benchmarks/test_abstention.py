@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from agents.datasets import DatasetError
 from agents.settings import load_settings
 from benchmarks import abstention
 from benchmarks.abstention_rules import rules
@@ -15,26 +14,6 @@ from tests.training.calibrate.synthetic import RIGHT, WRONG, row, trace, write_r
 from training.calibrate.runs import FinishedRun, read_run
 
 CLASSES = {"domain": "movie", "question_type": "simple", "static_or_dynamic": "static"}
-
-
-def test_each_segment_is_a_page_with_its_title(tmp_path: Path) -> None:
-    file = tmp_path / "contexts.jsonl"
-    segments = [
-        {"score": 2.0, "text": "A <title>\n:\nA line that\ngoes on.  \nA new line.\n\nA paragraph."},
-        {"text": "bare"},
-    ]
-    file.write_text(
-        json.dumps({"interaction_id": "a", "query": "q", "run": "A", "segments": segments}), encoding="utf-8"
-    )
-    (pair,) = abstention.pairs(file)
-    first, second = pair["search_results"]
-    assert first["page_name"] == "A <title>"
-    assert "<p>A line that\ngoes on.<br>A new line.</p><p>A paragraph.</p>" in first["page_result"]
-    assert second["page_name"] == ""
-    assert "<p>bare</p>" in second["page_result"]
-    file.write_text('{"interaction_id": "a", "query": "q"}\n', encoding="utf-8")
-    with pytest.raises(DatasetError, match=r'line 1, field "segments"'):
-        list(abstention.pairs(file))
 
 
 def test_the_changes_are_settings_of_the_cpu_preset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

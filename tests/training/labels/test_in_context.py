@@ -1,0 +1,71 @@
+"""Whether the right answer can be had from a context, by kinds of answers."""
+
+import pytest
+
+from training.labels.in_context import gold_in_context, passages
+
+
+def doc(text: str, title: str = "") -> str:
+    return f'<doc source="7.example" title="{title}">\n{text}\n</doc>\n'
+
+
+BRIDGE = doc(
+    "The bridge was opened on 24 May 1883 after 14 years. It cost $15.5 million. Emily Warren Roebling, who led the "
+    "work, crossed it first. Twenty men had lost their lives.",
+    "Brooklyn Bridge",
+)
+MOONS = doc("Mars has two small moons.", "Mars") + doc("Jupiter has 95 known moons.", "Jupiter")
+
+
+@pytest.mark.parametrize(
+    ("query", "gold", "context", "found"),
+    [
+        # names: word by word, without middle names, misspelt; not a part of the name alone
+        ("who crossed the brooklyn bridge first?", "emily warren roebling", BRIDGE, True),
+        ("who crossed the brooklyn bridge first?", "emily roebling", BRIDGE, True),
+        ("who crossed the brooklyn bridge first?", "emily w. roebling", BRIDGE, True),
+        ("who crossed the brooklyn bridge first?", "washington roebling", BRIDGE, False),
+        # the passage is about something else
+        ("which novelist won the prize?", "emily warren roebling", BRIDGE, False),
+        # dates and years in any notation
+        ("when was the brooklyn bridge opened?", "1883-05-24", BRIDGE, True),
+        ("when was the brooklyn bridge opened?", "may 25, 1883", BRIDGE, False),
+        ("in which year was the brooklyn bridge opened?", "1883", BRIDGE, True),
+        # numbers in any notation; small ones only beside the question's words, in the question's year
+        ("how much did the brooklyn bridge cost?", "$15,500,000", BRIDGE, True),
+        ("how much did the brooklyn bridge cost?", "$15.7 million", BRIDGE, False),
+        ("how many years did the brooklyn bridge take until it opened?", "14", BRIDGE, True),
+        ("how many men lost their lives?", "20", BRIDGE, True),
+        ("how many men lost their lives in 1902?", "20", BRIDGE, False),
+        ("how many trains cross the river every hour?", "14", BRIDGE, False),
+        ("how many sources are there?", "7", BRIDGE, False),  # it stands in an address only
+        ("how long is the film?", "1h 35m", doc("The film has a running time of 95 minutes."), False),
+        ("how long is the film?", "1 hour 35 minutes", doc("The film has a running time of 95 minutes."), True),
+        # sets: every item, anywhere
+        ("which planets are named?", "mars and jupiter", MOONS, True),
+        ("which planets are named?", "mars, jupiter and saturn", MOONS, False),
+        # choices and yes or no: the text must speak of what is asked
+        ("which has more moons, mars or jupiter?", "jupiter", MOONS, True),
+        ("which has more moons, saturn or jupiter?", "jupiter", MOONS, False),
+        ("which has more craters on its poles, mars or jupiter?", "jupiter", MOONS, False),
+        ("does mars have two moons?", "yes", MOONS, True),
+        ("does mars have a breathable atmosphere?", "no", MOONS, False),
+        # sentences: their core, or most of what they tell
+        ("how many moons does mars have?", "mars has a total of two known moons around it.", MOONS, True),
+        ("how many moons does mars have?", "mars has a total of nine known moons around it.", MOONS, False),
+        ("how many moons does mars have?", "2", "", False),
+    ],
+)
+def test_each_kind_of_answer(query: str, gold: str, context: str, found: bool) -> None:
+    finding = gold_in_context(query, [gold], context)
+    assert finding.found is found, finding.why
+    assert finding.why
+
+
+def test_an_alternative_will_do() -> None:
+    assert gold_in_context("who crossed the bridge first?", ["mrs. r.", "emily warren roebling"], BRIDGE).found
+
+
+def test_a_context_without_marks_is_one_passage() -> None:
+    assert [passage.body for passage in passages("Mars has two moons.")] == ["Mars has two moons."]
+    assert [passage.title for passage in passages(MOONS)] == ["Mars", "Jupiter"]

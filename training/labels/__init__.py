@@ -1,0 +1,17 @@
+"""What the answering model should have said: db3's labels for fine-tuning (section 2.4, steps 1 to 3.2.2)."""
+
+from training.labels.basic_answers import BasicAnswer, LabelError, basic_answers
+from training.labels.branches import Branch, Labelled, label
+from training.labels.in_context import ContextCheck, Finding, RulesContextCheck
+
+__all__ = [
+    "BasicAnswer",
+    "Branch",
+    "ContextCheck",
+    "Finding",
+    "LabelError",
+    "Labelled",
+    "RulesContextCheck",
+    "basic_answers",
+    "label",
+]

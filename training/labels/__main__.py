@@ -1,0 +1,149 @@
+r"""Label what the answering model was asked, so that it can be tuned: python -m training.labels.
+
+db3 section 2.4, steps 1 to 3.2.2: "invalid question" for false premises; the right answer where the basic answer was
+right, or was wrong although the context tells; else "i don't know". A basic answer that is missing counts as wrong.
+
+The basic answers come from a run over labelled questions, which can be interrupted and resumed:
+
+    python local_evaluation.py --preset cpu --dataset QUESTIONS --output RUN --resume --set answering.prompt=basic \
+        --set knowledge_graph=none --set answering.confidence=none
+
+Only what the model was asked about web pages is labelled; its first answer counts, whatever withheld it afterwards.
+`--context-check llm` asks the language model of a preset (db3's p_context), whose replies are kept in
+OUT.context_checks.jsonl; `--resume` uses them.
+"""
+
+import argparse
+import json
+import sys
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from agents.datasets import DatasetError, write_rows
+from agents.llm import EngineUnavailableError, LanguageModelDiedError
+from agents.settings import SettingsError
+from evaluation.judge import JUDGE_NAMES, JudgeUnavailableError, make_judge
+from evaluation.store import PREDICTIONS, TRACES
+from models.manifest import UnknownModelError, WeightsMissingError
+from training.calibrate.runs import CalibrationError
+from training.labels.basic_answers import BasicAnswers, LabelError, basic_answers
+from training.labels.branches import Branch, Labelled, label
+from training.labels.in_context import ContextCheck, RulesContextCheck
+from training.labels.model_check import ModelContextCheck, open_model_check
+from training.run_card import run_card, write_card
+
+_WRONG = (
+    CalibrationError, DatasetError, EngineUnavailableError, JudgeUnavailableError, LabelError, SettingsError,
+    UnknownModelError, WeightsMissingError,
+)  # fmt: skip
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Label and write. Exit code: 0 written, 1 the engine died on the way, 2 something cannot be used."""
+    options = _parser().parse_args(arguments)
+    try:
+        _label(options)
+    except LanguageModelDiedError as error:
+        print(f"error: the engine died ({error}); --resume goes on with what it had checked", file=sys.stderr)
+        return 1
+    except _WRONG as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"error: {error.filename}: {error.strerror}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def _label(options: argparse.Namespace) -> None:
+    began = time.monotonic()
+    judge = make_judge(options.judge)
+    basics = basic_answers(options.run, options.questions)
+    check: ContextCheck = RulesContextCheck()
+    if options.context_check == "llm":
+        check = open_model_check(options)
+    labelled = label(basics.rows, judge, check)
+    write_rows(options.out, (one.to_row() for one in labelled))
+    figures = summary(labelled, basics)
+    if isinstance(check, ModelContextCheck):
+        figures["model_check"] = check.counts()
+    data = {f"{run.name} {name}": run / name for run in options.run for name in (PREDICTIONS, TRACES)}
+    data |= {"questions": options.questions} if options.questions else {}
+    settings = {"judge": f"{judge.name}@{judge.version}", "context_check": check.name}
+    folder = options.out.with_suffix("")
+    folder.mkdir(parents=True, exist_ok=True)
+    card = write_card(folder, run_card(data, settings, time.monotonic() - began, figures))
+    print("\n".join(table(figures)))
+    print(f"wrote {options.out} and {card}")
+
+
+def summary(labelled: Sequence[Labelled], basics: BasicAnswers) -> dict[str, Any]:
+    """Counts per branch and hittability, of all rows and of each domain."""
+    domains: dict[str, list[Labelled]] = {"all": list(labelled)}
+    for one in labelled:
+        domains.setdefault(one.basic.labels.get("domain", "unknown"), []).append(one)
+    return {
+        "rows": len(labelled),
+        "questions": len({one.basic.query for one in labelled}),
+        "left_out": dict(basics.left_out),
+        "domains": {name: _counts(rows) for name, rows in domains.items()},
+    }
+
+
+def _counts(rows: Sequence[Labelled]) -> dict[str, Any]:
+    counts = Counter(one.branch for one in rows)
+    hits = [one.hittable for one in rows if one.hittable is not None]
+    return {
+        **{branch.value: counts[branch] for branch in Branch},
+        "hittability": round(sum(hits) / len(hits), 3) if hits else None,
+    }
+
+
+def table(figures: dict[str, Any]) -> list[str]:
+    """The summary for a person."""
+    heads = [branch.value for branch in Branch]
+    lines = [f"{'':10}" + "".join(f"{head:>23}" for head in [*heads, "hittability"])]
+    for name, counts in figures["domains"].items():
+        hits = counts["hittability"]
+        lines.append(
+            f"{name:10}"
+            + "".join(f"{counts[head]:>23}" for head in heads)
+            + f"{'-' if hits is None else format(hits, '.3f'):>23}"
+        )
+    lines.append(f"{figures['rows']} rows about {figures['questions']} questions")
+    lines += [f"left out: {count} {reason}" for reason, count in figures["left_out"].items()]
+    if "model_check" in figures:
+        lines.append("context checks by the model: " + json.dumps(figures["model_check"]))
+    return lines
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m training.labels", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--run", type=Path, action="append", required=True, metavar="DIR", help="folder of local_evaluation.py; repeat"
+    )
+    parser.add_argument(
+        "--questions", type=Path, metavar="FILE", help="right answers and labels; default: those that the run saw"
+    )
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="JSON lines for training.lora")
+    parser.add_argument("--judge", choices=JUDGE_NAMES, default="rules", help="is the basic answer right?")
+    parser.add_argument(
+        "--context-check", choices=("rules", "llm"), default="rules", help="can the right answer be had from the text?"
+    )
+    parser.add_argument("--preset", metavar="NAME", help="whose language model is asked with --context-check llm")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="change to the preset; can be repeated"
+    )
+    parser.add_argument("--resume", action="store_true", help="use what the model has checked already")
+    parser.add_argument("--overwrite", action="store_true", help="throw away what the model has checked already")
+    parser.add_argument("--quiet", action="store_true", help="no progress bar")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,152 @@
+"""Finished runs of local_evaluation.py as what the answering model was asked about web pages and what it said first."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agents.answering import normalise
+from agents.contracts import I_DONT_KNOW, WEB
+from agents.datasets import LABEL_FIELDS, read_rows
+from agents.llm import Message
+from evaluation.store import TRACES
+from training.calibrate.runs import FinishedQuestion, read_run
+
+WEB_ANSWER = "answer"
+"""The step of a trace in which the answering model reads the web's context."""
+
+
+class LabelError(ValueError):
+    """Runs that cannot be labelled; the message names the file and says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class BasicAnswer:
+    """One question with the context that it had, exactly as the model was asked (`messages` or `prompt`).
+
+    `answer` is the model's first answer as the evaluator would have been given it, before gates, second looks and
+    P(correct): "i don't know" where it said so, said nothing, or failed. `golds` are the right answers, the official
+    one first, `labels` what the row says of the question (domain and so on).
+    """
+
+    interaction_id: str
+    query: str
+    query_time: str
+    context: str
+    messages: tuple[Message, ...]
+    prompt: str | None
+    answer: str
+    golds: tuple[str, ...]
+    labels: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What a question file says of a question."""
+
+    golds: tuple[str, ...]
+    labels: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class BasicAnswers:
+    """The rows that can be labelled, and why others of the runs cannot: reason -> count."""
+
+    rows: tuple[BasicAnswer, ...]
+    left_out: Mapping[str, int]
+
+
+def basic_answers(runs: Sequence[Path], questions: Path | None = None) -> BasicAnswers:
+    """Read the runs; a prompt that occurs twice, letter by letter, counts once.
+
+    Args:
+        runs: Folders of local_evaluation.py.
+        questions: A question file whose answers and labels replace those that the runs saw, by interaction id; for runs
+            over questions without answers it is needed.
+
+    Raises:
+        LabelError: no question of the runs can be labelled, or a trace is of another version.
+        training.calibrate.runs.CalibrationError: a run's file is missing or a row lacks its key.
+        DatasetError: the question file, or a line of a run, cannot be read.
+    """
+    known = {} if questions is None else _known(questions)
+    rows: dict[object, BasicAnswer] = {}
+    left_out: dict[str, int] = {}
+    for folder in runs:
+        for question in read_run(folder).questions:
+            row = _row(folder, question, known)
+            reason = row if isinstance(row, str) else None
+            if isinstance(row, BasicAnswer):
+                asked = (row.messages, row.prompt)
+                reason = "asked twice in the same words" if asked in rows else None
+                rows.setdefault(asked, row)
+            if reason:
+                left_out[reason] = left_out.get(reason, 0) + 1
+    if not rows:
+        told = ", ".join(f"{count} {reason}" for reason, count in left_out.items())
+        raise LabelError(f"{', '.join(map(str, runs))}: there is nothing to label ({told})")
+    return BasicAnswers(tuple(rows.values()), left_out)
+
+
+def _known(path: Path) -> dict[str, _Known]:
+    return {
+        row["interaction_id"]: _Known(
+            () if row.get("answer") is None else (row["answer"], *row["alt_ans"]),
+            {name: row[name] for name in LABEL_FIELDS if name in row},
+        )
+        for row in read_rows(path)
+    }
+
+
+def _row(folder: Path, question: FinishedQuestion, known: Mapping[str, _Known]) -> BasicAnswer | str:
+    """The row, or why there is none."""
+    record, trace = question.record, question.trace
+    name = record["interaction_id"]
+    own = _Known(question.golds, {field: record[field] for field in LABEL_FIELDS if field in record})
+    facts = known.get(name, own)
+    golds = tuple(gold for gold in facts.golds if gold.strip())
+    if not golds:
+        return "without a right answer"
+    place = f"{folder / TRACES}, question {name}"
+    asked = _field(place, trace, "prompts", dict).get(WEB_ANSWER)
+    if not asked:
+        return "not asked about web pages"
+    said = _field(place, trace, "generations", dict).get(WEB_ANSWER)
+    return BasicAnswer(
+        interaction_id=name,
+        query=_field(place, trace, "query", str),
+        query_time=_field(place, trace, "query_time", str),
+        context=_field(place, trace, "context", str),
+        messages=() if isinstance(asked, str) else tuple(_messages(place, asked)),
+        prompt=asked if isinstance(asked, str) else None,
+        answer=_answer(place, said),
+        golds=golds,
+        labels=facts.labels,
+    )
+
+
+def _field(place: str, data: Mapping[str, Any], name: str, kind: type) -> Any:  # noqa: ANN401 - of that kind
+    value = data.get(name)
+    if not isinstance(value, kind):
+        raise LabelError(f'{place}, field "{name}": expected {kind.__name__}, found {value!r:.60}')
+    return value
+
+
+def _messages(place: str, turns: object) -> Iterator[Message]:
+    if not isinstance(turns, list):
+        raise LabelError(f'{place}, field "prompts.{WEB_ANSWER}": expected a text or a list, found {turns!r:.60}')
+    for turn in turns:
+        known = isinstance(turn, dict) and turn.get("role") in {"system", "user", "assistant"}
+        if not (known and isinstance(turn.get("content"), str)):
+            raise LabelError(f'{place}, field "prompts.{WEB_ANSWER}": expected role and content, found {turn!r:.60}')
+        yield Message(turn["role"], turn["content"])
+
+
+def _answer(place: str, generation: object) -> str:
+    if not isinstance(generation, dict) or not isinstance(generation.get("text"), str):
+        raise LabelError(
+            f'{place}, field "generations.{WEB_ANSWER}": expected an object with text, found {generation!r:.60}'
+        )
+    if generation.get("finish_reason") in {"error", "deadline"}:
+        return I_DONT_KNOW
+    return normalise(generation["text"], WEB).text

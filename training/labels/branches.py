@@ -1,0 +1,111 @@
+"""Which label a question gets: db3 section 2.4, steps 1, 3.1, 3.2.1 and 3.2.2."""
+
+import enum
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from agents.contracts import I_DONT_KNOW, INVALID_QUESTION
+from evaluation.judge import Claim, Judge, Verdict, judge_claims
+from evaluation.trim import official_trim
+from training.examples import TrainingExample
+from training.labels.basic_answers import BasicAnswer
+from training.labels.gold import best_gold
+from training.labels.in_context import ContextCheck, Finding
+
+
+class Branch(enum.StrEnum):
+    """The step of the paper that decided."""
+
+    INVALID = "invalid question"
+    """Step 1: the question rests on a false premise."""
+    RIGHT = "right"
+    """Step 3.1: the basic answer is right."""
+    IN_CONTEXT = "wrong, in context"
+    """Step 3.2.2: it is wrong or missing, but the context tells the right one."""
+    NOT_IN_CONTEXT = "wrong, not in context"
+    """Step 3.2.1: it is wrong or missing, and the context does not tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """A basic answer with its label. `finding` is None where nobody looked into the context."""
+
+    basic: BasicAnswer
+    verdict: Verdict
+    branch: Branch
+    completion: str
+    finding: Finding | None
+
+    @property
+    def hittable(self) -> bool | None:
+        """The answer can be had from this context (MARAGS): it is there, or was given. None for false premises."""
+        if self.branch is Branch.INVALID:
+            return None
+        return self.branch is Branch.RIGHT or bool(self.finding and self.finding.found)
+
+    def to_row(self) -> dict[str, Any]:
+        """The line of the file: a training example, and what the label was made of."""
+        basic = self.basic
+        example = TrainingExample(
+            completion=self.completion,
+            messages=basic.messages,
+            prompt=basic.prompt,
+            groups=(basic.query,),  # two retrievals for one question fall into one fold
+            source=self.branch.value,
+            query=basic.query,
+            answers=basic.golds,
+        )
+        return example.to_row() | {
+            "interaction_id": basic.interaction_id,
+            "branch": self.branch.value,
+            "basic_answer": basic.answer,
+            "verdict": self.verdict.value,
+            "gold_in_context": self.finding.found if self.finding else None,
+            "why": self.finding.why if self.finding else None,
+            "hittable": self.hittable,
+            **basic.labels,
+        }
+
+
+def label(basics: Sequence[BasicAnswer], judge: Judge, check: ContextCheck) -> list[Labelled]:
+    """One label for each basic answer that can be judged, in order.
+
+    The context is looked into where the basic answer is wrong or missing; a check that costs nothing
+    (`ContextCheck.free`) looks into all, which tells how many answers were there to be read.
+    """
+    trim = official_trim().cut
+    judged = judge_claims(judge, [Claim(basic.query, basic.golds, basic.answer) for basic in basics], trim)
+    verdicts = [judgement.verdict for judgement in judged]
+    open_ones = [
+        number
+        for number, (basic, verdict) in enumerate(zip(basics, verdicts, strict=True))
+        if verdict is not Verdict.UNSCORED
+        and (check.free or verdict is not Verdict.CORRECT)
+        and not (_says(basic, INVALID_QUESTION) or _says(basic, I_DONT_KNOW))
+    ]
+    found = dict(zip(open_ones, check.look([basics[number] for number in open_ones]), strict=True))
+    return [
+        _labelled(basic, verdict, found.get(number))
+        for number, (basic, verdict) in enumerate(zip(basics, verdicts, strict=True))
+        if verdict is not Verdict.UNSCORED
+    ]
+
+
+def _says(basic: BasicAnswer, phrase: str) -> bool:
+    """The right answer is one of the fixed phrases; a few questions of CRAG have no other than "i don't know"."""
+    return any(gold.strip().lower() == phrase for gold in basic.golds)
+
+
+def _labelled(basic: BasicAnswer, verdict: Verdict, finding: Finding | None) -> Labelled:
+    if _says(basic, INVALID_QUESTION):
+        return Labelled(basic, verdict, Branch.INVALID, INVALID_QUESTION, None)
+    if verdict is Verdict.CORRECT:
+        return Labelled(basic, verdict, Branch.RIGHT, _gold(basic), finding)
+    if finding is not None and finding.found:
+        return Labelled(basic, verdict, Branch.IN_CONTEXT, _gold(basic), finding)
+    return Labelled(basic, verdict, Branch.NOT_IN_CONTEXT, I_DONT_KNOW, finding)
+
+
+def _gold(basic: BasicAnswer) -> str:
+    return official_trim().cut(best_gold(basic.query, basic.golds, basic.context))

@@ -1,0 +1,98 @@
+"""The right answer as a model should say it: of several texts the one that stands in the context, in its short form."""
+
+import re
+from collections.abc import Iterator
+
+from evaluation.judge import Claim, RulesJudge, Verdict
+from evaluation.judge.case import Case
+from evaluation.judge.numbers import Number, numbers, same_number
+from evaluation.judge.text import NUMBER_WORDS, clean, content, found_in, position_of, recall, tokens
+
+_COPULA = re.compile(r"\s(?:is|are|was|were)\s", re.IGNORECASE)
+_VERB = re.compile(r"\s(?:is|are|was|were|has|have|had|won|wins|holds?)\s", re.IGNORECASE)
+_REMARK = re.compile(
+    r",?\s(?:with|while|which|who|where|directed|starring|released|compared|making|at the age of)\b.*|,\s(?:in|as)\b.*",
+    re.DOTALL,
+)
+_BY = re.compile(r"^\w+(?:ed|en|ne)\s(?:and \w+ )?by\s")
+_ASKS_COUNT = re.compile(
+    r"\bhow (?:many|much)\b|\bwhat (?:is|was|are|were) the (?:total |adjusted )?\w* ?(?:number|price)\b"
+)
+_ASKS_WHICH = re.compile(r"^(?:in [^,]+, )?(?:who|which|what)\b|\bwhich\b")
+_COUNT = re.compile(
+    rf"[$€£]?\d[\d,]*(?:\.\d+)?(?:\s?%|\s(?:thousand|million|billion|trillion)\b)?|\b(?:{'|'.join(NUMBER_WORDS)})\b"
+)
+_ASKS_MEANING = re.compile(r"what (?:is|are) (?:an? )?[\w-]+(?: [\w-]+)?\W*$|what does [\w-]+ mean")
+"""Answered by the whole sentence."""
+_DENIES = re.compile(r"\b(?:never|not|no|none)\b|n't\b")
+_ASKS_TWO_THINGS = re.compile(r"\band (?:what|when|who|which|where|how)\b")
+_RESTATED = 0.5
+"""Share of the question's words that the other side of a gold sentence's verb must say again."""
+_JUDGE = RulesJudge()
+
+
+def best_gold(query: str, golds: tuple[str, ...], context: str) -> str:
+    """The label: the first text that stands in the context word by word, else the official one, in its short form."""
+    given = tokens(context)
+    literal = [gold for gold in golds if tokens(gold) and position_of(tokens(gold), given) >= 0]
+    return short_form(query, (literal or list(golds))[0])
+
+
+def short_form(query: str, gold: str) -> str:
+    """What a gold sentence answers: its number, or the side of its verb that the question does not say already.
+
+    Only where the rules judge calls that part right; any other gold, and a sentence that does not divide so, stays as
+    it is: a long label is no wrong label.
+    """
+    gold = gold.strip()
+    case = Case(query, gold, "")
+    if not case.is_sentence or _ASKS_TWO_THINGS.search(query.lower()):
+        return gold
+    for part in _parts(case):
+        if part and _JUDGE.judge([Claim(query, (gold,), part)])[0].verdict is Verdict.CORRECT:
+            return part
+    return gold
+
+
+def _parts(case: Case) -> Iterator[str]:
+    gold = case.gold.rstrip(" .")
+    if _ASKS_COUNT.search(case.query.lower()):
+        yield from _count(case)
+        return
+    if not _ASKS_WHICH.search(case.query.lower()) or _ASKS_MEANING.match(case.query.lower()):
+        return
+    for verb in _VERB.finditer(gold):
+        subject, rest = gold[: verb.start()], gold[verb.end() :]
+        if "," not in subject and _is_new(case, subject) and _restates(case, rest):
+            yield subject
+        break
+    for verb in reversed(list(_COPULA.finditer(gold))):
+        subject, rest = gold[: verb.start()], _BY.sub("", _REMARK.sub("", gold[verb.end() :]))
+        if _restates(case, subject) and _is_new(case, rest):
+            yield rest
+
+
+def _count(case: Case) -> Iterator[str]:
+    """The one number that the question does not say already, as it is written."""
+    asked = numbers(case.query)
+    told = [number for number in case.gold_numbers if not _is_said(number, asked)]
+    written = [text for text in _COUNT.findall(case.gold) if not _is_said((*numbers(text), None)[0], asked)]
+    if len(told) == len(written) == 1 and not _DENIES.search(case.gold.lower()) and not told[0].year_like:
+        yield written[0].strip(" ,")
+
+
+def _is_said(number: Number | None, asked: list[Number]) -> bool:
+    return number is None or any(same_number(number, one) for one in asked)
+
+
+def _is_new(case: Case, part: str) -> bool:
+    """It says nothing but what the question does not, or it is one of the options that the question offers."""
+    own = content(tokens(part))
+    said = [token for token in own if found_in(token, case.query_tokens)]
+    offered = " or " in case.query.lower() and position_of(tokens(part), case.query_tokens) >= 0
+    return bool(own) and (not said or offered)
+
+
+def _restates(case: Case, part: str) -> bool:
+    asked = [token for token in content(case.query_tokens) if token not in {"name", "tell"}]
+    return recall(asked, tokens(clean(part))) >= _RESTATED

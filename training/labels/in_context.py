@@ -1,0 +1,275 @@
+"""Is the right answer to be had from the context? By rules; `model_check` asks a language model (db3's p_context).
+
+What the rules do with each kind of answer:
+
+* A name, title or phrase must stand in a passage word by word, or with all its words within three sentences; a person
+  also without middle names.
+* A number must stand there as the same number, a date as the same day, a length of time as the same seconds, in any
+  notation. Numbers below 100 stand in any text by chance: they count only within three sentences that hold half of the
+  question's telling words; other answers need a fifth of those in their passage.
+* Of a set every item must stand somewhere in the context; of a sentence its numbers and most of its telling words must
+  stand in one passage.
+* Yes and no, and options that the question itself names, are never in the text as such. The text must speak of what is
+  asked: for yes and no one passage with nearly all telling words, among them most of those that its title does not
+  hold already; for a choice each option in a passage with half of the rest of the question and a number or a word that
+  compares. Whether that settles the matter no rule can tell: a language model can.
+* An answer that has to be computed from the context counts as not there.
+"""
+
+import functools
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from evaluation.judge.case import Case
+from evaluation.judge.dates import dates
+from evaluation.judge.numbers import Number, numbers, same_number
+from evaluation.judge.quantities import durations
+from evaluation.judge.sets import gold_items
+from evaluation.judge.text import STOP_WORDS, clean, content, found_in, position_of, recall, tokens, words
+from training.labels.basic_answers import BasicAnswer
+from training.labels.gold import short_form
+
+
+class Finding(NamedTuple):
+    """Whether the right answer can be had from the context, and why in half a sentence."""
+
+    found: bool
+    why: str
+
+
+class ContextCheck(Protocol):
+    """Looks for right answers in contexts. `name` goes into the run card; `free`: it costs no time worth saving."""
+
+    @property
+    def name(self) -> str:
+        """The check and its version."""
+
+    @property
+    def free(self) -> bool:
+        """Whether rows may be checked whose label does not depend on it."""
+
+    def look(self, basics: Sequence[BasicAnswer]) -> list[Finding]:
+        """One finding per row, in order."""
+
+
+_DOC = re.compile(r"<doc(?P<marks>[^>]*)>(?P<body>.*?)(?:</doc>|(?=<doc\b)|\Z)", re.DOTALL)
+_TITLE = re.compile(r'\btitle="(?P<title>[^"]*)"')
+_MARKUP = re.compile(r"\*{1,3}|_{2,3}")
+"""Markdown that may stand between two words without a blank."""
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
+_YES_NO = re.compile(r"\W*(?:yes|no)\b\W*(?:$|,)")
+_COMPARES = re.compile(
+    r"\b(?:more|most|less|least|fewer|than|first|last|earlier|later|better|best|highest|lowest|largest|smallest|biggest"
+    r"|longest|oldest|youngest|higher|lower|larger|smaller|bigger|longer|older|younger)\b"
+)
+_DIGIT = re.compile(r"\d")
+_OPTIONS = re.compile(r"[,:;?]|\bor\b|\band\b|\bbetween\b")
+_GENERIC = frozenset(
+    words("doe tell name please know say many much ever can could would will should list give find me")
+)
+"""Words of asking, which no text needs to repeat."""
+NEEDED_BESIDE_COMMON = 0.5
+NEEDED_BESIDE_RARE = 0.2
+NEEDED_FOR_YES_OR_NO = 0.8
+NEEDED_FOR_CHOICE = 0.5
+NEEDED_OF_SENTENCE = 0.7
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A passage of the context: its title and its text."""
+
+    title: str
+    body: str
+
+    @property
+    def whole(self) -> str:
+        """Title and text."""
+        return f"{self.title}\n{self.body}"
+
+    @functools.cached_property
+    def windows(self) -> list[str]:
+        """Each sentence with its neighbours, under the title."""
+        sentences = [part for part in _SENTENCE_END.split(self.body) if part.strip()]
+        return [f"{self.title}\n{' '.join(sentences[max(0, n - 1) : n + 2])}" for n in range(len(sentences))]
+
+
+def passages(context: str) -> list[Passage]:
+    """The passages between `<doc>` marks; the whole context as one where it has none."""
+    found = []
+    for match in _DOC.finditer(context):
+        title = _TITLE.search(match["marks"])
+        found.append(Passage(title["title"] if title else "", _MARKUP.sub(" ", match["body"])))
+    return found or [Passage("", _MARKUP.sub(" ", context))]
+
+
+class RulesContextCheck:
+    """The rules of this module: instant, and the same verdict every time."""
+
+    name = "rules@1"
+    free = True
+
+    def look(self, basics: Sequence[BasicAnswer]) -> list[Finding]:
+        """One finding per row, in order."""
+        return [gold_in_context(basic.query, basic.golds, basic.context) for basic in basics]
+
+
+def gold_in_context(query: str, golds: Sequence[str], context: str) -> Finding:
+    """The first right answer that can be had from the context, else what was missing for the official one."""
+    there = passages(context)
+    findings = [_look(Case(query, short_form(query, gold), ""), there) for gold in golds]
+    return next((finding for finding in findings if finding.found), findings[0])
+
+
+def _look(case: Case, there: Sequence[Passage]) -> Finding:
+    if not case.gold_tokens:
+        return Finding(False, "there is no right answer")
+    if _YES_NO.match(clean(case.gold)):
+        return _about_yes_or_no(case, there)
+    if not (case.new_in_gold or case.gold_numbers or dates(case.gold)):
+        return _about_choice(case, there)
+    items = gold_items(case)
+    if items is not None:
+        given = [tokens(passage.whole) for passage in there]
+        missing = [" ".join(item) for item in items if not any(recall(item, one) == 1.0 for one in given)]
+        return Finding(not missing, f'"{missing[0]}" is missing' if missing else "all items are there")
+    return _beside(case, there)
+
+
+def _telling(case: Case) -> list[str]:
+    """The question's words that a text about it would hold."""
+    return [token for token in dict.fromkeys(content(case.query_tokens)) if token not in _GENERIC]
+
+
+def _about_yes_or_no(case: Case, there: Sequence[Passage]) -> Finding:
+    wanted = _telling(case)
+    best = 0.0
+    for passage in there:
+        asked = [token for token in wanted if not found_in(token, tokens(passage.title))]
+        if recall(asked, tokens(passage.body)) >= NEEDED_FOR_YES_OR_NO - 0.1:
+            best = max(best, recall(wanted, tokens(passage.whole)))
+    return Finding(best >= NEEDED_FOR_YES_OR_NO, f"a passage speaks of {best:.0%} of what is asked")
+
+
+def _about_choice(case: Case, there: Sequence[Passage]) -> Finding:
+    """Every option must be spoken of; the options are the gold answer and the question's other part around "or"."""
+    options = _options(case)
+    named = {token for option in options for token in option}
+    asked = [token for token in _telling(case) if token not in named and not _COMPARES.match(token)]
+    missing = [" ".join(option) for option in options if not any(_compares(option, asked, one) for one in there)]
+    return Finding(not missing, f'nothing to compare "{missing[0]}" by' if missing else "all options are compared")
+
+
+def _options(case: Case) -> list[list[str]]:
+    parts = [content(tokens(part)) for part in _OPTIONS.split(clean(case.query))]
+    gold = content(case.gold_tokens)
+    around = [number for number, part in enumerate(parts) if part and recall(gold, part) == 1.0]
+    if not around:
+        return [gold]
+    place = around[-1]
+    beside = [parts[n] for n in (place - 1, place + 1) if 0 <= n < len(parts) and 0 < len(parts[n]) <= 6]
+    return [gold, *beside[-1:]]
+
+
+def _compares(option: Sequence[str], asked: Sequence[str], passage: Passage) -> bool:
+    given = tokens(passage.whole)
+    spoken_of = recall(option, given) == 1.0 and recall(asked, given) >= NEEDED_FOR_CHOICE
+    body = clean(passage.body)
+    return spoken_of and bool(_COMPARES.search(body) or _DIGIT.search(body))
+
+
+def _beside(case: Case, there: Sequence[Passage]) -> Finding:
+    """The answer in a passage that has something to do with the question."""
+    common = _is_common(case)
+    wanted = [token for token in _telling(case) if case.is_sentence or token not in case.gold_tokens]
+    shares = [recall(wanted, tokens(text)) for passage in there for text in _holding(case, passage, common)]
+    if not shares:
+        return Finding(False, "no passage holds the answer")
+    needed = NEEDED_BESIDE_COMMON if common else NEEDED_BESIDE_RARE
+    return Finding(max(shares) >= needed, f"the answer stands beside {max(shares):.0%} of the question's telling words")
+
+
+def _is_common(case: Case) -> bool:
+    """Any text may hold it by chance: a small whole number."""
+    small = all(number.step == 1 and abs(number.value) < 100 for number in case.gold_numbers)
+    return _is_number(case) and small and not case.is_sentence
+
+
+def _is_number(case: Case) -> bool:
+    """A number with its unit, and no name with a number in it."""
+    named = [token for token in content(case.gold_tokens) if not token[0].isdigit()]
+    return bool(case.gold_numbers) and (case.asks_for_number or not named)
+
+
+def _holding(case: Case, passage: Passage, common: bool) -> Iterator[str]:
+    """The texts of a passage that hold the answer, as large as the kind of answer allows."""
+    if common and not _is_of_the_year(case, passage):
+        return
+    if common or not _is_quantity(case):
+        yield from (window for window in passage.windows if _holds(case, window, common))
+    if not common and _holds_in_order(case, passage.whole):
+        yield passage.whole
+
+
+def _is_of_the_year(case: Case, passage: Passage) -> bool:
+    """The passage names every year that the question names: a season has other numbers than the next one."""
+    there = _numbers(passage.whole)
+    return all(any(same_number(year, one) for one in there) for year in numbers(case.query) if year.year_like)
+
+
+def _is_quantity(case: Case) -> bool:
+    return bool(dates(case.gold)) or _is_number(case)
+
+
+def _holds(case: Case, text: str, common: bool) -> bool:
+    return _holds_in_order(case, text) if common else recall(content(case.gold_tokens), tokens(text)) == 1.0
+
+
+def _holds_in_order(case: Case, text: str) -> bool:
+    if days := dates(case.gold):
+        return days <= dates(text)
+    if _same_time(case, text):
+        return True
+    if (case.is_sentence or _is_number(case)) and not _holds_numbers(case, text):
+        return False
+    given = tokens(text)
+    if case.is_sentence:
+        return recall(case.new_in_gold or content(case.gold_tokens), given) >= NEEDED_OF_SENTENCE
+    if _is_number(case):
+        return True
+    return position_of(case.gold_tokens, given) >= 0 or _is_named(content(case.gold_tokens), given)
+
+
+def _is_named(name: Sequence[str], given: Sequence[str]) -> bool:
+    """First and last name with at most two others between them, whatever middle names the right answer has."""
+    if not 3 <= len(name) <= 4:
+        return False
+    firsts = [place for place, token in enumerate(given) if token == name[0]]
+    return any(name[-1] in given[place + 1 : place + 4] for place in firsts)
+
+
+def _same_time(case: Case, text: str) -> bool:
+    wanted, rest = durations(case.gold)
+    if len(wanted) != 1 or set(content(tokens(rest))) - STOP_WORDS:
+        return False
+    return any(abs(seconds - wanted[0]) <= 0.01 * wanted[0] for seconds in durations(text)[0])
+
+
+def _holds_numbers(case: Case, text: str) -> bool:
+    there = _numbers(text)
+    return all(any(_same(number, other) for other in there) for number in case.gold_numbers)
+
+
+def _numbers(text: str) -> list[Number]:
+    """The numbers of a text, and the years of its dates."""
+    return [*numbers(text), *(Number(float(day.year), 1.0) for day in dates(text))]
+
+
+def _same(gold: Number, found: Number) -> bool:
+    """The same number; a rounded one only where it still has three digits."""
+    if gold.ordinal != found.ordinal or not same_number(gold, found):
+        return False
+    exact = abs(gold.value - found.value) <= 1e-9 * max(1.0, abs(gold.value))
+    return exact or abs(found.value) >= 100 * found.step

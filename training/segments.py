@@ -1,0 +1,67 @@
+"""Questions with the segments that a search found become questions of local_evaluation.py: each segment a page.
+
+    python -m training.segments --contexts FILE --out questions.jsonl
+
+A row of FILE holds a question and its `segments`, a list of ``{score, text}`` with the page's title before a line with
+a colon. A question that the file has twice, with the segments of two searches, is asked twice.
+"""
+
+import argparse
+import html
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from agents.datasets import DatasetError, read_records, write_rows
+
+DEFAULT_FILE = Path(__file__).parents[2] / "shared/data/crag/contexts_split0_a.jsonl.bz2"
+
+
+def questions_of(path: Path) -> Iterator[dict[str, Any]]:
+    """The rows of the file with `search_results`, in the order of the search.
+
+    Raises:
+        DatasetError: a row has no segments; the message names file, line and field.
+    """
+    for record in read_records(path):
+        row = {name: value for name, value in record.data.items() if name not in {"segments", "run", "split"}}
+        segments = record.data.get("segments")
+        if not isinstance(segments, list):
+            raise DatasetError(f'{record.place}, field "segments": expected a list of segments')
+        yield {**row, "search_results": [_page(str(s["text"]), rank) for rank, s in enumerate(segments)]}
+
+
+def _page(segment: str, rank: int) -> dict[str, str]:
+    title, colon, body = segment.partition("\n:\n")
+    if not colon:
+        title, body = "", segment
+    # Two blanks at the end of a line are a break in Markdown; other line ends are those of a narrow column.
+    lines = "<br>".join(html.escape(line) for line in body.split("  \n"))
+    paragraphs = "".join(f"<p>{text}</p>" for text in lines.split("\n\n") if text.strip())
+    return {
+        "page_name": title,
+        "page_url": f"https://segments.example/{rank}",
+        "page_snippet": "",
+        "page_result": f"<html><body><main>{paragraphs}</main></body></html>",
+        "page_last_modified": "",
+    }
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write the question file; the exit code is 1 where the input cannot be read."""
+    parser = argparse.ArgumentParser(prog="python -m training.segments", description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--contexts", type=Path, default=DEFAULT_FILE, help="rows with segments (default: %(default)s)")
+    parser.add_argument("--out", type=Path, required=True, help="JSON lines for local_evaluation.py --dataset")
+    options = parser.parse_args(arguments)
+    try:
+        options.out.parent.mkdir(parents=True, exist_ok=True)
+        write_rows(options.out, questions_of(options.contexts))
+    except (DatasetError, OSError) as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
