@@ -134,15 +134,15 @@ class KnowledgeGraphPath:
         if outcome is None or written.program is None:
             said = "the calls were dropped" if written.program is None else "the writer expects no answer in the graph"
             return replace(base, calls=("None",) if written.program is not None else (), events=(*base.events, said))
-        results = _told(outcome.results)
+        facts = facts_of(outcome.results)
         answer = self._answer(query, written.domain, written.program, outcome.results)
-        longest = self._settings.max_fact_tokens // max(1, len(results))
+        longest = self._settings.max_fact_tokens // max(1, len(facts))
         asked_for = [result for result in outcome.results if not result.refines]
         failed = [result for result in outcome.results if result.status in {Status.KG_DOWN, Status.INVALID}]
         return replace(
             base,
             calls=tuple(result.call for result in outcome.results if result.call),
-            facts=tuple(self._fact(result, longest) for result in results),
+            facts=tuple(replace(fact, text=self._model.truncate(fact.text, longest)) for fact in facts),
             direct_answer=answer.text if answer else None,
             direct_reason=answer.reason if answer else JUST_THE_VALUE,
             statuses=tuple(result.status for result in outcome.results),
@@ -158,15 +158,12 @@ class KnowledgeGraphPath:
         today = query.asked_at.date() if query.asked_at else None
         return derived_answer(query.text, domain, program, results, today) if self._settings.derived_answers else None
 
-    def _fact(self, result: Result, longest: int) -> Fact:
-        said = " ".join((result.text, *result.explanation)).strip()
-        if result.status is Status.NOT_FOUND:
-            said = f"Not found: {said}"
-        return Fact(self._model.truncate(said, longest), f"knowledge graph: {result.call}")
 
+def facts_of(results: Sequence[Result]) -> tuple[Fact, ...]:
+    """What results say, in sentences: what was found or is known not to be.
 
-def _told(results: Sequence[Result]) -> list[Result]:
-    """The results that answer: found or known not to be; of a call and the sort after it, only the last."""
+    Of a call and the sort after it, only the last is told.
+    """
     told: list[Result] = []
     for result in results:
         if result.status not in {Status.OK, Status.NOT_FOUND}:
@@ -174,4 +171,9 @@ def _told(results: Sequence[Result]) -> list[Result]:
         if result.refines and told:
             told.pop()
         told.append(result)
-    return told
+    return tuple(Fact(_said(result), f"knowledge graph: {result.call}") for result in told)
+
+
+def _said(result: Result) -> str:
+    said = " ".join((result.text, *result.explanation)).strip()
+    return f"Not found: {said}" if result.status is Status.NOT_FOUND else said

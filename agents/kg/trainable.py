@@ -1,0 +1,62 @@
+"""The door for training: the language, the schema and the steps by which questions with calls are made and executed."""
+
+from agents.kg.client import KgClient
+from agents.kg.companies import nicknames
+from agents.kg.derive import derived_answer
+from agents.kg.direct import direct_answer
+from agents.kg.executor import Executor, Outcome, Task
+from agents.kg.language import (
+    Argument,
+    Average,
+    Call,
+    Condition,
+    KgQueryError,
+    Operator,
+    Program,
+    Sort,
+    Statement,
+    parse,
+    render,
+)
+from agents.kg.names import fold
+from agents.kg.path import facts_of
+from agents.kg.results import Result, Status, Value
+from agents.kg.schema import Domain, ParameterKind, load_schema
+from agents.kg.teams import League, team_spelling
+from agents.kg.writing import load_bank
+from agents.kg.writing.prompt import write_prompt
+from agents.kg.writing.similar import ExampleIndex
+
+__all__ = [
+    "Argument",
+    "Average",
+    "Call",
+    "Condition",
+    "Domain",
+    "ExampleIndex",
+    "Executor",
+    "KgClient",
+    "KgQueryError",
+    "League",
+    "Operator",
+    "Outcome",
+    "ParameterKind",
+    "Program",
+    "Result",
+    "Sort",
+    "Statement",
+    "Status",
+    "Task",
+    "Value",
+    "derived_answer",
+    "direct_answer",
+    "facts_of",
+    "fold",
+    "load_bank",
+    "load_schema",
+    "nicknames",
+    "parse",
+    "render",
+    "team_spelling",
+    "write_prompt",
+]

@@ -1,0 +1,95 @@
+"""Programs carried out by the agent's own executor against a server, and what the agent would show of the results."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+
+from agents.contracts import Fact
+from agents.deadline import Deadline
+from agents.kg.trainable import (
+    Domain,
+    Executor,
+    KgClient,
+    Outcome,
+    Program,
+    Result,
+    Status,
+    Task,
+    Value,
+    derived_answer,
+    direct_answer,
+    facts_of,
+)
+from agents.settings import KgClientSettings, KgLimits
+from mock_api import serve
+from training.api_pairs.graph import Graph
+
+BATCH = 64
+SECONDS_PER_BATCH = 120.0
+_ATTEMPTS = 3
+"""On a busy machine even a server in this process is late now and then; the same seed must give the same rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Executed:
+    """What a program gave: `found` if every statement gave something."""
+
+    results: tuple[Result, ...]
+
+    @property
+    def found(self) -> bool:
+        """Whether every statement found something, and all of it could be read."""
+        return bool(self.results) and all(one.status is Status.OK and not one.partial for one in self.results)
+
+    @property
+    def values(self) -> tuple[Value, ...]:
+        """The values of the statements, in their order."""
+        return tuple(value for result in self.results for value in result.values)
+
+    @property
+    def facts(self) -> tuple[Fact, ...]:
+        """What the agent tells its answering model, before anything is shortened."""
+        return facts_of(self.results)
+
+    def answer(self, question: str, domain: Domain, program: Program, asked_at: datetime | None) -> str | None:
+        """The answer that the agent's rules make of the results, if they make one."""
+        said = direct_answer(question, domain, program, self.results)
+        if said is not None:
+            return said
+        derived = derived_answer(question, domain, program, self.results, asked_at.date() if asked_at else None)
+        return derived.text if derived else None
+
+
+def _is_down(outcome: Outcome) -> bool:
+    return any(result.status is Status.KG_DOWN for result in outcome.results)
+
+
+class Bench:
+    """An executor for each of some graphs."""
+
+    def __init__(self, executors: Sequence[Executor]) -> None:
+        self._executors = executors
+
+    def run(self, tasks: Sequence[Task], graph: int = 0) -> list[Executed]:
+        """What each program gives in the graph of that number."""
+        done: dict[int, Outcome] = {}
+        for _ in range(_ATTEMPTS):
+            missing = [place for place in range(len(tasks)) if place not in done or _is_down(done[place])]
+            for start in range(0, len(missing), BATCH):
+                batch = missing[start : start + BATCH]
+                outcomes = self._executors[graph].run_batch([tasks[p] for p in batch], Deadline(SECONDS_PER_BATCH))
+                done |= zip(batch, outcomes, strict=True)
+        return [Executed(done[place].results) for place in range(len(tasks))]
+
+
+@contextmanager
+def bench_of(graphs: Sequence[Graph]) -> Iterator[Bench]:
+    """Serve the graphs in this process while it lasts."""
+    with ExitStack() as stack:
+        executors = []
+        for graph in graphs:
+            address = stack.enter_context(serve(graph.folder))
+            client = stack.enter_context(KgClient(address, KgClientSettings(read_seconds=30.0)))
+            executors.append(Executor(client, KgLimits()))
+        yield Bench(executors)

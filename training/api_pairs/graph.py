@@ -1,0 +1,185 @@
+"""What a graph knows, read from its folder of tables (the layout of the official server): where sampling starts.
+
+Nothing is answered from here: what a sampled program gives is what the agent's executor finds through the server.
+"""
+
+import csv
+import json
+import tarfile
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+SHARED = Path(__file__).parents[2].parent / "shared/data/kg"
+PACKED_GRAPH = SHARED / "cragkg_json.tar.xz"
+OWN_GRAPH = Path(__file__).parents[2] / "mock_api/graph"
+
+Record = dict[str, Any]
+
+
+class GraphFolderError(ValueError):
+    """A folder is not one of graph tables; the message says what is missing."""
+
+
+class Graph:
+    """The tables of one folder. A missing table is an empty one; a folder with none of the domains is an error."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        if not any((folder / domain).is_dir() for domain in ("movie", "finance", "music", "sports", "open")):
+            raise GraphFolderError(
+                f"{folder}: no graph: none of the folders movie, finance, music, sports, open is there"
+            )
+
+    def _json(self, name: str, empty: Any) -> Any:  # noqa: ANN401 - what a JSON file holds
+        path = self.folder / name
+        if not path.is_file():
+            return empty
+        try:
+            return json.loads(path.read_text(encoding="utf-8"))
+        except (UnicodeDecodeError, json.JSONDecodeError) as error:
+            raise GraphFolderError(f"{path}: not JSON: {error}") from None
+
+    def size(self, domain: str) -> int:
+        """How many things of a domain there are to ask about."""
+        things = {
+            "movie": self.films,
+            "finance": self.prices,
+            "music": self.artists,
+            "sports": self.soccer_games or self.nba_games,
+            "open": self.articles,
+        }
+        return len(things[domain])
+
+    @cached_property
+    def films(self) -> list[Record]:
+        """Films with unmistakable titles."""
+        records = [film for film in self._json("movie/movie_db.json", {}).values() if film.get("title")]
+        return [film for film in records if _speakable(film["title"])]
+
+    @cached_property
+    def film_titles(self) -> dict[int, str]:
+        """The title of each film's number."""
+        return {film["id"]: film["title"] for film in self.films if "id" in film}
+
+    @cached_property
+    def persons(self) -> list[Record]:
+        """People of the film world."""
+        return [one for one in self._json("movie/person_db.json", {}).values() if _speakable(one.get("name") or "")]
+
+    @cached_property
+    def oscars(self) -> list[Record]:
+        """All Oscar nominations, by year."""
+        years = self._json("movie/year_db.json", {})
+        return [award for year in sorted(years) for award in years[year].get("oscar_awards") or () if award.get("film")]
+
+    @cached_property
+    def companies(self) -> dict[str, str]:
+        """The listing's name of each ticker."""
+        path = self.folder / "finance/company_name.dict"
+        if not path.is_file():
+            return {}
+        with path.open(encoding="utf-8", newline="") as lines:
+            return {row["Symbol"]: row["Name"] for row in csv.DictReader(lines)}
+
+    @cached_property
+    def prices(self) -> dict[str, dict[str, Record]]:
+        """Ticker -> day ``YYYY-MM-DD`` -> Open, High, Low, Close, Volume as far as they are known."""
+        raw = self._json("finance/finance_price.json", {})
+        return {ticker: {day[:10]: cells for day, cells in days.items()} for ticker, days in raw.items() if days}
+
+    @cached_property
+    def prices_now(self) -> list[str]:
+        """Tickers whose price within the day is known."""
+        return sorted(self._json("finance/finance_detailed_price.json", {}))
+
+    @cached_property
+    def dividends(self) -> dict[str, list[str]]:
+        """Ticker -> days of dividends."""
+        raw = self._json("finance/finance_dividend.json", {})
+        return {ticker: sorted(day[:10] for day in days) for ticker, days in raw.items() if days}
+
+    @cached_property
+    def company_facts(self) -> dict[str, Record]:
+        """Ticker -> key figures."""
+        facts: dict[str, Record] = {t: dict(facts) for t, facts in self._json("finance/finance_info.json", {}).items()}
+        for ticker, value in self._json("finance/finance_marketcap.json", {}).items():
+            facts.setdefault(ticker, {})["marketCap"] = value
+        return facts
+
+    @cached_property
+    def artists(self) -> list[Record]:
+        """Artists and bands, each with its name."""
+        raw = self._json("music/artist_dict_simplified.json", {})
+        works = self._json("music/artist_work_dict.json", {})
+        found = [{"name": name, **facts, "works": works.get(name, [])} for name, facts in raw.items()]
+        known = {artist["name"] for artist in found}
+        found += [{"name": name, "works": songs} for name, songs in works.items() if name not in known]
+        return [artist for artist in found if _speakable(artist["name"])]
+
+    @cached_property
+    def songs(self) -> dict[str, Record]:
+        """Songs and albums by title."""
+        raw = self._json("music/song_dict_simplified.json", {})
+        return {title: facts for title, facts in raw.items() if _speakable(title)}
+
+    @cached_property
+    def grammys(self) -> list[Record]:
+        """Grammy awards."""
+        awards: list[Record] = self._json("music/grammy_df.json", [])
+        return awards
+
+    @cached_property
+    def charts(self) -> dict[str, list[str]]:
+        """Song of the Hot 100 -> the days on which it was there."""
+        raw = self._json("music/song_dict_hot100.json", {})
+        return {song: sorted(days) for song, days in raw.items() if days}
+
+    @cached_property
+    def nba_games(self) -> list[Record]:
+        """NBA games."""
+        games: list[Record] = self._json("sports/nba_game.json", [])
+        return games
+
+    @cached_property
+    def soccer_games(self) -> list[Record]:
+        """Games of soccer clubs, one row for each of the two."""
+        games: list[Record] = self._json("sports/soccer_team_match_stats.json", [])
+        return games
+
+    @cached_property
+    def articles(self) -> list[tuple[str, Record]]:
+        """Title and info box of each article."""
+        path = self.folder / "open/kg.jsonl"
+        if not path.is_file():
+            return []
+        lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+        return [(title, record.get("summary_structured") or {}) for title, record in lines if record]
+
+
+def _speakable(name: str) -> bool:
+    """Whether a name can stand in a question: not too long, with letters or digits, nothing that would end it."""
+    return 1 < len(name) <= 60 and any(c.isalnum() for c in name) and not any(c in name for c in '{}[]"\n')
+
+
+@contextmanager
+def opened(folders: Sequence[Path]) -> Iterator[list[Graph]]:
+    """The graphs of some folders; of none, those at hand: the packed real one, where it is, and the project's own.
+
+    Raises:
+        GraphFolderError: a folder is none.
+    """
+    if folders:
+        yield [Graph(folder) for folder in folders]
+        return
+    if not PACKED_GRAPH.is_file():
+        yield [Graph(OWN_GRAPH)]
+        return
+    with tempfile.TemporaryDirectory() as unpacked:
+        with tarfile.open(PACKED_GRAPH) as archive:
+            archive.extractall(unpacked, filter="data")
+        (real,) = (path.parent for path in Path(unpacked).rglob("movie") if path.is_dir())
+        yield [Graph(real), Graph(OWN_GRAPH)]

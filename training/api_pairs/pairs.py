@@ -1,0 +1,102 @@
+"""A question with its calls, as one line of the file."""
+
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from agents.contracts import Fact
+from agents.datasets import DatasetError, read_records
+from agents.kg.trainable import Domain, Program, Value, parse, render
+
+SOURCES = ("real", "bank", "synthetic", "near_miss", "none")
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A question and the program that asks the graph what it asks.
+
+    `groups` are the entities that it is about, most important first (see `training.folds`). `facts` is what an
+    answering model would be shown, `direct_answer` what rules make of the values alone, `values` the executed values in
+    the order of the statements. `answer` and `alt_ans` are gold answers; only real questions have them.
+    `rephrased_from` is the sampled wording where a language model has changed it.
+    """
+
+    query: str
+    query_time: str
+    domain: Domain
+    program: Program
+    source: str
+    groups: tuple[str, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    direct_answer: str | None = None
+    values: tuple[Value, ...] = ()
+    answer: str | None = None
+    alt_ans: tuple[str, ...] = ()
+    rephrased_from: str | None = None
+
+    @property
+    def key(self) -> str:
+        """What makes it the same question as another: its first wording, normalised."""
+        return normalised(self.rephrased_from or self.query)
+
+    @property
+    def calls(self) -> list[str]:
+        """The canonical lines; ``["None"]`` where the graph cannot answer."""
+        return render(self.program).split("\n")
+
+    def to_row(self) -> dict[str, Any]:
+        """The pair as a line of the file."""
+        row = {
+            "query": self.query,
+            "query_time": self.query_time,
+            "domain": str(self.domain),
+            "calls": self.calls,
+            "groups": list(self.groups),
+            "source": self.source,
+            "facts": [{"text": fact.text, "source": fact.source} for fact in self.facts],
+            "direct_answer": self.direct_answer,
+            "answer": self.answer,
+            "alt_ans": list(self.alt_ans),
+            "values": list(self.values),
+        }
+        return row | ({"rephrased_from": self.rephrased_from} if self.rephrased_from else {})
+
+    def reworded(self, query: str) -> "Pair":
+        """The same in other words."""
+        return replace(self, query=query, rephrased_from=self.query)
+
+
+def normalised(question: str) -> str:
+    """The words of a question: neither case, punctuation nor blanks make a new question."""
+    return " ".join(re.findall(r"\w+", question.casefold()))
+
+
+def read_pairs(path: Path) -> list[Pair]:
+    """Read a file that `to_row` wrote.
+
+    Raises:
+        DatasetError: a line cannot be read, or is no pair.
+    """
+    found = []
+    for place, row in read_records(path):
+        try:
+            domain = Domain(row["domain"])
+            pair = Pair(
+                query=row["query"],
+                query_time=row["query_time"],
+                domain=domain,
+                program=parse("\n".join(row["calls"]), domain),
+                source=row["source"],
+                groups=tuple(row["groups"]),
+                facts=tuple(Fact(fact["text"], fact["source"]) for fact in row["facts"]),
+                direct_answer=row["direct_answer"],
+                values=tuple(row["values"]),
+                answer=row["answer"],
+                alt_ans=tuple(row["alt_ans"]),
+                rephrased_from=row.get("rephrased_from"),
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise DatasetError(f"{place}: no question/call pair: {type(error).__name__}: {error}") from None
+        found.append(pair)
+    return found

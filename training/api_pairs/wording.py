@@ -1,0 +1,104 @@
+"""Templates -> questions in the manner of CRAG's: lower case, direct or not, with and without a question mark.
+
+In a template ``[a|b|]`` is a choice, ``{name}`` a gap and ``a(n)`` the article that fits. A shape gives wordings of
+several kinds, which `shapes/wording.toml` puts into sentences: a noun phrase can be asked for in a dozen ways.
+"""
+
+import re
+import tomllib
+from collections import Counter
+from functools import cache
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+FOLDER = Path(__file__).parent / "shapes"
+TYPO_RATE = 0.04
+"""Questions with a slip of the keyboard in one of their common words."""
+NO_MARK_RATE = 0.12
+_CHOICE = re.compile(r"\[([^\[\]]*)\]")
+_ARTICLE = re.compile(r"\ba\(n\) +(\w)")
+_GAP = re.compile(r"\{(\w+)\}")
+_LEAST_LETTERS = 5
+
+
+class Gap(NamedTuple):
+    """What fills a gap: in the question, and in the calls."""
+
+    asked: str
+    called: str
+
+
+class Wording(NamedTuple):
+    """One way to put a question; `kind` is a key of `shapes/wording.toml`."""
+
+    kind: str
+    text: str
+
+
+@cache
+def sentence_frames() -> dict[str, list[str]]:
+    """Kind of wording -> the sentences that it can stand in, with ``{}`` where it goes."""
+    frames: dict[str, list[str]] = tomllib.loads((FOLDER / "wording.toml").read_text(encoding="utf-8"))["frames"]
+    return frames
+
+
+class Phraser:
+    """Words questions; prefers what it has used least, so that few rows show many forms."""
+
+    def __init__(self, rng: Random) -> None:
+        self._rng = rng
+        self._used: Counter[str] = Counter()
+
+    def question(self, wordings: tuple[Wording, ...], gaps: dict[str, Gap]) -> str:
+        """A question in one of the wordings, with the gaps filled."""
+        wording = self._least_used(wordings)
+        frame = self._least_used(tuple(Wording(wording.kind, each) for each in sentence_frames()[wording.kind])).text
+        text = self._chosen(frame.replace("{}", wording.text))
+        if self._rng.random() < TYPO_RATE:
+            text = self._slip(text)
+        said = _GAP.sub(lambda gap: gaps[gap.group(1)].asked, text)
+        said = _ARTICLE.sub(lambda article: ("an " if article.group(1) in "aeiou" else "a ") + article.group(1), said)
+        said = " ".join(said.split())
+        return said.removesuffix("?").rstrip() if self._rng.random() < NO_MARK_RATE else said
+
+    def _least_used(self, wordings: tuple[Wording, ...]) -> Wording:
+        least = min(self._used[str(wording)] for wording in wordings)
+        chosen = self._rng.choice([wording for wording in wordings if self._used[str(wording)] <= least + 1])
+        self._used[str(chosen)] += 1
+        return chosen
+
+    def _chosen(self, text: str) -> str:
+        while _CHOICE.search(text):
+            text = _CHOICE.sub(lambda choice: self._rng.choice(choice.group(1).split("|")), text, count=1)
+        return text
+
+    def _slip(self, text: str) -> str:
+        """A slip in one of the words that are no gap."""
+        places = [m for m in re.finditer(r"(?<![\w{])[a-z]+(?![\w}])", text) if len(m.group()) >= _LEAST_LETTERS]
+        if not places:
+            return text
+        place = self._rng.choice(places)
+        return text[: place.start()] + slip(place.group(), self._rng) + text[place.end() :]
+
+
+def slip(word: str, rng: Random) -> str:
+    """The word with two letters swapped, one left out or one doubled, never the first."""
+    at = rng.randrange(1, len(word) - 1)
+    match rng.randrange(3):
+        case 0:
+            return word[:at] + word[at + 1] + word[at] + word[at + 2 :]
+        case 1:
+            return word[:at] + word[at + 1 :]
+        case _:
+            return word[:at] + word[at] + word[at:]
+
+
+def gaps_of(text: str) -> set[str]:
+    """The names of a template's gaps."""
+    return set(_GAP.findall(text))
+
+
+def filled(calls: str, gaps: dict[str, Gap]) -> str:
+    """A program with its gaps filled; quotes and backslashes in names are escaped."""
+    return _GAP.sub(lambda gap: gaps[gap.group(1)].called.replace("\\", "\\\\").replace('"', '\\"'), calls)
