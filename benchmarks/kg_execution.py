@@ -59,11 +59,13 @@ def values_agree(row: Mapping[str, Any], outcome: Outcome, *, derived: bool = Tr
     if not row["answerable"]:
         return not outcome.results
     groups = _groups(outcome.results)
+    if not groups:
+        return False
     if row["frame"]["table"] == "open":
         text = _squeeze(" ".join(str(value) for result in outcome.results for value in result.values))
         return all(_squeeze(part) in text for value in expected for part in str(value).split("||"))
     if row.get("hops") or len(groups) == 1 or row["frame"].get("combine"):
-        return bool(groups) and _group_agrees(expected, groups[-1], row["frame"], derived=derived)
+        return _group_agrees(expected, groups[-1], row["frame"], derived=derived)
     labelled = expected if len(expected) == len(groups) else [[]] * len(groups)
     return all(_group_agrees(v, g, row["frame"], derived=derived) for v, g in zip(labelled, groups, strict=True))
 

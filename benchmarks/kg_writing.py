@@ -1,16 +1,22 @@
 """How good are the calls that a preset's writer makes of real questions? None of them is in the example bank.
 
     python -m benchmarks.kg_writing --preset cpu --limit 60 [--examples similar|fixed|none] [--no-grammar] [--no-schema]
+                                    [--adapter NAME|FOLDER|none] [--pairs FILE --fold 0/5] [--against SAVED.jsonl]
     python -m benchmarks.kg_writing --preset cpu --nearest
 
-The rows are those of `benchmarks.kg_execution`. Printed by domain, as shares:
+The rows are those of `benchmarks.kg_execution`. Printed by domain, as shares with their 95 % intervals in percent:
 
 parses    the output can be read;
 values    the executed program gives the labelled values (`kg_execution.values_agree`); for a question that the graph
           cannot answer: the program is None;
 none      of the questions that the graph cannot answer, those whose program is None;
 over-none of the questions that it can answer, those whose program is None;
-domain    the domain was chosen rightly (without --use-domain).
+domain    the domain was chosen rightly (without --use-domain);
+repaired  what could not be read was written anew.
+
+With --fold only the questions are asked that this fold tests, by what the file of `training.api_pairs` says that they
+are about: an adapter that was trained with the same fold never saw them. With --against the shares are compared with
+those of an earlier run over the same questions, pair by pair; whole groups are drawn for the intervals.
 
 ``--nearest`` runs no language model: it asks how often the most similar example, and one of the first so many, calls
 the same tables for the same keys, which is what choosing examples by similarity is worth; and how often the vote of the
@@ -18,34 +24,42 @@ examples finds the labelled domain of the questions of --domains.
 """
 
 import argparse
-import json
 import random
 import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 from tqdm import tqdm
 
-from agents.datasets import read_records
+from agents.datasets import DatasetError, read_records, write_rows
 from agents.deadline import Deadline
 from agents.encoders import load_dense_encoder
 from agents.kg.language import Program, Sort, parse, render
 from agents.kg.language.program import Average
 from agents.kg.schema import Domain
 from agents.kg.writing.bank import load_bank
-from agents.kg.writing.cli import add_writer_arguments, load_writer
+from agents.kg.writing.cli import EXPECTED_ERRORS, add_writer_arguments, load_writer
 from agents.kg.writing.similar import ExampleIndex
 from agents.kg.writing.writer import Question, Written
 from agents.settings import load_settings
+from benchmarks.held_out import check_held_out, fold_argument, read_pairs, tested_in, unseen
 from benchmarks.kg_execution import QUESTIONS, graph_server, run_rows, values_agree
+from training.calibrate.expected_score import difference
+from training.folds import Fold
+from training.pictures import wilson_interval
 
 CROWD = Path(__file__).parent.parent.parent / "shared/data/crag/questions_split0.jsonl"
 COLUMNS = ("parses", "values", "none", "over-none", "domain", "repaired")
 SECONDS_PER_QUESTION = 120.0
 """The benchmark measures the writing, not the clock."""
+
+Row = dict[str, Any]
+Judged = Mapping[str, bool]
+"""What is said of a question in each column that is about it."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -58,13 +72,38 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--data", type=Path, help="folder of graph tables (default: the packed real graph)")
     parser.add_argument("--kg-url", help="execute against this server instead")
     parser.add_argument("--save", type=Path, help="JSON lines of every question's prompt, output and calls")
+    parser.add_argument("--pairs", type=Path, nargs="+", help="what training.api_pairs wrote: its groups make folds")
+    parser.add_argument("--fold", type=fold_argument, metavar="K/N", help="only what this fold of --pairs tests")
+    parser.add_argument("--against", type=Path, metavar="SAVED", help="compare with what --save wrote before")
     parser.add_argument("--nearest", action="store_true", help="measure the choice of examples alone")
     parser.add_argument("--domains", type=Path, default=CROWD, help="with --nearest: questions with `domain`")
     add_writer_arguments(parser)
     options = parser.parse_args(arguments)
-    rows = [record.data for record in read_records(options.questions) if record.data["verified"]]
-    rows = stratified(rows, options.limit, options.seed) if options.limit else rows
-    return _measure_nearest(rows, options) if options.nearest else _measure_writing(rows, options)
+    if options.fold and not options.pairs:
+        parser.error("--fold needs --pairs, which says what each question is about")
+    try:
+        if options.adapter:
+            check_held_out(options.adapter, options.fold)
+        rows = [record.data for record in read_records(options.questions) if record.data["verified"]]
+        if options.pairs:
+            rows = _in_fold(rows, options.pairs, options.fold)
+        rows = stratified(rows, options.limit, options.seed) if options.limit else rows
+        return _measure_nearest(rows, options) if options.nearest else _measure_writing(rows, options)
+    except EXPECTED_ERRORS as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 1
+
+
+def _in_fold(rows: Sequence[Row], paths: Sequence[Path], fold: Fold | None) -> list[Row]:
+    pairs = read_pairs(paths)
+    grouped, chosen = tested_in(rows, pairs, None), tested_in(rows, pairs, fold)
+    if not chosen:
+        raise DatasetError(f"{paths[0]}: none of the {len(rows)} questions is tested in fold {fold or 'all'}")
+    sys.stdout.write(f"{len(rows) - len(grouped)} of {len(rows)} questions have no groups in --pairs: left out\n")
+    if fold:
+        new = len(unseen(chosen, pairs, fold))
+        sys.stdout.write(f"fold {fold}: {len(chosen)} questions, {new} of them about nothing that is in the training\n")
+    return chosen
 
 
 def stratified(rows: Sequence[dict[str, Any]], limit: int, seed: int) -> list[dict[str, Any]]:
@@ -82,6 +121,9 @@ def stratified(rows: Sequence[dict[str, Any]], limit: int, seed: int) -> list[di
 
 
 def _measure_writing(rows: Sequence[dict[str, Any]], options: argparse.Namespace) -> int:
+    before = read_saved(options.against) if options.against else {}
+    if options.against and before.keys().isdisjoint(row["query"] for row in rows):
+        raise DatasetError(f"{options.against}: holds none of these {len(rows)} questions")
     settings = load_settings(options.preset)
     writer = load_writer(settings, options)
     writer.warm_up()
@@ -99,9 +141,13 @@ def _measure_writing(rows: Sequence[dict[str, Any]], options: argparse.Namespace
     seconds = time.perf_counter() - started
     with graph_server(options.data, options.kg_url) as address:
         agrees = _agreement(rows, written, address)
+    judged = [_judged(*parts) for parts in zip(rows, written, agrees, strict=True)]
     if options.save:
-        _save(options.save, rows, written, agrees)
-    _print_table(rows, written, agrees)
+        saved = zip(rows, written, judged, strict=True)
+        write_rows(options.save, (_saved(row, each, found) for row, each, found in saved))
+    _print_table(rows, judged)
+    if options.against:
+        sys.stdout.write("\n".join([f"less {options.against.name}:", *differences(rows, judged, before), ""]))
     tokens = sum(each.generation.prompt_tokens for each in written) / len(written)
     sys.stdout.write(f"{tokens:.0f} prompt tokens and {seconds / len(rows):.2f} s a question\n")
     return 0
@@ -114,49 +160,112 @@ def _agreement(rows: Sequence[Mapping[str, Any]], written: Sequence[Written], ad
     ]
     outcomes = run_rows(tasks, address)
     return [
-        each.program is not None and values_agree(row, outcome)
+        each.program is not None
+        # Nothing asked is not the values of a question that the graph can answer, whatever they are.
+        and bool(outcome.results) == row["answerable"]
+        and values_agree(row, outcome)
         for row, each, outcome in zip(rows, written, outcomes, strict=True)
     ]
 
 
-def _print_table(rows: Sequence[Mapping[str, Any]], written: Sequence[Written], agrees: Sequence[bool]) -> None:
-    found: dict[str, dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
-    for row, each, agree in zip(rows, written, agrees, strict=True):
-        says_none = each.program is not None and not each.program.statements
-        for domain in (row["domain"], "all"):
-            into = found[domain]
-            into["parses"].append(each.program is not None)
-            into["values"].append(agree)
-            into["over-none" if row["answerable"] else "none"].append(says_none)
-            into["domain"].append(each.domain == row["domain"])
-            into["repaired"].append(each.repaired)
-    sys.stdout.write(f"{'domain':9}{'n':>5}" + "".join(f"{name:>11}" for name in COLUMNS) + "\n")
-    for domain in [*sorted(set(found) - {"all"}), "all"]:
-        shares = [_share(found[domain][name]) for name in COLUMNS]
-        sys.stdout.write(
-            f"{domain:9}{len(found[domain]['values']):5}" + "".join(f"{each:>11}" for each in shares) + "\n"
-        )
+def _judged(row: Row, each: Written, agrees: bool) -> Judged:
+    return {
+        "parses": each.program is not None,
+        "values": agrees,
+        "over-none" if row["answerable"] else "none": each.program is not None and not each.program.statements,
+        "domain": each.domain == row["domain"],
+        "repaired": each.repaired,
+    }
+
+
+def _saved(row: Row, each: Written, judged: Judged) -> Row:
+    return {
+        "query": row["query"],
+        "domain": row["domain"],
+        "labelled": row["calls"],
+        "values": row["kg_values"],
+        "judged": dict(judged),
+        "written_domain": each.domain,
+        "output": each.generation.text,
+        "faults": [str(fault.message) for fault in each.faults],
+        "prompt": each.request.prompt,
+    }
+
+
+# --- tables -----------------------------------------------------------------------------------------------------------
+
+
+def _print_table(rows: Sequence[Row], judged: Sequence[Judged]) -> None:
+    sys.stdout.write(f"{'domain':9}{'n':>5}" + "".join(f"{name:>16}" for name in COLUMNS) + "\n")
+    for domain, chosen in _by_domain([row["domain"] for row in rows]).items():
+        cells = (_share([judged[place][name] for place in chosen if name in judged[place]]) for name in COLUMNS)
+        sys.stdout.write(f"{domain:9}{len(chosen):5}" + "".join(f"{cell:>16}" for cell in cells) + "\n")
+
+
+def _by_domain(domains: Sequence[str]) -> dict[str, list[int]]:
+    """Places of the questions of each domain, and of all."""
+    each = {name: [place for place, own in enumerate(domains) if own == name] for name in sorted(set(domains))}
+    return {**each, "all": list(range(len(domains)))}
 
 
 def _share(found: Sequence[bool]) -> str:
-    return f"{sum(found) / len(found):.3f}" if found else "-"
+    if not found:
+        return "-"
+    share = sum(found) / len(found)
+    low, high = (round(100 * end) for end in wilson_interval(share, len(found)))
+    return f"{share:.3f} ({low}-{high})"
 
 
-def _save(path: Path, rows: Sequence[Mapping[str, Any]], written: Sequence[Written], agrees: Sequence[bool]) -> None:
-    with path.open("w", encoding="utf-8") as stream:
-        for row, each, agree in zip(rows, written, agrees, strict=True):
-            record = {
-                "query": row["query"],
-                "domain": row["domain"],
-                "labelled": row["calls"],
-                "values": row["kg_values"],
-                "agrees": agree,
-                "written_domain": each.domain,
-                "output": each.generation.text,
-                "faults": [str(fault.message) for fault in each.faults],
-                "prompt": each.request.prompt,
-            }
-            stream.write(json.dumps(record, ensure_ascii=False) + "\n")
+def read_saved(path: Path) -> dict[str, Judged]:
+    """What --save wrote, by question.
+
+    Raises:
+        DatasetError: a row is something else.
+    """
+    saved: dict[str, Judged] = {}
+    for record in read_records(path):
+        judged = record.data.get("judged")
+        if not isinstance(judged, dict) or not isinstance(record.data.get("query"), str):
+            raise DatasetError(f'{record.place}: field "query" or "judged" is missing; a file of --save is expected')
+        saved[record.data["query"]] = judged
+    return saved
+
+
+class Compared(NamedTuple):
+    """A question of two runs."""
+
+    domain: str
+    group: str
+    now: Judged
+    before: Judged
+
+
+def differences(rows: Sequence[Row], judged: Sequence[Judged], before: Mapping[str, Judged]) -> list[str]:
+    """The shares less those of the earlier run, over the questions of both."""
+    both = [
+        Compared(row["domain"], (row.get("groups") or [row["query"]])[0], found, before[row["query"]])
+        for row, found in zip(rows, judged, strict=True)
+        if row["query"] in before
+    ]
+    lines = [f"{'domain':9}{'n':>5}" + "".join(f"{name:>25}" for name in COLUMNS)]
+    for domain, chosen in _by_domain([pair.domain for pair in both]).items():
+        cells = (_difference(name, [both[place] for place in chosen]) for name in COLUMNS)
+        lines.append(f"{domain:9}{len(chosen):5}" + "".join(f"{cell:>25}" for cell in cells))
+    gained = sum(pair.now["values"] and not pair.before["values"] for pair in both)
+    lost = sum(pair.before["values"] and not pair.now["values"] for pair in both)
+    lines.append(f"values right only now: {gained}, only before: {lost}; not asked before: {len(rows) - len(both)}")
+    return lines
+
+
+def _difference(name: str, pairs: Sequence[Compared]) -> str:
+    known = [pair for pair in pairs if name in pair.now and name in pair.before]
+    if not known:
+        return "-"
+    now = np.array([pair.now[name] for pair in known], dtype=np.float64)
+    before = np.array([pair.before[name] for pair in known], dtype=np.float64)
+    found = difference(now, before, [pair.group for pair in known])
+    low, high = found["ci"]
+    return f"{found['difference']:+.3f} [{low:+.3f}, {high:+.3f}]"
 
 
 # --- the choice of examples alone -------------------------------------------------------------------------------------

@@ -3,9 +3,9 @@
 import argparse
 import bz2
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from agents.datasets import DatasetError, Record, json_line, read_records, write_rows
 from agents.deadline import Deadline
@@ -15,12 +15,15 @@ from agents.kg.schema import Domain
 from agents.kg.writing.bank import BankError
 from agents.kg.writing.writer import CallWriter, Question, Written
 from agents.llm import EngineUnavailableError, load_language_model
-from agents.settings import KgWriterSettings, Settings, SettingsError, load_settings
+from agents.settings import KgWriterSettings, LanguageModelSettings, Settings, SettingsError, load_settings
 from models.manifest import UnknownModelError, WeightsMissingError
 
 EXPECTED_ERRORS = (
     *(BankError, DatasetError, SettingsError, WeightsMissingError, UnknownModelError, EngineUnavailableError, OSError),
 )
+
+_CHOSEN = "chosen"
+"""The name of an adapter that the preset does not name; a folder's own may hold characters that engines refuse."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,10 +41,35 @@ def add_writer_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--preset", help="name, or path of a TOML file; default: the active preset")
     parser.add_argument("--batch-size", type=int, help="questions per batch; default: the preset's")
     parser.add_argument("--examples", choices=("similar", "fixed", "none"), help="how examples are chosen")
+    parser.add_argument("--adapter", metavar="NAME|FOLDER|none", help="instead of the preset's; none: the base model")
     parser.add_argument("--example-count", type=int, help="how many examples a question is shown")
     parser.add_argument("--no-grammar", action="store_true", help="do not hold the output to the grammar")
     parser.add_argument("--no-schema", action="store_true", help="leave rules and tables out of the prompt")
     parser.add_argument("--no-repair", action="store_true", help="do not ask again for what cannot be read")
+
+
+class AdapterChoice(NamedTuple):
+    """An engine, and the name by which it knows the adapter that is to be used; None: the base model."""
+
+    language_model: LanguageModelSettings
+    adapter: str | None
+
+
+def choose_adapter(language_model: LanguageModelSettings, chosen: str) -> AdapterChoice:
+    """The engine with a single adapter, or with none at all: others would cost memory, and need not be there.
+
+    Args:
+        language_model: The engine of a preset.
+        chosen: ``none``, the name of one of the engine's adapters, a folder, or anything else that the engine takes as
+            an adapter's place, such as a name of the manifest.
+    """
+    adapters: dict[str, str] = {}
+    if chosen in language_model.adapters:
+        adapters = {chosen: language_model.adapters[chosen]}
+    elif chosen != "none":
+        # A relative path is meant from where the command is given, the engine's own paths from the repository.
+        adapters = {_CHOSEN: str(Path(chosen).resolve()) if Path(chosen).is_dir() else chosen}
+    return AdapterChoice(language_model.model_copy(update={"adapters": adapters}), next(iter(adapters), None))
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -64,6 +92,8 @@ def writer_settings(settings: Settings, arguments: argparse.Namespace) -> KgWrit
     chosen = (graph.writer if graph else KgWriterSettings()).model_dump()
     if arguments.examples is not None:
         chosen |= {"examples": 0} if arguments.examples == "none" else {"selection": arguments.examples}
+    if arguments.adapter is not None:
+        chosen["adapter"] = choose_adapter(settings.language_model, arguments.adapter).adapter
     if arguments.example_count is not None:
         chosen["examples"] = arguments.example_count
     for name in ("grammar", "schema", "repair"):
@@ -77,7 +107,10 @@ def writer_settings(settings: Settings, arguments: argparse.Namespace) -> KgWrit
 
 def load_writer(settings: Settings, arguments: argparse.Namespace) -> CallWriter:
     """The writer of a preset, changed by the command line, not warmed up yet."""
-    model = load_language_model(settings.language_model)
+    engine = settings.language_model
+    if arguments.adapter is not None:
+        engine = choose_adapter(engine, arguments.adapter).language_model
+    model = load_language_model(engine)
     model.check_weights()
     dense = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder else None
     if dense is not None:
@@ -103,7 +136,7 @@ def _write_file(arguments: argparse.Namespace) -> None:
     with tqdm(total=len(questions), initial=len(done), unit="question", disable=None) as progress:
         size = arguments.batch_size or settings.batch_size
         for batch in (rest[start : start + size] for start in range(0, len(rest), size)):
-            _append(arguments.out, _rows(writer, batch, settings.deadline.seconds_per_query))
+            append_rows(arguments.out, _rows(writer, batch, settings.deadline.seconds_per_query))
             progress.update(len(batch))
 
 
@@ -151,8 +184,8 @@ def _already_done(path: Path, rows: Sequence[dict[str, Any]]) -> list[dict[str, 
     return done
 
 
-def _append(path: Path, rows: Iterator[dict[str, Any]]) -> None:
-    """A file in bz2 may be several streams one after the other, so that both kinds can grow batch by batch."""
+def append_rows(path: Path, rows: Iterable[dict[str, Any]]) -> None:
+    """Write further rows; a file in bz2 may be several streams one after the other, so that both kinds can grow."""
     text = b"".join(json_line(row) for row in rows)
     with path.open("ab") as stream:
         stream.write(bz2.compress(text) if path.suffix == ".bz2" else text)

@@ -2,11 +2,17 @@
 
 import bz2
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from agents.deadline import Deadline
 from agents.kg.__main__ import main
+from agents.kg.writing.cli import choose_adapter
+from agents.llm import Generation, GenerationRequest, scripted_engine
+from agents.llm.scripted_engine import ScriptedLanguageModel
+from agents.settings import ScriptedEngine
 
 PRESET = """
 description = "answers from a script"
@@ -83,6 +89,51 @@ def test_a_run_goes_on_after_the_rows_of_the_last_one(tmp_path: Path, preset: st
     rows = read(out)
     assert [row["query"] for row in rows] == [row["query"] for row in ROWS]
     assert [row.get("mark") for row in rows] == ["from the last run", None, None]
+
+
+def test_an_adapter_is_a_name_of_the_preset_a_folder_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = ScriptedEngine(engine="scripted", adapters={"writer": "shipped-writer", "other": "not-fetched"})
+    (tmp_path / "run.fold0").mkdir()
+    monkeypatch.chdir(tmp_path)
+    for chosen, place in (("writer", "shipped-writer"), ("run.fold0", str(tmp_path / "run.fold0")), ("new", "new")):
+        language_model, adapter = choose_adapter(engine, chosen)
+        assert adapter is not None
+        assert language_model.adapters == {adapter: place}, "the others need not be there"
+        assert adapter.isidentifier(), "PEFT refuses names with a full stop"
+    assert choose_adapter(engine, "none") == (engine.model_copy(update={"adapters": {}}), None)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "adapter", "shown"),
+    [
+        ([], "tuned", 2),
+        (["--adapter", "none"], None, 2),
+        (["--adapter", "tuned", "--examples", "none"], "tuned", 0),
+        (["--adapter", "elsewhere"], "chosen", 2),
+    ],
+)
+def test_base_and_tuned_are_asked_with_examples_and_without(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], adapter: str | None, shown: int
+) -> None:
+    asked: list[GenerationRequest] = []
+
+    class Recording(ScriptedLanguageModel):
+        def generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
+            asked.extend(requests)
+            return super().generate(requests, deadline)
+
+    monkeypatch.setattr(scripted_engine, "ScriptedLanguageModel", Recording)
+    preset = tmp_path / "preset.toml"
+    writer = (
+        '[language_model.adapters]\ntuned = "somewhere"\n[knowledge_graph.writer]\nadapter = "tuned"\nexamples = 2\n'
+    )
+    preset.write_text(PRESET + writer, encoding="utf-8")
+    out = tmp_path / "out.jsonl"
+    source = str(questions(tmp_path, ROWS[1:2]))
+    assert main(["write", "--in", source, "--out", str(out), "--preset", str(preset), *arguments]) == 0
+    assert read(out)[0]["calls"] == ["None"], "the engine knows the adapter"
+    assert [request.adapter for request in asked] == [adapter]
+    assert (asked[0].prompt or "").count("Question:") == shown + 1
 
 
 @pytest.mark.parametrize(
