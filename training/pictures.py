@@ -93,6 +93,18 @@ def estimates(path: Path, found: Sequence[Estimate], label: str, title: str) -> 
         axes.set(ylim=(len(found) - 0.5, -0.5), xlabel=label, title=title)
 
 
+def loss_curve(path: Path, losses: Sequence[float], title: str) -> None:
+    """The loss of each step, from step 1, as dots, and its mean over the steps around it as a line."""
+    around = max(1, len(losses) // 40)
+    parts = [losses[max(0, place - around) : place + around + 1] for place in range(len(losses))]
+    steps = range(1, len(losses) + 1)
+    with _Canvas(path, (5.6, 3.4)) as (axes,):
+        axes.plot(steps, losses, ".", color=SHADE, markersize=3, label="a step")
+        axes.plot(steps, [sum(part) / len(part) for part in parts], color=INK, label=f"mean of {2 * around + 1} steps")
+        axes.set(ylim=(0, None), xlabel="step", ylabel="loss", title=title)
+        axes.legend(frameon=False, fontsize=8)
+
+
 def confusion_matrices(path: Path, matrices: Sequence[Confusion]) -> None:
     """Matrices side by side: counts as text, shade by the share of the true class (as NEC's figure 2)."""
     with _Canvas(path, (1.2 + 3.4 * len(matrices), 3.9), columns=len(matrices)) as panels:

@@ -14,6 +14,7 @@ from training.pictures import (
     Estimate,
     confusion_matrices,
     estimates,
+    loss_curve,
     reliability_diagram,
     score_curve,
     wilson_interval,
@@ -37,6 +38,7 @@ DRAWN: dict[str, tuple[Callable[[Path], None], list[str]]] = {
         ),
         ["plain", "gates", "score"],
     ),
+    "losses": (lambda path: loss_curve(path, [3.0, 2.0, 2.5, 1.0], "Tuning"), ["Tuning", "step", "loss", "a step"]),
     "confusion": (
         lambda path: confusion_matrices(path, [Confusion("domain", ("movie", "music"), [[12, 3], [0, 0]])]),
         ["domain", "movie", "music", "12", "3", "predicted", "true"],

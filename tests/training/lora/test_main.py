@@ -1,0 +1,120 @@
+"""`python -m training.lora` from the command line."""
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from PIL import Image
+
+from tests.training.lora.toy import write_toy
+from training.folds import Fold, may_train
+from training.lora.__main__ import main
+
+
+def test_a_run_leaves_an_adapter_its_card_and_pictures(
+    tiny_llama: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    arguments = write_toy(tmp_path, tiny_llama)
+    assert main([*arguments, "--out", str(out), "--max-steps", "5", "--set", "max_tokens=90"]) == 0
+    output = capfd.readouterr()
+    assert f"wrote {out}" in output.out
+    assert output.err == ""
+    assert {path.name for path in out.iterdir()} == {
+        "adapter_config.json",
+        "adapter_model.safetensors",
+        "loss_curve.png",
+        "loss_curve.svg",
+        "losses.jsonl",
+        "run_card.json",
+    }
+    card = json.loads((out / "run_card.json").read_text(encoding="utf-8"))
+    assert card["settings"]["max_tokens"] == 90
+    assert card["settings"]["max_steps"] == card["metrics"]["steps"] == 5
+    kept, long = card["metrics"]["examples"], card["metrics"]["too_long"]
+    assert sum(kept.values()) + sum(long.values()) == 48
+    assert sum(long.values()) > 0
+    assert card["metrics"]["tokens"] > 0
+    assert card["data"]["train 1"]["name"] == "examples.jsonl"
+    config = json.loads((out / "adapter_config.json").read_text(encoding="utf-8"))
+    assert config["inference_mode"] is True
+    assert config["base_model_name_or_path"] == str(tiny_llama)
+    with Image.open(out / "loss_curve.png") as image:
+        assert image.width > 400
+
+
+def test_the_tested_fold_is_kept_out(tiny_llama: Path, tmp_path: Path) -> None:
+    arguments = [*write_toy(tmp_path, tiny_llama), "--max-steps", "1", "--set", "max_tokens=400"]
+    counted = {}
+    for fold in (Fold(0, 2), Fold(1, 2)):
+        out = tmp_path / str(fold.number)
+        assert main([*arguments, "--out", str(out), "--hold-out", str(fold)]) == 0
+        card = json.loads((out / "run_card.json").read_text(encoding="utf-8"))
+        assert card["settings"]["held_out_fold"] == str(fold)
+        counted[fold] = sum(card["metrics"]["examples"].values())
+        assert counted[fold] == sum(may_train((f"sum {number}",), fold) for number in range(48))
+        assert counted[fold] + card["metrics"]["held_out_examples"] == 48
+    assert sum(counted.values()) == 48
+
+
+def test_going_on_from_an_adapter(tiny_llama: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = write_toy(tmp_path, tiny_llama)
+    first, second = tmp_path / "first", tmp_path / "second"
+    assert main([*arguments, "--out", str(first)]) == 0
+    assert main([*arguments, "--out", str(second), "--start-from", str(first), "--set", "warm_up_share=0.0"]) == 0
+    losses = [
+        [json.loads(line)["loss"] for line in (out / "losses.jsonl").read_text(encoding="utf-8").splitlines()]
+        for out in (first, second)
+    ]
+    assert losses[1][0] < losses[0][0] / 2
+    card = json.loads((second / "run_card.json").read_text(encoding="utf-8"))
+    assert len(card["settings"]["started_from"]) == 64
+    other = [*arguments, "--out", str(tmp_path / "third"), "--start-from", str(first), "--set", "adapter.rank=2"]
+    assert main(other) == 1
+    assert 'key "adapter": the adapter in' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("extra", "message"),
+    [
+        (["--config", "nobody"], "shipped configurations"),
+        (["--data", "no/such/file.jsonl"], "no/such/file.jsonl"),
+        (["--hold-out", "2/2"], "--hold-out: a fold is written"),
+        (["--set", "epochs"], "KEY=VALUE"),
+        (["--set", "epochs=-1"], 'key "epochs"'),
+        (["--set", "base=no/such/model"], "there is no folder"),
+        (["--set", "quantise=4bit"], "--set quantise=none"),
+        (["--set", "adapter.layers=9"], "the model has 2 layers"),
+        (["--set", "adapter.targets=['nothing']"], 'key "adapter"'),
+        (["--set", "max_tokens=9"], "none of 48 examples"),
+        (["--start-from", "no/such/adapter"], "adapter_config.json is missing"),
+        (["--set", "learning_rate=1e30", "--set", "max_gradient_norm=1e30"], "training diverged: the loss is"),
+    ],
+)
+def test_what_is_wrong_is_told_in_a_line(
+    tiny_llama: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], extra: list[str], message: str
+) -> None:
+    arguments = [*write_toy(tmp_path, tiny_llama), "--out", str(tmp_path / "out"), *extra]
+    assert main(arguments) == 1
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "out" / "adapter_model.safetensors").exists()
+
+
+@pytest.mark.skipif(torch.cuda.device_count() == 1, reason="there is a GPU here")
+def test_one_gpu_is_needed_where_one_is_asked_for(
+    tiny_llama: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = [*write_toy(tmp_path, tiny_llama), "--out", str(tmp_path / "out"), "--device", "cuda"]
+    assert main(arguments) == 1
+    assert "tuning uses one GPU" in capsys.readouterr().err
+
+
+def test_examples_without_groups_cannot_be_held_out(
+    tiny_llama: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = write_toy(tmp_path, tiny_llama)
+    rows = (tmp_path / "examples.jsonl").read_text(encoding="utf-8").replace('["sum 3"]', "[]")
+    (tmp_path / "examples.jsonl").write_text(rows, encoding="utf-8")
+    assert main([*arguments, "--out", str(tmp_path / "out"), "--hold-out", "0/2"]) == 1
+    assert '1 examples have no "groups"' in capsys.readouterr().err

@@ -1,0 +1,50 @@
+"""Toy examples for the tiny Llama: sums, with prompts of many lengths."""
+
+import random
+from pathlib import Path
+from typing import Any
+
+from agents.llm import Message
+from training.examples import TrainingExample, write_examples
+from training.lora.settings import LoraTraining
+
+SHAPE = {"rank": 4, "alpha": 8, "dropout": 0.0}
+
+
+def toy_examples(count: int = 48, *, rejected: str | None = None) -> list[TrainingExample]:
+    """Sums; each is a group of its own, every other one comes from another source."""
+    chance = random.Random(0)
+    found = []
+    for number in range(count):
+        first, second = chance.randint(1, 99), chance.randint(1, 99)
+        system = Message("system", "You answer " + "very " * chance.randint(1, 12) + "briefly.")
+        found.append(
+            TrainingExample(
+                completion=f"it is {first + second}",
+                messages=(system, Message("user", f"what is {first} plus {second}?")),
+                groups=(f"sum {number}",),
+                source=("odd", "even")[number % 2],
+                rejected=rejected,
+            )
+        )
+    return found
+
+
+def toy_settings(base: Path, **changes: Any) -> LoraTraining:
+    """Settings under which the tiny Llama learns within seconds."""
+    return LoraTraining.model_validate(
+        {"description": "toy", "base": str(base), "licence": "none", "learning_rate": 5e-3, "batch_size": 4}
+        | {"accumulation": 1, "epochs": 2, "max_tokens": 300, "checkpoint_steps": 5, "adapter": SHAPE}
+        | changes
+    )
+
+
+def write_toy(folder: Path, base: Path, **changes: object) -> list[str]:
+    """Write data and a configuration; gives the arguments of the command for them."""
+    write_examples(folder / "examples.jsonl", toy_examples(rejected="i don't know"))
+    keys = {"description": "toy", "base": str(base), "licence": "none", "batch_size": 4, "accumulation": 1}
+    keys |= {"learning_rate": 5e-3, "epochs": 2, "checkpoint_steps": 5, **changes}
+    lines = [f"{name} = {value!r}" for name, value in keys.items()] + ["[adapter]", "rank = 4", "layers = 1"]
+    lines += ["[preferences]", "beta = 0.1"] if changes.get("stage") == "preference" else []
+    (folder / "toy.toml").write_text("\n".join(lines), encoding="utf-8")
+    return ["--config", str(folder / "toy.toml"), "--data", str(folder / "examples.jsonl"), "--quiet"]

@@ -1,0 +1,1 @@
+"""Low-rank adapters (LoRA) of language models: tuned on examples or on preferences, resumably."""

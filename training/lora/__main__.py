@@ -1,0 +1,149 @@
+"""Tune an adapter: python -m training.lora --config web_answerer --data examples.jsonl --out models/adapters/mine.
+
+The folder written holds `adapter_model.safetensors` and `adapter_config.json`, which `agents.llm` and vLLM load,
+`run_card.json` (data, settings, hardware, figures), `losses.jsonl` and pictures of them.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from agents.datasets import DatasetError
+from agents.llm import EngineUnavailableError
+from agents.llm.trainable import adapter_folder, model_folder
+from agents.settings import SettingsError
+from models.manifest import WeightsMissingError
+from training.examples import TrainingExample, read_examples
+from training.folds import Fold, may_train, parse_fold
+from training.lora.model import WEIGHTS_FILE
+from training.lora.run import LoraRun, Outcome, RunMismatchError
+from training.lora.settings import available_configs, load_training, parse_change
+from training.run_card import file_hash, run_card, write_card
+
+PACKAGES = ("torch", "transformers", "trl", "peft", "accelerate", "bitsandbytes", "tokenizers", "safetensors")
+SMOOTHED_STEPS = 20
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Tune; the exit code is 0 when the adapter was written, 1 when something it needs is missing or wrong."""
+    parser = argparse.ArgumentParser(prog="python -m training.lora", description=__doc__)
+    parser.add_argument("--config", required=True, help=f"{', '.join(available_configs())}, or a TOML file")
+    parser.add_argument(
+        "--data", type=Path, action="append", required=True, help="examples; may be given several times"
+    )
+    parser.add_argument("--out", type=Path, required=True, help="folder to write")
+    parser.add_argument(
+        "--hold-out", metavar="NUMBER/COUNT", help="keep out what that fold of the cross-validation tests, such as 0/2"
+    )
+    parser.add_argument("--start-from", metavar="FOLDER", help="go on from this adapter, a folder or a manifest name")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change a setting: epochs=1")
+    parser.add_argument("--max-steps", type=_positive, metavar="N", help="end after so many steps")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="default: cpu")
+    parser.add_argument("--resume", action="store_true", help="go on with an unfinished run in --out")
+    parser.add_argument("--quiet", action="store_true", help="no progress bar")
+    options = parser.parse_args(arguments)
+    try:
+        return _train(options)
+    except (
+        DatasetError,
+        EngineUnavailableError,
+        SettingsError,
+        RunMismatchError,
+        WeightsMissingError,
+        OSError,
+    ) as error:
+        print(f"error: {error}", file=sys.stderr)
+    except FloatingPointError as error:
+        print(f"error: training diverged: {error}", file=sys.stderr)
+    return 1
+
+
+def _train(options: argparse.Namespace) -> int:
+    settings = load_training(options.config, dict(parse_change(text) for text in options.set))
+    fold = _fold(options.hold_out)
+    given = [example for path in options.data for example in read_examples(path)]
+    examples = _without(given, fold)
+    start_from = _start(options.start_from)
+    chosen: dict[str, Any] = {
+        **settings.model_dump(mode="json"),
+        "held_out_fold": str(fold) if fold else None,
+        "started_from": _weights_hash(start_from),
+        "max_steps": options.max_steps,
+    }
+    run = LoraRun(
+        settings,
+        examples,
+        model_folder(settings.base),
+        options.out,
+        options.device,
+        start_from,
+        options.max_steps,
+        shown=not options.quiet,
+    )
+    fingerprint = {"settings": chosen, "data": [file_hash(path) for path in options.data]}
+    outcome = run.train(fingerprint, resume=options.resume)
+    data = {f"train {number}": path for number, path in enumerate(options.data, start=1)}
+    metrics = _metrics(outcome) | {"held_out_examples": len(given) - len(examples)}
+    write_card(options.out, run_card(data, chosen, outcome.seconds, metrics, PACKAGES))
+    print(_summary(metrics))
+    print(f"wrote {options.out} in {outcome.seconds:.0f} s")
+    return 0
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"a whole number from 1, found {text!r}")
+    return int(text)
+
+
+def _fold(text: str | None) -> Fold | None:
+    try:
+        return parse_fold(text) if text is not None else None
+    except ValueError as error:
+        raise SettingsError(f"--hold-out: {error}") from None
+
+
+def _without(examples: list[TrainingExample], fold: Fold | None) -> list[TrainingExample]:
+    nameless = sum(not example.groups for example in examples)
+    if fold is not None and nameless:
+        raise DatasetError(f'--hold-out: {nameless} examples have no "groups", so that no one knows their fold')
+    kept = [example for example in examples if may_train(example.groups, fold)]
+    if not kept:
+        raise DatasetError(f"--hold-out {fold} leaves none of {len(examples)} examples")
+    return kept
+
+
+def _start(name: str | None) -> Path | None:
+    """A folder, relative to where the command is given, or a name of the manifest."""
+    if name is None:
+        return None
+    return adapter_folder(str(Path(name).resolve()) if Path(name).is_dir() else name)
+
+
+def _weights_hash(start_from: Path | None) -> str | None:
+    return file_hash(start_from / WEIGHTS_FILE) if start_from else None
+
+
+def _metrics(outcome: Outcome) -> dict[str, Any]:
+    last = outcome.steps[-SMOOTHED_STEPS:]
+    return {
+        "examples": dict(outcome.examples.sources),
+        "too_long": dict(outcome.examples.too_long),
+        "steps": len(outcome.steps),
+        "tokens": outcome.steps[-1].tokens if outcome.steps else 0,
+        "final_loss": round(sum(step.loss for step in last) / max(1, len(last)), 4),
+    }
+
+
+def _summary(metrics: dict[str, Any]) -> str:
+    kept, long = sum(metrics["examples"].values()), sum(metrics["too_long"].values())
+    return (
+        f"{kept} examples ({long} too long, {metrics['held_out_examples']} held out), {metrics['steps']} steps, "
+        f"{metrics['tokens']} tokens, loss {metrics['final_loss']:.3f} over the last {SMOOTHED_STEPS} steps"
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

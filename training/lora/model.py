@@ -1,0 +1,152 @@
+"""A base model with an adapter that can be tuned, and the folder that the tuned adapter becomes."""
+
+import json
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agents.llm import EngineUnavailableError
+from agents.llm.trainable import quiet_transformers
+from agents.settings import SettingsError
+from training.lora.settings import AdapterShape, LoraTraining
+
+if TYPE_CHECKING:
+    import torch
+    from peft import LoraConfig, PeftModel
+    from transformers import BitsAndBytesConfig, PreTrainedModel
+
+WEIGHTS_FILE = "adapter_model.safetensors"
+CONFIG_FILE = "adapter_config.json"
+ADAPTER = "default"
+_DROPPED_FROM_CONFIG = ("revision", "peft_version", "auto_mapping", "corda_config", "eva_config", "runtime_config")
+
+
+def load_tunable(settings: LoraTraining, base: Path, device: str, start_from: Path | None = None) -> "PeftModel":
+    """The base model with a new adapter, which changes nothing yet, or with the one to go on from.
+
+    Args:
+        settings: The adapter's shape, seed and quantisation.
+        base: The base model's folder.
+        device: ``cpu`` or ``cuda``.
+        start_from: Folder of the adapter to go on from; its own shape counts then, and must be the settings'.
+
+    Raises:
+        EngineUnavailableError: not exactly one GPU where one is asked for, or quantisation without what it needs.
+        SettingsError: the adapter's targets or layers do not exist in this model, or `start_from` has another shape.
+    """
+    import torch
+    from peft import PeftModel, get_peft_model
+
+    with quiet_transformers():
+        model = _load_base(settings, base, device)
+        shape = _lora_config(settings.adapter, model.config.num_hidden_layers)
+        if start_from is not None:
+            _check_shape(shape, start_from)
+            return PeftModel.from_pretrained(model, str(start_from), ADAPTER, is_trainable=True, config=shape)
+        torch.manual_seed(settings.seed)
+        try:
+            return get_peft_model(model, shape)
+        except ValueError as error:
+            raise SettingsError(f'key "adapter": {error}') from error
+
+
+def save_adapter(model: "PeftModel", folder: Path, base: str) -> None:
+    """Write the adapter as float16, which halves it, with a config that names the base by its manifest name `base`."""
+    import torch
+    from peft import get_peft_model_state_dict
+    from safetensors.torch import save_file
+
+    folder.mkdir(parents=True, exist_ok=True)
+    tensors = {
+        name: value.detach().to("cpu", torch.float16).contiguous()
+        for name, value in sorted(get_peft_model_state_dict(model, adapter_name=ADAPTER).items())
+    }
+    save_file(tensors, str(folder / WEIGHTS_FILE), metadata={"format": "pt"})
+    config: dict[str, Any] = {
+        key: sorted(value) if isinstance(value, set) else value
+        for key, value in sorted(model.peft_config[ADAPTER].to_dict().items())
+        if key not in _DROPPED_FROM_CONFIG
+    }
+    config |= {"base_model_name_or_path": base, "inference_mode": True}
+    text = json.dumps(config, indent=1, default=lambda one: getattr(one, "value", str(one)))
+    (folder / CONFIG_FILE).write_text(text + "\n", encoding="utf-8")
+
+
+def _load_base(settings: LoraTraining, base: Path, device: str) -> "PreTrainedModel":
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    if device == "cuda" and torch.cuda.device_count() != 1:
+        raise EngineUnavailableError(
+            f"tuning uses one GPU, torch finds {torch.cuda.device_count()}: set CUDA_VISIBLE_DEVICES to one, or give "
+            "--device cpu"
+        )
+    options: dict[str, Any] = {}
+    if settings.quantise == "4bit":
+        options = {"quantization_config": _four_bits(device), "device_map": {"": device}}
+    model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(
+        str(base),
+        dtype=computing_type(device),
+        local_files_only=True,
+        use_safetensors=True,
+        **options,
+    )
+    return model if settings.quantise == "4bit" else model.to(device)
+
+
+def computing_type(device: str) -> "torch.dtype":
+    """float32 on a CPU, on a GPU bfloat16 or, where it has none (T4), float16."""
+    import torch
+
+    if device == "cpu":
+        return torch.float32
+    return torch.bfloat16 if torch.cuda.get_device_capability()[0] >= 8 else torch.float16
+
+
+def _four_bits(device: str) -> "BitsAndBytesConfig":
+
+    if device != "cuda":
+        raise EngineUnavailableError(
+            'quantise = "4bit" needs a GPU: give --device cuda, or --set quantise=none for float32 on a CPU'
+        )
+    if find_spec("bitsandbytes") is None:
+        raise EngineUnavailableError(
+            'quantise = "4bit" needs the package bitsandbytes: pip install bitsandbytes, or --set quantise=none'
+        )
+    from transformers import BitsAndBytesConfig
+
+    return BitsAndBytesConfig(
+        load_in_4bit=True,
+        bnb_4bit_quant_type="nf4",
+        bnb_4bit_use_double_quant=True,
+        bnb_4bit_compute_dtype=computing_type(device),
+    )
+
+
+def _lora_config(shape: AdapterShape, model_layers: int) -> "LoraConfig":
+    from peft import LoraConfig
+
+    layers = None
+    if shape.layers != "all":
+        if shape.layers > model_layers:
+            raise SettingsError(f'key "adapter.layers": the model has {model_layers} layers, found {shape.layers}')
+        layers = list(range(model_layers - shape.layers, model_layers))
+    return LoraConfig(
+        task_type="CAUSAL_LM",
+        r=shape.rank,
+        lora_alpha=shape.alpha,
+        lora_dropout=shape.dropout,
+        target_modules=list(shape.targets),
+        bias="none",
+        layers_to_transform=layers,
+    )
+
+
+def _check_shape(shape: "LoraConfig", start_from: Path) -> None:
+    from peft import LoraConfig
+
+    found = LoraConfig.from_pretrained(str(start_from))
+    for name in ("r", "lora_alpha", "target_modules", "layers_to_transform"):
+        had, wanted = getattr(found, name), getattr(shape, name)
+        if had != wanted:
+            raise SettingsError(f'key "adapter": the adapter in {start_from} has {name} {had}, the settings {wanted}')

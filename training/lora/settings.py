@@ -1,0 +1,133 @@
+"""What the tuning of an adapter may choose, read from `training/lora/configs/*.toml`."""
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, PositiveFloat, PositiveInt, ValidationError, model_validator
+
+from agents.settings import SettingsError, StrictModel
+
+CONFIGS = Path(__file__).with_name("configs")
+PAPER_TARGETS = ("k_proj", "q_proj", "v_proj", "up_proj", "down_proj", "gate_proj")
+"""db3, table 1."""
+
+Share = Annotated[float, Field(ge=0, lt=1)]
+
+
+class AdapterShape(StrictModel):
+    """Which layers get a low-rank update, and of what size; the defaults are db3's (table 1)."""
+
+    rank: PositiveInt = 8
+    alpha: PositiveInt = 16
+    """The update is multiplied by alpha / rank."""
+    dropout: Share = 0.1
+    """Of what the update reads."""
+    targets: Annotated[tuple[str, ...], Field(min_length=1, strict=False)] = PAPER_TARGETS
+    """Names of linear layers; biases are never tuned."""
+    layers: Literal["all"] | PositiveInt = "all"
+    """How many of the model's top layers are tuned. The layers below need no backward pass: with the upper half, a step
+    takes about two thirds of the time."""
+
+
+class Preferences(StrictModel):
+    """Direct preference optimisation (Rafailov et al. 2023)."""
+
+    beta: PositiveFloat = 0.1
+    """How dearly it is paid to move away from the reference, which is the model with the adapter it starts from."""
+
+
+class LoraTraining(StrictModel):
+    """One adapter: of which model, of what shape, learnt how.
+
+    Examples are grouped by length, so that batches hold little padding. Packing several examples into one row would
+    save the rest, but keeping them apart in attention needs flash attention, which only GPUs have: on a CPU the rows
+    would attend to each other or cost the square of their length.
+    """
+
+    description: str
+    base: str
+    """Name in `models/manifest.toml`, or a folder."""
+    licence: str
+    """Of the adapter, which depends on base and data; for the run card."""
+    stage: Literal["supervised", "preference"] = "supervised"
+    adapter: AdapterShape = AdapterShape()
+    preferences: Preferences | None = None
+    learning_rate: PositiveFloat = 2e-4
+    schedule: Literal["cosine", "linear", "constant"] = "cosine"
+    warm_up_share: Share = 0.1
+    """Share of the steps in which the learning rate rises from 0."""
+    max_gradient_norm: PositiveFloat = 0.3
+    batch_size: PositiveInt = 1
+    accumulation: PositiveInt = 4
+    """Batches per step; 1 x 4 and 4 x 1 are the same step."""
+    epochs: PositiveInt = 3
+    max_tokens: Annotated[int, Field(ge=8)] = 2048
+    """Of prompt and completion; longer examples are left out and counted, never cut."""
+    seed: Annotated[int, Field(ge=0)] = 0
+    quantise: Literal["none", "4bit"] = "none"
+    """``4bit``: the base in NF4, as in QLoRA; needs a GPU and the package bitsandbytes."""
+    gradient_checkpointing: bool = False
+    """Less memory for about a third more time: for large models."""
+    checkpoint_steps: PositiveInt = 10
+    """Steps between two checkpoints, at most so many are lost when the run is killed."""
+
+    @model_validator(mode="after")
+    def _fits_the_stage(self) -> "LoraTraining":
+        if (self.stage == "preference") != (self.preferences is not None):
+            raise ValueError('a table [preferences] belongs to stage = "preference", and only to it')
+        return self
+
+
+def available_configs() -> list[str]:
+    """Names of the shipped configurations."""
+    return sorted(path.stem for path in CONFIGS.glob("*.toml"))
+
+
+def load_training(config: str, changes: Mapping[str, Any] | None = None) -> LoraTraining:
+    """The shipped configuration of that name, or the TOML file at that path.
+
+    Args:
+        config: A name, or a path that ends in ``.toml``.
+        changes: Dotted key -> value, put over the file's.
+
+    Raises:
+        SettingsError: no such configuration, not TOML, an unknown key, a wrong type or a value out of range.
+    """
+    path = Path(config) if config.endswith(".toml") else CONFIGS / f"{config}.toml"
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
+        for key, value in (changes or {}).items():
+            _put(found, key.split("."), value)
+        return LoraTraining.model_validate(found)
+    except FileNotFoundError:
+        raise SettingsError(f"there is no {path}; shipped configurations: {', '.join(available_configs())}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        raise SettingsError(f"{path}: {error}") from None
+    except ValidationError as error:
+        faults = (f'key "{".".join(map(str, one["loc"]))}": {one["msg"]}' for one in error.errors(include_url=False))
+        raise SettingsError("\n".join(f"{path}: {fault}" for fault in faults)) from None
+
+
+def parse_change(text: str) -> tuple[str, Any]:
+    """``adapter.layers=6`` -> the key and the value as TOML reads it; what TOML cannot read is a text.
+
+    Raises:
+        SettingsError: not of that form.
+    """
+    key, equals, value = text.partition("=")
+    if not (equals and key.strip()):
+        raise SettingsError(f"a change is written KEY=VALUE, such as epochs=1 or adapter.layers=6; found {text!r}")
+    try:
+        return key.strip(), tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        return key.strip(), value.strip()
+
+
+def _put(table: dict[str, Any], keys: list[str], value: object) -> None:
+    for key in keys[:-1]:
+        table = table.setdefault(key, {})
+        if not isinstance(table, dict):
+            raise SettingsError(f'key "{".".join(keys)}": "{key}" is no table')
+    table[keys[-1]] = value

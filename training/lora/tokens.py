@@ -1,0 +1,144 @@
+"""Examples as the token ids that a model is tuned on, and the order in which it sees them."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.datasets import DatasetError
+from agents.llm.trainable import ChatTokenizer, PromptError, as_unicode
+from training.examples import TrainingExample
+
+Positions = NDArray[np.int64]
+
+STEPS_PER_SLICE = 16
+"""Examples are sorted by length inside slices of this many steps, so that little of a batch is padding."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenExample:
+    """Token ids of a prompt, of what should follow it and of what should not; both end with the model's end token."""
+
+    prompt: list[int]
+    completion: list[int]
+    rejected: list[int] | None = None
+
+    @property
+    def length(self) -> int:
+        """Tokens of the prompt with its longer completion."""
+        return len(self.prompt) + max(len(self.completion), len(self.rejected or ()))
+
+    @property
+    def read(self) -> int:
+        """Tokens that a model reads to learn from it: both completions are read with the prompt."""
+        once = len(self.prompt) + len(self.completion)
+        return once if self.rejected is None else once + len(self.prompt) + len(self.rejected)
+
+
+@dataclass(frozen=True, slots=True)
+class TokenExamples:
+    """What a run learns from, by source what was kept, and how much was too long."""
+
+    kept: list[TokenExample]
+    sources: Counter[str] = field(default_factory=Counter)
+    too_long: Counter[str] = field(default_factory=Counter)
+
+
+class ExampleTokenizer:
+    """Prompts become tokens as they do in the engines; the completion is followed by the model's end token."""
+
+    def __init__(self, folder: Path) -> None:
+        self._tokenizer = ChatTokenizer(folder)
+        self._end = _end_token(folder, self._tokenizer)
+
+    def tokens(self, examples: Sequence[TrainingExample], max_tokens: int, *, pairs: bool = False) -> TokenExamples:
+        """The examples that fit into `max_tokens`.
+
+        Args:
+            examples: What to learn from.
+            max_tokens: Of a prompt with its longer completion; longer examples are counted and left out.
+            pairs: Whether each example needs a rejected completion; where it has one and needs none, it is left aside.
+
+        Raises:
+            DatasetError: a prompt cannot be written for this model, there is nothing to learn from, or an example
+                lacks the rejected completion.
+        """
+        found = TokenExamples([])
+        for number, example in enumerate(examples, start=1):
+            tokens = self._one(example, number, pairs=pairs)
+            if tokens.length > max_tokens:
+                found.too_long[example.source] += 1
+            else:
+                found.sources[example.source] += 1
+                found.kept.append(tokens)
+        if not found.kept:
+            raise DatasetError(
+                f"nothing to learn from: none of {len(examples)} examples has at most {max_tokens} tokens"
+            )
+        return found
+
+    def _one(self, example: TrainingExample, number: int, *, pairs: bool) -> TokenExample:
+        if pairs and example.rejected is None:
+            raise DatasetError(f'example {number}: learning from preferences needs the field "rejected"')
+        try:
+            prompt = self._tokenizer.prompt_tokens(example.request)
+        except PromptError as error:
+            raise DatasetError(f"example {number}: {error}") from error
+        return TokenExample(
+            prompt,
+            self._completion(example.completion),
+            self._completion(example.rejected) if pairs and example.rejected is not None else None,
+        )
+
+    def _completion(self, text: str) -> list[int]:
+        backend = self._tokenizer.huggingface.backend_tokenizer
+        # A completion that spells the end token out must not teach to end there; in prompts they are what they are.
+        backend.encode_special_tokens = True
+        try:
+            ids = backend.encode(as_unicode(text), add_special_tokens=False).ids
+        finally:
+            backend.encode_special_tokens = False
+        return [*ids, self._end]
+
+
+def training_order(lengths: Sequence[int], per_step: int, epochs: int, seed: int) -> list[int]:
+    """Positions of examples in the order of training, all epochs in one list: the order is a matter of the seed alone,
+    which is what a resumed run needs.
+
+    Each run of `per_step` positions is a step; its examples are of similar length, and steps come in random order.
+    """
+    random = np.random.default_rng(seed)
+    seen = np.concatenate([random.permutation(len(lengths)) for _ in range(epochs)])
+    steps = list(_steps(seen, np.asarray(lengths), per_step))
+    whole = [step for step in steps if len(step) == per_step]
+    rest = [step for step in steps if len(step) < per_step]
+    # A slice's worth of steps is shuffled at a time, so that no epoch's examples drift far into another one.
+    order: list[int] = []
+    for start in range(0, len(whole), STEPS_PER_SLICE):
+        part = whole[start : start + STEPS_PER_SLICE]
+        order += [int(position) for place in random.permutation(len(part)) for position in part[place]]
+    return order + [int(position) for step in rest for position in step]
+
+
+def _steps(seen: Positions, lengths: Positions, per_step: int) -> Iterator[Positions]:
+    size = per_step * STEPS_PER_SLICE
+    for start in range(0, len(seen), size):
+        part = seen[start : start + size]
+        part = part[np.argsort(lengths[part], kind="stable")]
+        for first in range(0, len(part), per_step):
+            yield part[first : first + per_step]
+
+
+def _end_token(folder: Path, tokenizer: ChatTokenizer) -> int:
+    """The first end token of the generation config, else of the tokenizer: engines stop at either."""
+    config = folder / "generation_config.json"
+    ends = json.loads(config.read_text(encoding="utf-8")).get("eos_token_id") if config.is_file() else None
+    first = ends[0] if isinstance(ends, list) and ends else ends
+    end = first if isinstance(first, int) else tokenizer.huggingface.eos_token_id
+    if end is None:
+        raise DatasetError(f"the model in {folder} has no end token: it could not learn where an answer ends")
+    return int(end)
