@@ -6,6 +6,7 @@ from agents.answering.confidence import CALIBRATION_FOLDER, ConfidenceModel, Log
 from agents.answering.decide import abstain, decide
 from agents.answering.features import answer_features, kind_of, question_features
 from agents.answering.normalise import MAX_TOKENS, normalise, trim_to_tokens
+from agents.answering.prompts import PROMPTS
 from agents.answering.refiner import NO_REVIEW, Refiner, Review
 from agents.answering.requests import shown
 
@@ -15,6 +16,7 @@ __all__ = [
     "NO_ASSESSMENT",
     "NO_DRAFT",
     "NO_REVIEW",
+    "PROMPTS",
     "Answerer",
     "Assessment",
     "Assessor",

@@ -85,6 +85,12 @@ GRAPH = Prompt(
 )
 """Ours, for db3's answer from the knowledge graph (section 3.3): the facts are to the point or of no use at all."""
 
+FACTS = Prompt(
+    system=f'Answer from the facts, or "{I_DONT_KNOW}". Today is $query_time.',
+    user="$context\nQuestion: $query",
+)
+"""The same for a model tuned to it (adapter ``kg_answerer``), which needs no explanation: a third of the tokens."""
+
 _ASSESSMENT = (
     "On a second line write how sure you are, as one of: Confidence: high (the text says it outright), "
     "Confidence: medium (it follows from the text), Confidence: low (a guess)."
@@ -160,6 +166,7 @@ PROMPTS: Mapping[str, Prompt] = {
     "controlled": CONTROLLED,
     "reader": READER,
     "graph": GRAPH,
+    "facts": FACTS,
     "assessed": ASSESSED,
     "assess": ASSESS,
     "nec": NEC,

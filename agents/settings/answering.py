@@ -7,7 +7,7 @@ from pydantic import Field, PositiveInt, ValidationInfo, field_validator, model_
 
 from agents.settings.base import StrictModel
 
-AnswerPromptName = Literal["basic", "controlled", "reader", "graph", "nec", "assessed"]
+AnswerPromptName = Literal["basic", "controlled", "reader", "graph", "facts", "nec", "assessed"]
 """A key of `agents.answering.prompts.PROMPTS` that asks for an answer."""
 
 ReviewPromptName = Literal["nec_refine", "refine"]

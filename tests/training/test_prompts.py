@@ -1,0 +1,159 @@
+"""What adapters are tuned on: the agent's own prompts, filled from question/call pairs."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agents.answering import PROMPTS
+from agents.contracts import I_DONT_KNOW, Fact
+from agents.evidence import facts_text
+from agents.kg.trainable import Domain, Program, load_bank, parse
+from agents.llm import load_language_model
+from agents.settings import load_settings
+from training.api_pairs.pairs import Pair
+from training.examples import TrainingExample, read_examples
+from training.prompts import answer_examples, main, names_its_dates, right_answers, writer_examples
+
+
+def pair(query: str, calls: str, **fields: object) -> Pair:
+    given = {"query_time": "02/28/2024, 07:51:13 PT", "source": "synthetic", "groups": (query,)} | fields
+    return Pair(query=query, domain=Domain.MOVIE, program=parse(calls, Domain.MOVIE), **given)  # type: ignore[arg-type]
+
+
+LENGTH = pair(
+    "how long is heat?",
+    'get_movie("heat")["length"]',
+    facts=(Fact("The length of Heat is 170 minutes.", "knowledge graph"),),
+    direct_answer="170",
+)
+BUDGET = pair(
+    "what did ronin cost?",
+    'get_movie("ronin")["budget"]',
+    facts=(Fact("The budget of Ronin is 55 million dollars.", "knowledge graph"),),
+    direct_answer="$55,000,000",
+)
+SETTINGS = load_settings("cpu")
+MODEL = load_language_model(load_settings("scripted").language_model)
+
+
+def test_the_writer_learns_the_calls_after_the_agents_own_prompt() -> None:
+    without, shown = writer_examples([replace(LENGTH, source="real")], None, shown=(0, 2))
+    assert without.prompt == "Question: how long is heat?\nCalls:\n"
+    assert without.completion == 'get_movie("heat")["length"]'
+    assert without.groups == ("how long is heat?",)
+    assert shown.prompt is not None
+    assert shown.prompt.count("Question:") == 3
+    assert shown.prompt.endswith("\n\nQuestion: how long is heat?\nCalls:\n")
+    assert [example.prompt for example in writer_examples([LENGTH], None, shown=(0, 2))] == [without.prompt]
+
+
+def test_no_question_is_shown_as_its_own_example() -> None:
+    known = next(example for example in load_bank() if example.domain is Domain.MOVIE)
+    (example,) = writer_examples([pair(known.question, known.calls, source="bank")], None, shown=(6,))
+    assert example.prompt is not None
+    assert example.prompt.count(known.question) == 1
+    assert example.prompt.count("Question:") == 7
+
+
+def test_what_the_graph_cannot_answer_is_learnt_as_none() -> None:
+    nothing = replace(LENGTH, program=Program())
+    (example,) = writer_examples([nothing], None, shown=(0,))
+    assert example.completion == "None"
+
+
+@pytest.mark.parametrize(
+    ("query", "date", "named"),
+    [
+        ("what did it close at on 2024-02-28?", "2024-02-28", True),
+        ("what did it close at on february 28, 2024?", "2024-02-28", True),
+        ("what did it close at on the last trading day of 2023?", "2023-12-29", False),
+        ("what did it close at yesterday?", "2024-02-27", False),
+        ("what did it close at yesterday?", "yesterday", True),
+    ],
+)
+def test_calls_with_dates_that_somebody_computed_are_not_taught(query: str, date: str, named: bool) -> None:
+    calls = parse(f'get_stock_price("tbmc","{date}")["close"]', Domain.FINANCE)
+    asked = replace(LENGTH, query=query, domain=Domain.FINANCE, program=calls)
+    assert names_its_dates(asked) is named
+    assert len(list(writer_examples([asked], None, shown=(0,)))) == named
+
+
+def test_the_answerer_learns_from_its_own_facts_and_not_to_answer_from_others() -> None:
+    examples = list(answer_examples([LENGTH, BUDGET], SETTINGS, MODEL, unhelpful_share=1.0))
+    assert [example.completion for example in examples] == ["170", I_DONT_KNOW, "$55,000,000", I_DONT_KNOW]
+    own, other, *_ = examples
+    assert "170 minutes" in own.messages[-1].content
+    assert "Ronin" in other.messages[-1].content
+    assert other.answers == ("170",)
+    assert other.query == "how long is heat?"
+    graph = SETTINGS.knowledge_graph
+    assert graph is not None
+    assert own.messages == PROMPTS[graph.answer_prompt].render(
+        token_limit=SETTINGS.answering.word_limit,
+        query_time=LENGTH.query_time,
+        context=facts_text(LENGTH.facts, MODEL, graph.max_fact_tokens),
+        query=LENGTH.query,
+    )
+
+
+def test_facts_that_hold_the_answer_after_all_are_not_called_unhelpful() -> None:
+    same = replace(BUDGET, query="what is heat's running time?", facts=LENGTH.facts, direct_answer="170")
+    examples = list(answer_examples([LENGTH, same], SETTINGS, MODEL, unhelpful_share=1.0))
+    assert I_DONT_KNOW not in {example.completion for example in examples}
+
+
+def test_a_gold_answer_that_the_graph_contradicts_is_no_lesson() -> None:
+    real = replace(LENGTH, source="real", answer="170 minutes", alt_ans=("2 hours 50 minutes",))
+    assert right_answers(real) == ("170 minutes", "2 hours 50 minutes")
+    assert right_answers(replace(real, direct_answer="90")) == ()
+    assert right_answers(replace(real, direct_answer=None)) == ("170 minutes", "2 hours 50 minutes")
+    assert right_answers(LENGTH) == ("170",)
+
+
+def test_the_command_writes_examples_and_says_how_many(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pairs = tmp_path / "pairs.jsonl"
+    pairs.write_text("".join(f"{json.dumps(one.to_row())}\n" for one in (LENGTH, BUDGET)), encoding="utf-8")
+    out = tmp_path / "examples.jsonl"
+    assert main(["kg_writer", "--preset", "cpu", "--pairs", str(pairs), "--out", str(out), "--shown", "0"]) == 0
+    assert {example.completion for example in read_examples(out)} == {"\n".join(LENGTH.calls), "\n".join(BUDGET.calls)}
+    assert "wrote 2 examples" in capsys.readouterr().out
+    assert main(["kg_answerer", "--preset", "cpu", "--pairs", str(pairs), "--out", str(out)]) == 0
+    assert "170" in {example.completion for example in read_examples(out)}
+
+
+@pytest.mark.parametrize(("arguments", "told"), [(["--shown", "two"], "--shown"), (["--preset", "nowhere"], "nowhere")])
+def test_a_wrong_argument_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], told: str
+) -> None:
+    pairs = tmp_path / "pairs.jsonl"
+    pairs.write_text(f"{json.dumps(LENGTH.to_row())}\n", encoding="utf-8")
+    usual = ["kg_writer", "--preset", "cpu", "--pairs", str(pairs), "--out", str(tmp_path / "x.jsonl")]
+    assert main([*usual, *arguments]) == 1
+    assert told in capsys.readouterr().err
+
+
+def test_preferences_are_right_over_abstaining_over_wrong(tmp_path: Path) -> None:
+    def label(completion: str, said: str, verdict: str) -> str:
+        row = TrainingExample(completion, prompt="passages", groups=("q",)).to_row()
+        return json.dumps(row | {"basic_answer": said, "verdict": verdict})
+
+    labels = tmp_path / "labels.jsonl"
+    rows = [
+        label("paris", "lyon", "incorrect"),
+        label(I_DONT_KNOW, "rome", "incorrect"),
+        label("oslo", "oslo", "correct"),
+    ]
+    labels.write_text("\n".join(rows), encoding="utf-8")
+    out = tmp_path / "preferences.jsonl"
+    assert main(["preferences", "--labels", str(labels), "--out", str(out)]) == 0
+    pairs = {(example.completion, example.rejected) for example in read_examples(out)}
+    assert pairs == {("paris", I_DONT_KNOW), ("paris", "lyon"), (I_DONT_KNOW, "rome"), ("oslo", I_DONT_KNOW)}
+
+
+def test_labels_without_the_basic_answer_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    labels = tmp_path / "labels.jsonl"
+    labels.write_text(json.dumps(TrainingExample("paris", prompt="x").to_row()), encoding="utf-8")
+    assert main(["preferences", "--labels", str(labels), "--out", str(tmp_path / "out.jsonl")]) == 1
+    assert 'labels.jsonl, line 1: field "basic_answer"' in capsys.readouterr().err

@@ -1,0 +1,238 @@
+"""From questions with calls, facts or labels to what a model is tuned on, asked in the agent's own words.
+
+    python -m training.prompts kg_writer   --preset cpu --pairs pairs.jsonl --out writer.jsonl
+    python -m training.prompts kg_answerer --preset cpu --pairs pairs.jsonl --out answerer.jsonl
+    python -m training.prompts preferences --labels labels.jsonl --out preferences.jsonl
+
+kg_writer: the question is given, its calls are learnt. --shown says with how many examples of the bank each question is
+asked: real questions once with each number (``0,2``: without any, and with two), so that one adapter serves with and
+without examples; all others with the first number only.
+
+kg_answerer: the facts that the calls gave are shown, the answer is learnt. Beside each question's own facts, some
+questions are shown the facts of another question of their domain that do not hold the answer; there "i don't know" is
+learnt.
+
+preferences: from rows of `training.labels`, pairs of a better and a worse answer (right > abstaining > wrong); the
+wrong ones are what the untuned model said.
+"""
+
+import argparse
+import calendar
+import random
+import re
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from agents.answering import PROMPTS
+from agents.contracts import I_DONT_KNOW, Fact
+from agents.datasets import DatasetError, read_records
+from agents.encoders import load_dense_encoder
+from agents.encoders.base import DenseEncoder
+from agents.evidence import facts_text
+from agents.kg.trainable import Domain, ExampleIndex, load_bank, write_prompt
+from agents.llm import LanguageModel, load_language_model
+from agents.settings import KnowledgeGraphSettings, Settings, SettingsError, load_settings
+from evaluation.judge import RulesJudge
+from evaluation.judge.base import Claim, Verdict, judge_claims
+from models.manifest import UnknownModelError, WeightsMissingError
+from training.api_pairs.pairs import Pair, read_pairs
+from training.examples import TrainingExample, read_examples, write_examples
+from training.lora.preferences import JudgedPrompt, ternary_pairs
+
+DEFAULT_SHOWN = (0, 2)
+REAL = "real"
+LONGEST_ANSWER = 20
+"""Words; a longer value is an article in which the answer stands somewhere."""
+UNHELPFUL_SHARE = 0.3
+"""Of the questions, how many are asked once more with facts that do not answer them."""
+
+
+def some(pairs: Sequence[Pair], made_up: int | None, seed: int) -> list[Pair]:
+    """All real questions, and at most so many others; None: all."""
+    others = [pair for pair in pairs if pair.source != REAL]
+    if made_up is not None and made_up < len(others):
+        others = random.Random(seed).sample(others, made_up)  # noqa: S311 - a sample, not a secret
+    return [pair for pair in pairs if pair.source == REAL] + others
+
+
+def writer_examples(
+    pairs: Sequence[Pair],
+    dense: DenseEncoder | None,
+    shown: Sequence[int] = DEFAULT_SHOWN,
+    *,
+    with_schema: bool = False,
+) -> Iterator[TrainingExample]:
+    """What the writer of calls learns; `shown` are the numbers of examples that real questions are asked with."""
+    pairs = [pair for pair in pairs if names_its_dates(pair)]
+    index = ExampleIndex(load_bank(), dense)
+    most = max(shown)
+    near = index.nearest([pair.query for pair in pairs], [pair.domain for pair in pairs], most + 1) if most else []
+    for place, pair in enumerate(pairs):
+        for count in shown if pair.source == REAL else shown[:1]:
+            others = [one for one in near[place].examples if one.question != pair.query] if count else []
+            prompt = write_prompt(pair.domain, others[len(others) - count :], pair.query, with_schema=with_schema)
+            yield TrainingExample("\n".join(pair.calls), prompt=prompt, groups=pair.groups, source=pair.source)
+
+
+def preference_examples(path: Path) -> Iterator[TrainingExample]:
+    """Pairs of the answers that a row of `training.labels` knows: its label, abstaining, and a wrong basic answer.
+
+    Raises:
+        DatasetError: a row is no example, or lacks what the basic answer was.
+    """
+    prompts = []
+    for example, record in zip(read_examples(path), read_records(path), strict=True):
+        row = record.data
+        for field in ("basic_answer", "verdict"):
+            if not isinstance(row.get(field), str):
+                raise DatasetError(f'{record.place}: field "{field}" must be a text, found {row.get(field)!r}')
+        right = () if example.completion == I_DONT_KNOW else (example.completion,)
+        wrong = (row["basic_answer"],) if row["verdict"] == Verdict.INCORRECT else ()
+        prompts.append(JudgedPrompt(example, right, wrong))
+    return ternary_pairs(prompts)
+
+
+def names_its_dates(pair: Pair) -> bool:
+    """Whether all numbers of the dates in the calls stand in the question, months also by name.
+
+    Some labels hold dates that somebody computed ("the last trading day of the year"). The executor resolves the
+    question's own words; a model that is taught to compute learns to guess.
+    """
+    text = pair.query.casefold()
+    numbers = {int(number) for number in re.findall(r"\d+", text)}
+    numbers |= {place for place, month in enumerate(calendar.month_name) if month and month[:3].casefold() in text}
+    dates = re.findall(r"\b(\d{4})-(\d\d)(?:-(\d\d))?\b", "\n".join(pair.calls))
+    return all(int(part) in numbers for date in dates for part in date if part)
+
+
+def answer_examples(
+    pairs: Sequence[Pair],
+    settings: Settings,
+    model: LanguageModel,
+    unhelpful_share: float = UNHELPFUL_SHARE,
+    seed: int = 0,
+) -> Iterator[TrainingExample]:
+    """What the answerer of the graph's facts learns; every example keeps its question's right answers for measuring."""
+    answerable = [pair for pair in pairs if pair.facts and right_answers(pair)]
+    by_domain: dict[Domain, list[Pair]] = defaultdict(list)
+    for pair in answerable:
+        by_domain[pair.domain].append(pair)
+    chance = random.Random(seed)  # noqa: S311 - a sample, not a secret
+    for pair in answerable:
+        yield _answer_example(pair, pair.facts, right_answers(pair)[0], settings, model, pair.source)
+        if chance.random() < unhelpful_share:
+            other = _unhelpful(pair, by_domain[pair.domain], chance)
+            if other is not None:
+                yield _answer_example(pair, other.facts, I_DONT_KNOW, settings, model, "unhelpful")
+
+
+def right_answers(pair: Pair) -> tuple[str, ...]:
+    """The gold answers of a real question, else what rules make of the graph's values, if anything.
+
+    A real question whose gold answer the values contradict has none: it was asked of another state of the graph.
+    """
+    if pair.answer is None:
+        short = pair.direct_answer is not None and len(pair.direct_answer.split()) <= LONGEST_ANSWER
+        return (pair.direct_answer,) if pair.direct_answer and short else ()
+    answers = (pair.answer, *pair.alt_ans)
+    if pair.direct_answer is not None:
+        (judgement,) = judge_claims(RulesJudge(), [Claim(pair.query, answers, pair.direct_answer)], str)
+        if judgement.verdict is Verdict.INCORRECT:
+            return ()
+    return answers
+
+
+def _unhelpful(pair: Pair, others: Sequence[Pair], chance: random.Random) -> Pair | None:
+    """Another question's pair, one about the same thing if there is any, whose facts do not hold the answer."""
+    answers = [answer.casefold() for answer in right_answers(pair)]
+    fitting = [
+        other
+        for other in others
+        if other.calls != pair.calls
+        and not any(answer in fact.text.casefold() for answer in answers for fact in other.facts)
+    ]
+    related = [other for other in fitting if set(other.groups) & set(pair.groups)]
+    return chance.choice(related or fitting) if fitting else None
+
+
+def _answer_example(
+    pair: Pair, facts: Sequence[Fact], completion: str, settings: Settings, model: LanguageModel, source: str
+) -> TrainingExample:
+    graph = settings.knowledge_graph or KnowledgeGraphSettings()
+    longest = graph.max_fact_tokens // max(1, len(facts))
+    shortened = [replace(fact, text=model.truncate(fact.text, longest)) for fact in facts]
+    messages = PROMPTS[graph.answer_prompt].render(
+        token_limit=settings.answering.word_limit,
+        query_time=pair.query_time,
+        context=facts_text(shortened, model, graph.max_fact_tokens),
+        query=pair.query,
+    )
+    return TrainingExample(
+        completion,
+        messages=messages,
+        groups=pair.groups,
+        source=source,
+        query=pair.query,
+        answers=right_answers(pair),
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write the file; the exit code is 1 where something that it needs is missing or wrong."""
+    parser = argparse.ArgumentParser(
+        prog="python -m training.prompts", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("task", choices=("kg_writer", "kg_answerer", "preferences"))
+    given = parser.add_mutually_exclusive_group(required=True)
+    given.add_argument("--pairs", type=Path, help="rows of training.api_pairs, for the adapters of the graph")
+    given.add_argument("--labels", type=Path, help="rows of training.labels, for preferences")
+    parser.add_argument("--out", type=Path, required=True, help="examples for training.lora")
+    parser.add_argument("--preset", help="name, or path of a TOML file; default: the active preset")
+    parser.add_argument(
+        "--shown", default=",".join(map(str, DEFAULT_SHOWN)), help="numbers of examples (default: %(default)s)"
+    )
+    parser.add_argument("--made-up", type=int, metavar="N", help="at most so many questions that are not real ones")
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args(arguments)
+    if (options.task == "preferences") != (options.labels is not None):
+        parser.error("preferences are made from --labels, all else from --pairs")
+    try:
+        examples = _make(options)
+    except (DatasetError, SettingsError, WeightsMissingError, UnknownModelError, OSError) as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 1
+    random.Random(options.seed).shuffle(examples)  # noqa: S311 - an order, not a secret
+    write_examples(options.out, examples)
+    counts = Counter(example.source for example in examples)
+    told = ", ".join(f"{count} {source}" for source, count in counts.most_common())
+    sys.stdout.write(f"wrote {len(examples)} examples to {options.out}: {told}\n")
+    return 0
+
+
+def _make(options: argparse.Namespace) -> list[TrainingExample]:
+    if options.labels:
+        return list(preference_examples(options.labels))
+    settings = load_settings(options.preset)
+    pairs = some(read_pairs(options.pairs), options.made_up, options.seed)
+    if options.task == "kg_answerer":
+        model = load_language_model(settings.language_model)
+        return list(answer_examples(pairs, settings, model, seed=options.seed))
+    shown = _numbers(options.shown)
+    dense = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder and max(shown) else None
+    if dense is not None:
+        dense.warm_up()
+    writer = (settings.knowledge_graph or KnowledgeGraphSettings()).writer
+    return list(writer_examples(pairs, dense, shown, with_schema=writer.schema_in_prompt))
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    if not all(part.strip().isdecimal() for part in text.split(",")):
+        raise SettingsError(f"--shown takes numbers with commas between them, such as 0,0,2; found {text!r}")
+    return tuple(int(part) for part in text.split(","))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
