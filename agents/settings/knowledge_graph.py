@@ -46,6 +46,11 @@ class KgWriterSettings(StrictModel):
     """Show tables, keys and rules; a tuned model can do without."""
     grammar: bool = True
     """Hold the output to the language's grammar where the engine can."""
+    names_from_question: tuple[Literal["movie", "finance", "music", "sports", "open"], ...] = Field(
+        default=(), strict=False
+    )
+    """Domains in which the grammar lets a call name only what stands in the question, word for word; small models copy
+    names wrongly. An article may be about something that the question only describes."""
     repair: bool = True
     """Ask once more, with the named error, where the output cannot be read."""
     max_new_tokens: Annotated[int, Field(ge=16, le=512)] = 128

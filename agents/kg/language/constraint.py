@@ -1,7 +1,8 @@
 """The grammar that holds a language model to the calls of one domain: part 1 of `calls.lark`, copied for each table.
 
 What the schema knows is spelled out: the tables, how many arguments each takes, its keys in every place where a key may
-stand. So a model can err in what it asks, not in how. Names are free.
+stand. So a model can err in what it asks, not in how. Names are free, or else stretches of the question: small models
+copy names wrongly.
 """
 
 import functools
@@ -14,6 +15,16 @@ from agents.kg.schema import Domain, Parameter, Schema, Table, Type, load_schema
 
 MAX_STATEMENTS = 4
 """As many as the longest labelled program has; the parser reads twice as many."""
+
+LONGEST_NAME = 12
+"""Words of a name that is taken from a question."""
+_LONGEST_TEXT = 150
+"""Characters of a quoted text, as in the free grammar."""
+_FREE_NAMES = "QUOTED | names"
+_GIVEN_NAMES = "ENTITY | entities"
+_PART = re.compile(r"\w+|[^\w\s]")
+_QUOTABLE = re.compile(r'["\\]')
+_UNSPEAKABLE = re.compile(r"[\x00-\x1f\x7f]")
 
 _RULE = re.compile(r"^(\w+): ?(.*(?:\n +\|.*)*)", re.MULTILINE)
 _RULES: dict[str, str] = dict(_RULE.findall(CANONICAL))
@@ -42,13 +53,43 @@ class _Form:
         return "_".join(part for part in parts if part)
 
 
-@functools.cache
-def constraint(domain: Domain | str) -> str:
+def constraint(domain: Domain | str, question: str | None = None) -> str:
     """The Lark text for `GenerationRequest.grammar`; llguidance reads it, and every text it allows can be parsed.
 
     It allows `None`, and 1 to 4 statements in canonical form. `sort`, `average` and `*` follow only where there is
     something to work on. It does not keep a program within the parser's 2,000 bytes: the limit on new tokens does.
+
+    Args:
+        domain: Whose tables may be called.
+        question: Whatever a call names must stand in it, word for word; dates and the values of conditions may not.
+            None: names are free.
     """
+    spans = _spans(" ".join((question or "").lower().split()))
+    text = _constraint(str(domain), names_given=bool(spans))
+    if not spans:
+        return text
+    written = "|".join(re.escape(_QUOTABLE.sub(r"\\\g<0>", span)).replace("/", r"\/") for span in spans)
+    return f'{text}ENTITY: /"(?:{written})"/\n'
+
+
+def _spans(question: str) -> list[str]:
+    """Every stretch of at most `LONGEST_NAME` words, with and without marks beside them; the longest first."""
+    parts = [match.span() for match in _PART.finditer(question)]
+    starts, ends = [start for start, _ in parts], [end for _, end in parts]
+    found = {
+        question[start:end]
+        for start in starts
+        for end in ends
+        if start < end <= start + _LONGEST_TEXT
+        and len(question[start:end].split()) <= LONGEST_NAME
+        and not _UNSPEAKABLE.search(question[start:end])
+    }
+    return sorted(found, key=lambda span: (-len(span), span))
+
+
+@functools.cache
+def _constraint(domain: str, *, names_given: bool) -> str:
+    """The same without the names themselves, which the terminal ENTITY stands for where they are given."""
     schema = load_schema(domain)
     lines = [f"start: NOTHING | {_calls(schema, MAX_STATEMENTS, is_first=True)}"]
     for left in range(1, MAX_STATEMENTS):
@@ -59,6 +100,9 @@ def constraint(domain: Domain | str) -> str:
     for table in schema.tables.values():
         lines += _row_rules(table)
     lines += [f"{name}: {body}" for name, body in _RULES.items() if name not in _BY_TABLE | _REPLACED]
+    if names_given:
+        lines.append(f"entities: {_RULES['names'].replace('QUOTED', 'ENTITY')}")
+        lines = [line.replace(_FREE_NAMES, _GIVEN_NAMES) for line in lines]
     return "\n".join(lines) + "\n"
 
 
@@ -139,4 +183,4 @@ def _arguments(prefix: str, parameters: Sequence[Parameter]) -> str:
 
 
 def _argument(parameter: Parameter) -> str:
-    return "(QUOTED | names | PREVIOUS)" if parameter.kind.is_entity else "(QUOTED | PREVIOUS)"
+    return f"({_FREE_NAMES} | PREVIOUS)" if parameter.kind.is_entity else "(QUOTED | PREVIOUS)"

@@ -31,14 +31,15 @@ def write_prompt(domain: Domain, examples: Iterable[Example], question: str, *, 
     return "\n\n".join([*head, *pairs, _pair(question, "")])
 
 
-@functools.cache
-def output_grammar(domain: Domain) -> str:
+def output_grammar(domain: Domain, question: str | None = None) -> str:
     """The language of the domain, and after it, if the model wants, the empty line that ends an example.
+
+    With a question, names must stand in it (see `agents.kg.language.constraint`).
 
     Without the latter a model under a grammar cannot end where it is used to: tokenizers have the closing bracket and
     the empty line as one token, and where that is forbidden a small model writes one more index instead.
     """
-    rules = constraint(domain)
+    rules = constraint(domain, question)
     start = "start:"
     if not rules.startswith(start):
         raise ValueError(f"the grammar of {domain} does not begin with the rule `start`")

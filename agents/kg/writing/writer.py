@@ -88,11 +88,12 @@ class CallWriter:
         return [Neighbourhood(domain, fixed_examples(self._bank, domain, self._settings.examples)) for domain in chosen]
 
     def _request(self, question: Question, near: Neighbourhood) -> GenerationRequest:
+        names_from = question.text if near.domain in self._settings.names_from_question else None
         prompt = write_prompt(near.domain, near.examples, question.text, with_schema=self._settings.schema_in_prompt)
         return GenerationRequest(
             prompt=prompt,
             adapter=self._settings.adapter,
-            grammar=output_grammar(near.domain) if self._settings.grammar else None,
+            grammar=output_grammar(near.domain, names_from) if self._settings.grammar else None,
             max_tokens=self._settings.max_new_tokens,
             stop=STOP,
         )

@@ -22,10 +22,10 @@ LIMIT = 'get_movie("x")\n'
 class Matcher:
     """llguidance on bytes instead of tokens."""
 
-    def __init__(self, domain: Domain) -> None:
+    def __init__(self, domain: Domain, question: str | None = None) -> None:
         self._guide = pytest.importorskip("llguidance", reason="pip install llguidance==1.9.1")
         self._tokens: Any = self._guide.LLTokenizer("byte")
-        self._grammar = self._guide.LLMatcher.grammar_from_lark(constraint(domain))
+        self._grammar = self._guide.LLMatcher.grammar_from_lark(constraint(domain, question))
 
     def allows(self, text: str) -> bool:
         matcher = self._guide.LLMatcher(self._tokens, self._grammar, log_level=0)
@@ -102,3 +102,47 @@ def test_every_text_it_allows_can_be_read(domain: Domain) -> None:
 @pytest.mark.parametrize("domain", list(Domain))
 def test_nothing_is_always_allowed(domain: Domain) -> None:
     assert Matcher(domain).allows("None")
+
+
+QUESTION = 'Who directed "Wall-E",  and was it longer than Heat/Ronin or the film of a.b. co. in 2024?'
+
+
+@pytest.mark.parametrize(
+    ("text", "allowed"),
+    [
+        ('get_movie("wall-e")["length"]', True),
+        ('get_movie("heat/ronin")["length"]', True),
+        ('get_movie("a.b. co.")["length"]', True),
+        ('get_movie("\\"wall-e\\"")["length"]', True),
+        ('get_movie(["heat","ronin"])["title"]', True),
+        ('get_movie_person_crew("heat",None,eq(job,"Director"))["name"]', True),
+        ('get_movie("heat")["title"]\nget_person(*)["birthday"]', True),
+        ("None", True),
+        ('get_movie("wall")["length"]', True),
+        ('get_movie("walle")["length"]', False),
+        ('get_movie("ron")["length"]', False),
+        ('get_movie("ronin heat")["length"]', False),
+        ('get_movie(["heat","se7en"])["title"]', False),
+    ],
+)
+def test_with_a_question_calls_name_only_what_stands_in_it(text: str, *, allowed: bool) -> None:
+    assert Matcher(Domain.MOVIE, QUESTION).allows(text) is allowed
+
+
+def test_dates_stay_free_where_names_are_given() -> None:
+    matcher = Matcher(Domain.FINANCE, "what did krys's share cost at the close of the last day?")
+    assert matcher.allows('get_stock_price("krys","last trading day")["close"]')
+    assert not matcher.allows('get_stock_price("krystal","last trading day")["close"]')
+
+
+@given(st.text(max_size=60))
+@settings(max_examples=40, deadline=None)
+def test_whatever_the_question_is_the_grammar_holds_and_what_it_allows_can_be_read(question: str) -> None:
+    matcher = Matcher(Domain.MOVIE, question)
+    assert matcher.allows("None")
+    words = question.lower().split()
+    if words and not any(ord(character) < 32 or ord(character) == 127 for character in words[0]):
+        quoted = words[0].replace("\\", "\\\\").replace('"', '\\"')
+        text = f'get_movie("{quoted}")["title"]'
+        assert matcher.allows(text)
+        assert render(parse(text, Domain.MOVIE))

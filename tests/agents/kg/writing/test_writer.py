@@ -58,6 +58,14 @@ def test_settings_can_do_without_grammar_schema_and_examples() -> None:
     assert model.calls[0][0].prompt == "Question: when was jaws released?\nCalls:\n"
 
 
+def test_in_chosen_domains_the_grammar_knows_only_names_of_the_question() -> None:
+    model = Recorder(GOOD)
+    writer(model, names_from_question=["movie"]).write([JAWS, ACME], Deadline(10))
+    (requests,) = model.calls
+    assert requests[0].grammar == output_grammar(Domain.MOVIE, JAWS.text) != output_grammar(Domain.MOVIE)
+    assert requests[1].grammar == output_grammar(Domain.FINANCE)
+
+
 def test_the_domain_is_chosen_where_it_is_not_given_whatever_the_selection() -> None:
     for selection in ("similar", "fixed"):
         model = Recorder({}, default_reply="None")
