@@ -1,0 +1,47 @@
+"""The adapters that ship: whole, small, for the model that the preset runs, each with a card of how it was made."""
+
+import json
+
+import pytest
+from safetensors import safe_open
+
+from agents.llm.trainable import REPOSITORY, adapter_folder
+from agents.settings import load_settings
+from training.adapters.__main__ import ADAPTERS, recipes
+
+SETTINGS = load_settings("cpu")
+SHIPPED = sorted(SETTINGS.language_model.adapters.items())
+LARGEST = 5_000_000
+"""Bytes that plain git should carry; more belongs into LFS."""
+
+
+@pytest.mark.parametrize(("name", "location"), SHIPPED)
+def test_a_shipped_adapter_fits_the_presets_model_and_says_how_it_was_made(name: str, location: str) -> None:
+    folder = adapter_folder(location)
+    assert folder == ADAPTERS / name
+    assert name in recipes()
+    config = json.loads((folder / "adapter_config.json").read_text(encoding="utf-8"))
+    assert config["base_model_name_or_path"] == SETTINGS.language_model.model
+    card = json.loads((folder / "run_card.json").read_text(encoding="utf-8"))
+    assert card["settings"]["base"] == SETTINGS.language_model.model
+    assert card["data"]
+    assert card["seconds"] > 0
+    weights = folder / "adapter_model.safetensors"
+    assert weights.stat().st_size < LARGEST
+    with safe_open(weights, framework="numpy") as tensors:
+        ranks = {tensors.get_slice(key).get_shape()[0] for key in tensors.keys() if "lora_A" in key}  # noqa: SIM118
+    assert ranks == {config["r"]}
+
+
+def test_each_adapter_of_the_preset_is_used_by_it() -> None:
+    graph = SETTINGS.knowledge_graph
+    assert graph is not None
+    used = {graph.writer.adapter, graph.answer_adapter, SETTINGS.answering.adapter} - {None}
+    assert used == set(SETTINGS.language_model.adapters)
+
+
+def test_no_file_of_an_adapter_names_a_path_of_the_machine_it_was_trained_on() -> None:
+    for path in ADAPTERS.rglob("*.json"):
+        text = path.read_text(encoding="utf-8")
+        assert str(REPOSITORY) not in text, path
+        assert '"/' not in text, path
