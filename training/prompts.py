@@ -2,6 +2,7 @@
 
     python -m training.prompts kg_writer   --preset cpu --pairs pairs.jsonl --out writer.jsonl
     python -m training.prompts kg_answerer --preset cpu --pairs pairs.jsonl --out answerer.jsonl
+    python -m training.prompts web_answerer --labels labels.jsonl --out web_answerer.jsonl
     python -m training.prompts preferences --labels labels.jsonl --out preferences.jsonl
 
 kg_writer: the question is given, its calls are learnt. --shown says with how many examples of the bank each question is
@@ -11,6 +12,9 @@ without examples; all others with the first number only.
 kg_answerer: the facts that the calls gave are shown, the answer is learnt. Beside each question's own facts, some
 questions are shown the facts of another question of their domain that do not hold the answer; there "i don't know" is
 learnt.
+
+web_answerer: rows of `training.labels`, of which those labelled "i don't know" are at most --abstaining of all: where
+most rows are, a small model learns to say nothing else.
 
 preferences: from rows of `training.labels`, pairs of a better and a worse answer (right > abstaining > wrong); the
 wrong ones are what the untuned model said.
@@ -75,6 +79,17 @@ def writer_examples(
             others = [one for one in near[place].examples if one.question != pair.query] if count else []
             prompt = write_prompt(pair.domain, others[len(others) - count :], pair.query, with_schema=with_schema)
             yield TrainingExample("\n".join(pair.calls), prompt=prompt, groups=pair.groups, source=pair.source)
+
+
+def label_examples(path: Path, abstaining: float, seed: int) -> list[TrainingExample]:
+    """The rows of `training.labels`; of those labelled "i don't know" so many that they are at most that share."""
+    examples = read_examples(path)
+    silent = [example for example in examples if example.completion == I_DONT_KNOW]
+    telling = [example for example in examples if example.completion != I_DONT_KNOW]
+    most = round(len(telling) * abstaining / (1 - abstaining))
+    if most < len(silent):
+        silent = random.Random(seed).sample(silent, most)  # noqa: S311 - a sample, not a secret
+    return telling + silent
 
 
 def preference_examples(path: Path) -> Iterator[TrainingExample]:
@@ -185,20 +200,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m training.prompts", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("task", choices=("kg_writer", "kg_answerer", "preferences"))
+    parser.add_argument("task", choices=("kg_writer", "kg_answerer", "web_answerer", "preferences"))
     given = parser.add_mutually_exclusive_group(required=True)
     given.add_argument("--pairs", type=Path, help="rows of training.api_pairs, for the adapters of the graph")
-    given.add_argument("--labels", type=Path, help="rows of training.labels, for preferences")
+    given.add_argument("--labels", type=Path, help="rows of training.labels, for the others")
     parser.add_argument("--out", type=Path, required=True, help="examples for training.lora")
     parser.add_argument("--preset", help="name, or path of a TOML file; default: the active preset")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change to the preset")
     parser.add_argument(
         "--shown", default=",".join(map(str, DEFAULT_SHOWN)), help="numbers of examples (default: %(default)s)"
     )
     parser.add_argument("--made-up", type=int, metavar="N", help="at most so many questions that are not real ones")
+    parser.add_argument("--abstaining", type=float, default=0.4, metavar="SHARE", help="default: %(default)s")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
-    if (options.task == "preferences") != (options.labels is not None):
-        parser.error("preferences are made from --labels, all else from --pairs")
+    if (options.task in {"web_answerer", "preferences"}) != (options.labels is not None):
+        parser.error("web_answerer and preferences are made from --labels, kg_writer and kg_answerer from --pairs")
+    if not 0 <= options.abstaining < 1:
+        parser.error(f"--abstaining is a share below 1, found {options.abstaining}")
     try:
         examples = _make(options)
     except (DatasetError, SettingsError, WeightsMissingError, UnknownModelError, OSError) as error:
@@ -213,9 +232,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _make(options: argparse.Namespace) -> list[TrainingExample]:
-    if options.labels:
+    if options.task == "web_answerer":
+        return label_examples(options.labels, options.abstaining, options.seed)
+    if options.task == "preferences":
         return list(preference_examples(options.labels))
-    settings = load_settings(options.preset)
+    settings = load_settings(options.preset, options.set)
     pairs = some(read_pairs(options.pairs), options.made_up, options.seed)
     if options.task == "kg_answerer":
         model = load_language_model(settings.language_model)
