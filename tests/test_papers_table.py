@@ -14,7 +14,7 @@ from evaluation.cli import override
 
 REPOSITORY = Path(__file__).parents[1]
 PRESETS = [f"agents/presets/{name}.toml" for name in ("db3_task1", "db3_task23", "nec", "weknow")]
-ABSENT = ("nowhere", "training (to come)")
+ABSENT = ("nowhere",)
 """What stands in the place of a reference where there is none; the note then says why."""
 
 TITLES = ("|---", "| system |", "| section |", "| key |")
