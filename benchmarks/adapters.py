@@ -37,12 +37,14 @@ from agents.datasets import LABEL_FIELDS, DatasetError, Record, read_records, wr
 from agents.deadline import Deadline
 from agents.kg.writing.cli import EXPECTED_ERRORS, append_rows, choose_adapter
 from agents.llm import FinishReason, Generation, LanguageModel, LanguageModelDiedError, load_language_model
+from agents.llm.trainable import adapter_folder
 from agents.settings import load_settings
 from benchmarks.held_out import check_held_out, fold_argument
 from benchmarks.presets import table
 from evaluation.judge import Claim, RulesJudge, Verdict, judge_claims
 from evaluation.metrics import VALUE
 from evaluation.trim import official_trim
+from models.manifest import WeightsMissingError
 from training.calibrate.expected_score import difference, score_table
 from training.examples import TrainingExample, read_examples
 from training.folds import Fold, is_tested
@@ -92,13 +94,14 @@ def tested_questions(path: Path, fold: Fold | None, limit: int | None) -> list[Q
 
 def ask(options: argparse.Namespace) -> int:
     """Ask all that is not asked yet, and append what was said batch by batch."""
-    check_held_out(options.adapter, options.fold)
     settings = load_settings(options.preset)
     engine, adapter = choose_adapter(settings.language_model, options.adapter)
+    check_held_out(engine, adapter, options.fold)
+    if options.save.exists() and not options.resume:
+        raise DatasetError(f"{options.save} is there already: give --resume, or remove it")
     run = {"preset": settings.name, "adapter": options.adapter, "max_new_tokens": options.max_new_tokens}
-    weights = Path(options.adapter) / "adapter_model.safetensors"
-    if weights.is_file():
-        run["sha256"] = file_hash(weights)[:16]  # else answers of two trainings in one folder could be mixed
+    if adapter is not None:
+        run |= _weights_hash(engine.adapters[adapter])
     questions = tested_questions(options.examples, options.fold, options.limit)
     done = _already_asked(options.save, questions, run) if options.resume and options.save.is_file() else []
     write_rows(options.save, done)
@@ -139,6 +142,14 @@ def _asked(model: LanguageModel, batch: Sequence[Question], adapter: str | None,
         }
         for question, generation in zip(batch, generations, strict=True)
     ]
+
+
+def _weights_hash(location: str) -> dict[str, str]:
+    """What tells two trainings in one folder apart; nothing where an engine's adapters are no folders here."""
+    try:
+        return {"sha256": file_hash(adapter_folder(location) / "adapter_model.safetensors")[:16]}
+    except WeightsMissingError:
+        return {}
 
 
 def _already_asked(path: Path, questions: Sequence[Question], run: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from agents.datasets import DatasetError, Record, read_records
+from agents.llm.trainable import adapter_folder
+from agents.settings import LanguageModelSettings
 from training.folds import Fold, is_tested, may_train, parse_fold
 from training.run_card import CARD_FILE
 
@@ -22,19 +24,23 @@ def fold_argument(text: str) -> Fold | None:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
-def check_held_out(adapter: str, fold: Fold | None) -> None:
-    """Refuse to test a fold with an adapter whose run card (`training.lora`) says that it learnt from it.
+def check_held_out(engine: LanguageModelSettings, adapter: str | None, fold: Fold | None) -> None:
+    """Refuse to test a fold with an adapter whose run card (`training.lora`) does not say that it was held out.
 
     Args:
-        adapter: As on the command line; what is no folder with a card is not checked.
+        engine: The engine with its adapters.
+        adapter: The name of the one that is used; None: the base model.
         fold: None: all questions are asked, and nobody claims that they are unseen.
 
     Raises:
-        DatasetError: another fold was held out, or none.
+        DatasetError: another fold was held out, or none, or there is no card.
+        WeightsMissingError: there is no such adapter.
     """
-    card = Path(adapter) / CARD_FILE
-    if fold is None or not card.is_file():
+    if fold is None or adapter is None:
         return
+    card = adapter_folder(engine.adapters[adapter]) / CARD_FILE
+    if not card.is_file():
+        raise DatasetError(f"{card} is missing, so that nobody knows whether the adapter has seen fold {fold}")
     held_out = json.loads(card.read_text(encoding="utf-8"))["settings"].get("held_out_fold")
     if held_out != str(fold):
         raise DatasetError(

@@ -42,7 +42,7 @@ from agents.kg.language import Program, Sort, parse, render
 from agents.kg.language.program import Average
 from agents.kg.schema import Domain
 from agents.kg.writing.bank import load_bank
-from agents.kg.writing.cli import EXPECTED_ERRORS, add_writer_arguments, load_writer
+from agents.kg.writing.cli import EXPECTED_ERRORS, add_writer_arguments, choose_adapter, load_writer, writer_settings
 from agents.kg.writing.similar import ExampleIndex
 from agents.kg.writing.writer import Question, Written
 from agents.settings import load_settings
@@ -82,8 +82,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.fold and not options.pairs:
         parser.error("--fold needs --pairs, which says what each question is about")
     try:
-        if options.adapter:
-            check_held_out(options.adapter, options.fold)
+        settings = load_settings(options.preset)
+        chosen = choose_adapter(settings.language_model, options.adapter) if options.adapter else None
+        check_held_out(
+            chosen.language_model if chosen else settings.language_model,
+            writer_settings(settings, options).adapter,
+            options.fold,
+        )
         rows = [record.data for record in read_records(options.questions) if record.data["verified"]]
         if options.pairs:
             rows = _in_fold(rows, options.pairs, options.fold)

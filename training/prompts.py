@@ -141,7 +141,8 @@ def answer_examples(
         if chance.random() < unhelpful_share:
             other = _unhelpful(pair, by_domain[pair.domain], chance)
             if other is not None:
-                yield _answer_example(pair, other.facts, I_DONT_KNOW, settings, model, "unhelpful")
+                about_both = replace(pair, groups=tuple(dict.fromkeys((*pair.groups, *other.groups))))
+                yield _answer_example(about_both, other.facts, I_DONT_KNOW, settings, model, "unhelpful")
 
 
 def right_answers(pair: Pair) -> tuple[str, ...]:

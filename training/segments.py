@@ -29,7 +29,9 @@ def questions_of(path: Path) -> Iterator[dict[str, Any]]:
         segments = record.data.get("segments")
         if not isinstance(segments, list):
             raise DatasetError(f'{record.place}, field "segments": expected a list of segments')
-        yield {**row, "search_results": [_page(str(s["text"]), rank) for rank, s in enumerate(segments)]}
+        if not all(isinstance(segment, dict) and isinstance(segment.get("text"), str) for segment in segments):
+            raise DatasetError(f'{record.place}, field "segments": each must be an object with a "text"')
+        yield {**row, "search_results": [_page(s["text"], rank) for rank, s in enumerate(segments)]}
 
 
 def _page(segment: str, rank: int) -> dict[str, str]:

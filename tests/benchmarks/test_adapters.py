@@ -131,11 +131,14 @@ def test_a_folder_is_an_adapter_of_the_real_engine(bench: Bench) -> None:
     engine = f'[language_model]\nengine = "transformers"\nmodel = "{model}"\ndtype = "float32"\ndevice = "cpu"\n'
     path.write_text(f'{head}{engine}adapters = {{ named = "{tuned}", absent = "nowhere" }}\n', encoding="utf-8")
     said = {
-        adapter: [row["said"] for row in bench.ask("out.jsonl", "", "--preset", str(path), adapter=adapter)]
+        adapter: [
+            row["said"] for row in bench.ask(f"{Path(adapter).name}.jsonl", "", "--preset", str(path), adapter=adapter)
+        ]
         for adapter in ("none", "named", str(tuned))
     }
     assert said["named"] == said[str(tuned)] != said["none"]
     bench.ask("other.jsonl", "", "--preset", str(path), adapter="absent", code=1)
+    bench.ask("none.jsonl", "", "--preset", str(path), code=1)  # there already
 
 
 # --- comparing --------------------------------------------------------------------------------------------------------

@@ -123,6 +123,8 @@ def test_an_adapter_that_learnt_from_the_fold_is_refused(bench: Bench, capsys: p
     pairs = write(bench.folder / "pairs.jsonl", [pair(row["query"], "one thing") for row in ROWS])
     adapter = bench.folder / "adapter"
     adapter.mkdir()
+    for name in ("adapter_config.json", "adapter_model.safetensors"):
+        (adapter / name).touch()
     fold = str(Fold(number_of("one thing", 2), 2))
     arguments = ["--pairs", str(pairs), "--fold", fold, "--adapter", str(adapter)]
     for held_out, code in ((None, 1), ("3/7", 1), (fold, 0)):

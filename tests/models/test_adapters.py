@@ -6,11 +6,14 @@ import pytest
 from safetensors import safe_open
 
 from agents.llm.trainable import REPOSITORY, adapter_folder
-from agents.settings import load_settings
-from training.adapters.__main__ import ADAPTERS, recipes
+from agents.settings import TransformersEngine, load_settings
+from training.adapters.__main__ import ADAPTERS, recipes, steps
 
 SETTINGS = load_settings("cpu")
-SHIPPED = sorted(SETTINGS.language_model.adapters.items())
+assert isinstance(SETTINGS.language_model, TransformersEngine)
+ENGINE: TransformersEngine = SETTINGS.language_model
+SHIPPED = sorted(ENGINE.adapters.items())
+assert SHIPPED
 LARGEST = 5_000_000
 """Bytes that plain git should carry; more belongs into LFS."""
 
@@ -21,10 +24,13 @@ def test_a_shipped_adapter_fits_the_presets_model_and_says_how_it_was_made(name:
     assert folder == ADAPTERS / name
     assert name in recipes()
     config = json.loads((folder / "adapter_config.json").read_text(encoding="utf-8"))
-    assert config["base_model_name_or_path"] == SETTINGS.language_model.model
+    assert config["base_model_name_or_path"] == ENGINE.model
     card = json.loads((folder / "run_card.json").read_text(encoding="utf-8"))
-    assert card["settings"]["base"] == SETTINGS.language_model.model
+    assert card["settings"]["base"] == ENGINE.model
     assert card["data"]
+    (*_, last) = steps(name, ADAPTERS, folder)
+    held_out = last.command[last.command.index("--hold-out") + 1] if "--hold-out" in last.command else None
+    assert card["settings"]["held_out_fold"] == held_out
     assert card["seconds"] > 0
     weights = folder / "adapter_model.safetensors"
     assert weights.stat().st_size < LARGEST
@@ -37,11 +43,13 @@ def test_each_adapter_of_the_preset_is_used_by_it() -> None:
     graph = SETTINGS.knowledge_graph
     assert graph is not None
     used = {graph.writer.adapter, graph.answer_adapter, SETTINGS.answering.adapter} - {None}
-    assert used == set(SETTINGS.language_model.adapters)
+    assert used == set(ENGINE.adapters)
 
 
 def test_no_file_of_an_adapter_names_a_path_of_the_machine_it_was_trained_on() -> None:
-    for path in ADAPTERS.rglob("*.json"):
+    paths = list(ADAPTERS.rglob("*.json"))
+    assert len(paths) == 2 * len(SHIPPED)
+    for path in paths:
         text = path.read_text(encoding="utf-8")
         assert str(REPOSITORY) not in text, path
         assert '"/' not in text, path

@@ -24,9 +24,10 @@ def test_each_segment_is_a_page_with_its_title(tmp_path: Path) -> None:
     assert "<p>A line that\ngoes on.<br>A new line.</p><p>A paragraph.</p>" in first["page_result"]
     assert second["page_name"] == ""
     assert "<p>bare</p>" in second["page_result"]
-    file.write_text('{"interaction_id": "a", "query": "q"}\n', encoding="utf-8")
-    with pytest.raises(DatasetError, match=r'line 1, field "segments"'):
-        list(questions_of(file))
+    for wrong in ("", ', "segments": [{"score": 1}]', ', "segments": ["text"]'):
+        file.write_text(f'{{"interaction_id": "a", "query": "q"{wrong}}}\n', encoding="utf-8")
+        with pytest.raises(DatasetError, match=r'line 1, field "segments"'):
+            list(questions_of(file))
 
 
 def test_the_command_writes_a_question_file_or_says_what_is_wrong(

@@ -43,14 +43,16 @@ def steps(name: str, work: Path, out: Path, hold_out: str | None = None) -> list
         name: One of `recipes`.
         work: Folder of everything that is made on the way.
         out: The adapter's folder.
-        hold_out: A fold (``0/2``) that is kept out of the training, to be measured on.
+        hold_out: A fold (``0/2``) that is kept out of the training, to be measured on; ``none``: learn from everything;
+            None: as the recipe says, which is how the shipped adapter was made.
     """
     recipe = tomllib.loads(RECIPES.read_text(encoding="utf-8"))[name]
     made = []
+    fold = hold_out or recipe.get("hold_out", "none")
     for number, step in enumerate(recipe["steps"], start=1):
         module, *arguments = (part.replace("{work}", str(work)).replace("{out}", str(out)) for part in step["run"])
-        if module == "training.lora" and hold_out is not None:
-            arguments += ["--hold-out", hold_out]
+        if module == "training.lora" and fold != "none":
+            arguments += ["--hold-out", fold]
         made.append(Step((module, *arguments), work / f"step-{number}.done"))
     return made
 
@@ -63,12 +65,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("name", choices=recipes())
     parser.add_argument("--work", type=Path, help="folder of what is made on the way (default: results/training/NAME)")
     parser.add_argument("--out", type=Path, help="folder of the adapter (default: models/adapters/cpu/NAME)")
-    parser.add_argument("--hold-out", metavar="I/K", help="keep a fold out of the training, to measure on it")
+    parser.add_argument("--hold-out", metavar="I/K", help="fold to keep out, or none (default: as it shipped)")
     parser.add_argument("--dry-run", action="store_true", help="show the commands that are not done yet")
     options = parser.parse_args(arguments)
     work = (options.work or REPOSITORY / "results" / "training" / options.name).resolve()
     out = (options.out or ADAPTERS / options.name).resolve()
-    for number, step in enumerate(todo := _undone(steps(options.name, work, out, options.hold_out)), start=1):
+    todo = _undone(steps(options.name, work, out, options.hold_out))
+    for step in () if options.dry_run else todo:
+        step.record.unlink(missing_ok=True)  # what comes later was made of something old
+    for number, step in enumerate(todo, start=1):
         print(f"[{number}/{len(todo)}] python -m {shlex.join(step.command)}", flush=True)
         if options.dry_run:
             continue
@@ -88,7 +93,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _undone(made: Sequence[Step]) -> list[Step]:
-    """The steps from the first one on that is not done: what comes after it would be made of something old."""
+    """The steps from the first one on that is not done."""
     first = next((number for number, step in enumerate(made) if not step.done), len(made))
     return list(made[first:])
 

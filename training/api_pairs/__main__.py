@@ -105,10 +105,11 @@ def _kept(path: Path, pairs: Sequence[Pair]) -> list[Pair]:
     if whole != text:
         path.write_bytes(whole)
     done = read_pairs(path) if whole else []
-    strange = {pair.key for pair in done} - {pair.key for pair in pairs}
+    expected = {pair.key: (pair.calls, pair.groups) for pair in pairs}
+    strange = [pair for pair in done if expected.get(pair.key) != (pair.calls, pair.groups)]
     if strange:
         raise OtherRunError(
-            f"{path} holds {len(strange)} rows that this run does not make (other seed, count or data?): "
+            f"{path} holds {len(strange)} rows that this run does not make (other seed, count, style or data?): "
             "give another --out, or remove it"
         )
     return done

@@ -41,9 +41,16 @@ def _rewritten(pairs: Sequence[Pair], records: Sequence[Record], bench: Bench) -
         others.append(replace(pair, program=house_style(pair.domain, pair.program, pair.query, asked_at, frame)))
     done = _executed([replace(other, values=()) for other in others], bench, graphs=1)
     return [
-        new if new.values == old.values or _plain(new.values) == _plain(record.data.get("kg_values") or ()) else old
+        new if _same(new, old, record.data.get("kg_values") or ()) else old
         for old, new, record in zip(pairs, done, records, strict=True)
     ]
+
+
+def _same(new: Pair, old: Pair, labelled: object) -> bool:
+    """Whether the rewritten calls give what the labelled ones give or should; nothing equals nothing for one reason."""
+    if not new.values:
+        return not old.values and [fact.text for fact in new.facts] == [fact.text for fact in old.facts]
+    return new.values == old.values or _plain(new.values) == _plain(labelled)
 
 
 def _plain(values: object) -> list[str]:

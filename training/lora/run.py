@@ -112,7 +112,8 @@ class LoraRun:
         recorder = RunRecorder(after_steps, before, shown=self.shown)
         with quiet_transformers(), _quiet_libraries():
             model = load_tunable(self.settings, self.base, self.device, self.start_from)
-            options = arguments(self.settings, self._work, self.device, self.max_steps)
+            most = min(self.max_steps, len(after_steps)) if self.max_steps else None
+            options = arguments(self.settings, self._work, self.device, most)
             trainer = build_trainer(self.settings, model, self.base, examples, options)
             trainer.add_callback(recorder)
             self._begin(fingerprint)

@@ -51,6 +51,23 @@ def test_a_changed_step_is_done_again_with_all_after_it(
     assert capfd.readouterr().out.count("python -m json.tool") == 2
 
 
+def test_a_step_after_a_changed_one_is_done_again_even_if_that_one_was_carried_out_in_a_run_that_failed(
+    toy: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "given.json").write_text("[1]", encoding="utf-8")
+    assert command.main(toy) == 0
+    changed = RECIPE.replace('run = ["json.tool", "{work}/given', 'run = ["json.tool", "--sort-keys", "{work}/given')
+    (tmp_path / "recipes.toml").write_text(changed, encoding="utf-8")
+    out = tmp_path / "second.json"
+    out.unlink()
+    out.mkdir()  # the second step cannot write there
+    assert command.main(toy) != 0
+    out.rmdir()
+    capfd.readouterr()
+    assert command.main(toy) == 0
+    assert "[1/1]" in capfd.readouterr().out
+
+
 def test_a_dry_run_shows_the_commands_and_does_nothing(
     toy: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -126,6 +126,13 @@ def test_a_new_adapter_changes_nothing(tiny_llama: Path) -> None:
         torch.testing.assert_close(tunable(inputs).logits, plain(inputs).logits)
 
 
+def test_more_steps_than_there_are_examples_for_end_with_the_examples(tiny_llama: Path, tmp_path: Path) -> None:
+    settings = toy_settings(tiny_llama)
+    whole = LoraRun(settings, toy_examples(), tiny_llama, tmp_path / "whole", shown=False).train({})
+    more = LoraRun(settings, toy_examples(), tiny_llama, tmp_path / "more", max_steps=10_000, shown=False).train({})
+    assert [step.loss for step in more.steps] == [step.loss for step in whole.steps]
+
+
 def test_a_loss_that_is_no_number_stops_the_run(tiny_llama: Path, tmp_path: Path) -> None:
     with pytest.raises(FloatingPointError, match="lower the learning rate"):
         tune(toy_settings(tiny_llama, learning_rate=1e30, max_gradient_norm=1e30), tiny_llama, tmp_path)
