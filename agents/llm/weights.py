@@ -1,9 +1,10 @@
 """Where the files of a base model or an adapter lie."""
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from models.manifest import UnknownModelError, WeightsMissingError, locate
+from models.manifest import UnknownModelError, WeightsMissingError, load_manifest, locate
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -37,10 +38,24 @@ def adapter_folder(name: str) -> Path:
 
 
 def check_folders(model: str, adapters: Mapping[str, str]) -> None:
-    """Raise `WeightsMissingError` for the first missing file of a base model and its adapters (name -> where)."""
+    """Check a base model and its adapters (name -> where) without loading them.
+
+    Raises:
+        WeightsMissingError: a file is missing, or an adapter was tuned for another model of the manifest.
+    """
     model_folder(model)
-    for location in adapters.values():
-        adapter_folder(location)
+    for name, location in adapters.items():
+        base = _base_of(adapter_folder(location))
+        if base != model and {base, model} <= set(load_manifest().models):
+            raise WeightsMissingError(
+                f"the adapter {name} was tuned for {base}, and the engine runs {model}: give language_model.adapters "
+                "one of this model, or take the adapter out there and where the preset names it"
+            )
+
+
+def _base_of(folder: Path) -> str | None:
+    base: str | None = json.loads((folder / "adapter_config.json").read_bytes()).get("base_model_name_or_path")
+    return base
 
 
 def _holding(folder: Path, *names: str) -> Path:

@@ -32,7 +32,7 @@ def test_every_prompt_shows_context_and_question(name: str) -> None:
 @pytest.mark.parametrize("name", sorted({*PROMPTS} - WITHOUT_SYSTEM_TURN))
 def test_a_chat_prompt_shows_the_limit_and_the_time_of_asking(name: str) -> None:
     text = " ".join(message.content for message in rendered(name))
-    assert "37" in text
+    assert ("37" in text) is (name != "facts")  # a tuned model has learnt how long answers are
     assert "03/05/2024, 23:18:31 PT" in text
 
 

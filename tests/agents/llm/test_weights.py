@@ -108,3 +108,14 @@ def test_the_base_model_and_every_adapter_are_looked_at(repository: Path) -> Non
         check_folders("base", {"first": "good", "second": "bad"})
     with pytest.raises(WeightsMissingError, match="no-base"):
         check_folders("no-base", {"first": "good"})
+
+
+def test_an_adapter_of_another_model_is_refused_by_name(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(weights, "model_folder", lambda name: repository)
+    adapter = make_adapter(repository / "adapter")
+    config = adapter / "adapter_config.json"
+    config.write_text('{"base_model_name_or_path": "qwen2.5-coder-0.5b-instruct"}')
+    with pytest.raises(WeightsMissingError, match=rf"kg_writer was tuned for qwen2.*runs {KNOWN}: give"):
+        check_folders(KNOWN, {"kg_writer": str(adapter)})
+    config.write_text('{"base_model_name_or_path": "/some/folder"}')
+    check_folders(KNOWN, {"kg_writer": str(adapter)})
