@@ -9,11 +9,9 @@ from typing import Any, NamedTuple
 from agents.datasets import DatasetError, Record, read_records
 from agents.llm.trainable import adapter_folder
 from agents.settings import LanguageModelSettings
-from training.folds import Fold, is_tested, may_train, parse_fold
+from training.api_pairs.pairs import REAL
+from training.folds import Fold, is_tested, may_train, parse_fold, spelling
 from training.run_card import CARD_FILE
-
-REAL = "real"
-"""`source` of the rows of `training.api_pairs` that are real questions."""
 
 
 def fold_argument(text: str) -> Fold | None:
@@ -97,9 +95,5 @@ def unseen(rows: Sequence[dict[str, Any]], pairs: Pairs, fold: Fold) -> list[dic
 
     A question about two things is tested in the fold of the first; of the second there may be rows in the training.
     """
-    learnt = {_plain(group) for groups in pairs.all_groups if may_train(groups, fold) for group in groups}
-    return [row for row in rows if learnt.isdisjoint(map(_plain, row["groups"]))]
-
-
-def _plain(group: str) -> str:
-    return " ".join(group.casefold().split())
+    learnt = {spelling(group) for groups in pairs.all_groups if may_train(groups, fold) for group in groups}
+    return [row for row in rows if learnt.isdisjoint(map(spelling, row["groups"]))]

@@ -32,9 +32,13 @@ def parse_fold(text: str) -> Fold:
 
 
 def number_of(group: str, count: int) -> int:
-    """Which of `count` parts a group falls into; upper and lower case and blanks make no difference."""
-    plain = " ".join(group.casefold().split())
-    return int.from_bytes(hashlib.sha256(plain.encode()).digest()[:8], "big") % count
+    """Which of `count` parts a group falls into, however it is spelled (`spelling`)."""
+    return int.from_bytes(hashlib.sha256(spelling(group).encode()).digest()[:8], "big") % count
+
+
+def spelling(group: str) -> str:
+    """The one spelling of a group: upper and lower case and blanks make no difference."""
+    return " ".join(group.casefold().split())
 
 
 def is_tested(groups: Sequence[str], fold: Fold) -> bool:

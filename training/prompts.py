@@ -42,12 +42,11 @@ from agents.settings import KnowledgeGraphSettings, Settings, SettingsError, loa
 from evaluation.judge import RulesJudge
 from evaluation.judge.base import Claim, Verdict, judge_claims
 from models.manifest import UnknownModelError, WeightsMissingError
-from training.api_pairs.pairs import Pair, read_pairs
+from training.api_pairs.pairs import REAL, Pair, read_pairs
 from training.examples import TrainingExample, read_examples, write_examples
 from training.lora.preferences import JudgedPrompt, ternary_pairs
 
 DEFAULT_SHOWN = (0, 2)
-REAL = "real"
 LONGEST_ANSWER = 20
 """Words; a longer value is an article in which the answer stands somewhere."""
 UNHELPFUL_SHARE = 0.3

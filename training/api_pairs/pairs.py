@@ -9,7 +9,9 @@ from agents.contracts import Fact
 from agents.datasets import DatasetError, read_records
 from agents.kg.trainable import Domain, Program, Value, parse, render
 
-SOURCES = ("real", "bank", "synthetic", "near_miss", "none")
+REAL = "real"
+"""`source` of labelled real questions."""
+SOURCES = (REAL, "bank", "synthetic", "near_miss", "none")
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ run = ["json.tool", "{work}/given.json", "{work}/first.json"]
 [[toy.steps]]
 run = ["json.tool", "{work}/first.json", "{out}"]
 """
+CHANGED = RECIPE.replace('run = ["json.tool", "{work}/given', 'run = ["json.tool", "--sort-keys", "{work}/given')
 
 
 @pytest.fixture
@@ -44,8 +45,7 @@ def test_a_changed_step_is_done_again_with_all_after_it(
 ) -> None:
     (tmp_path / "given.json").write_text("[1]", encoding="utf-8")
     assert command.main(toy) == 0
-    changed = RECIPE.replace('run = ["json.tool", "{work}/given', 'run = ["json.tool", "--sort-keys", "{work}/given')
-    (tmp_path / "recipes.toml").write_text(changed, encoding="utf-8")
+    (tmp_path / "recipes.toml").write_text(CHANGED, encoding="utf-8")
     capfd.readouterr()
     assert command.main(toy) == 0
     assert capfd.readouterr().out.count("python -m json.tool") == 2
@@ -56,8 +56,7 @@ def test_a_step_after_a_changed_one_is_done_again_even_if_that_one_was_carried_o
 ) -> None:
     (tmp_path / "given.json").write_text("[1]", encoding="utf-8")
     assert command.main(toy) == 0
-    changed = RECIPE.replace('run = ["json.tool", "{work}/given', 'run = ["json.tool", "--sort-keys", "{work}/given')
-    (tmp_path / "recipes.toml").write_text(changed, encoding="utf-8")
+    (tmp_path / "recipes.toml").write_text(CHANGED, encoding="utf-8")
     out = tmp_path / "second.json"
     out.unlink()
     out.mkdir()  # the second step cannot write there
