@@ -2,7 +2,7 @@
 
     python -m benchmarks.kg_execution [--questions FILE] [--data DIR | --kg-url URL] [--all] [--show-misses]
 
-The file has rows {query, query_time, domain, calls, frame, kg_values, verified}. Without --kg-url, `mock_api`
+A row has `LABEL_FIELDS` and `ANSWER_FIELDS`. Without --kg-url, `mock_api`
 serves the graph of --data. Two readings of "equal" are printed:
 
 direct   the values of the statements are the labelled ones (numbers to 1e-6, texts but for case, lists in any order
@@ -48,6 +48,8 @@ SHARED = Path(__file__).parent.parent.parent / "shared/data/kg"
 QUESTIONS = SHARED / "kg_questions_split0.jsonl"
 GRAPH = SHARED / "cragkg_json.tar.xz"
 BATCH = 16
+LABEL_FIELDS = ("query", "query_time", "domain", "calls", "frame", "kg_values", "answerable", "verified")
+ANSWER_FIELDS = ("derive", "answer", "alt_ans")
 _COLUMNS = ("said", "said right", "computed", "computed right")
 _SAID = "".join(f"{name:>9}" for name in ("said", "right", "computed", "right"))
 _AGGREGATES: Mapping[str, Callable[[list[float]], float]] = {"sum": sum, "avg": fmean}
@@ -169,6 +171,22 @@ def run_rows(rows: Sequence[Mapping[str, Any]], address: str, seconds: float = 4
     return outcomes
 
 
+def labelled_questions(path: Path, also: Sequence[str] = (), *, unverified: bool = False) -> list[dict[str, Any]]:
+    """Questions with their calls and the values that these give; with `unverified` also those the graph cannot confirm.
+
+    Each has the fields of `LABEL_FIELDS` and of `also`.
+
+    Raises:
+        DatasetError: a row cannot be read or lacks a field.
+    """
+    records = list(read_records(path))
+    for record in records:
+        missing = [name for name in (*LABEL_FIELDS, *also) if name not in record.data]
+        if missing:
+            raise DatasetError(f'{record.place}: field "{missing[0]}" is missing')
+    return [record.data for record in records if unverified or record.data["verified"]]
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print agreement by domain."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.kg_execution", description=__doc__.split("\n")[0])
@@ -179,7 +197,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--show-misses", action="store_true")
     options = parser.parse_args(arguments)
     try:
-        rows = [row for _, row in read_records(options.questions) if options.all or row["verified"]]
+        rows = labelled_questions(options.questions, ANSWER_FIELDS, unverified=options.all)
     except DatasetError as error:
         sys.stderr.write(f"{error}\n")
         return 2

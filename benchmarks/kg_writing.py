@@ -47,7 +47,7 @@ from agents.kg.writing.similar import ExampleIndex
 from agents.kg.writing.writer import Question, Written
 from agents.settings import load_settings
 from benchmarks.held_out import check_held_out, fold_argument, read_pairs, tested_in, unseen
-from benchmarks.kg_execution import QUESTIONS, graph_server, run_rows, values_agree
+from benchmarks.kg_execution import QUESTIONS, graph_server, labelled_questions, run_rows, values_agree
 from training.calibrate.expected_score import difference
 from training.folds import Fold
 from training.pictures import wilson_interval
@@ -89,7 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             writer_settings(settings, options).adapter,
             options.fold,
         )
-        rows = [record.data for record in read_records(options.questions) if record.data["verified"]]
+        rows = labelled_questions(options.questions)
         if options.pairs:
             rows = _in_fold(rows, options.pairs, options.fold)
         rows = stratified(rows, options.limit, options.seed) if options.limit else rows

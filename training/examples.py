@@ -6,7 +6,7 @@ that cross-validation keeps together, for learning from preferences ``rejected``
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ class TrainingExample:
     `groups` are what the example is about, most important first (see `training.folds`), `source` says where it came
     from, for counts and cards. `rejected` is a completion that is worse than `completion`. `query` and `answers` are
     what a judge needs; the completion may be another text, such as "i don't know" where the prompt does not tell.
+    `place` is where it was read, for messages.
     """
 
     completion: str
@@ -31,6 +32,7 @@ class TrainingExample:
     rejected: str | None = None
     query: str = ""
     answers: tuple[str, ...] = ()
+    place: str = field(default="an example", compare=False)
 
     @property
     def request(self) -> GenerationRequest:
@@ -69,10 +71,10 @@ def read_examples(path: Path, limit: int | None = None) -> list[TrainingExample]
 
 def _example(record: Record) -> TrainingExample:
     row = record.data
-    for field in ("completion", "prompt", "source", "rejected", "query"):
-        needed = field == "completion"
-        if not isinstance(row.get(field, None if needed else ""), str):
-            raise DatasetError(f'{record.place}: field "{field}" must be a text, found {row.get(field)!r}')
+    for name in ("completion", "prompt", "source", "rejected", "query"):
+        needed = name == "completion"
+        if not isinstance(row.get(name, None if needed else ""), str):
+            raise DatasetError(f'{record.place}: field "{name}" must be a text, found {row.get(name)!r}')
     if ("prompt" in row) == ("messages" in row):
         raise DatasetError(f'{record.place}: give either field "prompt" or field "messages"')
     return TrainingExample(
@@ -84,13 +86,14 @@ def _example(record: Record) -> TrainingExample:
         rejected=row.get("rejected"),
         query=row.get("query", ""),
         answers=_texts(record, "answers"),
+        place=record.place,
     )
 
 
-def _texts(record: Record, field: str) -> tuple[str, ...]:
-    found = record.data.get(field, [])
+def _texts(record: Record, name: str) -> tuple[str, ...]:
+    found = record.data.get(name, [])
     if not (isinstance(found, list) and all(isinstance(text, str) for text in found)):
-        raise DatasetError(f'{record.place}: field "{field}" must be a list of texts, found {found!r}')
+        raise DatasetError(f'{record.place}: field "{name}" must be a list of texts, found {found!r}')
     return tuple(found)
 
 

@@ -149,6 +149,14 @@ def test_pairs_that_cannot_be_used_are_named(
     assert complaint in capsys.readouterr().err
 
 
+def test_questions_without_labels_are_named(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
+    row = film("the red kite", "1999-05-01")
+    del row["kg_values"]
+    write(bench.questions, [film("blue door", "1950"), row])
+    assert bench.run("") == 1
+    assert f'{bench.questions}, line 2: field "kg_values" is missing' in capsys.readouterr().err
+
+
 def test_other_questions_are_no_comparison(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
     other = write(bench.folder / "other.jsonl", [{"query": "who?", "judged": {"values": True}}])
     assert bench.run("", "--against", str(other)) == 1

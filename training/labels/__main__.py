@@ -60,6 +60,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _label(options: argparse.Namespace) -> None:
     began = time.monotonic()
+    folder = options.out.with_suffix("")
+    if folder == options.out:
+        raise DatasetError(f"--out {options.out}: a name such as {options.out}.jsonl, for {folder}/ gets the run card")
     judge = make_judge(options.judge)
     basics = basic_answers(options.run, options.questions)
     check: ContextCheck = RulesContextCheck()
@@ -73,7 +76,6 @@ def _label(options: argparse.Namespace) -> None:
     data = {f"{run.name} {name}": run / name for run in options.run for name in (PREDICTIONS, TRACES)}
     data |= {"questions": options.questions} if options.questions else {}
     settings = {"judge": f"{judge.name}@{judge.version}", "context_check": check.name}
-    folder = options.out.with_suffix("")
     folder.mkdir(parents=True, exist_ok=True)
     card = write_card(folder, run_card(data, settings, time.monotonic() - began, figures))
     print("\n".join(table(figures)))
@@ -82,13 +84,14 @@ def _label(options: argparse.Namespace) -> None:
 
 def summary(labelled: Sequence[Labelled], basics: BasicAnswers) -> dict[str, Any]:
     """Counts per branch and hittability, of all rows and of each domain."""
+    unscored = len(basics.rows) - len(labelled)
     domains: dict[str, list[Labelled]] = {"all": list(labelled)}
     for one in labelled:
         domains.setdefault(one.basic.labels.get("domain", "unknown"), []).append(one)
     return {
         "rows": len(labelled),
         "questions": len({one.basic.query for one in labelled}),
-        "left_out": dict(basics.left_out),
+        "left_out": dict(basics.left_out) | ({"without a right answer to judge by": unscored} if unscored else {}),
         "domains": {name: _counts(rows) for name, rows in domains.items()},
     }
 

@@ -68,8 +68,8 @@ class ExampleTokenizer:
                 lacks the rejected completion.
         """
         found = TokenExamples([])
-        for number, example in enumerate(examples, start=1):
-            tokens = self._one(example, number, pairs=pairs)
+        for example in examples:
+            tokens = self._one(example, pairs=pairs)
             if tokens.length > max_tokens:
                 found.too_long[example.source] += 1
             else:
@@ -81,13 +81,13 @@ class ExampleTokenizer:
             )
         return found
 
-    def _one(self, example: TrainingExample, number: int, *, pairs: bool) -> TokenExample:
+    def _one(self, example: TrainingExample, *, pairs: bool) -> TokenExample:
         if pairs and example.rejected is None:
-            raise DatasetError(f'example {number}: learning from preferences needs the field "rejected"')
+            raise DatasetError(f'{example.place}: learning from preferences needs the field "rejected"')
         try:
             prompt = self._tokenizer.prompt_tokens(example.request)
         except PromptError as error:
-            raise DatasetError(f"example {number}: {error}") from error
+            raise DatasetError(f"{example.place}: {error}") from error
         return TokenExample(
             prompt,
             self._completion(example.completion),

@@ -68,6 +68,7 @@ def test_faults_are_told_in_a_line(run: Path, tmp_path: Path, capsys: pytest.Cap
         (["--run", str(tmp_path / "nothing"), *out], 2, "a folder written by local_evaluation.py is expected"),
         (["--run", str(torn), *out], 2, "traces.jsonl, line 1: not valid JSON"),
         ([*known, "--questions", str(tmp_path / "none.jsonl")], 2, "there is no such file"),
+        (["--run", str(run), "--out", str(tmp_path / "labels")], 2, "labels.jsonl, for"),
         ([*known, "--judge", "llm"], 2, "llm judge"),
         ([*known, "--context-check", "llm"], 2, "needs --preset NAME"),
         ([*known, "--context-check", "llm", "--preset", "nosuch"], 2, "there is no preset 'nosuch'"),

@@ -163,5 +163,5 @@ def test_a_chat_without_a_template_is_told(tiny_llama: Path, tmp_path: Path) -> 
     for file in tiny_llama.iterdir():
         if file.name != "chat_template.jinja":
             (folder / file.name).write_bytes(file.read_bytes())
-    with pytest.raises(ValueError, match=r"example 1: .*chat template"):
+    with pytest.raises(ValueError, match=r"an example: .*chat template"):
         tune(toy_settings(folder), folder, tmp_path / "out", [TrainingExample("b", messages=(Message("user", "a"),))])
