@@ -1,0 +1,88 @@
+"""The questions of a file that a fold tests: what an adapter tuned without that fold may be measured on.
+
+    python -m training.held_out --questions FILE --fold 0/2 --out held_out.jsonl
+    python -m training.held_out --questions FILE --fold 0/5 --pairs pairs.jsonl --others 150 --out held_out.jsonl
+
+Without --pairs a question is about itself, as for the answerer of web pages. With the rows of `training.api_pairs` it
+is about what they say; so many --others are questions that these rows do not know, drawn by --seed. All fields are
+kept, but for pages with --no-pages. Runs of local_evaluation.py over such files are what `training.calibrate` should
+see of an adapter: of questions that it was tuned on, it is surer than it will be of new ones.
+"""
+
+import argparse
+import random
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from agents.datasets import DatasetError, read_rows, write_rows
+from training.api_pairs.pairs import REAL, read_pairs
+from training.folds import Fold, is_tested, parse_fold
+
+Row = dict[str, Any]
+
+
+def held_out(
+    rows: Sequence[Row], fold: Fold, groups: Mapping[str, Sequence[str]] | None = None, others: int = 0, seed: int = 0
+) -> list[Row]:
+    """The rows that the fold tests, in order.
+
+    Args:
+        rows: Questions; a question may come more than once.
+        fold: Which part was held out.
+        groups: What each question is about; None: about itself.
+        others: At most so many rows more, of questions that `groups` does not know.
+        seed: Of the choice of these.
+    """
+    if groups is None:
+        return [row for row in rows if is_tested([row["query"]], fold)]
+    unknown = [number for number, row in enumerate(rows) if row["query"] not in groups]
+    drawn = set(random.Random(seed).sample(unknown, min(others, len(unknown))))  # noqa: S311 - a sample, not a secret
+    return [row for number, row in enumerate(rows) if number in drawn or is_tested(groups.get(row["query"], ()), fold)]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write the questions; the exit code is 1 where there are none, or a file cannot be read."""
+    parser = argparse.ArgumentParser(
+        prog="python -m training.held_out", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--questions", type=Path, required=True, metavar="FILE", help="as for local_evaluation.py")
+    parser.add_argument("--fold", type=_fold, required=True, metavar="I/K", help="as training.lora --hold-out")
+    parser.add_argument("--pairs", type=Path, metavar="FILE", help="rows of training.api_pairs")
+    parser.add_argument("--others", type=int, default=0, metavar="N", help="with --pairs: so many questions beside")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--no-pages", action="store_true", help="for runs that ask the knowledge graph alone")
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="JSON lines")
+    options = parser.parse_args(arguments)
+    if options.others and not options.pairs:
+        parser.error("--others needs --pairs, which says which questions are known")
+    try:
+        groups = _groups(options.pairs) if options.pairs else None
+        rows = list(read_rows(options.questions))
+        chosen = held_out(rows, options.fold, groups, options.others, options.seed)
+        if chosen:
+            write_rows(options.out, (row | {"search_results": []} if options.no_pages else row for row in chosen))
+    except (DatasetError, OSError) as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 1
+    if not chosen:
+        sys.stderr.write(f"error: {options.questions}: fold {options.fold} tests none of its {len(rows)} questions\n")
+        return 1
+    sys.stdout.write(f"wrote {len(chosen)} of {len(rows)} questions to {options.out}\n")
+    return 0
+
+
+def _groups(path: Path) -> dict[str, tuple[str, ...]]:
+    return {pair.rephrased_from or pair.query: pair.groups for pair in read_pairs(path) if pair.source == REAL}
+
+
+def _fold(text: str) -> Fold:
+    try:
+        return parse_fold(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+if __name__ == "__main__":
+    sys.exit(main())
