@@ -52,7 +52,7 @@ def test_a_level_that_was_asked_for_comes_first(said: str, level: str | None) ->
 
 @pytest.mark.models
 def test_a_small_model_held_to_the_grammar_names_a_level() -> None:
-    bare = ["language_model.adapters = {}", "knowledge_graph = none"]
+    bare = ["language_model.adapters = {}", "answering.adapter = none", "knowledge_graph = none"]
     settings = load_settings("cpu", ["language_model.model = smollm2-135m-instruct", *bare])
     model = load_language_model(settings.language_model)
     model.check_weights()
