@@ -7,10 +7,11 @@ BIN := $(VENV)/bin
 TORCH_INDEX ?=
 TORCH_OPTIONS := $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX),)
 PRESET ?=
+BROWSER ?=
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install models evaluate test lint types smoke task1 task2 task3 benchmarks clean
+.PHONY: help install models evaluate test browser lint types smoke preflight task1 task2 task3 benchmarks clean
 
 help:  ## show this list
 	@grep -E '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -34,21 +35,33 @@ models: install  ## fetch the small models of the cpu preset (once, about 0.8 GB
 evaluate: models  ## answer the shipped sample with real models and a knowledge graph; print the CRAG metrics
 	$(BIN)/python local_evaluation.py --preset cpu --dataset data/sample/questions.jsonl --mock-kg --output results/sample --overwrite $(ARGS)
 
-test: $(VENV)/development  ## lint, types and the test suite, real small models included
+test: $(VENV)/development browser  ## lint, types and the test suite, real small models included
 	$(BIN)/python -m models.fetch tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest $(ARGS)
 
+# Without a browser the tests of report.html skip. BROWSER=no leaves the machine as it is.
+browser:  ## Chromium for the tests of report.html, where it is missing and can be had: Debian, as root
+	@if [ "$(BROWSER)" = no ] || command -v chromedriver > /dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+		echo "installing chromium and chromium-driver (make test BROWSER=no: do without)"; \
+		(apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends chromium chromium-driver) > /dev/null 2>&1 \
+			|| echo "no Chromium could be installed: the tests of report.html will be skipped"; \
+	else echo "no Chromium: the tests of report.html will be skipped (apt-get install chromium chromium-driver)"; fi
+
 lint: $(VENV)/development  ## ruff and mypy alone
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
 
-smoke: install  ## the whole pipeline without weights, with a fake language model: a minute
-	$(BIN)/python local_evaluation.py --preset scripted --limit 4 --output results/smoke --overwrite
+smoke: install  ## rehearse the image without docker: its files and variables, a fake model (PRESET=cpu: real ones); a minute
+	$(BIN)/python -m scripts.smoke $(if $(PRESET),--preset $(PRESET),) $(ARGS)
+
+preflight: install  ## everything that is known to lose submissions, checked before the push
+	$(BIN)/python -m evaluation.preflight $(if $(PRESET),--preset $(PRESET),) $(ARGS)
 
 task1 task2 task3:  ## switch aicrowd.json and the active preset together (PRESET=... to choose)
-	$(PYTHON) scripts/select_task.py $@ $(if $(PRESET),--preset $(PRESET),)
+	$(PYTHON) -m scripts.select_task $@ $(if $(PRESET),--preset $(PRESET),)
 
 benchmarks: models  ## the figures of the README, measured here
 	$(BIN)/python -m benchmarks.front_half --threads 1

@@ -11,11 +11,8 @@ import re
 import sys
 from pathlib import Path
 
-CHALLENGES = {
-    "task1": "meta-kdd-cup-24-crag-retrieval-summarization",
-    "task2": "meta-kdd-cup-24-crag-knowledge-graph-and-web-retrieval",
-    "task3": "meta-kdd-cup-24-crag-end-to-end-retrieval-augmented-generation",
-}
+from evaluation.preflight.challenges import CHALLENGES
+
 DEFAULT_PRESET = "submission"
 _PRESET_LINE = re.compile(r'^preset\s*=\s*"[^"]*"[ \t]*$', re.MULTILINE)
 
@@ -60,7 +57,7 @@ def _write(path: Path, text: str) -> None:
 def main(arguments: list[str] | None = None, root: Path = Path(__file__).parents[1]) -> int:
     """Command line; returns the exit code."""
     parser = argparse.ArgumentParser(
-        prog="select_task.py", description="Choose challenge and preset of the submission."
+        prog="python -m scripts.select_task", description="Choose challenge and preset of the submission."
     )
     parser.add_argument("task", choices=sorted(CHALLENGES))
     parser.add_argument("--preset", default=DEFAULT_PRESET, help=f"one of {', '.join(available_presets(root))}")

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from scripts.select_task import CHALLENGES, SelectionError, main, select_task
+from evaluation.preflight.challenges import CHALLENGES
+from scripts.select_task import SelectionError, main, select_task
 
 ROOT = Path(__file__).parents[2]
 
@@ -96,6 +97,6 @@ def test_an_unknown_preset_is_refused_and_the_known_ones_listed(
 
 
 def test_it_runs_before_anything_is_installed() -> None:
-    script = str(ROOT / "scripts" / "select_task.py")
-    done = subprocess.run([sys.executable, "-I", "-S", script, "--help"], capture_output=True, timeout=30, check=False)
+    command = [sys.executable, "-S", "-m", "scripts.select_task", "--help"]  # -S: without site-packages
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=30, check=False)
     assert done.returncode == 0

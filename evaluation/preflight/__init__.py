@@ -1,0 +1,1 @@
+"""Everything that is known to have lost submissions, checked before the push: `python -m evaluation.preflight`."""

@@ -1,0 +1,255 @@
+"""Checks of the agent itself: imported, built and asked in a clean process without network."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from agents.contracts import I_DONT_KNOW
+from agents.datasets import DatasetError, read_rows
+from agents.settings import PRESET_VARIABLE
+from evaluation.agent_host import MAX_BATCH_SIZE
+from evaluation.batches import evaluator_batch, in_batches
+from evaluation.graph_server import GraphServerError, mock_graph
+from evaluation.preflight.description import GRAPH_VARIABLE, needs_gpu
+from evaluation.preflight.findings import Findings, Outcome, Place, one_line, skipped, some
+from evaluation.preflight.subject import Subject
+from evaluation.preflight.weights import unusable
+from evaluation.trim import official_trim
+
+PROBE = Path(__file__).with_name("probe.py")
+AGENT_FILE = "agents/user_config.py"
+QUESTIONS = "data/sample/questions.jsonl"
+SECONDS_PER_QUERY = 30.0
+"""The evaluator's limit since 2024-04-24; a batch of n has n times that."""
+NEARLY = 0.8
+"""A batch that takes this share of its limit here may take all of it there."""
+SLOW_IMPORT = 30.0
+"""Seconds that importing may take before it is worth a word; the 2025 evaluator gives 600 s to import and build."""
+START_SECONDS = 600.0
+PAGES_OF_TASK_3 = 50
+INHERITED = ("PATH", "HOME", "TMPDIR", "CRAG_MODELS_DIR", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS")
+"""What the agent's process sees of this one's environment: where programs and weights lie."""
+_ALMOST_ABSTENTION = re.compile(r"\bi (?:do not|don['’`´]?t|dont) know\b", re.IGNORECASE)
+
+
+class Probed(NamedTuple):
+    """What the clean process wrote down, what it printed, and the end of what it said on standard error."""
+
+    result: dict[str, Any]
+    printed: str
+    said: str
+
+
+def probe(subject: Subject, rows: dict[str, list[Any]] | None, graph_url: str | None, limit: float) -> Probed:
+    """Import the agent in a clean process and, with `rows`, ask it; killed after `limit` seconds."""
+    environment = {name: os.environ[name] for name in INHERITED if name in os.environ}
+    environment |= {"HF_HUB_OFFLINE": "1", "LANG": "C.UTF-8"}
+    if subject.preset and subject.preset != subject.active_preset:
+        environment[PRESET_VARIABLE] = subject.preset
+    if graph_url:
+        environment[GRAPH_VARIABLE] = graph_url
+    allowed = _addresses(graph_url) if graph_url else []
+    with tempfile.TemporaryDirectory(prefix="preflight-") as name:
+        folder = Path(name)
+        request, result, out, err = (folder / part for part in ("request", "result", "out", "err"))
+        request.write_text(json.dumps({"allowed": allowed, "rows": rows}), encoding="utf-8")
+        command = [sys.executable, "-I", "-B", str(PROBE), str(subject.root.resolve()), str(request), str(result)]
+        with out.open("wb") as stdout, err.open("wb") as stderr:
+            process = subprocess.Popen(  # noqa: S603 - this interpreter with a list of arguments
+                command, cwd=subject.root, env=environment, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr,
+                start_new_session=True,
+            )  # fmt: skip
+            try:
+                ending = f"its process ended with exit code {process.wait(limit)}"
+            except subprocess.TimeoutExpired:
+                ending = f"it was not ready within {limit:g} seconds"
+            finally:
+                _kill_group(process)
+        said = err.read_text(encoding="utf-8", errors="replace")[-4000:]
+        written = json.loads(result.read_text(encoding="utf-8")) if result.is_file() else {"error": ending}
+        return Probed(written, out.read_text(encoding="utf-8", errors="replace"), said)
+
+
+def _addresses(url: str) -> list[tuple[str, int]]:
+    """Under which names and ports a server is reached: by its name, and by what the name stands for here."""
+    parts = urlsplit(url)
+    host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+    numbers: set[str] = set()
+    with suppress(OSError):  # an unknown name: the agent will hear of it
+        numbers = {str(answer[4][0]) for answer in socket.getaddrinfo(host, port)}
+    return [(name, port) for name in sorted({host, *numbers})]
+
+
+def _kill_group(process: "subprocess.Popen[bytes]") -> None:
+    """End the process with all that it started and left behind."""
+    with suppress(ProcessLookupError, PermissionError):  # all of them are gone
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def imports(subject: Subject) -> Outcome:
+    """The evaluator's import works without network, prints nothing, and has both methods."""
+    found = Findings()
+    probed = probe(subject, None, None, START_SECONDS)
+    result = probed.result
+    _check_common(probed, found, "importing it")
+    if "import_seconds" not in result:
+        return found.outcome()
+    for method in {"get_batch_size", "batch_generate_answer"} - set(result["methods"]):
+        found.error(Place(AGENT_FILE, field="UserAgent"), f"has no method {method}", f"define {method}(self, ...)")
+    if result.get("user_model") is not True:
+        problem = "does not offer UserModel, which the 2024 kit imports"
+        found.warning("models/user_config.py", problem, "from agents.user_config import UserAgent as UserModel")
+    seconds = result["import_seconds"]
+    heavy = ", ".join(result["heavy"]) or "no heavy library"
+    if seconds > SLOW_IMPORT:
+        remedy = "import heavy libraries where they are used, and no agent that is not used"
+        found.warning(AGENT_FILE, f"takes {seconds:.0f} s to import (it loads {heavy})", remedy)
+    return found.outcome(note=f"{seconds:.1f} s; loads {heavy}")
+
+
+def _check_common(probed: Probed, found: Findings, what: str) -> None:
+    """What must not happen, whether the agent is imported or asked."""
+    result = probed.result
+    if "error" in result:
+        last = result["error"].strip().splitlines()[-1]
+        frames = re.findall(r'File "([^"]+)", line (\d+)', result["error"])
+        where = next((f" ({file}:{line})" for file, line in reversed(frames) if "/agents/" in file), "")
+        remedy = "correct it; the whole traceback: python -c 'import agents.user_config as u; u.UserAgent()'"
+        found.error(AGENT_FILE, f"{what} fails: {one_line(last, 400)}{where}", remedy)
+    if probed.printed:
+        problem = f"{what} prints to standard output, by which evaluators talk: {one_line(probed.printed, 80)!r}"
+        found.error(AGENT_FILE, problem, "write to standard error, or use logging")
+    if result.get("network"):
+        problem = f"{what} asks the network, which the evaluator does not have: {some(sorted(set(result['network'])))}"
+        found.error(AGENT_FILE, problem, "ship the file with the submission, and load it from its folder")
+    if result.get("writes"):
+        problem = f"{what} writes into the submission's folder: {some(sorted(set(result['writes'])))}"
+        found.error(AGENT_FILE, problem, "write below tempfile.gettempdir(), or not at all")
+
+
+def batch(subject: Subject) -> Outcome:
+    """Sixteen questions and a last shorter batch, as the evaluator asks them; seconds, answers, 75 tokens."""
+    obstacle = _why_not_asked(subject)
+    if obstacle:
+        return skipped(obstacle)
+    try:
+        rows = rehearsal_rows(subject.root / QUESTIONS, subject.task)
+    except (DatasetError, OSError) as error:
+        return skipped(f"no questions to ask: {one_line(error)}")
+    found = Findings()
+    with _graph(subject) as (graph_url, graph_note):
+        probed = probe(subject, rows, graph_url, START_SECONDS + SECONDS_PER_QUERY * len(rows["query"]))
+    _check_common(probed, found, "asking it")
+    result = probed.result
+    if "batch_size" not in result:
+        return found.outcome()
+    size = result["batch_size"]
+    if "batches" not in result and "error" not in result:
+        problem = f"get_batch_size() gives {size!r}"
+        found.error(AGENT_FILE, problem, f"give a whole number from 1 to {MAX_BATCH_SIZE}; presets say batch_size")
+    for done in result.get("batches", []):
+        _check_answers(done, found)
+        _check_seconds(done, found, subject)
+    full = [done["seconds"] for done in result.get("batches", []) if done["size"] == size]
+    note = f"built in {result['build_seconds']:.1f} s"
+    if full:
+        note += f"; a batch of {size} in {max(full):.1f} of {SECONDS_PER_QUERY * size:g} s here{graph_note}"
+    return found.outcome(note=note)
+
+
+def _why_not_asked(subject: Subject) -> str | None:
+    settings = subject.settings
+    if isinstance(settings, str):
+        return "the preset cannot be loaded"
+    if needs_gpu(settings) and shutil.which("nvidia-smi") is None:
+        return f"the preset {subject.preset} needs GPUs, and this machine has none; --preset scripted asks a fake model"
+    return "weights are missing or broken: see the check of the weights" if unusable(subject) else None
+
+
+@contextmanager
+def _graph(subject: Subject) -> Iterator[tuple[str | None, str]]:
+    """The knowledge graph for tasks 2 and 3: the one of the environment, else the shipped one; and a note on it."""
+    given = os.environ.get(GRAPH_VARIABLE)
+    url, note = None, ""
+    with ExitStack() as beside:
+        if subject.task in {"task2", "task3"} and given:
+            url, note = given, f", graph {given}"
+        elif subject.task in {"task2", "task3"}:
+            try:
+                url, note = beside.enter_context(mock_graph()), ", shipped graph"
+            except GraphServerError as error:
+                note = f", without a graph: {one_line(error, 80)}"
+        yield url, note
+
+
+def rehearsal_rows(questions: Path, task: str | None) -> dict[str, list[Any]]:
+    """Seventeen questions as the evaluator's four lists, with pages that real batches have been seen to hold.
+
+    An empty page, the same page twice, a page that ends in the middle of a tag, a question without pages; for task 3
+    fifty pages a question.
+
+    Raises:
+        DatasetError: the file cannot be used, or holds no question.
+    """
+    rows = list(read_rows(questions, MAX_BATCH_SIZE + 1))
+    if not rows:
+        raise DatasetError(f"{questions} holds no question")
+    rows = [rows[place % len(rows)] | {"interaction_id": f"preflight-{place}"} for place in range(MAX_BATCH_SIZE + 1)]
+    batch_rows = evaluator_batch(next(in_batches(rows, len(rows))))
+    pages: list[list[dict[str, str]]] = batch_rows["search_results"]
+    if task == "task3":
+        every = [page for own in pages for page in own]
+        for own in pages:
+            own.extend(every[: max(0, PAGES_OF_TASK_3 - len(own))])
+    if pages[0]:
+        pages[0][-1] = dict(pages[0][0])
+    if len(pages[1]) > 1:
+        pages[1][-1] = dict.fromkeys(pages[1][-1], "")
+    if pages[2]:
+        html = pages[2][0]["page_result"]
+        pages[2][0] = pages[2][0] | {"page_result": f"{html[: len(html) // 2]}<div <p class='"}
+    pages[3].clear()
+    return batch_rows
+
+
+def _check_seconds(done: dict[str, Any], found: Findings, subject: Subject) -> None:
+    limit = SECONDS_PER_QUERY * done["size"]
+    remedy = "a smaller model, fewer passages or tokens; results/.../report.html shows the seconds of each stage"
+    problem = f"a batch of {done['size']} took {done['seconds']:.1f} s of {limit:g} s on this machine"
+    if done["seconds"] > limit:
+        found.error(subject.preset_file, f"{problem}: an overrun ends the whole submission", remedy)
+    elif done["seconds"] > NEARLY * limit:
+        found.warning(subject.preset_file, problem, remedy)
+
+
+def _check_answers(done: dict[str, Any], found: Findings) -> None:
+    """One text per question, one line each, no longer than the evaluator reads, "i don't know" spelt as it counts."""
+    answers, cut = done["answers"], official_trim().cut
+    place = Place(AGENT_FILE, field="batch_generate_answer")
+    if not isinstance(answers, list) or len(answers) != done["size"]:
+        given = f"{len(answers)} answers" if isinstance(answers, list) else answers
+        found.error(place, f"gives {given} for {done['size']} questions", "give a list, one text per question")
+        return
+    for answer in answers:
+        if not isinstance(answer, str) or not answer.strip():
+            found.error(place, f"gives {answer!r}", f"give a text; {I_DONT_KNOW!r} where there is no answer")
+        elif "\n" in answer or "\r" in answer:
+            found.error(place, f"gives several lines: {one_line(answer, 60)!r}", "join the lines with spaces")
+        elif cut(answer) != answer.strip():
+            problem = f"gives more than the 75 tokens that are read: {one_line(answer, 60)!r}"
+            found.error(place, problem, "agents.answering.trim_to_tokens cuts it as the evaluator does")
+        elif _ALMOST_ABSTENTION.search(answer) and I_DONT_KNOW not in answer.lower():
+            problem = f"abstains as {one_line(answer, 60)!r}, which is judged as a wrong answer"
+            found.error(place, problem, f"write {I_DONT_KNOW!r} with an ASCII apostrophe")

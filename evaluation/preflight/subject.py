@@ -1,0 +1,158 @@
+"""What is checked: a tree of the submission, the task and the preset that it is for."""
+
+import ast
+import json
+import subprocess
+import tomllib
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from agents.settings import Settings, SettingsError, load_settings
+from evaluation.preflight.challenges import CHALLENGES
+from evaluation.preflight.hashes import HASHES, HashMemory
+from models.manifest import Manifest, cache_folder, parse_manifest
+
+GIT_SECONDS = 120.0
+"""Longest wait for one git command; walking a history of many gigabytes takes a while."""
+
+
+class GitError(RuntimeError):
+    """Git could not say; the message is its own."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A tree and what it is to be checked for. Nothing is read before a check asks for it.
+
+    `asked_task` and `asked_preset` are those of the command line; without them `aicrowd.json` and
+    `agents/presets/active.toml` decide, as they do for the evaluator. `resolve` allows pip to ask its index.
+    """
+
+    root: Path
+    asked_task: str | None = None
+    asked_preset: str | None = None
+    resolve: bool = False
+
+    def text(self, name: str) -> str | None:
+        """A file of the tree as text, None where it is missing; bytes that are no UTF-8 are replaced."""
+        path = self.root / name
+        return path.read_bytes().decode("utf-8", "replace") if path.is_file() else None
+
+    @cached_property
+    def description(self) -> dict[str, Any] | str:
+        """`aicrowd.json`, or why it cannot be read."""
+        path = self.root / "aicrowd.json"
+        try:
+            value = json.loads(path.read_text(encoding="utf-8-sig"))
+        except (OSError, ValueError) as error:
+            return f"cannot be read: {error}"
+        return value if isinstance(value, dict) else f"holds {type(value).__name__} where an object is expected"
+
+    @cached_property
+    def task(self) -> str | None:
+        """``task1``, ``task2`` or ``task3``: the one asked for, else that of `aicrowd.json`; None if neither says."""
+        if self.asked_task or isinstance(self.description, str):
+            return self.asked_task
+        challenge = self.description.get("challenge_id")
+        return next((task for task, known in CHALLENGES.items() if known == challenge), None)
+
+    @cached_property
+    def active_preset(self) -> str | None:
+        """The preset that the evaluator will get, None where `active.toml` does not say."""
+        try:
+            name = tomllib.loads(self.text("agents/presets/active.toml") or "").get("preset")
+        except tomllib.TOMLDecodeError:
+            return None
+        return name if isinstance(name, str) else None
+
+    @property
+    def preset(self) -> str | None:
+        """The preset that is checked: the one asked for, else the active one."""
+        return self.asked_preset or self.active_preset
+
+    @property
+    def preset_file(self) -> str:
+        """Where the preset is written, relative to the tree."""
+        return f"agents/presets/{self.preset}.toml" if self.preset else "agents/presets/active.toml"
+
+    @cached_property
+    def settings(self) -> Settings | str:
+        """The settings of the preset, or why there are none."""
+        if self.preset is None:
+            return 'no line like preset = "submission" in agents/presets/active.toml'
+        try:
+            return load_settings(self.root / self.preset_file, [])
+        except SettingsError as error:
+            return str(error)
+
+    @cached_property
+    def manifest(self) -> Manifest | str:
+        """`models/manifest.toml` of the tree, or why it cannot be read."""
+        try:
+            return parse_manifest((self.root / "models" / "manifest.toml").read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            return str(error)
+
+    @cached_property
+    def hashes(self) -> HashMemory:
+        """Hashes of weights, for all checks of this tree."""
+        return HashMemory(cache_folder() / HASHES)
+
+    @cached_property
+    def no_git(self) -> str | None:
+        """Why git cannot be asked about this tree, or None."""
+        try:
+            top = Path(self.git("rev-parse", "--show-toplevel").strip())
+        except GitError as error:
+            return f"git has nothing to say: {error}"
+        return None if top.resolve() == self.root.resolve() else f"the repository's root is {top}"
+
+    def git(self, *arguments: str, stdin: str | None = None) -> str:
+        """What a git command prints; it only reads.
+
+        Raises:
+            GitError: git is not installed, or the command fails.
+        """
+        command = ["git", "-c", "core.quotepath=off", *arguments]
+        try:
+            done = subprocess.run(  # noqa: S603 - a list of arguments, no shell
+                command, cwd=self.root, input=stdin, capture_output=True, text=True, check=False,
+                encoding="utf-8", errors="replace", timeout=GIT_SECONDS,
+            )  # fmt: skip
+        except OSError as error:
+            raise GitError(f"git cannot be run: {error.strerror}") from None
+        except subprocess.TimeoutExpired:
+            raise GitError(f"git {arguments[0]} took longer than {GIT_SECONDS:g} s") from None
+        if done.returncode != 0:
+            raise GitError(" ".join(done.stderr.split()) or f"git {arguments[0]} failed")
+        return done.stdout
+
+    @cached_property
+    def tracked(self) -> list[str] | None:
+        """Files that git tracks, relative to the tree; None without git."""
+        return None if self.no_git else [path for path in self.git("ls-files", "-z").split("\0") if path]
+
+    @cached_property
+    def _modules(self) -> dict[str, ast.Module | None]:
+        return {}
+
+    def module(self, name: str) -> ast.Module | None:
+        """A Python file of the tree, parsed once; None where it is no Python (the import says so, with its line)."""
+        if name not in self._modules:
+            try:
+                self._modules[name] = ast.parse(self.text(name) or "")
+            except (SyntaxError, ValueError):
+                self._modules[name] = None
+        return self._modules[name]
+
+    def files(self, *patterns: str) -> list[str]:
+        """Files of the tree that match the glob patterns, tracked ones where git can tell."""
+        known = set(self.tracked) if self.tracked is not None else None
+        found = {path.relative_to(self.root).as_posix() for pattern in patterns for path in self.root.glob(pattern)}
+        return sorted(
+            name
+            for name in found
+            if (self.root / name).is_file() and "__pycache__" not in name and (known is None or name in known)
+        )

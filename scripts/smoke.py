@@ -1,0 +1,250 @@
+"""Rehearse the image without Docker: `make smoke`.
+
+What the Dockerfile copies, honouring .dockerignore, is copied into an empty folder; there the image's own command and a
+small evaluation run with the image's variables and no others. A file that the image would not have is missed here, too.
+What is not rehearsed: the base image, apt.txt, the GPU, and requirements.txt, in whose place the environment of
+requirements-cpu.txt stands: the one that runs this, or a new one with --fresh-environment.
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import NamedTuple
+
+from evaluation.preflight.dockerfile import (
+    Dockerfile,
+    DockerfileError,
+    Ignored,
+    build_context,
+    copied,
+    parse_dockerfile,
+)
+
+REPOSITORY = Path(__file__).parents[1]
+QUESTIONS = 4
+CPU_REQUIREMENTS = "requirements-cpu.txt"
+LIMIT_SECONDS = 1800.0
+"""For one command; far more than four questions take with the cpu preset."""
+PASSED_ON = ("TMPDIR", "OMP_NUM_THREADS", "CRAG_MODELS_DIR", "PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "TORCH_INDEX")
+"""Of this process's environment: where things lie on this machine, nothing that says what to do."""
+_MISSING = re.compile(r"No module named '([\w.]+)'|No such file or directory: '([^']+)'|(\S+/\S+\.\w+) is missing")
+_GONE = ("files ", "report ")
+"""Lines of the evaluator that name files in the rehearsal's folder, which is deleted."""
+_PIN = re.compile(r"([A-Za-z0-9._-]+)==(\S+)")
+
+
+class SmokeError(RuntimeError):
+    """The rehearsal failed; the message says what to do about it."""
+
+
+class Staged(NamedTuple):
+    """The image's file tree: its root on this machine, the working folder in it, and what .dockerignore kept out."""
+
+    root: Path
+    folder: Path
+    ignored: list[Ignored]
+
+
+def stage(repository: Path, image: Dockerfile, root: Path) -> Staged:
+    """Copy into `root` what the image's COPY lines name.
+
+    Raises:
+        SmokeError: a COPY line names something that the build does not see.
+        DockerfileError: a line of the Dockerfile or of .dockerignore is none.
+    """
+    seen, ignored = build_context(repository)
+    rules_of = {item.path: item.rule for item in ignored}
+    for copy in image.copies:
+        target = root / copy.target.lstrip("/")
+        for source in copy.unknown:
+            _say(f"note: Dockerfile:{copy.line}: what COPY {source} copies is not rehearsed")
+        for source in copy.sources:
+            files = copied(source, seen)
+            if not files:
+                rules = {f"line {rules_of[path].line}: {rules_of[path].text}" for path in copied(source, rules_of)}
+                why = f".dockerignore keeps it out ({', '.join(sorted(rules))})" if rules else "it is not there"
+                raise SmokeError(f"Dockerfile:{copy.line}: COPY {source} copies nothing: {why}")
+            for path, inside in files.items():
+                _copy(repository / path, target / inside)
+    working = image.last("WORKDIR")
+    return Staged(root, root / (working.text if working else "/").lstrip("/"), ignored)
+
+
+def _copy(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_bytes(source.read_bytes())
+    target.chmod(source.stat().st_mode)
+
+
+def container_environment(image: Dockerfile, root: Path, prefix: Path) -> dict[str, str]:
+    """The variables that a process in the image sees, the image's virtual environment being `prefix` here."""
+    base = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
+    environment = base | image.environment(base)
+    inside = environment.get("VIRTUAL_ENV", "")
+    if inside:
+        environment = {name: value.replace(inside, str(prefix)) for name, value in environment.items()}
+    passed = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+    home = root / "tmp" / "home"
+    home.mkdir(parents=True, exist_ok=True)
+    if "CRAG_MODELS_DIR" not in passed:  # docker_run.sh mounts the cache of models in the same way
+        passed["CRAG_MODELS_DIR"] = str(Path.home() / ".cache" / "crag-models")
+    return environment | passed | {"HOME": str(home), "USER": "aicrowd"}
+
+
+def fresh_environment(repository: Path, prefix: Path, torch_index: str) -> None:
+    """Make a virtual environment from requirements-cpu.txt, torch first (several minutes).
+
+    Raises:
+        SmokeError: pip fails.
+    """
+    python = str(prefix / "bin" / "python")
+    pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    lines = (repository / CPU_REQUIREMENTS).read_text(encoding="utf-8").splitlines()
+    torch = [line.strip() for line in lines if line.startswith("torch==")]
+    index = ["--index-url", torch_index] if torch_index else []
+    for command in (
+        [sys.executable, "-m", "venv", str(prefix)],
+        [*pip, *index, *torch],
+        [*pip, "--requirement", str(repository / CPU_REQUIREMENTS)],
+    ):
+        _say(f"$ {' '.join(command)}")
+        if subprocess.run(command, check=False).returncode != 0:  # noqa: S603 - a list of arguments
+            raise SmokeError(f"{' '.join(command)} failed: see above")
+
+
+def other_versions(repository: Path) -> list[str]:
+    """Packages of requirements-cpu.txt that this environment has in another version, or not at all."""
+    found = []
+    for line in (repository / CPU_REQUIREMENTS).read_text(encoding="utf-8").splitlines():
+        match = _PIN.match(line)
+        if match is None:
+            continue
+        try:
+            version = metadata.version(match[1]).partition("+")[0]
+        except metadata.PackageNotFoundError:
+            version = "not installed"
+        if version != match[2]:
+            found.append(f"{match[1]} {version} instead of {match[2]}")
+    return found
+
+
+def run_inside(staged: Staged, command: Sequence[str], environment: Mapping[str, str]) -> str:
+    """Run a command of the image in its working folder; what it prints.
+
+    Raises:
+        SmokeError: it fails; where a file is missing that .dockerignore keeps out, the message names it and the rule.
+    """
+    _say(f"$ {' '.join(command)}")
+    program = _found(command[0], environment["PATH"])
+    try:
+        done = subprocess.run(  # noqa: S603 - a list of arguments
+            [program, *command[1:]],
+            cwd=staged.folder,
+            env=dict(environment),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=LIMIT_SECONDS,
+        )
+    except subprocess.TimeoutExpired:
+        raise SmokeError(f"{' '.join(command)} took longer than {LIMIT_SECONDS / 60:g} minutes") from None
+    if done.returncode == 0:
+        return done.stdout.strip("\n")
+    tail = "\n".join((done.stderr or done.stdout).strip().splitlines()[-12:])
+    reason = explanation(done.stderr, staged)
+    raise SmokeError(f"{' '.join(command)} ended with exit code {done.returncode}:\n{tail}\n{reason}".rstrip())
+
+
+def _found(program: str, path: str) -> str:
+    for folder in path.split(os.pathsep):
+        if (Path(folder) / program).is_file():
+            return str(Path(folder) / program)
+    raise SmokeError(f"{program} is in none of the folders of the image's PATH: {path}")
+
+
+def explanation(said: str, staged: Staged) -> str:
+    """Which file is missing in the image because of which line of .dockerignore; else an empty text."""
+    wanted = {
+        (module.replace(".", "/") if module else (file or other)).removeprefix(f"{staged.folder}/")
+        for module, file, other in _MISSING.findall(said)
+    }
+    for item in staged.ignored:
+        path = item.path
+        if any(path == name or path.startswith(f"{name}/") or path == f"{name}.py" for name in wanted):
+            rule = item.rule
+            return (
+                f"{path} is in the checkout, but .dockerignore, line {rule.line} ({rule.text}), keeps it from the image"
+            )
+    return ""
+
+
+def evaluation_command(preset: str) -> list[str]:
+    """A small evaluation with the image's own Python."""
+    options = ["--preset", preset, "--dataset", "data/sample/questions.jsonl", "--limit", str(QUESTIONS)]
+    return ["python", "local_evaluation.py", *options, "--output", "results/smoke", "--overwrite", "--quiet"]
+
+
+def smoke(repository: Path, preset: str, *, fresh: bool, torch_index: str = "") -> None:
+    """The whole rehearsal; raises `SmokeError` where the image would not work."""
+    image = parse_dockerfile((repository / "Dockerfile").read_text(encoding="utf-8"))
+    with tempfile.TemporaryDirectory(prefix="smoke-") as name:
+        root = Path(name)
+        staged = stage(repository, image, root)
+        count = sum(path.is_file() for path in root.rglob("*"))
+        _say(f"the image's files, without Docker: {count} in {staged.folder}")
+        _say(f"{CPU_REQUIREMENTS} stands for requirements.txt; the base image and apt.txt are not rehearsed")
+        prefix = Path(sys.prefix)
+        if fresh:
+            prefix = root / "environment"
+            fresh_environment(repository, prefix, torch_index)
+        elif other := other_versions(repository):
+            _say(f"note: this environment differs from {CPU_REQUIREMENTS}: {'; '.join(other)}")
+        environment = container_environment(image, root, prefix)
+        run_inside(staged, image.command, environment)
+        shown = run_inside(staged, evaluation_command(preset), environment)
+        _say("\n".join(line for line in shown.splitlines() if not line.startswith(_GONE)))
+
+
+def main(arguments: Sequence[str] | None = None, repository: Path = REPOSITORY) -> int:
+    """Command line; the exit code: 0 the image would work as far as can be told, 1 it would not."""
+    parser = argparse.ArgumentParser(
+        prog="python -m scripts.smoke",
+        description="Rehearse the image without Docker: its files, its variables, its command, four questions.",
+    )
+    parser.add_argument("--preset", default="scripted", help="cpu for real models (python -m models.fetch cpu first)")
+    parser.add_argument(
+        "--fresh-environment", action="store_true", help="install requirements-cpu.txt into a new environment (minutes)"
+    )
+    options = parser.parse_args(arguments)
+    began = time.monotonic()
+    try:
+        smoke(
+            repository,
+            options.preset,
+            fresh=options.fresh_environment,
+            torch_index=os.environ.get("TORCH_INDEX", ""),
+        )
+    except (SmokeError, DockerfileError) as error:
+        _say(f"smoke: FAILED: {error}")
+        return 1
+    _say(
+        f"smoke: the image's files and command work with the preset {options.preset} ({time.monotonic() - began:.0f} s)"
+    )
+    return 0
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,95 @@
+"""A clean submission to plant faults in: the project's own files in a git repository, its preset without weights."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+
+import pytest
+
+from evaluation.preflight.checks import named, run_check
+from evaluation.preflight.findings import Report
+from evaluation.preflight.subject import Subject
+
+ROOT = Path(__file__).parents[3]
+FOLDERS = ("agents", "models", "scripts", "data/sample")
+FILES = (
+    "aicrowd.json", "apt.txt", "requirements.txt", "requirements-cpu.txt", "constraints.txt", "Dockerfile",
+    ".dockerignore", ".gitattributes", ".gitignore", "docker_run.sh", "local_evaluation.py", "pyproject.toml",
+)  # fmt: skip
+
+Checked = Callable[..., Report]
+
+
+def git(root: Path, *arguments: str) -> str:
+    identity = ["-c", "user.name=Tester", "-c", "user.email=tester@example.org", "-c", "commit.gpgsign=false"]
+    done = subprocess.run(["git", *identity, *arguments], cwd=root, capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def commit(root: Path, message: str = "change") -> None:
+    git(root, "add", "--all")
+    git(root, "commit", "--quiet", "--message", message)
+
+
+def linked(source: str, target: str) -> None:
+    """Large files, which no test writes into, share their bytes with the original."""
+    if Path(source).stat().st_size > 100_000:
+        os.link(source, target)
+    else:
+        shutil.copy2(source, target)
+
+
+def replace(file: Path, old: str, new: str) -> None:
+    text = file.read_text()
+    assert old in text, f"{file} no longer holds {old!r}"
+    file.write_text(text.replace(old, new))
+
+
+@pytest.fixture(scope="session")
+def clean_tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Never changed by a test; `tree` is a copy that may be."""
+    root = tmp_path_factory.mktemp("clean") / "submission"
+    without = shutil.ignore_patterns("__pycache__", "weights", "*.part")
+    for folder in FOLDERS:
+        shutil.copytree(ROOT / folder, root / folder, ignore=without)
+    for large in (root / "models" / "adapters").rglob("*.safetensors"):
+        large.write_bytes(b"the contents do not matter here")  # megabytes that git would compress
+    for name in FILES:
+        shutil.copy(ROOT / name, root / name)
+    replace(root / "aicrowd.json", "your-aicrowd-username", "ada")
+    (root / "agents" / "presets" / "active.toml").write_text('preset = "scripted"\n')
+    git(root, "init", "--quiet")
+    commit(root, "submission")
+    git(root, "repack", "-a", "-d", "--quiet")  # one file instead of hundreds to copy
+    git(root, "tag", "--annotate", "submission-1", "--message", "first")
+    git(root, "remote", "add", "aicrowd", "git@gitlab.aicrowd.com:ada/crag.git")
+    return root
+
+
+@pytest.fixture
+def tree(clean_tree: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(clean_tree, tmp_path / "submission", symlinks=True, copy_function=linked))
+
+
+@pytest.fixture(scope="session")
+def clean_problems(clean_tree: Path) -> Callable[[str], set[str]]:
+    """What a check says of the clean tree, asked once for each check."""
+
+    @lru_cache
+    def problems(name: str) -> set[str]:
+        return {finding.problem for finding in run_check(named(name), Subject(clean_tree)).outcome.findings}
+
+    return problems
+
+
+@pytest.fixture
+def checked() -> Checked:
+    """Run one check over a tree."""
+
+    def run(name: str, root: Path, **asked: str) -> Report:
+        return run_check(named(name), Subject(root, asked.get("task"), asked.get("preset")))
+
+    return run

@@ -1,0 +1,159 @@
+"""The rehearsal in a clean process: what an agent must not do is seen, whatever it does it with."""
+
+from pathlib import Path
+
+import pytest
+
+from agents.datasets import DatasetError
+from evaluation.preflight.agent import QUESTIONS, rehearsal_rows
+from evaluation.preflight.findings import Level, Report
+from evaluation.preflight.probe import Watch
+from tests.evaluation.preflight.conftest import ROOT, Checked
+
+AGENT = """
+import os, socket, sys, threading
+def attempt(function, *arguments):
+    try:
+        function(*arguments)
+    except OSError:
+        pass
+class UserAgent:
+    def get_batch_size(self):
+        return SIZE
+    def batch_generate_answer(self, batch):
+        n = len(batch["query"])
+        ANSWERS
+"""
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """As much of a submission as the rehearsal needs, around an agent of two methods."""
+    root = tmp_path / "submission"
+    (root / "agents").mkdir(parents=True)
+    (root / "agents" / "presets").mkdir()
+    (root / "agents" / "presets" / "active.toml").write_text('preset = "scripted"\n')
+    (root / "agents" / "presets" / "scripted.toml").symlink_to(ROOT / "agents" / "presets" / "scripted.toml")
+    (root / "models").mkdir()
+    (root / "models" / "manifest.toml").symlink_to(ROOT / "models" / "manifest.toml")
+    (root / "data").symlink_to(ROOT / "data")
+    return root
+
+
+def ask(tree: Path, checked: Checked, answers: str, size: str = "4", task: str = "task1") -> Report:
+    (tree / "agents" / "user_config.py").write_text(AGENT.replace("ANSWERS", answers).replace("SIZE", size))
+    return checked("batch", tree, task=task)
+
+
+def problems(report: Report) -> str:
+    return "\n".join(finding.problem for finding in report.outcome.findings)
+
+
+def test_a_good_agent_has_no_finding_and_its_seconds_are_told(tree: Path, checked: Checked) -> None:
+    report = ask(tree, checked, "return ['paris'] * n")
+    assert report.outcome.findings == ()
+    assert "a batch of 4 in 0.0 of 120 s" in report.outcome.note
+
+
+@pytest.mark.parametrize(
+    ("answers", "expected"),
+    [
+        (
+            "return [None, '', 'a\\nb', 'word ' * 200][:n]",
+            ["gives None", "gives ''", "several lines", "more than the 75 tokens"],
+        ),
+        (
+            "return ['I don\\u2019t know', 'I do not know.', 'x', 'x'][:n]",
+            ["abstains as 'I don\u2019t know'", "abstains as 'I do not know.', which is judged as a wrong answer"],
+        ),
+        (
+            "return ('x',) * n if n == 4 else []",
+            ["gives <class 'tuple'> for 4 questions", "gives 0 answers for 1 questions"],
+        ),
+        (
+            "open('a.txt', 'w').close(); os.open('b.txt', os.O_CREAT); return ['x'] * n",
+            ["writes into the submission's folder: a.txt, b.txt"],
+        ),
+        (
+            "print('thinking', flush=True); os.write(1, b'from C'); return ['x'] * n",
+            ["by which evaluators talk: 'thinking from C"],
+        ),
+        (
+            "attempt(socket.create_connection, ('192.0.2.1', 80)); socket.getaddrinfo('hub.example.org', 443)",
+            ["asks the network, which the evaluator does not have: 192.0.2.1, hub.example.org", "fails: OSError"],
+        ),
+        ("raise ValueError(batch['query'][0][:0] + 'boom')", ["ValueError: boom"]),
+        ("sys.exit(3)", ["SystemExit: 3"]),
+        ("os._exit(7)", ["exit code 7"]),
+    ],
+)
+def test_bad_habits_are_errors(answers: str, expected: list[str], tree: Path, checked: Checked) -> None:
+    report = ask(tree, checked, answers)
+    assert [problem for problem in expected if problem not in problems(report)] == [], problems(report)
+    assert {finding.level for finding in report.outcome.findings} == {Level.ERROR}
+
+
+def test_only_the_graph_may_be_asked_not_every_host_on_its_port() -> None:
+    watch = Watch("/submission", [["192.0.2.7", 8000], ["graph", 8000]], loopback=False)
+    watch("socket.connect", (None, ("192.0.2.7", 8000)))
+    watch("socket.getaddrinfo", ("graph", 8000))
+    for host, port in (("192.0.2.8", 8000), ("192.0.2.7", 80)):
+        with pytest.raises(OSError, match="no network"):
+            watch("socket.connect", (None, (host, port)))
+
+
+def test_without_questions_nothing_is_asked(tmp_path: Path) -> None:
+    (tmp_path / "questions.jsonl").touch()
+    with pytest.raises(DatasetError, match="holds no question"):
+        rehearsal_rows(tmp_path / "questions.jsonl", "task1")
+
+
+@pytest.mark.parametrize("size", ["0", "True"])
+def test_a_batch_size_that_the_evaluator_refuses(size: str, tree: Path, checked: Checked) -> None:
+    assert "get_batch_size() gives" in problems(ask(tree, checked, "return ['x'] * n", size))
+
+
+def test_an_abstention_as_it_counts_is_none_of_these(tree: Path, checked: Checked) -> None:
+    assert problems(ask(tree, checked, 'return ["i don\'t know"] * n')) == ""
+
+
+def test_processes_of_this_machine_may_be_asked(tree: Path, checked: Checked) -> None:
+    """Engines talk to processes of their own; only the network is cut off."""
+    served = "s = socket.create_server(('127.0.0.1', 0)); socket.create_connection(s.getsockname()).close()"
+    assert problems(ask(tree, checked, f"{served}; s.close(); return ['x'] * n")) == ""
+
+
+def test_the_agent_sees_the_evaluators_environment(
+    tree: Path, checked: Checked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CRAG_PRESET", "cpu")
+    monkeypatch.setenv("CRAG_MOCK_API_URL", "http://127.0.0.1:9")
+    code = "return ['x' if 'CRAG_MOCK_API_URL' in os.environ else 1] * n"
+    assert "gives 1" in problems(ask(tree, checked, code)), "task 1 has no graph"
+    assert problems(ask(tree, checked, code, task="task2")) == ""
+    presets = "return ['x' if 'CRAG_PRESET' not in os.environ and os.environ['HF_HUB_OFFLINE'] == '1' else 1] * n"
+    assert problems(ask(tree, checked, presets)) == ""
+
+
+def test_a_slow_batch_is_an_error(tree: Path, checked: Checked, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evaluation.preflight.agent.SECONDS_PER_QUERY", 0.05)
+    monkeypatch.setattr("evaluation.preflight.agent.START_SECONDS", 30.0)
+    report = ask(tree, checked, "import time; time.sleep(0.3); return ['x'] * n")
+    assert "ends the whole submission" in problems(report)
+
+
+def test_an_agent_that_hangs_is_killed(tree: Path, checked: Checked, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evaluation.preflight.agent.SECONDS_PER_QUERY", 0.0)
+    monkeypatch.setattr("evaluation.preflight.agent.START_SECONDS", 1.0)
+    assert "not ready within 1 seconds" in problems(ask(tree, checked, "import time; time.sleep(60)"))
+
+
+def test_the_rehearsal_has_the_pages_that_real_batches_have() -> None:
+    rows = rehearsal_rows(ROOT / QUESTIONS, "task1")
+    assert set(rows) == {"interaction_id", "query", "search_results", "query_time"}
+    assert {len(values) for values in rows.values()} == {17}
+    pages = rows["search_results"]
+    assert pages[0][-1] == pages[0][0], "the same page twice"
+    assert not any(pages[1][-1].values()), "an empty page"
+    assert pages[3] == [], "no page at all"
+    assert {len(own) for own in rehearsal_rows(ROOT / QUESTIONS, "task3")["search_results"][4:]} == {50}

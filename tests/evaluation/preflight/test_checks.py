@@ -1,0 +1,220 @@
+"""Each fault that has lost a submission is found by its check, with a remedy; a clean tree passes."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from evaluation.preflight.__main__ import main
+from evaluation.preflight.checks import CHECKS, Check, named, run_check, run_checks
+from evaluation.preflight.findings import Level, Outcome
+from evaluation.preflight.subject import Subject
+from tests.evaluation.preflight.conftest import Checked, commit, git, replace
+
+Plant = Callable[[Path], object]
+
+
+def json_field(name: str, value: object) -> Plant:
+    def plant(root: Path) -> None:
+        description = json.loads((root / "aicrowd.json").read_text())
+        (root / "aicrowd.json").write_text(json.dumps(description | {name: value}))
+
+    return plant
+
+
+def written(name: str, content: str | bytes) -> Plant:
+    def plant(root: Path) -> None:
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        git(root, "add", name)  # what is in the index counts as committed for all checks but that of the clean tree
+
+    return plant
+
+
+def changed(name: str, old: str, new: str) -> Plant:
+    return lambda root: replace(root / name, old, new)
+
+
+def lightweight_tag(root: Path) -> None:
+    git(root, "tag", "--delete", "submission-1")
+    git(root, "tag", "submission-1")
+
+
+def windows_line_ends(root: Path) -> None:
+    (root / "apt.txt").write_bytes((root / "apt.txt").read_bytes().replace(b"\n", b"\r\n"))
+
+
+def pinned_to(root: Path, package: str, version: str) -> None:
+    lines = (root / "constraints.txt").read_text().splitlines()
+    assert any(line.startswith(f"{package}==") for line in lines)
+    new = [f"{package}=={version}" if line.startswith(f"{package}==") else line for line in lines]
+    (root / "constraints.txt").write_text("\n".join(new) + "\n")
+
+
+def stored_outside_lfs(root: Path) -> None:
+    (root / "models" / "weights" / "m").mkdir(parents=True)
+    (root / "models" / "weights" / "m" / "model.safetensors").write_bytes(bytes(5_000))
+    commit(root)  # no git-lfs is configured here: git stores the bytes themselves
+
+
+POINTER = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 1000\n"
+AGENT = "class UserAgent:\n    def get_batch_size(self): return 1\n    def batch_generate_answer(self, b): return []\n"
+
+FAULTS: dict[str, tuple[str, Plant, str]] = {
+    "no GPU": ("gpu", json_field("gpu", False), '"gpu": true'),
+    "more GPUs than there are": ("gpu", json_field("gpu_count", 8), "1 to 4"),
+    "unknown challenge": ("challenge", json_field("challenge_id", "meta-kdd-cup-25"), "make task1"),
+    "challenge of another task than the preset": (
+        "challenge", written("agents/presets/active.toml", 'preset = "db3_task23"\n'), "make task2",
+    ),
+    "placeholder author": ("authors", json_field("authors", ["your-aicrowd-username"]), "user names"),
+    "number as text": ("aicrowd-json", json_field("gpu_count", "4"), "without quotes"),
+    "broken aicrowd.json": ("aicrowd-json", written("aicrowd.json", "{"), "make task1"),
+    "unknown key in the preset": (
+        "preset", changed("agents/presets/scripted.toml", "[web]", "[wep]"), "correct the key",
+    ),
+    "model on a server": (
+        "preset", changed("agents/presets/scripted.toml", '"scripted"', '"openai"\nmodel = "m"'), "vllm",
+    ),
+    "change that is not committed": ("clean-tree", changed("apt.txt", "git", "git\ncurl"), "git commit"),
+    "lightweight tag": ("tag", lightweight_tag, "git tag -a submission-1"),
+    "pointer instead of weights": ("lfs", written("models/weights/m/model.safetensors", POINTER), "git lfs pull"),
+    "weights outside of Git LFS": ("lfs", stored_outside_lfs, "git lfs migrate import"),
+    "no rule for weights": ("lfs", written(".gitattributes", "* text=auto eol=lf\n"), "filter=lfs"),
+    "carriage returns in apt.txt": ("line-ends", windows_line_ends, "sed -i 's/\\r$//' apt.txt"),
+    "byte order mark": ("line-ends", written("requirements.txt", b"\xef\xbb\xbftorch==2.10.0\n"), "sed -i"),
+    "absolute path": (
+        "absolute-paths", written("agents/extra.py", "PLACE = '/home/ada/models'\n"), "relative to the repository",
+    ),
+    "path of Windows": ("absolute-paths", written("agents/extra.py", "PLACE = 'C:\\\\models'\n"), "relative"),
+    "processes of sentence-transformers": (
+        "risky-calls",
+        written("agents/extra.py", "def f(m):\n    return m.encode_multi_process([])\n"),
+        "in this process",
+    ),
+    "eval": ("risky-calls", written("agents/extra.py", "x = eval('1 + 1')\n"), "parse the text"),
+    "unpinned requirement": ("pinned", changed("requirements.txt", "vllm==0.19.1", "vllm>=0.19"), "vllm==VERSION"),
+    "versions that contradict": ("pinned", changed("constraints.txt", "peft==0.21.2", "peft==0.20.0"), "same version"),
+    "versions that do not suit each other": (
+        "compatible", lambda root: pinned_to(root, "pydantic_core", "1.0.0"), "--resolve",
+    ),
+    "import without requirement": ("imports-named", written("agents/extra.py", "import flask\n"), "add flask"),
+    "code kept from the image": (
+        "docker-context", changed(".dockerignore", "models/weights", "models/**"), "not the code",
+    ),
+    "COPY without arguments": (
+        "dockerfile", lambda root: (root / "Dockerfile").write_text("FROM x\nCOPY\n"), "Docker stops at it",
+    ),
+    "no pattern": ("docker-context", lambda root: (root / ".dockerignore").write_text("[z-a]\n"), "Docker stops at it"),
+    "tables kept from the image": ("docker-context", changed(".dockerignore", "**/*.pyc", "**/*.csv"), "not the code"),
+    "grammar kept from the image": (
+        "docker-context", changed(".dockerignore", "**/*.pyc", "**/*.lark"), "not the code",
+    ),
+    "adapters kept from the image": (
+        "docker-context", changed(".dockerignore", "!models/adapters/cpu", ""), "not the code",
+    ),
+    "container of root": ("dockerfile", changed("Dockerfile", "USER aicrowd", "USER root"), "USER aicrowd"),
+    "copy of nothing": ("dockerfile", changed("Dockerfile", "constraints.txt /tmp", "versions.txt /tmp"), "add it"),
+    "download at run time": (
+        "dockerfile", changed("Dockerfile", 'CMD ["python", "local', 'CMD ["wget", "local'), "RUN line",
+    ),
+    "import that fails": ("import", written("agents/user_config.py", "import nowhere_to_be_found\n"), "traceback"),
+    "import that prints": ("import", written("agents/user_config.py", AGENT + "print('loading')\n"), "logging"),
+    "import that asks the network": (
+        "import",
+        written("agents/user_config.py", AGENT + "import socket\nsocket.create_connection(('192.0.2.1', 80), 1)\n"),
+        "ship the file",
+    ),
+    "agent without its method": ("import", written("agents/user_config.py", "class UserAgent: pass\n"), "define"),
+}  # fmt: skip
+
+
+ONLY_WARNINGS = {"placeholder author"}
+"""What has not lost a submission; a fresh clone has it, and may be rehearsed."""
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_planted_fault_is_found_and_its_remedy_told(
+    fault: str, tree: Path, checked: Checked, clean_problems: Callable[[str], set[str]]
+) -> None:
+    name, plant, remedy = FAULTS[fault]
+    plant(tree)
+    new = [finding for finding in checked(name, tree).outcome.findings if finding.problem not in clean_problems(name)]
+    level = Level.WARNING if fault in ONLY_WARNINGS else Level.ERROR
+    assert any(finding.level is level and remedy in finding.remedy for finding in new), new
+
+
+def test_a_clean_tree_passes(clean_tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--root", str(clean_tree)]) == 0
+    shown = capsys.readouterr().out
+    assert "0 error(s)" in shown
+    assert "ERROR" not in shown
+    assert all(check.name in shown for check in CHECKS)
+    assert "a batch of 16 in" in shown
+    assert git(clean_tree, "status", "--porcelain") == "", "checking changes nothing"
+
+
+def test_one_error_gives_exit_code_1_and_is_told_as_json(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    json_field("gpu", value=False)(tree)
+    left_out = ["import", "batch", "absolute-paths", "risky-calls", "imports-named", "clean-tree"]
+    assert main(["--root", str(tree), "--json", "--skip", *left_out]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert told["errors"] == 1
+    (report,) = [report for report in told["checks"] if report["findings"] and report["check"] == "gpu"]
+    assert report["findings"][0]["file"] == "aicrowd.json"
+    assert report["findings"][0]["field"] == "gpu"
+
+
+def test_wrong_arguments_give_exit_code_2(tmp_path: Path) -> None:
+    assert main(["--root", str(tmp_path)]) == 2
+    with pytest.raises(SystemExit) as error:
+        main(["--skip", "everything"])
+    assert error.value.code == 2
+
+
+def test_the_list_says_what_each_check_demands(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == [check.name for check in CHECKS]
+    assert all(len(check.demands) > 20 for check in CHECKS)
+
+
+def test_without_a_repository_what_needs_git_is_skipped_with_the_reason(
+    clean_tree: Path, tmp_path: Path, checked: Checked
+) -> None:
+    root = tmp_path / "copy"
+    root.mkdir()
+    for name in ("agents", "aicrowd.json", "models"):
+        (root / name).symlink_to(clean_tree / name)
+    for name in ("clean-tree", "tag", "lfs", "history-size"):
+        skipped = checked(name, root).outcome.skipped
+        assert skipped, name
+        assert "git" in skipped or "repository" in skipped
+    assert checked("gpu", root).errors == 0
+
+
+@pytest.mark.parametrize("error", [IndexError, ZeroDivisionError, TypeError, AttributeError, re.error, OSError])
+def test_no_check_ends_the_others(error: type[Exception], clean_tree: Path) -> None:
+    def stumbles(_: Subject) -> Outcome:
+        raise error("over this file")
+
+    report = run_check(Check("stumbles", stumbles), Subject(clean_tree))
+    assert report.errors == 1
+    assert "over this file" in report.outcome.findings[0].problem
+
+
+def test_checks_that_are_left_out_are_shown_as_such(clean_tree: Path) -> None:
+    names = {check.name for check in CHECKS}
+    reports = list(run_checks(Subject(clean_tree), names - {"gpu"}))
+    assert [report.check for report in reports] == [check.name for check in CHECKS]
+    assert [report.check for report in reports if report.outcome.skipped is None] == ["gpu"]
+
+
+def test_a_check_that_cannot_be_done_is_an_error_and_no_crash(tree: Path) -> None:
+    (tree / ".git" / "index").write_bytes(b"nonsense")
+    report = run_check(named("clean-tree"), Subject(tree))
+    assert report.errors == 1
+    assert "--skip clean-tree" in report.outcome.findings[0].remedy

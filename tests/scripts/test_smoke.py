@@ -1,0 +1,175 @@
+"""The rehearsal of the image fails where the image would, and says why."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from evaluation.preflight.dockerfile import parse_dockerfile
+from scripts import smoke
+from scripts.smoke import container_environment, main, other_versions, stage
+
+ROOT = Path(__file__).parents[2]
+DOCKERFILE = """\
+FROM base
+ENV PATH=/opt/venv/bin:${PATH} VIRTUAL_ENV=/opt/venv HF_HUB_OFFLINE=1
+COPY requirements.txt /tmp/requirements/
+COPY --chown=1:1 . /home/someone/
+USER someone
+WORKDIR /home/someone
+CMD ["python", "local_evaluation.py", "--help"]
+"""
+EVALUATION = """\
+import json, os, sys
+from pathlib import Path
+import rooms.kitchen
+print("arguments", " ".join(sys.argv[1:]))
+print("variables", sorted(os.environ))
+print("offline", os.environ["HF_HUB_OFFLINE"])
+print("recipe", Path("rooms/recipe.txt").read_text())
+"""
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A small project whose command imports a module and reads a file."""
+    monkeypatch.setenv("SECRET", "of the caller")
+    root = tmp_path / "project"
+    (root / "rooms").mkdir(parents=True)
+    (root / "rooms" / "__init__.py").touch()
+    (root / "rooms" / "kitchen.py").touch()
+    (root / "rooms" / "recipe.txt").write_text("soup")
+    (root / "Dockerfile").write_text(DOCKERFILE)
+    (root / ".dockerignore").write_text("# nothing yet\n")
+    (root / "requirements.txt").touch()
+    (root / "requirements-cpu.txt").write_text("pytest==0.0.1\nno-such-package==1.0\n")
+    (root / "local_evaluation.py").write_text(EVALUATION)
+    return root
+
+
+def test_the_command_runs_with_the_images_files_and_variables_alone(
+    repository: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main([], repository) == 0
+    shown = capfd.readouterr().out
+    assert "offline 1" in shown
+    assert "recipe soup" in shown
+    assert "arguments --preset scripted" in shown
+    assert "SECRET" not in shown
+    assert "requirements-cpu.txt stands for requirements.txt" in shown
+    assert "no-such-package not installed instead of 1.0" in shown
+
+
+@pytest.mark.parametrize(
+    ("rule", "missing"),
+    [
+        ("rooms/*.py", "rooms/__init__.py"),
+        ("**/kitchen.py", "rooms/kitchen.py"),
+        ("rooms/recipe.txt", "rooms/recipe.txt"),
+    ],
+)
+def test_a_file_that_dockerignore_keeps_out_is_named_with_its_rule(
+    rule: str, missing: str, repository: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (repository / ".dockerignore").write_text(f"# large\n{rule}\n")
+    if rule == "rooms/*.py":
+        (repository / "local_evaluation.py").write_text("from rooms.kitchen import soup\n")
+    assert main([], repository) == 1
+    shown = capfd.readouterr().out
+    assert "smoke: FAILED" in shown
+    assert f".dockerignore, line 2 ({rule}), keeps it from the image" in shown
+    assert missing.rpartition("/")[0] in shown
+
+
+def test_a_copy_line_that_copies_nothing(repository: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (repository / ".dockerignore").write_text("requirements.txt\n")
+    assert main([], repository) == 1
+    expected = (
+        "Dockerfile:3: COPY requirements.txt copies nothing: .dockerignore keeps it out (line 1: requirements.txt)"
+    )
+    assert expected in capfd.readouterr().out
+
+
+def test_another_fault_is_told_with_the_end_of_what_the_command_said(
+    repository: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (repository / "local_evaluation.py").write_text("raise SystemExit('the oven is cold')\n")
+    assert main([], repository) == 1
+    assert "the oven is cold" in capfd.readouterr().out
+
+
+def test_a_hidden_file_and_a_folder_by_name_are_copied(repository: Path, tmp_path: Path) -> None:
+    image = parse_dockerfile(
+        "FROM x\nCOPY .dockerignore ./rooms/recipe.txt /etc/\nCOPY rooms /srv/rooms\nWORKDIR /srv\n"
+    )
+    staged = stage(repository, image, tmp_path / "image")
+    copied = {path.relative_to(staged.root).as_posix() for path in staged.root.rglob("*") if path.is_file()}
+    rooms = {"srv/rooms/__init__.py", "srv/rooms/kitchen.py", "srv/rooms/recipe.txt"}
+    assert copied == {"etc/.dockerignore", "etc/recipe.txt", *rooms}
+
+
+@pytest.mark.parametrize(
+    ("ignored", "line"), [("# nothing\n", "COPY"), ("[z-a]\n", "COPY . /srv")], ids=["copy", "pattern"]
+)
+def test_a_line_that_docker_refuses(
+    ignored: str, line: str, repository: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (repository / ".dockerignore").write_text(ignored)
+    (repository / "Dockerfile").write_text(f"FROM x\n{line}\n")
+    assert main([], repository) == 1
+    assert "smoke: FAILED" in capfd.readouterr().out
+
+
+def test_what_the_real_dockerfile_copies(tmp_path: Path) -> None:
+    image = parse_dockerfile((ROOT / "Dockerfile").read_text())
+    staged = stage(ROOT, image, tmp_path)
+    assert staged.folder == tmp_path / "home" / "aicrowd"
+    assert (staged.folder / "agents" / "user_config.py").is_file()
+    assert (staged.folder / "models" / "adapters" / "cpu" / "kg_writer" / "adapter_model.safetensors").is_file()
+    assert (tmp_path / "tmp" / "requirements" / "constraints.txt").is_file()
+    names = {path.name for path in staged.folder.iterdir()}
+    assert not names & {".git", "results", ".venv"}
+    assert not list(staged.folder.glob("models/weights/*"))
+
+
+def test_the_real_variables_with_this_environment_in_place_of_the_images(tmp_path: Path) -> None:
+    image = parse_dockerfile((ROOT / "Dockerfile").read_text())
+    environment = container_environment(image, tmp_path, Path("/here"))
+    assert environment["PATH"].startswith("/here/bin:/usr/local/sbin")
+    assert environment["HF_HUB_OFFLINE"] == "1"
+    assert environment["TOKENIZERS_PARALLELISM"] == "false"
+    assert environment["HOME"].startswith(str(tmp_path)), "nothing of the user's own settings"
+    assert "CRAG_PRESET" not in environment
+
+
+def test_a_fresh_environment_installs_torch_first_and_then_the_rest(
+    repository: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    commands: list[list[str]] = []
+
+    def record(command: list[str], *, check: bool) -> "subprocess.CompletedProcess[str]":
+        commands.append(command)
+        return subprocess.CompletedProcess(command, returncode=0)
+
+    monkeypatch.setattr("scripts.smoke.subprocess.run", record)
+    (repository / "requirements-cpu.txt").write_text("# first\ntorch==2.13.0\nnumpy==2.4.6\n")
+    smoke.fresh_environment(repository, tmp_path / "env", "https://example.org/cpu")
+    make, torch, rest = commands
+    assert make == [sys.executable, "-m", "venv", str(tmp_path / "env")]
+    assert torch[0] == str(tmp_path / "env" / "bin" / "python")
+    assert torch[-3:] == ["--index-url", "https://example.org/cpu", "torch==2.13.0"]
+    assert rest[-2:] == ["--requirement", str(repository / "requirements-cpu.txt")]
+
+
+def test_versions_that_differ_are_named(repository: Path) -> None:
+    assert any(line.startswith("pytest ") and line.endswith("instead of 0.0.1") for line in other_versions(repository))
+
+
+def test_the_whole_pipeline_runs_as_the_image_would_run_it() -> None:
+    command = [sys.executable, "-m", "scripts.smoke"]
+    environment = os.environ | {"CRAG_PRESET": "no-such-preset"}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "all questions" in done.stdout
