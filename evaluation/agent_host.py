@@ -130,7 +130,8 @@ def traces_of(agent: Agent, expected: int) -> list[dict[str, Any]]:
         if not isinstance(traces, Sequence) or len(traces) != expected:
             return []
         plain = [trace.to_dict() if hasattr(trace, "to_dict") else dict(trace) for trace in traces]
-        return cast("list[dict[str, Any]]", json.loads(json.dumps(plain, default=str)))
+        # A score of half precision can be NaN, which JSON does not have: what reads traces would fail there.
+        return cast("list[dict[str, Any]]", json.loads(json.dumps(plain, default=str), parse_constant=lambda _: None))
     except Exception as error:
         # Somebody else's code: whatever its traces raise must not cost the answers that are already there.
         log.exception("the agent's traces cannot be read")

@@ -14,12 +14,23 @@ from typing import Any
 from agents.datasets import DatasetError, dataset_files
 from agents.settings import OVERRIDES_VARIABLE, PRESET_VARIABLE, SettingsError, available_presets, load_settings
 from evaluation.agent_host import DEFAULT_AGENT, MAX_BATCH_SIZE, AgentSpec, AgentStartError
+from evaluation.batches import WHOLE, Shard
 from evaluation.graph_server import GraphServerError, mock_graph
-from evaluation.judge import JUDGE_NAMES, Judge, JudgeUnavailableError, make_judge
+from evaluation.judge import Judge, JudgeUnavailableError, add_judge_arguments, cost_line, judge_from
+from evaluation.report import write_report
 from evaluation.results import footer, table
 from evaluation.runner import Evaluation, FailedBatchError, RunOptions
-from evaluation.signature import dataset_hash, package_version, settings_hash, versions
+from evaluation.signature import (
+    adapters_signature,
+    dataset_hash,
+    identity_of,
+    package_version,
+    prompts_signature,
+    settings_hash,
+    versions,
+)
 from evaluation.store import RunStore, StoreError
+from evaluation.termination import Terminated, stopped_in_order
 from evaluation.trim import Trim, official_trim
 
 DEFAULT_DATASET = Path("data/sample/questions.jsonl")
@@ -32,6 +43,7 @@ SECONDS_PER_QUERY = 30.0
 EXIT_FAILED_BATCHES = 1
 EXIT_UNUSABLE = 2
 EXIT_INTERRUPTED = 130
+EXIT_TERMINATED = 143
 
 LONGEST_FOLDER = 120
 """Characters of a folder's default name; a longer one ends in a hash of the settings that it does not tell."""
@@ -43,18 +55,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the evaluation; the exit code.
 
     0: the run is complete. 1: complete, or stopped by --fail-on-error, but a batch ran over its time or failed, which
-    would have lost a real submission. 2: it could not run. 130: interrupted, to be resumed.
+    would have lost a real submission. 2: it could not run. 130 and 143: interrupted or terminated, to be resumed.
     """
     options = _parser().parse_args(arguments)
     folder = options.output or _default_folder(options)
     try:
-        with ExitStack() as beside:
+        with stopped_in_order(), ExitStack() as beside:
             if options.mock_kg is not None:
                 options.kg_url = beside.enter_context(mock_graph(Path(options.mock_kg) if options.mock_kg else None))
             results = _evaluate(options, folder)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
         _say(f"\ninterrupted; finished batches are kept in {folder}. Go on with --resume and the same arguments")
-        return EXIT_INTERRUPTED
+        return EXIT_TERMINATED if isinstance(interrupt, Terminated) else EXIT_INTERRUPTED
     except FailedBatchError as error:
         _say(f"error: {error}\nfinished batches are kept in {folder}. Go on with --resume --retry-failed")
         return EXIT_FAILED_BATCHES
@@ -62,15 +74,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _say(f"error: {error}")
         return EXIT_UNUSABLE
     sys.stdout.write(f"\n{table(results)}\n\n{footer(results, folder)}\n")
+    if not options.no_report:
+        _report(folder)
     return _warn_of_lost_submission(results, allow_timeouts=options.allow_timeouts)
 
 
 def _evaluate(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
-    judge, trim = make_judge(options.judge), official_trim()
     dataset_files(options.dataset)  # a wrong path is told before anything else
+    judge, trim = judge_from(options), official_trim()
     signature = _signature(options, judge, trim)
-    identity = {name: value for name, value in signature.items() if name not in versions()}
-    store = RunStore(folder, identity, signature, resume=options.resume, overwrite=options.overwrite)
+    store = RunStore(folder, identity_of(signature), signature, resume=options.resume, overwrite=options.overwrite)
     run_options = RunOptions(
         dataset=options.dataset,
         limit=options.limit,
@@ -81,6 +94,7 @@ def _evaluate(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
         in_process=options.in_process,
         fail_on_error=options.fail_on_error,
         retry_failed=options.retry_failed,
+        shard=options.shard or WHOLE,
     )
     if options.in_process:
         _say("the agent runs in this process: its time limit is not enforced")
@@ -89,12 +103,14 @@ def _evaluate(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
             return evaluation.run()
     finally:
         store.close()
+        if cost := cost_line(judge):
+            _say(cost)
 
 
 def _signature(options: argparse.Namespace, judge: Judge, trim: Trim) -> dict[str, Any]:
     """All that a number of this run depends on, as far as the command line knows it."""
     return {
-        "preset": _preset_signature(options),
+        **_preset_signature(options),
         "set": "; ".join(_overrides(options)) or None,
         "agent": options.agent,
         "data": f"{options.dataset.name}@{dataset_hash(options.dataset)}",
@@ -103,6 +119,7 @@ def _signature(options: argparse.Namespace, judge: Judge, trim: Trim) -> dict[st
         "seconds_per_query": f"{options.seconds_per_query:g}",
         "batch_size": options.batch_size,
         "kg": _graph_signature(options),
+        "shard": str(options.shard) if options.shard else None,
         "package": package_version(),
         **versions(),
     }
@@ -115,12 +132,16 @@ def _graph_signature(options: argparse.Namespace) -> str:
     return "yes" if options.kg_url or os.environ.get(GRAPH_VARIABLE) else "no"
 
 
-def _preset_signature(options: argparse.Namespace) -> str | None:
-    """Name and hash of the preset. An agent of the user's own may have none, so there only a named preset counts."""
+def _preset_signature(options: argparse.Namespace) -> dict[str, str | None]:
+    """Preset, prompts and adapters. An agent of the user's own may have none, so there only a named preset counts."""
     if options.agent != DEFAULT_AGENT and options.preset is None:
-        return None
+        return {"preset": None, "prompts": None, "adapters": None}
     settings = load_settings(_preset(options), _overrides(options))
-    return f"{settings.name}@{settings_hash(settings)}"
+    return {
+        "preset": f"{settings.name}@{settings_hash(settings)}",
+        "prompts": prompts_signature(settings),
+        "adapters": adapters_signature(settings),
+    }
 
 
 def _preset(options: argparse.Namespace) -> str:
@@ -150,11 +171,19 @@ def _default_folder(options: argparse.Namespace) -> Path:
     named = Path(_preset(options)).stem
     if options.agent != DEFAULT_AGENT:
         named = options.agent.rpartition(":")[2] + (f"-{named}" if options.preset else "")
+    shard = [f"shard-{options.shard.number}-of-{options.shard.shards}"] if options.shard else []
     told = [re.sub(r"[^\w.=,-]", "", line) for line in _overrides(options)]  # no quotes and brackets
-    name = "-".join([stem, named, *told])
+    name = "-".join([stem, named, *shard, *told])
     if len(name) > LONGEST_FOLDER:
         name = f"{name[:LONGEST_FOLDER]}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
     return Path("results") / name
+
+
+def _report(folder: Path) -> None:
+    try:
+        sys.stdout.write(f"report     {write_report(folder)}\n")
+    except StoreError as error:
+        _say(f"no report: {error}")
 
 
 def _warn_of_lost_submission(results: dict[str, Any], *, allow_timeouts: bool) -> int:
@@ -183,9 +212,11 @@ def _parser() -> argparse.ArgumentParser:
         prog="local_evaluation.py",
         description="Run the agent over a question file as the real evaluator does, judge its answers and print the "
         "CRAG metrics. Finished batches are kept in DIR as they come; --resume goes on after an interruption.",
-        epilog="Exit code: 0 done; 1 a batch ran over its time or failed; 2 it could not run; 130 interrupted.",
+        epilog="Exit code: 0 done; 1 a batch ran over its time or failed; 2 it could not run; 130 interrupted (143 by "
+        "SIGTERM).",
     )
     _add_what(parser.add_argument_group("what is run"))
+    add_judge_arguments(parser.add_argument_group("who judges"))
     _add_limits(parser.add_argument_group("limits"))
     _add_files(parser.add_argument_group("files"))
     return parser
@@ -216,6 +247,12 @@ def _add_what(what: argparse._ArgumentGroup) -> None:
     )
     what.add_argument("--limit", metavar="N", type=_whole(1), help="only the first N questions")
     what.add_argument(
+        "--shard",
+        metavar="I/N",
+        type=_shard,
+        help="only every Nth batch, from the Ith on, as one of N runs that python -m evaluation.merge puts together",
+    )
+    what.add_argument(
         "--agent", metavar="M:C", default=DEFAULT_AGENT, help="the agent's module and class (default: %(default)s)"
     )
     graph = what.add_mutually_exclusive_group()
@@ -226,9 +263,6 @@ def _add_what(what: argparse._ArgumentGroup) -> None:
         nargs="?",
         const="",
         help="start the project's own knowledge graph server for this run: the shipped graph, or the tables of DIR",
-    )
-    what.add_argument(
-        "--judge", choices=JUDGE_NAMES, default="rules", help="who tells right from wrong (default: %(default)s)"
     )
 
 
@@ -259,6 +293,7 @@ def _add_files(files: argparse._ArgumentGroup) -> None:
     going_on.add_argument("--resume", action="store_true", help="go on with the run that DIR holds")
     going_on.add_argument("--overwrite", action="store_true", help="throw away the run that DIR holds")
     files.add_argument("--retry-failed", action="store_true", help="with --resume: ask failed questions again")
+    files.add_argument("--no-report", action="store_true", help="write no report.html into DIR")
     files.add_argument("--quiet", action="store_true", help="no progress bar")
 
 
@@ -267,7 +302,7 @@ def override(text: str) -> str:
     key, equals, value = (part.strip() for part in text.partition("="))
     if not (key and equals and value) or "\n" in text:
         raise argparse.ArgumentTypeError(f"must be KEY=VALUE in one line, found {text!r}")
-    if re.fullmatch(r"[A-Za-z./][\w./-]*", value) and value not in {"true", "false", "inf", "nan"}:
+    if re.fullmatch(r"[A-Za-z./~][\w./~:-]*", value) and value not in {"true", "false", "inf", "nan"}:
         value = f'"{value}"'
     try:
         tomllib.loads(f"{key}={value}")
@@ -288,6 +323,13 @@ def _whole(least: int, most: int | None = None) -> Any:  # noqa: ANN401 - argpar
 
     parse.__name__ = "whole number"  # argparse names it in "invalid whole number value"
     return parse
+
+
+def _shard(text: str) -> Shard:
+    try:
+        return Shard.parse(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def _seconds(text: str) -> float:

@@ -1,4 +1,8 @@
-"""The mock knowledge graph beside a run: a process of its own, as in the competition, gone when the run is over."""
+"""The mock knowledge graph beside a run: a process of its own, as in the competition, gone when the run is over.
+
+However that ends: the server reads a pipe from this process, and stops when the pipe does, which a killed evaluator
+cannot forget to tell.
+"""
 
 import queue
 import re
@@ -28,9 +32,14 @@ def mock_graph(data: Path | None = None, delay_seconds: float = 0.0) -> Iterator
     """
     folder = ["--data", str(data)] if data else []
     delay = ["--delay", f"{delay_seconds:g}"] if delay_seconds else []
-    command = [sys.executable, "-m", "mock_api", "--port", "0", *folder, *delay]
+    command = [sys.executable, "-m", "mock_api", "--port", "0", "--stop-with-stdin", *folder, *delay]
     process = subprocess.Popen(  # noqa: S603 - this interpreter with a list of arguments
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, encoding="utf-8"
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        encoding="utf-8",
     )
     said: queue.SimpleQueue[str] = queue.SimpleQueue()
     reader = threading.Thread(target=_forward, args=(process, said), daemon=True, name="mock-graph-output")
@@ -45,6 +54,8 @@ def mock_graph(data: Path | None = None, delay_seconds: float = 0.0) -> Iterator
             process.kill()
             process.wait()
         reader.join()
+        if process.stdin is not None:
+            process.stdin.close()
 
 
 def _address(said: "queue.SimpleQueue[str]") -> str:

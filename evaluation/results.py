@@ -6,7 +6,7 @@ from typing import Any
 
 from evaluation.gates import gate_effects
 from evaluation.judge import Verdict
-from evaluation.metrics import measure, slices
+from evaluation.metrics import measure, pairs, slices
 from evaluation.signature import signature_line
 
 _TITLES = {"domain": "domain", "question_type": "question type", "static_or_dynamic": "dynamism"}
@@ -17,6 +17,7 @@ def summarise(
 ) -> dict[str, Any]:
     """What results.json holds.
 
+    `slices` are by label, `pairs` by any two labels: ``pairs["domain/question_type"]["movie"]["set"]``, to four digits.
     `timeouts` and `errors` count batches, `retried` questions that took more than one attempt. Seconds `total` are the
     agent's over all batches; `startup` and `first_answer` are of the last sitting that started the agent. `gates` are
     those of `evaluation.gates.gate_effects`.
@@ -29,6 +30,13 @@ def summarise(
         "slices": {
             field: {label: metrics.to_dict() for label, metrics in groups.items()}
             for field, groups in slices(records).items()
+        },
+        "pairs": {
+            fields: {
+                label: {other: metrics.to_short_dict() for other, metrics in row.items()}
+                for label, row in by_label.items()
+            }
+            for fields, by_label in pairs(records).items()
         },
         "gates": gate_effects(records),
         "signature": dict(signature),

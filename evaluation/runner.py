@@ -7,9 +7,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from agents.datasets import count_rows, dataset_files, read_rows
+from agents.datasets import DatasetError, count_rows, dataset_files, read_rows
 from evaluation.agent_host import AgentSpec
-from evaluation.batches import Question, evaluator_batch, in_batches
+from evaluation.batches import WHOLE, Question, Shard, evaluator_batch, in_batches
 from evaluation.gates import Firing, judged_firings
 from evaluation.judge import Claim, Judge, Judgement, Verdict, judge_claims
 from evaluation.progress import Progress
@@ -32,7 +32,8 @@ class RunOptions:
 
     `seconds_per_query` times the questions in a batch is its limit. `batch_size` replaces the agent's own.
     `startup_seconds` limits how long the agent may take to build. `retry_failed` asks failed questions of a resumed run
-    again. `in_process` runs the agent in this process, where no limit can be enforced.
+    again. `in_process` runs the agent in this process, where no limit can be enforced. Only the batches of `shard` are
+    asked.
     """
 
     dataset: Path
@@ -44,6 +45,7 @@ class RunOptions:
     in_process: bool = False
     fail_on_error: bool = False
     retry_failed: bool = False
+    shard: Shard = WHOLE
 
 
 class Evaluation:
@@ -94,9 +96,9 @@ class Evaluation:
         """Ask what is not finished yet, then write and return the results.
 
         Raises:
-            DatasetError: the file has a row that cannot be used; all batches before it are finished.
+            DatasetError: the file has no question, or a row that cannot be used; all batches before it are finished.
             AgentStartError: the agent cannot be built.
-            StoreError: the agent's batch size is not that of the run that is resumed.
+            StoreError: the run that is resumed has another batch size than the agent, or cannot go on to `limit`.
             FailedBatchError: `fail_on_error` is set and a batch failed.
         """
         if self._store.batch_size is None:
@@ -104,14 +106,20 @@ class Evaluation:
             self._worker.start()  # builds while the rows are counted
         total = self._count_rows()
         size = self._store.batch_size or self._start()
-        with Progress(total, list(self._store.records.values()), shown=self._show_progress) as progress:
+        self._refuse_smaller_limit(size)
+        mine = None if total is None else self._options.shard.questions(total, size)
+        read = 0
+        with Progress(mine, list(self._store.records.values()), shown=self._show_progress) as progress:
             for batch in in_batches(read_rows(self._options.dataset, self._options.limit), size):
+                read += len(batch)
+                self._refuse_rest(batch, size)
                 pending = [question for question in batch if self._is_pending(question)]
                 if pending:
                     records = self._finish(pending)
                     progress.add(records)
                     self._stop_on_error(records)
         self._worker.finish()
+        self._store.set_questions(read)
         records = list(self._store.records.values())
         results = summarise(records, self._store.sittings, self._signature)
         self._store.write_results(results)
@@ -121,7 +129,10 @@ class Evaluation:
         size = sum(part.stat().st_size for part in dataset_files(self._options.dataset))
         if size > COUNTED_SIZE:
             return self._options.limit
-        return count_rows(self._options.dataset, self._options.limit)
+        count = count_rows(self._options.dataset, self._options.limit)
+        if not count and self._options.limit != 0:
+            raise DatasetError(f"{self._options.dataset}: there is no question in it")
+        return count
 
     def _start(self) -> int:
         """Wait for the agent; the batch size of the run."""
@@ -140,7 +151,28 @@ class Evaluation:
         self._store.set_batch_size(size)
         return size
 
+    def _refuse_smaller_limit(self, size: int) -> None:
+        """All that the folder holds is measured, so a resumed run cannot be cut."""
+        limit = self._options.limit
+        asked = max((row["batch"] * size + row["batch_size"] for row in self._store.records.values()), default=0)
+        if limit is not None and limit < asked:
+            raise StoreError(
+                f"{self._store.folder}: the run to resume has asked {asked} questions, more than --limit {limit}"
+            )
+
+    def _refuse_rest(self, batch: Sequence[Question], size: int) -> None:
+        """A larger limit can go on from whole batches only: answers can depend on batch mates."""
+        asked = sum(question.key in self._store.records for question in batch)
+        if 0 < asked < len(batch):
+            raise StoreError(
+                f"{self._store.folder}: the run to resume ended within a batch (--limit {batch[0].batch * size + asked}"
+                f", batches of {size}); answers can depend on batch mates, so the rest of it is not asked alone: take "
+                "the same --limit, or another folder"
+            )
+
     def _is_pending(self, question: Question) -> bool:
+        if not self._options.shard.holds(question.batch):
+            return False
         record = self._store.records.get(question.key)
         return record is None or (self._options.retry_failed and _failed(record))
 

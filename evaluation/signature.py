@@ -9,20 +9,92 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from agents.answering import PROMPTS
 from agents.datasets import dataset_files
 from agents.settings import Settings
+from models.manifest import UnknownModelError, WeightsMissingError, locate
 
 WHOLE_FILE_LIMIT = 1 << 30
 """Larger files are known by their first 64 MiB and their size: hashing all of task 3 (7 GB) would delay every start."""
 
+VERSIONED_PACKAGES = ("torch", "transformers", "peft", "vllm")
+"""Installed packages that can change an answer."""
+
 _HEAD = 64 << 20
 _ROOT = Path(__file__).parent.parent
+_PROMPT_SOURCES = {
+    "calls": ("agents/kg/writing/prompt.py", "agents/kg/writing/examples/*"),
+    "entities": ("agents/public_data/prompts.py",),
+    "route": ("agents/questions/prompt_router.py",),
+}
+"""Prompts that are put together by code, and the files from which they are: any change there is another prompt."""
+_ADAPTER_FILES = ("adapter_config.json", "adapter_model.safetensors")
 
 
 def settings_hash(settings: Settings) -> str:
     """12 hexadecimal digits that change with any setting but the description."""
     plain = json.dumps(settings.model_dump(mode="json", exclude={"description"}), sort_keys=True)
     return hashlib.sha256(plain.encode()).hexdigest()[:12]
+
+
+def prompts_signature(settings: Settings) -> str:
+    """Names of the prompts that the preset uses, and 12 digits that change with them: ``reader+calls@0f...``."""
+    answering, graph = settings.answering, settings.knowledge_graph
+    assessment = answering.self_assessment
+    named = [
+        answering.prompt,
+        graph.answer_prompt if graph else None,
+        answering.refine.prompt if answering.refine else None,
+        "assess" if assessment and assessment.asked == "afterwards" else None,
+    ]
+    built = {
+        "calls": graph is not None,
+        "entities": settings.public_data is not None and settings.public_data.method == "prompt",
+        "route": settings.router is not None and settings.router.engine == "prompt",
+    }
+    digest = hashlib.sha256()
+    texts = [name for name in dict.fromkeys(named) if name]
+    for name in texts:
+        digest.update(f"{name}\0{PROMPTS[name].system}\0{PROMPTS[name].user}\0".encode())
+    sources = [name for name, used in built.items() if used]
+    for pattern in (pattern for name in sources for pattern in _PROMPT_SOURCES[name]):
+        for file in sorted(path for path in _ROOT.glob(pattern) if path.is_file()):
+            digest.update(file.name.encode() + b"\0" + file.read_bytes())
+    return f"{'+'.join([*texts, *sources])}@{digest.hexdigest()[:12]}"
+
+
+def adapters_signature(settings: Settings) -> str | None:
+    """Each adapter of the preset with 12 digits of its files' sha256, as ``kg_writer@0f...``; None without adapters.
+
+    ``?`` where there are no files: the agent then says at its start what is missing. Those of a server stand with the
+    name that the server knows them by, as their weights cannot be seen from here.
+    """
+    model = settings.language_model
+    if model.engine in {"openai", "scripted"}:
+        marks = dict(model.adapters)
+    else:
+        marks = {name: _files_hash(_adapter_folder(location)) for name, location in model.adapters.items()}
+    return "+".join(f"{name}@{mark}" for name, mark in sorted(marks.items())) or None
+
+
+def _adapter_folder(location: str) -> Path | None:
+    try:
+        return locate(location)
+    except UnknownModelError:
+        return _ROOT / location
+    except WeightsMissingError:
+        return None
+
+
+def _files_hash(folder: Path | None) -> str:
+    files = [folder / name for name in _ADAPTER_FILES] if folder else []
+    if not files or not all(file.is_file() for file in files):
+        return "?"
+    digest = hashlib.sha256()
+    for file in files:
+        with file.open("rb") as stream:
+            digest.update(hashlib.file_digest(stream, "sha256").digest())
+    return digest.hexdigest()[:12]
 
 
 def dataset_hash(path: Path) -> str:
@@ -52,14 +124,19 @@ def package_version() -> str:
 
 
 def versions() -> dict[str, str]:
-    """Versions of what computes the answers: Python, and torch and transformers if installed."""
+    """Versions of what computes the answers: Python and `VERSIONED_PACKAGES`, ``none`` where one is not installed."""
     found = {"python": platform.python_version()}
-    for name in ("torch", "transformers"):
+    for name in VERSIONED_PACKAGES:
         try:
             found[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
             found[name] = "none"
     return found
+
+
+def identity_of(signature: Mapping[str, Any]) -> dict[str, Any]:
+    """What must be equal for two sittings, or the shards, of one run: all of the signature but the versions."""
+    return {name: value for name, value in signature.items() if name not in {"python", *VERSIONED_PACKAGES}}
 
 
 def signature_line(signature: Mapping[str, Any]) -> str:

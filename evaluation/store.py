@@ -1,9 +1,11 @@
 """A run's folder: what is finished stays finished, whatever happens to the evaluator.
 
-``run.json``          identity and signature of the run, its batch size and its sittings
+``run.json``          identity and signature of the run, its batch size, its sittings and, once it is complete, how many
+                      questions the file has up to --limit
 ``predictions.jsonl`` one row per question, a batch at a time, on disk before the next batch begins
 ``traces.jsonl``      the agent's traces in the same order
 ``results.json``      the metrics, written when the run is complete
+``report.html``       results and traces for people, written last (`evaluation.report`)
 """
 
 import fcntl
@@ -11,7 +13,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from agents.datasets import json_line
 from evaluation.batches import RowKey
@@ -20,6 +22,7 @@ PREDICTIONS = "predictions.jsonl"
 TRACES = "traces.jsonl"
 RESULTS = "results.json"
 RUN = "run.json"
+REPORT = "report.html"
 _LOCK = ".lock"
 _KEYS = {"interaction_id", "occurrence", "batch", "attempt"}
 
@@ -78,6 +81,11 @@ class RunStore:
         self._run["batch_size"] = size
         self._write_run()
 
+    def set_questions(self, number: int) -> None:
+        """Keep how many questions the whole run has, all shards together: only a complete run knows."""
+        self._run["questions"] = number
+        self._write_run()
+
     def set_sitting(self, number: int, sitting: Mapping[str, Any]) -> None:
         """Keep what is known of this sitting; `number` is its place in `sittings`, or the place after the last."""
         self._run["sittings"][number : number + 1] = [dict(sitting)]
@@ -87,11 +95,11 @@ class RunStore:
         """Put a finished batch on disk. Traces go first: a question counts as finished by its prediction alone."""
         _append(self.folder / TRACES, traces)
         _append(self.folder / PREDICTIONS, records)
-        self.records.update((_key(record), record) for record in records)
+        self.records.update((row_key(record), record) for record in records)
 
     def write_results(self, results: Mapping[str, Any]) -> None:
         """Write results.json, whole or not at all."""
-        _write_whole(self.folder / RESULTS, json.dumps(results, indent=2, ensure_ascii=False).encode() + b"\n")
+        write_whole(self.folder / RESULTS, json.dumps(results, indent=2, ensure_ascii=False).encode() + b"\n")
 
     def close(self) -> None:
         """Let another evaluator write here."""
@@ -104,11 +112,12 @@ class RunStore:
             "identity": dict(identity),
             "signature": dict(signature),
             "batch_size": None,
+            "questions": None,
             "sittings": [],
         }
         predictions = self.folder / PREDICTIONS
         if overwrite or not predictions.is_file() or not predictions.stat().st_size:
-            for name in (RESULTS, PREDICTIONS, TRACES, RUN):
+            for name in (REPORT, RESULTS, PREDICTIONS, TRACES, RUN):
                 (self.folder / name).unlink(missing_ok=True)
             return fresh
         if not resume:
@@ -116,18 +125,20 @@ class RunStore:
                 f"{self.folder} already holds answers: --resume goes on with them, --overwrite throws them away, "
                 "--output names another folder"
             )
-        run = _read_run(self.folder / RUN)
+        run = read_run_file(self.folder)
         _refuse_other_run(self.folder, run["identity"], identity)
         self.records = _recover_predictions(predictions)
         _recover_traces(self.folder / TRACES, self.records)
-        (self.folder / RESULTS).unlink(missing_ok=True)
-        return {**run, "signature": dict(signature)}
+        for name in (REPORT, RESULTS):
+            (self.folder / name).unlink(missing_ok=True)
+        return {**run, "signature": dict(signature), "questions": None}
 
     def _write_run(self) -> None:
-        _write_whole(self.folder / RUN, json.dumps(self._run, indent=2).encode() + b"\n")
+        write_whole(self.folder / RUN, json.dumps(self._run, indent=2).encode() + b"\n")
 
 
-def _key(record: Mapping[str, Any]) -> RowKey:
+def row_key(record: Mapping[str, Any]) -> RowKey:
+    """Which question a row of a run is about."""
     return RowKey(record["interaction_id"], record["occurrence"])
 
 
@@ -145,31 +156,66 @@ def _locked(folder: Path) -> IO[bytes]:
     return lock
 
 
-def _read_run(path: Path) -> dict[str, Any]:
+def read_run_file(folder: Path) -> dict[str, Any]:
+    """What run.json of a folder holds; it has at least an identity and sittings.
+
+    Raises:
+        StoreError: It is missing or unreadable.
+    """
+    path = folder / RUN
     try:
         run = json.loads(path.read_text(encoding="utf-8"))
-        if isinstance(run, dict) and isinstance(run["identity"], dict) and isinstance(run["sittings"], list):
+        if isinstance(run, dict) and _is_run(run):
             return run
     except (OSError, ValueError, KeyError):
         pass
     raise StoreError(f"{path}: missing or unreadable, so nobody can tell what the answers beside it belong to")
 
 
+def _is_run(run: Mapping[str, Any]) -> bool:
+    return (
+        isinstance(run["identity"], dict)
+        and isinstance(run.get("signature", {}), dict)
+        and isinstance(run["sittings"], list)
+        and all(isinstance(sitting, dict) for sitting in run["sittings"])
+    )
+
+
+def differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
+    """The names under which two identities or signatures hold different things."""
+    return [name for name in {**one, **other} if one.get(name) != other.get(name)]
+
+
 def _refuse_other_run(folder: Path, theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> None:
-    differing = [name for name in {**theirs, **ours} if theirs.get(name) != ours.get(name)]
-    if differing:
-        listed = "; ".join(f"{name} was {theirs.get(name)}, now {ours.get(name)}" for name in differing)
+    if names := differing(theirs, ours):
+        listed = "; ".join(f"{name} was {theirs.get(name)}, now {ours.get(name)}" for name in names)
         raise StoreError(f"{folder} holds another run and cannot be resumed with this one: {listed}")
 
 
 def _recover_predictions(path: Path) -> dict[RowKey, dict[str, Any]]:
-    """The finished questions. A torn last line, and the rows of the batch that it tore, are cut off the file.
+    """The finished questions. A torn last line, and the rows of the batch that it tore, are cut off the file."""
+    rows, size = whole_batches(path)
+    os.truncate(path, size)
+    return {row_key(row): row for row in rows}
+
+
+class WholeBatches(NamedTuple):
+    """The rows of all batches that a file of predictions holds whole, in its order, and how many bytes they take."""
+
+    rows: list[dict[str, Any]]
+    size: int
+
+
+def whole_batches(path: Path) -> WholeBatches:
+    """What counts of a file of predictions, whose end may be torn; the file stays as it is.
 
     A batch counts whole or not at all: answers can depend on batch mates, so a rest must not become a batch of its own.
+
+    Raises:
+        StoreError: A line that is not the last is no row of a run.
     """
     rows: list[dict[str, Any]] = []
-    starts: list[int] = []
-    offset = 0
+    ends = [0]
     with path.open("rb") as stream:
         for number, line in enumerate(stream, start=1):
             row = _parsed(line)
@@ -183,13 +229,11 @@ def _recover_predictions(path: Path) -> dict[RowKey, dict[str, Any]]:
                     f'{path}, line {number}: field "batch_size": a positive number is expected, found {size!r}'
                 )
             rows.append(row)
-            starts.append(offset)
-            offset += len(line)
+            ends.append(ends[-1] + len(line))
     whole = 0
     while whole < len(rows) and whole + rows[whole]["batch_size"] <= len(rows):
         whole += rows[whole]["batch_size"]
-    os.truncate(path, starts[whole] if whole < len(rows) else offset)
-    return {_key(row): row for row in rows[:whole]}
+    return WholeBatches(rows[:whole], ends[whole])
 
 
 def _recover_traces(path: Path, records: Mapping[RowKey, Mapping[str, Any]]) -> None:
@@ -200,7 +244,7 @@ def _recover_traces(path: Path, records: Mapping[RowKey, Mapping[str, Any]]) -> 
     with path.open("rb") as source, unfinished.open("wb") as target:
         for line in source:
             row = _parsed(line)
-            if row is not None and _key(row) in records and row["attempt"] <= records[_key(row)]["attempt"]:
+            if row is not None and row_key(row) in records and row["attempt"] <= records[row_key(row)]["attempt"]:
                 target.write(line)
         target.flush()
         os.fsync(target.fileno())
@@ -227,7 +271,8 @@ def _append(path: Path, rows: Sequence[dict[str, Any]]) -> None:
         os.fsync(stream.fileno())
 
 
-def _write_whole(path: Path, content: bytes) -> None:
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all."""
     unfinished = path.with_name(f".{path.name}.unfinished")
     with unfinished.open("wb") as stream:
         stream.write(content)

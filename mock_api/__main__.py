@@ -5,7 +5,10 @@ python -m mock_api --port 0 --data DIR            another graph, on a free port
 """
 
 import argparse
+import os
+import signal
 import sys
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -29,7 +32,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help="directory of the graph (default: the one that ships with the project)",
     )
     parser.add_argument("--delay", type=_seconds, default=0.0, metavar="SECONDS", help="wait before each answer")
+    parser.add_argument(
+        "--stop-with-stdin",
+        action="store_true",
+        help="stop when standard input ends: a program that started this one takes it along, however that one ends",
+    )
     options = parser.parse_args(arguments)
+    if options.stop_with_stdin:
+        threading.Thread(target=_stop_after_stdin, daemon=True, name="stop-with-stdin").start()
     try:
         tables = load_tables(options.data)
         listening = listen(options.host, options.port)
@@ -47,6 +57,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except KeyboardInterrupt:
             return 0
     return 0
+
+
+def _stop_after_stdin() -> None:
+    # By descriptor: a thread that waits in sys.stdin would hold its lock when the interpreter ends.
+    while os.read(0, 1024):
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _seconds(text: str) -> float:

@@ -99,7 +99,7 @@ def test_a_perfect_agent_from_the_command_line(tmp_path: Path) -> None:
     assert ["movie", "+1.000"] in [words[:2] for words in table]
     assert "question type" in out
     assert "dynamism" in out
-    assert "judge:rules@1" in out
+    assert "judge:rules@" in out
     assert "score +1.000" in err, "the progress bar shows the running score"
     assert "5/5" in err
 
@@ -277,7 +277,7 @@ def test_resume_goes_on_to_a_higher_limit(tmp_path: Path) -> None:
     data, log = dataset(tmp_path), tmp_path / "log.txt"
     os.environ["FAKE_AGENT_LOG"] = str(log)
     try:
-        assert main(arguments(tmp_path, data, "SlowAgent", "--limit", "3")) == 0
+        assert main(arguments(tmp_path, data, "SlowAgent", "--limit", "4")) == 0
         assert main(arguments(tmp_path, data, "SlowAgent", "--resume")) == 0
     finally:
         del os.environ["FAKE_AGENT_LOG"]
@@ -366,9 +366,13 @@ def test_missing_weights(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     )
 
 
-def test_the_llm_judge_is_not_there_yet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_judge_without_key_is_told_before_the_agent_starts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
     assert main(arguments(tmp_path, dataset(tmp_path), "EchoAgent", "--judge", "llm")) == 2
-    assert "later release" in one_line(capsys)
+    assert "set OPENAI_API_KEY" in one_line(capsys)
 
 
 @pytest.mark.parametrize(

@@ -1,37 +1,32 @@
-"""Judges: is an answer right? `rules` decides by rules; a language model as judge comes with a later release."""
+"""Judges: is an answer right? `rules` decides by rules, `llm` asks a language model."""
 
-from evaluation.judge.base import Claim, Judge, Judgement, Verdict, judge_claims
+from evaluation.judge.base import Claim, Judge, Judgement, JudgeUnavailableError, Verdict, judge_claims
+from evaluation.judge.llm import LanguageModelJudge
+from evaluation.judge.options import (
+    DEFAULT_JUDGE,
+    JUDGE_NAMES,
+    LanguageModelJudgeOptions,
+    add_judge_arguments,
+    cost_line,
+    judge_from,
+    make_judge,
+)
 from evaluation.judge.rules import RulesJudge
 
-JUDGE_NAMES = ("rules", "llm")
-
-
-class JudgeUnavailableError(RuntimeError):
-    """A judge cannot be used here; the message says why and what to do."""
-
-
-def make_judge(name: str) -> Judge:
-    """The judge of that name.
-
-    Raises:
-        JudgeUnavailableError: ``llm`` is not in this release.
-        ValueError: no such judge.
-    """
-    if name == "rules":
-        return RulesJudge()
-    if name == "llm":
-        raise JudgeUnavailableError("the llm judge comes with a later release of this package; use --judge rules")
-    raise ValueError(f"there is no judge {name!r}; judges: {', '.join(JUDGE_NAMES)}")
-
-
 __all__ = [
+    "DEFAULT_JUDGE",
     "JUDGE_NAMES",
     "Claim",
     "Judge",
     "JudgeUnavailableError",
     "Judgement",
+    "LanguageModelJudge",
+    "LanguageModelJudgeOptions",
     "RulesJudge",
     "Verdict",
+    "add_judge_arguments",
+    "cost_line",
     "judge_claims",
+    "judge_from",
     "make_judge",
 ]

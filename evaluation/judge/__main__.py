@@ -1,59 +1,67 @@
-"""`python -m evaluation.judge --in FILE --out FILE`: judge the predictions of a file, row by row."""
+"""`python -m evaluation.judge --in FILE`: judge the predictions of a file, and compare with verdicts it has."""
 
 import argparse
 import sys
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from agents.datasets import DatasetError, Record, alternative_answers, read_records, write_rows
-from evaluation.judge import JUDGE_NAMES, Claim, Judge, JudgeUnavailableError, make_judge
-from evaluation.judge.base import judge_claims
-from evaluation.trim import Trim, official_trim
+from evaluation.agreement import Pair, reference_verdict, report
+from evaluation.judge import (
+    Claim,
+    Judge,
+    JudgeUnavailableError,
+    add_judge_arguments,
+    cost_line,
+    judge_claims,
+    judge_from,
+)
+from evaluation.trim import official_trim
 
+DEFAULT_REFERENCE = "judgement"
 _ROWS_AT_ONCE = 64
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Judge a file. Exit code: 0 done, 2 the file or the judge cannot be used."""
-    parser = argparse.ArgumentParser(
-        prog="python -m evaluation.judge",
-        description="Rows {query, ground_truth or answer, alt_ans?, prediction} get verdict (correct, incorrect, "
-        "missing or unscored) and reason. Files ending in .bz2 are packed.",
-    )
-    parser.add_argument("--in", dest="source", metavar="FILE", type=Path, required=True, help="JSON lines")
-    parser.add_argument("--out", dest="target", metavar="FILE", type=Path, required=True, help="JSON lines")
-    parser.add_argument("--judge", choices=JUDGE_NAMES, default="rules", help="default: rules")
+    parser = _parser()
     options = parser.parse_args(arguments)
     counts: Counter[str] = Counter()
+    pairs: list[Pair] = []
     try:
-        write_rows(options.target, judged_rows(options.source, make_judge(options.judge), official_trim(), counts))
+        if not _comparable(options) and options.target is None:  # told before a model is paid
+            parser.error(f'the rows have no field "{options.against or DEFAULT_REFERENCE}" to compare with: give --out')
+        judge = judge_from(options, check=False)  # a file whose verdicts are all cached needs no model
+        rows = _compared(judged_rows(options.source, judge, _trim(options)), options, counts, pairs)
+        if options.target is not None:
+            write_rows(options.target, rows)
+        else:
+            deque(rows, maxlen=0)
     except (DatasetError, JudgeUnavailableError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     except OSError as error:
         print(f"error: {options.target}: cannot be written: {error.strerror}", file=sys.stderr)
         return 2
-    print(
-        f"{sum(counts.values())} judged: " + ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common())
-    )
+    _show(judge, counts, pairs)
     return 0
 
 
-def judged_rows(source: Path, judge: Judge, trim: Trim, counts: Counter[str]) -> Iterator[dict[str, Any]]:
-    """The rows of the file with their verdicts; `counts` counts these.
+def judged_rows(source: Path, judge: Judge, trim: Callable[[str], str]) -> Iterator[tuple[Record, dict[str, Any]]]:
+    """The rows of the file, and the same with ``verdict`` and ``reason``.
 
     Raises:
         DatasetError: a row lacks a field.
+        JudgeUnavailableError: the judge cannot be used.
     """
     records = read_records(source)
     while some := list(islice(records, _ROWS_AT_ONCE)):
-        judgements = judge_claims(judge, [claim_of(record) for record in some], trim.cut)
+        judgements = judge_claims(judge, [claim_of(record) for record in some], trim)
         for record, judgement in zip(some, judgements, strict=True):
-            counts[judgement.verdict.value] += 1
-            yield {**record.data, "verdict": judgement.verdict.value, "reason": judgement.reason}
+            yield record, {**record.data, "verdict": judgement.verdict.value, "reason": judgement.reason}
 
 
 def claim_of(record: Record) -> Claim:
@@ -74,6 +82,85 @@ def claim_of(record: Record) -> Claim:
         texts[name] = value
     golds = (texts[gold_field], *alternative_answers(record)) if gold_field in texts else ()
     return Claim(texts["query"], golds, texts["prediction"])
+
+
+def _compared(
+    rows: Iterator[tuple[Record, dict[str, Any]]],
+    options: argparse.Namespace,
+    counts: Counter[str],
+    pairs: list[Pair],
+) -> Iterator[dict[str, Any]]:
+    """The judged rows as they pass; `counts` gets the verdicts, `pairs` those that have a reference."""
+    for record, row in rows:
+        counts[row["verdict"]] += 1
+        reference = _reference(record, options.against)
+        if reference is not None:
+            pairs.append(Pair(reference, row["verdict"], str(record.data.get(options.by, "unlabelled"))))
+        yield row
+
+
+def _comparable(options: argparse.Namespace) -> bool:
+    """Some row has a verdict to compare with, or there are no rows.
+
+    Raises:
+        DatasetError: a row's verdict is none, or --against names a field that a row lacks.
+    """
+    found = [_reference(record, options.against) is not None for record in read_records(options.source)]
+    return any(found) or not found
+
+
+def _reference(record: Record, against: str | None) -> str | None:
+    try:
+        reference = reference_verdict(record.data, against or DEFAULT_REFERENCE)
+    except ValueError as error:
+        raise DatasetError(f"{record.place}, {error}") from None
+    if reference is None and against is not None:
+        raise DatasetError(f'{record.place}, field "{against}": --against needs it in every row')
+    return reference
+
+
+def _trim(options: argparse.Namespace) -> Callable[[str], str]:
+    return str if options.whole else official_trim().cut
+
+
+def _show(judge: Judge, counts: Counter[str], pairs: Sequence[Pair]) -> None:
+    listed = ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common())
+    print(f"{sum(counts.values())} judged: {listed}")
+    print(f"judge: {judge.name}@{judge.version}")
+    if cost := cost_line(judge):
+        print(cost)
+    if pairs:
+        print(f"\n{report(pairs)}")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m evaluation.judge",
+        description="Rows {query, ground_truth or answer, alt_ans?, prediction} get verdict (correct, incorrect, "
+        "missing or unscored) and reason. Rows that carry somebody else's verdict are compared with ours: agreement, "
+        "Cohen's kappa and confusion. Files ending in .bz2 are packed.",
+    )
+    parser.add_argument("--in", dest="source", metavar="FILE", type=Path, required=True, help="JSON lines")
+    parser.add_argument(
+        "--out",
+        dest="target",
+        metavar="FILE",
+        type=Path,
+        help="JSON lines; may be left out where verdicts are compared",
+    )
+    parser.add_argument(
+        "--against",
+        metavar="FIELD",
+        help=f"compare with this field of every row (default: {DEFAULT_REFERENCE}, where a row has it)",
+    )
+    parser.add_argument(
+        "--by", metavar="FIELD", default="question_type", help="compare in groups by this field (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--whole", action="store_true", help="judge whole predictions, not the 75 tokens that the evaluator keeps"
+    )
+    add_judge_arguments(parser)
+    return parser
 
 
 if __name__ == "__main__":

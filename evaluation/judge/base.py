@@ -7,6 +7,8 @@ from typing import Protocol
 
 from agents.contracts import I_DONT_KNOW
 
+_INVALID = "invalid"
+
 
 class Verdict(enum.StrEnum):
     """What an answer is worth. `UNSCORED` means that nobody could tell; it counts neither way."""
@@ -34,6 +36,10 @@ class Judgement:
     reason: str
 
 
+class JudgeUnavailableError(RuntimeError):
+    """A judge cannot be used here; the message says why and what to do."""
+
+
 class Judge(Protocol):
     """Decides between correct and incorrect; `judge_claims` settles missing, exact and unscored before it is asked.
 
@@ -56,8 +62,9 @@ def judge_claims(judge: Judge, claims: Sequence[Claim], trim: Callable[[str], st
     """Judge answers as the official metric does (local_evaluation.py of the 2024 starter kit).
 
     The prediction is cut by `trim` to what the evaluator keeps of it. It is *missing* if its lower case contains
-    "i don't know" with the ASCII apostrophe, *correct* if its lower case equals a gold answer's; all else is for the
-    judge. A claim without a gold answer is unscored.
+    "i don't know" with the ASCII apostrophe, *correct* if its lower case equals a gold answer's. The word "invalid" in
+    the prediction and in a gold answer makes it correct, in only one of the two *incorrect* (Meta's later version). All
+    else is for the judge. A claim without a gold answer is unscored.
     """
     trimmed = [Claim(claim.query, claim.golds, trim(claim.prediction).strip()) for claim in claims]
     settled = [official_judgement(claim) for claim in trimmed]
@@ -72,6 +79,12 @@ def official_judgement(claim: Claim) -> Judgement | None:
         return Judgement(Verdict.MISSING, f'official: the answer contains "{I_DONT_KNOW}"')
     if not claim.golds:
         return Judgement(Verdict.UNSCORED, "official: the question comes without a gold answer")
-    if any(prediction == gold.strip().lower() for gold in claim.golds):
+    if prediction and any(prediction == gold.strip().lower() for gold in claim.golds):
         return Judgement(Verdict.CORRECT, "official: the answer equals the gold answer")
+    expected, said = any(_INVALID in gold.lower() for gold in claim.golds), _INVALID in prediction
+    if expected and said:
+        return Judgement(Verdict.CORRECT, f'official: both the answer and the gold answer contain "{_INVALID}"')
+    if expected or said:
+        where = "gold answer" if expected else "answer"
+        return Judgement(Verdict.INCORRECT, f'official: only the {where} contains "{_INVALID}"')
     return None

@@ -1,17 +1,16 @@
-"""Rules for questions that leave a choice: yes or no, a false premise or not, this or that."""
+"""Rules for questions that leave a choice: yes or no, this or that."""
 
 import re
 
 from evaluation.judge.case import Case, Finding
-from evaluation.judge.numbers import Number, numbers
-from evaluation.judge.text import clean, content, position_of, recall, tokens
+from evaluation.judge.numbers import Number, numbers, same_number
+from evaluation.judge.text import clean, content, found_in, position_of, recall, tokens, words
 
-_INVALID = re.compile(r"\binvalid question\b|\bquestion is (?:invalid|not valid)\b|\bfalse premise\b")
 _YES_NO = re.compile(r"\W*(?:answer\s*:\s*)?(?P<word>yes|no|yeah|yep|nope|correct|incorrect|true|false)\b")
 _YES = frozenset({"yes", "yeah", "yep", "correct", "true"})
 _NEGATION = re.compile(r"\b(?:not|no|never|none|cannot|neither)\b|n't\b")
 _COMPARES = re.compile(
-    r"\b(?:more|less|fewer|most|least|than|first|last|before|after|earlier|later|better|best|higher|highest|lower|larger|"
+    r"\b(?:more|less|fewer|most|least|than|first|1th|last|before|after|earlier|later|better|best|higher|highest|lower|larger|"
     r"largest|bigger|biggest|longer|longest|older|oldest|younger|taller|tallest|smaller|shorter|greater|win(?:s|ner)?)\b"
 )
 _EARLY = frozenset({"older", "oldest", "longer", "longest", "1th", "earlier", "before"})
@@ -49,19 +48,25 @@ _LITTLE = frozenset(
         "cheaper",
     }
 )
+_OPPOSITES = (
+    frozenset(
+        words(
+            "longer taller larger bigger higher more greater older earlier before faster heavier better richer "
+            "1th farther longest tallest largest biggest highest most oldest"
+        )
+    ),
+    frozenset(
+        words(
+            "shorter smaller lower less fewer younger newer later after slower lighter worse poorer nearer "
+            "shortest smallest lowest least fewest youngest newest"
+        )
+    ),
+)
+"""A sentence that compares by the other side's word turns the choice round: B shorter than A is A longer than B."""
+
 _QUESTION_WORDS = frozenset({"which", "who", "what", "how", "where", "when"})
 _SAME = re.compile(r"\b(?:same|equal(?:ly)?|tied?|as well)\b")
 _OPTION_EDGE = re.compile(r"[,;:?]|\bbetween\b|\bof these\b|\bis\b|\bdoes\b|\bdid\b|\bhas\b|\bwas\b|\bare\b|\bwere\b")
-
-
-def false_premise(case: Case) -> Finding | None:
-    """Both saying "invalid question" is right, only one saying it is wrong (Meta's judge)."""
-    gold, said = (bool(_INVALID.search(clean(text))) for text in (case.gold, case.prediction))
-    if gold and said:
-        return Finding(True, "both say that the question is invalid")
-    if gold or said:
-        return Finding(False, f"only the {'gold answer' if gold else 'prediction'} says that the question is invalid")
-    return None
 
 
 _ENDS_HERE = re.compile(r"\s*(?:[,.;:!(-]|$)")
@@ -79,12 +84,27 @@ def yes_or_no(case: Case) -> Finding | None:
         return Finding(found is wanted, f"the gold answer says {gold['word']}, the prediction {said['word']}")
     if not case.asks_yes_or_no:
         return None
+    if not wanted and _swapped(case):
+        return Finding(True, "the gold answer says no, and the prediction says that it is the other way round")
     negated = bool(_NEGATION.search(clean(case.prediction)))
     restated = recall(content(case.query_tokens), case.prediction_tokens) >= 0.8
-    adds = len(case.new_in_prediction) > 2
+    adds = len(case.new_in_prediction) > 1
     if negated is wanted or not restated or (wanted and adds):
         return Finding(False, f"the gold answer says {gold['word']}, the prediction does not")
     return Finding(True, f"the gold answer says {gold['word']}, and so does the prediction in other words")
+
+
+def _swapped(case: Case) -> bool:
+    """As "B is longer than A" where the question is whether A is longer than B."""
+    asked, said = clean(case.query).partition(" than "), clean(case.prediction).partition(" than ")
+    if not (asked[1] and said[1]):
+        return False
+    first, second = ([*content(tokens(part))] for part in (asked[0], asked[2]))
+    first, second = (
+        [token for token in one if not found_in(token, other)] for one, other in ((first, second), (second, first))
+    )
+    said_first, said_second = tokens(said[0]), tokens(said[2])
+    return bool(second) and recall(second, said_first) == 1.0 and any(found_in(token, said_second) for token in first)
 
 
 def this_or_that(case: Case) -> Finding | None:
@@ -92,15 +112,28 @@ def this_or_that(case: Case) -> Finding | None:
     options = _options(case.query)
     if options is None:
         return None
+    if all(_SAME.search(clean(text)) for text in (case.gold, case.prediction)):
+        return Finding(True, "both say that there is no difference")
     wanted = _picked(options, case.gold, case.query)
     if wanted is None:
         return None
     found = _picked(options, case.prediction, case.query)
     if found is None:
         return Finding(False, "the prediction picks neither option")
+    if found == wanted and _other_numbers(case):
+        return Finding(False, "the prediction picks the same option as the gold answer, but by other numbers")
     picked = " ".join(options[found])
     other = "too" if found == wanted else "the other"
     return Finding(found == wanted, f'the prediction picks "{picked}", the gold answer {other}')
+
+
+def _other_numbers(case: Case) -> bool:
+    """Both give numbers, and each gives some that the other lacks: the gold answer's reason is part of it."""
+    gold = [number for number in case.gold_numbers if not number.ordinal]
+    said = [number for number in case.prediction_numbers if not number.ordinal]
+    lacking = [one for one in gold if not any(same_number(one, other) for other in said)]
+    adding = [other for other in said if not any(same_number(one, other) for one in gold)]
+    return bool(lacking and adding) and len(said) >= len(gold) and case.is_sentence
 
 
 def _options(query: str) -> tuple[list[str], list[str]] | None:
@@ -131,8 +164,15 @@ def _picked(options: tuple[list[str], list[str]], text: str, query: str) -> int 
         cleaned = clean(sentence)
         found = _named(options, tokens(sentence))
         if found and _COMPARES.search(cleaned) and not _SAME.search(cleaned):
-            return found[0]
+            return 1 - found[0] if len(found) == 2 and _turned_round(query, cleaned) else found[0]
     return _implied(options, text, query)
+
+
+def _turned_round(query: str, sentence: str) -> bool:
+    """The question compares by one side's words, the sentence by the other's alone."""
+    asked, said = (set(re.findall(r"[a-z]+", clean(text))) for text in (query, sentence))
+    sides = [(bool(asked & words), bool(said & words)) for words in _OPPOSITES]
+    return sides in ([(True, False), (False, True)], [(False, True), (True, False)])
 
 
 def _implied(options: tuple[list[str], list[str]], text: str, query: str) -> int | None:

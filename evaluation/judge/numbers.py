@@ -1,19 +1,19 @@
 """Numbers in texts, with magnitude words, currency and percent, and when two of them are the same number."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evaluation.judge.dates import DATE_PATTERNS
 from evaluation.judge.text import clean
 
-_MAGNITUDES = {
-    "hundred": 1e2, "thousand": 1e3, "k": 1e3, "million": 1e6, "mn": 1e6, "m": 1e6, "mm": 1e6,
-    "billion": 1e9, "bn": 1e9, "b": 1e9, "trillion": 1e12, "tn": 1e12, "t": 1e12,
+MAGNITUDES = {
+    "hundred": 1e2, "thousand": 1e3, "k": 1e3, "million": 1e6, "mn": 1e6, "mln": 1e6, "m": 1e6, "mm": 1e6,
+    "billion": 1e9, "bn": 1e9, "bln": 1e9, "b": 1e9, "trillion": 1e12, "tn": 1e12, "t": 1e12,
 }  # fmt: skip
 _NUMBER = re.compile(
     r"(?<![\w.,])(?P<sign>-(?=[\d.$]))?(?P<currency>[$€£¥])?\s?(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d*\.\d+|\d+)"
     r"(?:\s?(?P<percent>%|percent\b|per cent\b)"
-    r"|(?:\s|-)?(?P<word>hundred|thousand|million|billion|trillion|mn|bn|tn)\b|(?P<currency_letter>m)\b|(?P<letter>[kbt]|mm)\b)?"
+    r"|(?:\s|-)?(?P<word>hundred|thousand|million|billion|trillion|mn|mln|bn|bln|tn)\b|(?P<currency_letter>m)\b|(?P<letter>[kbt]|mm)\b)?"
     r"(?P<ordinal>st|nd|rd|th)?(?![\d])"
 )
 
@@ -51,7 +51,7 @@ def _number(match: re.Match[str]) -> Number:
     digits = match["digits"].replace(",", "")
     decimals = len(digits.partition(".")[2])
     letter = match["letter"] or (match["currency_letter"] if match["currency"] else None)  # "180m" can be metres
-    scale = _MAGNITUDES.get(match["word"] or letter or "", 1.0)
+    scale = MAGNITUDES.get(match["word"] or letter or "", 1.0)
     sign = -1 if match["sign"] else 1
     return Number(
         value=sign * float(digits) * scale,
@@ -64,12 +64,18 @@ def _number(match: re.Match[str]) -> Number:
 
 
 def same_number(gold: Number, found: Number) -> bool:
-    """Equal, or one is the other rounded and they differ by less than 2 %. Percent may be said or left unsaid."""
+    """Equal, or one is the other rounded and they differ by less than 2 % (shares: 5 %).
+
+    Percent may be said or left unsaid.
+    """
     if gold.percent != found.percent and (gold.currency or found.currency):
         return False
+    if gold.percent and not found.percent and abs(found.value) < 1 <= abs(gold.value):
+        found = replace(found, value=100 * found.value, step=100 * found.step)  # a share, 0.12 for 12 %
     difference = abs(gold.value - found.value)
     if difference <= 1e-9 * max(1.0, abs(gold.value)):
         return True
     if gold.year_like or (gold.step == 1 and found.step == 1):
         return False
-    return difference < 0.5 * max(gold.step, found.step) and difference <= 0.02 * abs(gold.value)
+    limit = 0.05 if gold.percent and found.percent else 0.02
+    return difference < 0.5 * max(gold.step, found.step) and difference <= limit * abs(gold.value)

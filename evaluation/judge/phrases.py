@@ -4,15 +4,26 @@ import re
 
 from evaluation.judge.case import CLAUSE_VERB, Case, Finding
 from evaluation.judge.sets import listed_items
-from evaluation.judge.text import clean, content, found_in, position_of, recall, tokens
+from evaluation.judge.text import clean, content, found_in, position_of, recall, tokens, words
 
 _HEDGE = re.compile(
-    r"\bi (?:do not|don't|cannot|can't|could not|couldn't) (?:have|find|determine|provide|confirm|verify|answer|know)"
-    r"|\bnot (?:explicitly )?(?:stated|provided|mentioned|specified|available)\b|\bunable to\b|\bno information\b"
+    r"\bi (?:do not|don't|cannot|can't|could not|couldn't|am not able to|was not able to) "
+    r"(?:have|find|determine|provide|confirm|verify|answer|know)"
+    r"|\bnot (?:explicitly |directly |clearly )?(?:stated|provided|mentioned|specified|available)\b|\bunable to\b"
+    r"|\bno (?:specific |clear |direct |explicit )?(?:information|mention|record|evidence)\b"
+    r"|\b(?:context|source|text|article|passage|information|document|result|reference)s? (?:provided |above )?"
+    r"(?:do|does|did) ?(?:not|n't)\b|\b(?:context|source|text|article|passage|document|reference)s? lacks?\b"
 )
+_HOWEVER = re.compile(r"\W*(?:however|but|unfortunately)\b")
+_OF_ONESELF = re.compile(r"\bi\b")
 _NAME = r"(?:[A-Z][\w.'’-]*|of|the|de|van|von)(?:\s+(?:[A-Z][\w.'’-]*|of|the|de|van|von)){0,4}"
 _SERIES = re.compile(rf"{_NAME}(?:,\s+{_NAME})*,?\s+and\s+{_NAME}")
 _DENIAL = frozenset({"not", "unlike", "except", "than", "neither"})
+_BEATEN = frozenset(words("beat beating defeat defeated defeating against versus vs"))
+_ASKS_WINNER = re.compile(r"\bw[io]ns?\b|\bwinners?\b|\bchampions?\b|\bbeat\b|\bdefeat")
+_NO_SECOND_NAME = frozenset(
+    words("so more rather simply also sometimes just as known otherwise not later before after")
+)
 _SECOND_QUESTION = re.compile(r"\band (?:what|when|who|which|where|how)\b")
 NEEDED = 0.7
 NEEDED_OF_EXPLANATION = 0.4
@@ -29,9 +40,19 @@ def same_words(case: Case) -> Finding | None:
 
 
 def hedged(case: Case) -> Finding | None:
-    """A prediction that says it cannot tell is no answer, unless the gold answer says so too."""
-    last = case.sentences[-1] if case.sentences else ""
-    if _HEDGE.search(clean(last)) and not _HEDGE.search(clean(case.gold)):
+    """A prediction that says it cannot tell is no answer, unless the gold answer says so too.
+
+    What one sentence cannot tell matters where no other sentence holds the gold answer. The last sentence takes the
+    answer back besides, unless it is a mere note of the kind "I do not have newer data".
+    """
+    hedges = [bool(_HEDGE.search(clean(sentence))) for sentence in case.sentences]
+    if not any(hedges) or _HEDGE.search(clean(case.gold)):
+        return None
+    told = (sentence for sentence, hedge in zip(case.sentences, hedges, strict=True) if not hedge)
+    wanted = case.new_in_gold or case.gold_tokens
+    last = clean(case.sentences[-1])
+    takes_back = hedges[-1] and bool(_HOWEVER.match(last) or not _OF_ONESELF.search(last))
+    if takes_back or not any(recall(wanted, tokens(sentence)) >= NEEDED for sentence in told):
         return Finding(False, "the prediction says that it cannot tell")
     return None
 
@@ -44,12 +65,40 @@ def gold_phrase(case: Case) -> Finding | None:
     if listed_items(case.prediction) > 1 or _one_of_several(case):
         return Finding(False, "the prediction lists several answers where the gold answer is one")
     place = position_of(case.gold_tokens, case.prediction_tokens)
-    if place >= 0 and _DENIAL.intersection(case.prediction_tokens[max(0, place - 3) : place]):
-        return Finding(False, "the prediction denies the gold answer")
-    if place >= 0 or recall(wanted, case.prediction_tokens) == 1.0 or _holds_joined(case):
+    if place >= 0 and (why := _taken_back(case, place)):
+        return Finding(False, why)
+    if place >= 0 or _close_together(wanted, case.prediction_tokens) or _holds_joined(case):
         return Finding(True, "the prediction holds the gold answer")
-    if 3 <= len(wanted) <= 4 and position_of([wanted[0], wanted[-1]], case.prediction_tokens) >= 0:
+    if (
+        3 <= len(wanted) <= 4
+        and all(token.isalpha() for token in wanted)
+        and position_of([wanted[0], wanted[-1]], case.prediction_tokens) >= 0
+    ):
         return Finding(True, "the prediction holds the name without its middle part")
+    return None
+
+
+def _close_together(wanted: list[str], said: tuple[str, ...]) -> bool:
+    """All the words are there, in any order, and some stretch of the prediction not much longer holds them."""
+    span = 2 * len(wanted) + 3
+    return any(recall(wanted, said[start : start + span]) == 1.0 for start in range(max(1, len(said) - span + 1)))
+
+
+def _taken_back(case: Case, place: int) -> str | None:
+    """Why the gold answer, which stands there in the prediction, is not what the prediction answers."""
+    before = case.prediction_tokens[max(0, place - 3) : place]
+    after = case.prediction_tokens[place + len(case.gold_tokens) :][:2]
+    if _DENIAL.intersection(before):
+        return "the prediction denies the gold answer"
+    if before and before[-1] in _BEATEN and _ASKS_WINNER.search(case.query.lower()):
+        return "the prediction names the gold answer as the loser"
+    if len(after) == 1 and after[0].isdigit() and len(after[0]) < 3 and place == 0 and "(" not in case.prediction:
+        return f"the prediction goes on with {after[0]}"
+    if "or" in (*case.gold_tokens, *case.query_tokens):
+        return None
+    second = len(after) == 2 and after[0] == "or" and after[1] not in _NO_SECOND_NAME
+    if "either" in before or (before and before[-1] == "or") or ("either" in case.prediction_tokens and second):
+        return "the prediction leaves the gold answer and another one open"
     return None
 
 

@@ -1,20 +1,15 @@
-"""Rules for answers that are dates or numbers."""
+"""Rules for answers that are numbers, pairs of numbers, or no value at all."""
 
 import re
+from dataclasses import replace
 
 from evaluation.judge.case import Case, Finding
-from evaluation.judge.dates import dates, without_dates
-from evaluation.judge.numbers import Number, numbers, same_number
-from evaluation.judge.text import clean, content, found_in, tokens, words
+from evaluation.judge.dates import dates
+from evaluation.judge.numbers import MAGNITUDES, Number, numbers, same_number
+from evaluation.judge.sets import listed_items
+from evaluation.judge.text import clean, content, words
 
 _MONTHS = re.compile(r"\b(?:january|february|march|april|june|july|august|september|october|november|december)\b")
-_SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0}
-_PART = r"(?P<number>\d+(?:\.\d+)?)[\s-]?(?P<unit>hours?|hrs?|minutes?|mins?|seconds?|secs?)\b"
-_TIME_PART = re.compile(_PART)
-_PART_UNNAMED = _PART.replace("?P<number>", "?:").replace("?P<unit>", "?:")
-_TIME = re.compile(rf"{_PART_UNNAMED}(?:,?\s+(?:and\s+)?{_PART_UNNAMED})*")
-_NONE = re.compile(r"\b(?:no|none|never|not|nobody)\b|n't\b")
-_ASKS_DATE = re.compile(r"^when\b|\b(?:what|which) (?:exact )?(?:date|day)\b|\bbirthday\b")
 _UNIT_WORDS = frozenset(
     words(
         "year month week day hour minute second mile kilometer km meter metre foot feet inch pound dollar usd "
@@ -24,66 +19,158 @@ _UNIT_WORDS = frozenset(
 )
 
 
-def same_date(case: Case) -> Finding | None:
-    """A gold answer that is a whole date: the prediction must hold the same day, in any notation."""
-    wanted = dates(case.gold)
-    rest = [token for token in content(tokens(without_dates(case.gold))) if not found_in(token, case.query_tokens)]
-    if len(wanted) != 1 or (rest and not _ASKS_DATE.search(case.query.lower())):
+_PAIR = re.compile(r"(?<![\w.,-])(?P<first>\d+)\s*(?:-|to|until|and|through)\s*(?P<second>\d+)(?![\w,-]|\.\d)")
+
+
+_YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
+
+
+def same_pair(case: Case) -> Finding | None:
+    """A gold answer that is a score or a span, 3-1 or 1968-1972: the prediction must hold both in that order."""
+    gold = _PAIR.fullmatch(clean(case.gold).strip(" ."))
+    if gold is None:
         return None
-    found = dates(case.prediction)
-    day = next(iter(wanted)).isoformat()
-    if not found and not case.prediction_numbers:
-        return Finding(False, f"the prediction holds no date, the gold answer is {day}")
-    return Finding(wanted <= found, f"the prediction {'holds' if wanted <= found else 'does not hold'} {day}")
+    wanted = _whole_pair(gold)
+    pairs = [_whole_pair(found) for found in _PAIR.finditer(clean(case.prediction))]
+    years = [int(year) for year in _YEAR.findall(case.prediction)]
+    if min(wanted) > 999 and [year for year in years if year in wanted] == [*wanted]:
+        return Finding(True, f"the prediction goes from {wanted[0]} to {wanted[1]}")
+    if not pairs:
+        return Finding(False, f"the gold answer is {gold[0]}, and the prediction holds no such pair")
+    return Finding(wanted in pairs, f"the gold answer is {gold[0]}, the prediction says {'-'.join(map(str, pairs[0]))}")
 
 
-def same_duration(case: Case) -> Finding | None:
-    """A gold answer of hours, minutes and seconds: the prediction must come to the same time within 1 %."""
-    wanted, rest = durations(case.gold)
-    if len(wanted) != 1 or any(token not in case.query_tokens for token in content(tokens(rest))):
+def _whole_pair(found: re.Match[str]) -> tuple[int, int]:
+    """Both numbers; the second of 1968-72 is 1972."""
+    first, second = found["first"], found["second"]
+    if len(first) == 4 and len(second) == 2:
+        second = first[:2] + second
+    return int(first), int(second)
+
+
+def no_value(case: Case) -> Finding | None:
+    """A gold answer that says that there is no value, such as "nan": the prediction must say so, too."""
+    if clean(case.gold).strip(" .") not in _NO_VALUES:
         return None
-    found, _ = durations(case.prediction)
-    if not found:
-        return None
-    same = any(abs(seconds - wanted[0]) <= 0.01 * wanted[0] for seconds in (found[0], found[-1]))
-    return Finding(same, f"the gold answer is {wanted[0]:g} seconds, the prediction says {found[0]:g}")
+    said = _says_none(case)
+    return Finding(
+        said, f"the gold answer is that there is none, the prediction says {'so, too' if said else 'another'}"
+    )
 
 
-def durations(text: str) -> tuple[list[float], str]:
-    """Times in seconds, parts that stand together added up, and the text without them."""
-    cleaned = clean(text)
-    found = [
-        sum(float(part["number"]) * _SECONDS[part["unit"][0]] for part in _TIME_PART.finditer(whole[0]))
-        for whole in _TIME.finditer(cleaned)
-    ]
-    return found, _TIME.sub(" ", cleaned)
+def _says_none(case: Case) -> bool:
+    """The prediction says that there is none, and gives no number of its own besides: "12, not 10" gives one."""
+    said = clean(case.prediction)
+    if _CLUELESS.search(said) or not _SAYS_NO_VALUE.search(said):
+        return False
+    asked = numbers(case.query)
+    return all(
+        number.value == 0 or any(same_number(number, one) for one in asked)
+        for number in numbers(_TIME_GIVEN.sub(" ", said))
+    )
+
+
+_NO_VALUES = frozenset({"nan", "n/a", "na", "none", "null", "unknown", "not available", "i don't know", "nobody"})
+_SAYS_NO_VALUE = re.compile(
+    r"\b(?:nan|n/a|none|null|no|not|never|nobody|unknown|unavailable|undefined|lacks)\b"
+    r"|n't\b|(?<![\d.,])0(?![.,]?\d|\s?%)"
+)
+_CLUELESS = re.compile(r"\bno (?:idea|clue)\b|\bnot (?:sure|certain)\b|n't (?:know|sure|certain)\b")
+_TIME_GIVEN = re.compile(r"\b(?:in|of|since|by|until|during|before|after) (?:[a-z]+ )?\d{4}\b(?![.,]\d)")
+"""A year that only says when: "none as of 2024"."""
 
 
 def same_quantity(case: Case) -> Finding | None:
     """A gold answer that is a number: the prediction's own number must be the same, rounded at most.
 
-    The prediction's own number is not one that the question says already, nor a year beside other numbers. Of several,
-    those of the first sentence that has any, and the very last, are taken as its answer.
+    The prediction's own number is not one that the question says already, nor a year beside other numbers, nor one
+    that it gives for another year than the question's. Of several, those of the first sentence that has any, and the
+    very last, are taken as its answer.
     """
     key = _gold_number(case)
     if key is None:
         return None
+    if why := _said_without_number(case, key):
+        return Finding(True, why)
+    found = _own_numbers(case, key)
+    if not found:
+        return Finding(False, f"the prediction holds no number, the gold answer is {key.value:g}")
+    if case.asks_for_number and not key.year_like and listed_items(case.prediction) > key.value > 0:
+        return Finding(False, f"the gold answer is {key.value:g}, but the prediction lists more")
+    answers = found if key.year_like else [*_of_first_sentence(case, found), found[-1]]
+    if why := _meets(case, key, answers):
+        return Finding(True, why)
+    return Finding(False, f"the gold answer is {key.value:g}, the prediction says {answers[0].value:g}")
+
+
+def _said_without_number(case: Case, key: Number) -> str | None:
+    if key.year_like and any(day.year == key.value for day in dates(case.prediction)):
+        return f"the prediction holds a day of {key.value:g}"
+    if key.value == 0 and _says_none(case):
+        return "both say that there are none"
+    return None
+
+
+def _own_numbers(case: Case, key: Number) -> list[Number]:
     asked = numbers(case.query)
     found = [number for number in case.prediction_numbers if not any(same_number(number, said) for said in asked)]
     if any(same_number(key, said) for said in asked):
         found = case.prediction_numbers
-    if not key.year_like:
-        found = [number for number in found if not number.year_like and (key.ordinal or not number.ordinal)] or found
-    if key.year_like and any(day.year == key.value for day in dates(case.prediction)):
-        return Finding(True, f"the prediction holds a day of {key.value:g}")
-    if key.value == 0 and _NONE.search(clean(case.prediction)):
-        return Finding(True, "both say that there are none")
-    if not found:
-        return Finding(False, f"the prediction holds no number, the gold answer is {key.value:g}")
-    answers = found if key.year_like else [*_of_first_sentence(case, found), found[-1]]
-    if any(same_number(key, number) for number in answers):
-        return Finding(True, f"both say {key.value:g}")
-    return Finding(False, f"the gold answer is {key.value:g}, the prediction says {answers[0].value:g}")
+    if key.year_like:
+        return found
+    found = [number for number in found if not number.year_like and (key.ordinal or not number.ordinal)] or found
+    return _of_asked_year(case, found)
+
+
+def _meets(case: Case, key: Number, answers: list[Number]) -> str | None:
+    """How one of the answers is the gold number, or None."""
+    about = _ABOUT.search(clean(f"{case.gold} {case.prediction}"))
+    if any(same_number(key, number) or (about and _nearly(key, number)) for number in answers):
+        return f"both say {key.value:g}"
+    if any(same_number(key, number) for number in _in_units_of_question(case, answers)):
+        return f"both say {key.value:g}, the prediction in the units of the question"
+    gold = case.gold_numbers
+    if len(gold) > 1 and all(any(same_number(one, said) for said in case.prediction_numbers) for one in gold):
+        return "the prediction holds all numbers of the gold answer"
+    return None
+
+
+def _in_units_of_question(case: Case, found: list[Number]) -> list[Number]:
+    """Where the question asks how many millions, a bare 3 means 3 million."""
+    asked = _ASKS_MAGNITUDE.search(case.query.lower())
+    if asked is None:
+        return []
+    scale = MAGNITUDES[asked["word"]]
+    return [replace(number, value=scale * number.value, step=scale * number.step) for number in found]
+
+
+_ASKS_MAGNITUDE = re.compile(r"\b(?:in|many) (?P<word>thousand|million|billion|trillion)s?\b")
+
+_ABOUT = re.compile(r"\b(?:about|around|approximately|approx|roughly|nearly|almost|over|more than|some|circa)\b|~")
+
+
+def _nearly(gold: Number, said: Number) -> bool:
+    """A whole number above 100 that is given as a rough one may be off by 1 %; a year or money may not."""
+    if gold.year_like or gold.percent or gold.ordinal or gold.currency or gold.step < 1 or abs(gold.value) < 100:
+        return False
+    return abs(gold.value - said.value) <= 0.01 * abs(gold.value)
+
+
+def _of_asked_year(case: Case, found: list[Number]) -> list[Number]:
+    """Without the numbers that the prediction gives for another year than the question asks for."""
+    asked = {number.value for number in numbers(case.query) if number.year_like}
+    if not asked:
+        return found
+    other: list[Number] = []
+    for part in _PART_OF_SENTENCE.split(case.prediction):
+        here = numbers(part)
+        years = {number.value for number in here if number.year_like}
+        if years and not years & asked:
+            other += here
+    return [number for number in found if number not in other] or found
+
+
+_PART_OF_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+|;|,\s(?!\d{3}\b)|\b(?:while|whereas|and|but|compared|from|up)\b")
 
 
 def _of_first_sentence(case: Case, found: list[Number]) -> list[Number]:

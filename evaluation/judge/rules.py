@@ -2,26 +2,34 @@
 
 from collections.abc import Callable, Sequence
 
+from evaluation.judge.alternatives import alternatives, left_open
 from evaluation.judge.base import Claim, Judgement, Verdict
 from evaluation.judge.case import Case, Finding
-from evaluation.judge.choices import false_premise, this_or_that, yes_or_no
+from evaluation.judge.choices import this_or_that, yes_or_no
+from evaluation.judge.measures import same_measure
+from evaluation.judge.moments import same_date, same_duration
+from evaluation.judge.names import same_name
 from evaluation.judge.phrases import gold_phrase, hedged, nothing_but_gold, same_words, telling_words
-from evaluation.judge.quantities import same_date, same_duration, same_quantity
+from evaluation.judge.quantities import no_value, same_pair, same_quantity
 from evaluation.judge.sets import same_items
 
 Rule = Callable[[Case], Finding | None]
 
 RULES: dict[str, Rule] = {
-    "false premise": false_premise,
     "same words": same_words,
+    "no value": no_value,
     "hedged": hedged,
+    "left open": left_open,
     "yes or no": yes_or_no,
     "date": same_date,
+    "pair": same_pair,
     "duration": same_duration,
+    "measure": same_measure,
     "number": same_quantity,
     "this or that": this_or_that,
     "set": same_items,
     "gold phrase": gold_phrase,
+    "name": same_name,
     "nothing but gold": nothing_but_gold,
     "telling words": telling_words,
 }
@@ -35,14 +43,15 @@ class RulesJudge:
     """
 
     name = "rules"
-    version = "1"
+    version = "2"
 
     def judge(self, claims: Sequence[Claim]) -> list[Judgement]:
         """One judgement per claim: correct if any gold answer is met, else what the first gold answer's rule said."""
         return [self._judge(claim) for claim in claims]
 
     def _judge(self, claim: Claim) -> Judgement:
-        judgements = [_decide(Case(claim.query, gold, claim.prediction)) for gold in claim.golds if gold.strip()]
+        golds = dict.fromkeys(one for gold in claim.golds if gold.strip() for one in alternatives(claim.query, gold))
+        judgements = [_decide(Case(claim.query, gold, claim.prediction)) for gold in golds]
         if not judgements:
             return Judgement(Verdict.UNSCORED, "rules: the gold answer is empty")
         return next((found for found in judgements if found.verdict is Verdict.CORRECT), judgements[0])

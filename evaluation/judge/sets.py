@@ -27,7 +27,7 @@ def same_items(case: Case) -> Finding | None:
     missing = [item for item in items if not _has(case.prediction_tokens, item)]
     if missing:
         return Finding(False, f'of {len(items)} items the prediction lacks "{" ".join(missing[0])}"')
-    listed = listed_items(case.prediction)
+    listed = max(listed_items(case.prediction), _bare_items(case.prediction))
     if listed > len(items):
         return Finding(False, f"the prediction has all {len(items)} items, but lists {listed}")
     return Finding(True, f"the prediction has all {len(items)} items")
@@ -53,6 +53,7 @@ def _items_of_clause(case: Case, text: str) -> list[list[str]] | None:
     """The items of one side of a sentence's verb: without words of the question, and none made of those alone."""
     parts = [content(tokens(part)) for part in _split(text)]
     new = [[token for token in part if not found_in(token, case.query_tokens)] for part in parts if part]
+    new = [[token for token in item if not token[0].isdigit()] or item for item in new]  # years beside names
     return None if any(not item for item in new) else _usable(new)
 
 
@@ -74,7 +75,7 @@ def _split(text: str) -> list[str]:
 
 
 def listed_items(prediction: str) -> int:
-    """How many items a numbered or bulleted list in the prediction has; without one, how many a bare list has; or 0."""
+    """How many items a numbered or bulleted list in the prediction has; 0 without one."""
     found = [int(match["number"]) for match in _LISTED.finditer(prediction)]
     if 1 in found and 2 in found:
         return max(found)
@@ -82,6 +83,13 @@ def listed_items(prediction: str) -> int:
     if bullets > 1:
         return bullets
     return 0
+
+
+def _bare_items(prediction: str) -> int:
+    """How many short items a prediction has that is nothing but a list: "red, white and blue"; 0 for a sentence."""
+    text = re.sub(r"\([^)]*\)", " ", clean(prediction)).strip(" .")
+    parts = [content(tokens(part)) for part in _split(text)]
+    return len(parts) if not CLAUSE_VERB.search(text) and all(0 < len(part) <= 4 for part in parts) else 0
 
 
 def _has(text: tuple[str, ...], item: list[str]) -> bool:

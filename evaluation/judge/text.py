@@ -29,14 +29,19 @@ NUMBER_WORDS = {
 _NUMBER_PHRASE = re.compile(
     rf"\b(?:(?P<tens>{'|'.join(_TENS)})(?:[- ](?P<ones>{'|'.join(_UNITS[1:10])}))?|(?P<small>{'|'.join(_UNITS)}))\b"
 )
-_ORDINALS = dict(
-    zip(
-        ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"),
-        range(1, 11),
-        strict=True,
+_ORDINALS = {
+    word: value
+    for value, word in enumerate(
+        words(
+            "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth "
+            "fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"
+        ),
+        start=1,
     )
-)
-_ORDINAL = re.compile(rf"\b({'|'.join(_ORDINALS)})\b")
+} | {word.removesuffix("y") + "ieth": value for word, value in NUMBER_WORDS.items() if word in _TENS}
+_ORDINAL = re.compile(rf"\b(?:(?P<tens>{'|'.join(_TENS)})[- ])?(?P<ordinal>{'|'.join(_ORDINALS)})\b")
+_ROMAN = re.compile(r"(?=[ivx]{2})x{0,3}(?:ix|iv|v?i{0,3})")
+_ROMAN_DIGITS = {"i": 1, "v": 5, "x": 10}
 _SAME_NAMES = (
     (re.compile(r"\b(?:the )?(?:u\.?s\.?a?\.?(?=\W|$)|united states(?: of america)?)"), "usa"),
     (re.compile(r"\b(?:the )?(?:u\.?k\.?(?=\W|$)|united kingdom|great britain)"), "uk"),
@@ -45,6 +50,13 @@ _TIMES = (
     (re.compile(r"\bonce\b"), "1 time"),
     (re.compile(r"\btwice\b"), "2 times"),
     (re.compile(r"\bthrice\b"), "3 times"),
+    (re.compile(r"\bhalf an? dozen\b|\bhalf-dozen\b"), "6"),
+    (re.compile(r"\b(?:a|one) dozen\b"), "12"),
+    (re.compile(r"\ba (?=(?:hundred|thousand|million|billion|trillion)\b)"), "1 "),
+    (re.compile(r"\s?°\s?c\b"), " degrees celsius"),
+    (re.compile(r"\s?°\s?f\b"), " degrees fahrenheit"),
+    (re.compile(r"\bhalf an hour\b"), "30 minutes"),
+    (re.compile(r"\b(?:an?|one) (hour|year|month|week|day) and a half\b"), r"1.5 \1s"),
 )
 
 STOP_WORDS = frozenset(
@@ -68,7 +80,11 @@ def clean(text: str) -> str:
     )
     for pattern, replacement in _TIMES:
         text = pattern.sub(replacement, text)
-    return _ORDINAL.sub(lambda match: f"{_ORDINALS[match[1]]}th", _NUMBER_PHRASE.sub(_digits, text))
+    return _NUMBER_PHRASE.sub(_digits, _ORDINAL.sub(_ordinal_digits, text))
+
+
+def _ordinal_digits(match: re.Match[str]) -> str:
+    return f"{NUMBER_WORDS.get(match['tens'] or 'zero', 0) + _ORDINALS[match['ordinal']]}th"
 
 
 def _digits(match: re.Match[str]) -> str:
@@ -86,7 +102,15 @@ def tokens(text: str) -> tuple[str, ...]:
         cleaned = pattern.sub(name, cleaned)
     cleaned = re.sub(r"(?<=\d)(?:st|nd|rd|th)\b", "", cleaned)
     found = _TOKEN.findall(cleaned.replace("'", ""))
-    return tuple(stem(token) for token in _joined_initials(found) if token not in {"a", "an", "the"})
+    return tuple(stem(_from_roman(token)) for token in _joined_initials(found) if token not in {"a", "an", "the"})
+
+
+def _from_roman(token: str) -> str:
+    """As "iii" -> "3", up to 39; single letters stay letters."""
+    if not _ROMAN.fullmatch(token):
+        return token
+    values = [_ROMAN_DIGITS[letter] for letter in token]
+    return str(sum(-value if value < after else value for value, after in zip(values, [*values[1:], 0], strict=True)))
 
 
 def _joined_initials(parts: list[str]) -> list[str]:

@@ -104,6 +104,12 @@ def test_traces_are_optional_and_plain() -> None:
     assert traces_of(agent, 1) == [{"path": "x", "text": "\ud800"}]
 
 
+def test_a_number_that_json_does_not_have_is_none_in_a_trace() -> None:
+    agent = TracingAgent()
+    agent.last_traces = [{"scores": [float("nan"), float("inf"), 1.5]}]
+    assert traces_of(agent, 1) == [{"scores": [None, None, 1.5]}]
+
+
 def test_exiting_is_not_let_through() -> None:
     with pytest.raises(SystemExit):
         ExitingAgent()

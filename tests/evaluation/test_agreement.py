@@ -2,7 +2,7 @@
 
 import pytest
 
-from evaluation.agreement import agreement, cohens_kappa
+from evaluation.agreement import Pair, agreement, cohens_kappa, differences, reference_verdict, report
 
 
 def test_kappa_of_the_textbook_table() -> None:
@@ -20,3 +20,44 @@ def test_extremes() -> None:
     assert cohens_kappa([], []) == 0
     with pytest.raises(ValueError, match="zip"):
         agreement(["a"], [])
+
+
+@pytest.mark.parametrize(
+    ("value", "verdict"), [(True, "correct"), (False, "incorrect"), ("Missing ", "missing"), (None, None)]
+)
+def test_reference_verdicts(value: object, verdict: str | None) -> None:
+    assert reference_verdict({"human": value}, "human") == verdict
+
+
+@pytest.mark.parametrize("value", ["maybe", 1, 0.5, ""])
+def test_what_is_no_verdict(value: object) -> None:
+    with pytest.raises(ValueError, match='field "human"'):
+        reference_verdict({"human": value}, "human")
+
+
+PAIRS = [
+    Pair("correct", "correct", "a"),
+    Pair("correct", "incorrect", "a"),
+    Pair("missing", "missing", "b"),
+    Pair("incorrect", "unscored", "b"),
+]
+
+
+def test_the_report_has_the_whole_and_each_group() -> None:
+    lines = [line.split() for line in report(PAIRS).splitlines()]
+    assert lines[1] == ["all", "3", "0.667", "0.500", "correct->incorrect", "1"]
+    assert lines[2] == ["a", "2", "0.500", "0.000", "correct->incorrect", "1"]
+    assert lines[3] == ["b", "1", "1.000", "1.000", "none"]
+    assert "unscored" in lines[4]
+
+
+def test_missing_counts_as_wrong_only_where_the_reference_has_two_classes() -> None:
+    two = [Pair("correct", "correct", "a"), Pair("incorrect", "missing", "a")]
+    assert ["all", "2", "1.000", "1.000", "none"] in [line.split() for line in report(two).splitlines()]
+    three = [*two, Pair("missing", "missing", "a")]
+    assert "incorrect->missing 1" in report(three)
+
+
+def test_nothing_to_compare() -> None:
+    assert report([]).split()[:3] == ["n", "agree", "kappa"]
+    assert differences([]) == "none"

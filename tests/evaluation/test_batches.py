@@ -3,11 +3,12 @@
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.datasets import LABEL_FIELDS, PAGE_FIELDS
-from evaluation.batches import RowKey, evaluator_batch, in_batches
+from evaluation.batches import WHOLE, RowKey, Shard, evaluator_batch, in_batches
 
 
 def row(name: str, **more: Any) -> dict[str, Any]:
@@ -109,3 +110,33 @@ def test_the_agent_cannot_change_the_rows_through_its_batch() -> None:
 
 def test_no_rows_no_batches() -> None:
     assert list(in_batches([], 3)) == []
+
+
+def test_popularity_is_a_label_where_rows_have_it() -> None:
+    (batch,) = in_batches([row("a", popularity="head", domain="movie"), row("b", popularity=None)], 2)
+    assert [question.labels for question in batch] == [{"domain": "movie", "popularity": "head"}, {}]
+
+
+@given(total=st.integers(0, 60), size=st.integers(1, 16), shards=st.integers(1, 9))
+def test_every_batch_belongs_to_one_shard_and_the_shards_differ_by_one_batch(
+    total: int, size: int, shards: int
+) -> None:
+    batches = list(in_batches((row(str(number)) for number in range(total)), size))
+    parts = [Shard(number, shards) for number in range(1, shards + 1)]
+    for batch in batches:
+        assert sum(part.holds(batch[0].batch) for part in parts) == 1
+    held = [[batch for batch in batches if part.holds(batch[0].batch)] for part in parts]
+    assert [sum(map(len, part)) for part in held] == [part.questions(total, size) for part in parts]
+    assert max(map(len, held)) - min(map(len, held)) <= 1
+
+
+def test_shards_as_text() -> None:
+    assert str(Shard.parse("2/4")) == "2/4"
+    assert Shard.parse("1/1") == WHOLE
+    assert all(WHOLE.holds(batch) for batch in range(5))
+    for wrong in ("0/4", "5/4", "1/0"):
+        with pytest.raises(ValueError, match=f"a shard is one of 1/n to n/n, found {wrong}"):
+            Shard.parse(wrong)
+    for wrong in ("2", "2/", "a/b", "-1/4", "1/4/2", "1.0/2", ""):
+        with pytest.raises(ValueError, match="a shard is written as 2/4, found"):
+            Shard.parse(wrong)

@@ -53,6 +53,30 @@ def test_settings_of_the_preset_can_be_changed(tmp_path: Path, monkeypatch: pyte
     assert (preset.answering.word_limit, preset.answering.prompt, preset.batch_size) == (31, "basic", 3)
 
 
+def test_a_shard_has_a_folder_and_an_identity_of_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    parsed = _parser().parse_args(["--dataset", "a/q.jsonl", "--preset", "nec", "--shard", "2/4"])
+    assert _default_folder(parsed).name == "q-nec-shard-2-of-4"
+    options = arguments(tmp_path, dataset(tmp_path), "EchoAgent", "--in-process")
+    assert main([*options, "--shard", "1/2"]) == 0
+    assert main([*options, "--shard", "2/2", "--resume"]) == 2
+    assert "shard was 1/2, now 2/2" in capsys.readouterr().err
+
+
+def test_an_empty_question_file_is_no_score_of_zero(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "none.jsonl"
+    path.write_text("", encoding="utf-8")
+    assert main(arguments(tmp_path, path)) == 2
+    assert one_line(capsys) == f"error: {path}: there is no question in it"
+
+
+def test_a_device_needs_no_quotes() -> None:
+    options = _parser().parse_args(["--set", "dense_encoder.device=cuda:0", "--set", "language_model.model=~/m"])
+    assert options.set == ['dense_encoder.device="cuda:0"', 'language_model.model="~/m"']
+    dense = load_settings("submission", options.set).dense_encoder
+    assert dense is not None
+    assert dense.device == "cuda:0"
+
+
 def test_another_setting_is_another_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = arguments(tmp_path, dataset(tmp_path, count=1))
     assert main(options) == 0

@@ -1,12 +1,15 @@
 """The CRAG metrics against hand computation and the normal approximation."""
 
 import math
+import time
 from typing import Any
 
+import numpy as np
 import pytest
+from scipy import stats
 
 from evaluation.judge import Verdict
-from evaluation.metrics import UNLABELLED, bootstrap_interval, measure, slices
+from evaluation.metrics import UNLABELLED, bootstrap_interval, measure, pairs, resampled_counts, slices
 
 C, W, M, U = Verdict.CORRECT, Verdict.INCORRECT, Verdict.MISSING, Verdict.UNSCORED
 
@@ -102,3 +105,70 @@ def test_the_slices_add_up_to_the_whole() -> None:
     assert sum(metrics.n for metrics in found.values()) == 12
     assert sum(metrics.unscored for metrics in found.values()) == 4
     assert found[UNLABELLED].n == 6
+
+
+def test_every_share_has_the_interval_of_scipys_bootstrap() -> None:
+    verdicts = [C] * 60 + [W] * 25 + [M] * 35 + [U] * 4
+    metrics = measure(verdicts, resamples=8000)
+    for kind, interval in (
+        (C, metrics.accuracy_interval),
+        (W, metrics.hallucination_interval),
+        (M, metrics.missing_interval),
+    ):
+        hits = np.array([verdict is kind for verdict in verdicts if verdict is not U], dtype=float)
+        theirs = stats.bootstrap(
+            (hits,), np.mean, method="percentile", n_resamples=8000, rng=np.random.default_rng(3)
+        ).confidence_interval
+        assert (interval.low, interval.high) == pytest.approx((theirs.low, theirs.high), abs=0.01)
+    plain = metrics.to_dict()
+    assert plain["intervals"]["accuracy"] == [metrics.accuracy_interval.low, metrics.accuracy_interval.high]
+    assert set(plain["intervals"]) == {"accuracy", "hallucination", "missing"}
+
+
+def test_the_order_of_the_questions_changes_nothing() -> None:
+    verdicts = [C] * 9 + [W] * 5 + [M] * 7
+    assert measure(verdicts) == measure(verdicts[::-1])
+
+
+def test_resampled_counts_are_samples_with_replacement() -> None:
+    samples = resampled_counts([30, 10, 0], resamples=20_000)
+    assert set(samples.sum(axis=1)) == {40}
+    assert samples.mean(axis=0) == pytest.approx([30, 10, 0], abs=0.1)
+    assert samples[:, 0].std() == pytest.approx(math.sqrt(40 * 0.75 * 0.25), rel=0.03)
+    assert resampled_counts([0, 0], resamples=3).tolist() == [[0, 0]] * 3
+
+
+def test_pairs_of_labels() -> None:
+    rows: list[dict[str, Any]] = [
+        {"verdict": "correct", "domain": "movie", "question_type": "set", "popularity": "head"},
+        {"verdict": "incorrect", "domain": "movie", "question_type": "set"},
+        {"verdict": "missing", "domain": "music", "question_type": "simple"},
+    ]
+    found = pairs(rows)
+    assert set(found) == {"domain/question_type", "domain/popularity", "question_type/popularity"}
+    assert {label: list(row) for label, row in found["domain/question_type"].items()} == {
+        "movie": ["set"],
+        "music": ["simple"],
+    }
+    cell = found["domain/question_type"]["movie"]["set"].to_short_dict()
+    assert (cell["score"], cell["n"], cell["ci"]) == (0.0, 2, [-1.0, 1.0])
+    assert found["domain/popularity"]["movie"][UNLABELLED].hallucination == 1
+    assert slices(rows)["popularity"]["head"].accuracy == 1
+
+
+def test_the_largest_public_set_is_measured_in_a_moment() -> None:
+    kinds = (C, W, M)
+    rows = [
+        {
+            "verdict": kinds[number % 3],
+            "domain": "abcde"[number % 5],
+            "question_type": "abcdefgh"[number % 8],
+            "static_or_dynamic": "abcd"[number % 4],
+            "popularity": "abc"[number % 7 % 3],
+        }
+        for number in range(2706)
+    ]
+    began = time.process_time()
+    found = pairs(rows)
+    assert time.process_time() - began < 5
+    assert sum(metrics.n for row in found["domain/question_type"].values() for metrics in row.values()) == 2706

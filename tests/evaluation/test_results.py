@@ -52,6 +52,16 @@ def test_summary() -> None:
     assert results["slices"]["domain"]["music"]["score"] == -1
     assert results["slices"]["domain"]["music"]["ci"] == [-1, -1]
     assert results["signature"] == {"judge": "rules@1"}
+    assert results["intervals"]["missing"][0] < 0.6 < results["intervals"]["missing"][1]
+    assert results["pairs"]["domain/question_type"]["music"]["simple"] == {
+        "score": -1.0,
+        "accuracy": 0.0,
+        "hallucination": 1.0,
+        "missing": 0.0,
+        "n": 1,
+        "unscored": 0,
+        "ci": [-1.0, -1.0],
+    }
 
 
 def test_table_columns_line_up() -> None:

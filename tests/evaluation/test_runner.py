@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from agents.datasets import write_rows
+from agents.datasets import DatasetError, write_rows
 from evaluation.agent_host import AgentSpec
+from evaluation.batches import Shard
 from evaluation.judge import RulesJudge
 from evaluation.runner import Evaluation, FailedBatchError, RunOptions
 from evaluation.store import RunStore, StoreError
@@ -55,11 +56,38 @@ def test_a_limit_of_none_at_all_asks_nothing(tmp_path: Path) -> None:
     assert (results["n"], results["records"], results["score"]) == (0, [], 0.0)
 
 
-def test_a_dataset_without_questions(tmp_path: Path) -> None:
+@pytest.mark.parametrize("content", ["", "\n\n", "[]\n"])
+def test_a_dataset_without_questions_is_an_error(tmp_path: Path, content: str) -> None:
     path = tmp_path / "q.jsonl"
-    path.write_text("", encoding="utf-8")
-    results = run(tmp_path, path)
-    assert (results["n"], results["ci"], results["slices"]) == (0, [0.0, 0.0], {})
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(DatasetError, match=r"q\.jsonl: there is no question in it"):
+        run(tmp_path, path)
+    assert not (tmp_path / "out/results.json").exists()
+
+
+def test_a_shard_asks_whole_batches_of_the_undivided_run(tmp_path: Path) -> None:
+    data = questions(tmp_path, *"abcdefg")
+    whole = run(tmp_path, data)["records"]
+    shards = [run(tmp_path / str(number), data, shard=Shard(number, 3))["records"] for number in (1, 2, 3)]
+    assert [[row["prediction"] for row in rows] for rows in shards] == [list("abg"), list("cd"), list("ef")]
+    asked = sorted((row for rows in shards for row in rows), key=lambda row: row["batch"])
+    place = ("interaction_id", "occurrence", "batch", "batch_size", "prediction")
+    assert [[row[name] for name in place] for row in asked] == [[row[name] for name in place] for row in whole]
+
+
+def test_a_shard_of_fewer_batches_than_shards_is_empty_and_complete(tmp_path: Path) -> None:
+    results = run(tmp_path, questions(tmp_path, *"ab"), shard=Shard(3, 3))
+    assert results["n"] == 0
+    assert json.loads((tmp_path / "out/run.json").read_text(encoding="utf-8"))["questions"] == 2
+
+
+def test_how_many_questions_there_are_is_known_only_of_a_complete_run(tmp_path: Path) -> None:
+    data, run_file = questions(tmp_path, "a", "b", "crash"), tmp_path / "out/run.json"
+    run(tmp_path, data, limit=2)
+    assert json.loads(run_file.read_text(encoding="utf-8"))["questions"] == 2
+    with pytest.raises(FailedBatchError):
+        run(tmp_path, data, "CrashingAgent", resume=True, fail_on_error=True)
+    assert json.loads(run_file.read_text(encoding="utf-8"))["questions"] is None
 
 
 def test_equal_ids_are_separate_questions_and_resume_knows_them_apart(tmp_path: Path) -> None:
@@ -98,6 +126,22 @@ def test_a_resumed_run_keeps_its_batch_size(tmp_path: Path) -> None:
     run(tmp_path, data, limit=2)
     with pytest.raises(StoreError, match=r"has batches of 2, the agent asks for 3; answers can depend on batch mates"):
         run(tmp_path, data, resume=True, batch_size=3)
+
+
+def test_a_higher_limit_goes_on_from_whole_batches_only(tmp_path: Path) -> None:
+    data = questions(tmp_path, *"abcdef")
+    run(tmp_path, data, limit=3)
+    with pytest.raises(StoreError, match=r"ended within a batch \(--limit 3, batches of 2\).*take the same --limit"):
+        run(tmp_path, data, resume=True, limit=5)
+    assert run(tmp_path, data, resume=True, limit=3)["n"] == 3
+
+
+def test_a_lower_limit_does_not_cut_a_run(tmp_path: Path) -> None:
+    data = questions(tmp_path, *"abcdef")
+    run(tmp_path, data, limit=4)
+    with pytest.raises(StoreError, match="has asked 4 questions, more than --limit 2"):
+        run(tmp_path, data, resume=True, limit=2)
+    assert run(tmp_path, data, resume=True)["n"] == 6
 
 
 def test_the_answer_is_judged_as_the_evaluator_cuts_it(tmp_path: Path) -> None:

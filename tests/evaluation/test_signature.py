@@ -1,12 +1,24 @@
 """A signature changes with what a number depends on, and with nothing else."""
 
+import dataclasses
 from pathlib import Path
+from typing import cast
 
 import pytest
 
+from agents.answering import PROMPTS
+from agents.answering.prompts import Prompt
 from agents.settings import available_presets, load_settings
 from evaluation import signature
-from evaluation.signature import dataset_hash, settings_hash, signature_line, versions
+from evaluation.signature import (
+    adapters_signature,
+    dataset_hash,
+    identity_of,
+    prompts_signature,
+    settings_hash,
+    signature_line,
+    versions,
+)
 
 
 def test_settings_hash() -> None:
@@ -44,7 +56,7 @@ def test_a_huge_file_is_known_by_its_head_and_size(tmp_path: Path, monkeypatch: 
 
 def test_line_and_versions() -> None:
     assert signature_line({"preset": "cpu@1", "batch_size": None, "judge": "rules@1"}) == "preset:cpu@1|judge:rules@1"
-    assert set(versions()) == {"python", "torch", "transformers"}
+    assert set(versions()) == {"python", "torch", "transformers", "peft", "vllm"}
 
 
 def test_no_two_presets_have_the_same_hash() -> None:
@@ -78,3 +90,74 @@ def test_the_version_is_that_of_the_project(tmp_path: Path, monkeypatch: pytest.
 
 def test_false_and_zero_are_values() -> None:
     assert signature_line({"a": 0, "b": False, "c": "", "d": None}) == "a:0|b:False|c:"
+
+
+def test_the_prompts_of_a_preset_by_name_and_wording(monkeypatch: pytest.MonkeyPatch) -> None:
+    cpu = load_settings("cpu")
+    before = prompts_signature(cpu)
+    assert before.rpartition("@")[0] == "reader+facts+calls"
+    assert prompts_signature(load_settings("nec")).startswith("nec+nec_refine@")
+    assert prompts_signature(load_settings("db3_task1")).startswith("controlled+entities")
+    assert "route" in prompts_signature(load_settings("weknow"))
+
+    other = dataclasses.replace(PROMPTS["reader"], user=PROMPTS["reader"].user + " ")
+    monkeypatch.setitem(cast("dict[str, Prompt]", PROMPTS), "reader", other)
+    assert prompts_signature(cpu) != before
+    assert prompts_signature(load_settings("nec")).startswith("nec+nec_refine@")
+
+
+def test_a_prompt_that_is_not_used_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = prompts_signature(load_settings("cpu"))
+    monkeypatch.setitem(cast("dict[str, Prompt]", PROMPTS), "nec", PROMPTS["basic"])
+    assert prompts_signature(load_settings("cpu")) == before
+
+
+def test_an_example_of_the_call_writer_is_part_of_its_prompt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "agents/kg/writing/examples"
+    folder.mkdir(parents=True)
+    monkeypatch.setattr(signature, "_ROOT", tmp_path)
+    (folder / "movie.txt").write_text("one", encoding="utf-8")
+    first = prompts_signature(load_settings("cpu"))
+    (folder / "movie.txt").write_text("two", encoding="utf-8")
+    assert prompts_signature(load_settings("cpu")) != first
+    without_graph = load_settings("cpu", ["knowledge_graph='none'"])
+    assert prompts_signature(without_graph).startswith("reader@")
+
+
+def test_the_files_that_the_prompts_are_built_from_exist() -> None:
+    root = Path(signature.__file__).parents[1]
+    for patterns in signature._PROMPT_SOURCES.values():
+        for pattern in patterns:
+            assert any(path.is_file() for path in root.glob(pattern)), pattern
+
+
+def adapter(folder: Path, weights: bytes) -> str:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "adapter_config.json").write_text("{}", encoding="utf-8")
+    (folder / "adapter_model.safetensors").write_bytes(weights)
+    return str(folder)
+
+
+def test_adapters_by_the_hash_of_their_files(tmp_path: Path) -> None:
+    def signed(weights: bytes) -> str | None:
+        location = adapter(tmp_path / "writer", weights)
+        changes = [f"language_model.adapters={{kg_writer='{location}', kg_answerer='no/such/folder'}}"]
+        return adapters_signature(load_settings("cpu", changes))
+
+    first = signed(b"weights")
+    assert first is not None
+    assert first.startswith("kg_answerer@?+kg_writer@")
+    assert len(first.rpartition("@")[2]) == 12
+    assert signed(b"weights") == first
+    assert signed(b"other weights") != first
+
+
+def test_adapters_of_a_server_and_no_adapters() -> None:
+    assert adapters_signature(load_settings("scripted")) is None
+    server = load_settings("scripted", ["language_model={engine='openai', model='m', adapters={a='name-there'}}"])
+    assert adapters_signature(server) == "a@name-there"
+    assert "kg_writer@" in str(adapters_signature(load_settings("cpu")))
+
+
+def test_versions_are_no_part_of_the_identity() -> None:
+    assert identity_of({"preset": "x", "shard": None, **versions()}) == {"preset": "x", "shard": None}

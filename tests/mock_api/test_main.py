@@ -59,8 +59,24 @@ def test_wrong_arguments_are_refused(arguments: list[str], capsys: pytest.Captur
     assert "usage: python -m mock_api" in capsys.readouterr().err
 
 
+def test_it_stops_with_the_program_that_started_it(tmp_path: Path) -> None:
+    command = [*COMMAND, "--port", "0", "--data", str(write_graph(tmp_path)), "--stop-with-stdin"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, text=True, stdin=pipe, stdout=pipe, stderr=pipe) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith("Mock API ready on ")
+        process.stdin.write("whatever it says\n")
+        process.stdin.flush()
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(0.3)
+        process.stdin.close()
+        assert process.wait(15) == -signal.SIGTERM
+        assert process.stdout.read() == ""
+
+
 def test_help_explains_every_option(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["--help"])
     printed = capsys.readouterr().out
-    assert all(option in printed for option in ("--port", "--host", "--data", "--delay"))
+    assert all(option in printed for option in ("--port", "--host", "--data", "--delay", "--stop-with-stdin"))

@@ -24,8 +24,8 @@ from typing import NamedTuple, Protocol
 
 from evaluation.judge.case import Case
 from evaluation.judge.dates import dates
+from evaluation.judge.moments import durations
 from evaluation.judge.numbers import Number, numbers, same_number
-from evaluation.judge.quantities import durations
 from evaluation.judge.sets import gold_items
 from evaluation.judge.text import STOP_WORDS, clean, content, found_in, position_of, recall, tokens, words
 from training.labels.basic_answers import BasicAnswer

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from evaluation.judge import Claim, Judgement, Verdict, judge_claims
+from evaluation.judge import Claim, Judgement, RulesJudge, Verdict, judge_claims
+from evaluation.trim import official_trim
 
 
 class Recorder:
@@ -46,6 +47,38 @@ def test_what_is_settled_without_the_judge(prediction: str, verdict: Verdict, as
     (judgement,) = judge_claims(judge, [Claim("who?", ("Ann Lee", "cy young"), prediction)], same)
     assert judgement.verdict is verdict
     assert bool(judge.asked) is asked
+
+
+@pytest.mark.parametrize(
+    ("gold", "prediction", "verdict"),
+    [
+        ("invalid question", "The question is INVALID.", Verdict.CORRECT),
+        ("Invalid question", "invalid", Verdict.CORRECT),
+        ("invalid question", "ann lee", Verdict.INCORRECT),
+        ("ann lee", "invalid question", Verdict.INCORRECT),
+        ("ann lee", "i don't know, the question is invalid", Verdict.MISSING),
+    ],
+)
+def test_the_word_invalid_in_both_or_in_one(gold: str, prediction: str, verdict: Verdict) -> None:
+    judge = Recorder()
+    (judgement,) = judge_claims(judge, [Claim("who?", (gold,), prediction)], same)
+    assert judgement.verdict is verdict
+    assert not judge.asked
+
+
+@pytest.mark.parametrize(
+    ("prediction", "verdict"),
+    [
+        ("i don’t know", Verdict.INCORRECT),
+        ("", Verdict.INCORRECT),
+        ("I DON'T KNOW", Verdict.MISSING),
+        ("word " * 80 + "i don't know", Verdict.INCORRECT),
+        ("word " * 60 + "i don't know", Verdict.MISSING),
+    ],
+)
+def test_the_official_class_of_edge_cases_with_rules_and_official_trim(prediction: str, verdict: Verdict) -> None:
+    (judgement,) = judge_claims(RulesJudge(), [Claim("who?", ("Ann Lee",), prediction)], official_trim().cut)
+    assert judgement.verdict is verdict
 
 
 def test_a_phrase_beyond_the_trim_is_not_missing() -> None:

@@ -3,26 +3,11 @@
 import pytest
 
 from evaluation.judge.case import Case, Finding
-from evaluation.judge.choices import false_premise, this_or_that, yes_or_no
+from evaluation.judge.choices import this_or_that, yes_or_no
 
 
 def decided(finding: Finding | None) -> bool | None:
     return None if finding is None else finding.correct
-
-
-@pytest.mark.parametrize(
-    ("gold", "prediction", "correct"),
-    [
-        ("invalid question", "This is an INVALID question.", True),
-        ("invalid question", "The question is invalid: she never won it.", True),
-        ("invalid question", "That rests on a false premise.", True),
-        ("invalid question", "In 1998.", False),
-        ("1998", "invalid question", False),
-        ("1998", "In 1998.", None),
-    ],
-)
-def test_false_premise(gold: str, prediction: str, correct: bool | None) -> None:
-    assert decided(false_premise(Case("when did ann lee win?", gold, prediction))) is correct
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from agents.datasets import write_rows
+from agents.settings import PRESETS
 from evaluation.judge.__main__ import main
 
 ROWS: list[dict[str, Any]] = [
@@ -53,7 +54,89 @@ def test_what_cannot_be_used(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert main(["--in", str(tmp_path / "none.jsonl"), "--out", str(tmp_path / "o")]) == 2
     assert "there is no such file" in capsys.readouterr().err
     write_rows(tmp_path / "in.jsonl", ROWS)
-    assert main(["--in", str(tmp_path / "in.jsonl"), "--out", str(tmp_path / "o"), "--judge", "llm"]) == 2
-    assert "later release" in capsys.readouterr().err
+    llm = ["--judge", "llm", "--judge-url", "http://127.0.0.1:9/v1", "--judge-cache", "none"]
+    assert main(["--in", str(tmp_path / "in.jsonl"), "--out", str(tmp_path / "o"), *llm]) == 2
+    assert "error: the llm judge cannot ask" in capsys.readouterr().err
+    assert not (tmp_path / "o").exists()
     assert main(["--in", str(tmp_path / "in.jsonl"), "--out", "/proc/none/o"]) == 2
     assert "cannot be written" in capsys.readouterr().err
+
+
+JUDGED = [
+    {**ROWS[0], "judgement": "correct", "question_type": "simple"},
+    {**ROWS[4], "judgement": "correct", "question_type": "simple"},
+    {**ROWS[2], "judgement": "missing", "question_type": "set"},
+    {**ROWS[3], "judgement": "incorrect", "question_type": "set"},
+]
+
+
+def test_rows_with_a_verdict_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_rows(tmp_path / "in.jsonl", JUDGED)
+    assert main(["--in", str(tmp_path / "in.jsonl")]) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["all", "3", "0.667", "0.500", "correct->incorrect", "1"] in lines
+    assert ["simple", "2", "0.500", "0.000", "correct->incorrect", "1"] in lines
+    assert ["set", "1", "1.000", "1.000", "none"] in lines
+    assert ["correct", "1", "1", "0"] in lines
+    assert ["1", "more", "are", "unscored", "and", "left", "out"] in lines
+
+
+def test_predictions_are_cut_unless_whole_ones_are_wanted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    row = {**ROWS[0], "prediction": "so " * 90 + "ann lee", "judgement": True}
+    write_rows(tmp_path / "in.jsonl", [row])
+    assert main(["--in", str(tmp_path / "in.jsonl")]) == 0
+    assert "1 judged: 1 incorrect" in capsys.readouterr().out
+    assert main(["--in", str(tmp_path / "in.jsonl"), "--whole"]) == 0
+    assert "1 judged: 1 correct" in capsys.readouterr().out
+
+
+def test_human_verdicts_know_right_and_wrong_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [{**row, "human": place < 2} for place, row in enumerate(ROWS[:3])]
+    write_rows(tmp_path / "in.jsonl", rows)
+    assert main(["--in", str(tmp_path / "in.jsonl"), "--against", "human", "--by", "kept"]) == 0
+    out = capsys.readouterr().out
+    assert ["all", "3", "1.000", "1.000", "none"] in [line.split() for line in out.splitlines()]
+    assert "missing counts as incorrect" in out
+
+
+def test_what_cannot_be_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = tmp_path / "in.jsonl"
+    write_rows(source, ROWS)
+    with pytest.raises(SystemExit):
+        main(["--in", str(source)])
+    assert "give --out" in capsys.readouterr().err
+    assert main(["--in", str(source), "--against", "human"]) == 2
+    assert 'line 1, field "human"' in capsys.readouterr().err
+    write_rows(source, [{**ROWS[0], "judgement": "maybe"}])
+    assert main(["--in", str(source)]) == 2
+    assert 'line 1, field "judgement": expected true, false or one of' in capsys.readouterr().err
+
+
+def test_nothing_is_paid_for_a_comparison_that_cannot_be(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evaluation.judge.__main__.judge_from", lambda *_, **__: pytest.fail("a judge was made"))
+    source = tmp_path / "in.jsonl"
+    write_rows(source, ROWS)
+    with pytest.raises(SystemExit):
+        main(["--in", str(source)])
+    write_rows(source, [*({**row, "human": True} for row in ROWS * 20), ROWS[0]])
+    assert main(["--in", str(source), "--against", "human"]) == 2
+    assert 'line 101, field "human"' in capsys.readouterr().err
+
+
+def test_an_llm_judges_a_file_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_rows(tmp_path / "in.jsonl", ROWS)
+    script = tmp_path / "script.toml"
+    preset = (PRESETS / "scripted.toml").read_text(encoding="utf-8")
+    engine = 'engine = "scripted"\n'
+    script.write_text(preset.replace(engine, f"{engine}default_reply = '{{\"score\": 0}}'\n"), encoding="utf-8")
+    command = ["--in", str(tmp_path / "in.jsonl"), "--out", str(tmp_path / "out.jsonl"), "--judge", "llm"]
+    command += ["--judge-preset", str(script), "--judge-cache", str(tmp_path / "cache.jsonl")]
+    assert main(command) == 0
+    out = capsys.readouterr().out
+    assert "5 judged: 2 incorrect, 1 correct, 1 missing, 1 unscored" in out
+    assert "judge: llm@1:scripted:crag-" in out
+    assert "judge: 3 requests" in out, "one to see that the model is there"
+    assert main(command) == 0
+    assert "judge: 0 requests, 0 prompt and 0 completion tokens; 2 of 2 verdicts (100%)" in capsys.readouterr().out

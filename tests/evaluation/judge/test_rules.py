@@ -46,7 +46,13 @@ def test_any_alternative_answer_counts() -> None:
 def test_no_gold_answer_is_unscored() -> None:
     assert judged("who?", (), "Ann Lee")[0] is Verdict.UNSCORED
     assert judged("who?", ("",), "Ann Lee")[0] is Verdict.UNSCORED
+    assert judged("who?", ("",), "")[0] is Verdict.UNSCORED
     assert judged("who?", (), "i don't know")[0] is Verdict.MISSING
+
+
+@pytest.mark.parametrize("gold", ["nan", "0", "none", "no", "ann lee", "i don't know", "/", ""])
+def test_an_empty_answer_is_never_right(gold: str) -> None:
+    assert judged("how many are there?", (gold,), " ")[0] is not Verdict.CORRECT
 
 
 @pytest.mark.parametrize(
@@ -62,11 +68,11 @@ def test_hostile_texts_are_judged_in_no_time(prediction: str, gold: str) -> None
 def test_agreement_with_language_model_judges() -> None:
     if not JUDGED.is_file():
         pytest.skip(f"no judged file at {JUDGED}")
-    rows = judged_rows(JUDGED)
+    rows = judged_rows(JUDGED, RulesJudge())
     held_out = [row for row in rows if half_of(row.data["interaction_id"]) == 1]
-    for some, least, least_kappa in ((rows, 0.90, 0.82), (held_out, 0.86, 0.75)):
-        reference, rules = [row.reference for row in some], [row.rules for row in some]
-        containment = [row.containment for row in some]
+    for some, least, least_kappa in ((rows, 0.91, 0.84), (held_out, 0.88, 0.78)):
+        reference, rules = [row.reference for row in some], [row.verdicts["rules"] for row in some]
+        containment = [row.verdicts["containment"] for row in some]
         assert agreement(reference, rules) >= least
         assert cohens_kappa(reference, rules) >= least_kappa
         assert agreement(reference, rules) > agreement(reference, containment) + 0.1

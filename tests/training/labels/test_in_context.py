@@ -39,7 +39,7 @@ MOONS = doc("Mars has two small moons.", "Mars") + doc("Jupiter has 95 known moo
         ("how many men lost their lives in 1902?", "20", BRIDGE, False),
         ("how many trains cross the river every hour?", "14", BRIDGE, False),
         ("how many sources are there?", "7", BRIDGE, False),  # it stands in an address only
-        ("how long is the film?", "1h 35m", doc("The film has a running time of 95 minutes."), False),
+        ("how long is the film?", "1h 35m", doc("The film has a running time of 95 minutes."), True),
         ("how long is the film?", "1 hour 35 minutes", doc("The film has a running time of 95 minutes."), True),
         # sets: every item, anywhere
         ("which planets are named?", "mars and jupiter", MOONS, True),

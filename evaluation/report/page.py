@@ -1,0 +1,100 @@
+"""The page as a whole: sections, table data, packed traces, style and script in one file that loads nothing."""
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from evaluation.report import sections
+from evaluation.report.markup import element, html
+from evaluation.report.packing import PackedTraces, pack
+from evaluation.report.questions import table_data
+from evaluation.report.run_folder import FinishedRun, read_run
+from evaluation.store import REPORT, StoreError, write_whole
+
+SCRIPTS = ("elements.js", "trace.js", "table.js")
+"""In the order in which they need each other."""
+
+
+REPORT_FAULTS = (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
+"""What unreadable files, or traces and results of a shape that nobody foresaw, can raise on the way to a page.
+
+A run that has finished must not fail for them."""
+
+
+def write_report(folder: Path, out: Path | None = None) -> Path:
+    """Write report.html of the finished run in `folder`, beside it or to `out`; the path written.
+
+    Raises:
+        StoreError: the folder holds no finished run, or the page cannot be written.
+    """
+    path = out or folder / REPORT
+    try:
+        page = render(read_run(folder))
+    except REPORT_FAULTS as error:
+        raise StoreError(f"{folder}: the report cannot be made: {type(error).__name__}: {error}") from error
+    try:
+        write_whole(path, page.encode("utf-8", errors="replace"))
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be written: {error.strerror}") from None
+    return path
+
+
+def render(run: FinishedRun) -> str:
+    """The page as text."""
+    packed = pack(run.records, [run.trace(record) for record in run.records])
+    style, script = _file("style.css"), "\n".join(_file(name) for name in SCRIPTS)
+    return Template(_file("template.html")).substitute(
+        policy=f"default-src 'none'; img-src data:; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
+        "base-uri 'none'; form-action 'none'",
+        style=style,
+        script=script,
+        heading=html(*sections.heading(run)),
+        headline=html(*sections.headline(run)),
+        slices=html(*sections.by_slice(run)),
+        latency=html(*sections.latency(run)),
+        abstention=html(*sections.abstention(run)),
+        gates=html(*sections.gates(run)),
+        signature=html(*sections.signature(run)),
+        about_traces=html(element("p", about_traces(run, packed), class_="note")),
+        data=script_json(table_data(run)),
+        blocks="\n".join(
+            f'<script type="text/plain" id="block-{number}">{block}</script>'
+            for number, block in enumerate(packed.blocks)
+        ),
+    )
+
+
+def about_traces(run: FinishedRun, packed: PackedTraces) -> str:
+    """What the page holds of the traces, for its reader."""
+    if not run.traces:
+        return "The agent left no traces, so that a question opens to its answer and verdict alone."
+    if not packed.shortened:
+        return "Every question opens to its whole trace."
+    return (
+        f"The page keeps {packed.budget:,} characters of text per question, so that it stays small: in "
+        f"{packed.shortened:,} of {len(run.records):,} questions the longest texts are cut in their middle and say so. "
+        "The whole is in traces.jsonl."
+    )
+
+
+def script_json(data: Mapping[str, Any]) -> str:
+    """JSON that cannot end the script element around it, nor a line of a script: ASCII without ``<``, ``>``, ``&``.
+
+    Raises:
+        ValueError: a number is none that JSON has, and JSON.parse would refuse the whole.
+    """
+    plain = json.dumps(data, separators=(",", ":"), allow_nan=False)
+    return plain.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _file(name: str) -> str:
+    return files("evaluation.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")

@@ -1,0 +1,294 @@
+"""The parts of the report above the table of questions."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+from xml.etree.ElementTree import Element
+
+from evaluation.judge import Verdict
+from evaluation.metrics import measure
+from evaluation.report.charts import reliability_chart, score_whisker, shares_bar, threshold_chart, time_bar
+from evaluation.report.confidence import confidence, reliability, threshold_curve
+from evaluation.report.markup import Child, element
+from evaluation.report.questions import labels, title
+from evaluation.report.run_folder import FinishedRun
+from evaluation.report.stages import StageSeconds, stage_seconds
+from evaluation.signature import signature_line
+
+LOST = "The real evaluator would have failed this whole submission."
+
+
+def heading(run: FinishedRun) -> list[Element]:
+    """What was run, in one line, and a warning where a submission would have been lost."""
+    told = [f"{name} {run.signature[name]}" for name in ("preset", "data", "judge") if run.signature.get(name)]
+    parts = [element("p", ", ".join([*told, counted(len(run.records), "question")]), class_="subtitle")]
+    faults = [
+        f"{counted(run.results[name], 'batch', 'batches')} {what}"
+        for name, what in (("timeouts", "ran over the time limit"), ("errors", "failed"))
+        if run.results.get(name)
+    ]
+    if faults:
+        parts.append(element("p", element("strong", " and ".join(faults) + ". "), LOST, class_="warning", role="alert"))
+    return parts
+
+
+def headline(run: FinishedRun) -> list[Element]:
+    """Score, shares and times as cards, and one bar of all questions."""
+    results = run.results
+    cards = [*(_share_cards(run) if results["n"] else [_card("Score", "nothing scored", "", "score")]), _time_card(run)]
+    shares = _shares(results)
+    parts = [element("div", *cards, class_="cards"), shares_bar(shares, f"all questions: {_told(shares)}")]
+    if results["unscored"]:
+        more = f"{counted(results['unscored'], 'more question')} could not be scored and count neither way."
+        parts.append(element("p", more, class_="note"))
+    return parts
+
+
+def _share_cards(run: FinishedRun) -> list[Element]:
+    results = run.results
+    low, high = results["ci"]
+    # Results of older versions have no intervals of the shares.
+    intervals = (
+        results.get("intervals") or measure([Verdict(row["verdict"]) for row in run.records]).to_dict()["intervals"]
+    )
+    cards = [_card("Score", f"{results['score']:+.3f}", f"95 % interval\n{low:+.3f} to {high:+.3f}", "score")]
+    for verdict, name in (
+        (Verdict.CORRECT, "Right (accuracy)"),
+        (Verdict.MISSING, "Missing"),
+        (Verdict.INCORRECT, "Wrong (hallucination)"),
+    ):
+        key = {"correct": "accuracy", "incorrect": "hallucination"}.get(verdict.value, verdict.value)
+        interval = "95 % interval\n{} to {}".format(*map(_percent, intervals[key]))
+        cards.append(_card(name, _percent(results[key]), interval, verdict.value))
+    return cards
+
+
+def _time_card(run: FinishedRun) -> Element:
+    seconds = run.results.get("seconds") or {}
+    told = [f"slowest batch {seconds['slowest_batch_per_question']:.1f} s"] if seconds else []
+    if seconds.get("startup") is not None:
+        told.append(f"start-up {seconds['startup']:.0f} s")
+    if run.results.get("peak_memory_mb"):
+        told.append(f"peak memory {run.results['peak_memory_mb'] / 1024:.1f} GiB")
+    return _card("Seconds per question", f"{seconds.get('per_question', 0.0):.2f}", ", ".join(told), "time")
+
+
+def _card(name: str, value: str, more: str, kind: str) -> Element:
+    return element(
+        "div",
+        element("div", name, class_="name"),
+        element("div", value, class_="value"),
+        element("div", more, class_="more"),
+        class_=f"card {kind}",
+    )
+
+
+def by_slice(run: FinishedRun) -> list[Element]:
+    """A table of bars for each label field; a label is a button that shows its questions."""
+    slices = run.results.get("slices")
+    if not isinstance(slices, Mapping) or not slices:
+        return [element("p", "The questions carry no labels.", class_="note")]
+    found = labels(run)
+    tables = [_slice_table(field, groups, filters=field in found) for field, groups in slices.items()]
+    pairs = run.results.get("pairs")
+    return [*tables, *(_pair_table(fields, cells) for fields, cells in (pairs or {}).items())]
+
+
+def _slice_table(field: str, groups: Mapping[str, Mapping[str, Any]], *, filters: bool) -> Element:
+    rows: list[list[Child]] = []
+    for label, metrics in groups.items():
+        low, high = metrics["ci"]
+        score = f"{metrics['score']:+.3f}"
+        shares = _shares(metrics)
+        rows.append(
+            [
+                _filter_button(field, label) if filters else element("span", label),
+                str(metrics["n"]),
+                shares_bar(shares, f"{label}: {_told(shares)}"),
+                " / ".join(f"{100 * share:.0f}" for share in shares),
+                score,
+                score_whisker(metrics["score"], low, high, f"{label}: score {score}, {low:+.3f} to {high:+.3f}"),
+                f"{low:+.2f} to {high:+.2f}",
+            ]
+        )
+    columns = {
+        "label": title(field),
+        "number": "n",
+        "shares": "shares",
+        "percent": "right / missing / wrong, %",
+        "score": "score",
+        "drawn": "from -1 to 1",
+        "interval": "95 % interval",
+    }
+    return _table(columns, rows, "slices", f"Score by {title(field)}")
+
+
+def _pair_table(fields: str, cells: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Element:
+    """The score of each pair of labels, folded away; `fields` is ``domain/question_type``."""
+    first, _, second = fields.partition("/")
+    others = sorted({other for row in cells.values() for other in row})
+    rows = [[label, *(_pair_cell(row.get(other)) for other in others)] for label, row in cells.items()]
+    name = f"{title(first)} and {title(second)}"
+    columns = {"label": title(first), **{f"other-{number}": other for number, other in enumerate(others)}}
+    table = _table(columns, rows, "matrix", f"Score, and number of questions, by {name}")
+    return element("details", element("summary", f"By {name}"), table)
+
+
+def _pair_cell(metrics: Mapping[str, Any] | None) -> Child:
+    if not metrics or not metrics["n"]:
+        return None
+    sign = (metrics["score"] > 0) - (metrics["score"] < 0)
+    score = element("span", f"{metrics['score']:+.2f}", class_=("negative", "even", "positive")[sign + 1])
+    return element("span", score, element("span", f" of {metrics['n']}", class_="quiet"))
+
+
+def _filter_button(field: str, value: str) -> Element:
+    hint = f"Show the questions with {title(field)} {value}"
+    return element("button", value, type="button", class_="filter", data_field=field, data_value=value, title=hint)
+
+
+def latency(run: FinishedRun) -> list[Element]:
+    """Seconds of each stage and of whole batches against the limit."""
+    stages, limit = stage_seconds(run), run.limit
+    scale = max([limit or 0.0, *(stage.worst for stage in stages)]) or 1.0
+    budgeted = any(stage.budget is not None for stage in stages)
+    columns = {
+        "label": "stage",
+        "p50": "p50",
+        "p95": "p95",
+        "worst": "worst",
+        **({"budget": "budget"} if budgeted else {}),
+        **({"percent": "worst of limit"} if limit else {}),
+        "drawn": "against the limit" if limit else "",
+        "number": "batches",
+    }
+    note = (
+        "Seconds of a batch divided by its questions. Stages may run side by side: they need not add up to the batch."
+    )
+    if limit:
+        note += f" The line at the right is the limit, {limit:g} s per question."
+    if budgeted:
+        note += " Budget: the stage's share of the preset's clock; time that a stage saves goes to those after it."
+    if len(stages) < 2:
+        note += " The traces hold no seconds of stages."
+    rows = [_stage_cells(stage, columns, scale, limit) for stage in stages]
+    return [_table(columns, rows, "latency", "Seconds per question and stage"), element("p", note, class_="note")]
+
+
+def _stage_cells(stage: StageSeconds, columns: Iterable[str], scale: float, limit: float | None) -> list[Child]:
+    cells: dict[str, Child] = {
+        "label": stage.stage.replace("_", " "),
+        "p50": f"{stage.median:.2f}",
+        "p95": f"{stage.p95:.2f}",
+        "worst": f"{stage.worst:.2f}",
+        "budget": f"{stage.budget:.2f}" if stage.budget is not None else None,
+        "percent": f"{100 * stage.worst / limit:.0f} %" if limit else None,
+        "drawn": time_bar(stage, scale, limit),
+        "number": str(stage.batches),
+    }
+    return [cells[column] for column in columns]
+
+
+def abstention(run: FinishedRun) -> list[Element]:
+    """Score over thresholds and the reliability diagram, or the sentence why there is neither."""
+    found = confidence(run)
+    if not found.estimates:
+        why = "The traces hold no P(correct) of candidates with known verdicts, so there is nothing to draw."
+        return [element("p", why, class_="note")]
+    points, bins = threshold_curve(found.estimates), reliability(found.estimates)
+    best = max(points, key=lambda point: point.score)
+    left_out = [
+        f"{counted(count, 'question')} {what}"
+        for count, what in ((found.unjudged, "whose candidate nobody judged"), (found.without, "without P(correct)"))
+        if count
+    ]
+    curve = (
+        f"Of {counted(len(found.estimates), 'question')}, each gets its likeliest candidate where P(correct) reaches "
+        f'the threshold, else "i don\'t know". Best here: {best.score:+.3f} at {best.threshold:.2f}, chosen with '
+        "hindsight. Shaded: 95 % interval; dashed: the share of questions answered."
+    )
+    of_bins = (
+        "Each point is a tenth of the scale with its 95 % interval and number of questions; the diagonal is ideal."
+    )
+    return [
+        element(
+            "div",
+            _figure("Score over abstention thresholds", threshold_chart(points, best), curve),
+            _figure("Reliability of P(correct)", reliability_chart(bins), of_bins),
+            class_="figures",
+        ),
+        *([element("p", f"Left out: {' and '.join(left_out)}.", class_="note")] if left_out else []),
+    ]
+
+
+def _figure(name: str, chart: Element, caption: str) -> Element:
+    return element("figure", element("h3", name), chart, element("figcaption", caption))
+
+
+def gates(run: FinishedRun) -> list[Element]:
+    """What each gate cost and saved."""
+    counts = run.results.get("gates")
+    if not isinstance(counts, Mapping) or not counts:
+        return [element("p", "No gate closed in this run.", class_="note")]
+    names = ("fired", "score_effect", "ci", "right_lost", "wrong_saved", "missing", "unknown", "questions")
+    titles = {"fired": "closed", "score_effect": "effect", "ci": "95 % interval", "questions": "n"}
+    columns = {"label": "gate", **{name: titles.get(name, name.replace("_", " ")) for name in names}}
+    rows: list[list[Child]] = [
+        [_filter_button("gates", gate), *(_gate_cell(one[name]) for name in names)] for gate, one in counts.items()
+    ]
+    note = (
+        "Effect: the score of the run less the score with the withheld answers given, over n questions. Missing: "
+        "what was withheld was an abstention. Unknown: nobody asked for it (--set answering.audit=true asks)."
+    )
+    return [_table(columns, rows, "gates", "What each gate cost and saved"), element("p", note, class_="note")]
+
+
+def _gate_cell(value: float | Sequence[float] | None) -> str:
+    if value is None:
+        return "?"
+    if isinstance(value, Sequence):
+        return "{:+.3f} to {:+.3f}".format(*value)
+    return f"{value:+.3f}" if isinstance(value, float) else str(value)
+
+
+def signature(run: FinishedRun) -> list[Element]:
+    """What the numbers depend on, as a list and as the line that belongs beside any number of this run."""
+    pairs = [
+        part
+        for name, value in run.signature.items()
+        if value is not None
+        for part in (element("dt", name.replace("_", " ")), element("dd", str(value)))
+    ]
+    line = element("p", element("code", signature_line(run.signature)))
+    return [element("dl", *pairs, class_="pairs"), line] if pairs else [element("p", "This run has no signature.")]
+
+
+def counted(count: int, one: str, several: str = "") -> str:
+    """``1 question``, ``2 questions``."""
+    return f"{count:,} {one if count == 1 else several or one + 's'}"
+
+
+def _shares(metrics: Mapping[str, Any]) -> tuple[float, float, float]:
+    return metrics["accuracy"], metrics["missing"], metrics["hallucination"]
+
+
+def _told(shares: Sequence[float]) -> str:
+    return "right {:.0%}, missing {:.0%}, wrong {:.0%}".format(*shares)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def _table(columns: Mapping[str, str], rows: Iterable[Sequence[Child]], kind: str, caption: str) -> Element:
+    """A table; `columns` are style classes and titles, and the first cell of a row is its heading."""
+    head = element("tr", *(element("th", name, scope="col", class_=column) for column, name in columns.items()))
+    body = [
+        element(
+            "tr",
+            element("th", first, scope="row"),
+            *(element("td", cell, class_=column) for cell, column in zip(cells, list(columns)[1:], strict=True)),
+        )
+        for first, *cells in rows
+    ]
+    table = element("table", element("caption", caption), element("thead", head), element("tbody", *body), class_=kind)
+    return element("div", table, class_="scroll")

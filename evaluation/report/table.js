@@ -1,0 +1,293 @@
+// The table of questions: filters, search, order, rows added as they are needed, and the dialog that shows a trace.
+
+const ROWS_AT_ONCE = 60;
+const { rows: ROWS, facets: FACETS, limit: LIMIT, block_questions: BLOCK } = JSON.parse(byId("data").textContent);
+const COLUMNS = [
+  { field: "place", title: "#", text: (row) => String(row.place + 1) },
+  { field: "verdict", title: "Verdict" },
+  { field: "query", title: "Question" },
+  { field: "prediction", title: "Answer" },
+  { field: "gold", title: "Expected" },
+  { field: "domain", title: "Domain" },
+  { field: "question_type", title: "Type" },
+  { field: "probability", title: "P(correct)", text: (row) => rounded(row.probability, 2), number: true },
+  { field: "seconds", title: "Seconds", text: (row) => rounded(row.seconds, 1), number: true },
+].filter(({ field }) => ROWS.some((row) => row[field] !== undefined && row[field] !== null));
+
+const state = { shown: ROWS, drawn: 0, order: "place", descending: false, open: null, entry: null };
+const blocks = new Map();
+
+function byId(id) {
+  return document.getElementById(id);
+}
+
+// --- filters -------------------------------------------------------------------------------------------------------
+
+const SEARCHED = ROWS.map((row) => [row.query, row.prediction, row.gold, row.id].join("\n").toLowerCase());
+
+function valuesOf(row, field) {
+  return [row[field]].flat().map(String);
+}
+
+function makeFacets() {
+  for (const { field, title } of FACETS) {
+    const counts = new Map();
+    for (const value of ROWS.flatMap((row) => valuesOf(row, field))) counts.set(value, (counts.get(value) || 0) + 1);
+    const options = [...counts.keys()].sort().map((value) =>
+      element("option", { value }, `${VERDICTS[field === "verdict" ? value : ""] || value} (${counts.get(value)})`));
+    const choice = element("select", { name: field, "data-facet": field }, element("option", { value: "" }, "all"), options);
+    byId("facets").append(element("label", {}, title[0].toUpperCase() + title.slice(1), " ", choice));
+  }
+}
+
+function chosen() {
+  return [...document.querySelectorAll("[data-facet]")].filter((choice) => choice.value)
+    .map((choice) => [choice.dataset.facet, choice.value]);
+}
+
+function applyFilters() {
+  const words = byId("search").value.toLowerCase().split(/\s+/).filter(Boolean);
+  const wanted = chosen();
+  state.shown = ROWS.filter((row) =>
+    wanted.every(([field, value]) => valuesOf(row, field).includes(value))
+    && words.every((word) => SEARCHED[row.place].includes(word)));
+  sortRows();
+  drawRows();
+  rememberPlace();
+}
+
+function setFilter(field, value) {
+  const choice = document.querySelector(`[data-facet="${CSS.escape(field)}"]`);
+  if (choice) choice.value = value;
+  applyFilters();
+  byId("questions").scrollIntoView();
+  byId("questions").focus({ preventScroll: true });
+}
+
+// --- order ---------------------------------------------------------------------------------------------------------
+
+function sortRows() {
+  const { order, descending } = state;
+  const sign = descending ? -1 : 1;
+  state.shown.sort((one, other) => {
+    const [first, second] = [one[order], other[order]];
+    const known = Number(first === null || first === undefined) - Number(second === null || second === undefined);
+    if (known) return known;
+    const compared = isNumber(first) && isNumber(second) ? first - second : written(first).localeCompare(written(second));
+    return sign * compared || one.place - other.place;
+  });
+}
+
+function makeHeads() {
+  for (const { field, title } of COLUMNS) {
+    const button = element("button", { type: "button", "data-sort": field }, title);
+    button.addEventListener("click", () => {
+      state.descending = state.order === field && !state.descending;
+      state.order = field;
+      sortRows();
+      drawRows();
+      tellOrder();
+    });
+    byId("columns").append(element("th", { role: "columnheader", scope: "col", class: field }, button));
+  }
+  tellOrder();
+}
+
+function tellOrder() {
+  for (const button of document.querySelectorAll("[data-sort]")) {
+    const here = button.dataset.sort === state.order;
+    const direction = state.descending ? "descending" : "ascending";
+    button.parentElement.setAttribute("aria-sort", here ? direction : "none");
+  }
+}
+
+// --- rows ----------------------------------------------------------------------------------------------------------
+
+function drawRows() {
+  byId("rows").replaceChildren();
+  state.drawn = 0;
+  addRows(ROWS_AT_ONCE);
+  const count = state.shown.length;
+  byId("status").textContent = count === ROWS.length
+    ? `${count.toLocaleString("en")} questions`
+    : `${count.toLocaleString("en")} of ${ROWS.length.toLocaleString("en")} questions`;
+}
+
+function addRows(count) {
+  const end = Math.min(state.drawn + count, state.shown.length);
+  byId("rows").append(...state.shown.slice(state.drawn, end).map(tableRow));
+  state.drawn = end;
+  byId("more").hidden = end >= state.shown.length;
+  if (!document.querySelector('#rows button[tabindex="0"]')) setTabStop(rowButtons()[0]);
+}
+
+function tableRow(row) {
+  const cells = COLUMNS.map(({ field, title, text, number }) => {
+    const content = text ? text(row) : written(row[field]);
+    const shown = field === "verdict" ? badge(row.verdict) : element("span", { class: "clamp" }, content);
+    const inside = field === "query" ? element("button", { type: "button", class: "open", tabindex: "-1" }, shown) : shown;
+    return element("td", { role: "cell", class: number ? `${field} number` : field, "data-title": title }, inside);
+  });
+  const made = element("tr", { role: "row", "data-place": row.place }, cells);
+  made.addEventListener("click", () => openQuestion(row));
+  return made;
+}
+
+function rowButtons() {
+  return [...byId("rows").querySelectorAll("button.open")];
+}
+
+/** One row of the table can be reached by Tab, the arrow keys go on from there. */
+function setTabStop(button) {
+  for (const other of byId("rows").querySelectorAll('button[tabindex="0"]')) other.tabIndex = -1;
+  if (button) button.tabIndex = 0;
+}
+
+function moveAmongRows(event) {
+  const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -Infinity, End: Infinity };
+  if (!(event.key in steps) || !event.target.matches("button.open")) return;
+  event.preventDefault();
+  const here = rowButtons().indexOf(event.target);
+  const target = Math.max(0, Math.min(here + steps[event.key], state.shown.length - 1));
+  if (target >= state.drawn) addRows(target - state.drawn + ROWS_AT_ONCE);
+  const button = rowButtons()[target];
+  setTabStop(button);
+  button.focus();
+}
+
+// --- one question --------------------------------------------------------------------------------------------------
+
+/** The questions of a block, unpacked once. The blocks come last in the file, after the table can be used. */
+async function unpacked(number) {
+  if (!byId(`block-${number}`)) await new Promise((read) => addEventListener("DOMContentLoaded", read));
+  if (!blocks.has(number)) blocks.set(number, unpack(byId(`block-${number}`).textContent));
+  return blocks.get(number);
+}
+
+async function unpack(text) {
+  const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Response(stream).json();
+}
+
+async function openQuestion(row) {
+  state.open = row;
+  state.entry = null;
+  byId("trace-title").replaceChildren(row.query);
+  byId("trace-body").replaceChildren("Unpacking ...");
+  byId("copied").textContent = "";
+  const place = state.shown.indexOf(row);
+  byId("position").textContent = place < 0 ? "" : `${place + 1} of ${state.shown.length}`;
+  byId("previous").disabled = place <= 0;
+  byId("next").disabled = place < 0 || place >= state.shown.length - 1;
+  if (!byId("trace").open) byId("trace").showModal();
+  byId("trace").scrollTop = 0;
+  byId("trace-title").focus();
+  rememberPlace();
+  try {
+    const entry = (await unpacked(Math.floor(row.place / BLOCK)))[row.place % BLOCK];
+    if (state.open !== row) return;
+    state.entry = entry;
+    byId("trace-body").replaceChildren(...traceSections(entry, LIMIT));
+  } catch (error) {
+    byId("trace-body").replaceChildren(element("p", { class: "warning" }, `This trace cannot be shown: ${error.message}`));
+  }
+}
+
+function openNeighbour(step) {
+  const row = state.shown[state.shown.indexOf(state.open) + step];
+  if (row) openQuestion(row);
+}
+
+function afterClosing() {
+  const place = state.shown.indexOf(state.open);
+  state.open = null;
+  rememberPlace();
+  if (place >= state.drawn) addRows(place - state.drawn + ROWS_AT_ONCE);
+  const button = rowButtons()[place];
+  setTabStop(button || rowButtons()[0]);
+  if (button) button.focus();
+}
+
+async function copy(text, told) {
+  try {
+    await navigator.clipboard.writeText(text);
+    byId("copied").textContent = told;
+  } catch {
+    byId("copied").textContent = copiedTheOldWay(text) ? told : "This browser does not let the page copy.";
+  }
+}
+
+function copiedTheOldWay(text) {
+  const field = element("textarea", { class: "offscreen" });
+  field.value = text;
+  byId("trace").append(field);
+  field.select();
+  const done = document.execCommand("copy");
+  field.remove();
+  return done;
+}
+
+// --- the address: #question=ID&domain=movie&search=... -----------------------------------------------------------
+
+function rememberPlace() {
+  const told = new URLSearchParams(chosen());
+  if (byId("search").value) told.set("search", byId("search").value);
+  if (state.open) told.set("question", state.open.id);
+  const hash = told.toString();
+  if (!hash && !location.hash.includes("=")) return;
+  try {
+    history.replaceState(null, "", hash ? `#${hash}` : location.pathname + location.search);
+  } catch {
+    // A sandboxed frame has no history of its own: the table works, only its place has no link.
+  }
+}
+
+function goToPlace() {
+  const wanted = new URLSearchParams(location.hash.slice(1));
+  byId("search").value = wanted.get("search") || "";
+  for (const choice of document.querySelectorAll("[data-facet]")) {
+    const value = wanted.get(choice.dataset.facet) || "";
+    choice.value = [...choice.options].some((option) => option.value === value) ? value : "";
+  }
+  const id = wanted.get("question");
+  applyFilters();
+  const row = id && ROWS.find((one) => one.id === id);
+  if (row) openQuestion(row);
+  else if (byId("trace").open) byId("trace").close();
+  if (id && !row) byId("status").textContent = `No question ${id} in this run; ${byId("status").textContent}`;
+}
+
+// --- the page ------------------------------------------------------------------------------------------------------
+
+function listen() {
+  byId("filters").addEventListener("submit", (event) => event.preventDefault());
+  byId("filters").addEventListener("reset", () => setTimeout(applyFilters));
+  byId("search").addEventListener("input", applyFilters);
+  byId("facets").addEventListener("change", applyFilters);
+  byId("rows").addEventListener("keydown", moveAmongRows);
+  byId("more").addEventListener("click", () => addRows(ROWS_AT_ONCE));
+  for (const button of document.querySelectorAll("button.filter")) {
+    button.addEventListener("click", () => setFilter(button.dataset.field, button.dataset.value));
+  }
+  byId("previous").addEventListener("click", () => openNeighbour(-1));
+  byId("next").addEventListener("click", () => openNeighbour(1));
+  byId("close").addEventListener("click", () => byId("trace").close());
+  byId("trace").addEventListener("close", afterClosing);
+  byId("trace").addEventListener("click", (event) => event.target === byId("trace") && byId("trace").close());
+  byId("trace").addEventListener("keydown", (event) => {
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (step && !event.altKey && !event.ctrlKey && !event.metaKey) openNeighbour(step);
+  });
+  byId("copy-link").addEventListener("click", () => copy(location.href, "The link is copied."));
+  byId("copy-json").addEventListener("click", () => copy(JSON.stringify(state.entry, null, 2), "The JSON is copied."));
+  window.addEventListener("hashchange", () => location.hash && !location.hash.includes("=") || goToPlace());
+  new IntersectionObserver((entries) => entries.some((entry) => entry.isIntersecting) && addRows(ROWS_AT_ONCE),
+    { rootMargin: "800px" }).observe(byId("more"));
+}
+
+makeFacets();
+makeHeads();
+listen();
+goToPlace();
+performance.mark("report-ready");

@@ -1,0 +1,66 @@
+"""Traces cut and packed."""
+
+import base64
+import json
+import random
+import zlib
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation.report import packing
+from evaluation.report.packing import BLOCK_QUESTIONS, cut, longest_allowed, pack
+from tests.evaluation.report.example import HOSTILE, record, trace
+
+
+def unpacked(blocks: Any) -> list[dict[str, Any]]:
+    return [entry for block in blocks for entry in json.loads(zlib.decompress(base64.b64decode(block)))]
+
+
+def test_small_runs_keep_every_character() -> None:
+    records = [record(number, query=HOSTILE) for number in range(BLOCK_QUESTIONS + 1)]
+    traces = [trace(number, odd="\ud800") for number in range(BLOCK_QUESTIONS + 1)]
+    packed = pack(records, [*traces[:-1], {}])
+    assert len(packed.blocks) == 2
+    entries = unpacked(packed.blocks)
+    assert [entry["record"] for entry in entries] == records
+    assert [entry["trace"] for entry in entries] == [*traces[:-1], None]
+    assert packed.shortened == 0
+
+
+def test_long_texts_give_way_until_the_blocks_are_small_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    noise = base64.b85encode(random.Random(1).randbytes(40_000)).decode()
+    records, traces = [record(0), record(1)], [trace(0, context=noise), trace(1, context="short")]
+    monkeypatch.setattr(packing, "PACKED_LIMIT", 6_000)
+    packed = pack(records, traces)
+    assert sum(map(len, packed.blocks)) <= 6_000 or packed.budget == packing.BUDGETS[-1]
+    assert packed.budget < packing.BUDGETS[0]
+    assert packed.shortened == 1
+    first, second = unpacked(packed.blocks)
+    assert second["trace"] == traces[1]
+    assert first["left_out"] > 0
+    assert f"{first['left_out']} characters left out" in first["trace"]["context"]
+    assert first["trace"]["context"].startswith(noise[:50])
+    assert first["trace"]["context"].endswith(noise[-50:])
+    assert {**first["trace"], "context": noise} == traces[0], "nothing else is touched"
+
+
+def test_a_context_that_the_prompt_repeats_is_kept_once() -> None:
+    traces = [trace(0, context="the page says", prompts={"answer": "Read: the page says. Question?"})]
+    (entry,) = unpacked(pack([record(0)], traces).blocks)
+    assert entry["trace"] == {**traces[0], "context": ""}
+
+
+@given(st.lists(st.integers(0, 200), max_size=12), st.integers(0, 1000))
+def test_the_longest_allowed_length_is_the_largest_that_fits(lengths: list[int], budget: int) -> None:
+    longest = longest_allowed(lengths, budget)
+    assert sum(min(length, longest) for length in lengths) <= budget
+    if longest < max(lengths, default=0):
+        assert sum(min(length, longest + 1) for length in lengths) > budget
+
+
+def test_cutting_keeps_head_and_tail_of_texts_at_any_depth() -> None:
+    assert cut({"a": [1, None, "abcdefghij"]}, 6) == {"a": [1, None, "abcd [... 4 characters left out ...] ij"]}
+    assert cut("abcdef", 6) == "abcdef"

@@ -1,0 +1,201 @@
+"""The page as a file."""
+
+import base64
+import errno
+import hashlib
+import json
+import re
+import zlib
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents.settings import load_settings
+from evaluation.cli import main as evaluate
+from evaluation.report import write_report
+from evaluation.report.__main__ import main
+from evaluation.report.page import script_json
+from evaluation.signature import settings_hash
+from tests.evaluation.report.example import HOSTILE, RECORDS, record, trace, write_run
+from tests.test_local_evaluation import arguments, dataset
+
+
+class Parsed(HTMLParser):
+    """Tags with their attributes, and the texts of script and style elements."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.raw: list[str] = []
+        self.text = ""
+        self._inside = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        self._inside = tag
+
+    def handle_data(self, data: str) -> None:
+        if self._inside in {"script", "style"}:
+            self.raw.append(data)
+        else:
+            self.text += data
+
+    def handle_endtag(self, tag: str) -> None:
+        self._inside = ""
+
+
+def page_of(folder: Path, **options: Any) -> str:
+    return write_report(write_run(folder, **options)).read_text(encoding="utf-8")
+
+
+def test_nothing_is_loaded_and_only_our_script_and_style_may_run(tmp_path: Path) -> None:
+    page = Parsed(page_of(tmp_path))
+    addresses = [value for _, attributes in page.tags for name, value in attributes.items() if name in {"src", "href"}]
+    assert all(value == "data:," or (value or "").startswith("#") for value in addresses)
+    policy = next(a["content"] or "" for tag, a in page.tags if a.get("http-equiv") == "Content-Security-Policy")
+    assert policy.startswith("default-src 'none';")
+    assert "unsafe" not in policy
+    allowed = set(re.findall(r"sha256-([^']+)", policy))
+    hashes = {base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in page.raw}
+    assert len(allowed) == 2
+    assert allowed <= hashes
+    assert not [name for _, attributes in page.tags for name in attributes if name.startswith("on") or name == "style"]
+
+
+def test_hostile_texts_stay_texts(tmp_path: Path) -> None:
+    page = Parsed(page_of(tmp_path))
+    assert not [tag for tag, _ in page.tags if tag == "img"]
+    assert sum(tag == "script" for tag, _ in page.tags) == 3, "the data, our script, one block"
+    assert HOSTILE.replace("\u2028", "") in page.text.replace("\u2028", ""), "its domain is a slice's label"
+    data = json.loads(next(text for text in page.raw if text.startswith('{"rows"')))
+    assert data["rows"][3]["query"] == HOSTILE
+
+
+def test_json_in_a_script_element() -> None:
+    written = script_json({"a": "</script><!--\u2028\u2029& \ud800"})
+    assert not set("<>&\u2028\u2029") & set(written)
+    assert written.isascii()
+    assert json.loads(written) == {"a": "</script><!--\u2028\u2029& \ud800"}
+
+
+def test_numbers_that_json_does_not_have(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        script_json({"probability": float("nan")})
+    likely = {"text": "answer 0", "source": "web", "features": {"margin": float("nan")}, "probability": float("nan")}
+    page = Parsed(page_of(tmp_path, traces=[trace(0, candidates=[likely])]))
+    block = next(text for text in page.raw if re.fullmatch(r"[\w+/=]{100,}", text))
+    for text in (
+        next(text for text in page.raw if text.startswith('{"rows"')),
+        zlib.decompress(base64.b64decode(block)),
+    ):
+        json.loads(text, parse_constant=pytest.fail)
+
+
+def test_a_run_of_no_question_has_a_report(tmp_path: Path) -> None:
+    settings = load_settings("scripted", [])
+    signature = {"preset": f"scripted@{settings_hash(settings)}"}
+    text = Parsed(page_of(tmp_path, records=[], traces=[], signature=signature)).text
+    assert "0 questions" in text
+    assert "nothing scored" in text
+
+
+def test_nothing_scored_is_no_score_of_0(tmp_path: Path) -> None:
+    text = Parsed(page_of(tmp_path, records=[record(0, "unscored", domain=None, batch_size=1)])).text
+    headline = text.partition("By slice")[0]
+    assert "nothing scored" in headline
+    assert "+0.000" not in headline
+
+
+def test_the_intervals_are_those_of_the_results(tmp_path: Path) -> None:
+    """Older results have none."""
+    for name, told in (("intervals", "12.3 % to 45.6 %"), ("other", "0.0 % to ")):
+        write_run(tmp_path / name)
+        path = tmp_path / name / "results.json"
+        results = json.loads(path.read_text(encoding="utf-8"))
+        del results["intervals"]
+        ends = {share: [0.123, 0.456] for share in ("accuracy", "missing", "hallucination")}
+        path.write_text(json.dumps({**results, name: ends}), encoding="utf-8")
+        assert told in Parsed(write_report(tmp_path / name).read_text(encoding="utf-8")).text
+
+
+def test_numbers_of_the_run_are_told(tmp_path: Path) -> None:
+    text = " ".join(Parsed(page_of(tmp_path)).text.split())
+    assert "preset own@0123, data few.jsonl@4567, judge rules@1, 6 questions" in text
+    assert "1 batch ran over the time limit. The real evaluator would have failed this whole submission." in text
+    assert "1 more question could not be scored" in text
+    assert "preset:own@0123|data:few.jsonl@4567|judge:rules@1|seconds_per_query:30" in text
+    assert "Score over abstention thresholds" in text
+    assert "Left out: 1 question whose candidate nobody judged and 3 questions without P(correct)." in text
+
+
+@pytest.mark.parametrize(
+    "traces", [[], [{**trace(0), "candidates": 3, "seconds": [], "answer": "x", "route": 1, "gates": {}, "context": 5}]]
+)
+def test_a_run_without_traces_or_with_others_still_has_a_report(tmp_path: Path, traces: list[dict[str, Any]]) -> None:
+    records = [record(0, domain=None, question_type=None, static_or_dynamic=None), record(1, domain=None)]
+    text = Parsed(page_of(tmp_path, records=records, traces=traces, signature={})).text
+    assert "The traces hold no P(correct)" in text
+    assert "The traces hold no seconds of stages." in text
+    assert "No gate closed in this run." in text
+    assert "This run has no signature." in text
+    assert ("The agent left no traces" in text) == (not traces)
+
+
+def test_a_long_run_says_what_it_leaves_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evaluation.report.packing.PACKED_LIMIT", 0)
+    text = Parsed(page_of(tmp_path, traces=[trace(0, context="word " * 2000)])).text
+    assert "keeps 1,500 characters of text per question" in text
+    assert "in 1 of 6 questions the longest texts are cut" in text
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder, out = write_run(tmp_path / "run"), tmp_path / "other.html"
+    assert main([str(folder), "--out", str(out)]) == 0
+    assert capsys.readouterr().out == f"{out}\n"
+    assert out.is_file()
+    assert not (folder / "report.html").exists()
+    assert main([str(folder), "--out", str(tmp_path)]) == 2
+    assert main([str(tmp_path / "nowhere")]) == 2
+    assert capsys.readouterr().err.count("error: ") == 2
+
+
+def test_questions_in_the_page_are_those_of_the_run(tmp_path: Path) -> None:
+    page = Parsed(page_of(tmp_path))
+    data = json.loads(next(text for text in page.raw if text.startswith('{"rows"')))
+    assert [row["verdict"] for row in data["rows"]] == [one["verdict"] for one in RECORDS]
+
+
+def test_a_run_ends_with_its_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Here of an agent with traces of its own; a run that is thrown away takes its report along."""
+    options, report = arguments(tmp_path, dataset(tmp_path), "TracingAgent"), tmp_path / "out/report.html"
+    assert evaluate(options) == 0
+    assert f"report     {report}\n" in capsys.readouterr().out
+    assert "say word3" in report.read_text(encoding="utf-8")
+    assert evaluate([*options, "--overwrite", "--no-report"]) == 0
+    assert "report" not in capsys.readouterr().out
+    assert not report.exists()
+
+
+def test_a_report_that_cannot_be_made_does_not_cost_the_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evaluation.report.page.pack", lambda records, traces: max([]))
+    assert evaluate(arguments(tmp_path, dataset(tmp_path))) == 0
+    assert "no report: " in capsys.readouterr().err
+
+
+def test_a_report_that_cannot_be_written_does_not_cost_the_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: Path, content: bytes) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("evaluation.report.page.write_whole", full)
+    assert evaluate(arguments(tmp_path, dataset(tmp_path))) == 0
+    told = capsys.readouterr()
+    assert "no report: " in told.err
+    assert "No space left on device" in told.err
+    assert "all questions" in told.out
