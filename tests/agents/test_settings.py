@@ -122,8 +122,8 @@ def test_parts_that_are_used_must_be_configured(tmp_path: Path) -> None:
 
 def test_an_adapter_must_be_among_those_of_the_engine(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
-    path.write_text(CPU.replace("[answering]", '[answering]\nadapter = "web_answerer"'), encoding="utf-8")
-    with pytest.raises(SettingsError, match="web_answerer"):
+    path.write_text(CPU.replace('adapter = "web_answerer"', 'adapter = "nobody"'), encoding="utf-8")
+    with pytest.raises(SettingsError, match="nobody"):
         load_settings(path)
 
 
