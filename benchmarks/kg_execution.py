@@ -18,8 +18,8 @@ that the labels name (`derive` in the file).
 
 import argparse
 import re
+import shutil
 import sys
-import tarfile
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -136,8 +136,7 @@ def _squeeze(text: str) -> str:
 def unpacked_graph() -> Iterator[Path]:
     """The folder of the packed real graph's tables."""
     with tempfile.TemporaryDirectory() as folder:
-        with tarfile.open(GRAPH) as archive:
-            archive.extractall(folder, filter="data")
+        shutil.unpack_archive(GRAPH, folder)
         yield next(path.parent for path in Path(folder).rglob("movie") if path.is_dir())
 
 

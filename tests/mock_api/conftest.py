@@ -1,6 +1,6 @@
 """Servers of the hand-made graph and of the large one that does not ship with the project."""
 
-import tarfile
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -29,8 +29,7 @@ def real_graph(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if not archive.is_file():
         pytest.skip(f"{archive} is not there")
     root = tmp_path_factory.mktemp("real")
-    with tarfile.open(archive) as packed:
-        packed.extractall(root, filter="data")
+    shutil.unpack_archive(archive, root)
     (graph,) = root.iterdir()
     return graph
 

@@ -5,7 +5,7 @@ Nothing is answered from here: what a sampled program gives is what the agent's 
 
 import csv
 import json
-import tarfile
+import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -179,7 +179,6 @@ def opened(folders: Sequence[Path]) -> Iterator[list[Graph]]:
         yield [Graph(OWN_GRAPH)]
         return
     with tempfile.TemporaryDirectory() as unpacked:
-        with tarfile.open(PACKED_GRAPH) as archive:
-            archive.extractall(unpacked, filter="data")
+        shutil.unpack_archive(PACKED_GRAPH, unpacked)
         (real,) = (path.parent for path in Path(unpacked).rglob("movie") if path.is_dir())
         yield [Graph(real), Graph(OWN_GRAPH)]
