@@ -350,7 +350,7 @@ CELLS = st.none() | st.integers() | st.text(max_size=30) | st.sampled_from(list(
 HTML = st.sampled_from(list(HOSTILE.values())) | st.text(max_size=200) | st.none()
 
 
-@hypothesis_settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@hypothesis_settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=st.lists(st.tuples(CELLS, st.lists(HTML, max_size=3)), max_size=6))
 def test_any_batch_gives_one_clean_answer_per_row(
     shared_agent: CragAgent, rows: list[tuple[object, list[Any]]]

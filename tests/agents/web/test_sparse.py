@@ -1,7 +1,7 @@
 import bm25s
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.web.sparse import K1, B, bm25, query_terms, rank_bm25_plus, score_texts, terms
@@ -10,7 +10,6 @@ WORDS = st.sampled_from(["london", "windy", "chicago", "rain", "in", "the", "of"
 CORPORA = st.lists(st.lists(WORDS, min_size=1, max_size=12), min_size=1, max_size=12)
 
 
-@settings(max_examples=60, deadline=None)
 @given(CORPORA, st.lists(WORDS, min_size=1, max_size=4, unique=True))
 def test_equals_bm25s_lucene(corpus: list[list[str]], query: list[str]) -> None:
     oracle = bm25s.BM25(method="lucene", k1=K1, b=B)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.datasets import DatasetError
@@ -78,7 +78,6 @@ def test_nothing_left_or_no_rejected_completion_is_an_error(tiny_llama: Path) ->
     epochs=st.integers(1, 3),
     seed=st.integers(0, 9),
 )
-@settings(max_examples=60, deadline=None)
 def test_every_epoch_has_every_example(lengths: list[int], per_step: int, epochs: int, seed: int) -> None:
     order = training_order(lengths, per_step, epochs, seed)
     assert Counter(order) == dict.fromkeys(range(len(lengths)), epochs)

@@ -87,7 +87,7 @@ def test_what_has_no_meaning_is_not_allowed(domain: Domain, text: str) -> None:
 def test_every_text_it_allows_can_be_read(domain: Domain) -> None:
     matcher = Matcher(domain)
 
-    @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(suppress_health_check=list(HealthCheck))
     @given(text=from_lark(Lark(constraint(domain)), alphabet=st.characters(codec="utf-8")))
     def check(text: str) -> None:
         if len(text.encode()) <= 2000:
@@ -136,7 +136,6 @@ def test_dates_stay_free_where_names_are_given() -> None:
 
 
 @given(st.text(max_size=60))
-@settings(max_examples=40, deadline=None)
 def test_whatever_the_question_is_the_grammar_holds_and_what_it_allows_can_be_read(question: str) -> None:
     matcher = Matcher(Domain.MOVIE, question)
     assert matcher.allows("None")

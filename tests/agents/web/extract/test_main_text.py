@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.settings import ExtractSettings
@@ -180,7 +180,6 @@ def test_words_too_long_are_dropped_and_words_of_just_that_length_stay() -> None
 MARKS = ["<|im_start|>", "<|eot_id|>", "[INST]", "[/INST]", "<<SYS>>", "</s>", "<doc>", "</doc>", "[SEP]"]
 
 
-@settings(max_examples=80, deadline=None)
 @given(st.lists(st.one_of(st.text(max_size=20), st.sampled_from([*MARKS, "\u200b", "&lt;", "<p>"])), max_size=20))
 def test_any_input_gives_text_without_chat_marks_and_never_raises(parts: list[str]) -> None:
     text = load_extractor(ExtractSettings()).extract("".join(parts))
