@@ -75,6 +75,11 @@ class Case:
         return bool(_ASKS_NUMBER.search(self.query.lower()))
 
     @functools.cached_property
+    def asks_for_work(self) -> bool:
+        """The question wants a thing with a title: a film, a song, a book."""
+        return bool(_ASKS_WORK.search(self.query.lower()))
+
+    @functools.cached_property
     def asks_yes_or_no(self) -> bool:
         """The question begins with a verb and offers no choice."""
         return bool(_ASKS_YES_NO.match(self.query.lower().strip())) and not re.search(r"\bor\b", self.query.lower())
@@ -88,6 +93,10 @@ _ASKS_NUMBER = re.compile(
     r"\bhow (?:many|much|old|long|tall|far|big|large|high|often|fast|heavy|wide|deep)\b"
     r"|\bwhat (?:is|was|were|are)? ?(?:the )?(?:[\w']+ ){0,3}(?:number|total|price|age|percentage|average|score"
     r"|market cap|ratio|population|budget|height|cost|amount|eps)\b"
+)
+_ASKS_WORK = re.compile(
+    r"\b(?:what|which)(?: [\w-]+){0,3} "
+    r"(?:films?|movies?|songs?|albums?|singles?|tracks?|hits?|shows?|series|books?|novels?|games?)\b"
 )
 _ASKS_YES_NO = re.compile(
     r"(?:so |hey |please |and |in [^,]+, )?"

@@ -1,6 +1,7 @@
 """Rules for questions that leave a choice: yes or no, this or that."""
 
 import re
+from itertools import chain
 
 from evaluation.judge.case import Case, Finding
 from evaluation.judge.numbers import Number, numbers, same_number
@@ -69,6 +70,11 @@ _SAME = re.compile(r"\b(?:same|equal(?:ly)?|tied?|as well)\b")
 _OPTION_EDGE = re.compile(r"[,;:?]|\bbetween\b|\bof these\b|\bis\b|\bdoes\b|\bdid\b|\bhas\b|\bwas\b|\bare\b|\bwere\b")
 
 
+_BETWEEN = re.compile(r"\b(?:between|of|out of) (?P<first>[^,?]+) and (?P<second>[^,?]+?)(?=,|$)")
+"""Two that a question weighs against each other, if it asks which of them is more or less of something."""
+
+_ASKS_WHICH = re.compile(r"\b(?:which|who|whose|what)\b")
+
 _ENDS_HERE = re.compile(r"\s*(?:[,.;:!(-]|$)")
 
 
@@ -88,7 +94,8 @@ def yes_or_no(case: Case) -> Finding | None:
         return Finding(True, "the gold answer says no, and the prediction says that it is the other way round")
     negated = bool(_NEGATION.search(clean(case.prediction)))
     restated = recall(content(case.query_tokens), case.prediction_tokens) >= 0.8
-    adds = len(case.new_in_prediction) > 1
+    bare = Case(case.query, case.gold, re.sub(r"\([^)]*\)", " ", case.prediction))
+    adds = len(bare.new_in_prediction) > 1
     if negated is wanted or not restated or (wanted and adds):
         return Finding(False, f"the gold answer says {gold['word']}, the prediction does not")
     return Finding(True, f"the gold answer says {gold['word']}, and so does the prediction in other words")
@@ -137,9 +144,14 @@ def _other_numbers(case: Case) -> bool:
 
 
 def _options(query: str) -> tuple[list[str], list[str]] | None:
-    """What the question offers: the words on both sides of its last "or", without those that they share."""
+    """What the question offers: the words on both sides of its last "or", or of the "and" after "between", without
+    those that they share.
+    """
     lowered = clean(query).strip(" ?.")
+    between = _BETWEEN.search(lowered)
     left, found, right = lowered.rpartition(" or ")
+    if between is not None and not found and _ASKS_WHICH.search(lowered) and _COMPARES.search(lowered):
+        left, found, right = between["first"], "and", between["second"]
     if not found:
         return None
     first = list(tokens(_OPTION_EDGE.split(left)[-1] if _OPTION_EDGE.split(left)[-1].strip() else left))
@@ -176,20 +188,29 @@ def _turned_round(query: str, sentence: str) -> bool:
 
 
 def _implied(options: tuple[list[str], list[str]], text: str, query: str) -> int | None:
-    """The option that wins by the numbers that the text gives for the two, if it gives one for each."""
-    values: dict[int, Number] = {}
+    """The option that wins by the numbers that the text gives for the two, if it gives some for each.
+
+    Numbers belong to the option that was named last; of two lengths such as 7 ft 6 and 7 ft 1 the later numbers decide.
+    """
+    told: dict[int, list[Number]] = {}
+    option = None
     for part in re.split(r"(?<=[.!?])\s+|\n+|;|,\s(?!\d{3}\b)|\bwhile\b|\bwhereas\b|\band\b", text):
-        found = numbers(part)
         named = _named(options, tokens(part))
-        if len(named) == 1 and found:
-            values.setdefault(named[0], next((number for number in found if not number.year_like), found[0]))
-    if len(values) < 2 or values[0].value == values[1].value or values[0].year_like != values[1].year_like:
+        if len(named) > 1:
+            return None
+        if named:
+            option = named[0]
+        found = [number for number in numbers(part) if f"{number.value:g}" not in chain(*options)]
+        if option is not None and found and option not in told:
+            told[option] = [number for number in found if not number.year_like] or found
+    if len(told) < 2 or told[0][0].year_like != told[1][0].year_like:
         return None
+    values = [[number.value for number in told[place]] for place in (0, 1)]
     asked = set(re.findall(r"\w+", clean(query)))
-    low_wins, high_wins = (_EARLY, _LATE) if values[0].year_like else (_LITTLE, _MUCH)
-    if not asked.intersection(low_wins | high_wins):
+    low_wins, high_wins = (_EARLY, _LATE) if told[0][0].year_like else (_LITTLE, _MUCH)
+    if values[0] == values[1] or not asked.intersection(low_wins | high_wins):
         return None
-    lowest = 0 if values[0].value < values[1].value else 1
+    lowest = 0 if values[0] < values[1] else 1
     return lowest if asked & low_wins else 1 - lowest
 
 

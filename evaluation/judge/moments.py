@@ -34,6 +34,21 @@ def same_date(case: Case) -> Finding | None:
     return Finding(wanted <= found, f"the prediction {'holds' if wanted <= found else 'does not hold'} {day}")
 
 
+def same_dates(case: Case) -> Finding | None:
+    """A gold answer that is a list of whole dates: the prediction must hold all, and no others but the question's."""
+    wanted = dates(case.gold)
+    if len(wanted) < 2 or content(tokens(without_dates(case.gold))):
+        return None
+    found = dates(case.prediction)
+    if not found:
+        return None
+    if missing := wanted - found:
+        return Finding(False, f"of {len(wanted)} dates the prediction lacks {min(missing).isoformat()}")
+    if others := found - wanted - dates(case.query):
+        return Finding(False, f"the prediction adds {min(others).isoformat()}")
+    return Finding(True, f"the prediction holds all {len(wanted)} dates")
+
+
 def _asks_of_year(case: Case, day: date) -> bool:
     return str(day.year) in case.query_tokens
 

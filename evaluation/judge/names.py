@@ -15,6 +15,7 @@ _TITLES = frozenset(
 """What some writers put before or after a person's name."""
 
 _ASKS_PERSON = re.compile(r"\bwho(?:se|m)?\b|\bname of the (?:person|man|woman|actor|actress|author|player|singer)\b")
+_ASKS_TEAM = re.compile(r"\b(?:teams?|clubs?|franchises?|squads?|opponents?)\b")
 _ASKS_PLACE = re.compile(r"\bwhere\b|\b(?:city|town|place|location|venue|stadium|capital|headquarter\w*|birthplace)\b")
 _NAME = re.compile(
     r"(?:(?P<before>[\w'’-]{1,40}\.?)\s+)?(?P<name>[^\W\d_a-z][\w'’-]{1,40})(?=\W|$)(?!\s+[^\W\d_a-z][a-z])"
@@ -74,9 +75,14 @@ def _abbreviates(short: Sequence[str], names: Sequence[str]) -> bool:
 
 
 def _surname(case: Case) -> bool:
-    """As "Krell" for "Joanna Krell" where the question asks for a person and no other given name stands before it."""
+    """As "Krell" for "Joanna Krell", or "Ravens" for "Amsel Ravens", where the question asks for a person or a team and
+    no other given name or town stands before it.
+    """
     name = [token for token in case.gold_tokens if token not in _TITLES]
-    if not 2 <= len(name) <= 4 or STOP_WORDS.intersection(name) or not _ASKS_PERSON.search(case.query.lower()):
+    asked = case.query.lower()
+    if not 2 <= len(name) <= 4 or STOP_WORDS.intersection(name):
+        return False
+    if not (_ASKS_PERSON.search(asked) or _ASKS_TEAM.search(asked)):
         return False
     surname = name[-1]
     if len(surname) < _SHORTEST_SURNAME or surname in case.query_tokens:

@@ -65,12 +65,13 @@ def gold_phrase(case: Case) -> Finding | None:
     if listed_items(case.prediction) > 1 or _one_of_several(case):
         return Finding(False, "the prediction lists several answers where the gold answer is one")
     place = position_of(case.gold_tokens, case.prediction_tokens)
-    if place >= 0 and (why := _taken_back(case, place)):
+    if place >= 0 and (why := _longer_title(case) or _taken_back(case, place)):
         return Finding(False, why)
     if place >= 0 or _close_together(wanted, case.prediction_tokens) or _holds_joined(case):
         return Finding(True, "the prediction holds the gold answer")
     if (
         3 <= len(wanted) <= 4
+        and "," not in case.gold
         and all(token.isalpha() for token in wanted)
         and position_of([wanted[0], wanted[-1]], case.prediction_tokens) >= 0
     ):
@@ -102,6 +103,20 @@ def _taken_back(case: Case, place: int) -> str | None:
     return None
 
 
+def _longer_title(case: Case) -> str | None:
+    """Why a bare title that begins with the gold title is another work: "The Glass Harbor Returns"."""
+    if not case.asks_for_work or not _TITLE_WORDS.fullmatch(case.prediction.strip(" .\"'“”")):
+        return None
+    said, gold = case.prediction_tokens, case.gold_tokens
+    goes_on = len(said) > len(gold) and position_of(gold, said[: len(gold)]) == 0
+    return "the prediction is a longer title" if goes_on and said[len(gold)] != "by" else None
+
+
+_CAPITALISED = r"[A-Z][\w'’-]*"
+_TITLE_WORDS = re.compile(rf"{_CAPITALISED}(?::?\s(?:{_CAPITALISED}|of|the|and|a|in|to|for|on))*:?\s{_CAPITALISED}")
+"""Two words or more, of which the first, the last and all important ones are capitalised."""
+
+
 def _holds_joined(case: Case) -> bool:
     """The gold answer is there in another division into words: "spiderman" for "Spider-Man"."""
     wanted = "".join(case.gold_tokens)
@@ -131,8 +146,16 @@ def nothing_but_gold(case: Case) -> Finding | None:
     if not sentence and tuple(case.gold_tokens[: len(case.prediction_tokens)]) != tuple(case.prediction_tokens):
         return None
     if told and all(found_in(token, case.gold_tokens) for token in told):
+        if not sentence and _shorter_title(case):
+            return Finding(False, "the prediction is a shorter title")
         return Finding(True, "all that the prediction tells is in the gold answer")
     return None
+
+
+def _shorter_title(case: Case) -> bool:
+    """The gold title goes on after what the prediction has of it: not with "by its artist", nor in another part."""
+    rest = clean(case.gold)[len(clean(case.prediction).strip(" .")) :]
+    return case.asks_for_work and bool(re.match(r" (?!by\b|from\b|featuring\b|feat\b|with\b|and\b|or\b)\w", rest))
 
 
 def telling_words(case: Case) -> Finding | None:

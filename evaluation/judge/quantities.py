@@ -2,12 +2,13 @@
 
 import re
 from dataclasses import replace
+from difflib import SequenceMatcher
 
 from evaluation.judge.case import Case, Finding
 from evaluation.judge.dates import dates
 from evaluation.judge.numbers import MAGNITUDES, Number, numbers, same_number
 from evaluation.judge.sets import listed_items
-from evaluation.judge.text import clean, content, words
+from evaluation.judge.text import clean, content, stem, words
 
 _MONTHS = re.compile(r"\b(?:january|february|march|april|june|july|august|september|october|november|december)\b")
 _UNIT_WORDS = frozenset(
@@ -115,11 +116,27 @@ def _own_numbers(case: Case, key: Number) -> list[Number]:
     asked = numbers(case.query)
     found = [number for number in case.prediction_numbers if not any(same_number(number, said) for said in asked)]
     if any(same_number(key, said) for said in asked):
-        found = case.prediction_numbers
+        found = numbers(_without_numbered_names(case))
     if key.year_like:
         return found
     found = [number for number in found if not number.year_like and (key.ordinal or not number.ordinal)] or found
     return _of_asked_year(case, found)
+
+
+def _without_numbered_names(case: Case) -> str:
+    """The prediction without the numbers that belong to a name of the question, such as "Ligue 1", however spelt."""
+    named = {(found["name"], found["number"]) for found in _NUMBERED_NAME.finditer(clean(case.query))}
+
+    def repeats(found: re.Match[str]) -> bool:
+        return any(
+            found["number"] == number and SequenceMatcher(None, found["name"], name, autojunk=False).ratio() > 0.7
+            for name, number in named
+        )
+
+    return _NUMBERED_NAME.sub(lambda found: found["name"] if repeats(found) else found[0], clean(case.prediction))
+
+
+_NUMBERED_NAME = re.compile(r"\b(?P<name>[a-z]{4,})[\s-](?P<number>\d+)(?![\w.,]*\d)")
 
 
 def _meets(case: Case, key: Number, answers: list[Number]) -> str | None:
@@ -191,8 +208,48 @@ def _gold_number(case: Case) -> Number | None:
     asked = numbers(case.query)
     told = [number for number in case.gold_numbers if not any(same_number(number, said) for said in asked)]
     new_words = [word for word in named if word in case.new_in_gold]
+    if counted := _counted(case) or _asked_year(case, told):
+        return counted
     if case.asks_for_number and any(not number.year_like for number in told):
         told = [number for number in told if not number.year_like]
     if told and (case.asks_for_number or (len(told) == 1 and not new_words)):
         return told[0]
     return None
+
+
+def _asked_year(case: Case, told: list[Number]) -> Number | None:
+    """The only year of a gold sentence to a question for a year."""
+    years = {number.value: number for number in told if number.year_like}
+    return next(iter(years.values())) if len(years) == 1 and _ASKS_YEAR.search(case.query.lower()) else None
+
+
+_ASKS_YEAR = re.compile(r"\b(?:what|which) year\b")
+_COUNTED = re.compile(
+    r"\bhow (?:(?:many|much) (?P<noun>[a-z]+)|(?P<measure>long|far|tall|high|wide|deep|heavy|fast|old))\b"
+)
+_UNITS_OF = {
+    "old": frozenset(words("year month day")),
+    "long": frozenset(words("mile kilometer km meter metre foot feet inch hour minute second day week month year")),
+}
+_UNITS = _UNITS_OF["long"] | frozenset(words("mph kph kmh kg lb pound ton tonne"))
+
+
+def _counted(case: Case) -> Number | None:
+    """Of several numbers of a gold sentence, the first that stands before what the question counts: "how many races",
+    "in 2023 he won 19 races"; "how long", "route 20 is 3,365 miles".
+    """
+    asked = _COUNTED.search(clean(case.query))
+    if asked is None or len(case.gold_numbers) < 2:
+        return None
+    units = {stem(asked["noun"])} if asked["noun"] else _UNITS_OF.get(asked["measure"], _UNITS)
+    for found in _NUMBER_AND_NEXT.finditer(clean(case.gold)):
+        if units.intersection(map(stem, found["next"].split())):
+            return next(iter(numbers(found["number"])), None)
+    return None
+
+
+_NUMBER_AND_NEXT = re.compile(
+    r"(?<![\w.,])(?P<number>\d[\d,]*(?:\.\d+)?(?:\s(?:thousand|million|billion))?)"
+    r"(?=\s?-?(?P<next>(?!of\b)[a-z]+(?:\s[a-z]+)?))"
+)
+"""A number and the one or two words that follow it; "one of" does not count anything."""

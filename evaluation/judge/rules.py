@@ -7,7 +7,7 @@ from evaluation.judge.base import Claim, Judgement, Verdict
 from evaluation.judge.case import Case, Finding
 from evaluation.judge.choices import this_or_that, yes_or_no
 from evaluation.judge.measures import same_measure
-from evaluation.judge.moments import same_date, same_duration
+from evaluation.judge.moments import same_date, same_dates, same_duration
 from evaluation.judge.names import same_name
 from evaluation.judge.phrases import gold_phrase, hedged, nothing_but_gold, same_words, telling_words
 from evaluation.judge.quantities import no_value, same_pair, same_quantity
@@ -22,11 +22,12 @@ RULES: dict[str, Rule] = {
     "left open": left_open,
     "yes or no": yes_or_no,
     "date": same_date,
+    "dates": same_dates,
     "pair": same_pair,
     "duration": same_duration,
     "measure": same_measure,
-    "number": same_quantity,
     "this or that": this_or_that,
+    "number": same_quantity,
     "set": same_items,
     "gold phrase": gold_phrase,
     "name": same_name,
@@ -43,7 +44,7 @@ class RulesJudge:
     """
 
     name = "rules"
-    version = "2"
+    version = "3"
 
     def judge(self, claims: Sequence[Claim]) -> list[Judgement]:
         """One judgement per claim: correct if any gold answer is met, else what the first gold answer's rule said."""

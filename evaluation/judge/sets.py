@@ -15,6 +15,10 @@ _ASKS_SET = re.compile(
 _LISTED = re.compile(r"(?m)(?:^|\s)\(?(?P<number>\d{1,2})[.)](?:\s+\S|\s*$)")
 
 
+_RELATIVE = re.compile(r",\s*(?:who|which|whose|where)\b[^,]*(?:,|$)")
+"""A clause between commas that only describes: "ann lee, who plays for rome, won"."""
+
+
 def same_items(case: Case) -> Finding | None:
     """Every item of the gold set must be in the prediction, and the prediction may list no further ones.
 
@@ -43,6 +47,7 @@ def gold_items(case: Case) -> list[list[str]] | None:
         return [content(tokens(item)) or list(tokens(item)) for item in quoted]
     if not case.is_sentence:
         return _usable([content(tokens(part)) for part in _split(text)])
+    text = _RELATIVE.sub(" ", text)
     verb = CLAUSE_VERB.search(text)
     if verb is None:
         return None

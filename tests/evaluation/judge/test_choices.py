@@ -28,6 +28,7 @@ def decided(finding: Finding | None) -> bool | None:
         ("yes", "The nile isn’t longer than the rhine.", False),
         ("no", "That is not what I was taught.", False),
         ("northern africa", "Yes.", None),
+        ("yes", "The nile (6,650 km) is longer than the rhine (1,230 km).", True),
     ],
 )
 def test_yes_or_no(gold: str, prediction: str, correct: bool | None) -> None:
@@ -62,6 +63,13 @@ RIVER = "which is longer, the nile or the rhine?"
         ("which is longer, the nile river or the rhine river?", "nile river", "the rhine river", False),
         ("which river is longest?", "nile", "nile", None),
         (RIVER, "neither", "nile", None),
+        ("which river is longer between the nile and the rhine?", "nile is longer than rhine by far", "The Nile", True),
+        ("out of the nile and the rhine, which is longer?", "nile", "rhine", False),
+        ("how many towns are between the nile and the rhine?", "nile", "rhine", None),
+        (RIVER, "nile has a bed, with a length of 6,650 km, while rhine has 1,230 km.", "Nile", True),
+        (RIVER, "nile has a bed, with a length of 6,650 km, while rhine has 1,230 km.", "Rhine", False),
+        ("who is taller, ann lee or bob ray?", "ann lee has 6 ft 2 in, and bob ray 6 ft 1 in.", "Ann Lee", True),
+        ("which sold more, area 51 or beta?", "area 51 sold 20 while beta sold 30.", "Beta", True),
     ],
 )
 def test_this_or_that(query: str, gold: str, prediction: str, correct: bool | None) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from evaluation.judge.case import Case, Finding
-from evaluation.judge.moments import durations, same_date, same_duration
+from evaluation.judge.moments import durations, same_date, same_dates, same_duration
 
 
 def decided(finding: Finding | None) -> bool | None:
@@ -76,3 +76,20 @@ def test_no_durations() -> None:
 )
 def test_same_duration(gold: str, prediction: str, correct: bool | None) -> None:
     assert decided(same_duration(Case("how long is the film?", gold, prediction))) is correct
+
+
+@pytest.mark.parametrize(
+    ("gold", "prediction", "correct"),
+    [
+        ("2023-10-02, 2023-10-05", "October 5, 2023 and October 2, 2023", True),
+        ("2023-10-02, 2023-10-05", "2023-10-02", False),
+        ("2023-10-02, 2023-10-05", "2023-10-02, 2023-10-05 and 2023-10-06", False),
+        ("2023-10-02, 2023-10-05", "From 2023-10-01 on: 2023-10-02, 2023-10-05", True),
+        ("2023-10-02, 2023-10-05", "two days", None),
+        ("2023-10-02", "2023-10-02", None),
+        ("from 2023-10-02 in rome to 2023-10-05", "2023-10-02", None),
+    ],
+)
+def test_a_list_of_dates_must_be_whole(gold: str, prediction: str, correct: bool | None) -> None:
+    case = Case("on which days from 2023-10-01 on did the price fall?", gold, prediction)
+    assert decided(same_dates(case)) is correct

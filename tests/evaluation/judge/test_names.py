@@ -38,6 +38,9 @@ WHO, WHERE = "who founded the school?", "where was the treaty signed?"
         ("which film?", "The Glass Harbor: Return of the Tide", "The Glass Harbor", False),
         ("which film?", "Glass Harbor (1990)", "It is Glass Harbor.", True),
         (WHO, "?", "Krell", False),
+        ("which team is it?", "Amsel Ravens", "He plays for the Ravens.", True),
+        ("which team is it?", "Amsel Ravens", "He plays for the Varn Ravens.", False),
+        ("which ship is it?", "Amsel Ravens", "It is the Ravens.", False),
     ],
 )
 def test_same_name(query: str, gold: str, prediction: str, met: bool) -> None:

@@ -101,3 +101,34 @@ def test_telling_words(gold: str, prediction: str, correct: bool | None) -> None
 def test_the_share_of_telling_words_is_in_the_reason() -> None:
     finding = telling_words(Case(QUERY, "alpha bravo charlie delta", "alpha bravo"))
     assert finding == Finding(False, "50% of the gold answer's telling words are in the prediction")
+
+
+@pytest.mark.parametrize(
+    ("query", "gold", "prediction", "correct"),
+    [
+        ("which film is it?", "the glass harbor", "The Glass Harbor Returns", False),
+        ("what is the highest-grossing film?", "harbor", "Harbor: The Way of Glass", False),
+        ("which film is it?", "the glass harbor", "The Glass Harbor by Ann Lee", True),
+        ("which film is it?", "the glass harbor", "The Glass Harbor is the film.", True),
+        ("who is it?", "ann lee", "Ann Lee Ray", True),
+    ],
+)
+def test_a_longer_title_is_another_work(query: str, gold: str, prediction: str, correct: bool) -> None:
+    assert decided(gold_phrase(Case(query, gold, prediction))) is correct
+
+
+@pytest.mark.parametrize(
+    ("query", "gold", "correct"),
+    [
+        ("which film is it?", "the glass harbor returns", False),
+        ("which film is it?", "the glass harbor by ann lee", True),
+        ("which film is it?", "the glass harbor: a tale", True),
+        ("where is it?", "the glass harbor varn", True),
+    ],
+)
+def test_a_shorter_title_is_another_work(query: str, gold: str, correct: bool) -> None:
+    assert decided(nothing_but_gold(Case(query, gold, "The Glass Harbor"))) is correct
+
+
+def test_the_ends_of_a_list_are_no_name_without_its_middle() -> None:
+    assert decided(gold_phrase(Case(QUERY, "alpine rock, bavarian folk", "alpine folk"))) is not True

@@ -94,3 +94,41 @@ def test_same_pair(gold: str, prediction: str, correct: bool | None) -> None:
 )
 def test_no_value(gold: str, prediction: str, correct: bool | None) -> None:
     assert decided(no_value(Case("what is the ratio?", gold, prediction))) is correct
+
+
+PRIZES = "ann lee won 5 prizes, in 1999, 2001, 2004, 2006 and 2012, of 12 nominations."
+
+
+@pytest.mark.parametrize(
+    ("query", "gold", "prediction", "correct"),
+    [
+        ("how many prizes has ann lee won?", PRIZES, "five", True),
+        ("how many prizes has ann lee won?", PRIZES, "1999", False),
+        ("how many nominations does ann lee have?", PRIZES, "12", True),
+        ("how many times was it one of the best?", "it was one of the best once, in 2011.", "once", True),
+        ("how many times was it one of the best?", "it was one of the best once, in 2011.", "2011", False),
+        ("how long is the road?", "road 20, the longest, is 3,365 miles long.", "It has 3,365 miles.", True),
+        ("how long is the road?", "road 20, the longest, is 3,365 miles long.", "20 miles", False),
+        ("what year did it end?", "it ended in 2019 after eight seasons.", "After 8 seasons, in 2019.", True),
+        ("what year did it end?", "it ended in 2019 after eight seasons.", "After 8 seasons, in 2018.", False),
+    ],
+)
+def test_of_several_numbers_of_a_sentence_the_one_asked_for_counts(
+    query: str, gold: str, prediction: str, correct: bool
+) -> None:
+    assert decided(same_quantity(Case(query, gold, prediction))) is correct
+
+
+@pytest.mark.parametrize(
+    ("prediction", "correct"),
+    [
+        ("1", True),
+        ("It scored 1 goal in the League 1.", True),
+        ("It scored 7 goals in the League 1.", False),
+        ("Its goals in the French League 1 were 10.", False),
+        ("Its goals in the LIGUE-1 were 1.", True),
+    ],
+)
+def test_a_number_in_a_name_of_the_question_is_no_answer(prediction: str, correct: bool) -> None:
+    query = "how many goals did the club score in its last game of the fra-ligue 1?"
+    assert decided(same_quantity(Case(query, "1", prediction))) is correct

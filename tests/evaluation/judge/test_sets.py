@@ -79,6 +79,11 @@ def test_items_of_the_gold_answer(gold: str, items: list[list[str]] | None) -> N
     assert gold_items(Case(QUERY, gold, "")) == items
 
 
+def test_a_clause_that_only_describes_is_no_item() -> None:
+    gold = "ann lee, who plays for the varn ravens, was the best of all players."
+    assert gold_items(Case("who was the best of all players?", gold, "")) is None
+
+
 def test_items_of_a_sentence_are_told_from_its_other_side() -> None:
     gold = "the members of the band are ann lee, bob ray and cyrus young."
     assert gold_items(Case(QUERY, gold, "")) == [["ann", "lee"], ["bob", "ray"], ["cyrus", "young"]]

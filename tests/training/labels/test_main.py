@@ -36,7 +36,7 @@ def test_labels_table_and_card(run: Path, tmp_path: Path, capsys: pytest.Capture
     assert "hittability" in told.splitlines()[0]
     assert told.splitlines()[1].split() == ["all", "1", "1", "1", "1", "0.667"]
     card = json.loads((tmp_path / "web" / "run_card.json").read_text(encoding="utf-8"))
-    assert card["settings"] == {"judge": "rules@2", "context_check": "rules@1"}
+    assert card["settings"] == {"judge": "rules@3", "context_check": "rules@1"}
     assert card["metrics"]["domains"]["open"]["hittability"] == 0.667
     assert card["data"]["run traces.jsonl"]["bytes"] > 0
 
