@@ -26,9 +26,9 @@ from agents.llm import load_language_model
 from agents.queries import parse_row
 from agents.settings import Settings, VllmEngine, load_settings
 from agents.web import WebPath
+from evaluation.real_evaluator import SECONDS_PER_QUERY
 
 BATCH = 16
-SECONDS_PER_QUERY = 30.0
 GIB = 2**30
 PCIE_BYTES_PER_SECOND = 6e9
 """Assumed for T4 in a g4dn machine: PCIe 3.0, no NVLink."""

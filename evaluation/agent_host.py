@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from multiprocessing import parent_process
 from multiprocessing.connection import Connection
@@ -23,15 +23,21 @@ from tqdm import tqdm
 
 from agents.llm import EngineUnavailableError
 from agents.settings import SettingsError
+from agents.web import ExtractionUnavailableError
+from evaluation.real_evaluator import MAX_BATCH_SIZE
 from models.manifest import UnknownModelError, WeightsMissingError
 
 log = logging.getLogger(__name__)
 
 DEFAULT_AGENT = "agents.user_config:UserAgent"
-MAX_BATCH_SIZE = 16
-"""The evaluator accepts batch sizes from 1 to 16 (starter kit, docs/batch-prediction-interface.md)."""
 
-EXPECTED_START_FAULTS = (SettingsError, WeightsMissingError, UnknownModelError, EngineUnavailableError)
+EXPECTED_START_FAULTS = (
+    EngineUnavailableError,
+    ExtractionUnavailableError,
+    SettingsError,
+    UnknownModelError,
+    WeightsMissingError,
+)
 """Faults of our own agent that say themselves what to do; they are told without a traceback."""
 
 
@@ -77,13 +83,10 @@ def build_agent(spec: AgentSpec) -> tuple[Agent, int]:
         AgentStartError: It cannot be imported or built, or its batch size is none from 1 to 16.
     """
     os.environ.update(spec.environment)
-    module_name, _, class_name = spec.path.partition(":")
-    if not module_name or not class_name:
-        raise AgentStartError(f"agent {spec.path!r}: expected MODULE:CLASS, for example {DEFAULT_AGENT}")
     try:
-        built = getattr(importlib.import_module(module_name), class_name)()
+        built = _agent_class(spec.path)()
         size = built.get_batch_size()
-    except EXPECTED_START_FAULTS as error:
+    except (AgentStartError, *EXPECTED_START_FAULTS) as error:
         raise AgentStartError(str(error)) from None
     except (Exception, SystemExit) as error:  # any failure of foreign code is told to the user, with its traceback
         raise AgentStartError(f"agent {spec.path} could not be built:\n{traceback.format_exc()}") from error
@@ -92,6 +95,22 @@ def build_agent(spec: AgentSpec) -> tuple[Agent, int]:
             f"agent {spec.path}: get_batch_size() must return a whole number from 1 to {MAX_BATCH_SIZE}, found {size!r}"
         )
     return cast("Agent", built), size
+
+
+def _agent_class(path: str) -> Callable[[], Any]:
+    """What the path names. What the agent's own module fails to import is a fault of foreign code, and goes through."""
+    module_name, _, class_name = path.partition(":")
+    if not module_name or not class_name:
+        raise AgentStartError(f"agent {path!r}: expected MODULE:CLASS, for example {DEFAULT_AGENT}")
+    try:
+        module = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        if not f"{module_name}.".startswith(f"{error.name}."):
+            raise
+        raise AgentStartError(f"agent {path}: {error}, neither in this folder nor among the packages") from None
+    if not hasattr(module, class_name):
+        raise AgentStartError(f"agent {path}: the module has no attribute {class_name!r}")
+    return cast("Callable[[], Any]", getattr(module, class_name))
 
 
 def ask_agent(agent: Agent, batch: dict[str, Any]) -> Reply:

@@ -18,6 +18,12 @@ class RowKey(NamedTuple):
     occurrence: int
 
 
+def golds_of(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """The official answer of a question's row and its alternatives; empty where the row has no answer."""
+    answer = row.get("answer")
+    return () if answer is None else (answer, *row.get("alt_ans", ()))
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """A row, its key, and the number of the batch that it belongs to, from 0."""
@@ -29,8 +35,7 @@ class Question:
     @property
     def golds(self) -> tuple[str, ...]:
         """The official answer and its alternatives; empty where the file has no answer."""
-        answer = self.row.get("answer")
-        return () if answer is None else (answer, *self.row.get("alt_ans", ()))
+        return golds_of(self.row)
 
     @property
     def labels(self) -> dict[str, str]:

@@ -10,13 +10,15 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from agents.datasets import DatasetError, dataset_files
 from agents.settings import OVERRIDES_VARIABLE, PRESET_VARIABLE, SettingsError, available_presets, load_settings
-from evaluation.agent_host import DEFAULT_AGENT, MAX_BATCH_SIZE, AgentSpec, AgentStartError
+from evaluation.agent_host import DEFAULT_AGENT, AgentSpec, AgentStartError
 from evaluation.batches import WHOLE, Shard
 from evaluation.graph_server import GraphServerError, mock_graph
 from evaluation.judge import Judge, JudgeUnavailableError, add_judge_arguments, cost_line, judge_from
+from evaluation.real_evaluator import GRAPH_VARIABLE, MAX_BATCH_SIZE, SECONDS_PER_QUERY, STARTUP_SECONDS
 from evaluation.report import write_report
 from evaluation.results import footer, table
 from evaluation.runner import Evaluation, FailedBatchError, RunOptions
@@ -35,10 +37,6 @@ from evaluation.trim import Trim, official_trim
 
 DEFAULT_DATASET = Path("data/sample/questions.jsonl")
 DEFAULT_PRESET = "cpu"
-GRAPH_VARIABLE = "CRAG_MOCK_API_URL"
-"""The environment variable by which the evaluator tells agents where the knowledge graph is (tasks 2 and 3)."""
-SECONDS_PER_QUERY = 30.0
-"""The evaluator's limit since 2024-04-24; a batch of n has n times that."""
 
 EXIT_FAILED_BATCHES = 1
 EXIT_UNUSABLE = 2
@@ -256,7 +254,9 @@ def _add_what(what: argparse._ArgumentGroup) -> None:
         "--agent", metavar="M:C", default=DEFAULT_AGENT, help="the agent's module and class (default: %(default)s)"
     )
     graph = what.add_mutually_exclusive_group()
-    graph.add_argument("--kg-url", metavar="URL", help=f"knowledge graph server, the agent's {GRAPH_VARIABLE}")
+    graph.add_argument(
+        "--kg-url", metavar="URL", type=_server, help=f"knowledge graph server, the agent's {GRAPH_VARIABLE}"
+    )
     graph.add_argument(
         "--mock-kg",
         metavar="DIR",
@@ -279,7 +279,7 @@ def _add_limits(limits: argparse._ArgumentGroup) -> None:
         "--startup-seconds",
         metavar="S",
         type=_seconds,
-        default=600.0,
+        default=STARTUP_SECONDS,
         help="limit for building the agent (default: %(default)g)",
     )
     limits.add_argument("--allow-timeouts", action="store_true", help="exit with 0 in spite of overruns")
@@ -330,6 +330,16 @@ def _shard(text: str) -> Shard:
         return Shard.parse(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _server(text: str) -> str:
+    parts = urlsplit(text)
+    if not text.startswith(("http://", "https://")) or not parts.hostname or parts.port == 0:
+        raise argparse.ArgumentTypeError(f"must be http://HOST:PORT or https://HOST, found {text!r}")
+    return text
+
+
+_server.__name__ = "server address"  # argparse shows it in "invalid server address value", as for a port of letters
 
 
 def _seconds(text: str) -> float:

@@ -145,10 +145,20 @@ def pairs(
     }
 
 
+def field_title(field: str) -> str:
+    """A label field's name for people."""
+    return "dynamism" if field == "static_or_dynamic" else field.replace("_", " ")
+
+
 def label_of(row: Mapping[str, Any], field: str) -> str:
     """The row's label, `UNLABELLED` where it has none."""
     value = row.get(field)
     return UNLABELLED if value in (None, "") else str(value)
+
+
+def fields_of(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """The fields by which rows can be divided: those with one value in some row, in alphabetical order."""
+    return sorted({name for row in rows for name, value in row.items() if not isinstance(value, list | dict | None)})
 
 
 def _labelled(rows: Sequence[Mapping[str, Any]], fields: Sequence[str]) -> list[str]:

@@ -6,10 +6,8 @@ from typing import Any
 
 from evaluation.gates import gate_effects
 from evaluation.judge import Verdict
-from evaluation.metrics import measure, pairs, slices
+from evaluation.metrics import field_title, measure, pairs, slices
 from evaluation.signature import signature_line
-
-_TITLES = {"domain": "domain", "question_type": "question type", "static_or_dynamic": "dynamism"}
 
 
 def summarise(
@@ -57,14 +55,14 @@ def summarise(
 def table(results: Mapping[str, Any]) -> str:
     """The metrics as text: one line for all questions, then one for each label of each slice, with 95 % intervals.
 
-    Below them a block about the gates, where any closed.
+    A line without any scored question has dashes. Below them a block about the gates, where any closed.
     """
     labels = [label for groups in results["slices"].values() for label in groups]
     width = max(len(label) + 2 for label in [*labels, "all questions"])
     numbers = f"{'score':>7}  {'95 % interval':^17}  {'accuracy':>8}  {'hallucin.':>9}  {'missing':>8}  {'n':>5}"
     lines = [f"{'':{width}}  {numbers}", _line("all questions", results, width)]
     for field, groups in results["slices"].items():
-        lines.append(_TITLES.get(field, field))
+        lines.append(field_title(field))
         lines.extend(_line(f"  {label}", metrics, width) for label, metrics in groups.items())
     if results["unscored"]:
         lines.append(f"{results['unscored']} more could not be scored and count neither way")
@@ -107,6 +105,8 @@ def _gates_block(gates: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 
 def _line(label: str, metrics: Mapping[str, Any], width: int) -> str:
+    if not metrics["n"]:
+        return f"{label:{width}}  {'-':>7}  {'-':^17}  {'-':>8}  {'-':>9}  {'-':>8}  {0:>5}"
     low, high = metrics["ci"]
     return (
         f"{label:{width}}  {metrics['score']:>+7.3f}  [{low:>+7.3f},{high:>+7.3f}]  {metrics['accuracy']:>8.3f}  "

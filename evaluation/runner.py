@@ -13,6 +13,7 @@ from evaluation.batches import WHOLE, Question, Shard, evaluator_batch, in_batch
 from evaluation.gates import Firing, judged_firings
 from evaluation.judge import Claim, Judge, Judgement, Verdict, judge_claims
 from evaluation.progress import Progress
+from evaluation.real_evaluator import SECONDS_PER_QUERY, STARTUP_SECONDS
 from evaluation.results import summarise
 from evaluation.store import RunStore, StoreError
 from evaluation.trim import Trim
@@ -40,8 +41,8 @@ class RunOptions:
     limit: int | None = None
     agent: AgentSpec = field(default_factory=AgentSpec)
     batch_size: int | None = None
-    seconds_per_query: float = 30.0
-    startup_seconds: float = 600.0
+    seconds_per_query: float = SECONDS_PER_QUERY
+    startup_seconds: float = STARTUP_SECONDS
     in_process: bool = False
     fail_on_error: bool = False
     retry_failed: bool = False

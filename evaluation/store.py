@@ -271,6 +271,20 @@ def _append(path: Path, rows: Sequence[dict[str, Any]]) -> None:
         os.fsync(stream.fileno())
 
 
+def prepare_file(path: Path) -> None:
+    """Make the folders of a file, before the work that it is to hold.
+
+    Raises:
+        StoreError: it cannot be written: its place is taken by a folder, or a folder cannot be made.
+    """
+    try:
+        if path.is_dir():
+            raise StoreError(f"{path}: cannot be written: it is a folder")
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be written: {error.strerror}") from None
+
+
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file whole or not at all."""
     unfinished = path.with_name(f".{path.name}.unfinished")

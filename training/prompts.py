@@ -18,6 +18,8 @@ most rows are, a small model learns to say nothing else.
 
 preferences: from rows of `training.labels`, pairs of a better and a worse answer (right > abstaining > wrong); the
 wrong ones are what the untuned model said.
+
+writer/run_card.json says what writer.jsonl was made from: data with sha256, settings, examples by source, seconds.
 """
 
 import argparse
@@ -25,10 +27,12 @@ import calendar
 import random
 import re
 import sys
+import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from agents.answering import PROMPTS
 from agents.contracts import I_DONT_KNOW, Fact
@@ -41,10 +45,13 @@ from agents.llm import LanguageModel, load_language_model
 from agents.settings import KnowledgeGraphSettings, Settings, SettingsError, load_settings
 from evaluation.judge import RulesJudge
 from evaluation.judge.base import Claim, Verdict, judge_claims
+from evaluation.signature import settings_hash
 from models.manifest import UnknownModelError, WeightsMissingError
+from training.api_pairs.given import bank_version
 from training.api_pairs.pairs import REAL, Pair, read_pairs
 from training.examples import TrainingExample, read_examples, write_examples
 from training.lora.preferences import JudgedPrompt, ternary_pairs
+from training.run_card import card_folder, file_hash, run_card, write_card
 
 DEFAULT_SHOWN = (0, 2)
 LONGEST_ANSWER = 20
@@ -219,16 +226,41 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not 0 <= options.abstaining < 1:
         parser.error(f"--abstaining is a share below 1, found {options.abstaining}")
     try:
-        examples = _make(options)
+        told = _written(options)
     except (DatasetError, SettingsError, WeightsMissingError, UnknownModelError, OSError) as error:
         sys.stderr.write(f"error: {error}\n")
         return 1
+    sys.stdout.write(f"{told}\n")
+    return 0
+
+
+def _written(options: argparse.Namespace) -> str:
+    """Write the examples and their run card; says so in a line."""
+    began = time.monotonic()
+    folder = card_folder(options.out)
+    examples = _make(options)
     random.Random(options.seed).shuffle(examples)  # noqa: S311 - an order, not a secret
     write_examples(options.out, examples)
-    counts = Counter(example.source for example in examples)
-    told = ", ".join(f"{count} {source}" for source, count in counts.most_common())
-    sys.stdout.write(f"wrote {len(examples)} examples to {options.out}: {told}\n")
-    return 0
+    counts = dict(Counter(example.source for example in examples).most_common())
+    data = {"labels": options.labels} if options.labels else {"pairs": options.pairs}
+    metrics = {"examples": len(examples), "sources": counts, "sha256": file_hash(options.out)}
+    card = write_card(folder, run_card(data, _chosen(options), time.monotonic() - began, metrics))
+    told = ", ".join(f"{count} {source}" for source, count in counts.items())
+    return f"wrote {len(examples)} examples to {options.out}: {told}; the run card is {card}"
+
+
+def _chosen(options: argparse.Namespace) -> dict[str, Any]:
+    """The settings of the run card: what of the options the task depends on."""
+    chosen: dict[str, Any] = {"task": options.task, "seed": options.seed}
+    if options.task == "web_answerer":
+        chosen |= {"abstaining": options.abstaining}
+    if options.pairs:
+        settings = load_settings(options.preset, options.set)
+        chosen |= {"preset": f"{settings.name}@{settings_hash(settings)}", "set": options.set}
+        chosen |= {"made_up": options.made_up}
+    if options.task == "kg_writer":
+        chosen |= {"shown": _numbers(options.shown), "bank": bank_version()}
+    return chosen
 
 
 def _make(options: argparse.Namespace) -> list[TrainingExample]:
@@ -236,12 +268,12 @@ def _make(options: argparse.Namespace) -> list[TrainingExample]:
         return label_examples(options.labels, options.abstaining, options.seed)
     if options.task == "preferences":
         return list(preference_examples(options.labels))
+    shown = _numbers(options.shown)
     settings = load_settings(options.preset, options.set)
     pairs = some(read_pairs(options.pairs), options.made_up, options.seed)
     if options.task == "kg_answerer":
         model = load_language_model(settings.language_model)
         return list(answer_examples(pairs, settings, model, seed=options.seed))
-    shown = _numbers(options.shown)
     dense = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder and max(shown) else None
     if dense is not None:
         dense.warm_up()

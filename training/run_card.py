@@ -1,4 +1,4 @@
-"""The run card: a JSON file beside trained weights that says what they were made of and how good they came out."""
+"""The run card: a JSON file beside what was made that says what it was made of and how good it came out."""
 
 import hashlib
 import json
@@ -10,7 +10,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from agents.datasets import dataset_files
+from agents.datasets import DatasetError, dataset_files
+from evaluation.store import write_whole
 
 CARD_FILE = "run_card.json"
 _CPU_FACTS = Path("/proc/cpuinfo")
@@ -33,7 +34,7 @@ def run_card(
     metrics: Mapping[str, Any],
     packages: Sequence[str] = ("numpy",),
 ) -> dict[str, Any]:
-    """What a run depended on.
+    """What a run depended on. What is the same in every such run comes first, its moment last.
 
     Args:
         data: What each file was for -> the file; told by name, size and sha256, never by the path on this machine.
@@ -43,24 +44,41 @@ def run_card(
         packages: Packages whose versions matter; those that are not installed are left out.
     """
     return {
-        "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "data": {
             role: {"name": path.name, "bytes": sum(f.stat().st_size for f in dataset_files(path)), "sha256": digest}
             for role, path in data.items()
             for digest in [file_hash(path)]
         },
         "settings": dict(settings),
-        "seconds": round(seconds, 1),
-        "hardware": hardware(),
-        "versions": {"python": platform.python_version(), **_versions(packages)},
         "metrics": dict(metrics),
+        "versions": {"python": platform.python_version(), **_versions(packages)},
+        "hardware": hardware(),
+        "seconds": round(seconds, 1),
+        "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
 
 
+def card_folder(out: Path) -> Path:
+    """Where the run card of a file goes: the folder ``pairs/`` for ``pairs.jsonl``.
+
+    Raises:
+        DatasetError: `out` is a folder, the file's name has no ending, or a file has the folder's name.
+    """
+    if out.is_dir():
+        raise DatasetError(f"--out {out}: is a folder, not a file")
+    folder = out.with_suffix("")
+    if folder == out:
+        raise DatasetError(f"--out {out}: a name such as {out}.jsonl, for {folder}/ gets the run card")
+    if folder.exists() and not folder.is_dir():
+        raise DatasetError(f"--out {out}: {folder} is a file, and a folder of that name gets the run card")
+    return folder
+
+
 def write_card(folder: Path, card: Mapping[str, Any]) -> Path:
-    """Write the card into the folder; gives its path."""
+    """Write the card into the folder, which is made where it is not there; gives the card's path."""
+    folder.mkdir(parents=True, exist_ok=True)
     path = folder / CARD_FILE
-    path.write_text(json.dumps(card, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_whole(path, json.dumps(card, indent=1, ensure_ascii=False).encode() + b"\n")
     return path
 
 

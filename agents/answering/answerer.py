@@ -1,7 +1,7 @@
 """Context and question -> the answering model's text, one language-model call for the whole batch."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agents.answering.assessment import Assessed, assessed
 from agents.answering.prompts import PROMPTS
@@ -53,4 +53,6 @@ class Answerer:
         messages = self._prompt.render(
             token_limit=self._settings.word_limit, query_time=query.query_time, context=context, query=query.text
         )
-        return request_of(messages, self._settings, self._settings.max_new_tokens, self._settings.adapter)
+        request = request_of(messages, self._settings, self._settings.max_new_tokens, self._settings.adapter)
+        # For gates and P(correct), and for whoever fits them to the traces of this run.
+        return replace(request, with_log_probability=True)

@@ -24,7 +24,7 @@ def shared_rows(table: Table, place: int, found: Sequence[list[Row]], select: st
         return list(found)
     kind = table.parameters[place].kind
     counterpart = next((key for key in _COUNTERPARTS.get(kind, ()) if key in table.columns), None)
-    if counterpart is not None and len(table.parameters) > 1:
+    if counterpart is not None:
         return [_shared(found, counterpart)]
     if kind is ParameterKind.TEAM:
         return [_against_each_other(found)]

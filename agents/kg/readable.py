@@ -16,6 +16,7 @@ _CODES = {"birth_place": "countries", "release_country": "countries", "original_
 _RESULTS = {"W": "win", "D": "draw", "L": "loss"}
 _CAPITAL = re.compile(r"\b[A-Z](?=[a-z])")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_AFTER_HEAD = re.compile(r" of | to |,")
 
 
 def readable(value: Cell, column: Column | None = None) -> str:
@@ -35,10 +36,8 @@ def readable(value: Cell, column: Column | None = None) -> str:
 def label(table: Table, key: str) -> str:
     """A key in words: "closing price", "full-time employees"."""
     column = table.columns.get(key)
-    if column is not None and (column.label != key or not _CAMEL.search(key)):
-        return column.label
     if column is not None:
-        return column.meaning
+        return _title(column)
     words = " ".join(_CAMEL.sub(" ", key).replace("_", " ").split())
     return _CAPITAL.sub(lambda letter: letter.group().lower(), words)
 
@@ -47,7 +46,7 @@ def verb(value: Cell, column: Column | None) -> str:
     """The form of "to be" that the value and its label want."""
     if column is None or column.name == "lifespan":
         return "is"
-    head = column.label.split(" of ")[0]
+    head = _AFTER_HEAD.split(_title(column), maxsplit=1)[0]
     if isinstance(value, tuple):
         return "are" if head.endswith("s") or len(value) > 1 else "is"
     return "are" if column.type is Type.NUMBER and head.endswith("s") else "is"
@@ -64,6 +63,11 @@ def money(number: float) -> str:
     """$1,234.50 or $0.0341 or -$5."""
     whole = number == int(number) or abs(number) < 1
     return f"{'-' if number < 0 else ''}${grouped(abs(number)) if whole else f'{abs(number):,.2f}'}"
+
+
+def _title(column: Column) -> str:
+    """The label; of a column that is labelled with a key in camel case, what it means."""
+    return column.meaning if column.label == column.name and _CAMEL.search(column.name) else column.label
 
 
 def _one(value: Value, column: Column | None) -> str:

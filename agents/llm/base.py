@@ -23,6 +23,8 @@ class GenerationRequest:
 
     `adapter` names a LoRA adapter of the engine's settings, None means the base model. `grammar` is a Lark grammar that
     the output must match. `temperature` 0 is greedy decoding. Generation ends before any of the `stop` strings.
+    `with_log_probability` says that somebody reads `Generation.mean_log_probability`; engines that have it at no cost
+    give it always.
     """
 
     messages: tuple[Message, ...] = ()
@@ -33,6 +35,7 @@ class GenerationRequest:
     temperature: float = 0.0
     top_p: float = 1.0
     stop: tuple[str, ...] = ()
+    with_log_probability: bool = False
 
     def __post_init__(self) -> None:
         if bool(self.messages) == (self.prompt is not None):

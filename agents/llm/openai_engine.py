@@ -1,8 +1,10 @@
 """Any OpenAI-compatible server, for example one vLLM per GPU, or several machines behind one address."""
 
 import asyncio
+import logging
 import os
 import random
+import re
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -20,11 +22,14 @@ from agents.llm.tokenizer import ChatTokenizer, as_unicode
 from agents.llm.weights import model_folder
 from agents.settings import OpenAIEngine
 
+log = logging.getLogger(__name__)
+
 _RETRIED_STATUS = frozenset({429, 502, 503, 504})
 _CONNECT_SECONDS = 5.0
 _WARM_UP_SECONDS = 20.0
 _FIRST_PAUSE_SECONDS = 0.25
 _LONGEST_PAUSE_SECONDS = 4.0
+_NAMES_LOG_PROBABILITIES = re.compile(r"log[\s_-]?prob", re.IGNORECASE)
 
 
 class _UnreachableError(Exception):
@@ -39,6 +44,9 @@ class OpenAILanguageModel:
     Connection errors and status 429, 502, 503, 504 are tried again, with growing pauses, `settings.max_attempts` times
     in all, never past the deadline. A request that the deadline cuts off yields no partial text.
 
+    Some servers refuse whoever asks for log-probabilities. So they are asked for only where a request wants them, and a
+    refusal that names them is answered by asking once more without; from then on the server is not asked for them.
+
     Grammars are sent as vLLM's `structured_outputs`; other servers may ignore them, so the caller parses what comes.
     Without `settings.tokenizer`, tokens are bounded from above by `agents.llm.token_bound`.
     """
@@ -46,6 +54,7 @@ class OpenAILanguageModel:
     def __init__(self, settings: OpenAIEngine) -> None:
         self._settings = settings
         self._base_url = os.environ.get(settings.base_url_variable, "").strip() or settings.base_url
+        self._has_log_probabilities = True
 
     @cached_property
     def _tokenizer(self) -> ChatTokenizer | None:
@@ -148,23 +157,45 @@ class OpenAILanguageModel:
                 return
 
     async def _answer(self, client: openai.AsyncOpenAI, request: GenerationRequest, deadline: Deadline) -> Generation:
-        body = self._body(request)
-
-        async def ask() -> str:
-            if request.prompt is not None:
-                completion = await client.completions.with_raw_response.create(**body, timeout=_timeout(deadline))
-                return str(completion.text)
-            chat = await client.chat.completions.with_raw_response.create(**body, timeout=_timeout(deadline))
-            return str(chat.text)
-
         try:
-            return read_reply(await self._persist(ask, deadline))
+            return read_reply(await self._reply(client, self._body(request), deadline))
         except openai.APIStatusError as error:
             return Generation.failed(
                 f"the server answered with status {error.status_code}: {error.response.text[:200]}"
             )
         except openai.OpenAIError as error:
             return Generation.failed(f"{type(error).__name__}: {error}")
+
+    async def _reply(self, client: openai.AsyncOpenAI, body: dict[str, Any], deadline: Deadline) -> str:
+        """The server's reply to the body or, where it refuses log-probabilities, to the body without them."""
+
+        async def ask() -> str:
+            if "prompt" in body:
+                completion = await client.completions.with_raw_response.create(**body, timeout=_timeout(deadline))
+                return str(completion.text)
+            chat = await client.chat.completions.with_raw_response.create(**body, timeout=_timeout(deadline))
+            return str(chat.text)
+
+        try:
+            return await self._persist(ask, deadline)
+        except openai.APIStatusError as error:
+            # Servers do not agree on the status: 400, 403, 422 and 500 are all in use.
+            if body.pop("logprobs", None) is None or not _NAMES_LOG_PROBABILITIES.search(error.response.text):
+                raise
+            refusal = error
+        reply = await self._persist(ask, deadline)
+        self._do_without_log_probabilities(refusal)
+        return reply
+
+    def _do_without_log_probabilities(self, refusal: openai.APIStatusError) -> None:
+        """Remember that the server has none; several requests may find out at a time, the user is told once."""
+        if self._has_log_probabilities:
+            self._has_log_probabilities = False
+            log.warning(
+                "the server at %s refuses requests for log-probabilities (status %d: %s): from now on it is asked "
+                "without them, so they are not available to gates and P(correct)",
+                *(self._base_url, refusal.status_code, " ".join(refusal.response.text[:200].split())),
+            )
 
     async def _persist(self, ask: Callable[[], Awaitable[str]], deadline: Deadline) -> str:
         """The body that `ask` brings; transient failures are tried again.
@@ -201,10 +232,12 @@ class OpenAILanguageModel:
             body["stop"] = list(request.stop)
         if request.grammar is not None:
             body["extra_body"] = {"structured_outputs": {"grammar": request.grammar}}
+        if request.with_log_probability and self._has_log_probabilities:
+            body["logprobs"] = True if request.prompt is None else 1
         if request.prompt is not None:
-            return {**body, "prompt": as_unicode(request.prompt), "logprobs": 1}
+            return {**body, "prompt": as_unicode(request.prompt)}
         messages = [{"role": turn.role, "content": as_unicode(turn.content)} for turn in request.messages]
-        return {**body, "messages": messages, "logprobs": True}
+        return {**body, "messages": messages}
 
 
 def _timeout(deadline: Deadline) -> openai.Timeout:

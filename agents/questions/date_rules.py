@@ -156,9 +156,9 @@ def _season(match: Match, _view: Viewpoint) -> DateRange | None:
 
 
 def _short_season(match: Match, _view: Viewpoint) -> DateRange | None:
-    """Of "2324". What can be a year is one: "2021" is 2021, not the season of 2020."""
+    """Of "2324". What can be a year is one, by the order of the rules: "2021" is 2021, not the season of 2020."""
     start, end = int(match["start"]), int(match["end"])
-    if start in {18, 19, 20} or end != (start + 1) % 100:
+    if end != (start + 1) % 100:
         return None
     return season_range((1900 if start > 50 else 2000) + start)
 
@@ -199,7 +199,7 @@ def _named_month(match: Match, view: Viewpoint) -> DateRange | None:
 
 def _relative(match: Match, view: Viewpoint) -> DateRange | None:
     unit = UNITS[match["unit"]]
-    return period_around(shifted(period_around(view.today, unit).first, unit, STEPS[match["step"]]), unit)
+    return period_around(shifted(view.today, unit, STEPS[match["step"]]), unit)
 
 
 def _to_date(match: Match, view: Viewpoint) -> DateRange | None:

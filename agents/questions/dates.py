@@ -42,7 +42,7 @@ MAX_EXPRESSION_CHARACTERS = 200
 
 _DAY_NAMES = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _LEADING = re.compile(r"(?:(?:on|in|at|during|for|of|over|within|by|the|as of) ){0,4}")
-_TRAILING = re.compile(r"(?:'s)?[ ?!.,;:]{0,9}$")
+_TRAILING = re.compile(r"(?:(?<!\d0)'s)?[ ?!.,;:]{0,9}$")
 _AMBIGUOUS_ALONE = re.compile(rf"{MONTH}|mon|tues?|wed|thu(?:rs?)?|fri|sat|sun")
 """Month names and short weekday names are also people's names and other words ("may", "april", "sun")."""
 _ANNOUNCES_DATE = re.compile(r"(?:in|on|during|since|of|for|by|until|till|from|early|mid|late|next|last) (?:the )?$")

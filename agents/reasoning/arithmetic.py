@@ -158,6 +158,8 @@ def _moved(date: CalendarDate, duration: Quantity, sign: int) -> CalendarDate:
             moved = dt.date(year, month + 1, 1)
             last = min(date.day, calendar.monthrange(year, month + 1)[1]) if date.day else None
             return CalendarDate(moved.year, moved.month if date.month else None, last)
+    except ExpressionError:  # a ValueError too, and it says already what is wrong
+        raise
     except (ValueError, OverflowError) as error:
         raise ExpressionError(Fault.TOO_LARGE, "the date is out of range") from error
     raise ExpressionError(Fault.UNITS, f"{_kind(duration)} is no duration that a date can be moved by")

@@ -4,10 +4,14 @@ from decimal import ROUND_HALF_UP, Decimal, localcontext
 from fractions import Fraction
 
 from agents.reasoning.arithmetic import Value
-from agents.reasoning.quantities import CURRENCIES, PERCENT, CalendarDate, Quantity
+from agents.reasoning.quantities import CURRENCIES, PERCENT, CalendarDate
 
 SMALLEST_GROUPED = 10_000
 """Smaller whole numbers have no thousands separator: they may be years."""
+
+_CENT = Fraction(1, 100)
+_SINGULARS = {"feet": "foot", "inches": "inch", "centuries": "century"}
+"""Of the units whose plural is not the singular with an s."""
 
 
 def in_words(value: Value) -> str:
@@ -18,19 +22,23 @@ def in_words(value: Value) -> str:
         return str(value)
     unit = value.unit
     if unit in CURRENCIES.values():
-        whole = value.number.denominator == 1
-        digits = _digits(abs(value.number), 0 if whole else 2, group=True)
-        return f"{'-' if value.number < 0 else ''}{unit.name}{digits}"
-    digits = _shortened(value)
+        return f"{'-' if value.number < 0 else ''}{unit.name}{_money(abs(value.number))}"
+    digits = _shortened(value.number)
     if unit is PERCENT:
         return f"{digits}%"
-    name = unit.name[:-1] if digits == "1" and unit.name.endswith("s") else unit.name
+    name = _SINGULARS.get(unit.name, unit.name.removesuffix("s")) if digits == "1" else unit.name
     return f"{digits} {name}".strip()
 
 
-def _shortened(value: Quantity) -> str:
+def _money(amount: Fraction) -> str:
+    """To the cent; less than a cent, as of the shares that trade for so little, as any small number."""
+    if 0 < amount < _CENT:
+        return _shortened(amount)
+    return _digits(amount, 0 if amount.denominator == 1 else 2, group=True)
+
+
+def _shortened(number: Fraction) -> str:
     """Two decimals, or four digits of a number below 1, without zeros at the end."""
-    number = value.number
     if number.denominator == 1:
         return _digits(number, 0, group=abs(number) >= SMALLEST_GROUPED)
     decimals = 2

@@ -19,11 +19,20 @@ from agents.encoders import load_cross_encoder, load_dense_encoder
 from agents.llm import EngineUnavailableError, load_language_model
 from agents.queries import BATCH_KEYS, parse_batch
 from agents.settings import Settings, SettingsError, load_settings
+from agents.web import ExtractionUnavailableError
 from agents.web.extract import load_extractor
 from agents.web.path import WebEvidence, WebPath
 from models.manifest import UnknownModelError, WeightsMissingError
 
-EXPECTED_ERRORS = (DatasetError, SettingsError, WeightsMissingError, UnknownModelError, EngineUnavailableError, OSError)
+EXPECTED_ERRORS = (
+    DatasetError,
+    EngineUnavailableError,
+    ExtractionUnavailableError,
+    OSError,
+    SettingsError,
+    UnknownModelError,
+    WeightsMissingError,
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

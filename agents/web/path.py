@@ -57,6 +57,7 @@ class WebPath:
 
         Raises:
             models.manifest.WeightsMissingError: an encoder's weights are not there.
+            ExtractionUnavailableError: the extraction workers cannot start.
         """
         for encoder in (self._dense, self._cross):
             if encoder is not None:

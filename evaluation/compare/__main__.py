@@ -9,8 +9,9 @@ from pathlib import Path
 from evaluation.batches import SLICE_FIELDS
 from evaluation.compare.comparison import CompareError, Comparison, compare_runs
 from evaluation.compare.text import comparison_lines
+from evaluation.metrics import fields_of
 from evaluation.saved_run import SavedRun
-from evaluation.store import StoreError
+from evaluation.store import StoreError, prepare_file
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -18,21 +19,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     fields = tuple(options.by or SLICE_FIELDS)
     try:
-        comparison = compare_runs(SavedRun.read(options.first), SavedRun.read(options.second), fields)
+        first, second = SavedRun.read(options.first), SavedRun.read(options.second)
+        comparison = compare_runs(first, second, fields)
+        _refuse_unknown(options.by or (), comparison, first)
+        if options.out:
+            prepare_file(options.out)
     except (StoreError, CompareError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    for field in options.by or ():
-        if field not in comparison.slices:
-            print(f"error: --by {field}: no common question has that field", file=sys.stderr)
-            return 2
     print("\n".join(comparison_lines(comparison, flips=not options.no_flips)))
     return _write(comparison, options.out) if options.out else 0
 
 
+def _refuse_unknown(fields: Sequence[str], comparison: Comparison, run: SavedRun) -> None:
+    for field in fields:
+        if field not in comparison.slices:
+            known = ", ".join(fields_of(run.rows))
+            raise CompareError(f"--by {field}: no common question has that field; fields with one value: {known}")
+
+
 def _write(comparison: Comparison, target: Path) -> int:
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(json.dumps(comparison.to_dict(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     except OSError as error:
         print(f"error: {target}: cannot be written: {error.strerror}", file=sys.stderr)
@@ -44,7 +51,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m evaluation.compare",
         description="Compare two runs of local_evaluation.py over the questions that both answered: what differs in "
-        "their signatures, scores with paired 95 %% intervals and exact randomisation p-values, and which questions "
+        "their signatures, scores with paired 95 % intervals and exact randomisation p-values, and which questions "
         "flipped. A difference is B less A.",
         epilog="Exit code: 0 done; 2 the runs cannot be compared.",
     )

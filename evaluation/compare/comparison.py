@@ -62,7 +62,7 @@ class Comparison:
     `first_finished` and `second_finished`: whether the runs came to their ends.
 
     `flips` are the questions whose verdicts differ, by the two verdicts. `slices` holds, by label, how many questions
-    both runs scored there and the differences.
+    both runs scored there and the differences: none where that is 0.
     """
 
     signature_changes: tuple[SignatureChange, ...]
@@ -101,7 +101,7 @@ class Comparison:
 
 
 class SliceComparison(NamedTuple):
-    """Two runs over the questions with one label; `n` of them are scored in both."""
+    """Two runs over the questions with one label; `n` of them are scored in both, no `differences` where none is."""
 
     n: int
     differences: Mapping[str, Difference]
@@ -130,7 +130,7 @@ def compare_runs(first: SavedRun, second: SavedRun, fields: Sequence[str] = SLIC
         second=measure([pair.verdicts.second for pair in pairs]),
         differences=differences([pair.verdicts for pair in scored]),
         flips=_flips(pairs),
-        slices={field: slice_ for field in fields if (slice_ := _slices(scored, field))},
+        slices={field: slice_ for field in fields if (slice_ := _slices(pairs, field))},
     )
 
 
@@ -160,14 +160,17 @@ def _order(kind: VerdictPair) -> tuple[int, int]:
     return order.index(kind.first), order.index(kind.second)
 
 
-def _slices(scored: Sequence[Pair], field: str) -> dict[str, SliceComparison]:
+def _slices(pairs: Sequence[Pair], field: str) -> dict[str, SliceComparison]:
+    """By label; empty where no question has one."""
     groups: dict[str, list[VerdictPair]] = {}
-    for pair in scored:
+    for pair in pairs:
         if isinstance(pair.first.get(field), list | dict):
             raise CompareError(
                 f"--by {field}: a field with one value is expected, but {pair.key.interaction_id} has several"
             )
-        groups.setdefault(label_of(pair.first, field), []).append(pair.verdicts)
+        scored = groups.setdefault(label_of(pair.first, field), [])
+        if pair.is_scored:
+            scored.append(pair.verdicts)
     if set(groups) <= {UNLABELLED}:
         return {}
     return {label: SliceComparison(len(groups[label]), differences(groups[label])) for label in sorted(groups)}

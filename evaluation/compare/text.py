@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from textwrap import shorten
 
+from evaluation.batches import golds_of
 from evaluation.compare.comparison import Comparison, Pair
 from evaluation.compare.statistics import Difference
 from evaluation.judge import Verdict
@@ -24,12 +25,7 @@ def comparison_lines(comparison: Comparison, *, flips: bool = True) -> Iterator[
     yield from _questions(comparison)
     yield ""
     yield from _differences(comparison)
-    if comparison.slices:
-        yield "p of a slice is its own: of twenty slices that differ by chance alone, one has p < 0.05"
-    for field, parts in comparison.slices.items():
-        yield f"score by {field}"
-        for label, part in parts.items():
-            yield f"{_line(f'  {label}', part.differences['score'])}  n {part.n}"
+    yield from _slices(comparison)
     yield ""
     yield from _flip_counts(comparison)
     if flips:
@@ -43,6 +39,16 @@ def _differences(comparison: Comparison) -> Iterator[str]:
     yield f"{'':24}{_HEADER}"
     for name, difference in comparison.differences.items():
         yield _line(name, difference)
+
+
+def _slices(comparison: Comparison) -> Iterator[str]:
+    if not comparison.slices or not comparison.scored:
+        return
+    yield "p of a slice is its own: of twenty slices that differ by chance alone, one has p < 0.05"
+    for field, parts in comparison.slices.items():
+        yield f"score by {field}"
+        for label, part in parts.items():
+            yield f"{_line(f'  {label}', part.differences.get('score'))}  n {part.n}"
 
 
 def _signature(comparison: Comparison) -> Iterator[str]:
@@ -83,7 +89,10 @@ def _headline(name: str, metrics: Metrics) -> str:
     )
 
 
-def _line(name: str, difference: Difference) -> str:
+def _line(name: str, difference: Difference | None) -> str:
+    """The two runs' figures and their difference; dashes where nothing is scored."""
+    if difference is None:
+        return f"{name:24}{'-':>8} {'-':>8}   {'-':>7}  {'-':^17}  {'-':>7}"
     interval = difference.interval
     return (
         f"{name:24}{difference.first:>+8.3f} {difference.second:>+8.3f}   {difference.change:>+7.3f}  "
@@ -114,7 +123,6 @@ def _flip(pair: Pair) -> Iterator[str]:
     labels: Mapping[str, object] = pair.first
     told = ", ".join(str(labels[field]) for field in ("domain", "question_type") if labels.get(field))
     yield f"  {shorten(pair.first['query'], _WIDTH)}" + (f"  ({told})" if told else "")
-    golds = [pair.first.get("answer"), *pair.first.get("alt_ans", ())]
-    yield f"      expected  {shorten(' | '.join(str(gold) for gold in golds if gold is not None), _WIDTH)}"
+    yield f"      expected  {shorten(' | '.join(map(str, golds_of(pair.first))), _WIDTH)}"
     yield f"      A         {shorten(pair.first['prediction'], _WIDTH) or '(empty)'}"
     yield f"      B         {shorten(pair.second['prediction'], _WIDTH) or '(empty)'}"

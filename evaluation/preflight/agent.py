@@ -18,25 +18,22 @@ from urllib.parse import urlsplit
 from agents.contracts import I_DONT_KNOW
 from agents.datasets import DatasetError, read_rows
 from agents.settings import PRESET_VARIABLE
-from evaluation.agent_host import MAX_BATCH_SIZE
 from evaluation.batches import evaluator_batch, in_batches
 from evaluation.graph_server import GraphServerError, mock_graph
-from evaluation.preflight.description import GRAPH_VARIABLE, needs_gpu
+from evaluation.preflight.description import needs_gpu
 from evaluation.preflight.findings import Findings, Outcome, Place, one_line, skipped, some
 from evaluation.preflight.subject import Subject
 from evaluation.preflight.weights import unusable
+from evaluation.real_evaluator import GRAPH_VARIABLE, MAX_BATCH_SIZE, SECONDS_PER_QUERY, STARTUP_SECONDS
 from evaluation.trim import official_trim
 
 PROBE = Path(__file__).with_name("probe.py")
 AGENT_FILE = "agents/user_config.py"
 QUESTIONS = "data/sample/questions.jsonl"
-SECONDS_PER_QUERY = 30.0
-"""The evaluator's limit since 2024-04-24; a batch of n has n times that."""
 NEARLY = 0.8
 """A batch that takes this share of its limit here may take all of it there."""
 SLOW_IMPORT = 30.0
-"""Seconds that importing may take before it is worth a word; the 2025 evaluator gives 600 s to import and build."""
-START_SECONDS = 600.0
+"""Seconds that importing may take before it is worth a word."""
 PAGES_OF_TASK_3 = 50
 INHERITED = ("PATH", "HOME", "TMPDIR", "CRAG_MODELS_DIR", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS")
 """What the agent's process sees of this one's environment: where programs and weights lie."""
@@ -101,7 +98,7 @@ def _kill_group(process: "subprocess.Popen[bytes]") -> None:
 def imports(subject: Subject) -> Outcome:
     """The evaluator's import works without network, prints nothing, and has both methods."""
     found = Findings()
-    probed = probe(subject, None, None, START_SECONDS)
+    probed = probe(subject, None, None, STARTUP_SECONDS)
     result = probed.result
     _check_common(probed, found, "importing it")
     if "import_seconds" not in result:
@@ -150,7 +147,7 @@ def batch(subject: Subject) -> Outcome:
         return skipped(f"no questions to ask: {one_line(error)}")
     found = Findings()
     with _graph(subject) as (graph_url, graph_note):
-        probed = probe(subject, rows, graph_url, START_SECONDS + SECONDS_PER_QUERY * len(rows["query"]))
+        probed = probe(subject, rows, graph_url, STARTUP_SECONDS + SECONDS_PER_QUERY * len(rows["query"]))
     _check_common(probed, found, "asking it")
     result = probed.result
     if "batch_size" not in result:

@@ -3,16 +3,14 @@
 from agents.settings import Settings
 from evaluation.preflight.challenges import CHALLENGES
 from evaluation.preflight.findings import Findings, Outcome, Place, one_line, skipped
-from evaluation.preflight.subject import Subject
+from evaluation.preflight.subject import ACTIVE, Subject
+from evaluation.real_evaluator import GRAPH_VARIABLE
 
 FILE = "aicrowd.json"
-ACTIVE = "agents/presets/active.toml"
 KNOWN_FIELDS = {"challenge_id", "authors", "gpu", "gpu_count", "description"}
 """Of the 2024 kit (docs/submission.md there)."""
 MOST_GPUS = 4
 PLACEHOLDERS = ("your-", "your_", "aicrowd-bot", "example", "todo", "changeme")
-GRAPH_VARIABLE = "CRAG_MOCK_API_URL"
-"""How the evaluator tells agents where the knowledge graph is; absent in task 1."""
 
 
 def fields(subject: Subject) -> Outcome:

@@ -10,8 +10,6 @@ from typing import NamedTuple
 
 _VARIABLE = re.compile(r"\$(?:\{(?P<braced>\w+)\}|(?P<bare>\w+))")
 _ASSIGNMENT = re.compile(r'(\w+)=("(?:[^"\\]|\\.)*"|\S+)')
-
-
 _HEREDOC = re.compile(r"<<-?(['\"]?)(\w+)\1")
 _ADDRESS = re.compile(r"[a-z]+://|git@")
 

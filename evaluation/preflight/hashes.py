@@ -7,6 +7,7 @@ from typing import Any
 
 from tqdm import tqdm
 
+from evaluation.store import write_whole
 from models.fetch import sha256_of
 
 HASHES = "preflight-hashes.json"
@@ -41,9 +42,7 @@ class HashMemory:
         """Keep what was computed; a cache that cannot be written costs the next call its time, nothing else."""
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
-            unfinished = self._file.with_name(f".{self._file.name}.unfinished")
-            unfinished.write_text(json.dumps(self._known), encoding="utf-8")
-            unfinished.replace(self._file)
+            write_whole(self._file, json.dumps(self._known).encode())
         except OSError as error:
             sys.stderr.write(f"{self._file}: hashes are not kept: {error.strerror}\n")
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from evaluation.preflight.dockerfile import Dockerfile, DockerfileError, build_context, copied, parse_dockerfile
 from evaluation.preflight.findings import Findings, Outcome, Place, skipped, some
+from evaluation.preflight.requirements import CONSTRAINTS, REQUIREMENTS
 from evaluation.preflight.subject import Subject
 from evaluation.preflight.text_files import strings
 
@@ -81,7 +82,7 @@ def _check_lists(image: Dockerfile, found: Findings) -> None:
     elif r"\r" not in install.text:
         problem = "takes apt.txt as it is: one carriage return breaks the build"
         found.warning(Place(DOCKERFILE, install.line), problem, "tr -d '\\r' < apt.txt | xargs apt-get install ...")
-    for name in ("requirements.txt", "constraints.txt"):
+    for name in (REQUIREMENTS, CONSTRAINTS):
         if not any(name in run.text and "install" in run.text for run in runs):
             remedy = "RUN python -m pip install -r requirements.txt -c constraints.txt"
             found.error(DOCKERFILE, f"does not install with {name}", remedy)

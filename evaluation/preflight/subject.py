@@ -14,6 +14,8 @@ from evaluation.preflight.challenges import CHALLENGES
 from evaluation.preflight.hashes import HASHES, HashMemory
 from models.manifest import Manifest, cache_folder, parse_manifest
 
+ACTIVE = "agents/presets/active.toml"
+"""Names the preset that the evaluator will get."""
 GIT_SECONDS = 120.0
 """Longest wait for one git command; walking a history of many gigabytes takes a while."""
 
@@ -62,7 +64,7 @@ class Subject:
     def active_preset(self) -> str | None:
         """The preset that the evaluator will get, None where `active.toml` does not say."""
         try:
-            name = tomllib.loads(self.text("agents/presets/active.toml") or "").get("preset")
+            name = tomllib.loads(self.text(ACTIVE) or "").get("preset")
         except tomllib.TOMLDecodeError:
             return None
         return name if isinstance(name, str) else None
@@ -75,13 +77,13 @@ class Subject:
     @property
     def preset_file(self) -> str:
         """Where the preset is written, relative to the tree."""
-        return f"agents/presets/{self.preset}.toml" if self.preset else "agents/presets/active.toml"
+        return f"agents/presets/{self.preset}.toml" if self.preset else ACTIVE
 
     @cached_property
     def settings(self) -> Settings | str:
         """The settings of the preset, or why there are none."""
         if self.preset is None:
-            return 'no line like preset = "submission" in agents/presets/active.toml'
+            return f'no line like preset = "submission" in {ACTIVE}'
         try:
             return load_settings(self.root / self.preset_file, [])
         except SettingsError as error:

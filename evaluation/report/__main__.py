@@ -10,20 +10,25 @@ from evaluation.store import REPORT, StoreError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the report and print where it is; the exit code is 2 where the folder holds no finished run."""
-    parser = argparse.ArgumentParser(
-        prog="python -m evaluation.report",
-        description="Write one HTML file about a finished run: scores, times, traces.",
-    )
-    parser.add_argument("folder", metavar="DIR", type=Path, help="the folder of the run")
-    parser.add_argument("--out", metavar="FILE", type=Path, help=f"default: {REPORT} in DIR")
-    options = parser.parse_args(arguments)
+    """Write the report and print where it is; the exit code: 0 done, 2 no finished run, or nowhere to write."""
+    options = _parser().parse_args(arguments)
     try:
         print(write_report(options.folder, options.out))
     except StoreError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m evaluation.report",
+        description="Write one HTML file about a finished run: scores, times, traces.",
+        epilog="Exit code: 0 done; 2 the folder holds no finished run, or the file cannot be written.",
+    )
+    parser.add_argument("folder", metavar="DIR", type=Path, help="the folder of the run")
+    parser.add_argument("--out", metavar="FILE", type=Path, help=f"default: {REPORT} in DIR")
+    return parser
 
 
 if __name__ == "__main__":

@@ -14,11 +14,10 @@ from evaluation.report.markup import element, html
 from evaluation.report.packing import PackedTraces, pack
 from evaluation.report.questions import table_data
 from evaluation.report.run_folder import FinishedRun, read_run
-from evaluation.store import REPORT, StoreError, write_whole
+from evaluation.store import REPORT, StoreError, prepare_file, write_whole
 
 SCRIPTS = ("elements.js", "trace.js", "table.js")
 """In the order in which they need each other."""
-
 
 REPORT_FAULTS = (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
 """What unreadable files, or traces and results of a shape that nobody foresaw, can raise on the way to a page.
@@ -27,14 +26,16 @@ A run that has finished must not fail for them."""
 
 
 def write_report(folder: Path, out: Path | None = None) -> Path:
-    """Write report.html of the finished run in `folder`, beside it or to `out`; the path written.
+    """Write report.html of the finished run in `folder`, there or to `out`, whose folders are made; the path written.
 
     Raises:
         StoreError: the folder holds no finished run, or the page cannot be written.
     """
     path = out or folder / REPORT
     try:
-        page = render(read_run(folder))
+        run = read_run(folder)
+        prepare_file(path)
+        page = render(run)
     except REPORT_FAULTS as error:
         raise StoreError(f"{folder}: the report cannot be made: {type(error).__name__}: {error}") from error
     try:

@@ -3,26 +3,18 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evaluation.metrics import UNLABELLED
+from evaluation.metrics import UNLABELLED, field_title
 from evaluation.report.confidence import likeliest
 from evaluation.report.packing import BLOCK_QUESTIONS
 from evaluation.report.run_folder import FinishedRun
 
-TITLES = {
-    "verdict": "verdict",
-    "domain": "domain",
-    "question_type": "question type",
-    "static_or_dynamic": "dynamism",
-    "popularity": "popularity",
-    "gates": "gate",
-    "judged_by": "judged by",
-    "source": "answer from",
-}
+_OWN_TITLES = {"gates": "gate", "source": "answer from"}
+"""Of fields that are no labels and whose names do not say what they are."""
 
 
 def title(field: str) -> str:
     """A field's name for people."""
-    return TITLES.get(field, field.replace("_", " "))
+    return _OWN_TITLES.get(field) or field_title(field)
 
 
 def labels(run: FinishedRun) -> list[str]:

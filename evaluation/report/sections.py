@@ -36,7 +36,9 @@ def headline(run: FinishedRun) -> list[Element]:
     results = run.results
     cards = [*(_share_cards(run) if results["n"] else [_card("Score", "nothing scored", "", "score")]), _time_card(run)]
     shares = _shares(results)
-    parts = [element("div", *cards, class_="cards"), shares_bar(shares, f"all questions: {_told(shares)}")]
+    parts = [element("div", *cards, class_="cards")]
+    if results["n"]:
+        parts.append(shares_bar(shares, f"all questions: {_told(shares)}"))
     if results["unscored"]:
         more = f"{counted(results['unscored'], 'more question')} could not be scored and count neither way."
         parts.append(element("p", more, class_="note"))
@@ -83,7 +85,10 @@ def _card(name: str, value: str, more: str, kind: str) -> Element:
 
 
 def by_slice(run: FinishedRun) -> list[Element]:
-    """A table of bars for each label field; a label is a button that shows its questions."""
+    """A table of bars for each label field; a label is a button that shows its questions.
+
+    A label of which no question is scored has dashes.
+    """
     slices = run.results.get("slices")
     if not isinstance(slices, Mapping) or not slices:
         return [element("p", "The questions carry no labels.", class_="note")]
@@ -94,22 +99,14 @@ def by_slice(run: FinishedRun) -> list[Element]:
 
 
 def _slice_table(field: str, groups: Mapping[str, Mapping[str, Any]], *, filters: bool) -> Element:
-    rows: list[list[Child]] = []
-    for label, metrics in groups.items():
-        low, high = metrics["ci"]
-        score = f"{metrics['score']:+.3f}"
-        shares = _shares(metrics)
-        rows.append(
-            [
-                _filter_button(field, label) if filters else element("span", label),
-                str(metrics["n"]),
-                shares_bar(shares, f"{label}: {_told(shares)}"),
-                " / ".join(f"{100 * share:.0f}" for share in shares),
-                score,
-                score_whisker(metrics["score"], low, high, f"{label}: score {score}, {low:+.3f} to {high:+.3f}"),
-                f"{low:+.2f} to {high:+.2f}",
-            ]
-        )
+    rows: list[list[Child]] = [
+        [
+            _filter_button(field, label) if filters else element("span", label),
+            str(metrics["n"]),
+            *(_slice_cells(label, metrics) if metrics["n"] else (None, "–", "–", None, "–")),
+        ]
+        for label, metrics in groups.items()
+    ]
     columns = {
         "label": title(field),
         "number": "n",
@@ -120,6 +117,20 @@ def _slice_table(field: str, groups: Mapping[str, Mapping[str, Any]], *, filters
         "interval": "95 % interval",
     }
     return _table(columns, rows, "slices", f"Score by {title(field)}")
+
+
+def _slice_cells(label: str, metrics: Mapping[str, Any]) -> list[Child]:
+    """Shares, score and interval of the scored questions with one label."""
+    low, high = metrics["ci"]
+    score = f"{metrics['score']:+.3f}"
+    shares = _shares(metrics)
+    return [
+        shares_bar(shares, f"{label}: {_told(shares)}"),
+        " / ".join(f"{100 * share:.0f}" for share in shares),
+        score,
+        score_whisker(metrics["score"], low, high, f"{label}: score {score}, {low:+.3f} to {high:+.3f}"),
+        f"{low:+.2f} to {high:+.2f}",
+    ]
 
 
 def _pair_table(fields: str, cells: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Element:

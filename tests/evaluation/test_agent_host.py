@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from agents.settings import OVERRIDES_VARIABLE, PRESET_VARIABLE
 from evaluation.agent_host import (
     AgentContractError,
     AgentSpec,
@@ -68,10 +69,48 @@ def test_agents_that_cannot_be_built(path: str, message: str) -> None:
         build_agent(AgentSpec(path))
 
 
+@pytest.mark.parametrize(
+    ("line", "told"), [("import no_such_library", "ModuleNotFoundError"), ("None.shape", "AttributeError")]
+)
+def test_what_fails_within_the_agents_module_keeps_its_traceback(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, told: str
+) -> None:
+    name = f"module_with_{told}"
+    (tmp_path / f"{name}.py").write_text(f"{line}\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(AgentStartError, match=f"(?s)Traceback.*{name}.py.*{line}.*{told}: "):
+        build_agent(AgentSpec(f"{name}:Agent"))
+
+
 def test_missing_weights_are_told_without_a_traceback() -> None:
     with pytest.raises(AgentStartError) as caught:
         build_agent(AgentSpec(f"{FAKES}:NoWeightsAgent"))
     assert str(caught.value) == "weights of tiny-model: no file. Get them with: python -m models.fetch tiny-model"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "reason"),
+    [
+        ("agents.web.extract.process._COMMAND", "import no_such_parser", "No module named 'no_such_parser'"),
+        ("sys.executable", "/no/such/python", "No such file or directory: '/no/such/python'"),
+    ],
+)
+def test_pages_that_nobody_can_read_are_told_in_a_line_that_says_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, reason: str
+) -> None:
+    """The worker processes of the agent itself fail to start: one dies as it begins, the other cannot be run."""
+    monkeypatch.setattr(name, value)
+    monkeypatch.setenv(PRESET_VARIABLE, "scripted")
+    with pytest.raises(AgentStartError) as caught:
+        build_agent(AgentSpec())
+    (line,) = str(caught.value).splitlines()
+    assert line.startswith("the processes that read pages cannot start (")
+    assert reason in line
+    monkeypatch.setenv(OVERRIDES_VARIABLE, "web.extract.workers=0")
+    assert "web.extract.workers=0 (with --set, or in CRAG_SETTINGS)" in line
+    agent, _ = build_agent(AgentSpec())
+    assert len(ask_agent(agent, batch("who?")).answers or ()) == 1
+    close_agent(agent)
 
 
 def test_the_environment_is_set_before_the_agent_is_built(monkeypatch: pytest.MonkeyPatch) -> None:

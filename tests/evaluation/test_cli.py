@@ -137,6 +137,10 @@ def test_a_killed_agent_that_showed_a_progress_bar_leaks_nothing(tmp_path: Path)
         (["--set", "answering.audit"], "argument --set: must be KEY=VALUE in one line, found 'answering.audit'"),
         (["--set", "a=1\nb=2"], "argument --set: must be KEY=VALUE in one line, found 'a=1\\nb=2'"),
         (["--set", "a=[1"], "argument --set: 'a=[1' is not a line of TOML"),
+        (["--kg-url", "foo"], "argument --kg-url: must be http://HOST:PORT or https://HOST, found 'foo'"),
+        (["--kg-url", "http://"], "argument --kg-url: must be http://HOST:PORT or https://HOST, found 'http://'"),
+        (["--kg-url", "ftp://host"], "argument --kg-url: must be http://HOST:PORT or https://HOST, found 'ftp://host'"),
+        (["--kg-url", "http://host:port"], "argument --kg-url: invalid server address value: 'http://host:port'"),
         (["--datset", "x"], "unrecognized arguments: --datset x"),
     ],
 )
@@ -156,6 +160,21 @@ def test_an_agent_that_cannot_be_used(
     assert told in captured.err
     assert captured.out == ""
     assert not (tmp_path / "out/results.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("agent", "told"),
+    [
+        ("nosuch:X", "No module named 'nosuch', neither in this folder nor among the packages"),
+        ("local_evaluation:Nothing", "the module has no attribute 'Nothing'"),
+    ],
+)
+def test_an_agent_that_is_not_there_is_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], agent: str, told: str
+) -> None:
+    options = ["--dataset", str(dataset(tmp_path)), "--output", str(tmp_path / "out"), "--quiet"]
+    assert main([*options, "--agent", agent]) == 2
+    assert one_line(capsys) == f"error: agent {agent}: {told}"
 
 
 def test_an_agent_path_without_a_class(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -89,11 +89,28 @@ def test_one_batch_is_counted_once_per_attempt_and_failures_by_kind() -> None:
 
 
 def test_labels_of_any_length_keep_the_columns() -> None:
-    records = [record(0, "correct", domain="a"), record(1, "unscored", domain="a very long name of a domain indeed")]
+    records = [record(0, "correct", domain="a"), record(1, "correct", domain="a very long name of a domain indeed")]
     lines = [line for line in table(summarise(records, [], {})).splitlines() if "[" in line]
     assert len({line.index("[") for line in lines}) == 1
-    unscored = next(line for line in lines if "a very long" in line)
-    assert unscored.split()[-1] == "0", "a slice without a scored question shows n = 0"
+    assert "  a very long name of a domain indeed  " in lines[2]
+
+
+def test_a_slice_without_a_scored_question_has_no_score_of_0() -> None:
+    records = [record(0, "correct"), record(1, "unscored", domain="music")]
+    head, all_questions, *lines = table(summarise(records, [], {})).splitlines()
+    music = next(line for line in lines if line.startswith("  music"))
+    assert music.split() == ["music", "-", "-", "-", "-", "-", "0"]
+    assert len({len(line) for line in (head, all_questions, music)}) == 1
+    assert table(summarise([record(0, "unscored")], [], {})).splitlines()[1].split()[2:] == ["-"] * 5 + ["0"]
+
+
+def test_slices_have_titles_for_people() -> None:
+    lines = table(summarise(RECORDS, [], {})).splitlines()
+    assert [line for line in lines if line in {"domain", "question type", "dynamism"}] == [
+        "domain",
+        "question type",
+        "dynamism",
+    ]
 
 
 def gates(*closed: tuple[str, str | None]) -> list[dict[str, Any]]:

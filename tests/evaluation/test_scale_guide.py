@@ -12,22 +12,14 @@ import pytest
 from agents.settings import OpenAIEngine, VllmEngine, load_settings
 from evaluation import cli, merge
 from mock_api.__main__ import main as mock_api
+from tests.evaluation.guides import commands
 
 GUIDE = Path(__file__).parents[2] / "docs/scale.md"
 PLACES_OF_VLLMS_OPTIONS = ("vllm.entrypoints.launchers.cli_args", "vllm.entrypoints.openai.cli_args")
 """They moved between versions."""
 
 
-def commands(beginning: str) -> list[list[str]]:
-    """The words after the beginning, of every line of a block that begins so."""
-    text = GUIDE.read_text(encoding="utf-8")
-    lines = [line for block in re.findall(r"^```\n(.*?)^```", text, re.M | re.S) for line in block.splitlines()]
-    found = [shlex.split(line.removeprefix(beginning)) for line in lines if line.startswith(beginning)]
-    assert found, f"the guide has no line that begins with {beginning!r}"
-    return found
-
-
-EVALUATIONS = commands("python local_evaluation.py")
+EVALUATIONS = commands(GUIDE, "python local_evaluation.py")
 
 
 @pytest.mark.parametrize("words", EVALUATIONS, ids=" ".join)
@@ -48,7 +40,7 @@ def test_an_evaluation(words: list[str]) -> None:
 def test_every_shard_is_there_and_they_are_merged() -> None:
     shards = [options for words in EVALUATIONS if (options := cli._parser().parse_args(words)).shard]
     assert {str(options.shard) for options in shards} == {"1/4", "2/4", "3/4", "4/4"}
-    (words,) = commands("python -m evaluation.merge")
+    (words,) = commands(GUIDE, "python -m evaluation.merge")
     assert merge._parser().parse_args(words).folders == [options.output for options in shards]
 
 
@@ -61,7 +53,7 @@ def test_the_graph_server(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.vllm
-@pytest.mark.parametrize("words", commands("vllm serve"), ids=" ".join)
+@pytest.mark.parametrize("words", commands(GUIDE, "vllm serve"), ids=" ".join)
 def test_a_server(words: list[str]) -> None:
     model, *options = words
     parser = vllm_parser()

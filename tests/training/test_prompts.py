@@ -1,8 +1,10 @@
 """What adapters are tuned on: the agent's own prompts, filled from question/call pairs."""
 
+import hashlib
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,9 +14,12 @@ from agents.evidence import facts_text
 from agents.kg.trainable import Domain, Program, load_bank, parse
 from agents.llm import load_language_model
 from agents.settings import load_settings
+from evaluation.signature import settings_hash
+from training.api_pairs.given import bank_version
 from training.api_pairs.pairs import Pair
 from training.examples import TrainingExample, read_examples
 from training.prompts import answer_examples, main, names_its_dates, right_answers, writer_examples
+from training.run_card import CARD_FILE
 
 
 def pair(query: str, calls: str, **fields: object) -> Pair:
@@ -123,6 +128,60 @@ def test_the_command_writes_examples_and_says_how_many(tmp_path: Path, capsys: p
     assert "170" in {example.completion for example in read_examples(out)}
 
 
+def card_of(out: Path) -> dict[str, Any]:
+    card: dict[str, Any] = json.loads((out.with_suffix("") / CARD_FILE).read_text(encoding="utf-8"))
+    return card
+
+
+def test_a_run_card_says_what_the_examples_were_made_from(tmp_path: Path) -> None:
+    pairs, out = tmp_path / "pairs.jsonl", tmp_path / "writer.jsonl"
+    real = replace(LENGTH, source="real")
+    pairs.write_text("".join(f"{json.dumps(one.to_row())}\n" for one in (real, BUDGET)), encoding="utf-8")
+    command = ["kg_writer", "--preset", "scripted", "--pairs", str(pairs), "--out", str(out), "--seed", "4"]
+    assert main(command) == 0
+    card, examples = card_of(out), out.read_bytes()
+    assert card["data"]["pairs"]["sha256"] == hashlib.sha256(pairs.read_bytes()).hexdigest()
+    assert card["settings"] == {
+        "task": "kg_writer",
+        "seed": 4,
+        "preset": f"scripted@{settings_hash(load_settings('scripted', []))}",
+        "set": [],
+        "made_up": None,
+        "shown": [0, 2],
+        "bank": bank_version(),
+    }
+    digest = hashlib.sha256(examples).hexdigest()
+    assert card["metrics"] == {"examples": 3, "sources": {"real": 2, "synthetic": 1}, "sha256": digest}
+    assert main(command) == 0
+    again = card_of(out)
+    assert all(again[part] == card[part] for part in ("data", "settings", "metrics"))
+    changed = ["--set", "answering.word_limit=31", "--made-up", "0"]
+    assert main(["kg_answerer", *command[1:], *changed]) == 0
+    chosen = card_of(out)["settings"]
+    assert chosen["set"] == ["answering.word_limit=31"]
+    assert chosen["preset"] != card["settings"]["preset"]
+    assert (chosen["made_up"], "shown" in chosen) == (0, False)
+
+
+def test_a_run_card_of_labels(tmp_path: Path) -> None:
+    labels, out = tmp_path / "labels.jsonl", tmp_path / "web.jsonl"
+    rows = [TrainingExample(said, prompt="passages") for said in ("paris", I_DONT_KNOW, I_DONT_KNOW)]
+    labels.write_text("".join(f"{json.dumps(row.to_row())}\n" for row in rows), encoding="utf-8")
+    assert main(["web_answerer", "--labels", str(labels), "--out", str(out), "--abstaining", "0.5"]) == 0
+    card = card_of(out)
+    assert card["data"]["labels"]["sha256"] == hashlib.sha256(labels.read_bytes()).hexdigest()
+    assert card["settings"] == {"task": "web_answerer", "seed": 0, "abstaining": 0.5}
+    assert card["metrics"]["examples"] == 2
+
+
+def test_a_name_without_an_ending_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    labels = tmp_path / "labels.jsonl"
+    labels.write_text(json.dumps(TrainingExample("paris", prompt="x").to_row()), encoding="utf-8")
+    assert main(["web_answerer", "--labels", str(labels), "--out", str(tmp_path / "web")]) == 1
+    assert "gets the run card" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["labels.jsonl"]
+
+
 @pytest.mark.parametrize(("arguments", "told"), [(["--shown", "two"], "--shown"), (["--preset", "nowhere"], "nowhere")])
 def test_a_wrong_argument_is_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], told: str
@@ -157,3 +216,46 @@ def test_labels_without_the_basic_answer_are_refused(tmp_path: Path, capsys: pyt
     labels.write_text(json.dumps(TrainingExample("paris", prompt="x").to_row()), encoding="utf-8")
     assert main(["preferences", "--labels", str(labels), "--out", str(tmp_path / "out.jsonl")]) == 1
     assert 'labels.jsonl, line 1: field "basic_answer"' in capsys.readouterr().err
+
+
+def test_a_folder_is_no_target(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    labels = tmp_path / "labels.jsonl"
+    labels.write_text(json.dumps(TrainingExample("paris", prompt="x").to_row()), encoding="utf-8")
+    (tmp_path / "folder.jsonl").mkdir()
+    for out in (Path(), tmp_path / "folder.jsonl"):
+        assert main(["web_answerer", "--labels", str(labels), "--out", str(out)]) == 1
+        assert capsys.readouterr().err == f"error: --out {out}: is a folder, not a file\n"
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"domain": None}, 'field "domain": Input should be'),
+        ({"groups": "kite"}, 'field "groups": Input should be a valid list'),
+        ({"facts": [{"text": "f"}]}, 'field "facts.0.source": Field required'),
+        ({"calls": ["get_moive()"]}, 'field "calls": '),
+    ],
+)
+def test_a_row_that_is_no_pair_is_named_with_its_field(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], change: dict[str, Any], told: str
+) -> None:
+    pairs = tmp_path / "pairs.jsonl"
+    rows = [LENGTH.to_row(), LENGTH.to_row() | change]
+    pairs.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    command = ["kg_writer", "--preset", "scripted", "--pairs", str(pairs), "--out", str(tmp_path / "out.jsonl")]
+    assert main(command) == 1
+    assert f"{pairs}, line 2: {told}" in capsys.readouterr().err
+
+
+def test_arguments_are_looked_at_before_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = [
+        "kg_writer",
+        "--preset",
+        "scripted",
+        "--pairs",
+        str(tmp_path / "none"),
+        "--out",
+        str(tmp_path / "o.jsonl"),
+    ]
+    assert main([*command, "--shown", "x"]) == 1
+    assert "--shown takes numbers" in capsys.readouterr().err

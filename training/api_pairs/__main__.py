@@ -3,6 +3,8 @@
 A line of the file: query, query_time, domain, calls (the canonical lines, or ["None"]), groups (what the question is
 about, for `training.folds`), source, facts (what the agent would show its answering model), direct_answer (what rules
 make of the values), answer and alt_ans (gold, of real questions only), values (executed).
+
+pairs/run_card.json says what pairs.jsonl was made from: data with sha256, settings, rows by domain and source, seconds.
 """
 
 import argparse
@@ -12,23 +14,28 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from tqdm import tqdm
 
 from agents.datasets import DatasetError
 from agents.kg.trainable import Domain
 from agents.llm import EngineUnavailableError, load_language_model
-from agents.settings import SettingsError, load_settings
+from agents.settings import Settings, SettingsError, load_settings
+from evaluation.signature import settings_hash
 from mock_api import GraphError
 from models.manifest import UnknownModelError, WeightsMissingError
 from training.api_pairs.execution import bench_of
-from training.api_pairs.given import bank_pairs, real_pairs
-from training.api_pairs.graph import SHARED, GraphFolderError, opened
+from training.api_pairs.given import bank_pairs, bank_version, real_pairs
+from training.api_pairs.graph import SHARED, GraphFolderError, graph_files, opened
 from training.api_pairs.groups import company_names
 from training.api_pairs.pairs import SOURCES, Pair, normalised, read_pairs
 from training.api_pairs.rephrase import rephrased
 from training.api_pairs.sampling import NothingSampledError, Sampler
 from training.api_pairs.shape_files import ShapeError
+from training.api_pairs.wording import FOLDER as SHAPES
+from training.data_files import check_data_file
+from training.run_card import card_folder, file_hash, run_card, write_card
 
 QUESTIONS = SHARED / "kg_questions_split0.jsonl"
 _FAULTS = (DatasetError, GraphError, GraphFolderError, NothingSampledError, ShapeError, SettingsError, OSError)
@@ -73,16 +80,55 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     started = time.monotonic()
+    folder = card_folder(options.out)
     if options.out.exists() and not options.resume:
         raise OtherRunError(f"{options.out} is there already: give --resume to go on with it, or remove it")
+    if not options.no_real:
+        check_data_file(options.questions, "--questions names the file, --no-real leaves the real questions out")
+    preset = _rewording_preset(options.rephrase)
     pairs = _made(options)
     done = _kept(options.out, pairs) if options.resume else []
     finished = {pair.key for pair in done}
     missing = [pair for pair in pairs if pair.key not in finished]
-    _append(options.out, tqdm(_worded(missing, options), total=len(missing), disable=options.quiet, unit="pair"))
-    print(_table(read_pairs(options.out) if pairs else []))
-    print(f"wrote {options.out} in {time.monotonic() - started:.0f} s")
+    _append(options.out, tqdm(_worded(missing, preset), total=len(missing), disable=options.quiet, unit="pair"))
+    written = read_pairs(options.out) if pairs else []
+    metrics = _metrics(options.out, written) | {"kept_on_resume": len(done)}
+    card = write_card(folder, run_card(_data(options), _chosen(options, preset), time.monotonic() - started, metrics))
+    print(_table(written))
+    print(f"wrote {options.out} and {card} in {time.monotonic() - started:.0f} s")
     return 0
+
+
+def _data(options: argparse.Namespace) -> dict[str, Path]:
+    """All files that the rows depend on, besides the bank."""
+    files = graph_files(options.graph)
+    files |= {f"shapes {path.name}": path for path in sorted(SHAPES.glob("*.toml"))}
+    return files if options.no_real else {"questions": options.questions, **files}
+
+
+def _rewording_preset(name: str | None) -> Settings | None:
+    """The preset whose model rewords, the model's weights being there; None: nothing is reworded."""
+    if name is None:
+        return None
+    preset = load_settings(name)
+    load_language_model(preset.language_model).check_weights()
+    return preset
+
+
+def _chosen(options: argparse.Namespace, preset: Settings | None) -> dict[str, Any]:
+    """The settings of the run card."""
+    return {
+        **{name: getattr(options, name) for name in ("count", "seed", "no_real", "house_style")},
+        "rephrase": f"{preset.name}@{settings_hash(preset)}" if preset else None,
+        "bank": bank_version(),
+    }
+
+
+def _metrics(path: Path, pairs: Sequence[Pair]) -> dict[str, Any]:
+    """How many rows of each domain and source the file holds, and its hash."""
+    counts = Counter((pair.domain, pair.source) for pair in pairs)
+    domains = {domain.value: {source: counts[domain, source] for source in SOURCES} for domain in Domain}
+    return {"rows": len(pairs), "domains": domains, "sha256": file_hash(path)}
 
 
 def _made(options: argparse.Namespace) -> list[Pair]:
@@ -115,14 +161,14 @@ def _kept(path: Path, pairs: Sequence[Pair]) -> list[Pair]:
     return done
 
 
-def _worded(pairs: Sequence[Pair], options: argparse.Namespace) -> Iterator[Pair]:
+def _worded(pairs: Sequence[Pair], preset: Settings | None) -> Iterator[Pair]:
     """The pairs, sampled ones in the language model's words where that is wanted and comes out well."""
-    if not options.rephrase:
+    if preset is None:
         yield from pairs
         return
     yield from (pair for pair in pairs if pair.source in {"real", "bank"})
     sampled = [pair for pair in pairs if pair.source not in {"real", "bank"}]
-    model = load_language_model(load_settings(options.rephrase).language_model)
+    model = load_language_model(preset.language_model)
     try:
         model.warm_up()
         taken = {pair.key for pair in pairs}

@@ -1,17 +1,18 @@
 """Questions that were labelled by hand: the real ones with their gold calls, and the bank of the writer's examples."""
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import Random
 
-from agents.datasets import DatasetError, Record, read_records
-from agents.kg.trainable import Domain, KgQueryError, Task, load_bank, parse
+from agents.datasets import Record, read_records
+from agents.kg.trainable import Task, load_bank
 from agents.queries import parse_query_time
 from training.api_pairs.execution import Bench
 from training.api_pairs.groups import CompanyNames, groups_of
 from training.api_pairs.house_style import house_style
-from training.api_pairs.pairs import Pair
+from training.api_pairs.pairs import REAL, Pair, QuestionRow, program_of, row_of
 from training.api_pairs.sampling import written_time
 from training.api_pairs.scenes.base import asking_time
 
@@ -60,6 +61,13 @@ def _plain(values: object) -> list[str]:
     return [f"{values:g}" if isinstance(values, int | float) else str(values).casefold()]
 
 
+def bank_version() -> str:
+    """How many examples the bank has, and 12 hexadecimal digits that change with any of them: ``120@0f...``."""
+    bank = load_bank()
+    plain = "".join(f"{example.domain}\0{example.question}\0{example.calls}\0" for example in bank)
+    return f"{len(bank)}@{hashlib.sha256(plain.encode()).hexdigest()[:12]}"
+
+
 def bank_pairs(bench: Bench, graphs: int, seed: int, names: CompanyNames) -> list[Pair]:
     """The handwritten examples, executed in the first graph that answers them."""
     rng = Random(seed)  # noqa: S311 - chance that can be repeated
@@ -78,25 +86,19 @@ def bank_pairs(bench: Bench, graphs: int, seed: int, names: CompanyNames) -> lis
 
 
 def _real(record: Record, names: CompanyNames) -> Pair:
-    row = record.data
-    try:
-        domain = Domain(row["domain"])
-        program = parse("\n".join(row["calls"]), domain)
-        frame_entities = row.get("frame", {}).get("entities") or []
-        return Pair(
-            query=row["query"],
-            query_time=row["query_time"],
-            domain=domain,
-            program=program,
-            source="real",
-            groups=groups_of(domain, program, names) or tuple(map(str, frame_entities)) or (row["query"],),
-            answer=row.get("answer"),
-            alt_ans=tuple(map(str, row.get("alt_ans") or ())),
-        )
-    except KgQueryError as error:
-        raise DatasetError(f"{record.place}: the calls cannot be read: {error}") from None
-    except (KeyError, TypeError, ValueError) as error:
-        raise DatasetError(f"{record.place}: no labelled question: {type(error).__name__}: {error}") from None
+    row = row_of(record, QuestionRow)
+    program = program_of(record, row)
+    frame_entities = (record.data.get("frame") or {}).get("entities") or []
+    return Pair(
+        query=row.query,
+        query_time=row.query_time,
+        domain=row.domain,
+        program=program,
+        source=REAL,
+        groups=groups_of(row.domain, program, names) or tuple(map(str, frame_entities)) or (row.query,),
+        answer=record.data.get("answer"),
+        alt_ans=tuple(map(str, record.data.get("alt_ans") or ())),
+    )
 
 
 def _executed(pairs: Sequence[Pair], bench: Bench, graphs: int) -> list[Pair]:

@@ -165,6 +165,16 @@ def _speakable(name: str) -> bool:
     return 1 < len(name) <= 60 and any(c.isalnum() for c in name) and not any(c in name for c in '{}[]"\n')
 
 
+def graph_files(folders: Sequence[Path]) -> dict[str, Path]:
+    """The files of the graphs that `opened` gives, each under the number of its graph and its name there."""
+    packed = not folders and PACKED_GRAPH.is_file()
+    found = {f"graph 1 {PACKED_GRAPH.name}": PACKED_GRAPH} if packed else {}
+    for number, folder in enumerate(folders or [OWN_GRAPH], start=1 + packed):
+        tables = sorted(path for path in folder.glob("*/*") if path.is_file())
+        found |= {f"graph {number} {path.relative_to(folder).as_posix()}": path for path in tables}
+    return found
+
+
 @contextmanager
 def opened(folders: Sequence[Path]) -> Iterator[list[Graph]]:
     """The graphs of some folders; of none, those at hand: the packed real one, where it is, and the project's own.

@@ -3,11 +3,13 @@
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
 
 from agents.contracts import Fact
-from agents.datasets import DatasetError, read_records
-from agents.kg.trainable import Domain, Program, Value, parse, render
+from agents.datasets import DatasetError, Record, read_records
+from agents.kg.trainable import Domain, KgQueryError, Program, Value, parse, render
 
 REAL = "real"
 """`source` of labelled real questions."""
@@ -74,31 +76,82 @@ def normalised(question: str) -> str:
     return " ".join(re.findall(r"\w+", question.casefold()))
 
 
+class QuestionRow(BaseModel):
+    """What every line of a question with calls has; other fields are left alone."""
+
+    query: str
+    query_time: str
+    domain: Domain
+    calls: list[str]
+
+
+class _FactRow(BaseModel):
+    text: str
+    source: str
+
+
+class _PairRow(QuestionRow):
+    source: str
+    groups: list[str]
+    facts: list[_FactRow]
+    direct_answer: str | None
+    values: list[Any]
+    answer: str | None
+    alt_ans: list[str]
+    rephrased_from: str | None = None
+
+
+_Row = TypeVar("_Row", bound=QuestionRow)
+
+
+def row_of(record: Record, form: type[_Row]) -> _Row:
+    """The fields of a line.
+
+    Raises:
+        DatasetError: one is missing or of another type; the message names file, line and field.
+    """
+    try:
+        return form.model_validate(record.data)
+    except ValidationError as error:
+        fault = error.errors(include_url=False)[0]
+        name = ".".join(map(str, fault["loc"]))
+        raise DatasetError(f'{record.place}: field "{name}": {fault["msg"]}') from None
+
+
+def program_of(record: Record, row: QuestionRow) -> Program:
+    """The program that the calls of a line are.
+
+    Raises:
+        DatasetError: they cannot be read.
+    """
+    try:
+        return parse("\n".join(row.calls), row.domain)
+    except KgQueryError as error:
+        raise DatasetError(f'{record.place}: field "calls": {error}') from None
+
+
 def read_pairs(path: Path) -> list[Pair]:
     """Read a file that `to_row` wrote.
 
     Raises:
-        DatasetError: a line cannot be read, or is no pair.
+        DatasetError: a line cannot be read, or is no pair; the message names file, line and field.
     """
-    found = []
-    for place, row in read_records(path):
-        try:
-            domain = Domain(row["domain"])
-            pair = Pair(
-                query=row["query"],
-                query_time=row["query_time"],
-                domain=domain,
-                program=parse("\n".join(row["calls"]), domain),
-                source=row["source"],
-                groups=tuple(row["groups"]),
-                facts=tuple(Fact(fact["text"], fact["source"]) for fact in row["facts"]),
-                direct_answer=row["direct_answer"],
-                values=tuple(row["values"]),
-                answer=row["answer"],
-                alt_ans=tuple(row["alt_ans"]),
-                rephrased_from=row.get("rephrased_from"),
-            )
-        except (KeyError, TypeError, ValueError) as error:
-            raise DatasetError(f"{place}: no question/call pair: {type(error).__name__}: {error}") from None
-        found.append(pair)
-    return found
+    return [_pair(record) for record in read_records(path)]
+
+
+def _pair(record: Record) -> Pair:
+    row = row_of(record, _PairRow)
+    return Pair(
+        query=row.query,
+        query_time=row.query_time,
+        domain=row.domain,
+        program=program_of(record, row),
+        source=row.source,
+        groups=tuple(row.groups),
+        facts=tuple(Fact(fact.text, fact.source) for fact in row.facts),
+        direct_answer=row.direct_answer,
+        values=tuple(row.values),
+        answer=row.answer,
+        alt_ans=tuple(row.alt_ans),
+        rephrased_from=row.rephrased_from,
+    )

@@ -1,10 +1,9 @@
 """Finished runs of local_evaluation.py as questions with judged answers."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from agents.answering import question_features
 from agents.contracts import (
@@ -21,8 +20,10 @@ from agents.contracts import (
 from agents.datasets import DatasetError, Record, read_records
 from agents.gates import gated_answer
 from agents.settings import ROUTE_CLASSES
+from evaluation.batches import golds_of
 from evaluation.judge import Claim, Judge, Verdict, judge_claims
-from evaluation.store import PREDICTIONS, RUN, TRACES
+from evaluation.row_faults import fault_of_place
+from evaluation.store import PREDICTIONS, TRACES, StoreError, read_run_file, row_key
 from evaluation.trim import official_trim
 from training.calibrate.expected_score import AskedQuestion, JudgedCandidate
 
@@ -47,8 +48,7 @@ class FinishedQuestion:
     @property
     def golds(self) -> tuple[str, ...]:
         """The official answer and its alternatives; empty where there is none."""
-        answer = self.record.get("answer")
-        return () if answer is None else (answer, *self.record.get("alt_ans", ()))
+        return golds_of(self.record)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,41 +68,33 @@ def read_run(folder: Path) -> FinishedRun:
     """
     try:
         # A question that was asked again has several rows; the last prediction counts, with the trace of its attempt.
-        predictions = {(row.key.interaction_id, row.key.occurrence): row for row in _rows(folder / PREDICTIONS)}
-        traces = {row.key: row.data for row in _rows(folder / TRACES)}
+        predictions = {row_key(row): row for row in _rows(folder / PREDICTIONS)}
+        traces = {(row_key(row), row["attempt"]): row for row in _rows(folder / TRACES)}
     except DatasetError as error:
         raise CalibrationError(f"{error}; a folder written by local_evaluation.py is expected") from None
-    questions = tuple(FinishedQuestion(row.data, traces[row.key]) for row in predictions.values() if row.key in traces)
+    questions = tuple(
+        FinishedQuestion(row, traces[key, row["attempt"]])
+        for key, row in predictions.items()
+        if (key, row["attempt"]) in traces
+    )
     if not any("candidates" in question.trace for question in questions):
         raise CalibrationError(f'{folder / TRACES}: no question has a trace with "candidates"; {_AGAIN}')
-    return FinishedRun(folder, _signature(folder / RUN), questions)
+    return FinishedRun(folder, _signature(folder), questions)
 
 
-class _Attempt(NamedTuple):
-    interaction_id: str
-    occurrence: int
-    attempt: int
+def _rows(path: Path) -> Iterator[Mapping[str, Any]]:
+    for place, row in read_records(path):
+        if fault := fault_of_place(row):
+            raise CalibrationError(f"{place}, {fault}; {_AGAIN}")
+        yield row
 
 
-class _Row(NamedTuple):
-    key: _Attempt
-    data: Mapping[str, Any]
-
-
-def _rows(path: Path) -> Iterator[_Row]:
-    for record in read_records(path):
-        for name, kind in (("interaction_id", str), ("occurrence", int), ("attempt", int)):
-            if not isinstance(record.data.get(name), kind):
-                raise CalibrationError(f'{record.place}, field "{name}" is missing; {_AGAIN}')
-        yield _Row(_Attempt(*(record.data[name] for name in _Attempt._fields)), record.data)
-
-
-def _signature(path: Path) -> Mapping[str, Any]:
+def _signature(folder: Path) -> Mapping[str, Any]:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))["signature"]
-    except (OSError, ValueError, KeyError, TypeError):
+        signature: Mapping[str, Any] = read_run_file(folder).get("signature", {})
+    except StoreError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return signature
 
 
 def read_routes(path: Path) -> dict[str, Route]:

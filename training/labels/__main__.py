@@ -33,7 +33,7 @@ from training.labels.basic_answers import BasicAnswers, LabelError, basic_answer
 from training.labels.branches import Branch, Labelled, label
 from training.labels.in_context import ContextCheck, RulesContextCheck
 from training.labels.model_check import ModelContextCheck, open_model_check
-from training.run_card import run_card, write_card
+from training.run_card import card_folder, run_card, write_card
 
 _WRONG = (
     CalibrationError, DatasetError, EngineUnavailableError, JudgeUnavailableError, LabelError, SettingsError,
@@ -60,9 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _label(options: argparse.Namespace) -> None:
     began = time.monotonic()
-    folder = options.out.with_suffix("")
-    if folder == options.out:
-        raise DatasetError(f"--out {options.out}: a name such as {options.out}.jsonl, for {folder}/ gets the run card")
+    folder = card_folder(options.out)
     judge = make_judge(options.judge)
     basics = basic_answers(options.run, options.questions)
     check: ContextCheck = RulesContextCheck()
@@ -76,7 +74,6 @@ def _label(options: argparse.Namespace) -> None:
     data = {f"{run.name} {name}": run / name for run in options.run for name in (PREDICTIONS, TRACES)}
     data |= {"questions": options.questions} if options.questions else {}
     settings = {"judge": f"{judge.name}@{judge.version}", "context_check": check.name}
-    folder.mkdir(parents=True, exist_ok=True)
     card = write_card(folder, run_card(data, settings, time.monotonic() - began, figures))
     print("\n".join(table(figures)))
     print(f"wrote {options.out} and {card}")

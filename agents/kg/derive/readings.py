@@ -113,7 +113,7 @@ def differing(readings: Sequence[Reading]) -> list[str] | None:
         for place, pair in enumerate(_padded(first.call, reading.call))
         if pair[0] != pair[1]
     }
-    if len(readings) < 2 or len(places) != 1:
+    if len(places) != 1:
         return None
     for reading in readings:
         if (reading.call.table, reading.key, reading.conditions) != (first.call.table, first.key, first.conditions):

@@ -75,9 +75,9 @@ class Contents:
                 continue
             if not isinstance(name, Text) or key is not None:
                 raise self.wrong("sort takes conditions or None, then one key, with - for descending", name.position)
-            if self._table.column(name.text) is None and self._take_year(name):
+            if self._take_year(name):
                 continue
-            bare = name.text.lstrip("-–−").strip()
+            bare = name.text.lstrip("-–—−").strip()
             key, descending = self.key(replace(name, text=bare)), bare != name.text
         return key, descending
 
@@ -128,8 +128,6 @@ class Contents:
 
     def _comparison(self, item: Comparison) -> None:
         """A condition such as `year >= 2012`, or an argument by its name such as `person="x"`."""
-        if not isinstance(item.left, Text):
-            raise self.wrong("a key must stand before the comparison", item.position)
         places = {fold(parameter.name): index for index, parameter in enumerate(self._table.parameters)}
         place = places.get(fold(item.left.text)) if item.operator == "=" else None
         if place is not None and all(name is None for name in self._names[place : place + 1]):

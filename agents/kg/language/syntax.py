@@ -42,9 +42,9 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """`year >= 2012`."""
+    """`year >= 2012`; a star stands before commas and closing brackets only, so not on the left."""
 
-    left: Text | Star
+    left: Text
     operator: str
     right: Text | Star
     position: int

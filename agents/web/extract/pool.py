@@ -7,12 +7,16 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 from agents.deadline import Deadline
-from agents.settings import ExtractSettings
+from agents.settings import OVERRIDES_VARIABLE, ExtractSettings
 from agents.web.extract import load_extractor
 from agents.web.extract.process import PageTimeoutError, WorkerDiedError, WorkerProcess
 
 START_SECONDS = 20.0
 """How long a worker may take to start, on a busy machine; it takes about half a second on a quiet one."""
+
+
+class ExtractionUnavailableError(RuntimeError):
+    """The extraction workers cannot start here; the message says how to do without them."""
 
 
 @dataclass(frozen=True)
@@ -41,25 +45,35 @@ class ExtractionPool:
         """Start the workers and wait until they are ready.
 
         Raises:
-            PageTimeoutError: a worker was not ready in time; none is left running.
-            WorkerDiedError: a worker ended, the message holds its last line; none is left running.
+            ExtractionUnavailableError: a worker could not be started, ended or was not ready in time; none is left
+                running.
         """
         if self._settings.workers:
             self._started()
 
     def _started(self) -> ThreadPoolExecutor:
         if self._threads is None:
-            with ExitStack() as on_failure:
-                workers = []
-                for _ in range(self._settings.workers):
-                    workers.append(WorkerProcess(self._settings))
-                    on_failure.callback(workers[-1].close)
-                for worker in workers:
-                    worker.wait_ready(Deadline(START_SECONDS))
-                on_failure.pop_all()
-            self._idle.extend(workers)
+            try:
+                self._idle.extend(self._new_workers())
+            except (OSError, WorkerDiedError) as error:  # a worker that is not ready in time is an OSError too
+                raise ExtractionUnavailableError(
+                    f"the processes that read pages cannot start ({error}): web.extract.workers=0 (with --set, or in "
+                    f"{OVERRIDES_VARIABLE}) reads pages without them, but then nothing can stop a page that hangs"
+                ) from error
             self._threads = ThreadPoolExecutor(self._settings.workers, thread_name_prefix="extract")
         return self._threads
+
+    def _new_workers(self) -> list[WorkerProcess]:
+        """All workers, ready; where one fails, the others are ended."""
+        with ExitStack() as on_failure:
+            workers = []
+            for _ in range(self._settings.workers):
+                workers.append(WorkerProcess(self._settings))
+                on_failure.callback(workers[-1].close)
+            for worker in workers:
+                worker.wait_ready(Deadline(START_SECONDS))
+            on_failure.pop_all()
+        return workers
 
     def close(self) -> None:
         """End the workers; safe to call twice."""

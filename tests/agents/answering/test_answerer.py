@@ -33,6 +33,7 @@ def test_a_batch_is_one_call_with_the_settings_of_the_preset() -> None:
     for request, query, context in zip(requests, QUERIES, ("context a", "context b", "context c"), strict=True):
         assert (request.adapter, request.max_tokens) == ("web_answerer", 9)
         assert (request.temperature, request.top_p) == (0.5, 0.9)
+        assert request.with_log_probability, "gates and P(correct) read it"
         assert query.text in request.messages[1].content
         assert context in request.messages[1].content
 

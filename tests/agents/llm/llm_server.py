@@ -4,6 +4,7 @@ import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
@@ -25,6 +26,8 @@ def serve(engine: LanguageModel, models: dict[str, str | None]) -> Iterator[str]
             generation = engine.generate([_as_request(body, models[body["model"]])], Deadline(60))[0]
         if generation.finish_reason == "error":
             return Response(json.dumps({"error": {"message": generation.error}}), 400)
+        if not body.get("logprobs"):
+            generation = replace(generation, mean_log_probability=None)
         return Response(json.dumps(_as_body(generation, chat="messages" in body)), content_type="application/json")
 
     with HTTPServer(threaded=True) as server:

@@ -2,6 +2,7 @@
 
 import math
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -91,7 +92,7 @@ def test_generation_ends_before_a_stop_string(engine: LanguageModel) -> None:
 
 
 def test_log_probability_is_a_mean_over_tokens(engine: LanguageModel) -> None:
-    generation = alone(engine, ask("Is it a fox?"))
+    generation = alone(engine, replace(ask("Is it a fox?"), with_log_probability=True))
     assert generation.mean_log_probability is not None
     assert -30 < generation.mean_log_probability <= 0
     assert math.isfinite(generation.mean_log_probability)

@@ -1,5 +1,6 @@
 import asyncio
 import json
+import logging
 import socket
 import threading
 import time
@@ -15,7 +16,7 @@ from agents.llm import EngineUnavailableError, GenerationRequest, LanguageModelD
 from agents.llm.openai_engine import OpenAILanguageModel
 from agents.settings import OpenAIEngine
 
-CHAT = "/v1/chat/completions"
+CHAT, RAW = "/v1/chat/completions", "/v1/completions"
 
 
 @pytest.fixture
@@ -41,8 +42,16 @@ def ask(text: str = "who?", **rest: Any) -> GenerationRequest:
     return GenerationRequest(messages=(Message("user", text),), **rest)
 
 
+def raw(text: str = "who?", **rest: Any) -> GenerationRequest:
+    return GenerationRequest(prompt=text, **rest)
+
+
 def said(text: str) -> Response:
     return Response(json.dumps({"choices": [{"message": {"content": text}, "finish_reason": "stop"}]}))
+
+
+def warnings_of(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
 
 
 def free_port() -> int:
@@ -72,9 +81,111 @@ def test_the_request_on_the_wire(server: HTTPServer, monkeypatch: pytest.MonkeyP
         "temperature": 0.5,
         "top_p": 0.9,
         "stop": ["\n"],
-        "logprobs": True,
         "structured_outputs": {"grammar": "start: /a/"},
     }
+
+
+@pytest.mark.parametrize(
+    ("wanted", "path", "sent"),
+    [(ask(with_log_probability=True), CHAT, True), (raw(with_log_probability=True), RAW, 1), (raw(), RAW, None)],
+)
+def test_log_probabilities_are_asked_for_where_somebody_reads_them(
+    server: HTTPServer, wanted: GenerationRequest, path: str, sent: object
+) -> None:
+    seen: list[Any] = []
+
+    def answer(request: Request) -> Response:
+        seen.append(request.get_json().get("logprobs"))
+        return said("ok")
+
+    server.expect_request(path).respond_with_handler(answer)
+    assert at(server).generate([wanted], Deadline(5))[0].text == "ok"
+    assert seen == [sent]
+
+
+REFUSALS = {
+    400: '{"error": {"message": "logprobs is not supported", "param": "logprobs"}}',
+    403: '{"error": {"message": "You are not allowed to request logprobs from this model."}}',
+    422: '{"detail": [{"loc": ["body", "logprobs"], "msg": "Extra inputs are not permitted"}]}',
+    500: "ValueError: log-probabilities need logits_all=True",
+}
+
+
+def refuse_log_probabilities(server: HTTPServer, status: int) -> list[bool]:
+    """The server answers only who does not ask for them; gives a list that tells who did, one by one."""
+    asked: list[bool] = []
+
+    def answer(request: Request) -> Response:
+        asked.append("logprobs" in request.get_json())
+        return Response(REFUSALS[status], status) if asked[-1] else said("Paris")
+
+    server.expect_request(CHAT).respond_with_handler(answer)
+    server.expect_request(RAW).respond_with_handler(answer)
+    return asked
+
+
+@pytest.mark.parametrize("status", REFUSALS)
+@pytest.mark.parametrize("form", [ask, raw])
+def test_a_server_that_refuses_log_probabilities_answers_without_and_is_not_asked_again(
+    server: HTTPServer, caplog: pytest.LogCaptureFixture, status: int, form: Callable[..., GenerationRequest]
+) -> None:
+    asked = refuse_log_probabilities(server, status)
+    model = at(server, concurrency=1)
+    generations = model.generate([form(with_log_probability=True)] * 3, Deadline(20))
+    generations += model.generate([form(with_log_probability=True)], Deadline(20))
+    assert {(one.text, one.finish_reason, one.mean_log_probability) for one in generations} == {("Paris", "stop", None)}
+    assert asked == [True, False, False, False, False]
+    (warning,) = warnings_of(caplog)
+    assert f"{server.url_for('/v1')} refuses requests for log-probabilities (status {status}: " in warning
+    assert "not available" in warning
+
+
+def test_requests_that_are_refused_at_a_time_are_all_answered_with_one_warning(
+    server: HTTPServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    together = threading.Barrier(4)
+
+    def answer(request: Request) -> Response:
+        if "logprobs" in request.get_json():
+            together.wait(10)
+            return Response(REFUSALS[400], 400)
+        return said("Paris")
+
+    server.expect_request(CHAT).respond_with_handler(answer)
+    generations = at(server, concurrency=4).generate([ask(with_log_probability=True)] * 4, Deadline(20))
+    assert [generation.text for generation in generations] == ["Paris"] * 4
+    assert len(warnings_of(caplog)) == 1
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_a_refusal_of_something_else_is_not_taken_for_one_of_log_probabilities(
+    server: HTTPServer, caplog: pytest.LogCaptureFixture, wanted: bool
+) -> None:
+    told = "the prompt is too long" if wanted else "no logprobs here, whoever asked for them"
+    server.expect_request(CHAT).respond_with_data(told, status=400)
+    (generation,) = at(server).generate([ask(with_log_probability=wanted)], Deadline(10))
+    assert f"status 400: {told}" in (generation.error or "")
+    assert len(server.log) == 1
+    assert not warnings_of(caplog)
+
+
+def test_a_server_that_quotes_the_request_in_its_refusal_keeps_its_log_probabilities(
+    server: HTTPServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    """That refusal names them too, but without them it stands: nothing is remembered."""
+    seen: list[Any] = []
+
+    def answer(request: Request) -> Response:
+        seen.append(request.get_json())
+        return said("ok") if len(seen) > 2 else Response(f"too long: {request.get_data(as_text=True)}", 400)
+
+    server.expect_request(CHAT).respond_with_handler(answer)
+    model = at(server)
+    (refused,), (answered,) = (model.generate([ask(with_log_probability=True)], Deadline(10)) for _ in range(2))
+    assert "status 400: too long" in (refused.error or "")
+    assert answered.text == "ok"
+    assert ["logprobs" in body for body in seen] == [True, False, True]
+    assert not warnings_of(caplog)
 
 
 def test_the_environment_overrides_the_address(server: HTTPServer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,6 +44,8 @@ BOTH_CALENDARS = [
     ("first quarter of 2024", "2024-01-01 to 2024-03-31"),
     ("2023 q2", "2023-04-01 to 2023-06-30"),
     ("the 1990s", "1990-01-01 to 1999-12-31"),
+    ("the 1990's", "1990-01-01 to 1999-12-31"),
+    ("2023's", "2023-01-01 to 2023-12-31"),
     # written out in part: the latest that is not wholly in the future
     ("feb", "2024-02-01 to 2024-02-29"),
     ("in march", "2023-03-01 to 2023-03-31"),

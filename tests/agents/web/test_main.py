@@ -98,6 +98,18 @@ def test_missing_weights_are_an_error_before_anything_is_written(
     assert load_settings("cpu").dense_encoder is not None
 
 
+@pytest.mark.usefixtures("without_weights")
+def test_workers_that_cannot_start_are_an_error_in_a_line(
+    dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("agents.web.extract.process._COMMAND", "import no_such_parser")
+    assert run("context", "--dataset", dataset, "--preset", "cpu", "--out", tmp_path / "out.jsonl") == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("error: the processes that read pages cannot start (")
+    assert "No module named 'no_such_parser'): web.extract.workers=0" in line
+    assert not (tmp_path / "out.jsonl").exists()
+
+
 @pytest.mark.parametrize("limit", ["-1", "0", "some"])
 def test_a_limit_must_be_positive(dataset: Path, limit: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:

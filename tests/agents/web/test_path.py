@@ -114,6 +114,36 @@ def test_unscored_passages_are_reported() -> None:
     assert found.events == ("reranking stopped at the clock: 0 of 1 passages were scored",)
 
 
+MORTAL_WORKER = """
+import os, sys
+from agents.web.extract import worker
+
+def read_frame(stream, read=worker.read_frame):
+    frame = read(stream)
+    return os._exit(3) if frame is not None and b"the deadly page" in frame else frame
+
+worker.read_frame = read_frame
+worker.main(sys.stdin.buffer, sys.stdout.buffer)
+"""
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_page_on_which_the_worker_dies_costs_its_own_question_only(
+    monkeypatch: pytest.MonkeyPatch, workers: int
+) -> None:
+    monkeypatch.setattr("agents.web.extract.process._COMMAND", MORTAL_WORKER)
+    topics = {"comet": 1910, "dodo": 1598, "moa": 1769}
+    queries = [query(f"when was the {one} seen", page(ARTICLE.format(one, year), 0)) for one, year in topics.items()]
+    queries.insert(1, query("when was the quagga seen", page("<p>the deadly page</p>", 0)))
+    with web_path(settings(extract={"workers": workers})) as path:
+        for _ in range(2):  # the worker is replaced, so the next batch fares alike
+            found = path.prepare(queries, clock())
+            assert [each.pages_read for each in found] == [1, 0, 1, 1]
+            assert all(str(year) in found[at].context for at, year in zip((0, 2, 3), topics.values(), strict=True))
+            (event,) = found[1].events
+            assert event.endswith("was dropped: the extraction worker ended with status 3")
+
+
 MANY = (
     "<main>"
     + "".join(f"<p>The comet number {n} was seen by {n} people in {n + 1000}.</p>" for n in range(60))

@@ -93,6 +93,20 @@ def test_everything_as_json(tmp_path: Path) -> None:
     assert len(found["flips"]) == 5
 
 
+def test_a_folder_in_the_place_of_the_json_is_told_before_anything_else(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*two_runs(tmp_path), "--out", str(tmp_path)]) == 2
+    told = capsys.readouterr()
+    assert (told.out, told.err) == ("", f"error: {tmp_path}: cannot be written: it is a folder\n")
+
+
+def test_help_has_no_doubled_percent_sign(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main(["--help"])
+    assert "95 % intervals" in " ".join(capsys.readouterr().out.split())
+
+
 def test_only_common_questions_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_run(tmp_path / "a", [record(number, "correct") for number in range(4)])
     others = [record(2, "missing"), record(3, "missing", query="another question of the same id"), record(9, "missing")]
@@ -117,7 +131,11 @@ def test_a_slice_by_any_field(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert main([first, second, "--by", "batch_size"]) == 0
     assert "score by batch_size" in capsys.readouterr().out
     assert main([first, second, "--by", "colour"]) == 2
-    assert capsys.readouterr().err == "error: --by colour: no common question has that field\n"
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.startswith("error: --by colour: no common question has that field; fields with one value: answer, ")
+    assert "domain, " in told.err
+    assert "gates" not in told.err
 
 
 @pytest.mark.parametrize("field", ["alt_ans", "gates"])
@@ -146,6 +164,29 @@ def test_nothing_scored_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFi
     assert "No question is scored in both runs" in out
     assert "A: nothing scored, 1 unscored" in out
     assert "interval" not in out
+
+
+def test_a_slice_of_which_nothing_is_scored_has_dashes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in "ab":
+        write_run(tmp_path / name, [record(0, "correct"), record(1, "unscored")])
+    folders, target = [str(tmp_path / "a"), str(tmp_path / "b")], tmp_path / "comparison.json"
+    assert main([*folders, "--by", "domain", "--out", str(target)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    movie, music = (next(line for line in lines if line.startswith(f"  {label}")) for label in ("movie", "music"))
+    assert music.split() == ["music", "-", "-", "-", "-", "-", "n", "0"]
+    assert movie.index("n 1") == music.index("n 0")
+    assert json.loads(target.read_text(encoding="utf-8"))["slices"]["domain"]["music"] == {"n": 0}
+
+
+def test_a_field_of_unscored_questions_only_is_a_field(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in "ab":
+        write_run(tmp_path / name, [record(0, "unscored"), record(1, "correct", domain=None)])
+    folders = [str(tmp_path / "a"), str(tmp_path / "b")]
+    assert main([*folders, "--by", "domain"]) == 0
+    assert "  (none) " in capsys.readouterr().out
+    write_run(tmp_path / "c", [record(0, "unscored")])
+    assert main([folders[0], str(tmp_path / "c"), "--by", "domain"]) == 0
+    assert "No question is scored in both runs" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("wrong", ["none", "empty"])

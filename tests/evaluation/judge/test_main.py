@@ -99,6 +99,24 @@ def test_human_verdicts_know_right_and_wrong_alone(tmp_path: Path, capsys: pytes
     assert "missing counts as incorrect" in out
 
 
+def test_groups_by_a_field_that_no_row_has(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_rows(tmp_path / "in.jsonl", [{**row, "alt_ans": []} for row in JUDGED])
+    assert main(["--in", str(tmp_path / "in.jsonl"), "--by", "alt_ans"]) == 2
+    told = "ground_truth, judgement, kept, prediction, query, question_type"
+    assert capsys.readouterr().err == (
+        f"error: --by alt_ans: no row has that field; fields with one value: answer, {told}\n"
+    )
+
+
+def test_a_folder_in_the_place_of_the_output_is_told_before_a_model_is_paid(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evaluation.judge.__main__.judge_from", lambda *_, **__: pytest.fail("a judge was made"))
+    write_rows(tmp_path / "in.jsonl", ROWS)
+    assert main(["--in", str(tmp_path / "in.jsonl"), "--out", str(tmp_path)]) == 2
+    assert capsys.readouterr().err == f"error: {tmp_path}: cannot be written: it is a folder\n"
+
+
 def test_what_cannot_be_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = tmp_path / "in.jsonl"
     write_rows(source, ROWS)

@@ -137,14 +137,14 @@ def test_the_agent_sees_the_evaluators_environment(
 
 def test_a_slow_batch_is_an_error(tree: Path, checked: Checked, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evaluation.preflight.agent.SECONDS_PER_QUERY", 0.05)
-    monkeypatch.setattr("evaluation.preflight.agent.START_SECONDS", 30.0)
+    monkeypatch.setattr("evaluation.preflight.agent.STARTUP_SECONDS", 30.0)
     report = ask(tree, checked, "import time; time.sleep(0.3); return ['x'] * n")
     assert "ends the whole submission" in problems(report)
 
 
 def test_an_agent_that_hangs_is_killed(tree: Path, checked: Checked, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evaluation.preflight.agent.SECONDS_PER_QUERY", 0.0)
-    monkeypatch.setattr("evaluation.preflight.agent.START_SECONDS", 1.0)
+    monkeypatch.setattr("evaluation.preflight.agent.STARTUP_SECONDS", 1.0)
     assert "not ready within 1 seconds" in problems(ask(tree, checked, "import time; time.sleep(60)"))
 
 

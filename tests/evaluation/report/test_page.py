@@ -107,6 +107,14 @@ def test_nothing_scored_is_no_score_of_0(tmp_path: Path) -> None:
     headline = text.partition("By slice")[0]
     assert "nothing scored" in headline
     assert "+0.000" not in headline
+    assert "right 0%" not in headline, "no bar of nothing either"
+
+
+def test_a_slice_without_a_scored_question_has_dashes(tmp_path: Path) -> None:
+    rows = [record(0, domain="movie"), record(1, "unscored", domain="music")]
+    text = " ".join(Parsed(page_of(tmp_path, records=rows)).text.partition("By slice")[2].split())
+    assert "music0–––" in text
+    assert "+0.000" not in text
 
 
 def test_the_intervals_are_those_of_the_results(tmp_path: Path) -> None:
@@ -152,14 +160,16 @@ def test_a_long_run_says_what_it_leaves_out(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder, out = write_run(tmp_path / "run"), tmp_path / "other.html"
+    folder, out = write_run(tmp_path / "run"), tmp_path / "new/folder/other.html"
     assert main([str(folder), "--out", str(out)]) == 0
     assert capsys.readouterr().out == f"{out}\n"
     assert out.is_file()
     assert not (folder / "report.html").exists()
     assert main([str(folder), "--out", str(tmp_path)]) == 2
+    assert capsys.readouterr().err == f"error: {tmp_path}: cannot be written: it is a folder\n"
     assert main([str(tmp_path / "nowhere")]) == 2
-    assert capsys.readouterr().err.count("error: ") == 2
+    assert capsys.readouterr().err.startswith("error: ")
+    assert not (tmp_path / "nowhere").exists()
 
 
 def test_questions_in_the_page_are_those_of_the_run(tmp_path: Path) -> None:

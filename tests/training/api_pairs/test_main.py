@@ -1,22 +1,26 @@
 """The command, run over the graph that ships with the project."""
 
+import hashlib
 import json
 import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from agents.kg.trainable import Domain, Task, parse, render
+from agents.kg.trainable import Domain, Task, load_bank, parse, render
 from agents.queries import parse_query_time
 from tests.training.api_pairs.conftest import QUESTIONS, make
 from training.api_pairs.__main__ import main
 from training.api_pairs.execution import bench_of
-from training.api_pairs.graph import OWN_GRAPH, Graph
+from training.api_pairs.given import bank_version
+from training.api_pairs.graph import OWN_GRAPH, Graph, graph_files
 from training.api_pairs.pairs import Pair, normalised
 from training.api_pairs.rephrase import texts_of
 from training.folds import Fold, is_tested, may_train
+from training.run_card import CARD_FILE
 
 JOBS = {"Director", "Producer", "Screenplay", "Original Music Composer"}
 SAID_OTHERWISE = JOBS | {"true", "0", "female", "W", "L", "Home", "Away", "today", "latest"}
@@ -105,6 +109,52 @@ def test_the_same_seed_gives_the_same_file_and_another_one_another(made_file: Pa
     assert set(other[-50:]).isdisjoint(made_file.read_text(encoding="utf-8").splitlines())
 
 
+def card_of(out: Path) -> dict[str, Any]:
+    card: dict[str, Any] = json.loads((out.with_suffix("") / CARD_FILE).read_text(encoding="utf-8"))
+    return card
+
+
+def test_a_run_card_says_what_the_rows_were_made_from(
+    made_file: Path, pairs: Sequence[Pair], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    card = card_of(made_file)
+    settings = card["settings"]
+    bank = settings.pop("bank")
+    assert settings == {"count": 130, "seed": 3, "no_real": False, "house_style": False, "rephrase": None}
+    assert card["data"]["questions"]["sha256"] == hashlib.sha256(QUESTIONS.read_bytes()).hexdigest()
+    films = (OWN_GRAPH / "movie" / "movie_db.json").read_bytes()
+    assert card["data"]["graph 1 movie/movie_db.json"]["sha256"] == hashlib.sha256(films).hexdigest()
+    assert "shapes movie.toml" in card["data"]
+    assert card["metrics"]["sha256"] == hashlib.sha256(made_file.read_bytes()).hexdigest()
+    assert card["metrics"]["rows"] == len(pairs)
+    counted = Counter((pair.domain.value, pair.source) for pair in pairs)
+    told = {(d, s): n for d, counts in card["metrics"]["domains"].items() for s, n in counts.items() if n}
+    assert told == counted
+    assert bank == bank_version()
+    monkeypatch.setattr("training.api_pairs.given.load_bank", lambda: load_bank()[1:])
+    assert bank_version() != bank
+
+
+def test_the_files_of_the_graphs_are_those_that_are_opened(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    own = graph_files([OWN_GRAPH])
+    assert set(own.values()) == {path for path in OWN_GRAPH.rglob("*") if path.is_file() and path.parent != OWN_GRAPH}
+    assert list(graph_files([OWN_GRAPH, OWN_GRAPH]))[-1].startswith("graph 2 ")
+    monkeypatch.setattr("training.api_pairs.graph.PACKED_GRAPH", tmp_path / "kg.tar.xz")
+    assert graph_files([]) == own
+    (tmp_path / "kg.tar.xz").write_bytes(b"")
+    both = graph_files([])
+    assert both.pop("graph 1 kg.tar.xz") == tmp_path / "kg.tar.xz"
+    assert both == {name.replace("graph 1", "graph 2"): path for name, path in own.items()}
+
+
+def test_a_name_without_an_ending_is_refused_before_anything_is_made(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert make(tmp_path / "pairs") == 1
+    assert "gets the run card" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
 def test_resuming_keeps_rows_and_adds_the_missing_ones(
     made_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -115,6 +165,9 @@ def test_resuming_keeps_rows_and_adds_the_missing_ones(
     assert "--resume" in capsys.readouterr().err
     assert make(out, "--resume") == 0
     assert out.read_bytes() == made_file.read_bytes()
+    resumed, whole = card_of(out), card_of(made_file)
+    assert (resumed["metrics"].pop("kept_on_resume"), whole["metrics"].pop("kept_on_resume")) == (40, 0)
+    assert all(resumed[part] == whole[part] for part in ("data", "settings", "metrics"))
     assert re.search(rf"^all .* {len(lines)}$", capsys.readouterr().out, re.MULTILINE)
     assert make(out, "--resume", "--seed", "9") == 1
     assert "other seed" in capsys.readouterr().err
@@ -132,8 +185,10 @@ def test_house_style_writes_labelled_calls_as_the_examples_do(tmp_path: Path) ->
     ("change", "message"),
     [
         (["--graph", "nowhere"], "no graph"),
-        (["--questions", "nowhere.jsonl"], "nowhere.jsonl"),
-        (["--rephrase", "no_such_preset"], "no_such_preset"),
+        (
+            ["--questions", "nowhere.jsonl"],
+            "nowhere.jsonl: there is no such file; --questions names the file, --no-real",
+        ),
     ],
 )
 def test_bad_input_is_told(change: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -141,6 +196,14 @@ def test_bad_input_is_told(change: list[str], message: str, tmp_path: Path, caps
     given |= {change[0]: change[1], "--count": "12"}
     assert main([text for pair in given.items() for text in pair] + ["--quiet"]) == 1
     assert message in capsys.readouterr().err
+
+
+def test_what_rewords_is_looked_at_before_anything_is_made(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("training.api_pairs.__main__.opened", lambda _: pytest.fail("pairs were made"))
+    assert make(tmp_path / "pairs.jsonl", "--rephrase", "no_such_preset") == 1
+    assert "no_such_preset" in capsys.readouterr().err
 
 
 def test_labels_that_cannot_be_read_are_told_with_their_line(

@@ -89,3 +89,16 @@ def test_faults_are_told_in_a_line(tmp_path: Path, capsys: pytest.CaptureFixture
         assert message in told
         assert told.count("\n") == 1
     assert not (tmp_path / "model.json").exists()
+
+
+def test_what_cannot_be_read_is_not_said_to_be_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path) -> str:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr("training.calibrate.__main__.file_hash", refuse)
+    run = answered_run(tmp_path / "run", 40, 1)
+    assert main([str(run), "--out", str(tmp_path / "model.json"), *QUICK]) == 2
+    told = capsys.readouterr().err
+    assert told == f"error: [Errno 13] Permission denied: '{run / 'predictions.jsonl'}'\n"

@@ -2,6 +2,7 @@
 
 import bz2
 import json
+from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,11 +10,12 @@ import pytest
 
 from agents.deadline import Deadline
 from agents.kg.__main__ import main
-from agents.kg.writing.cli import choose_adapter
+from agents.kg.writing.cli import choose_adapter, chosen_settings
 from agents.llm import Generation, GenerationRequest, scripted_engine
 from agents.llm.scripted_engine import ScriptedLanguageModel
-from agents.settings import ScriptedEngine
+from agents.settings import OVERRIDES_VARIABLE, ScriptedEngine
 
+NO_NAMES = "knowledge_graph.writer.names_from_question=[]"
 PRESET = """
 description = "answers from a script"
 batch_size = 2
@@ -110,6 +112,7 @@ def test_an_adapter_is_a_name_of_the_preset_a_folder_or_none(tmp_path: Path, mon
         (["--adapter", "none"], None, 2),
         (["--adapter", "tuned", "--examples", "none"], "tuned", 0),
         (["--adapter", "elsewhere"], "chosen", 2),
+        (["--set", "knowledge_graph.writer.examples=1"], "tuned", 1),
     ],
 )
 def test_base_and_tuned_are_asked_with_examples_and_without(
@@ -136,6 +139,14 @@ def test_base_and_tuned_are_asked_with_examples_and_without(
     assert (asked[0].prompt or "").count("Question:") == shown + 1
 
 
+def test_changes_of_the_command_line_win_over_those_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(OVERRIDES_VARIABLE, "batch_size = 3\nanswering.word_limit = 31")
+    settings = chosen_settings(Namespace(preset="cpu", set=["batch_size=5", NO_NAMES]))
+    assert (settings.batch_size, settings.answering.word_limit) == (5, 31)
+    assert settings.knowledge_graph
+    assert settings.knowledge_graph.writer.names_from_question == ()
+
+
 @pytest.mark.parametrize(
     ("rows", "more", "complaint"),
     [
@@ -143,6 +154,7 @@ def test_base_and_tuned_are_asked_with_examples_and_without(
         ([ROWS[0], {"query": "who?", "query_time": 3}], [], 'line 2: field "query_time" must be a text, found 3'),
         ([{"query": "who?", "domain": "sport"}], ["--use-domain"], 'line 1: field "domain" must be one of'),
         ([ROWS[0]], ["--example-count", "99"], "examples"),
+        ([ROWS[0]], ["--set", "knowledge_graph.writer.names=[]"], 'key "knowledge_graph.writer.names": unknown key'),
     ],
 )
 def test_what_is_wrong_is_named(

@@ -1,3 +1,4 @@
+import sys
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -6,8 +7,9 @@ import pytest
 
 from agents.deadline import Deadline
 from agents.settings import ExtractSettings
-from agents.web.extract.pool import ExtractionPool
-from agents.web.extract.process import WorkerDiedError, WorkerProcess
+from agents.web.extract import process
+from agents.web.extract.pool import ExtractionPool, ExtractionUnavailableError
+from agents.web.extract.process import WorkerProcess
 
 LIMITS = {"page_seconds": 1.0, "max_depth": 10_000, "fallback_characters": 0, "max_text_characters": 10_000_000}
 STUCK = "<div>" * 60_000
@@ -120,6 +122,47 @@ def test_when_one_worker_cannot_start_the_others_are_ended(monkeypatch: pytest.M
             super().wait_ready(deadline)
 
     monkeypatch.setattr("agents.web.extract.pool.WorkerProcess", SecondFails)
-    with pytest.raises(WorkerDiedError, match="ended with status -9"):
+    with pytest.raises(ExtractionUnavailableError, match="ended with status -9"):
         pool_of(workers=3).warm_up()
     assert [worker._process.poll() for worker in started] == [-9, -9, -9]
+
+
+def test_workers_that_cannot_import_are_told_with_the_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "_COMMAND", "import no_such_parser")
+    pool = pool_of(workers=2)
+    with pytest.raises(ExtractionUnavailableError) as caught:
+        pool.warm_up()
+    assert str(caught.value) == (
+        "the processes that read pages cannot start (the extraction worker ended with status 1: ModuleNotFoundError: "
+        "No module named 'no_such_parser'): web.extract.workers=0 (with --set, or in CRAG_SETTINGS) reads pages "
+        "without them, but then nothing can stop a page that hangs"
+    )
+    pool.close()
+    without = pool_of(workers=0)
+    without.warm_up()
+    assert without.extract(["<p>a</p>"], Deadline(9)).texts == {"<p>a</p>": "a"}
+
+
+def test_an_operating_system_that_starts_no_process_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/no/such/python")
+    with pytest.raises(ExtractionUnavailableError, match=r"cannot start \(\[Errno 2\] No such file or directory: "):
+        pool_of(workers=2).warm_up()
+
+
+def test_workers_that_are_not_ready_in_time_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "_COMMAND", "import time; time.sleep(99)")
+    monkeypatch.setattr("agents.web.extract.pool.START_SECONDS", 0.2)
+    with pytest.raises(
+        ExtractionUnavailableError, match=r"cannot start \(the extraction worker was not ready in time\)"
+    ):
+        pool_of(workers=1).warm_up()
+
+
+def test_a_pool_that_could_not_start_may_try_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    pool = pool_of(workers=1)
+    with monkeypatch.context() as broken:
+        broken.setattr(process, "_COMMAND", "import no_such_parser")
+        with pytest.raises(ExtractionUnavailableError):
+            pool.warm_up()
+    assert pool.extract(["<p>a</p>"], Deadline(20)).texts == {"<p>a</p>": "a"}
+    pool.close()

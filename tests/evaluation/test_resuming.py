@@ -1,0 +1,112 @@
+"""`--resume`, `--retry-failed` and `--overwrite`: what a folder with answers in it is good for."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from evaluation.cli import main
+from tests.test_local_evaluation import arguments, dataset, results_of, rows_of, run, started, without_times
+
+
+def wait_for_lines(path: Path, count: int) -> None:
+    for _ in range(600):
+        if path.exists() and len(path.read_bytes().splitlines()) >= count:
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"{path} never had {count} lines")
+
+
+def asked(log: Path) -> list[str]:
+    return log.read_text(encoding="utf-8").splitlines()
+
+
+@pytest.mark.parametrize("torn", [b"", b'{"interaction_id": "id6", "occ'])
+def test_killed_and_resumed_is_as_if_never_killed(tmp_path: Path, torn: bytes) -> None:
+    data, log = dataset(tmp_path, count=14), tmp_path / "log.txt"
+    options = arguments(tmp_path, data, "SlowAgent")
+    with started(options, FAKE_AGENT_LOG=str(log)) as process:
+        wait_for_lines(tmp_path / "out/predictions.jsonl", 4)
+        process.send_signal(signal.SIGKILL)
+        process.communicate(timeout=30)
+    finished = len(rows_of(tmp_path / "out"))
+    assert 4 <= finished < 14
+    time.sleep(1)
+    assert len(asked(log)) <= finished + 4, "the agent's process ends with the evaluator"
+    before = asked(log)
+    with (tmp_path / "out/predictions.jsonl").open("ab") as stream:
+        stream.write(torn)
+
+    code, out, err = run([*options, "--resume"], FAKE_AGENT_LOG=str(log))
+    assert code == 0, err
+    again = set(before) & set(asked(log)[len(before) :])
+    assert len(again) <= 2, "only the batch that the kill interrupted is asked again"
+
+    whole = [*arguments(tmp_path, data, "SlowAgent"), "--output", str(tmp_path / "whole")]
+    assert main(whole) == 0
+    assert without_times(rows_of(tmp_path / "out")) == without_times(rows_of(tmp_path / "whole"))
+    assert without_times(results_of(tmp_path / "out")) == without_times(results_of(tmp_path / "whole"))
+    assert "all questions" in out
+
+
+def test_interrupting_keeps_what_is_finished(tmp_path: Path) -> None:
+    options = arguments(tmp_path, dataset(tmp_path, count=40), "SlowAgent")
+    with started(options) as process:
+        wait_for_lines(tmp_path / "out/predictions.jsonl", 2)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "finished batches are kept" in err
+    assert "--resume" in err
+    assert "Traceback" not in err
+    assert 2 <= len(rows_of(tmp_path / "out")) < 40
+
+
+def test_resume_goes_on_to_a_higher_limit(tmp_path: Path) -> None:
+    data, log = dataset(tmp_path), tmp_path / "log.txt"
+    os.environ["FAKE_AGENT_LOG"] = str(log)
+    try:
+        assert main(arguments(tmp_path, data, "SlowAgent", "--limit", "4")) == 0
+        assert main(arguments(tmp_path, data, "SlowAgent", "--resume")) == 0
+    finally:
+        del os.environ["FAKE_AGENT_LOG"]
+    assert [row["interaction_id"] for row in rows_of(tmp_path / "out")] == [f"id{number}" for number in range(6)]
+    assert len(asked(log)) == 6
+    assert results_of(tmp_path / "out")["n"] == 6
+
+
+def test_a_finished_run_is_measured_again_without_the_agent(tmp_path: Path) -> None:
+    data = dataset(tmp_path)
+    assert main(arguments(tmp_path, data)) == 0
+    first = results_of(tmp_path / "out")
+    assert main(arguments(tmp_path, data, "EchoAgent", "--resume")) == 0
+    assert results_of(tmp_path / "out") == first
+
+
+def test_failed_questions_can_be_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data, mended = dataset(tmp_path, crash_at=2), tmp_path / "mended"
+    monkeypatch.setenv("FAKE_AGENT_MENDED", str(mended))
+    assert main(arguments(tmp_path, data, "RecoveringAgent")) == 1
+    mended.touch()
+    assert main(arguments(tmp_path, data, "RecoveringAgent", "--resume")) == 1, "failed questions count as finished"
+    assert main(arguments(tmp_path, data, "RecoveringAgent", "--resume", "--retry-failed")) == 0
+    results = results_of(tmp_path / "out")
+    assert (results["score"], results["n"], results["errors"], results["retried"]) == (1.0, 6, 0, 2)
+
+
+def test_runs_are_neither_overwritten_nor_mixed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = dataset(tmp_path)
+    assert main(arguments(tmp_path, data)) == 0
+    assert main(arguments(tmp_path, data)) == 2
+    assert "already holds answers" in capsys.readouterr().err
+    assert main(arguments(tmp_path, data, "SilentAgent", "--resume")) == 2
+    assert "agent was tests.evaluation.fake_agents:EchoAgent, now" in capsys.readouterr().err
+    assert main(arguments(tmp_path, data, "EchoAgent", "--resume", "--seconds-per-query", "5")) == 2
+    assert "seconds_per_query was 30, now 5" in capsys.readouterr().err
+    dataset(tmp_path, count=7)
+    assert main(arguments(tmp_path, data, "EchoAgent", "--resume")) == 2
+    assert "data was questions.jsonl.bz2@" in capsys.readouterr().err
+    assert main(arguments(tmp_path, data, "SilentAgent", "--overwrite")) == 0
+    assert results_of(tmp_path / "out")["score"] == 0
