@@ -1,5 +1,6 @@
 """`python -m agents.kg run` as a person or a script uses it."""
 
+import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 
 from agents.kg.__main__ import main
 from mock_api import serve
-from tests.agents.kg.faulty_server import unused_address
+from tests.agents.kg.faulty_server import FaultyServer, unused_address
 
 
 @pytest.fixture(scope="module")
@@ -20,19 +21,26 @@ def server() -> Iterator[str]:
 
 def run(capsys: pytest.CaptureFixture[str], calls: str, url: str, *more: str, domain: str = "movie") -> tuple[int, Any]:
     code = main(["run", calls, "--domain", domain, "--kg-url", url, *more])
-    return code, json.loads(capsys.readouterr().out)["statements"]
+    return code, json.loads(capsys.readouterr().out)
+
+
+def statements(
+    capsys: pytest.CaptureFixture[str], calls: str, url: str, *more: str, domain: str = "movie"
+) -> tuple[int, Any]:
+    code, shown = run(capsys, calls, url, *more, domain=domain)
+    return code, shown["statements"]
 
 
 def test_a_value_comes_with_its_sentence_and_its_canonical_call(
     server: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, (statement,) = run(capsys, "get_movie('titanic')[release_date]", server)
+    code, (statement,) = statements(capsys, "get_movie('titanic')[release_date]", server)
     assert code == 0
     assert statement["call"] == 'get_movie("titanic")["release_date"]'
     assert (statement["status"], statement["values"]) == ("ok", ["1997-12-19"])
     assert "1997-12-19" in statement["text"]
     assert "rows" not in statement
-    _, (with_rows,) = run(capsys, "get_movie('titanic')[release_date]", server, "--rows")
+    _, (with_rows,) = statements(capsys, "get_movie('titanic')[release_date]", server, "--rows")
     assert with_rows["rows"][0]["cells"]["title"] == "Titanic"
 
 
@@ -42,7 +50,7 @@ def test_calls_come_from_a_file_too_and_dates_from_the_time_of_asking(
     path = tmp_path / "calls.txt"
     path.write_text('get_stock_price("nvidia","yesterday")["close"]\n', encoding="utf-8")
     asked = ("--query-time", "03/09/2024, 10:00:00 PT")
-    code, (statement,) = run(capsys, str(path), server, *asked, domain="finance")
+    code, (statement,) = statements(capsys, str(path), server, *asked, domain="finance")
     assert (code, statement["values"]) == (0, [875.28])
 
 
@@ -50,10 +58,10 @@ def test_the_exit_code_tells_not_found_from_invalid_from_a_dead_server(
     server: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(capsys, 'get_movie("no such film anywhere")', server)[0] == 0
-    code, (statement,) = run(capsys, "get_movie(", server)
+    code, (statement,) = statements(capsys, "get_movie(", server)
     assert (code, statement["status"]) == (1, "invalid")
     assert "missing_bracket" in statement["explanation"][0]
-    code, (statement,) = run(capsys, 'get_movie("titanic")', unused_address())
+    code, (statement,) = statements(capsys, 'get_movie("titanic")', unused_address())
     assert (code, statement["status"]) == (3, "kg_down")
 
 
@@ -74,3 +82,52 @@ def test_a_wrong_argument_is_told_in_a_line(
         main(["run", "None", *arguments])
     assert ended.value.code == 2
     assert told in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_calls_come_from_standard_input(
+    graph_address: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO('get_movie("blue door")["revenue"]'))
+    code, shown = run(capsys, "-", graph_address)
+    assert (code, shown["statements"][0]["values"]) == (0, [700])
+    assert shown["http_calls"] > 0
+
+
+def test_the_address_comes_from_the_environment(
+    graph_address: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CRAG_MOCK_API_URL", graph_address)
+    assert main(["run", 'get_movie("red kite 2")["revenue"]', "--domain", "movie"]) == 0
+    assert json.loads(capsys.readouterr().out)["statements"][0]["values"] == [900]
+
+
+def test_the_worst_statement_is_the_exit_code(graph_address: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, shown = run(capsys, 'get_movie("red kite 2")\nsort(None,year)["year"][:1]\nget_movie("")', graph_address)
+    assert [statement["status"] for statement in shown["statements"]] == ["ok", "ok", "invalid"]
+    assert code == 1
+
+
+def test_no_statements_are_no_failure(graph_address: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "None", graph_address) == (0, {"statements": [], "http_calls": 0})
+
+
+def test_all_rows_are_printed_as_they_are_written(graph_address: str, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["run", 'get_song("÷")', "--domain", "music", "--kg-url", graph_address])
+    assert '"get_song(\\"÷\\")"' in capsys.readouterr().out
+    _, shown = run(capsys, 'get_movie_person_cast("red kite")', graph_address, "--rows")
+    assert [row["cells"]["name"] for row in shown["statements"][0]["rows"]] == ["Bob Ray", "Ann Lee"]
+
+
+@pytest.mark.parametrize("calls", ["x" * 300, "get_movie(" + '"a"' * 2000, "a\0b"])
+def test_what_is_no_name_of_a_file_is_read_as_calls(
+    calls: str, graph_address: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, shown = run(capsys, calls, graph_address)
+    assert (code, shown["statements"][0]["status"]) == (1, "invalid")
+
+
+def test_the_time_limit_is_the_users(capsys: pytest.CaptureFixture[str]) -> None:
+    with FaultyServer() as server:
+        server.fault = "hang"
+        code, shown = run(capsys, 'get_movie("heat")["title"]', server.url, "--seconds", "0.2")
+    assert (code, shown["statements"][0]["status"]) == (3, "kg_down")
