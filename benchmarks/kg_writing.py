@@ -1,7 +1,8 @@
 """How good are the calls that a preset's writer makes of real questions? None of them is in the example bank.
 
     python -m benchmarks.kg_writing --preset cpu --limit 60 [--examples similar|fixed|none] [--no-grammar] [--no-schema]
-                                    [--adapter NAME|FOLDER|none] [--pairs FILE --fold 0/5] [--against SAVED.jsonl]
+                                    [--adapter NAME|FOLDER|none] [--set KEY=VALUE] [--pairs FILE --fold 0/5]
+                                    [--against SAVED.jsonl]
     python -m benchmarks.kg_writing --preset cpu --nearest
 
 The rows are those of `benchmarks.kg_execution`. Printed by domain, as shares with their 95 % intervals in percent:
@@ -42,10 +43,16 @@ from agents.kg.language import Program, Sort, parse, render
 from agents.kg.language.program import Average
 from agents.kg.schema import Domain
 from agents.kg.writing.bank import load_bank
-from agents.kg.writing.cli import EXPECTED_ERRORS, add_writer_arguments, choose_adapter, load_writer, writer_settings
+from agents.kg.writing.cli import (
+    EXPECTED_ERRORS,
+    add_writer_arguments,
+    choose_adapter,
+    chosen_settings,
+    load_writer,
+    writer_settings,
+)
 from agents.kg.writing.similar import ExampleIndex
 from agents.kg.writing.writer import Question, Written
-from agents.settings import load_settings
 from benchmarks.held_out import check_held_out, fold_argument, read_pairs, tested_in, unseen
 from benchmarks.kg_execution import QUESTIONS, graph_server, labelled_questions, run_rows, values_agree
 from training.calibrate.expected_score import difference
@@ -82,7 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.fold and not options.pairs:
         parser.error("--fold needs --pairs, which says what each question is about")
     try:
-        settings = load_settings(options.preset)
+        settings = chosen_settings(options)
         chosen = choose_adapter(settings.language_model, options.adapter) if options.adapter else None
         check_held_out(
             chosen.language_model if chosen else settings.language_model,
@@ -129,7 +136,7 @@ def _measure_writing(rows: Sequence[dict[str, Any]], options: argparse.Namespace
     before = read_saved(options.against) if options.against else {}
     if options.against and before.keys().isdisjoint(row["query"] for row in rows):
         raise DatasetError(f"{options.against}: holds none of these {len(rows)} questions")
-    settings = load_settings(options.preset)
+    settings = chosen_settings(options)
     writer = load_writer(settings, options)
     writer.warm_up()
     written: list[Written] = []
@@ -277,7 +284,7 @@ def _difference(name: str, pairs: Sequence[Compared]) -> str:
 
 
 def _measure_nearest(rows: Sequence[Mapping[str, Any]], options: argparse.Namespace) -> int:
-    settings = load_settings(options.preset)
+    settings = chosen_settings(options)
     index = ExampleIndex(load_bank(), load_dense_encoder(settings.dense_encoder) if settings.dense_encoder else None)
     depths = (1, 4, 6, 10)
     near = index.nearest([row["query"] for row in rows], [Domain(row["domain"]) for row in rows], max(depths))

@@ -29,16 +29,34 @@ class Endpoint(NamedTuple):
 
 def endpoints(tables: Tables) -> list[Endpoint]:
     """The 38 endpoints of the official server over a graph."""
-    wiki, movie, finance = OpenAnswers(tables), MovieAnswers(tables), FinanceAnswers(tables)
-    music, sports = MusicAnswers(tables), SportsAnswers(tables)
+    return [
+        *_open_endpoints(OpenAnswers(tables)),
+        *_movie_endpoints(MovieAnswers(tables)),
+        *_finance_endpoints(FinanceAnswers(tables)),
+        *_music_endpoints(MusicAnswers(tables)),
+        *_sports_endpoints(SportsAnswers(tables)),
+    ]
+
+
+def _open_endpoints(wiki: OpenAnswers) -> list[Endpoint]:
     return [
         Endpoint("/open/search_entity_by_name", Text, wiki.search_entity_by_name),
         Endpoint("/open/get_entity", Text, wiki.get_entity),
+    ]
+
+
+def _movie_endpoints(movie: MovieAnswers) -> list[Endpoint]:
+    return [
         Endpoint("/movie/get_person_info", Text, movie.get_person_info),
         Endpoint("/movie/get_movie_info", Text, movie.get_movie_info),
         Endpoint("/movie/get_year_info", Text, movie.get_year_info),
         Endpoint("/movie/get_movie_info_by_id", Number, movie.get_movie_info_by_id),
         Endpoint("/movie/get_person_info_by_id", Number, movie.get_person_info_by_id),
+    ]
+
+
+def _finance_endpoints(finance: FinanceAnswers) -> list[Endpoint]:
+    return [
         Endpoint("/finance/get_company_name", Text, finance.get_company_name),
         Endpoint("/finance/get_ticker_by_name", Text, finance.get_ticker_by_name),
         Endpoint("/finance/get_price_history", Text, finance.get_price_history),
@@ -48,6 +66,11 @@ def endpoints(tables: Tables) -> list[Endpoint]:
         Endpoint("/finance/get_eps", Text, finance.get_eps),
         Endpoint("/finance/get_pe_ratio", Text, finance.get_pe_ratio),
         Endpoint("/finance/get_info", Text, finance.get_info),
+    ]
+
+
+def _music_endpoints(music: MusicAnswers) -> list[Endpoint]:
+    return [
         Endpoint("/music/search_artist_entity_by_name", Text, music.search_artist_entity_by_name),
         Endpoint("/music/search_song_entity_by_name", Text, music.search_song_entity_by_name),
         Endpoint("/music/get_billboard_rank_date", ChartRank, music.get_billboard_rank_date),
@@ -67,6 +90,11 @@ def endpoints(tables: Tables) -> list[Endpoint]:
         Endpoint("/music/get_song_release_country", Text, music.get_song_release_country),
         Endpoint("/music/get_song_release_date", Text, music.get_song_release_date),
         Endpoint("/music/get_artist_all_works", Text, music.get_artist_all_works),
+    ]
+
+
+def _sports_endpoints(sports: SportsAnswers) -> list[Endpoint]:
+    return [
         Endpoint("/sports/soccer/get_games_on_date", GamesOnDate, sports.soccer_get_games_on_date),
         Endpoint("/sports/nba/get_games_on_date", GamesOnDate, sports.nba_get_games_on_date),
         Endpoint(

@@ -44,23 +44,11 @@ def _constant(text: str, name: str) -> str:
 
 def _tokenizer(vocabulary: list[str], merges: list[list[str]]) -> dict[str, object]:
     """SentencePiece in the terms of the tokenizers library: a leading space, spaces as "▁", byte fallback."""
-    special = [
-        {
-            "id": number,
-            "content": vocabulary[number],
-            "single_word": False,
-            "lstrip": False,
-            "rstrip": False,
-            "normalized": False,
-            "special": True,
-        }
-        for number in range(3)
-    ]
     return {
         "version": "1.0",
         "truncation": None,
         "padding": None,
-        "added_tokens": special,
+        "added_tokens": [_special_token(number, vocabulary[number]) for number in range(3)],
         "normalizer": {
             "type": "Sequence",
             "normalizers": [
@@ -89,16 +77,32 @@ def _tokenizer(vocabulary: list[str], merges: list[list[str]]) -> dict[str, obje
                 {"type": "Strip", "content": " ", "start": 1, "stop": 0},
             ],
         },
-        "model": {
-            "type": "BPE",
-            "dropout": None,
-            "unk_token": "<unk>",
-            "continuing_subword_prefix": None,
-            "end_of_word_suffix": None,
-            "fuse_unk": True,
-            "byte_fallback": True,
-            "ignore_merges": False,
-            "vocab": {token: number for number, token in enumerate(vocabulary)},
-            "merges": merges,
-        },
+        "model": _model(vocabulary, merges),
+    }
+
+
+def _special_token(number: int, content: str) -> dict[str, object]:
+    return {
+        "id": number,
+        "content": content,
+        "single_word": False,
+        "lstrip": False,
+        "rstrip": False,
+        "normalized": False,
+        "special": True,
+    }
+
+
+def _model(vocabulary: list[str], merges: list[list[str]]) -> dict[str, object]:
+    return {
+        "type": "BPE",
+        "dropout": None,
+        "unk_token": "<unk>",
+        "continuing_subword_prefix": None,
+        "end_of_word_suffix": None,
+        "fuse_unk": True,
+        "byte_fallback": True,
+        "ignore_merges": False,
+        "vocab": {token: number for number, token in enumerate(vocabulary)},
+        "merges": merges,
     }

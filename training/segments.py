@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.datasets import DatasetError, read_records, write_rows
+from training.data_files import check_data_file
 
 DEFAULT_FILE = Path(__file__).parents[2] / "shared/data/crag/contexts_split0_a.jsonl.bz2"
 
@@ -57,6 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, required=True, help="JSON lines for local_evaluation.py --dataset")
     options = parser.parse_args(arguments)
     try:
+        check_data_file(options.contexts, "--contexts names the file")
         options.out.parent.mkdir(parents=True, exist_ok=True)
         write_rows(options.out, questions_of(options.contexts))
     except (DatasetError, OSError) as error:

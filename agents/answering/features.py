@@ -61,13 +61,9 @@ def answer_features(
     features = question_features(trace)
     features["from_graph"] = float(source == "knowledge graph")
     features["from_values"] = float(how == "read")
-    asked, said = _words(trace.query), _words(text)
-    features["answer_words"] = float(min(len(said), 20))
-    features["answer_is_number"] = float(bool(said) and all(word[0].isdigit() for word in said))
-    features["answer_is_yes_or_no"] = float(bool(said) and said[0] in {"yes", "no"})
-    features["answer_is_invalid"] = float(text == INVALID_QUESTION)
-    new = [word for word in said if word not in set(asked) and word not in _SMALL]
-    features["answer_repeats_question"] = float(bool(said) and not new)
+    said = _words(text)
+    new = [word for word in said if word not in set(_words(trace.query)) and word not in _SMALL]
+    features |= _wording_features(text, said, new)
     if how == "generated":
         features["answer_in_evidence"] = _share(new, evidence)
         others = " ".join(fact.text for fact in trace.facts)
@@ -82,6 +78,17 @@ def answer_features(
     if review is not None:
         features["review"] = REVIEWS.get(review, 0.0)
     return features
+
+
+def _wording_features(text: str, said: list[str], new: list[str]) -> dict[str, float]:
+    """What an answer's own words tell; `new` are those that the question has not."""
+    return {
+        "answer_words": float(min(len(said), 20)),
+        "answer_is_number": float(bool(said) and all(word[0].isdigit() for word in said)),
+        "answer_is_yes_or_no": float(bool(said) and said[0] in {"yes", "no"}),
+        "answer_is_invalid": float(text == INVALID_QUESTION),
+        "answer_repeats_question": float(bool(said) and not new),
+    }
 
 
 def kind_of(features: Mapping[str, float]) -> str:

@@ -9,7 +9,7 @@ from agents.questions.calibration import (
     log_softmax,
     mixed,
 )
-from agents.questions.classifier import CONFIG_FILE, WEIGHTS_FILE, ClassifierConfig, FieldConfig
+from agents.questions.classifier import CONFIG_FILE, SHIPPED, WEIGHTS_FILE, ClassifierConfig, FieldConfig
 from agents.questions.network import (
     Pooling,
     QuestionNetwork,
@@ -23,6 +23,7 @@ from agents.questions.routes import field_entry
 
 __all__ = [
     "CONFIG_FILE",
+    "SHIPPED",
     "WEIGHTS_FILE",
     "ClassifierConfig",
     "FieldConfig",

@@ -81,6 +81,12 @@ def test_shares_have_intervals_and_differences_are_paired(bench: Bench, capsys: 
     assert "values right only now: 1, only before: 0; not asked before: 0" in after
 
 
+def test_a_key_of_the_preset_can_be_changed(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
+    replies = """language_model.replies={ "the red kite" = 'get_movie("the red kite")["release_date"]' }"""
+    assert bench.run("", "--set", replies) == 0
+    assert line(capsys.readouterr().out, "all").split()[2::2][:2] == ["1.000", "0.500"]
+
+
 def test_what_is_saved_names_each_question_and_what_was_found(bench: Bench) -> None:
     path = bench.folder / "saved.jsonl"
     assert bench.run(TUNED, "--save", str(path)) == 0

@@ -248,14 +248,6 @@ def test_a_row_that_is_no_pair_is_named_with_its_field(
 
 
 def test_arguments_are_looked_at_before_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    command = [
-        "kg_writer",
-        "--preset",
-        "scripted",
-        "--pairs",
-        str(tmp_path / "none"),
-        "--out",
-        str(tmp_path / "o.jsonl"),
-    ]
-    assert main([*command, "--shown", "x"]) == 1
+    files = ["--pairs", str(tmp_path / "none"), "--out", str(tmp_path / "out.jsonl")]
+    assert main(["kg_writer", "--preset", "scripted", *files, "--shown", "x"]) == 1
     assert "--shown takes numbers" in capsys.readouterr().err

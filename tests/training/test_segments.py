@@ -38,4 +38,4 @@ def test_the_command_writes_a_question_file_or_says_what_is_wrong(
     assert main(["--contexts", str(file), "--out", str(out)]) == 0
     assert json.loads(out.read_text(encoding="utf-8"))["search_results"][0]["page_url"].endswith("/0")
     assert main(["--contexts", str(tmp_path / "none.jsonl"), "--out", str(out)]) == 1
-    assert "none.jsonl" in capsys.readouterr().err
+    assert "none.jsonl: there is no such file; --contexts names the file" in capsys.readouterr().err

@@ -44,15 +44,12 @@ PACKAGES = ("numpy", "scipy", "scikit-learn", "matplotlib")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Fit and write. Exit code: 0 written, 2 the runs or the routes cannot be used."""
+    """Fit and write. Exit code: 0 written, 2 the runs or the routes cannot be used, or a file cannot be written."""
     options = _parser().parse_args(arguments)
     try:
         _fit(options, make_judge(options.judge))
-    except (CalibrationError, DatasetError, JudgeUnavailableError) as error:
+    except (CalibrationError, DatasetError, JudgeUnavailableError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
-        return 2
-    except OSError as error:
-        print(f"error: {error.filename}: cannot be written: {error.strerror}", file=sys.stderr)
         return 2
     return 0
 

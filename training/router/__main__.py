@@ -1,4 +1,4 @@
-"""Train a classifier of questions, measured by cross-validation: python -m training.router --config cpu.
+"""Train a classifier of questions, measured by cross-validation: python -m training.router --config cpu --out DIR.
 
 The folder written holds `config.json` and `weights.safetensors`, which `agents.questions` loads, `run_card.json` (data,
 settings, hardware, figures) and `out_of_fold.jsonl` (what the cross-validation predicted for each question).
@@ -9,18 +9,22 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from agents.datasets import DatasetError
+from agents.questions.trainable import SHIPPED
 from agents.settings import SettingsError
 from models.manifest import UnknownModelError, WeightsMissingError, cache_folder, locate
+from training.data_files import check_data_file
+from training.router.encoder_model import DeviceError, check_device
 from training.router.examples import read_examples
 from training.router.report import FieldReport
 from training.router.run import RouterRun, RunMismatchError
-from training.router.settings import RouterTraining, available_configs, load_training
+from training.router.settings import available_configs, change_training, load_training
 from training.run_card import file_hash, run_card, write_card
 
 DEFAULT_DATA = Path(__file__).parents[2].parent / "shared/data/crag/questions_split0.jsonl"
+_FAULTS = (DatasetError, DeviceError, SettingsError, RunMismatchError, OSError)
+_MODEL_FAULTS = (WeightsMissingError, UnknownModelError)
 PACKAGES = ("torch", "transformers", "tokenizers", "scikit-learn", "scipy", "numpy", "safetensors")
 
 
@@ -31,7 +35,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--data", type=Path, default=DEFAULT_DATA, help="rows with query and labels (default: %(default)s)"
     )
-    parser.add_argument("--out", type=Path, help="folder to write; default: where the agent looks for fetched models")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        help="folder to write; needed where models/routers/ has a classifier of the configuration's name, for the "
+        "agent takes that one; else the default is where it looks for fetched models",
+    )
     parser.add_argument(
         "--cross-validate", type=int, metavar="K", help="parts; 0: none; default: as the configuration says"
     )
@@ -42,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         return _train(options)
-    except (DatasetError, SettingsError, RunMismatchError, WeightsMissingError, UnknownModelError, OSError) as error:
+    except (*_FAULTS, *_MODEL_FAULTS) as error:
         print(f"error: {error}", file=sys.stderr)
     except FloatingPointError as error:
         print(f"error: training diverged: {error}", file=sys.stderr)
@@ -50,10 +59,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _train(options: argparse.Namespace) -> int:
-    settings = _changed(load_training(options.config), options.cross_validate, options.seed)
+    settings = change_training(load_training(options.config), options.cross_validate, options.seed)
+    out = options.out or _default_target(Path(options.config).stem)
+    check_device(options.device)
+    check_data_file(options.data, "--data names the file of labelled questions")
     examples = read_examples(options.data, settings.fields)
     base = locate(settings.encoder.base) if settings.encoder else None
-    out = options.out or cache_folder() / Path(options.config).stem
     started = time.monotonic()
     chosen = settings.model_dump(mode="json")
     run = RouterRun(settings, examples, out, base, options.device, shown=not options.quiet)
@@ -67,16 +78,14 @@ def _train(options: argparse.Namespace) -> int:
     return 0
 
 
-def _changed(settings: RouterTraining, folds: int | None, seed: int | None) -> RouterTraining:
-    changes: dict[str, Any] = settings.model_dump()
-    if folds is not None:
-        changes["folds"] = folds
-    if seed is not None and changes["encoder"]:
-        changes["encoder"]["seeds"] = (seed,)
-    try:
-        return RouterTraining.model_validate(changes)
-    except ValueError as error:
-        raise SettingsError(f"the command line's changes: {error}") from None
+def _default_target(name: str) -> Path:
+    """The folder in the cache of fetched models, where the agent would find the classifier by that name."""
+    if (SHIPPED / name).is_dir():
+        raise SettingsError(
+            f"give --out: the agent takes the classifier {name!r} from {SHIPPED / name}, so that one in the cache of "
+            "fetched models would have no effect"
+        )
+    return cache_folder() / name
 
 
 def _table(reports: Mapping[str, FieldReport]) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import load_file, save, save_file
 from tqdm import tqdm
 
 from agents.datasets import write_rows
@@ -29,6 +29,7 @@ from agents.questions.trainable import (
     hashed_rows,
     log_softmax,
 )
+from evaluation.store import write_whole
 from training.router.encoder_model import EncoderTrainer, FitTask, TunedEncoder, finished_epochs
 from training.router.examples import Examples, Positions, fold_of_each
 from training.router.ngram_model import fit_ngrams
@@ -113,7 +114,8 @@ class RouterRun:
 
     def _open(self, fingerprint: Mapping[str, Any], *, resume: bool) -> None:
         record = self._work / "run.json"
-        if record.is_file():
+        # Without a checkpoint the record is of a run that came to nothing.
+        if record.is_file() and any(self._work.glob("*.safetensors")):
             if not resume:
                 raise RunMismatchError(f"{self._work} holds an unfinished run: give --resume, or remove it")
             if json.loads(record.read_text(encoding="utf-8")) != json.loads(json.dumps(fingerprint)):
@@ -174,7 +176,8 @@ class RouterRun:
         tensors = {f"ngrams.{name}": values.astype(np.float16) for name, values in parts.ngrams.items()}
         for number, tuned in enumerate(parts.encoders):
             tensors |= {f"{number}.{name}": values for name, values in tuned.tensors().items()}
-        save_file({name: np.ascontiguousarray(values) for name, values in tensors.items()}, self._out / WEIGHTS_FILE)
+        contiguous = {name: np.ascontiguousarray(values) for name, values in tensors.items()}
+        write_whole(self._out / WEIGHTS_FILE, save(contiguous))
         (self._out / CONFIG_FILE).write_text(config.model_dump_json(indent=1) + "\n", encoding="utf-8")
 
     def _config(self, members: int, out_of_fold: OutOfFold | None) -> ClassifierConfig:

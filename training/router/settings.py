@@ -4,7 +4,7 @@ import tomllib
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, PositiveInt, ValidationError, model_validator
+from pydantic import Field, PositiveInt, ValidationError, field_validator, model_validator
 
 from agents.questions import FIELD_CLASSES
 from agents.questions.trainable import Pooling
@@ -62,6 +62,13 @@ class RouterTraining(StrictModel):
     encoder: EncoderTraining | None = None
     ngrams: NgramTraining | None = None
 
+    @field_validator("folds")
+    @classmethod
+    def _has_parts(cls, folds: int) -> int:
+        if folds == 1:
+            raise ValueError("a cross-validation has at least 2 parts")
+        return folds
+
     @model_validator(mode="after")
     def _can_be_trained(self) -> "RouterTraining":
         unknown = sorted(set(self.fields) - set(FIELD_CLASSES))
@@ -71,8 +78,6 @@ class RouterTraining(StrictModel):
             raise ValueError("a classifier needs an encoder, ngrams or both")
         if self.encoder is not None and self.ngrams is not None and not self.folds:
             raise ValueError("folds: mixing an encoder with n-grams needs a cross-validation to weigh them")
-        if self.folds == 1:
-            raise ValueError("folds: a cross-validation has at least 2 parts")
         return self
 
 
@@ -95,5 +100,31 @@ def load_training(config: str) -> RouterTraining:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
         raise SettingsError(f"{path}: {error}") from None
     except ValidationError as error:
-        faults = (f'key "{".".join(map(str, one["loc"]))}": {one["msg"]}' for one in error.errors(include_url=False))
-        raise SettingsError("\n".join(f"{path}: {fault}" for fault in faults)) from None
+        raise SettingsError(_explain(path, error)) from None
+
+
+def change_training(settings: RouterTraining, folds: int | None, seed: int | None) -> RouterTraining:
+    """The settings with what the command line says instead; None: nothing.
+
+    Raises:
+        SettingsError: a value out of range, or one that the other settings do not go with.
+    """
+    changes = settings.model_dump()
+    if folds is not None:
+        changes["folds"] = folds
+    if seed is not None and changes["encoder"]:
+        changes["encoder"]["seeds"] = (seed,)
+    try:
+        return RouterTraining.model_validate(changes)
+    except ValidationError as error:
+        raise SettingsError(_explain("the command line", error)) from None
+
+
+def _explain(place: object, error: ValidationError) -> str:
+    """One line per fault; one of all keys together has no key."""
+    lines = []
+    for fault in error.errors(include_url=False):
+        key = ".".join(map(str, fault["loc"]))
+        told = fault["msg"].removeprefix("Value error, ")
+        lines.append(f'{place}: key "{key}": {told}' if key else f"{place}: {told}")
+    return "\n".join(lines)

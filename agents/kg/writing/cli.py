@@ -2,6 +2,7 @@
 
 import argparse
 import bz2
+import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -15,7 +16,14 @@ from agents.kg.schema import Domain
 from agents.kg.writing.bank import BankError
 from agents.kg.writing.writer import CallWriter, Question, Written
 from agents.llm import EngineUnavailableError, load_language_model
-from agents.settings import KgWriterSettings, LanguageModelSettings, Settings, SettingsError, load_settings
+from agents.settings import (
+    OVERRIDES_VARIABLE,
+    KgWriterSettings,
+    LanguageModelSettings,
+    Settings,
+    SettingsError,
+    load_settings,
+)
 from models.manifest import UnknownModelError, WeightsMissingError
 
 EXPECTED_ERRORS = (
@@ -39,6 +47,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def add_writer_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments that choose and change a writer; the benchmark has them too."""
     parser.add_argument("--preset", help="name, or path of a TOML file; default: the active preset")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="change to the preset; can be repeated"
+    )
     parser.add_argument("--batch-size", type=int, help="questions per batch; default: the preset's")
     parser.add_argument("--examples", choices=("similar", "fixed", "none"), help="how examples are chosen")
     parser.add_argument("--adapter", metavar="NAME|FOLDER|none", help="instead of the preset's; none: the base model")
@@ -46,6 +57,16 @@ def add_writer_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-grammar", action="store_true", help="do not hold the output to the grammar")
     parser.add_argument("--no-schema", action="store_true", help="leave rules and tables out of the prompt")
     parser.add_argument("--no-repair", action="store_true", help="do not ask again for what cannot be read")
+
+
+def chosen_settings(arguments: argparse.Namespace) -> Settings:
+    """The preset with the changes of the environment, then those of --set, which win.
+
+    Raises:
+        SettingsError: no such preset, or a change that it does not take.
+    """
+    inherited = os.environ.get(OVERRIDES_VARIABLE, "").splitlines()
+    return load_settings(arguments.preset, [*inherited, *arguments.set])
 
 
 class AdapterChoice(NamedTuple):
@@ -121,7 +142,7 @@ def load_writer(settings: Settings, arguments: argparse.Namespace) -> CallWriter
 def _write_file(arguments: argparse.Namespace) -> None:
     from tqdm import tqdm
 
-    settings = load_settings(arguments.preset)
+    settings = chosen_settings(arguments)
     questions = [
         (record.data, _question(record, use_domain=arguments.use_domain))
         for record in read_records(arguments.source, arguments.limit)

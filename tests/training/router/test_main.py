@@ -55,15 +55,31 @@ def test_a_run_leaves_a_classifier_and_its_card(
     ("arguments", "message"),
     [
         (["--config", "nobody"], "shipped configurations"),
-        (["--config", "cpu", "--data", "no/such/file.jsonl"], "no/such/file.jsonl"),
-        (["--config", "cpu", "--cross-validate", "1"], "at least 2"),
+        (
+            ["--config", "nec_domain", "--data", "no/such/file.jsonl"],
+            "no/such/file.jsonl: there is no such file; --data names the file of labelled questions",
+        ),
+        (
+            ["--config", "nec_domain", "--cross-validate", "1"],
+            'the command line: key "folds": a cross-validation has at least 2 parts',
+        ),
+        (
+            ["--config", "nec_domain", "--cross-validate", "-1"],
+            'the command line: key "folds": Input should be greater than or equal to 0',
+        ),
+        (["--config", "cpu", "--cross-validate", "0"], "the command line: folds: mixing an encoder with n-grams needs"),
+        (["--config", "cpu"], "give --out: the agent takes the classifier 'cpu' from"),
+        (["--config", "nec_domain", "--device", "nosuch"], "device 'nosuch': "),
     ],
 )
 def test_what_is_wrong_is_told_in_a_line(
     capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
 ) -> None:  # fmt: skip
     assert command.main(arguments) == 1
-    assert message in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert told.startswith("error: ")
+    assert message in told
+    assert told.count("\n") == 1
 
 
 def test_a_missing_base_names_the_command_that_fetches_it(

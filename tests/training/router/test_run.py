@@ -126,10 +126,22 @@ def test_an_unfinished_run_is_neither_lost_nor_mixed_up(
 ) -> None:
     (tmp_path / UNFINISHED).mkdir()
     (tmp_path / UNFINISHED / "run.json").write_text(json.dumps(MARK), encoding="utf-8")
+    (tmp_path / UNFINISHED / "fold-0-seed-0.safetensors").touch()
     with pytest.raises(RunMismatchError, match="--resume"):
         run(toy_settings(), examples, tmp_path, bert).train(MARK)
     with pytest.raises(RunMismatchError, match="other settings or data"):
         run(toy_settings(), examples, tmp_path, bert).train({"data": "another"}, resume=True)
+
+
+def test_a_run_that_came_to_nothing_is_not_in_the_way(
+    examples: Examples, bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(EncoderTrainer, "fit", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            run(toy_settings(epochs=1), examples, tmp_path, bert).train(MARK)
+    run(toy_settings(epochs=1), examples, tmp_path, bert).train({"data": "another"})
+    assert not (tmp_path / UNFINISHED).exists()
 
 
 def test_divergence_is_an_error(examples: Examples, bert: Path, tmp_path: Path) -> None:
