@@ -5,6 +5,7 @@ The folder written holds `adapter_model.safetensors` and `adapter_config.json`, 
 """
 
 import argparse
+import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,11 +17,12 @@ from agents.llm.trainable import adapter_folder, model_folder
 from agents.settings import SettingsError
 from models.manifest import WeightsMissingError
 from training.examples import TrainingExample, read_examples
+from training.folder_lock import FolderInUseError, written_alone
 from training.folds import Fold, may_train, parse_fold
 from training.lora.model import WEIGHTS_FILE
 from training.lora.run import LoraRun, Outcome, RunMismatchError
 from training.lora.settings import available_configs, load_training, parse_change
-from training.run_card import file_hash, run_card, write_card
+from training.run_card import CARD_FILE, file_hash, run_card, write_card
 
 PACKAGES = ("torch", "transformers", "trl", "peft", "accelerate", "bitsandbytes", "tokenizers", "safetensors")
 SMOOTHED_STEPS = 20
@@ -41,7 +43,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change a setting: epochs=1")
     parser.add_argument("--max-steps", type=_positive, metavar="N", help="end after so many steps")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="default: cpu")
-    parser.add_argument("--resume", action="store_true", help="go on with an unfinished run in --out")
+    parser.add_argument(
+        "--resume", action="store_true", help="go on with an unfinished run in --out; a finished one stays as it is"
+    )
+    parser.add_argument(
+        "--overwrite", action="store_true",
+        help="replace what --out holds; with --resume only what is of other settings or data",
+    )  # fmt: skip
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
     options = parser.parse_args(arguments)
     try:
@@ -50,6 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         DatasetError,
         EngineUnavailableError,
         SettingsError,
+        FolderInUseError,
         RunMismatchError,
         WeightsMissingError,
         OSError,
@@ -83,13 +92,28 @@ def _train(options: argparse.Namespace) -> int:
         shown=not options.quiet,
     )
     fingerprint = {"settings": chosen, "data": [file_hash(path) for path in options.data]}
-    outcome = run.train(fingerprint, resume=options.resume)
-    data = {f"train {number}": path for number, path in enumerate(options.data, start=1)}
-    metrics = _metrics(outcome) | {"held_out_examples": len(given) - len(examples)}
-    write_card(options.out, run_card(data, chosen, outcome.seconds, metrics, PACKAGES))
+    with written_alone(options.out):
+        if options.resume and _is_done(run, fingerprint):
+            print(f"done already: {options.out} holds the adapter of these settings and data")
+            return 0
+        outcome = run.train(fingerprint, resume=options.resume, overwrite=options.overwrite)
+        data = {f"train {number}": path for number, path in enumerate(options.data, start=1)}
+        metrics = _metrics(outcome) | {"held_out_examples": len(given) - len(examples)}
+        write_card(options.out, run_card(data, chosen, outcome.seconds, metrics, PACKAGES))
+        run.finish()
     print(_summary(metrics))
     print(f"wrote {options.out} in {outcome.seconds:.0f} s")
     return 0
+
+
+def _is_done(run: LoraRun, fingerprint: dict[str, Any]) -> bool:
+    """Whether the folder holds the finished adapter of these very settings and data, as its run card says."""
+    card_file = run.out / CARD_FILE
+    if run.unfinished or not ((run.out / WEIGHTS_FILE).is_file() and card_file.is_file()):
+        return False
+    card = json.loads(card_file.read_text(encoding="utf-8"))
+    of = {"settings": card.get("settings"), "data": [file["sha256"] for file in card.get("data", {}).values()]}
+    return bool(of == json.loads(json.dumps(fingerprint)))
 
 
 def _positive(text: str) -> int:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from agents.llm import EngineUnavailableError
 from agents.llm.trainable import quiet_transformers
 from agents.settings import SettingsError
+from evaluation.store import write_whole
 from training.lora.settings import AdapterShape, LoraTraining
 
 if TYPE_CHECKING:
@@ -54,14 +55,14 @@ def save_adapter(model: "PeftModel", folder: Path, base: str) -> None:
     """Write the adapter as float16, which halves it, with a config that names the base by its manifest name `base`."""
     import torch
     from peft import get_peft_model_state_dict
-    from safetensors.torch import save_file
+    from safetensors.torch import save
 
     folder.mkdir(parents=True, exist_ok=True)
     tensors = {
         name: value.detach().to("cpu", torch.float16).contiguous()
         for name, value in sorted(get_peft_model_state_dict(model, adapter_name=ADAPTER).items())
     }
-    save_file(tensors, str(folder / WEIGHTS_FILE), metadata={"format": "pt"})
+    write_whole(folder / WEIGHTS_FILE, save(tensors, metadata={"format": "pt"}))
     config: dict[str, Any] = {
         key: sorted(value) if isinstance(value, set) else value
         for key, value in sorted(model.peft_config[ADAPTER].to_dict().items())

@@ -11,6 +11,7 @@ from tqdm import tqdm
 from transformers.trainer_callback import TrainerCallback, TrainerControl, TrainerState
 from transformers.training_args import TrainingArguments
 
+from evaluation.store import write_whole
 from training.lora.run import COMPLETE
 
 
@@ -87,7 +88,7 @@ class RunRecorder(TrainerCallback):  # type: ignore[misc]
     def on_save(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: object) -> None:
         """Declare the checkpoint complete."""
         folder = Path(str(args.output_dir)) / f"checkpoint-{state.global_step}"
-        (folder / COMPLETE).write_text(json.dumps({"seconds": self.seconds}), encoding="utf-8")
+        write_whole(folder / COMPLETE, json.dumps({"seconds": self.seconds}).encode())
 
     def on_train_end(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: object) -> None:
         """Close the bar."""

@@ -1,7 +1,8 @@
 """A whole tuning run: examples to tokens, a trainer of trl around the model, and the folder that it leaves behind.
 
 Until the end everything lies in ``OUT/unfinished``: what the run is of, and its last checkpoints. A run that was killed
-goes on from the last complete one and ends with the same adapter as one that was not killed.
+goes on from the last complete one and ends with the same adapter as one that was not killed. It is removed last, after
+the run card that declares the adapter finished.
 """
 
 import json
@@ -16,11 +17,13 @@ from typing import TYPE_CHECKING, Any
 
 from agents.datasets import write_rows
 from agents.llm.trainable import quiet_transformers
+from evaluation.store import write_whole
 from training.examples import TrainingExample
-from training.lora.model import load_tunable, save_adapter
+from training.lora.model import WEIGHTS_FILE, load_tunable, save_adapter
 from training.lora.settings import LoraTraining
 from training.lora.tokens import ExampleTokenizer, TokenExample, TokenExamples, training_order
 from training.pictures import loss_curve
+from training.run_card import CARD_FILE
 
 if TYPE_CHECKING:
     from training.lora.progress import Step
@@ -35,7 +38,7 @@ _CHATTY = ("trl", "accelerate", "datasets", "peft")
 
 
 class RunMismatchError(RuntimeError):
-    """There is an unfinished run of other settings or other data, or one that nobody asked to resume."""
+    """An adapter is in the way, or an unfinished run of other settings or other data or that nobody asked to resume."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,20 +74,27 @@ class LoraRun:
     max_steps: int | None = None
     shown: bool = True
 
-    def train(self, fingerprint: Mapping[str, Any], *, resume: bool = False) -> Outcome:
-        """Do what is not done yet and write the adapter, its losses and their picture.
+    @property
+    def unfinished(self) -> bool:
+        """Whether the folder holds a run that can be resumed."""
+        return self._last_checkpoint() is not None and (self._work / RECORD_FILE).is_file()
+
+    def train(self, fingerprint: Mapping[str, Any], *, resume: bool = False, overwrite: bool = False) -> Outcome:
+        """Do what is not done yet and write the adapter, its losses and their picture; `finish` comes after it.
 
         Args:
             fingerprint: What must be the same for an unfinished run to be resumed; JSON-ready.
             resume: Go on with an unfinished run, where there is one.
+            overwrite: Replace an adapter and an unfinished run that is not to be resumed. An adapter stays as it is
+                until the new one is written.
 
         Raises:
-            RunMismatchError: an unfinished run is in the way.
+            RunMismatchError: an adapter or an unfinished run is in the way.
             DatasetError: nothing can be learnt from the examples; see `ExampleTokenizer.tokens`.
             EngineUnavailableError, SettingsError: see `load_tunable`.
             FloatingPointError: the loss is no number any more.
         """
-        self._check_unfinished(fingerprint, resume=resume)
+        self._make_way(fingerprint, resume=resume, overwrite=overwrite)
         examples = ExampleTokenizer(self.base).tokens(
             self.examples, self.settings.max_tokens, pairs=self.settings.stage == "preference"
         )
@@ -92,8 +102,11 @@ class LoraRun:
         write_rows(self.out / LOSSES_FILE, (step._asdict() for step in steps))
         for name in CURVE_FILES:
             loss_curve(self.out / name, [step.loss for step in steps], self.settings.description)
-        shutil.rmtree(self._work)
         return Outcome(steps, seconds, examples)
+
+    def finish(self) -> None:
+        """Remove what a resume needs: all is written, the run card included."""
+        shutil.rmtree(self._work)
 
     def _in_order(self, examples: Sequence[TokenExample]) -> list[TokenExample]:
         lengths = [example.length for example in examples]
@@ -118,6 +131,7 @@ class LoraRun:
             trainer.add_callback(recorder)
             self._begin(fingerprint)
             trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+        (self.out / CARD_FILE).unlink(missing_ok=True)  # of an adapter that is overwritten
         save_adapter(model, self.out, self.settings.base)
         return recorder.steps(trainer.state), recorder.seconds
 
@@ -129,20 +143,27 @@ class LoraRun:
     def _work(self) -> Path:
         return self.out / UNFINISHED
 
-    def _check_unfinished(self, fingerprint: Mapping[str, Any], *, resume: bool) -> None:
-        """Clear away what was stopped before its first checkpoint; refuse what is not to be resumed, or cannot be."""
-        record = self._work / RECORD_FILE
-        if self._last_checkpoint() is None or not record.is_file():
-            shutil.rmtree(self._work, ignore_errors=True)
-            return
-        if not resume:
-            raise RunMismatchError(f"{self._work} holds an unfinished run: give --resume, or remove it")
-        if json.loads(record.read_text(encoding="utf-8")) != json.loads(json.dumps(fingerprint)):
-            raise RunMismatchError(f"{self._work} holds an unfinished run of other settings or data: remove it")
+    def _make_way(self, fingerprint: Mapping[str, Any], *, resume: bool, overwrite: bool) -> None:
+        """Clear away what was stopped before its first checkpoint; refuse what is neither resumed nor overwritten."""
+        if self.unfinished:
+            record = json.loads((self._work / RECORD_FILE).read_text(encoding="utf-8"))
+            same = record == json.loads(json.dumps(fingerprint))
+            if resume and same:
+                return
+            if not overwrite:
+                described, advice = (" of other settings or data", "") if resume else ("", "--resume goes on with it, ")
+                raise RunMismatchError(
+                    f"{self._work} holds an unfinished run{described}: {advice}--overwrite throws it away"
+                )
+        elif (self.out / WEIGHTS_FILE).is_file() and not overwrite:
+            raise RunMismatchError(
+                f"{self.out} holds a finished adapter: --overwrite replaces it, --out names another folder"
+            )
+        shutil.rmtree(self._work, ignore_errors=True)
 
     def _begin(self, fingerprint: Mapping[str, Any]) -> None:
         self._work.mkdir(parents=True, exist_ok=True)
-        (self._work / RECORD_FILE).write_text(json.dumps(fingerprint), encoding="utf-8")
+        write_whole(self._work / RECORD_FILE, json.dumps(fingerprint).encode())
 
     def _last_checkpoint(self) -> Path | None:
         """The last complete one; half-written ones are removed."""

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, PositiveFloat, PositiveInt, ValidationError, model_validator
+from pydantic_core import ErrorDetails
 
 from agents.settings import SettingsError, StrictModel
 
@@ -80,6 +81,9 @@ class LoraTraining(StrictModel):
         return self
 
 
+_TABLES: dict[str, type[StrictModel]] = {"adapter": AdapterShape, "preferences": Preferences}
+
+
 def available_configs() -> list[str]:
     """Names of the shipped configurations."""
     return sorted(path.stem for path in CONFIGS.glob("*.toml"))
@@ -106,8 +110,16 @@ def load_training(config: str, changes: Mapping[str, Any] | None = None) -> Lora
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
         raise SettingsError(f"{path}: {error}") from None
     except ValidationError as error:
-        faults = (f'key "{".".join(map(str, one["loc"]))}": {one["msg"]}' for one in error.errors(include_url=False))
+        faults = (f'key "{".".join(map(str, one["loc"]))}": {_message(one)}' for one in error.errors(include_url=False))
         raise SettingsError("\n".join(f"{path}: {fault}" for fault in faults)) from None
+
+
+def _message(fault: ErrorDetails) -> str:
+    """What pydantic says of a fault; where it is an unknown key, those that its table may have."""
+    if fault["type"] != "extra_forbidden":
+        return fault["msg"]
+    table = _TABLES[str(fault["loc"][0])] if len(fault["loc"]) > 1 else LoraTraining
+    return f"unknown key; allowed keys: {', '.join(table.model_fields)}"
 
 
 def parse_change(text: str) -> tuple[str, Any]:

@@ -8,6 +8,7 @@ import torch
 from PIL import Image
 
 from tests.training.lora.toy import write_toy
+from training.folder_lock import written_alone
 from training.folds import Fold, may_train
 from training.lora.__main__ import main
 
@@ -40,8 +41,63 @@ def test_a_run_leaves_an_adapter_its_card_and_pictures(
     config = json.loads((out / "adapter_config.json").read_text(encoding="utf-8"))
     assert config["inference_mode"] is True
     assert config["base_model_name_or_path"] == str(tiny_llama)
+    assert len({path.stat().st_mode for path in out.iterdir()}) == 1, "who may read the config may read the weights"
     with Image.open(out / "loss_curve.png") as image:
         assert image.width > 400
+
+
+def test_a_finished_adapter_is_left_alone_or_overwritten_on_demand(
+    tiny_llama: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    arguments = [*write_toy(tmp_path, tiny_llama), "--out", str(out), "--max-steps", "2"]
+    assert main(arguments) == 0
+    before = {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in out.iterdir()}
+
+    def unchanged() -> bool:
+        return before == {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in out.iterdir()}
+
+    capfd.readouterr()
+    assert main([*arguments, "--resume"]) == 0
+    assert "done already" in capfd.readouterr().out
+    other = [*arguments, "--set", "learning_rate=0.001"]
+    for refused in (arguments, other, [*other, "--resume"]):
+        assert main(refused) == 1
+        assert "holds a finished adapter: --overwrite replaces it" in capfd.readouterr().err
+    assert unchanged()
+    assert main([*other, "--resume", "--overwrite"]) == 0
+    card = json.loads((out / "run_card.json").read_text(encoding="utf-8"))
+    assert card["settings"]["learning_rate"] == 0.001
+    assert not unchanged()
+
+
+def test_a_run_that_is_killed_before_its_card_is_not_lost(
+    tiny_llama: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    arguments = [*write_toy(tmp_path, tiny_llama), "--out", str(tmp_path / "out"), "--max-steps", "2", "--resume"]
+    with monkeypatch.context() as context:
+        context.setattr("training.lora.__main__.write_card", stop)
+        with pytest.raises(KeyboardInterrupt):
+            main(arguments)
+    assert main([*arguments, "--set", "learning_rate=0.001"]) == 1
+    assert "unfinished run of other settings or data: --overwrite" in capfd.readouterr().err
+    assert main(arguments) == 0
+    assert "wrote" in capfd.readouterr().out
+    assert (tmp_path / "out" / "run_card.json").is_file()
+    assert not (tmp_path / "out" / "unfinished").exists()
+
+
+def test_two_processes_do_not_train_into_one_folder(
+    tiny_llama: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    with written_alone(out):
+        assert main([*write_toy(tmp_path, tiny_llama), "--out", str(out)]) == 1
+    assert "another process is writing here" in capfd.readouterr().err
+    assert not list(out.iterdir())
 
 
 def test_the_tested_fold_is_kept_out(tiny_llama: Path, tmp_path: Path) -> None:
@@ -83,6 +139,7 @@ def test_going_on_from_an_adapter(tiny_llama: Path, tmp_path: Path, capsys: pyte
         (["--hold-out", "2/2"], "--hold-out: a fold is written"),
         (["--set", "epochs"], "KEY=VALUE"),
         (["--set", "epochs=-1"], 'key "epochs"'),
+        (["--set", "foo=1"], 'key "foo": unknown key; allowed keys: description,'),
         (["--set", "base=no/such/model"], "there is no folder"),
         (["--set", "quantise=4bit"], "--set quantise=none"),
         (["--set", "adapter.layers=9"], "the model has 2 layers"),

@@ -63,6 +63,7 @@ def test_preferences_move_the_adapter_they_start_from(tiny_llama: Path, tmp_path
     examples = toy_examples(rejected="i don't know")
     run = LoraRun(preference_settings(tiny_llama), examples, tiny_llama, preferred, "cpu", supervised, shown=False)
     outcome = run.train({})
+    run.finish()
     # Before the first change the rewards are 0 if, and only if, the reference is the adapter and not the bare model.
     assert outcome.steps[0].loss == pytest.approx(math.log(2), abs=1e-4)
     assert outcome.steps[-1].loss < 0.4

@@ -150,7 +150,7 @@ def test_an_unfinished_run_is_not_overwritten(
     with pytest.raises(KeyboardInterrupt):
         run.train({"data": "a"})
     monkeypatch.undo()
-    with pytest.raises(RunMismatchError, match="give --resume"):
+    with pytest.raises(RunMismatchError, match="--resume goes on with it, --overwrite throws it away"):
         run.train({"data": "a"})
     with pytest.raises(RunMismatchError, match="other settings or data"):
         run.train({"data": "b"}, resume=True)

@@ -40,7 +40,8 @@ def test_changes_come_over_the_file() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (GOOD + "epoch = 3", 'key "epoch": Extra inputs'),
+        (GOOD + "epoch = 3", 'key "epoch": unknown key; allowed keys: description, base,.* epochs,'),
+        (GOOD + "[adapter]\nlayer = 3", 'key "adapter.layer": unknown key; allowed keys: rank, .*layers$'),
         (GOOD + "epochs = 0", 'key "epochs"'),
         (GOOD + "learning_rate = '1e-4'", 'key "learning_rate"'),
         (GOOD + "[adapter]\nlayers = 'some'", 'key "adapter.layers'),
