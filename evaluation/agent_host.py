@@ -42,7 +42,7 @@ EXPECTED_START_FAULTS = (
 
 
 class Agent(Protocol):
-    """The evaluator's interface (2024 starter kit). `last_traces` and `settings` are used where an agent has them."""
+    """The evaluator's interface (2024 starter kit). `last_traces` and `close` are used where an agent has them."""
 
     def get_batch_size(self) -> int:
         """How many questions a batch has, from 1 to 16; asked once."""

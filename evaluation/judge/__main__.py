@@ -19,9 +19,12 @@ from evaluation.judge import (
     judge_claims,
     judge_from,
 )
+from evaluation.metrics import fields_of
+from evaluation.store import StoreError, prepare_file
 from evaluation.trim import official_trim
 
 DEFAULT_REFERENCE = "judgement"
+DEFAULT_GROUPS = "question_type"
 _ROWS_AT_ONCE = 64
 
 
@@ -34,13 +37,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if not _comparable(options) and options.target is None:  # told before a model is paid
             parser.error(f'the rows have no field "{options.against or DEFAULT_REFERENCE}" to compare with: give --out')
+        if options.by is not None:
+            _refuse_unknown(options.by, options.source)
+        if options.target is not None:
+            prepare_file(options.target)
         judge = judge_from(options, check=False)  # a file whose verdicts are all cached needs no model
         rows = _compared(judged_rows(options.source, judge, _trim(options)), options, counts, pairs)
         if options.target is not None:
             write_rows(options.target, rows)
         else:
             deque(rows, maxlen=0)
-    except (DatasetError, JudgeUnavailableError) as error:
+    except (DatasetError, JudgeUnavailableError, StoreError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     except OSError as error:
@@ -91,11 +98,12 @@ def _compared(
     pairs: list[Pair],
 ) -> Iterator[dict[str, Any]]:
     """The judged rows as they pass; `counts` gets the verdicts, `pairs` those that have a reference."""
+    group_field = options.by or DEFAULT_GROUPS
     for record, row in rows:
         counts[row["verdict"]] += 1
         reference = _reference(record, options.against)
         if reference is not None:
-            pairs.append(Pair(reference, row["verdict"], str(record.data.get(options.by, "unlabelled"))))
+            pairs.append(Pair(reference, row["verdict"], str(record.data.get(group_field, "unlabelled"))))
         yield row
 
 
@@ -107,6 +115,11 @@ def _comparable(options: argparse.Namespace) -> bool:
     """
     found = [_reference(record, options.against) is not None for record in read_records(options.source)]
     return any(found) or not found
+
+
+def _refuse_unknown(field: str, source: Path) -> None:
+    if field not in (known := fields_of(record.data for record in read_records(source))):
+        raise DatasetError(f"--by {field}: no row has that field; fields with one value: {', '.join(known) or 'none'}")
 
 
 def _reference(record: Record, against: str | None) -> str | None:
@@ -153,9 +166,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="FIELD",
         help=f"compare with this field of every row (default: {DEFAULT_REFERENCE}, where a row has it)",
     )
-    parser.add_argument(
-        "--by", metavar="FIELD", default="question_type", help="compare in groups by this field (default: %(default)s)"
-    )
+    parser.add_argument("--by", metavar="FIELD", help=f"compare in groups by this field (default: {DEFAULT_GROUPS})")
     parser.add_argument(
         "--whole", action="store_true", help="judge whole predictions, not the 75 tokens that the evaluator keeps"
     )
