@@ -7,7 +7,8 @@ from safetensors import safe_open
 
 from agents.llm.trainable import REPOSITORY, adapter_folder
 from agents.settings import TransformersEngine, load_settings
-from training.adapters.__main__ import ADAPTERS, recipes, steps
+from training.adapters.__main__ import ADAPTERS
+from training.adapters.recipe import GivenFiles, recipes, steps
 
 SETTINGS = load_settings("cpu")
 assert isinstance(SETTINGS.language_model, TransformersEngine)
@@ -28,7 +29,7 @@ def test_a_shipped_adapter_fits_the_presets_model_and_says_how_it_was_made(name:
     card = json.loads((folder / "run_card.json").read_text(encoding="utf-8"))
     assert card["settings"]["base"] == ENGINE.model
     assert card["data"]
-    (*_, last) = steps(name, ADAPTERS, folder)
+    (*_, last) = steps(name, ADAPTERS, folder, GivenFiles())
     held_out = last.command[last.command.index("--hold-out") + 1] if "--hold-out" in last.command else None
     assert card["settings"]["held_out_fold"] == held_out
     assert card["seconds"] > 0
