@@ -6,6 +6,7 @@ The door of the room. The steps, in the order in which a question takes them: `w
 """
 
 import os
+import re
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -14,7 +15,7 @@ from agents.deadline import Deadline
 from agents.encoders.base import DenseEncoder
 from agents.kg.path import KnowledgeGraphPath, Lookup
 from agents.llm.base import LanguageModel
-from agents.settings import KnowledgeGraphSettings
+from agents.settings import KnowledgeGraphSettings, SettingsError
 
 __all__ = ["KnowledgeGraph", "KnowledgeGraphPath", "Lookup", "NoKnowledgeGraph", "open_knowledge_graph"]
 
@@ -52,9 +53,14 @@ def open_knowledge_graph(
     """The graph that the preset wants and the evaluator offers (by an environment variable), or none.
 
     Raises:
-        ValueError: the variable holds no http address.
+        SettingsError: the variable holds no http address.
     """
     address = os.environ.get(settings.client.url_variable, "").strip() if settings else ""
     if settings is None or not address:
         return NoKnowledgeGraph()
+    if not re.match(r"https?://[^/]", address):
+        raise SettingsError(
+            f"the environment variable {settings.client.url_variable} holds {address!r}, no address such as "
+            "http://127.0.0.1:8000; without it there is no knowledge graph"
+        )
     return KnowledgeGraphPath(settings, address, model, dense)

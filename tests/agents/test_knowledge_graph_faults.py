@@ -19,7 +19,7 @@ from agents.llm import Generation, GenerationRequest, LanguageModel
 from agents.llm.scripted_engine import ScriptedLanguageModel
 from agents.model_health import WatchedModel
 from agents.questions import Route, Unrouted
-from agents.settings import ClassGate, KnowledgeGraphSettings, ScriptedEngine
+from agents.settings import ClassGate, KnowledgeGraphSettings, ScriptedEngine, SettingsError
 from agents.web import WebEvidence, WebPath
 from mock_api import serve
 from tests.agents.kg.faulty_server import FAULTS, Fault, FaultyServer, unused_address
@@ -371,3 +371,12 @@ def test_a_gate_before_the_web_leaves_the_graph_its_turn_with_and_without_an_aud
             ((answer, trace), _) = ask(agent)
         answers.append((answer.text, answer.source, [firing.name for firing in trace.gates]))
     assert answers == [(FROM_GRAPH, "knowledge graph", [gate.name])] * 2
+
+
+@pytest.mark.parametrize("address", ["foo", "ftp://x", "http://", "localhost:8000"])
+def test_what_is_no_address_is_told_with_the_name_of_the_variable(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CRAG_MOCK_API_URL", address)
+    with pytest.raises(SettingsError, match=f"CRAG_MOCK_API_URL holds '{address}', no address such as http://"):
+        open_knowledge_graph(KnowledgeGraphSettings(), ScriptedLanguageModel(ScriptedEngine(engine="scripted")), None)
