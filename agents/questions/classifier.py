@@ -65,11 +65,12 @@ def locate_classifier(name: str) -> Path:
     """
     places = (SHIPPED / name, cache_folder() / name)
     folder = next((place for place in places if place.is_dir()), places[0])
+    target = folder if folder.is_dir() else places[1]
     for file in (CONFIG_FILE, WEIGHTS_FILE):
         if not (folder / file).is_file():
             raise WeightsMissingError(
                 f"classifier {name}: {folder / file} is missing. Train it with: "
-                f"python -m training.router --config {name} --out {places[1]}"
+                f"python -m training.router --config {name} --out {target}"
             )
     return folder
 
