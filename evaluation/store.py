@@ -8,22 +8,23 @@
 ``report.html``       results and traces for people, written last (`evaluation.report`)
 """
 
-import fcntl
+import errno
 import json
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from agents.datasets import json_line
 from evaluation.batches import RowKey
+from evaluation.folder_lock import FolderInUseError, written_alone
 
 PREDICTIONS = "predictions.jsonl"
 TRACES = "traces.jsonl"
 RESULTS = "results.json"
 RUN = "run.json"
 REPORT = "report.html"
-_LOCK = ".lock"
 _KEYS = {"interaction_id", "occurrence", "batch", "attempt"}
 
 
@@ -142,17 +143,18 @@ def row_key(record: Mapping[str, Any]) -> RowKey:
     return RowKey(record["interaction_id"], record["occurrence"])
 
 
-def _locked(folder: Path) -> IO[bytes]:
+def _locked(folder: Path) -> ExitStack:
+    """Holds the folder until it is closed."""
+    lock = ExitStack()
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = (folder / _LOCK).open("wb")
+        lock.enter_context(written_alone(folder))
     except OSError as error:
         raise StoreError(f"{folder}: cannot be written: {error.strerror}") from None
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        lock.close()
+    except FolderInUseError:
         raise StoreError(f"{folder}: another evaluator is writing there") from None
+    if not os.access(folder, os.W_OK):
+        lock.close()
+        raise StoreError(f"{folder}: cannot be written: {os.strerror(errno.EACCES)}")
     return lock
 
 

@@ -14,10 +14,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from agents.datasets import DatasetError
+from evaluation.folder_lock import FolderInUseError, written_alone
 from evaluation.termination import Terminated, stopped_in_order
 from training.adapters.recipe import GivenFiles, Step, file_options, recipes, steps
 from training.data_files import check_data_file
-from training.folder_lock import FolderInUseError, written_alone
 from training.folds import parse_fold
 from training.lora.model import WEIGHTS_FILE
 

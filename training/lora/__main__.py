@@ -15,9 +15,9 @@ from agents.datasets import DatasetError
 from agents.llm import EngineUnavailableError
 from agents.llm.trainable import adapter_folder, model_folder
 from agents.settings import SettingsError
+from evaluation.folder_lock import FolderInUseError, written_alone
 from models.manifest import WeightsMissingError
 from training.examples import TrainingExample, read_examples
-from training.folder_lock import FolderInUseError, written_alone
 from training.folds import Fold, may_train, parse_fold
 from training.lora.model import WEIGHTS_FILE
 from training.lora.run import LoraRun, Outcome, RunMismatchError

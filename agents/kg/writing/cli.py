@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pydantic import ValidationError
+
 from agents.datasets import DatasetError, Record, json_line, read_records, write_rows
 from agents.deadline import Deadline
 from agents.encoders import load_dense_encoder
@@ -122,8 +124,9 @@ def writer_settings(settings: Settings, arguments: argparse.Namespace) -> KgWrit
             chosen["schema_in_prompt" if name == "schema" else name] = False
     try:
         return KgWriterSettings.model_validate(chosen)
-    except ValueError as error:
-        raise SettingsError(f"the settings of the writer: {error}") from None
+    except ValidationError as error:
+        faults = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}, found {one['input']!r}" for one in error.errors())
+        raise SettingsError(f"the settings of the writer: {'; '.join(faults)}") from None
 
 
 def load_writer(settings: Settings, arguments: argparse.Namespace) -> CallWriter:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from evaluation.folder_lock import FolderInUseError, written_alone
 from training.adapters import __main__ as command
 from training.adapters import recipe
-from training.folder_lock import FolderInUseError, written_alone
 
 RECIPE = """
 [toy]

@@ -7,8 +7,8 @@ import pytest
 import torch
 from PIL import Image
 
+from evaluation.folder_lock import written_alone
 from tests.training.lora.toy import write_toy
-from training.folder_lock import written_alone
 from training.folds import Fold, may_train
 from training.lora.__main__ import main
 

@@ -20,13 +20,15 @@ def written_alone(folder: Path) -> Iterator[int]:
 
     Raises:
         FolderInUseError: another process has the lock.
+        OSError: the folder cannot be made or opened.
     """
     folder.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(folder, os.O_RDONLY)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise FolderInUseError(f"{folder}: another process is writing here") from None
         yield descriptor
-    except BlockingIOError:
-        raise FolderInUseError(f"{folder}: another process is writing here") from None
     finally:
         os.close(descriptor)
