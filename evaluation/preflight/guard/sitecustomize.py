@@ -18,6 +18,27 @@ whose files are not to be written, or null), `log` (file that gets a line of JSO
 LOOPBACK = ("127.", "::1", "localhost", "0.0.0.0")  # noqa: S104 - compared with, not bound to
 
 
+DATAGRAM = 2
+"""socket.SOCK_DGRAM. To connect such a socket sends nothing: vLLM and Ray look up this machine's own address so, and do
+without where it is refused. It is refused, as on a machine without network, and not held against them."""
+
+
+def is_here(host: str) -> bool:
+    """Whether a name or address is this machine's own."""
+    if host.startswith(LOOPBACK) or host == os.uname().nodename:
+        return True
+    if not (host.replace(".", "").isdecimal() or ":" in host):
+        return False
+    import socket
+
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as own:
+        try:
+            own.bind((host, 0))
+        except OSError:
+            return False
+    return True
+
+
 class Watch:
     """The audit hook: refuses connections and notes them; notes files that are written below `root`.
 
@@ -38,14 +59,16 @@ class Watch:
             self._opened(self._root, *arguments)
         elif event in {"socket.connect", "socket.sendto"} and isinstance(arguments[1], tuple):
             host, port = arguments[1][:2]
-            self._asked(str(host), (str(host), port) in self._allowed)
+            silent = event == "socket.connect" and getattr(arguments[0], "type", None) == DATAGRAM
+            self._asked(str(host), (str(host), port) in self._allowed, silent=silent)
         elif event in {"socket.getaddrinfo", "socket.gethostbyname"} and arguments[0]:
             host = arguments[0].decode() if isinstance(arguments[0], bytes) else str(arguments[0])
             self._asked(host, host in self._hosts)
 
-    def _asked(self, host: str, allowed: bool) -> None:
-        if not allowed and not (self._loopback and host.startswith(LOOPBACK)):
-            self._note("network", host)
+    def _asked(self, host: str, allowed: bool, *, silent: bool = False) -> None:
+        if not allowed and not (self._loopback and is_here(host)):
+            if not silent:
+                self._note("network", host)
             raise OSError(errno.ENETUNREACH, f"the evaluator has no network: {host}")
 
     def _opened(self, root: str, path: object, mode: object, flags: object) -> None:

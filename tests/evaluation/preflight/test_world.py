@@ -88,8 +88,8 @@ def test_the_import_needs_no_home(tree: Path, checked: Checked, monkeypatch: pyt
     assert checked("import", tree).outcome.findings == ()
 
 
-def in_the_world(tmp_path: Path, code: str, **wanted: bool) -> "subprocess.CompletedProcess[str]":
-    environment = empty_environment(tmp_path / "home") | guarded(tmp_path / "log", hidden=tmp_path, **wanted)
+def in_the_world(tmp_path: Path, code: str, *, loopback: bool = True) -> "subprocess.CompletedProcess[str]":
+    environment = empty_environment(tmp_path / "home") | guarded(tmp_path / "log", hidden=tmp_path, loopback=loopback)
     command = [sys.executable, "-c", code]
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
 
@@ -130,6 +130,34 @@ def test_processes_of_the_same_machine_may_talk(tmp_path: Path) -> None:
     code = "import socket; s = socket.create_server(('127.0.0.1', 0)); socket.create_connection(s.getsockname())"
     assert in_the_world(tmp_path, code).returncode == 0
     assert in_the_world(tmp_path, code, loopback=False).returncode != 0
+
+
+def test_a_process_may_look_for_the_address_of_its_own_machine(tmp_path: Path) -> None:
+    """As vLLM and Ray do; on a machine without network they get the same error, and live with it."""
+    code = """
+import errno, os, socket
+datagram = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+try:
+    datagram.connect(("192.0.2.1", 80))
+except OSError as error:
+    assert error.errno == errno.ENETUNREACH, error
+else:
+    raise SystemExit("connected")
+try:
+    socket.getaddrinfo(os.uname().nodename, 80)
+except socket.gaierror:
+    pass  # some machines do not know their own name
+"""
+    done = in_the_world(tmp_path, code)
+    assert done.returncode == 0, done.stderr
+    seen = refused(tmp_path / "log")
+    assert seen is not None
+    assert seen.network == []
+    sends = "import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('192.0.2.1', 53))"
+    assert in_the_world(tmp_path, sends).returncode != 0
+    noted = refused(tmp_path / "log")
+    assert noted is not None
+    assert noted.network == ["192.0.2.1"]
 
 
 def test_without_a_guard_nothing_is_claimed(tmp_path: Path) -> None:
