@@ -310,10 +310,11 @@ def _run(options: argparse.Namespace) -> int:
     chosen = _chosen(settings, plan, writer)
     _open_work(options.work, chosen, resume=options.resume)
     # The questions were labelled on the first graph; the others are for sampling.
-    with opened(options.graph) as graphs, bench_of(graphs[:1]) as bench, _loaded(settings) as model:
+    with opened(options.graph) as graphs, bench_of(graphs[:1]) as bench:
         pairs = _of_split(options.questions, real_pairs(options.questions, bench, company_names(graphs)))
-        asked = Asked(options.work, writer, model, bench, settings.batch_size)
-        grown = {domain: _grown(domain, pairs, plan, asked) for domain in Domain}
+        with _loaded(settings) as model:
+            asked = Asked(options.work, writer, model, bench, settings.batch_size)
+            grown = {domain: _grown(domain, pairs, plan, asked) for domain in Domain}
     options.out.mkdir(parents=True, exist_ok=True)
     for domain, growth in grown.items():
         comment = "Made by python -m training.choose_examples, in the order in which they joined; see run_card.json."
