@@ -5,9 +5,9 @@
     python -m training.prompts web_answerer --labels labels.jsonl --out web_answerer.jsonl
     python -m training.prompts preferences --labels labels.jsonl --out preferences.jsonl
 
-kg_writer: the question is given, its calls are learnt. --shown says with how many examples of the bank each question is
-asked: real questions once with each number (``0,2``: without any, and with two), so that one adapter serves with and
-without examples; all others with the first number only.
+kg_writer: the question is given, its calls are learnt; it is asked in the form of the preset's writer. --shown says
+with how many examples each question is asked: real questions once with each number (``0,2``: without any, and with
+two), so that one adapter serves with and without examples; all others with the first number only.
 
 kg_answerer: the facts that the calls gave are shown, the answer is learnt. Beside each question's own facts, some
 questions are shown the facts of another question of their domain that do not hold the answer; there "i don't know" is
@@ -40,9 +40,9 @@ from agents.datasets import DatasetError, read_records
 from agents.encoders import load_dense_encoder
 from agents.encoders.base import DenseEncoder
 from agents.evidence import facts_text
-from agents.kg.trainable import Domain, ExampleIndex, load_bank, write_prompt
+from agents.kg.trainable import Domain, ExampleChoice, write_prompt
 from agents.llm import LanguageModel, load_language_model
-from agents.settings import KnowledgeGraphSettings, Settings, SettingsError, load_settings
+from agents.settings import KgWriterSettings, KnowledgeGraphSettings, Settings, SettingsError, load_settings
 from evaluation.judge import RulesJudge
 from evaluation.judge.base import Claim, Verdict, judge_claims
 from evaluation.signature import settings_hash
@@ -70,21 +70,29 @@ def some(pairs: Sequence[Pair], made_up: int | None, seed: int) -> list[Pair]:
 
 def writer_examples(
     pairs: Sequence[Pair],
+    writer: KgWriterSettings,
     dense: DenseEncoder | None,
-    shown: Sequence[int] = DEFAULT_SHOWN,
-    *,
-    with_schema: bool = False,
+    shown: Sequence[int],
 ) -> Iterator[TrainingExample]:
-    """What the writer of calls learns; `shown` are the numbers of examples that real questions are asked with."""
+    """What the writer of calls learns, asked as the writer of these settings asks.
+
+    `shown` are the numbers of examples that real questions are asked with; no question is its own example.
+    """
     pairs = [pair for pair in pairs if names_its_dates(pair)]
-    index = ExampleIndex(load_bank(), dense)
-    most = max(shown)
-    near = index.nearest([pair.query for pair in pairs], [pair.domain for pair in pairs], most + 1) if most else []
+    choice = ExampleChoice(writer, dense)
+    queries, domains = [pair.query for pair in pairs], [pair.domain for pair in pairs]
+    near = {count: choice.choose(queries, domains, count, own=False) if count else [] for count in shown}
     for place, pair in enumerate(pairs):
         for count in shown if pair.source == REAL else shown[:1]:
-            others = [one for one in near[place].examples if one.question != pair.query] if count else []
-            prompt = write_prompt(pair.domain, others[len(others) - count :], pair.query, with_schema=with_schema)
-            yield TrainingExample("\n".join(pair.calls), prompt=prompt, groups=pair.groups, source=pair.source)
+            examples = near[count][place].examples if count else ()
+            asked = write_prompt(writer, pair.domain, examples, pair.query)
+            yield TrainingExample(
+                "\n".join(pair.calls),
+                messages=asked.messages,
+                prompt=asked.text,
+                groups=pair.groups,
+                source=pair.source,
+            )
 
 
 def label_examples(path: Path, abstaining: float, seed: int) -> list[TrainingExample]:
@@ -214,9 +222,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, required=True, help="examples for training.lora")
     parser.add_argument("--preset", help="name, or path of a TOML file; default: the active preset")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change to the preset")
-    parser.add_argument(
-        "--shown", default=",".join(map(str, DEFAULT_SHOWN)), help="numbers of examples (default: %(default)s)"
-    )
+    parser.add_argument("--shown", help="numbers of examples (default: 0,2; with fixed examples the preset's number)")
     parser.add_argument("--made-up", type=int, metavar="N", help="at most so many questions that are not real ones")
     parser.add_argument("--abstaining", type=float, default=0.4, metavar="SHARE", help="default: %(default)s")
     parser.add_argument("--seed", type=int, default=0)
@@ -259,7 +265,8 @@ def _chosen(options: argparse.Namespace) -> dict[str, Any]:
         chosen |= {"preset": f"{settings.name}@{settings_hash(settings)}", "set": options.set}
         chosen |= {"made_up": options.made_up}
     if options.task == "kg_writer":
-        chosen |= {"shown": _numbers(options.shown), "bank": bank_version()}
+        writer = (settings.knowledge_graph or KnowledgeGraphSettings()).writer
+        chosen |= {"shown": _shown(options, writer), "bank": bank_version()}
     return chosen
 
 
@@ -268,17 +275,25 @@ def _make(options: argparse.Namespace) -> list[TrainingExample]:
         return label_examples(options.labels, options.abstaining, options.seed)
     if options.task == "preferences":
         return list(preference_examples(options.labels))
-    shown = _numbers(options.shown)
     settings = load_settings(options.preset, options.set)
+    writer = (settings.knowledge_graph or KnowledgeGraphSettings()).writer
+    shown = _shown(options, writer)
     pairs = some(read_pairs(options.pairs), options.made_up, options.seed)
     if options.task == "kg_answerer":
         model = load_language_model(settings.language_model)
         return list(answer_examples(pairs, settings, model, seed=options.seed))
-    dense = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder and max(shown) else None
+    nearest = writer.selection == "similar" and max(shown)
+    dense = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder and nearest else None
     if dense is not None:
         dense.warm_up()
-    writer = (settings.knowledge_graph or KnowledgeGraphSettings()).writer
-    return list(writer_examples(pairs, dense, shown, with_schema=writer.schema_in_prompt))
+    return list(writer_examples(pairs, writer, dense, shown))
+
+
+def _shown(options: argparse.Namespace, writer: KgWriterSettings) -> tuple[int, ...]:
+    """With how many examples questions are asked: as the command says, else as the writer asks."""
+    if options.shown is not None:
+        return _numbers(options.shown)
+    return (writer.examples,) if writer.selection == "fixed" else DEFAULT_SHOWN
 
 
 def _numbers(text: str) -> tuple[int, ...]:
