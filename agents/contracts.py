@@ -84,7 +84,7 @@ class Passage:
 
     `start` and `end` are character offsets into the extracted text of the page (or into the snippet). `scores` holds
     one number per ranking step that saw the passage (``bm25``, ``dense``, ``fusion``, ``cross_encoder``); higher is
-    better.
+    better. `heading` stood in front of the text in each of these steps, and is not shown to the answering model.
     """
 
     text: str
@@ -95,6 +95,7 @@ class Passage:
     start: int
     end: int
     scores: Mapping[str, float] = field(default_factory=dict)
+    heading: str = ""
 
     @property
     def score(self) -> float | None:

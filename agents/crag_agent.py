@@ -9,7 +9,7 @@ from agents.batch_run import BatchRun
 from agents.contracts import GRAPH, INVALID_QUESTION, WEB, Answer, Decision, Fact, GateFiring, Route, Trace
 from agents.deadline import BatchClock
 from agents.encoders import load_cross_encoder, load_dense_encoder
-from agents.evidence import SourceOrder, facts_text, graph_only, source_order
+from agents.evidence import SourceOrder, facts_text, graph_only, joined, source_order
 from agents.gates import class_gate, score_gate
 from agents.kg import KnowledgeGraph, Lookup, NoKnowledgeGraph, open_knowledge_graph
 from agents.llm import LanguageModel, load_language_model
@@ -280,7 +280,7 @@ class CragAgent:
             trace.pages_read = found.pages_read
             trace.passages.extend(found.passages)
             trace.events.extend(found.events)
-            trace.context = text + found.context
+            trace.context = joined(text, found.context, self._order(run, lookups, position))
             if found is NO_EVIDENCE and not text:
                 faults = [event for event in trace.events if event.startswith("web failed")]
                 self._web_is_not_enough(run, lookups, position, faults[-1] if faults else "the web path gave nothing")
@@ -310,7 +310,7 @@ class CragAgent:
         self, run: BatchRun, lookups: Mapping[int, Lookup], position: int, found: WebEvidence
     ) -> tuple[str, WebEvidence]:
         """The facts that join the pages, and what of the pages fits beside them."""
-        together = self._order(run, lookups, position) is SourceOrder.TOGETHER
+        together = self._order(run, lookups, position).joint
         lookup = lookups[position]
         facts = [fact for fact in run.traces[position].facts if together or fact not in lookup.facts]
         if together and lookup.direct_answer is not None:

@@ -77,8 +77,9 @@ class Settings(StrictModel):
                 raise ValueError(f"the gate {gate.name!r} has above, but a router with a prompt gives no probabilities")
         if self.public_data is not None and self.public_data.method == "prompt":
             self._check_route_field("domain", "public_data.method is prompt")
-        if self.knowledge_graph is not None and self.knowledge_graph.source_policy == "by_dynamism":
-            self._check_route_field("static_or_dynamic", "knowledge_graph.source_policy is by_dynamism")
+        policy = self.knowledge_graph.source_policy if self.knowledge_graph is not None else None
+        if policy in {"by_dynamism", "synthesis"}:
+            self._check_route_field("static_or_dynamic", f"knowledge_graph.source_policy is {policy}")
         return self
 
     def _check_route_field(self, field: str, user: str) -> None:

@@ -131,7 +131,7 @@ def test_an_adapter_must_be_among_those_of_the_engine(tmp_path: Path) -> None:
 def test_untuned_a_preset_neither_has_nor_asks_for_an_adapter(name: str) -> None:
     settings = load_settings(name, ["tuned = false"])
     assert not settings.language_model.adapters
-    assert set(settings._adapters_used().values()) == {None}
+    assert set(settings.adapters_used.values()) == {None}
 
 
 def test_the_tuned_presets_ask_for_the_adapters_that_they_name() -> None:
@@ -142,7 +142,7 @@ def test_the_tuned_presets_ask_for_the_adapters_that_they_name() -> None:
     ):
         settings = load_settings(name)
         assert set(settings.language_model.adapters) == adapters
-        assert set(settings._adapters_used().values()) - {None} == adapters
+        assert set(settings.adapters_used.values()) - {None} == adapters
 
 
 def test_names_that_a_model_finds_need_the_domain_that_a_router_gives() -> None:
