@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from reprlib import repr as shortened
 
 from agents.contracts import Page, Query
 from agents.limits import LIMITS, cut_note
@@ -54,7 +53,8 @@ def parse_row(interaction_id: object, query: object, search_results: object, que
     fault = None
     text = " ".join(_field("query", query, notes, references=True).split())
     if not text:
-        fault = f"the query is not a text with words in it, but {shortened(query)}"
+        found = "an empty one" if isinstance(query, str) else type(query).__name__
+        fault = f"the query is not a text with words in it, but {found}"
     if not isinstance(search_results, Sequence) or isinstance(search_results, str):
         fault = fault or f"search_results is not a list, but {type(search_results).__name__}"
         search_results = ()

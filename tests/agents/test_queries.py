@@ -111,9 +111,10 @@ def test_every_field_of_a_row_has_a_limit_with_a_reason_and_an_ordinary_row_none
     assert parse_batch(batch_of())[0].notes == ()
 
 
-def test_the_fault_of_a_huge_question_that_is_no_text_is_short() -> None:
-    (query,) = parse_batch(batch_of(query=[[["x" * 1_000_000] * 3] * 1_000]))
-    assert len(query.fault or "") < 500
+@pytest.mark.parametrize("huge", [10**5_000, [["x" * 1_000_000]] * 1_000])  # Python refuses to print the number
+def test_the_fault_of_a_huge_question_that_is_no_text_is_short(huge: object) -> None:
+    (query,) = parse_batch(batch_of(query=[huge]))
+    assert len(query.fault or "") < 100
 
 
 @pytest.mark.parametrize("text", ["", "yesterday", "2024-03-05", "13/45/2024, 10:00:00 PT"])
