@@ -19,6 +19,7 @@ from agents.queries import parse_batch
 from agents.questions import QuestionRouter, Unrouted, open_router
 from agents.scrutiny import Scrutiny
 from agents.settings import KnowledgeGraphSettings, Settings, require_weights
+from agents.text import clean
 from agents.web import WebEvidence, WebPath
 
 NO_EVIDENCE = WebEvidence(context="", passages=(), pages_read=0, events=(), top_probability=None)
@@ -225,8 +226,7 @@ class CragAgent:
         """Where the graph's values are the answer, or rules could compute it from them, no model is asked."""
 
         def answer_of(position: int) -> Answer:
-            value = (lookups[position].direct_answer or "").encode("utf-8", "replace").decode()
-            text = trim_to_tokens(" ".join(value.split()))
+            text = trim_to_tokens(" ".join(clean(lookups[position].direct_answer).split()))
             answer = Answer(text, Decision.ANSWERED, GRAPH, lookups[position].direct_reason)
             return self._scrutiny.examine_value(run, position, answer)
 

@@ -18,6 +18,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
 
+from agents.text import clean, encodable
+
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
@@ -46,11 +48,11 @@ class Record(NamedTuple):
 def read_rows(path: str | Path, limit: int | None = None) -> Iterator[dict[str, Any]]:
     """The questions of a file, each checked and in one shape whatever the release it comes from.
 
-    A row has `interaction_id` and `query`; the other official fields are checked where they are present. The
-    alternative answers, found as ``alt_ans`` or ``alternative_answers``, as a list or as its JSON text ``"[]"``, become
-    ``alt_ans: list[str]``. Every search result has the five fields of `PAGE_FIELDS`, null becoming "". A
-    ``page_result_file`` in a search result is a path relative to the folder of the question file and may not leave it;
-    the text of that file becomes ``page_result``.
+    A row has `interaction_id` and `query`; the other official fields are checked where they are present. Texts are
+    cleaned (`agents.text`). The alternative answers, found as ``alt_ans`` or ``alternative_answers``, as a list or as
+    its JSON text ``"[]"``, become ``alt_ans: list[str]``. Every search result has the five fields of `PAGE_FIELDS`,
+    null becoming "". A ``page_result_file`` in a search result is a path relative to the folder of the question file
+    and may not leave it; the text of that file becomes ``page_result``.
 
     Args:
         path: The file, the first part of a cut file, or the name that its parts have in common.
@@ -292,6 +294,8 @@ def _normalised(record: Record, folder: Path) -> dict[str, Any]:
             row.pop(name, None)
         elif not isinstance(value, str):
             raise DatasetError(f'{place}, field "{name}": expected text, found {_shown(value)}')
+        else:
+            row[name] = clean(value)
     row["alt_ans"] = alternative_answers(record)
     row.pop("alternative_answers", None)
     if "search_results" in row:
@@ -318,7 +322,7 @@ def alternative_answers(record: Record) -> list[str]:
         value = []
     if not isinstance(value, list) or not all(isinstance(answer, str | int | float) for answer in value):
         raise DatasetError(f'{record.place}, field "{name}": expected a list of texts, found {_shown(found)}')
-    return [str(answer) for answer in value]
+    return [clean(str(answer)) for answer in value]
 
 
 def _search_results(place: str, value: object, folder: Path) -> list[dict[str, Any]]:
@@ -337,7 +341,7 @@ def _search_results(place: str, value: object, folder: Path) -> list[dict[str, A
             text = result.get(name)
             if text is not None and not isinstance(text, str):
                 raise DatasetError(f'{field}[{index}].{name}": expected text, found {_shown(text)}')
-            result[name] = text or ""
+            result[name] = encodable(text or "") if name == "page_result" else clean(text)
         results.append(result)
     return results
 

@@ -363,7 +363,7 @@ def test_a_value_that_no_tokenizer_reads_costs_no_batch() -> None:
     broken = replace(FOUND, direct_answer="caf\ud800")
     with agent_with(Told(broken)) as agent:
         told = ask(agent)
-    assert [answer.text for answer, _ in told] == ["caf?", "caf?"]
+    assert [answer.text for answer, _ in told] == ["caf\ufffd", "caf\ufffd"]
 
 
 def test_a_gate_before_the_web_leaves_the_graph_its_turn_with_and_without_an_audit() -> None:
