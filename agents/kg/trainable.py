@@ -23,17 +23,15 @@ from agents.kg.path import facts_of
 from agents.kg.results import Result, Status, Value
 from agents.kg.schema import Domain, ParameterKind, load_schema
 from agents.kg.teams import League, team_spelling
-from agents.kg.writing import load_bank
-from agents.kg.writing.prompt import write_prompt
-from agents.kg.writing.similar import ExampleIndex
+from agents.kg.writing import CallWriter, Question, load_bank
 
 __all__ = [
     "Argument",
     "Average",
     "Call",
+    "CallWriter",
     "Condition",
     "Domain",
-    "ExampleIndex",
     "Executor",
     "KgClient",
     "KgQueryError",
@@ -42,6 +40,7 @@ __all__ = [
     "Outcome",
     "ParameterKind",
     "Program",
+    "Question",
     "Result",
     "Sort",
     "Statement",
@@ -58,5 +57,4 @@ __all__ = [
     "parse",
     "render",
     "team_spelling",
-    "write_prompt",
 ]

@@ -36,6 +36,12 @@ class Settings(StrictModel):
     answering: AnsweringSettings = AnsweringSettings()
     deadline: DeadlineSettings = DeadlineSettings()
 
+    @property
+    def graph_answering(self) -> AnsweringSettings:
+        """How answers from the graph's facts are asked for: as others, but with a prompt and adapter of their own."""
+        graph = self.knowledge_graph or KnowledgeGraphSettings()
+        return self.answering.model_copy(update={"prompt": graph.answer_prompt, "adapter": graph.answer_adapter})
+
     @model_validator(mode="before")
     @classmethod
     def _untuned_names_no_adapter(cls, data: object) -> object:

@@ -73,16 +73,29 @@ class CallWriter:
         Raises:
             LanguageModelDiedError: the engine is gone.
         """
-        shown = self._choose(questions)
-        requests = [self._request(question, near) for question, near in zip(questions, shown, strict=True)]
+        shown, requests = self.asked(questions)
         generations = self._generate(requests, deadline)
         written = [_read(*parts) for parts in zip(shown, requests, generations, strict=True)]
         return self._repair(written, deadline)
 
-    def _choose(self, questions: Sequence[Question]) -> list[Neighbourhood]:
+    def asked(
+        self, questions: Sequence[Question], *, apart: bool = False
+    ) -> tuple[list[Neighbourhood], list[GenerationRequest]]:
+        """The chosen examples and the request of each question: also what an adapter for it is tuned on.
+
+        Args:
+            questions: What is asked.
+            apart: Show no question of the bank as an example of itself; with fixed examples that cannot be kept.
+        """
+        shown = self._choose(questions, apart=apart)
+        return shown, [self._request(question, near) for question, near in zip(questions, shown, strict=True)]
+
+    def _choose(self, questions: Sequence[Question], *, apart: bool) -> list[Neighbourhood]:
         texts, domains = [question.text for question in questions], [question.domain for question in questions]
         if self._settings.selection == "similar":
-            return self._index.nearest(texts, domains, self._settings.examples)
+            wanted = self._settings.examples
+            near = self._index.nearest(texts, domains, wanted + apart)
+            return [_without(text, one, wanted) for text, one in zip(texts, near, strict=True)] if apart else near
         near = self._index.nearest(texts, domains, 0) if None in domains else []
         chosen = [domain or near[place].domain for place, domain in enumerate(domains)]
         return [Neighbourhood(domain, fixed_examples(self._bank, domain, self._settings.examples)) for domain in chosen]
@@ -119,6 +132,12 @@ class CallWriter:
             second = _read(Neighbourhood(first.domain, first.examples), request, generation)
             written[place] = replace(second, faults=first.faults + second.faults, repaired=second.program is not None)
         return written
+
+
+def _without(question: str, near: Neighbourhood, wanted: int) -> Neighbourhood:
+    """The nearest `wanted` of the examples that are not the question itself."""
+    others = [example for example in near.examples if example.question != question]
+    return Neighbourhood(near.domain, tuple(others[len(others) - wanted :]))
 
 
 def trim(text: str) -> str:
