@@ -59,6 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )  # fmt: skip
     parser.add_argument("--questions", type=Path, default=QUESTIONS, help="labelled real questions (%(default)s)")
     add_split_argument(parser)
+    parser.add_argument("--limit", type=int, metavar="N", help="at most so many real questions")
     parser.add_argument("--count", type=int, default=1500, help="questions to sample (%(default)s)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, required=True, help="the file to write")
@@ -71,8 +72,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--resume", action="store_true", help="keep the rows of an unfinished file and add the others")
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
     options = parser.parse_args(arguments)
-    if options.count < 0:
-        parser.error("--count must not be negative")
+    if options.count < 0 or (options.limit or 0) < 0:
+        parser.error("--count and --limit must not be negative")
     try:
         return _run(options)
     except (*_FAULTS, *_MODEL_FAULTS, OtherRunError) as error:
@@ -122,7 +123,7 @@ def _rewording_preset(name: str | None) -> Settings | None:
 def _chosen(options: argparse.Namespace, preset: Settings | None) -> dict[str, Any]:
     """The settings of the run card."""
     return {
-        **{name: getattr(options, name) for name in ("count", "seed", "no_real", "house_style")},
+        **{name: getattr(options, name) for name in ("count", "limit", "seed", "no_real", "house_style")},
         "rephrase": f"{preset.name}@{settings_hash(preset)}" if preset else None,
         "bank": bank_version(),
     }
@@ -142,7 +143,9 @@ def _made(options: argparse.Namespace) -> list[Pair]:
         given = (
             []
             if options.no_real
-            else real_pairs(options.questions, bench, names, rewritten=options.house_style, split=options.split)
+            else real_pairs(
+                options.questions, bench, names, rewritten=options.house_style, split=options.split, limit=options.limit
+            )
         )
         given += bank_pairs(bench, len(graphs), options.seed, names)
         given = list({pair.key: pair for pair in reversed(given)}.values())[::-1]

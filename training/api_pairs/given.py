@@ -18,7 +18,13 @@ from training.api_pairs.scenes.base import asking_time
 
 
 def real_pairs(
-    path: Path, bench: Bench, names: CompanyNames, *, rewritten: bool = False, split: Split | None = None
+    path: Path,
+    bench: Bench,
+    names: CompanyNames,
+    *,
+    rewritten: bool = False,
+    split: Split | None = None,
+    limit: int | None = None,
 ) -> list[Pair]:
     """The labelled real questions, executed in the first graph.
 
@@ -27,12 +33,13 @@ def real_pairs(
         bench: Executors.
         names: How to tell companies.
         split: Leaves questions of other splits out.
+        limit: At most so many.
         rewritten: In the style of the examples, where that gives the same; see `training.api_pairs.house_style`.
 
     Raises:
         DatasetError: a field is missing, or labelled calls cannot be read.
     """
-    records = list(read_records(path, split=split))
+    records = list(read_records(path, limit, split))
     pairs = _executed([_real(record, names) for record in records], bench, graphs=1)
     return _rewritten(pairs, records, bench) if rewritten else pairs
 

@@ -19,7 +19,7 @@ from evaluation.folder_lock import FolderInUseError, written_alone
 from models.manifest import WeightsMissingError
 from training.examples import TrainingExample, read_examples
 from training.folds import Fold, may_train, parse_fold
-from training.lora.model import WEIGHTS_FILE
+from training.lora.model import WEIGHTS_FILE, check_tunable
 from training.lora.run import LoraRun, Outcome, RunMismatchError
 from training.lora.settings import available_configs, load_training, parse_change
 from training.run_card import CARD_FILE, file_hash, run_card, write_card
@@ -74,9 +74,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _train(options: argparse.Namespace) -> int:
     settings = load_training(options.config, dict(parse_change(text) for text in options.set))
     fold = _fold(options.hold_out)
+    base, start_from = model_folder(settings.base), _start(options.start_from)
+    check_tunable(settings, base, options.device, start_from)
     given = [example for path in options.data for example in read_examples(path, split=options.split)]
     examples = _without(given, fold)
-    start_from = _start(options.start_from)
     chosen: dict[str, Any] = {
         **settings.model_dump(mode="json"),
         "held_out_fold": str(fold) if fold else None,
@@ -87,7 +88,7 @@ def _train(options: argparse.Namespace) -> int:
     run = LoraRun(
         settings,
         examples,
-        model_folder(settings.base),
+        base,
         options.out,
         options.device,
         start_from,
