@@ -44,9 +44,9 @@ from agents.datasets import DatasetError, Record, Split, read_records
 from agents.encoders import load_dense_encoder
 from agents.encoders.base import DenseEncoder
 from agents.evidence import facts_text
-from agents.kg.trainable import CallWriter, Domain, Question
-from agents.llm import EngineUnavailableError, GenerationRequest, LanguageModel, load_language_model
-from agents.settings import KnowledgeGraphSettings, Settings, SettingsError, load_settings
+from agents.kg.trainable import Domain, ExampleChoice, write_prompt
+from agents.llm import EngineUnavailableError, LanguageModel, load_language_model
+from agents.settings import KgWriterSettings, KnowledgeGraphSettings, Settings, SettingsError, load_settings
 from evaluation.judge import RulesJudge
 from evaluation.judge.base import Claim, Verdict, judge_claims
 from evaluation.signature import settings_hash
@@ -74,48 +74,31 @@ def some(pairs: Sequence[Pair], made_up: int | None, seed: int) -> list[Pair]:
 
 
 def writer_examples(
-    pairs: Sequence[Pair], settings: Settings, dense: DenseEncoder | None = None, shown: Sequence[int] | None = None
+    pairs: Sequence[Pair],
+    writer: KgWriterSettings,
+    dense: DenseEncoder | None,
+    shown: Sequence[int],
 ) -> Iterator[TrainingExample]:
-    """What the writer of calls learns: the requests of the preset's own writer, with the calls that should follow.
+    """What the writer of calls learns, asked as the writer of these settings asks.
 
-    Args:
-        pairs: Questions with their calls; those that stand in their own prompt as an example teach nothing.
-        settings: The preset.
-        dense: Chooses similar examples; None: by words.
-        shown: Numbers of examples that real questions are asked with, made-up ones with the first; None: the preset's.
+    `shown` are the numbers of examples that real questions are asked with; no question is its own example.
     """
     pairs = [pair for pair in pairs if names_its_dates(pair)]
-    chosen = (settings.knowledge_graph or KnowledgeGraphSettings()).writer
-    model = load_language_model(settings.language_model)
-    for place, count in enumerate(shown if shown is not None else (chosen.examples,)):
-        some = pairs if place == 0 else [pair for pair in pairs if pair.source == REAL]
-        writer = CallWriter(chosen.model_copy(update={"examples": count}), model, dense if count else None)
-        questions = [Question(pair.query, pair.query_time, pair.domain) for pair in some]
-        for pair, near, request in zip(some, *writer.asked(questions, apart=True), strict=True):
-            if all(example.question != pair.query for example in near.examples):
-                yield _example("\n".join(pair.calls), request, pair.groups, pair.source, split=pair.split)
-
-
-def _example(
-    completion: str,
-    request: GenerationRequest,
-    groups: Sequence[str],
-    source: str,
-    *,
-    split: int | None,
-    query: str = "",
-    answers: Sequence[str] = (),
-) -> TrainingExample:
-    return TrainingExample(
-        completion,
-        messages=request.messages,
-        prompt=request.prompt,
-        groups=tuple(groups),
-        source=source,
-        query=query,
-        answers=tuple(answers),
-        split=split,
-    )
+    choice = ExampleChoice(writer, dense)
+    queries, domains = [pair.query for pair in pairs], [pair.domain for pair in pairs]
+    near = {count: choice.choose(queries, domains, count, own=False) if count else [] for count in shown}
+    for place, pair in enumerate(pairs):
+        for count in shown if pair.source == REAL else shown[:1]:
+            examples = near[count][place].examples if count else ()
+            asked = write_prompt(writer, pair.domain, examples, pair.query)
+            yield TrainingExample(
+                "\n".join(pair.calls),
+                messages=asked.messages,
+                prompt=asked.text,
+                groups=pair.groups,
+                source=pair.source,
+                split=pair.split,
+            )
 
 
 def label_examples(
@@ -256,8 +239,16 @@ def _answer_example(
     request = Answerer(settings.graph_answering, model).request(
         Query("", pair.query, pair.query_time, None, ()), facts_text(shortened, model, graph.max_fact_tokens)
     )
-    answers = right_answers(pair)
-    return _example(completion, request, pair.groups, source, split=pair.split, query=pair.query, answers=answers)
+    return TrainingExample(
+        completion,
+        messages=request.messages,
+        prompt=request.prompt,
+        groups=pair.groups,
+        source=source,
+        query=pair.query,
+        answers=right_answers(pair),
+        split=pair.split,
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -319,33 +310,39 @@ def _chosen(options: argparse.Namespace) -> dict[str, Any]:
     chosen |= {"preset": f"{settings.name}@{settings_hash(settings)}", "set": options.set}
     chosen |= {"made_up": options.made_up} if options.pairs else {"abstaining": options.abstaining}
     if options.task == "kg_writer":
-        chosen |= {"shown": _numbers(options.shown), "bank": bank_version()}
+        writer = (settings.knowledge_graph or KnowledgeGraphSettings()).writer
+        chosen |= {"shown": _shown(options, writer), "bank": bank_version()}
     return chosen
 
 
 def _make(options: argparse.Namespace) -> list[TrainingExample]:
     if options.task == "preferences":
         return list(preference_examples(options.labels, options.split))
-    shown = _numbers(options.shown)
     settings = load_settings(options.preset, options.set)
     if options.labels:
         given = (options.task, options.abstaining, options.seed, options.split)
         return label_examples(options.labels, settings, *given)
+    writer = (settings.knowledge_graph or KnowledgeGraphSettings()).writer
+    shown = _shown(options, writer)
     pairs = some(read_pairs(options.pairs, options.split), options.made_up, options.seed)
     if options.task == "kg_answerer":
         model = load_language_model(settings.language_model)
         return list(answer_examples(pairs, settings, model, seed=options.seed))
-    writer = (settings.knowledge_graph or KnowledgeGraphSettings()).writer
-    by_likeness = writer.selection == "similar" and max(shown or (writer.examples,)) > 0
-    dense = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder and by_likeness else None
+    nearest = writer.selection == "similar" and max(shown)
+    dense = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder and nearest else None
     if dense is not None:
         dense.warm_up()
-    return list(writer_examples(pairs, settings, dense, shown))
+    return list(writer_examples(pairs, writer, dense, shown))
 
 
-def _numbers(text: str | None) -> tuple[int, ...] | None:
-    if text is None:
-        return None
+def _shown(options: argparse.Namespace, writer: KgWriterSettings) -> tuple[int, ...]:
+    """With how many examples questions are asked: as the command says, else as the writer asks."""
+    if options.shown is not None:
+        return _numbers(options.shown)
+    return (writer.examples,)
+
+
+def _numbers(text: str) -> tuple[int, ...]:
     if not all(part.strip().isdecimal() for part in text.split(",")):
         raise SettingsError(f"--shown takes numbers with commas between them, such as 0,0,2; found {text!r}")
     return tuple(int(part) for part in text.split(","))

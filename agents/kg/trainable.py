@@ -23,7 +23,11 @@ from agents.kg.path import facts_of
 from agents.kg.results import Result, Status, Value
 from agents.kg.schema import Domain, ParameterKind, load_schema
 from agents.kg.teams import League, team_spelling
-from agents.kg.writing import CallWriter, Question, load_bank
+from agents.kg.writing import CallWriter, Example, Question, Written, load_bank
+from agents.kg.writing.bank import write_examples
+from agents.kg.writing.choice import ExampleChoice
+from agents.kg.writing.prompt import write_prompt
+from agents.kg.writing.similar import ExampleIndex
 
 __all__ = [
     "Argument",
@@ -32,6 +36,9 @@ __all__ = [
     "CallWriter",
     "Condition",
     "Domain",
+    "Example",
+    "ExampleChoice",
+    "ExampleIndex",
     "Executor",
     "KgClient",
     "KgQueryError",
@@ -47,6 +54,7 @@ __all__ = [
     "Status",
     "Task",
     "Value",
+    "Written",
     "derived_answer",
     "direct_answer",
     "facts_of",
@@ -57,4 +65,6 @@ __all__ = [
     "parse",
     "render",
     "team_spelling",
+    "write_examples",
+    "write_prompt",
 ]

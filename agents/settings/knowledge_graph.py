@@ -42,8 +42,17 @@ class KgWriterSettings(StrictModel):
     """Examples shown per question."""
     selection: Literal["similar", "fixed"] = "similar"
     """``similar``: the nearest of the bank, which db3 expected much of; ``fixed``: the same for every question."""
+    fixed_examples: str = "agents/kg/writing/fixed"
+    """Folder of the examples of selection ``fixed``, made by ``python -m training.choose_examples``, relative to the
+    repository; the first `examples` of each domain are shown."""
+    form: Literal["completion", "chat"] = "completion"
+    """``chat``: an instruction through the model's chat template (db3 C.3); ``completion``: a text that the model goes
+    on with, for models too small to be told. `benchmarks.kg_writing` measures which suits a model."""
     schema_in_prompt: bool = True
     """Show tables, keys and rules; a tuned model can do without."""
+    schema_detail: Literal["names", "described"] = "names"
+    """``names``: the keys of a table in a line, the rules in a few. ``described``: type and meaning of each key, and
+    the rules one by one (db3 C.3)."""
     grammar: bool = True
     """Hold the output to the language's grammar where the engine can."""
     names_from_question: tuple[Literal["movie", "finance", "music", "sports", "open"], ...] = Field(

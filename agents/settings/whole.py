@@ -84,7 +84,7 @@ class Settings(StrictModel):
         return self
 
     @model_validator(mode="after")
-    def _gates_know_what_they_compare(self) -> "Settings":
+    def _route_has_what_others_read(self) -> "Settings":
         for gate in self.answering.gates:
             if gate.gate == "score":
                 if gate.score == "top_passage" and self.web.rerank is None:
@@ -93,6 +93,8 @@ class Settings(StrictModel):
             self._check_route_field(gate.field, f"the gate {gate.name!r} compares it")
             if gate.above is not None and self.router is not None and self.router.engine == "prompt":
                 raise ValueError(f"the gate {gate.name!r} has above, but a router with a prompt gives no probabilities")
+        if self.public_data is not None and self.public_data.method == "prompt":
+            self._check_route_field("domain", "public_data.method is prompt")
         if self.knowledge_graph is not None and self.knowledge_graph.source_policy == "by_dynamism":
             self._check_route_field("static_or_dynamic", "knowledge_graph.source_policy is by_dynamism")
         return self

@@ -145,6 +145,11 @@ def test_the_tuned_presets_ask_for_the_adapters_that_they_name() -> None:
         assert set(settings._adapters_used().values()) - {None} == adapters
 
 
+def test_names_that_a_model_finds_need_the_domain_that_a_router_gives() -> None:
+    with pytest.raises(SettingsError, match=r"router is missing, but public_data\.method is prompt.*gives domain"):
+        load_settings("db3_task1", ["router = 'none'"])
+
+
 def test_unknown_preset_lists_those_that_exist() -> None:
     with pytest.raises(SettingsError, match=r"no preset 'db4'.*db3_task1"):
         load_settings("db4")

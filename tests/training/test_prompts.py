@@ -13,7 +13,7 @@ from agents.contracts import I_DONT_KNOW, Fact
 from agents.evidence import facts_text
 from agents.kg.trainable import Domain, Program, load_bank, parse
 from agents.llm import load_language_model
-from agents.settings import load_settings
+from agents.settings import KgWriterSettings, load_settings
 from evaluation.signature import settings_hash
 from training.api_pairs.given import bank_version
 from training.api_pairs.pairs import Pair
@@ -40,23 +40,24 @@ BUDGET = pair(
     direct_answer="$55,000,000",
 )
 SETTINGS = load_settings("cpu")
+BARE = KgWriterSettings(schema_in_prompt=False)
 MODEL = load_language_model(load_settings("scripted").language_model)
 
 
 def test_the_writer_learns_the_calls_after_the_agents_own_prompt() -> None:
-    without, shown = writer_examples([replace(LENGTH, source="real")], SETTINGS, shown=(0, 2))
+    without, shown = writer_examples([replace(LENGTH, source="real")], BARE, None, shown=(0, 2))
     assert without.prompt == "Question: how long is heat?\nCalls:\n"
     assert without.completion == 'get_movie("heat")["length"]'
     assert without.groups == ("how long is heat?",)
     assert shown.prompt is not None
     assert shown.prompt.count("Question:") == 3
     assert shown.prompt.endswith("\n\nQuestion: how long is heat?\nCalls:\n")
-    assert [example.prompt for example in writer_examples([LENGTH], SETTINGS, shown=(0, 2))] == [without.prompt]
+    assert [example.prompt for example in writer_examples([LENGTH], BARE, None, shown=(0, 2))] == [without.prompt]
 
 
 def test_no_question_is_shown_as_its_own_example() -> None:
     known = next(example for example in load_bank() if example.domain is Domain.MOVIE)
-    (example,) = writer_examples([pair(known.question, known.calls, source="bank")], SETTINGS, shown=(6,))
+    (example,) = writer_examples([pair(known.question, known.calls, source="bank")], BARE, None, shown=(6,))
     assert example.prompt is not None
     assert example.prompt.count(known.question) == 1
     assert example.prompt.count("Question:") == 7
@@ -64,7 +65,7 @@ def test_no_question_is_shown_as_its_own_example() -> None:
 
 def test_what_the_graph_cannot_answer_is_learnt_as_none() -> None:
     nothing = replace(LENGTH, program=Program())
-    (example,) = writer_examples([nothing], SETTINGS, shown=(0,))
+    (example,) = writer_examples([nothing], BARE, None, shown=(0,))
     assert example.completion == "None"
 
 
@@ -82,7 +83,7 @@ def test_calls_with_dates_that_somebody_computed_are_not_taught(query: str, date
     calls = parse(f'get_stock_price("tbmc","{date}")["close"]', Domain.FINANCE)
     asked = replace(LENGTH, query=query, domain=Domain.FINANCE, program=calls)
     assert names_its_dates(asked) is named
-    assert len(list(writer_examples([asked], SETTINGS, shown=(0,)))) == named
+    assert len(list(writer_examples([asked], BARE, None, shown=(0,)))) == named
 
 
 def test_the_answerer_learns_from_its_own_facts_and_not_to_answer_from_others() -> None:
@@ -147,7 +148,7 @@ def test_a_run_card_says_what_the_examples_were_made_from(tmp_path: Path) -> Non
         "preset": f"scripted@{settings_hash(load_settings('scripted', []))}",
         "set": [],
         "made_up": None,
-        "shown": None,
+        "shown": [6],
         "bank": bank_version(),
     }
     digest = hashlib.sha256(examples).hexdigest()
