@@ -50,12 +50,7 @@ class CragAgent:
         self._public_data = public_data or NoPublicData()
         self._graph_settings = settings.knowledge_graph or KnowledgeGraphSettings()
         self._web_answerer = Answerer(settings.answering, self._model)
-        self._graph_answerer = Answerer(
-            settings.answering.model_copy(
-                update={"prompt": self._graph_settings.answer_prompt, "adapter": self._graph_settings.answer_adapter}
-            ),
-            self._model,
-        )
+        self._graph_answerer = Answerer(settings.graph_answering, self._model)
         self._scrutiny = Scrutiny(settings.answering, self._model)
         self._health = ModelHealth(self._model)
 

@@ -24,6 +24,9 @@ class Settings(StrictModel):
     language_model: LanguageModelSettings
     tuned: bool = True
     """False: no adapter is loaded nor asked for, whatever the preset names; the base model does all of the work."""
+    device: str | None = None
+    """Where all parts run that the preset gives a device: ``cuda:0`` puts them on one GPU, ``cpu`` on none, in float32.
+    None: each where the preset says."""
     dense_encoder: DenseEncoderSettings | None = None
     cross_encoder: CrossEncoderSettings | None = None
     router: RouterSettings | None = None
@@ -36,6 +39,12 @@ class Settings(StrictModel):
     answering: AnsweringSettings = AnsweringSettings()
     deadline: DeadlineSettings = DeadlineSettings()
 
+    @property
+    def graph_answering(self) -> AnsweringSettings:
+        """How answers from the graph's facts are asked for: as others, but with a prompt and adapter of their own."""
+        graph = self.knowledge_graph or KnowledgeGraphSettings()
+        return self.answering.model_copy(update={"prompt": graph.answer_prompt, "adapter": graph.answer_adapter})
+
     @model_validator(mode="before")
     @classmethod
     def _untuned_names_no_adapter(cls, data: object) -> object:
@@ -43,6 +52,22 @@ class Settings(StrictModel):
             for place in ("language_model.adapters", *_ADAPTER_USERS):
                 data = _without(data, place.split("."))
         return data
+
+    @model_validator(mode="before")
+    @classmethod
+    def _all_on_one_device(cls, data: object) -> object:
+        if not isinstance(data, Mapping) or not isinstance(device := data.get("device"), str):
+            return data
+        placed = {
+            name: {
+                **part,
+                "device": device,
+                **({"dtype": "float32"} if device == "cpu" and "dtype" in part else {}),
+            }
+            for name in ("language_model", "dense_encoder", "cross_encoder", "router")
+            if isinstance(part := data.get(name), Mapping) and "device" in part
+        }
+        return {**data, **placed}
 
     @model_validator(mode="after")
     def _parts_that_are_used_exist(self) -> "Settings":

@@ -148,11 +148,17 @@ def test_a_run_card_says_what_the_examples_were_made_from(tmp_path: Path) -> Non
         "preset": f"scripted@{settings_hash(load_settings('scripted', []))}",
         "set": [],
         "made_up": None,
-        "shown": [0, 2],
+        "shown": [6],
         "bank": bank_version(),
     }
     digest = hashlib.sha256(examples).hexdigest()
-    assert card["metrics"] == {"examples": 3, "sources": {"real": 2, "synthetic": 1}, "sha256": digest}
+    assert card["metrics"] == {
+        "examples": 2,
+        "sources": {"real": 1, "synthetic": 1},
+        "sha256": digest,
+        "split": "0",
+        "rows_of_other_splits": {},
+    }
     assert main(command) == 0
     again = card_of(out)
     assert all(again[part] == card[part] for part in ("data", "settings", "metrics"))
@@ -164,14 +170,52 @@ def test_a_run_card_says_what_the_examples_were_made_from(tmp_path: Path) -> Non
     assert (chosen["made_up"], "shown" in chosen) == (0, False)
 
 
+def label(completion: str, **changes: object) -> dict[str, Any]:
+    """A row of training.labels, which was asked with another prompt than the preset's."""
+    row = TrainingExample(
+        completion, prompt="asked otherwise", groups=("q",), query="which city?", answers=(completion,)
+    ).to_row()
+    return row | {"query_time": "02/28/2024, 07:51:13 PT", "context": "<doc>Paris.</doc>", **changes}
+
+
+@pytest.mark.parametrize(("task", "prompt"), [("web_answerer", "reader"), ("kg_answerer", "facts")])
+def test_labels_are_asked_anew_in_the_words_of_the_preset(tmp_path: Path, task: str, prompt: str) -> None:
+    labels, out = tmp_path / "labels.jsonl", tmp_path / "web.jsonl"
+    labels.write_text(json.dumps(label("paris")), encoding="utf-8")
+    assert main([task, "--preset", "cpu", "--labels", str(labels), "--out", str(out)]) == 0
+    (example,) = read_examples(out)
+    assert example.messages == PROMPTS[prompt].render(
+        token_limit=SETTINGS.answering.word_limit,
+        query_time="02/28/2024, 07:51:13 PT",
+        context="<doc>Paris.</doc>",
+        query="which city?",
+    )
+
+
+def test_labels_of_an_older_version_are_refused_with_their_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    labels = tmp_path / "labels.jsonl"
+    labels.write_text(json.dumps(label("paris", context=None)), encoding="utf-8")
+    command = ["web_answerer", "--preset", "cpu", "--labels", str(labels), "--out", str(tmp_path / "web.jsonl")]
+    assert main(command) == 1
+    assert (
+        'labels.jsonl, line 1: field "context" must be a text, found None; label the run again'
+        in capsys.readouterr().err
+    )
+
+
 def test_a_run_card_of_labels(tmp_path: Path) -> None:
     labels, out = tmp_path / "labels.jsonl", tmp_path / "web.jsonl"
-    rows = [TrainingExample(said, prompt="passages") for said in ("paris", I_DONT_KNOW, I_DONT_KNOW)]
-    labels.write_text("".join(f"{json.dumps(row.to_row())}\n" for row in rows), encoding="utf-8")
-    assert main(["web_answerer", "--labels", str(labels), "--out", str(out), "--abstaining", "0.5"]) == 0
+    labels.write_text("".join(f"{json.dumps(label(said))}\n" for said in ("paris", I_DONT_KNOW, I_DONT_KNOW)), "utf-8")
+    command = ["web_answerer", "--preset", "cpu", "--labels", str(labels), "--out", str(out)]
+    assert main([*command, "--abstaining", "1"]) == 0
+    assert len(read_examples(out)) == 3, "as db3: all of them"
+    assert main([*command, "--abstaining", "0.5"]) == 0
     card = card_of(out)
     assert card["data"]["labels"]["sha256"] == hashlib.sha256(labels.read_bytes()).hexdigest()
-    assert card["settings"] == {"task": "web_answerer", "seed": 0, "abstaining": 0.5}
+    preset = f"cpu@{settings_hash(SETTINGS)}"
+    assert card["settings"] == {"task": "web_answerer", "seed": 0, "abstaining": 0.5, "preset": preset, "set": []}
     assert card["metrics"]["examples"] == 2
 
 
@@ -195,15 +239,15 @@ def test_a_wrong_argument_is_named(
 
 
 def test_preferences_are_right_over_abstaining_over_wrong(tmp_path: Path) -> None:
-    def label(completion: str, said: str, verdict: str) -> str:
+    def judged(completion: str, said: str, verdict: str) -> str:
         row = TrainingExample(completion, prompt="passages", groups=("q",)).to_row()
         return json.dumps(row | {"basic_answer": said, "verdict": verdict})
 
     labels = tmp_path / "labels.jsonl"
     rows = [
-        label("paris", "lyon", "incorrect"),
-        label(I_DONT_KNOW, "rome", "incorrect"),
-        label("oslo", "oslo", "correct"),
+        judged("paris", "lyon", "incorrect"),
+        judged(I_DONT_KNOW, "rome", "incorrect"),
+        judged("oslo", "oslo", "correct"),
     ]
     labels.write_text("\n".join(rows), encoding="utf-8")
     out = tmp_path / "preferences.jsonl"
