@@ -59,6 +59,13 @@ class _Case:
     level: str | None = None
     verdict: str | None = None
 
+    @property
+    def said_unknown(self) -> bool:
+        """Whether the model itself said "i don't know": nothing failed, and no gate withheld an answer."""
+        said = decide(self.draft, self.answer.source)
+        finished = self.draft.generation.finish_reason in {"stop", "length"}
+        return finished and self.answer == said and said.decision is Decision.ABSTAINED
+
 
 class Scrutiny:
     """Decides about drafts as the preset's answering settings say.
@@ -173,7 +180,14 @@ class Scrutiny:
     def _review(self, run: BatchRun, cases: Mapping[int, _Case], source: str) -> None:
         """Let the model look at its answers a second time."""
         if self._refiner is not None:
-            found = self._asked_again(run, "refine", self._refiner.review, NO_REVIEW, cases, source)
+            said_unknown = [
+                position
+                for position, case in cases.items()
+                if self._settings.refine is not None and self._settings.refine.abstentions and case.said_unknown
+            ]
+            found = self._asked_again(
+                run, "refine", self._refiner.review, NO_REVIEW, cases, source, besides=said_unknown
+            )
             for position, review in found.items():
                 case, trace = cases[position], run.traces[position]
                 trace.events.append(f"second look: {review.verdict}: {review.generation.text.strip()!r}")
@@ -191,12 +205,18 @@ class Scrutiny:
         cases: Mapping[int, _Case],
         source: str,
         looks: int = 1,
+        besides: Sequence[int] = (),
     ) -> dict[int, _SecondLook]:
-        """One more generation about each answer that is still to be given; noted in the traces.
+        """One more generation about each answer that is still to be given, and about those `besides`; noted in the
+        traces.
 
         `looks` is how many such steps share the time that is left, this one among them.
         """
-        asked = [position for position, case in cases.items() if case.answer.decision is not Decision.ABSTAINED]
+        asked = [
+            position
+            for position, case in cases.items()
+            if case.answer.decision is not Decision.ABSTAINED or position in besides
+        ]
         if not asked:
             return {}
         with run.clock.stage("review_graph" if source == GRAPH else "review") as whole:

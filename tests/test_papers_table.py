@@ -1,4 +1,7 @@
-"""docs/papers.md cannot rot: all files, keys, values and names in it exist; no key of a paper's preset is missing."""
+"""docs/papers.md cannot rot: what it names exists, no key of a paper's preset is missing, no step is without a test.
+
+What it claims is shown by the tests that it names, in tests/papers: they run each preset.
+"""
 
 import ast
 import re
@@ -17,7 +20,14 @@ PRESETS = [f"agents/presets/{name}.toml" for name in ("db3_task1", "db3_task23",
 ABSENT = ("nowhere",)
 """What stands in the place of a reference where there is none; the note then says why."""
 
-TITLES = ("|---", "| system |", "| section |", "| key |")
+TITLES = ("|---", "| system |", "| section |", "| key |", "| what |")
+
+SHOWN = {
+    "nec": ("web.", "answering.", "knowledge_graph."),
+    "weknow": ("web.", "answering.", "router.", "knowledge_graph."),
+    "db3": ("web.", "knowledge_graph.source_policy", "answering.prompt"),
+}
+"""Keys of presets whose rows must name a test: steps of an answer, which recorders in the models' places can see."""
 
 _QUOTED = re.compile(r"`([^`]+)`")
 _PATH = re.compile(r"[\w*.-]+(?:/[\w*.-]+)+|[\w-]+\.(?:md|toml|py)")
@@ -103,16 +113,43 @@ def test_everything_that_is_named_exists() -> None:
 
 
 def test_every_row_names_a_place_or_says_why_not() -> None:
-    papers = [(number, cells) for number, cells in rows() if len(cells) == 4]
+    papers = [(number, cells) for number, cells in rows() if len(cells) > 3]
     assert len(papers) > 100, "the tables were not read"
-    assert {len(cells) for _, cells in rows()} == {2, 3, 4}, "a row has too many cells or too few"
-    for number, (section, said, where, note) in papers:
+    assert {len(cells) for _, cells in rows()} <= {2, 3, 4, 5}, "a row has too many cells or too few"
+    for number, (section, said, where, note, *_) in papers:
         assert section, f"docs/papers.md, line {number}: no section"
         assert said, f"docs/papers.md, line {number}: nothing said"
         named = list(references(where))
         assert named or where in ABSENT, f"docs/papers.md, line {number}: neither a place nor {' or '.join(ABSENT)}"
         assert where != "nowhere" or note, f"docs/papers.md, line {number}: nowhere, and no reason"
         assert not set(_QUOTED.findall(where)) - {": ".join(filter(None, each)) for each in named}, f"line {number}"
+
+
+def test_every_step_of_an_answer_is_shown_by_a_test_that_runs_the_preset() -> None:
+    for number, cells in rows():
+        if len(cells) < 4:
+            continue
+        keys = [(Path(path).stem, inside) for path, inside in references(cells[2]) if "presets/" in path]
+        steps = [
+            inside for preset, inside in keys for system, names in SHOWN.items()
+            if preset.startswith(system) and inside.startswith(names)
+        ]  # fmt: skip
+        tests = [path for path, _ in references("".join(cells[4:]))]
+        assert not steps or tests, f"docs/papers.md, line {number}: no test shows {steps[0]}"
+        assert all(path.startswith("tests/papers/") for path in tests), f"docs/papers.md, line {number}: {tests}"
+
+
+def test_every_test_of_a_preset_is_named_on_the_page() -> None:
+    text = (REPOSITORY / "docs/papers.md").read_text(encoding="utf-8")
+    named = {inside for path, inside in references(text) if path.startswith("tests/papers/")}
+    there = {
+        node.name
+        for file in sorted((REPOSITORY / "tests/papers").glob("test_*.py"))
+        for node in ast.parse(file.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
+    }
+    assert len(there) > 30
+    assert sorted(there - named) == []
 
 
 def test_every_change_of_settings_that_is_named_can_be_made() -> None:

@@ -31,7 +31,6 @@ from agents.settings.needs import (
     NeededWeights,
     needed_weights,
     require_weights,
-    without_adapters,
 )
 from agents.settings.public_data import LinkLevel, LinkSettings, PublicDataSettings
 from agents.settings.questions import EncoderRouter, PromptRouter, RouterSettings
@@ -110,5 +109,4 @@ __all__ = [
     "load_settings",
     "needed_weights",
     "require_weights",
-    "without_adapters",
 ]

@@ -88,6 +88,9 @@ class RefineSettings(StrictModel):
     prompt: ReviewPromptName = "refine"
     max_new_tokens: PositiveInt = 50
     adapter: str | None = None
+    abstentions: bool = False
+    """Look again also where the first answer was "i don't know": the second look may find the answer (NEC refines
+    every initial answer)."""
 
 
 class SelfAssessmentSettings(StrictModel):

@@ -4,7 +4,6 @@ This is the only place that knows. Fetching, the agent's start, preflight and th
 """
 
 import json
-import shlex
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -126,20 +125,10 @@ def require_weights(settings: Settings) -> None:
     said += [f"Get them with: {_command(settings, missing, checked_in=checked_in)}"] if missing else []
     lost = [folder for folder in needed.folders if folder.problem]
     said += [str(folder.problem) for folder in lost]
-    adapters = [folder.name for folder in lost if folder.kind == "adapter"]
-    if adapters:
-        said.append(f"Or do without {' and '.join(adapters)}: {without_adapters(settings, adapters)}")
+    if any(folder.kind == "adapter" for folder in lost):
+        said.append("Or do without adapters: --set tuned=false")
     if said:
         raise WeightsMissingError(f"preset {settings.name}: {'. '.join(said)}")
-
-
-def without_adapters(settings: Settings, names: list[str]) -> str:
-    """Options that take adapters out of the settings, and out of all stages that use them: the base model remains."""
-    own = settings.language_model.adapters
-    gone = ["language_model.adapters={}"] if set(names) >= set(own) else []
-    gone += [] if gone else [f"language_model.adapters.{name}=none" for name in names]
-    gone += [f"{key}=none" for key, adapter in settings.adapters_used.items() if adapter in names]
-    return " ".join(f"--set {shlex.quote(change)}" for change in gone)
 
 
 def _command(settings: Settings, missing: Mapping[str, str], *, checked_in: bool) -> str:

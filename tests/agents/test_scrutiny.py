@@ -185,6 +185,30 @@ def test_the_second_look_confirms_withdraws_or_corrects(verdict: str, text: str)
     assert trace.seconds["review"] >= 0
 
 
+@pytest.mark.parametrize(("fault", "asked"), [("", True), ("error", False)])
+@pytest.mark.parametrize("abstentions", ["true", "false"])
+def test_an_abstention_is_looked_at_again_where_the_preset_says_so_and_the_model_said_it(
+    abstentions: str, fault: str, asked: bool
+) -> None:
+    settings = settings_of(
+        {f"Proposed answer: {I_DONT_KNOW}": "Barry Levinson", QUESTION: I_DONT_KNOW},
+        f"answering.refine = {{abstentions = {abstentions}}}",
+        *([f"language_model.fault = '{fault}'"] if fault else []),
+    )
+    answer, trace = ask(settings)
+    again = asked and abstentions == "true"
+    assert ("refine" in trace.generations) is again
+    assert answer.text == ("Barry Levinson" if again else I_DONT_KNOW)
+
+
+def test_an_answer_that_was_withheld_is_no_abstention_of_the_model() -> None:
+    doubted = {f"Proposed answer: {I_DONT_KNOW}": "Barry Levinson", QUESTION: "Mike Nichols\nConfidence: low"}
+    assessed = ("answering.prompt = 'assessed'", "answering.self_assessment = {}")
+    answer, trace = ask(settings_of(doubted, *assessed, "answering.refine = {abstentions = true}"))
+    assert answer.text == I_DONT_KNOW
+    assert "refine" not in trace.generations
+
+
 def test_a_formula_is_worked_out_and_told() -> None:
     answer, trace = ask(settings_of({QUESTION: "= 1988 - 1937"}, "answering.compute = true"))
     assert answer.text == "51"
