@@ -23,7 +23,7 @@ from agents.kg.path import facts_of
 from agents.kg.results import Result, Status, Value
 from agents.kg.schema import Domain, ParameterKind, load_schema
 from agents.kg.teams import League, team_spelling
-from agents.kg.writing import load_bank
+from agents.kg.writing import CallWriter, Question, load_bank
 from agents.kg.writing.prompt import write_prompt
 from agents.kg.writing.similar import ExampleIndex
 
@@ -31,6 +31,7 @@ __all__ = [
     "Argument",
     "Average",
     "Call",
+    "CallWriter",
     "Condition",
     "Domain",
     "ExampleIndex",
@@ -42,6 +43,7 @@ __all__ = [
     "Outcome",
     "ParameterKind",
     "Program",
+    "Question",
     "Result",
     "Sort",
     "Statement",

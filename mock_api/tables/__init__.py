@@ -10,8 +10,8 @@
     sports/                    nba_game.json with nba_columns.json, nba_play_by_play.json, soccer_team_match_stats.json
 
 Daily prices, prices by the minute and plays may stand in a `.records.sqlite` instead (see `mock_api.tables.store`),
-from which a record is read when it is asked for. A missing table is an empty one; but a folder of official files as they
-are, or one that an import has not finished, is an error. Keys of records that begin with an underscore
+from which a record is read when it is asked for. A missing table is an empty one; but a folder of official files as
+they are, or one that an import has not finished, is an error. Keys of records that begin with an underscore
 are notes of those who built the graph; they are not served.
 
 `python -m mock_api.tables import OFFICIAL_FOLDER --out DIR` makes tables of the official files.
