@@ -1,16 +1,16 @@
 """Calls for questions with right answers: python -m training.api_pairs label --questions FILE --out calls.jsonl.
 
-FILE is a question file of CRAG (JSON lines, bz2, archives, cut or whole) with `query`, `query_time`, `domain`, `answer`.
+FILE is a question file of CRAG (JSON lines, bz2, archives, cut or whole): `query`, `query_time`, `domain`, `answer`.
 A model proposes calls with the preset's prompt, they are executed against a graph, and kept where the values give the
 right answer under the judge. The file that is written is what --questions of training.api_pairs and training.adapters
 reads. calls/attempts.jsonl has what became of every question, calls/run_card.json the counts.
 
     python -m training.api_pairs label --questions FILE --graph DIR --preset cpu --out calls.jsonl
-    python -m training.api_pairs label ... --url http://gpu:8000/v1 --model meta-llama/Llama-3.1-70B-Instruct --attempts 4
-    python -m training.api_pairs label ... --set language_model.model=llama-3-8b-instruct --set language_model.device=cuda
+    python -m training.api_pairs label ... --url http://gpu:8000/v1 --model MODEL --attempts 4
+    python -m training.api_pairs label ... --preset db3_task23 --set language_model.engine=transformers
 
-One greedy attempt is what db3 describes (section 3.2), and the default; --attempts asks again at --temperature for what
-was not kept.
+One attempt is what db3 describes (section 3.2), and the default; --attempts asks again at --temperature for what was
+not kept.
 """
 
 import argparse
@@ -45,7 +45,7 @@ from evaluation.signature import settings_hash
 from mock_api import GraphError
 from models.manifest import UnknownModelError, WeightsMissingError
 from training.api_pairs.execution import Bench, bench_at, bench_of
-from training.api_pairs.graph import GraphFolderError, graph_files, opened
+from training.api_pairs.graph import Graph, GraphFolderError, graph_files, opened
 from training.api_pairs.label.attempts import (
     GraphDownError,
     Labeller,
@@ -104,6 +104,8 @@ def _label(options: argparse.Namespace) -> int:
         there = options.out if options.out.exists() else journal
         raise LabelRunError(f"{there} is there already: give --resume to go on with it, or remove it")
     check_data_file(options.questions, "--questions names the file")
+    for graph in options.graph:
+        Graph(graph)  # what is no graph is told before anything long
     settings, writer_settings, engine = _settings(options)
     judge = judge_from(options)
     rows, left_out = _questions(options)

@@ -28,9 +28,9 @@ class GraphDownError(RuntimeError):
 class Labelling:
     """A question on its way.
 
-    `outcomes` counts its attempts by what became of each: ``failed`` (the engine gave nothing), ``unreadable``, ``none``
-    (the model says that the graph does not know), ``not found``, ``other answer``, ``kept``. `kept` are the calls whose
-    values gave the answer, as the fields of an output row.
+    `outcomes` counts its attempts by what became of each: ``failed`` (the engine gave nothing), ``unreadable``,
+    ``none`` (the model says that the graph does not know), ``not found``, ``other answer``, ``kept``. `kept` are the
+    calls whose values gave the answer, as the fields of an output row.
     """
 
     row: dict[str, Any]
