@@ -196,7 +196,7 @@ def test_a_graph_that_is_down_ends_the_run_and_labels_nothing_wrong(
     [
         (["--questions", "nowhere.jsonl"], "nowhere.jsonl: there is no such file; --questions names the file"),
         (["--preset", "nec"], "asks no graph: give --preset cpu"),
-        (["--split", "7"], "no question to label in it (7 of split 0, 1 of split 1)"),
+        (["--split", "7"], "none of its 8 rows is of split 7"),
         (["--graph", "nowhere"], "nowhere: no graph"),
     ],
 )
