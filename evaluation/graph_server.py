@@ -14,6 +14,8 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 START_SECONDS = 60.0
+BYTES_PER_SECOND = 1_000_000
+"""A graph is read and indexed faster than this on any machine; the whole official one takes minutes."""
 _ADDRESS = re.compile(r"https?://\S+")
 
 
@@ -45,7 +47,7 @@ def mock_graph(data: Path | None = None, delay_seconds: float = 0.0) -> Iterator
     reader = threading.Thread(target=_forward, args=(process, said), daemon=True, name="mock-graph-output")
     reader.start()
     try:
-        yield _address(said)
+        yield _address(said, START_SECONDS + _size(data) / BYTES_PER_SECOND)
     finally:
         process.terminate()
         try:
@@ -58,16 +60,22 @@ def mock_graph(data: Path | None = None, delay_seconds: float = 0.0) -> Iterator
             process.stdin.close()
 
 
-def _address(said: "queue.SimpleQueue[str]") -> str:
+def _size(folder: Path | None) -> int:
+    """Bytes of the tables that a server reads before it is ready; stores are read as they are asked."""
+    tables = folder.glob("*/*") if folder else ()
+    return sum(path.stat().st_size for path in tables if path.is_file() and path.suffix != ".sqlite")
+
+
+def _address(said: "queue.SimpleQueue[str]", seconds: float) -> str:
     """The first address that the server names; an empty line marks its end."""
     lines: list[str] = []
     try:
-        while line := said.get(timeout=START_SECONDS):
+        while line := said.get(timeout=seconds):
             if found := _ADDRESS.search(line):
                 return found.group()
             lines.append(line.strip())
     except queue.Empty:
-        raise GraphServerError(f"the mock knowledge graph was not ready in {START_SECONDS:g} s") from None
+        raise GraphServerError(f"the mock knowledge graph was not ready in {seconds:.3g} s") from None
     raise GraphServerError("the mock knowledge graph did not start: " + " ".join(lines[-3:]))
 
 

@@ -11,7 +11,7 @@ candidate is left.
 
 DIR gets a file of examples for each domain, which a preset names as knowledge_graph.writer.fixed_examples, and
 run_card.json: data with sha256, settings, and how many questions of each round failed. What the model wrote is kept in
---work, so that --resume goes on after a kill. Only questions of split 0 are asked.
+--work, so that --resume goes on after a kill.
 """
 
 import argparse
@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 
 from tqdm import tqdm
 
-from agents.datasets import DatasetError, json_line, read_records
+from agents.datasets import DatasetError, Split, json_line, read_records
 from agents.deadline import Deadline
 from agents.kg.trainable import (
     Average,
@@ -58,11 +58,10 @@ from training.api_pairs.groups import company_names
 from training.api_pairs.pairs import Pair
 from training.data_files import check_data_file
 from training.run_card import run_card, write_card
+from training.splits import add_split_argument
 
 QUESTIONS = SHARED / "kg_questions_split0.jsonl"
 REPOSITORY = Path(__file__).parents[1]
-SPLIT = 0
-"""The training split of CRAG."""
 SECONDS_PER_QUESTION = 600.0
 """What is chosen must not depend on the speed of the machine: this ends a hang, nothing else."""
 ASKED_FILE, RUN_FILE, CURRENT = "asked.jsonl", "run.json", "current"
@@ -258,6 +257,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--preset", help="name, or path of a TOML file; default: the active preset")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change to the preset")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="the folder of examples")
+    add_split_argument(parser)
     parser.add_argument("--questions", type=Path, default=QUESTIONS, help="labelled real questions (%(default)s)")
     parser.add_argument(
         "--graph",
@@ -307,11 +307,12 @@ def _run(options: argparse.Namespace) -> int:
     if any(options.out.glob("*.toml")) and not options.overwrite:
         raise OtherRunError(f"{options.out} holds examples: --out names another folder, --overwrite replaces them")
     check_data_file(options.questions, "--questions names the file")
-    chosen = _chosen(settings, plan, writer)
+    chosen = _chosen(settings, plan, writer) | {Split.FIELD: options.split.wanted}
     _open_work(options.work, chosen, resume=options.resume)
     # The questions were labelled on the first graph; the others are for sampling.
     with opened(options.graph) as graphs, bench_of(graphs[:1]) as bench:
-        pairs = _of_split(options.questions, real_pairs(options.questions, bench, company_names(graphs)))
+        real = real_pairs(options.questions, bench, company_names(graphs), split=options.split)
+        pairs = list({pair.query: pair for pair in reversed(real)}.values())[::-1]
         with _loaded(settings) as model:
             asked = Asked(options.work, writer, model, bench, settings.batch_size)
             grown = {domain: _grown(domain, pairs, plan, asked) for domain in Domain}
@@ -327,6 +328,8 @@ def _run(options: argparse.Namespace) -> int:
     )
     count = sum(len(one.examples) for one in grown.values())
     sys.stdout.write(f"wrote {count} examples to {options.out}; the run card is {card}\n")
+    if options.split.told:
+        sys.stdout.write(f"{options.split.told}\n")
     return 0
 
 
@@ -336,19 +339,6 @@ def _grown(domain: Domain, pairs: Sequence[Pair], plan: Plan, asked: Asked) -> G
     if plan.pool == "questions":
         pool = [Example(pair.domain, pair.query, render(pair.program), pair.program) for pair in own]
     return grow(domain, own, pool, plan, asked)
-
-
-def _of_split(path: Path, pairs: Sequence[Pair]) -> list[Pair]:
-    """The pairs of the training split, each question once."""
-    kept: dict[str, Pair] = {}
-    for record, pair in zip(read_records(path), pairs, strict=True):
-        if not isinstance(record.data.get("split"), int):
-            raise DatasetError(f'{record.place}: field "split" must be a number, found {record.data.get("split")!r}')
-        if record.data["split"] == SPLIT:
-            kept.setdefault(pair.query, pair)
-    if not kept:
-        raise DatasetError(f"{path}: no question is of split {SPLIT}")
-    return list(kept.values())
 
 
 @contextmanager
@@ -369,7 +359,6 @@ def _chosen(settings: Settings, plan: Plan, writer: KgWriterSettings) -> dict[st
         "model": getattr(settings.language_model, "model", settings.language_model.engine),
         "writer": {name: getattr(writer, name) for name in shown},
         "plan": {name: getattr(plan, name) for name in plan.__slots__},
-        "split": SPLIT,
         "bank": bank_version(),
     }
 

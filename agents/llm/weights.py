@@ -41,16 +41,29 @@ def check_folders(model: str, adapters: Mapping[str, str]) -> None:
     """Check a base model and its adapters (name -> where) without loading them.
 
     Raises:
-        WeightsMissingError: a file is missing, or an adapter was tuned for another model of the manifest.
+        WeightsMissingError: a file is missing, or an adapter was tuned for another model.
     """
     model_folder(model)
     for name, location in adapters.items():
         base = _base_of(adapter_folder(location))
-        if base != model and {base, model} <= set(load_manifest().models):
+        if base is not None and _known_as(base) not in {None, _known_as(model)}:
             raise WeightsMissingError(
                 f"the adapter {name} was tuned for {base}, and the engine runs {model}: give language_model.adapters "
                 "one of this model, or take the adapter out there and where the preset names it"
             )
+
+
+def _known_as(model: str) -> str | None:
+    """One name for a model, however it is named: by manifest, hub or folder; None: nothing is known of it."""
+    entries = load_manifest().models
+    of_hub = {entry.hub.repository: name for name, entry in entries.items() if entry.hub is not None}
+    name = of_hub.get(model, model)
+    if name in entries:
+        return name
+    folder = (REPOSITORY / name).resolve()
+    if not folder.is_dir():
+        return None
+    return folder.name if folder.name in entries else str(folder)
 
 
 def _base_of(folder: Path) -> str | None:

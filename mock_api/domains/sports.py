@@ -5,6 +5,7 @@ The official server swallows every exception in this domain: whatever goes wrong
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 from mock_api.tables import Tables
@@ -48,13 +49,8 @@ class SportsAnswers:
         self._games = tables.nba_games
         self._game_columns = [name for name, _ in tables.nba_columns]
         self._game_dates = _DateIndex([game["game_date"] for game in self._games])
-        self._play_columns = tables.plays["columns"]
-        self._plays = tables.plays["rows"]
-        self._plays_of: dict[str, list[int]] = {}
-        if self._plays:
-            id_column = self._play_columns.index("game_id")
-            for place, row in enumerate(self._plays):
-                self._plays_of.setdefault(row[id_column], []).append(place)
+        self._play_columns = tables.play_columns
+        self._plays = tables.plays
 
     def soccer_get_games_on_date(self, date: str, team_name: str | None) -> Columns | None:
         """Matches of a day, month or year. Each match has a row per team; the row's key is the text of a tuple."""
@@ -84,8 +80,8 @@ class SportsAnswers:
         """Events of games in the order of the table."""
         if any("'" in game_id for game_id in game_ids):
             return None
-        places = sorted(place for game_id in set(game_ids) for place in self._plays_of.get(game_id, ()))
-        rows = (dict(zip(self._play_columns, self._plays[place], strict=True)) for place in places)
+        plays = (play for game_id in set(game_ids) for play in self._plays.get(game_id, ()))
+        rows = (dict(zip(self._play_columns, row, strict=True)) for _, *row in sorted(plays, key=itemgetter(0)))
         return _sideways(self._play_columns, {str(number): row for number, row in enumerate(rows)})
 
 

@@ -13,6 +13,7 @@ from evaluation.judge import __main__ as judge
 from evaluation.preflight import __main__ as preflight
 from evaluation.report import __main__ as report
 from evaluation.store import PREDICTIONS, REPORT, RESULTS, RUN, TRACES
+from mock_api.tables import __main__ as tables
 from tests.evaluation.guides import blocks, commands
 from tests.test_local_evaluation import results_of
 
@@ -24,6 +25,7 @@ PARSERS: dict[str, Callable[[], argparse.ArgumentParser]] = {
     "python -m evaluation.merge": merge._parser,
     "python -m evaluation.preflight": preflight._parser,
     "python -m evaluation.report": report._parser,
+    "python -m mock_api.tables": tables._parser,
 }
 COMMANDS = [(beginning, words) for beginning in PARSERS for words in commands(GUIDE, beginning)]
 

@@ -1,5 +1,6 @@
 """The knowledge graph beside a run: a process that answers while it is needed and is gone afterwards."""
 
+import re
 import subprocess
 import time
 from collections.abc import Iterator
@@ -68,6 +69,24 @@ def test_a_delay_makes_it_as_slow_as_a_distant_server() -> None:
 def test_a_folder_that_is_no_graph_is_named(tmp_path: Path) -> None:
     with pytest.raises(GraphServerError, match=f"did not start: .*{tmp_path.name}"), mock_graph(tmp_path):
         pass
+
+
+@pytest.mark.usefixtures("processes")
+def test_official_files_that_nobody_imported_are_told_with_the_command(tmp_path: Path) -> None:
+    (tmp_path / "music").mkdir()
+    (tmp_path / "music/grammy_df.pickle").touch()
+    command = f"python -m mock_api.tables import {tmp_path} --out DIR"
+    with pytest.raises(GraphServerError, match=re.escape(command)), mock_graph(tmp_path):
+        pass
+
+
+def test_a_large_graph_is_given_time_to_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "movie").mkdir()
+    (tmp_path / "movie/year_db.json").write_text('{"1992": {}}' + " " * 90_000, encoding="utf-8")
+    monkeypatch.setattr(graph_server, "START_SECONDS", 0.0)
+    monkeypatch.setattr(graph_server, "BYTES_PER_SECOND", 1_000)
+    with mock_graph(tmp_path) as address:
+        assert ask(address, "/movie/get_year_info", "1992") == {}
 
 
 @pytest.mark.usefixtures("processes")

@@ -45,6 +45,17 @@ def test_a_graph_that_cannot_be_served_is_one_line_on_stderr(
     assert capsys.readouterr().err == f"error: {tmp_path / 'nowhere'}: no such directory\n"
 
 
+def test_official_files_that_nobody_imported_are_one_line_with_the_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "sports").mkdir()
+    (tmp_path / "sports/nba.sqlite").touch()
+    assert main(["--port", "0", "--data", str(tmp_path)]) == 1
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert f"python -m mock_api.tables import {tmp_path} --out DIR" in said
+
+
 def test_a_port_that_is_taken_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with listen() as taken:
         port = taken.getsockname()[1]

@@ -164,8 +164,8 @@ def test_finished_examples_and_other_runs_are_not_overwritten(run: Run, capsys: 
 @pytest.mark.parametrize(
     ("rows", "complaint"),
     [
-        ([{key: value for key, value in ROWS[0].items() if key != "split"}], 'line 1: field "split" must be a number'),
-        (ROWS[-1:], "no question is of split 0"),
+        ([{key: value for key, value in ROWS[0].items() if key != "split"}], 'line 1, field "split": missing'),
+        (ROWS[-1:], "none of its 1 rows is of split 0"),
         ([row("x", "get_nothing(")], 'line 1: field "calls"'),
     ],
 )

@@ -4,6 +4,8 @@ A line of the file: query, query_time, domain, calls (the canonical lines, or ["
 about, for `training.folds`), source, facts (what the agent would show its answering model), direct_answer (what rules
 make of the values), answer and alt_ans (gold, of real questions only), values (executed).
 
+`python -m training.api_pairs label` makes the labelled questions that --questions reads: see its --help.
+
 pairs/run_card.json says what pairs.jsonl was made from: data with sha256, settings, rows by domain and source, seconds.
 """
 
@@ -29,6 +31,7 @@ from training.api_pairs.execution import bench_of
 from training.api_pairs.given import bank_pairs, bank_version, real_pairs
 from training.api_pairs.graph import SHARED, GraphFolderError, graph_files, opened
 from training.api_pairs.groups import company_names
+from training.api_pairs.label.__main__ import main as label
 from training.api_pairs.pairs import SOURCES, Pair, normalised, read_pairs
 from training.api_pairs.rephrase import rephrased
 from training.api_pairs.sampling import NothingSampledError, Sampler
@@ -49,6 +52,9 @@ class OtherRunError(RuntimeError):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the file; the exit code is 0 when it is whole, 1 when something it needs is missing or wrong."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if given[:1] == ["label"]:
+        return label(given[1:])
     parser = argparse.ArgumentParser(
         prog="python -m training.api_pairs", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -71,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--rephrase", metavar="PRESET", help="let this preset's model reword sampled questions")
     parser.add_argument("--resume", action="store_true", help="keep the rows of an unfinished file and add the others")
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
-    options = parser.parse_args(arguments)
+    options = parser.parse_args(given)
     if options.count < 0 or (options.limit or 0) < 0:
         parser.error("--count and --limit must not be negative")
     try:

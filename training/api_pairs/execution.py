@@ -43,6 +43,11 @@ class Executed:
         return bool(self.results) and all(one.status is Status.OK and not one.partial for one in self.results)
 
     @property
+    def is_down(self) -> bool:
+        """Whether the server did not answer."""
+        return any(result.status is Status.KG_DOWN for result in self.results)
+
+    @property
     def values(self) -> tuple[Value, ...]:
         """The values of the statements, in their order."""
         return tuple(value for result in self.results for value in result.values)
@@ -93,3 +98,10 @@ def bench_of(graphs: Sequence[Graph]) -> Iterator[Bench]:
             client = stack.enter_context(KgClient(address, KgClientSettings(read_seconds=30.0)))
             executors.append(Executor(client, KgLimits()))
         yield Bench(executors)
+
+
+@contextmanager
+def bench_at(address: str) -> Iterator[Bench]:
+    """The graph that a server at this address has."""
+    with KgClient(address, KgClientSettings(read_seconds=30.0)) as client:
+        yield Bench([Executor(client, KgLimits())])

@@ -7,11 +7,14 @@ import csv
 import json
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+from mock_api.tables import check_folder, store_path
+from mock_api.tables.store import RecordStore
 
 SHARED = Path(__file__).parents[2].parent / "shared/data/kg"
 PACKED_GRAPH = SHARED / "cragkg_json.tar.xz"
@@ -35,6 +38,7 @@ class Graph:
             raise GraphFolderError(
                 f"{folder}: no graph: none of the folders movie, finance, music, sports, open is there"
             )
+        check_folder(folder)
 
     def _json(self, name: str, empty: Any) -> Any:  # noqa: ANN401 - what a JSON file holds
         path = self.folder / name
@@ -44,6 +48,12 @@ class Graph:
             return json.loads(path.read_text(encoding="utf-8"))
         except (UnicodeDecodeError, json.JSONDecodeError) as error:
             raise GraphFolderError(f"{path}: not JSON: {error}") from None
+
+    def _by_share(self, name: str) -> Mapping[str, dict[str, Record]]:
+        """Ticker -> day or minute -> figures; where they lie in a store on disk, read when they are asked for."""
+        stored = store_path(self.folder, name)
+        prices: Mapping[str, dict[str, Record]] = RecordStore(stored) if stored.is_file() else self._json(name, {})
+        return prices
 
     def size(self, domain: str) -> int:
         """How many things of a domain there are to ask about."""
@@ -90,13 +100,13 @@ class Graph:
     @cached_property
     def prices(self) -> dict[str, dict[str, Record]]:
         """Ticker -> day ``YYYY-MM-DD`` -> Open, High, Low, Close, Volume as far as they are known."""
-        raw = self._json("finance/finance_price.json", {})
+        raw = self._by_share("finance/finance_price.json")
         return {ticker: {day[:10]: cells for day, cells in days.items()} for ticker, days in raw.items() if days}
 
     @cached_property
     def prices_now(self) -> list[str]:
         """Tickers whose price within the day is known."""
-        return sorted(self._json("finance/finance_detailed_price.json", {}))
+        return sorted(self._by_share("finance/finance_detailed_price.json"))
 
     @cached_property
     def dividends(self) -> dict[str, list[str]]:
@@ -158,8 +168,9 @@ class Graph:
         path = self.folder / "open/kg.jsonl"
         if not path.is_file():
             return []
-        lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-        return [(title, record.get("summary_structured") or {}) for title, record in lines if record]
+        with path.open(encoding="utf-8") as lines:
+            pairs = (json.loads(line) for line in lines if line.strip())
+            return [(title, record.get("summary_structured") or {}) for title, record in pairs if record]
 
 
 def check_whole(folder: Path) -> None:
@@ -198,6 +209,7 @@ def opened(folders: Sequence[Path]) -> Iterator[list[Graph]]:
 
     Raises:
         GraphFolderError: a folder is none.
+        GraphError: it holds official files that were not imported.
     """
     if folders:
         yield [Graph(folder) for folder in folders]

@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 
 import pytest
@@ -117,5 +118,11 @@ def test_an_adapter_of_another_model_is_refused_by_name(repository: Path, monkey
     config.write_text('{"base_model_name_or_path": "qwen2.5-coder-0.5b-instruct"}')
     with pytest.raises(WeightsMissingError, match=rf"kg_writer was tuned for qwen2.*runs {KNOWN}: give"):
         check_folders(KNOWN, {"kg_writer": str(adapter)})
-    config.write_text('{"base_model_name_or_path": "/some/folder"}')
-    check_folders(KNOWN, {"kg_writer": str(adapter)})
+    for same in ("/some/folder", "HuggingFaceTB/SmolLM2-135M-Instruct", f"models/weights/{KNOWN}"):
+        config.write_text(json.dumps({"base_model_name_or_path": same}))
+        check_folders(KNOWN, {"kg_writer": str(adapter)})
+    other = make_model(repository / "other")
+    for another in ("meta-llama/Meta-Llama-3-8B-Instruct", str(other)):
+        config.write_text(json.dumps({"base_model_name_or_path": another}))
+        with pytest.raises(WeightsMissingError, match=rf"tuned for {another}, and the engine runs {KNOWN}"):
+            check_folders(KNOWN, {"kg_writer": str(adapter)})

@@ -1,18 +1,23 @@
 """One command from nothing to an adapter: steps in order, done ones left out, a failed one gone on with."""
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
+from agents.settings import load_settings
+from agents.settings.loading import PRESETS
 from evaluation.folder_lock import FolderInUseError, written_alone
 from training.adapters import __main__ as command
 from training.adapters import recipe
+from training.lora.settings import load_training
 
 RECIPE = """
 [cpu.toy]
@@ -211,3 +216,146 @@ def wait_for(condition: Callable[[], bool]) -> None:
     while not condition():
         assert time.monotonic() < limit
         time.sleep(0.01)
+
+
+OWN_GRAPH = command.REPOSITORY / "mock_api" / "graph"
+
+
+class Db3(NamedTuple):
+    """What a user with files and a GPU has: a preset file of a model folder, questions, the shipped graph."""
+
+    preset: Path
+    model: Path
+    questions: Path
+
+    def arguments(self, name: str, folder: Path, *more: str) -> list[str]:
+        files = ["--questions", str(self.questions), "--graph", str(OWN_GRAPH)]
+        files = ["--pages", str(self.questions)] if name == "web_answerer" else files
+        places = ["--work", str(folder / "work"), "--out", str(folder / "out")]
+        return [name, "--config", "db3", "--base-preset", str(self.preset), *places, *files, *more]
+
+
+@pytest.fixture
+def db3(tmp_path: Path) -> Db3:
+    model = tmp_path / "model"
+    model.mkdir()
+    (model / "config.json").write_text('{"model_type": "llama"}', encoding="utf-8")
+    text = (PRESETS / "db3_task23.toml").read_text(encoding="utf-8").replace("llama-3-8b-instruct", str(model))
+    preset = tmp_path / "mine.toml"
+    preset.write_text(text.replace("models/adapters/db3", str(tmp_path / "adapters")), encoding="utf-8")
+    questions = tmp_path / "questions.jsonl"
+    questions.write_text("{}\n", encoding="utf-8")
+    return Db3(preset, model, questions)
+
+
+def faults(arguments: list[str], capfd: pytest.CaptureFixture[str]) -> str:
+    """What the command says where it refuses before its first step: one line."""
+    assert command.main(arguments) == 1
+    output = capfd.readouterr()
+    assert not output.out
+    assert output.err.startswith("error: ")
+    assert output.err.count("\n") == 1
+    return output.err
+
+
+@pytest.mark.parametrize(("count", "advice"), [(0, "requirements-train-cuda.txt"), (2, "CUDA_VISIBLE_DEVICES=0")])
+def test_no_gpu_and_two_gpus_are_told_before_anything_long(
+    db3: Db3,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    count: int,
+    advice: str,
+) -> None:
+    monkeypatch.setattr("torch.cuda.device_count", lambda: count)
+    told = faults(db3.arguments("kg_writer", tmp_path), capfd)
+    assert f"torch finds {count}" in told
+    assert advice in told
+    assert "--device cpu" in told
+
+
+def test_a_base_that_is_no_llama_is_told_with_what_does_not_fit(
+    db3: Db3, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (db3.model / "config.json").write_text('{"model_type": "gpt2"}', encoding="utf-8")
+    told = faults(db3.arguments("kg_writer", tmp_path, "--device", "cpu"), capfd)
+    assert f"{db3.model} is a gpt2" in told
+    assert "these settings are for a llama" in told
+
+
+def test_half_a_graph_and_a_wrong_folder_are_told(db3: Db3, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    half = tmp_path / "half"
+    (half / "movie").mkdir(parents=True)
+    arguments = db3.arguments("kg_writer", tmp_path, "--device", "cpu")
+    arguments[arguments.index(str(OWN_GRAPH))] = str(half)
+    assert "half a graph: the folders finance, music, sports, open are missing" in faults(arguments, capfd)
+    arguments[arguments.index(str(half))] = str(tmp_path / "adapters")
+    (tmp_path / "adapters").mkdir()
+    assert "no graph: the folders movie" in faults(arguments, capfd)
+
+
+def test_the_graphs_answerer_needs_the_writer_whose_facts_it_reads(
+    db3: Db3, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    told = faults(db3.arguments("kg_answerer", tmp_path, "--device", "cpu"), capfd)
+    assert f"{tmp_path / 'adapters' / 'kg_writer'} is not there yet" in told
+    assert "python -m training.adapters kg_writer --config db3" in told
+
+
+def test_what_a_preset_cannot_be_tuned_for_is_told(db3: Db3, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    arguments = db3.arguments("web_answerer", tmp_path)
+    place = arguments.index(str(db3.preset))
+    arguments[place] = "nowhere"
+    assert "there is no preset 'nowhere'" in faults(arguments, capfd)
+    arguments[place] = "scripted"
+    assert "runs the engine scripted: its weights cannot be tuned here" in faults(arguments, capfd)
+    missing = ["web_answerer", "--config", "db3", "--device", "cpu", "--work", str(tmp_path / "w")]
+    assert "nothing to learn from: give --pages" in faults([*missing, "--out", str(tmp_path / "o")], capfd)
+    with pytest.raises(SystemExit):
+        command.main([*missing, "--no-real"])
+
+
+def test_one_option_puts_everything_on_one_gpu(db3: Db3, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """The models of the run, which the preset spreads over three cards, and the tuning."""
+    for name in ("kg_writer", "kg_answerer", "web_answerer"):
+        assert command.main(db3.arguments(name, tmp_path, "--device", "cuda", "--dry-run")) == 0
+        commands = [shlex.split(line) for line in capfd.readouterr().out.splitlines()]
+        tuning = commands[-1]
+        assert tuning[tuning.index("--device") + 1] == "cuda"
+        assert "quantise=none" not in tuning
+        assert f'base="{db3.model}"' in tuning, "what is tuned is what the preset serves"
+        for run in (one for one in commands if "local_evaluation" in one):
+            assert 'device="cuda:0"' in run
+        assert all(one[one.index("--preset") + 1] == str(db3.preset) for one in commands if "--preset" in one)
+    settings = load_training("db3")
+    assert (settings.quantise, settings.batch_size, settings.accumulation) == ("4bit", 1, 4)
+    assert settings.gradient_checkpointing
+    placed = load_settings("db3_task23", ["device=cuda:0"])
+    assert placed.dense_encoder is not None
+    assert placed.cross_encoder is not None
+    assert {placed.dense_encoder.device, placed.cross_encoder.device} == {"cuda:0"}
+    here = load_settings("db3_task23", ["device=cpu"])
+    assert here.language_model.model_dump()["dtype"] == "float32"
+
+
+@pytest.mark.parametrize("config", recipe.configs())
+def test_folders_follow_the_configuration(config: str, capfd: pytest.CaptureFixture[str]) -> None:
+    for name in recipe.recipes(config):
+        pages = ["--pages", "x"] if "pages" in recipe.file_options(name, config) else []
+        assert command.main([name, "--config", config, "--device", "cpu", "--dry-run", *pages]) == 0
+        last = capfd.readouterr().out.splitlines()[-1].split()
+        assert last[last.index("--out") + 1] == str(command.REPOSITORY / "models" / "adapters" / config / name)
+
+
+def test_who_judges_is_said_as_in_the_evaluator(db3: Db3, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    def labels(*more: str) -> list[str]:
+        assert command.main(db3.arguments("web_answerer", tmp_path, "--dry-run", *more)) == 0
+        (line,) = (line for line in capfd.readouterr().out.splitlines() if "training.labels" in line)
+        return shlex.split(line)
+
+    own = ["--judge", "llm", "--judge-rubric", "db3", "--judge-preset", str(db3.preset), "--context-check", "llm"]
+    assert " ".join(own) in " ".join(labels())
+    asked = labels("--judge-url", "http://gpu:8000/v1", "--judge-model", "large")
+    assert "--judge-preset" not in asked
+    assert asked[asked.index("--judge-url") + 1] == "http://gpu:8000/v1"
+    assert "llm" not in labels("--judge", "rules")

@@ -1,4 +1,4 @@
-"""Reading the JSON tables of a graph. They are named after the files of the official server.
+"""Reading the tables of a graph. They are named after the files of the official server.
 
     open/kg.jsonl              one [title, entity or null] pair a line
     movie/                     movie_db.json, person_db.json: name as the search sees it -> record; year_db.json
@@ -9,12 +9,17 @@
                                grammy_df.json, rank_dict_hot100.json, song_dict_hot100.json
     sports/                    nba_game.json with nba_columns.json, nba_play_by_play.json, soccer_team_match_stats.json
 
-A missing table is an empty one. Keys of records that begin with an underscore are notes of those who built the graph;
-they are not served.
+Daily prices, prices by the minute and plays may stand in a `.records.sqlite` instead (see `mock_api.tables.store`),
+from which a record is read when it is asked for. A missing table is an empty one; but a folder of official files as
+they are, or one that an import has not finished, is an error. Keys of records that begin with an underscore
+are notes of those who built the graph; they are not served.
+
+`python -m mock_api.tables import OFFICIAL_FOLDER --out DIR` makes tables of the official files.
 """
 
 import csv
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -22,11 +27,19 @@ from typing import Annotated, Any, TypeVar
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
-SHIPPED_GRAPH = Path(__file__).parent / "graph"
+from mock_api.official.names import OFFICIAL_FILES, command, looks_official
+from mock_api.tables.store import SUFFIX, RecordStore, StoreError
+
+SHIPPED_GRAPH = Path(__file__).parents[1] / "graph"
+IMPORT_FILE = "import.json"
+"""What an import leaves beside the tables that it makes: what they were made of, and whether it ended."""
 
 Record = dict[str, Any]
 Records = dict[str, Record]
-Prices = dict[str, dict[str, Record]]
+Prices = Mapping[str, dict[str, Record]]
+"""Ticker -> day or minute -> Open, High, Low, Close, Volume."""
+Plays = Mapping[str, list[list[Any]]]
+"""Game -> its events, each led by its place in the table of all events."""
 ChartWeek = Annotated[list[Any], Field(min_length=7)]
 """[?, date, song, rank, rank last week, top position, weeks in chart]; the texts of the chart, "-" for none."""
 
@@ -107,7 +120,8 @@ class Tables:
     chart_songs: dict[str, dict[str, ChartWeek]]
     nba_columns: list[tuple[str, str]]
     nba_games: list[NbaGame]
-    plays: PlayByPlay
+    play_columns: list[str]
+    plays: Plays
     matches: list[SoccerMatch]
 
     def records(self) -> dict[str, int]:
@@ -127,17 +141,17 @@ def load_tables(directory: Path | None = None) -> Tables:
     Raises GraphError for a directory that is missing or holds no table, and for a table that cannot be read.
     """
     root = directory or SHIPPED_GRAPH
-    if not root.is_dir():
-        raise GraphError(f"{root}: no such directory")
+    check_folder(root)
     found = _Reader(root)
+    play_columns, plays = found.plays("sports/nba_play_by_play.json")
     tables = Tables(
         entities=found.lines("open/kg.jsonl"),
         movies=found.records("movie/movie_db.json"),
         persons=found.records("movie/person_db.json"),
         years=found.records("movie/year_db.json"),
         tickers=found.tickers("finance/company_name.dict"),
-        prices=found.table("finance/finance_price.json", TypeAdapter(Prices), {}),
-        minute_prices=found.table("finance/finance_detailed_price.json", TypeAdapter(Prices), {}),
+        prices=found.prices("finance/finance_price.json"),
+        minute_prices=found.prices("finance/finance_detailed_price.json"),
         dividends=found.table("finance/finance_dividend.json", TypeAdapter(Records), {}),
         market_values=found.table("finance/finance_marketcap.json", TypeAdapter(dict[str, float | None]), {}),
         company_info=found.records("finance/finance_info.json"),
@@ -149,7 +163,8 @@ def load_tables(directory: Path | None = None) -> Tables:
         chart_songs=found.table("music/song_dict_hot100.json", TypeAdapter(dict[str, dict[str, ChartWeek]]), {}),
         nba_columns=found.table("sports/nba_columns.json", TypeAdapter(list[tuple[str, str]]), []),
         nba_games=found.table("sports/nba_game.json", TypeAdapter(list[NbaGame]), []),
-        plays=found.table("sports/nba_play_by_play.json", TypeAdapter(PlayByPlay), PlayByPlay(columns=[], rows=[])),
+        play_columns=play_columns,
+        plays=plays,
         matches=found.table("sports/soccer_team_match_stats.json", TypeAdapter(list[SoccerMatch]), []),
     )
     _check(root, tables, found.files)
@@ -162,13 +177,47 @@ def _check(root: Path, tables: Tables, files: int) -> None:
         raise GraphError(f"{root}: holds no table of a graph, for example movie/movie_db.json")
     if tables.nba_games and not tables.nba_columns:
         raise GraphError(f"{root / 'sports/nba_columns.json'}: missing or empty, but nba_game.json needs it")
-    columns = tables.plays["columns"]
-    if tables.plays["rows"] and "game_id" not in columns:
-        raise GraphError(f"{root / 'sports/nba_play_by_play.json'}: columns: no game_id among them")
-    for number, row in enumerate(tables.plays["rows"]):
-        if len(row) != len(columns):
-            place = root / "sports/nba_play_by_play.json"
-            raise GraphError(f"{place}: rows.{number}: {len(row)} values for {len(columns)} columns")
+
+
+def check_folder(root: Path) -> None:
+    """Whether a folder may be one of tables at all.
+
+    Raises:
+        GraphError: it is not there, it holds official files that nobody has imported, or an import did not end.
+    """
+    if not root.is_dir():
+        raise GraphError(f"{root}: no such directory")
+    if looks_official(root / "cragkg") and not any((root / domain).is_dir() for domain in DOMAINS):
+        raise GraphError(f"{root}: the official files lie in {root / 'cragkg'}: {command(root / 'cragkg')}")
+    manifest = root / IMPORT_FILE
+    if manifest.is_file() and not _is_finished(manifest):
+        raise GraphError(f"{root}: an import into it has not ended: {command(None, root)} goes on with it")
+    for name, table in OFFICIAL_FILES.items():
+        if (root / name).is_file() and not (table_exists(root, table) or name == table):
+            raise GraphError(
+                f"{root}: holds {name}, a file of the official server, which is not served as it is: "
+                f"{command(root)} makes tables of it; give that DIR"
+            )
+
+
+DOMAINS = ("open", "movie", "finance", "music", "sports")
+
+
+def table_exists(root: Path, name: str) -> bool:
+    """Whether a table is there, in either form."""
+    return (root / name).is_file() or store_path(root, name).is_file()
+
+
+def store_path(root: Path, name: str) -> Path:
+    """Where a table is that is looked up on disk: ``finance/finance_price.records.sqlite``."""
+    return root / (name.removesuffix(".json") + SUFFIX)
+
+
+def _is_finished(manifest: Path) -> bool:
+    try:
+        return json.loads(manifest.read_text(encoding="utf-8"))["finished"] is True
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
 
 
 class _Reader:
@@ -183,6 +232,41 @@ class _Reader:
         content = self._content(name)
         return missing if content is None else self._validate(name, "", adapter.validate_json, content)
 
+    def stored(self, name: str) -> RecordStore | None:
+        """The table as a store on disk, where it is one."""
+        path = store_path(self.root, name)
+        if not path.is_file():
+            return None
+        if (self.root / name).is_file():
+            raise GraphError(f"{path}: {name} is there, too: remove the one that is not meant")
+        try:
+            store = RecordStore(path)
+        except StoreError as error:
+            raise GraphError(f"{path}: {error}") from error
+        self.files += 1
+        return store
+
+    def prices(self, name: str) -> Prices:
+        """Prices, of a JSON file or a store."""
+        stored = self.stored(name)
+        return stored if stored is not None else self.table(name, TypeAdapter(dict[str, dict[str, Record]]), {})
+
+    def plays(self, name: str) -> tuple[list[str], Plays]:
+        """Columns of the events of games, and the events of each game."""
+        stored = self.stored(name)
+        if stored is not None:
+            return list(stored.about.get("columns", ())), stored
+        table = self.table(name, TypeAdapter(PlayByPlay), PlayByPlay(columns=[], rows=[]))
+        columns, path = table["columns"], self.root / name
+        if table["rows"] and "game_id" not in columns:
+            raise GraphError(f"{path}: columns: no game_id among them")
+        found: dict[str, list[list[Any]]] = {}
+        for number, row in enumerate(table["rows"]):
+            if len(row) != len(columns):
+                raise GraphError(f"{path}: rows.{number}: {len(row)} values for {len(columns)} columns")
+            found.setdefault(row[columns.index("game_id")], []).append([number, *row])
+        return columns, found
+
     def records(self, name: str) -> Records:
         """A JSON object of records, without their private keys."""
         table = self.table(name, TypeAdapter(Records), {})
@@ -193,7 +277,7 @@ class _Reader:
         adapter = TypeAdapter(tuple[str, Record | None])
         pairs = (
             self._validate(name, f"line {number}: ", adapter.validate_json, line)
-            for number, line in enumerate((self._content(name) or b"").splitlines(), start=1)
+            for number, line in enumerate(self._lines(name), start=1)
             if line.strip()
         )
         return {title: entity if entity is None else _public(entity) for title, entity in pairs}
@@ -213,6 +297,18 @@ class _Reader:
                 raise GraphError(f"{self.root / name}: line {rows.line_num}: a row without Name or Symbol")
             tickers[row["Name"]] = row["Symbol"]
         return tickers
+
+    def _lines(self, name: str) -> Iterator[bytes]:
+        """The lines of a file, which is never held as a whole."""
+        path = self.root / name
+        try:
+            with path.open("rb") as lines:
+                self.files += 1
+                yield from lines
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise GraphError(f"{path}: {error.strerror}") from error
 
     def _content(self, name: str) -> bytes | None:
         path = self.root / name

@@ -1,0 +1,315 @@
+"""Arrays and frames of numpy, pandas and pyarrow, as the stand-ins of their pickles show them.
+
+Read are pickles of pandas 1.0 to 3 and numpy 1 and 2, in any protocol: blocks of numbers, texts, objects and moments,
+nullable and categorical columns, texts kept by pyarrow, plain and multiple indexes.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from mock_api.official.pickles import PickleFaultError, StandIn, latin1, moment_of
+
+_NUMBERS = re.compile(r"[biuf][1248]|[US][1-9]\d{0,5}")
+_MOMENTS = frozenset({"M8", "m8"})
+_UNITS = frozenset({"ns", "us", "ms", "s", "m", "h", "D"})
+_NANOSECONDS_PER_UNIT = {0: 10**9, 7: 10**9, 8: 10**6, 9: 10**3, 10: 1}
+"""`reso` of a pandas Timestamp (numpy's number of the unit) -> nanoseconds of one."""
+_RECONSTRUCTED = frozenset({"_reconstruct", "_frombuffer"})
+_OFFSETS = {"string": "i4", "utf8": "i4", "large_string": "i8", "large_utf8": "i8"}
+_OLD_STATE = "0.14.1"
+"""The key under which pandas before 1.3 keeps axes and blocks."""
+
+Column = list[Any]
+
+
+def data_of(value: object) -> Any:  # noqa: ANN401 - what it means
+    """What an object of a pickle is as data: a frame the list of its rows, an array the list of its values.
+
+    Raises:
+        PickleFaultError: it is nothing that a graph holds.
+    """
+    if isinstance(value, type) and issubclass(value, StandIn):
+        if value.name in {"NA", "NaT"}:
+            return None
+        raise PickleFaultError(f"{value.name} is no data of a graph")
+    if not isinstance(value, StandIn):
+        raise PickleFaultError(f"{type(value).__name__} is no data of a graph")
+    return _MEANINGS.get(value.name, _values)(value)
+
+
+def rows_of(frame: StandIn) -> Iterator[dict[str, Any]]:
+    """The rows of a frame: the named levels of its index, then its columns. What is missing is None.
+
+    Raises:
+        PickleFaultError: it is no frame that can be read.
+    """
+    state = frame.state
+    manager = (state.get("_mgr") or state.get("_data")) if isinstance(state, dict) else None
+    if not (isinstance(manager, StandIn) and manager.name == "BlockManager"):
+        raise PickleFaultError("a frame without its blocks")
+    blocks, (columns_index, rows_index) = _parts(manager)
+    names = [str(name) for name in _values(columns_index)]
+    columns: dict[int, Column] = {}
+    for values, placement in blocks:
+        columns |= zip(placement, _columns(values, len(placement)), strict=True)
+    if sorted(columns) != list(range(len(names))):
+        raise PickleFaultError(f"a frame of {len(names)} columns, {len(columns)} of which have values")
+    table = _levels(rows_index) | {name: columns[place] for place, name in enumerate(names)}
+    if len({len(column) for column in table.values()}) > 1:
+        raise PickleFaultError("a frame whose columns differ in length")
+    for row in zip(*table.values(), strict=True):
+        yield dict(zip(table, map(_cell, row), strict=True))
+
+
+def _cell(value: object) -> object:
+    if isinstance(value, float):
+        return None if value != value else value  # noqa: PLR0124 - NaN
+    return data_of(value) if isinstance(value, StandIn | type) else value
+
+
+Block = tuple[Any, list[int]]
+
+
+def _parts(manager: StandIn) -> tuple[list[Block], Sequence[Any]]:
+    """Blocks with the places of their columns, and the two axes."""
+    if manager.arguments:
+        blocks, axes = manager.arguments[:2]
+        return [(block.arguments[0], _places(block.arguments[1])) for block in blocks], axes
+    state = manager.state
+    if not (isinstance(state, tuple) and len(state) > 3 and _OLD_STATE in state[3]):
+        raise PickleFaultError("a frame of an unknown version of pandas")
+    old = state[3][_OLD_STATE]
+    return [(block["values"], _places(block["mgr_locs"])) for block in old["blocks"]], old["axes"]
+
+
+def _places(placement: object) -> list[int]:
+    if isinstance(placement, StandIn) and placement.name == "slice":
+        start, stop, step = placement.arguments
+        if not 0 <= stop - start <= 100_000:
+            raise PickleFaultError(f"a block of {stop - start} columns")
+        return list(range(start, stop, step or 1))
+    return [int(place) for place in _values(placement)]
+
+
+def _columns(values: object, count: int) -> list[Column]:
+    """The columns of a block: a row of a two-dimensional array each, or a single one."""
+    found = _values(values)
+    is_nested = count > 0 and len(found) == count and all(isinstance(one, list) for one in found)
+    return found if is_nested and _dimensions(values) == 2 else [found]
+
+
+def _dimensions(values: object) -> int:
+    inner = (
+        _backing(values) if isinstance(values, StandIn) and values.name == "__pyx_unpickle_NDArrayBacked" else values
+    )
+    return _array(inner).ndim if isinstance(inner, StandIn) and inner.name in _RECONSTRUCTED else 1
+
+
+def _levels(index: object) -> dict[str, Column]:
+    """The named levels of an index of rows; one without a name is a mere count."""
+    if not (isinstance(index, StandIn) and index.arguments):
+        raise PickleFaultError("a frame without an index of its rows")
+    fields = index.arguments[1]
+    if not _is_multiple(index):
+        return {} if fields.get("name") is None else {str(fields["name"]): _values(index)}
+    names = [None if name is None else str(name) for name in _listed(fields.get("names") or ())]
+    levels = zip(names, fields["levels"], fields.get("codes", fields.get("labels")), strict=True)
+    return {name: _coded(level, codes) for name, level, codes in levels if name is not None}
+
+
+def _is_multiple(index: StandIn) -> bool:
+    return getattr(index.arguments[0], "name", "") == "MultiIndex"
+
+
+def _coded(categories: object, codes: object) -> Column:
+    """Values by their number in a list; a negative number is a missing value."""
+    known = _values(categories)
+    return [None if code < 0 else known[code] for code in _values(codes)]
+
+
+def _values(value: object) -> Column:
+    """The values of an array, a column or an index as Python objects, nested where it has two dimensions."""
+    if isinstance(value, list | tuple):
+        return list(value)
+    if not isinstance(value, StandIn):
+        raise PickleFaultError(f"{type(value).__name__} where values are due")
+    read = _READERS.get(value.name)
+    return read(value) if read else _values_of_state(value)
+
+
+def _values_of_state(value: StandIn) -> Column:
+    """The values of a nullable column, or of one that keeps its array in a field."""
+    state = value.state
+    if isinstance(state, tuple) and len(state) == 2 and isinstance(state[0], dict | None):
+        state = {**(state[0] or {}), **(state[1] or {})}
+    if isinstance(state, dict):
+        if "_mask" in state:
+            masked = zip(_values(state["_data"]), _values(state["_mask"]), strict=True)
+            return [None if is_missing else one for one, is_missing in masked]
+        for field in ("_pa_array", "_ndarray", "_data"):
+            if field in state:
+                return _values(state[field])
+    raise PickleFaultError(f"{value.name} is no data of a graph")
+
+
+def _frozen_list(value: StandIn) -> Column:
+    return _listed(value.arguments[0] if value.arguments else value.state)
+
+
+def _listed(value: object) -> Column:
+    return list(value) if isinstance(value, list | tuple) else _values(value)
+
+
+def _index_values(index: StandIn) -> Column:
+    fields = index.arguments[1]
+    if "data" in fields:
+        return _values(fields["data"])
+    if {"start", "stop", "step"} <= set(fields):
+        counted = range(fields["start"], fields["stop"], fields["step"])
+        if len(counted) > 10_000_000:
+            raise PickleFaultError(f"an index of {len(counted)} rows")
+        return list(counted)
+    raise PickleFaultError(f"an index with nothing but {', '.join(fields)}")
+
+
+def _backing(value: StandIn) -> StandIn:
+    """The array behind a column of moments, texts or categories."""
+    state = value.state if value.state is not None else value.arguments[2]
+    parts = state.values() if isinstance(state, dict) else state
+    for part in parts:
+        if isinstance(part, StandIn) and part.name in _RECONSTRUCTED:
+            return part
+    raise PickleFaultError("a column without its array")
+
+
+def _backed_values(value: StandIn) -> Column:
+    codes = _backing(value)
+    if getattr(value.arguments[0], "name", "") != "Categorical":
+        return _as_list(_array(codes))
+    for part in value.state:
+        if isinstance(part, StandIn) and part.name == "CategoricalDtype" and isinstance(part.state, dict):
+            return _coded(part.state["categories"], codes)
+    raise PickleFaultError("a column of categories without their names")
+
+
+# --- arrays -----------------------------------------------------------------------------------------------------------
+
+
+def _array(value: StandIn) -> "np.ndarray[Any, Any]":
+    """The array, read here rather than by numpy's own unpickling."""
+    if value.name == "_frombuffer":
+        content, dtype, shape, order = value.arguments
+    else:
+        _, shape, dtype, is_fortran, content = value.state
+        order = "F" if is_fortran else "C"
+    if isinstance(content, list):
+        array = np.empty(len(content), dtype=object)
+        for place, one in enumerate(content):
+            array[place] = one
+    else:
+        array = np.frombuffer(_raw(content), dtype=_dtype(dtype))
+    return array.reshape(tuple(shape), order="F" if order == "F" else "C")
+
+
+def _dtype(value: object) -> "np.dtype[Any]":
+    if not (isinstance(value, StandIn) and value.name == "dtype" and isinstance(value.arguments[0], str)):
+        raise PickleFaultError("an array without its type")
+    code = value.arguments[0].lstrip("<>|=")
+    state: Sequence[Any] = value.state or ()
+    order = state[1] if len(state) > 1 and state[1] in {"<", ">"} else "<"
+    if code in _MOMENTS:
+        unit = state[-1][1][0]
+        name = (latin1(unit) if isinstance(unit, StandIn) else unit).decode()
+        if name not in _UNITS or state[-1][1][1] != 1:
+            raise PickleFaultError(f"moments in units of {name}")
+        return np.dtype(f"{order}{code}[{name}]")
+    if not _NUMBERS.fullmatch(code):
+        raise PickleFaultError(f"an array of the type {code!r}")
+    return np.dtype(order + code)
+
+
+def _raw(value: object) -> bytes:
+    """Bytes in any of the ways in which the protocols write them."""
+    if isinstance(value, bytes | bytearray):
+        return bytes(value)
+    if isinstance(value, StandIn):
+        if value.name == "encode":
+            return latin1(value)
+        if value.name in {"bytearray", "py_buffer"}:
+            return _raw(value.arguments[0]) if value.arguments else b""
+    raise PickleFaultError("an array without its content")
+
+
+def _as_list(array: "np.ndarray[Any, Any]") -> Column:
+    """Python values; moments as text in milliseconds (as the official server writes them), NaT as None."""
+    if array.dtype.kind == "M":
+        texts = np.datetime_as_string(array, unit="ms").astype(object)
+        texts[np.isnat(array)] = None
+        return list(texts.tolist())
+    if array.dtype.kind == "m":
+        raise PickleFaultError("lengths of time, which no graph holds")
+    if array.dtype.kind == "S":
+        return list(np.char.decode(array, "utf-8", "replace").tolist())
+    return list(array.tolist())
+
+
+def _scalar(value: StandIn) -> object:
+    dtype, content = value.arguments
+    return _as_list(np.frombuffer(_raw(content), dtype=_dtype(dtype)))[0]
+
+
+def _timestamp(value: StandIn) -> str:
+    count, *rest = value.arguments
+    unit = _NANOSECONDS_PER_UNIT.get(rest[2] if len(rest) > 2 else 10)
+    if not isinstance(count, int) or unit is None:
+        raise PickleFaultError("a moment that cannot be read")
+    return str(np.datetime_as_string(np.datetime64(count * unit, "ns"), unit="ms"))
+
+
+def _arrow_texts(value: StandIn) -> Column:
+    """Texts as pyarrow keeps them: where each ends, and all of them in a row (Apache Arrow columnar format)."""
+    if value.name == "chunked_array":
+        return [text for chunk in value.arguments[0] for text in _values(chunk)]
+    kind, length, _, offset, buffers = value.arguments[0][:5]
+    name = kind.arguments[0] if isinstance(kind, StandIn) and kind.name == "type_for_alias" else None
+    if name not in _OFFSETS:
+        raise PickleFaultError(f"a column that pyarrow keeps as {name!r}: write the frame with texts as Python objects")
+    known, ends, texts = (None if buffer is None else _raw(buffer) for buffer in buffers)
+    if ends is None or not 0 <= length <= len(ends):
+        raise PickleFaultError("a column of texts without their ends")
+    bounds = np.frombuffer(ends, dtype=_OFFSETS[name])[offset : offset + length + 1].tolist()
+    is_known = [True] * length
+    if known is not None:
+        bits = np.unpackbits(np.frombuffer(known, dtype=np.uint8), bitorder="little")
+        is_known = bits[offset : offset + length].astype(bool).tolist()
+    content = texts or b""
+    pairs = zip(bounds[:length], bounds[1:], is_known, strict=True)
+    return [content[start:end].decode("utf-8", "replace") if there else None for start, end, there in pairs]
+
+
+def _nothing(_value: StandIn) -> None:
+    """NaT and NA."""
+
+
+_MEANINGS: dict[str, Callable[[StandIn], Any]] = {
+    "DataFrame": lambda frame: list(rows_of(frame)),
+    "scalar": _scalar,
+    **dict.fromkeys(("date", "time", "datetime", "timedelta"), moment_of),
+    "_unpickle_timestamp": _timestamp,
+    **dict.fromkeys(("_nat_unpickle", "NA", "NaT"), _nothing),
+    "encode": lambda value: latin1(value).decode("utf-8", "replace"),
+    "bytearray": lambda value: _raw(value).decode("utf-8", "replace"),
+}
+"""What a stand-in of that name means where it stands alone."""
+
+_READERS: dict[str, Callable[[StandIn], Column]] = {
+    **dict.fromkeys(_RECONSTRUCTED, lambda value: _as_list(_array(value))),
+    **dict.fromkeys(("_new_Index", "_new_DatetimeIndex"), _index_values),
+    "__pyx_unpickle_NDArrayBacked": _backed_values,
+    **dict.fromkeys(("chunked_array", "_restore_array"), _arrow_texts),
+    "FrozenList": _frozen_list,
+}
+"""How the values of an array, a column or an index are read."""

@@ -1,0 +1,324 @@
+"""Official files -> tables: what is served from them is what the original tables give, and faults cost nothing."""
+
+import bz2
+import json
+import pickle
+import shutil
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from filelock import FileLock
+
+from mock_api import GraphError, Tables, load_tables, serve
+from mock_api.domains.faults import OfficialCrashError
+from mock_api.official.importer import LOCK_FILE, import_graph
+from mock_api.official.names import OFFICIAL_FILES
+from mock_api.server import endpoints
+from mock_api.tables.__main__ import main
+from mock_api.tables.store import StoreWriter
+from tests.mock_api.client import Client
+from tests.mock_api.official.write_official import write_official, write_sqlitedict
+from tests.mock_api.small_graph import write_graph
+
+pytest.importorskip("pandas", reason="pandas (which trl brings) writes the frames of the official files")
+
+ENDPOINTS = 38
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = write_graph(tmp_path_factory.mktemp("own"))
+    minutes = {"ACM": {"2024-02-28 09:30:00 EST": {"Open": 1.5, "Volume": 3}}}
+    (root / "finance/finance_detailed_price.json").write_text(json.dumps(minutes), encoding="utf-8")
+    columns = root / "sports/nba_columns.json"  # SQLite would make a text of a number in a column of texts
+    columns.write_text(columns.read_text(encoding="utf-8").replace('"pts_home", "TEXT"', '"pts_home", "REAL"'))
+    return root
+
+
+@pytest.fixture(scope="module")
+def official(own: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_official(own, tmp_path_factory.mktemp("cragkg"))
+
+
+@pytest.fixture(scope="module")
+def imported(official: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("imported") / "graph"
+    assert not import_graph(official, out, quiet=True).faults
+    return out
+
+
+@pytest.fixture
+def files(official: Path, tmp_path: Path) -> Path:
+    """A copy of the official files that a test may spoil."""
+    return Path(shutil.copytree(official, tmp_path / "cragkg"))
+
+
+def questions(tables: Tables, most: int = 40) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Requests to every endpoint about what the tables hold, and about nothing."""
+    texts = {
+        "/open/": tables.entities, "/movie/get_year_info": ["1992", "1850", "x"], "/movie/get_person": tables.persons,
+        "/movie/get_movie": tables.movies, "/finance/get_company_name": tables.tickers,
+        "/finance/get_ticker_by_name": tables.tickers, "/finance/": tables.tickers.values(),
+        "/music/search_song": tables.songs,
+        "/music/grammy_get_award_count_by_song": [row["nominee"] for row in tables.grammy_rows],
+        "/music/get_song": tables.songs, "/music/": tables.artists,
+    }  # fmt: skip
+    days = sorted({day for weeks in tables.chart_songs.values() for day in weeks})
+    attributes = ("rank_last_week", "weeks_in_chart", "top_position", "rank")
+    dates = [row["date"] for row in tables.matches] + [game["game_date"][:10] for game in tables.nba_games]
+    bodies: dict[str, list[dict[str, Any]]] = {
+        "/music/get_billboard_rank_date": [{"rank": n, "date": day} for n in (0, 1, 40) for day in [None, *days[:9]]],
+        "/music/get_billboard_attributes": [
+            {"date": day, "attribute": one, "song_name": song}
+            for song in list(tables.chart_songs)[:9] for day in days[:9] for one in attributes
+        ],
+        "/sports/nba/get_play_by_play_data_by_game_ids": [{"game_ids": list(tables.plays)}, {"game_ids": []}],
+    }  # fmt: skip
+    for endpoint in endpoints(tables):
+        if endpoint.body is None:
+            yield endpoint.path, {}
+        elif endpoint.path in bodies:
+            yield from ((endpoint.path, body) for body in bodies[endpoint.path])
+        elif endpoint.path.startswith("/sports/"):
+            for date in dict.fromkeys(text[:length] for text in dates[:most] for length in (4, 7, 10)):
+                yield from ((endpoint.path, {"date": date, "team_name": team}) for team in (None, "A'b", "Bulls"))
+        elif endpoint.body.model_fields["query"].annotation is int:
+            ids = [one.get("id") for one in [*tables.movies.values(), *tables.persons.values()] if one.get("id")]
+            yield from ((endpoint.path, {"query": n}) for n in [*range(1957, 2021, 3), 2019, 2010, *ids[:most]])
+        else:
+            known = next(names for start, names in texts.items() if endpoint.path.startswith(start))
+            yield from ((endpoint.path, {"query": str(name)}) for name in [*list(known)[:most], "nothing at all"])
+
+
+def answers(tables: Tables, asked: Iterable[tuple[str, dict[str, Any]]]) -> dict[str, Any]:
+    """Request -> answer; NaN is a text, and a whole number equals its float, which pandas makes of it beside a gap."""
+    known = {endpoint.path: endpoint for endpoint in endpoints(tables)}
+    found = {}
+    for path, body in asked:
+        try:
+            answer = known[path].answer(**body)
+        except OfficialCrashError as error:
+            answer = f"500 {error}"
+        if path.endswith("get_members"):
+            answer = sorted(answer or ())
+        found[f"{path} {body}"] = json.loads(json.dumps(answer), parse_constant=str)
+    assert len({request.split(" ")[0] for request in found}) == ENDPOINTS
+    return found
+
+
+def same_answers(imported: Path, original: Path, most: int = 40) -> None:
+    tables = load_tables(original)
+    asked = list(questions(tables, most))
+    assert answers(load_tables(imported), asked) == answers(tables, asked)
+
+
+def test_the_imported_graph_answers_as_the_original_at_all_endpoints(own: Path, imported: Path) -> None:
+    same_answers(imported, own)
+
+
+def test_the_large_rebuilt_graph_survives_the_round_trip(real_graph: Path, tmp_path: Path) -> None:
+    out = tmp_path / "graph"
+    assert not import_graph(write_official(real_graph, tmp_path / "cragkg"), out, quiet=True).faults
+    same_answers(out, real_graph, most=6)
+
+
+def test_it_is_served_over_http(imported: Path) -> None:
+    with serve(imported) as url:
+        client = Client(url)
+        assert client.ask("/finance/get_price_history", query="ACM") == {
+            "2024-02-28 00:00:00 EST": {"Open": 1.5, "Volume": 10}
+        }
+        assert client.post("/finance/get_price_history", query="BAD").status == 500
+        plays = client.ask("/sports/nba/get_play_by_play_data_by_game_ids", game_ids=["0022200001"])
+        assert plays["score"] == {"0": None, "1": "4 - 0"}
+        client.session.close()
+
+
+def test_the_command_says_what_it_made_and_that_it_is_done_already(
+    official: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["import", str(official), "--out", str(tmp_path / "graph"), "--quiet"]
+    assert main(arguments) == 0
+    assert "movie/movie_db.json" in capsys.readouterr().out
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "graph").rglob("*.*") if "import" not in path.name}
+    assert main(arguments) == 0
+    assert "done already: 20 tables" in capsys.readouterr().out
+    assert before == {path: path.stat().st_mtime_ns for path in before}
+
+
+def one_line(capsys: pytest.CaptureFixture[str]) -> str:
+    said = capsys.readouterr().err
+    assert said.startswith("error: ")
+    assert said.count("\n") == 1
+    return said
+
+
+def fails(files: Path, out: Path, capsys: pytest.CaptureFixture[str], *more: str) -> str:
+    assert main(["import", str(files), "--out", str(out), "--quiet", *more]) == 1
+    return one_line(capsys)
+
+
+def test_a_fault_in_one_file_costs_its_table_and_the_same_command_mends_it(
+    files: Path, official: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "graph"
+    name = "music/grammy_df.pickle"
+    (files / name).write_bytes(b"cposix\nsystem\n(S'true'\ntR.")
+    said = fails(files, out, capsys)
+    assert name in said
+    assert "posix.system" in said
+    assert len([path for path in out.rglob("*.*") if path.is_file() and path.parent != out]) == 19
+    with pytest.raises(GraphError, match=r"has not ended: python -m mock_api\.tables import .* goes on"):
+        load_tables(out)
+    shutil.copy(official / name, files / name)
+    report = import_graph(files, out, quiet=True)
+    assert (list(report.made), len(report.kept)) == (["music/grammy_df.json"], 19)
+    assert load_tables(out).grammy_rows
+
+
+def test_a_changed_file_is_imported_again_and_a_spoiled_one_leaves_the_table_as_it_was(
+    files: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "graph"
+    import_graph(files, out, quiet=True)
+    name = "finance/finance_marketcap.sqlite"
+    write_sqlitedict(files / name, {"ACM": 13.5})
+    assert list(import_graph(files, out, quiet=True).made) == ["finance/finance_marketcap.json"]
+    assert load_tables(out).market_values == {"ACM": 13.5}
+    (files / name).write_bytes(b"spoiled")
+    assert len(import_graph(files, out, quiet=True).faults) == 1
+    assert json.loads((out / "finance/finance_marketcap.json").read_text()) == {"ACM": 13.5}
+
+
+def test_a_killed_import_goes_on(files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = tmp_path / "graph"
+    with monkeypatch.context() as killed:
+        put = StoreWriter.put
+
+        def die(self: StoreWriter, key: str, value: object) -> None:
+            put(self, key, value)
+            raise KeyboardInterrupt
+
+        killed.setattr(StoreWriter, "put", die)
+        with pytest.raises(KeyboardInterrupt):
+            import_graph(files, out, quiet=True)
+    with pytest.raises(GraphError, match="has not ended"):
+        load_tables(out)
+    report = import_graph(files, out, quiet=True)
+    assert len(report.kept) > 5
+    assert "finance/finance_price.json" in report.made
+    load_tables(out)
+
+
+def _spoil_share(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection, connection:
+        evil = b"cbuiltins\neval\n(S'1'\ntR."
+        connection.execute("update unnamed set value = ? where key = 'ACM'", (evil,))
+
+
+def _other_table(path: Path) -> None:
+    path.unlink()
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("create table other (a, b)")
+
+
+@pytest.mark.parametrize(
+    ("name", "spoil", "complaint"),
+    [
+        ("open/kg.1.jsonl.bz2", lambda path: path.write_bytes(path.read_bytes()[:-9]), "damaged after line"),
+        ("open/kg.0.jsonl.bz2", lambda path: path.write_bytes(bz2.compress(b'["a", {}]\n["b"]\n')), "line 2, 1: Field"),
+        ("movie/movie_db.json", lambda path: path.write_text("{"), "Invalid JSON"),
+        ("movie/movie_db.json", lambda path: path.write_text('{"a": 1}'), "a: Input should be"),
+        ("finance/company_name.dict", lambda path: path.write_text("A,B\n1,2\n"), "columns Name and Symbol expected"),
+        ("finance/finance_price.sqlite", lambda path: path.write_bytes(b"x" * 5000), "no SQLite file, or damaged"),
+        ("finance/finance_info.sqlite", _spoil_share, "key ACM: the pickle asks for builtins.eval"),
+        ("finance/finance_info.sqlite", _other_table, "one table of key and value expected, found other"),
+        ("music/song_dict_hot100.pickle", lambda p: p.write_bytes(pickle.dumps({"s": {"d": [1]}})), "key s, d: List"),
+        ("music/grammy_df.pickle", lambda path: path.write_bytes(pickle.dumps("text")), "a dictionary or a data frame"),
+        ("music/grammy_df.pickle", lambda p: p.write_bytes(pickle.dumps([{"year": 1}])), "row 0, category: Field"),
+        ("sports/nba.sqlite", _other_table, "there is no table game in it"),
+        ("sports/soccer_team_match_stats.pkl", lambda path: path.write_bytes(b""), "damaged pickle"),
+    ],
+)  # fmt: skip
+def test_a_damaged_file_is_one_line_that_names_it(
+    files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, spoil: Any, complaint: str
+) -> None:
+    spoil(files / name)
+    said = fails(files, tmp_path / "graph", capsys)
+    assert f"{files / name}" in said
+    assert complaint in said
+    assert not list((tmp_path / "graph").rglob("*.unfinished"))
+
+
+def test_files_that_git_lfs_has_not_fetched_are_told(
+    files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 5\n"
+    (files / "sports/nba.sqlite").write_text(pointer)
+    said = fails(files, tmp_path / "graph", capsys)
+    assert "sports/nba.sqlite" in said
+    assert "git lfs pull" in said
+
+
+def test_half_a_graph_is_imported_only_when_asked_for(
+    files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.rmtree(files / "sports")
+    (files / "open/kg.1.jsonl.bz2").unlink()
+    said = fails(files, tmp_path / "graph", capsys)
+    assert "3 of 19 official files are missing: open/kg.1.jsonl.bz2, sports/nba.sqlite, " in said
+    assert "--partial" in said
+    assert not (tmp_path / "graph").exists()
+    said = fails(files, tmp_path / "graph", capsys, "--partial")
+    assert "open/kg.1.jsonl.bz2 is missing, and its other half alone is not imported" in said
+    (files / "open/kg.0.jsonl.bz2").unlink()
+    assert main(["import", str(files), "--out", str(tmp_path / "graph"), "--quiet", "--partial"]) == 0
+    assert "missing, hence empty: open/kg.0.jsonl.bz2" in capsys.readouterr().out
+    counts = load_tables(tmp_path / "graph").records()
+    assert (counts["open"], counts["sports"], counts["movie"]) == (0, 0, 4)
+
+
+def test_a_wrong_folder_is_told_with_the_right_one(
+    files: Path, tmp_path: Path, own: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "graph"
+    assert f"give {files}" in fails(tmp_path, out, capsys)
+    assert f"give {files}" in fails(files / "music", out, capsys)
+    assert "give the folder cragkg" in fails(own, out, capsys)
+    assert "no such folder" in fails(tmp_path / "nowhere", out, capsys)
+    assert "is the folder of the official files" in fails(files, files, capsys)
+    assert "which no import made" in fails(files, own, capsys)
+    (tmp_path / "file").touch()
+    assert "is a file" in fails(files, tmp_path / "file", capsys)
+    out.mkdir()
+    with FileLock(out / LOCK_FILE):
+        assert "another process imports into it" in fails(files, out, capsys)
+
+
+@pytest.mark.parametrize("name", [name for name, table in OFFICIAL_FILES.items() if name != table])
+def test_official_files_that_were_not_imported_are_never_an_empty_table(own: Path, tmp_path: Path, name: str) -> None:
+    root = Path(shutil.copytree(own, tmp_path / "graph"))
+    (root / OFFICIAL_FILES[name]).unlink()
+    (root / name).touch()
+    with pytest.raises(GraphError, match=rf"holds {name}, .*: python -m mock_api\.tables import {root} --out DIR"):
+        load_tables(root)
+
+
+def test_the_folder_above_the_official_one_is_told_too(files: Path) -> None:
+    with pytest.raises(GraphError, match=rf"the official files lie in {files}"):
+        load_tables(files.parent)
+
+
+def test_rows_that_no_answer_of_the_official_server_holds_are_left_out_and_counted(files: Path, tmp_path: Path) -> None:
+    with (files / "finance/company_name.dict").open("a", encoding="utf-8") as lines:
+        lines.write("9,Nameless Inc.,\n")
+    with closing(sqlite3.connect(files / "sports/nba.sqlite")) as connection, connection:
+        connection.execute("insert into game (game_id) values ('x')")
+    made = import_graph(files, tmp_path / "graph", quiet=True).made
+    assert made["finance/company_name.dict"].left_out == {"rows without name or ticker": 1}
+    assert made["sports/nba_game.json"].left_out == {"games without a date or a team": 1}
+    load_tables(tmp_path / "graph")

@@ -1,0 +1,242 @@
+"""Calls for questions with right answers, proposed by the scripted engine, executed on the graph that ships."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents.deadline import Deadline
+from agents.llm import Generation, GenerationRequest
+from agents.llm.scripted_engine import ScriptedLanguageModel
+from mock_api import serve
+from training.api_pairs.__main__ import main as pairs_main
+from training.api_pairs.graph import OWN_GRAPH
+from training.api_pairs.pairs import read_pairs
+from training.run_card import CARD_FILE
+
+ASKED = "03/19/2024, 23:10:00 PT"
+DIRECTOR = 'get_movie_person_crew("the shawshank redemption",None,eq(job,"Director"))["name"]'
+REPLIES = {
+    "who directed the shawshank redemption": DIRECTOR,
+    "when was the shawshank redemption released": 'get_movie("the shawshank redemption")["release_date"]',
+    "who wrote the shawshank redemption": DIRECTOR,
+    "who directed nothing at all": 'get_movie_person_crew("no such film",None,eq(job,"Director"))["name"]',
+    "what is a film": "None",
+    "how does it feel": "it feels (((",
+}
+ROWS: Sequence[dict[str, Any]] = (
+    {"query": "who directed the shawshank redemption?", "answer": "frank darabont", "split": 0},
+    {
+        "query": "when was the shawshank redemption released?",
+        "answer": "1999-01-01",
+        "alt_ans": ["1994-09-23"],
+        "split": 0,
+    },
+    {"query": "who wrote the shawshank redemption?", "answer": "stephen king", "split": 0},
+    {"query": "who directed nothing at all?", "answer": "nobody", "split": 0},
+    {"query": "what is a film?", "answer": "a work of art", "split": 0},
+    {"query": "how does it feel?", "answer": "good", "split": 0},
+    {"query": "who directed the shawshank redemption 2?", "answer": "invalid question", "split": 0},
+    {"query": "who directed the shawshank redemption (of the test set)?", "answer": "frank darabont", "split": 1},
+)
+KEPT = ["who directed the shawshank redemption?", "when was the shawshank redemption released?"]
+
+
+@pytest.fixture
+def questions(tmp_path: Path) -> Path:
+    path = tmp_path / "questions.jsonl"
+    rows = [{"interaction_id": str(n), "query_time": ASKED, "domain": "movie", **row} for n, row in enumerate(ROWS)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(autouse=True)
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[GenerationRequest]:
+    """What the scripted engine was asked; it answers by the question at the end of the prompt."""
+    requests: list[GenerationRequest] = []
+    answer = ScriptedLanguageModel.generate
+
+    def generate(
+        self: ScriptedLanguageModel, batch: Sequence[GenerationRequest], deadline: Deadline
+    ) -> list[Generation]:
+        requests.extend(batch)
+        return answer(self, batch, deadline)
+
+    monkeypatch.setattr(ScriptedLanguageModel, "generate", generate)
+    return requests
+
+
+def label(questions: Path, out: Path, *more: str, replies: dict[str, str] | None = None, graph: bool = True) -> int:
+    table = json.dumps(REPLIES if replies is None else replies)[1:-1].replace('": "', '" = "')
+    engine = f'language_model = {{engine = "scripted", replies = {{{table}}}}}'
+    bare = ["knowledge_graph.writer = {examples = 0, schema_in_prompt = false, repair = false}", "dense_encoder = none"]
+    sets = [part for line in (engine, *bare) for part in ("--set", line)]
+    where = ["--graph", str(OWN_GRAPH)] if graph else []
+    given = ["label", "--questions", str(questions), "--preset", "scripted", *sets, *where, "--out", str(out)]
+    return pairs_main([*given, "--quiet", *more])
+
+
+def rows_of(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_calls_are_kept_where_their_values_give_the_right_answer(questions: Path, tmp_path: Path) -> None:
+    out = tmp_path / "calls.jsonl"
+    assert label(questions, out) == 0
+    first, second = rows_of(out)
+    assert [row["query"] for row in (first, second)] == KEPT
+    assert first["calls"] == [DIRECTOR]
+    assert (first["kg_values"], first["answer"], first["domain"]) == (["Frank Darabont"], "frank darabont", "movie")
+    assert (first["split"], first["query_time"], first["label"]["attempt"]) == (0, ASKED, 1)
+
+
+def test_the_card_counts_what_became_of_every_attempt(questions: Path, tmp_path: Path) -> None:
+    label(questions, tmp_path / "calls.jsonl")
+    card = json.loads((tmp_path / "calls" / CARD_FILE).read_text(encoding="utf-8"))
+    expected = {
+        "questions": 6, "questions kept": 2, "attempts": 6, "parsed": 5, "executed": 3, "kept": 2, "other answer": 1,
+        "not found": 1, "none": 1, "unreadable": 1, "failed": 0,
+    }  # fmt: skip
+    assert card["metrics"]["domains"] == {"all": expected, "movie": expected}
+    assert card["metrics"]["left_out"] == {"without an answer that values could give": 1, "of split 1": 1}
+    assert card["settings"]["attempts"] == 1
+    assert card["data"]["questions"]["name"] == "questions.jsonl"
+
+
+def test_its_output_is_what_the_pair_maker_reads(questions: Path, tmp_path: Path) -> None:
+    out, pairs = tmp_path / "calls.jsonl", tmp_path / "pairs.jsonl"
+    label(questions, out)
+    arguments = ["--graph", str(OWN_GRAPH), "--questions", str(out), "--count", "0", "--out", str(pairs), "--quiet"]
+    assert pairs_main(arguments) == 0
+    real = [pair for pair in read_pairs(pairs) if pair.source == "real"]
+    assert [pair.query for pair in real] == KEPT
+    assert real[0].values == ("Frank Darabont",)
+
+
+def test_the_test_split_is_read_only_when_asked_for(questions: Path, tmp_path: Path) -> None:
+    assert label(questions, tmp_path / "one.jsonl", "--split", "1") == 0
+    assert [row["split"] for row in rows_of(tmp_path / "one.jsonl")] == [1]
+    assert label(questions, tmp_path / "any.jsonl", "--split", "any") == 0
+    assert len(rows_of(tmp_path / "any.jsonl")) == 3
+
+
+def test_more_attempts_ask_again_at_a_temperature_for_what_was_not_kept(
+    questions: Path, tmp_path: Path, asked: list[GenerationRequest]
+) -> None:
+    assert label(questions, tmp_path / "calls.jsonl", "--attempts", "3", "--temperature", "0.5") == 0
+    assert [request.temperature for request in asked] == [0.0] * 6 + [0.5] * 8
+    assert not any("who directed the shawshank" in (request.prompt or "") for request in asked[6:])
+    card = json.loads((tmp_path / "calls" / CARD_FILE).read_text(encoding="utf-8"))
+    assert card["metrics"]["domains"]["all"]["attempts"] == 14
+    assert card["metrics"]["kept_in_attempt"] == {"1": 2}
+
+
+def test_a_dead_engine_costs_nothing_that_was_done(
+    questions: Path, tmp_path: Path, asked: list[GenerationRequest], capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "calls.jsonl"
+    dying = ["--set", 'language_model.fault = "die_after"', "--set", "language_model.fault_after = 3"]
+    dying += ["--set", "batch_size = 2"]
+    assert label(questions, out, *dying) == 1
+    assert "--resume goes on" in capsys.readouterr().err
+    assert label(questions, out, *dying) == 1
+    assert "give --resume to go on with it" in capsys.readouterr().err
+    assert label(questions, out, "--resume", "--set", "batch_size = 2") == 1
+    assert "of a run with another preset, engine" in capsys.readouterr().err
+    asked.clear()
+    calls = tmp_path / "calls" / "attempts.jsonl"
+    first, *entries = rows_of(calls)
+    assert len(entries) == 2
+    whole = tmp_path / "whole.jsonl"
+    assert label(questions, whole) == 0
+    first = rows_of(tmp_path / "whole/attempts.jsonl")[0]
+    lines = [json.dumps(one) for one in (first, *entries)]
+    calls.write_text("\n".join(lines) + '\n{"key": "torn', encoding="utf-8")
+    asked.clear()
+    assert label(questions, out, "--resume") == 0
+    assert len(asked) == 4
+    assert rows_of(out) == rows_of(whole)
+    asked.clear()
+    assert label(questions, out, "--resume") == 0
+    assert asked == []
+
+
+def test_questions_that_the_engine_failed_on_are_asked_again(
+    questions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "calls.jsonl"
+    failing = ["--set", 'language_model.fault = "error"', "--set", "language_model.fault_after = 1"]
+    assert label(questions, out, *failing) == 1
+    assert "gave nothing for 5 questions: --resume asks again" in capsys.readouterr().err
+    assert len(rows_of(out)) == 1
+    assert label(questions, out, *failing, "--resume") == 1
+    assert "gave nothing for 4 questions" in capsys.readouterr().err
+
+
+def test_a_running_server_serves_as_well(questions: Path, tmp_path: Path) -> None:
+    with serve() as url:
+        assert label(questions, tmp_path / "calls.jsonl", "--kg-url", url, graph=False) == 0
+    assert [row["query"] for row in rows_of(tmp_path / "calls.jsonl")] == KEPT
+
+
+def test_a_graph_that_is_down_ends_the_run_and_labels_nothing_wrong(
+    questions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with serve() as url:
+        pass
+    assert label(questions, tmp_path / "calls.jsonl", "--kg-url", url, graph=False) == 1
+    assert "does not answer; what was done is kept: --resume goes on" in capsys.readouterr().err
+    assert len(rows_of(tmp_path / "calls/attempts.jsonl")) == 1
+
+
+@pytest.mark.parametrize(
+    ("more", "complaint"),
+    [
+        (["--questions", "nowhere.jsonl"], "nowhere.jsonl: there is no such file; --questions names the file"),
+        (["--preset", "nec"], "asks no graph: give --preset cpu"),
+        (["--split", "7"], "none of its 8 rows is of split 7"),
+        (["--graph", "nowhere"], "nowhere: no graph"),
+    ],
+)
+def test_what_cannot_be_used_is_one_line(
+    questions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], more: list[str], complaint: str
+) -> None:
+    arguments = ["label", "--questions", str(questions), "--preset", "scripted", "--out", str(tmp_path / "calls.jsonl")]
+    assert pairs_main([*arguments, "--quiet", *more]) == 1
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert complaint in said
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        ["--attempts", "2", "--temperature", "0"], ["--attempts", "0"], ["--url", "http://x"], ["--limit", "-1"],
+        ["--graph", "x", "--kg-url", "y"],
+    ],
+)  # fmt: skip
+def test_options_that_do_not_fit_are_refused(questions: Path, tmp_path: Path, more: list[str]) -> None:
+    with pytest.raises(SystemExit):
+        pairs_main(["label", "--questions", str(questions), "--out", str(tmp_path / "calls.jsonl"), *more])
+
+
+def test_official_files_that_nobody_imported_are_told(
+    questions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    official = tmp_path / "cragkg"
+    (official / "music").mkdir(parents=True)
+    (official / "music/grammy_df.pickle").touch()
+    for command in (["label"], []):
+        arguments = [
+            *command,
+            "--questions",
+            str(questions),
+            "--graph",
+            str(official),
+            "--out",
+            str(tmp_path / "x.jsonl"),
+        ]
+        assert pairs_main([*arguments, "--quiet"]) == 1
+        assert f"python -m mock_api.tables import {official} --out DIR" in capsys.readouterr().err

@@ -1,0 +1,194 @@
+"""One question, some attempts: what a model proposes, what the graph gives, whether that is the right answer."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from agents.contracts import I_DONT_KNOW, INVALID_QUESTION
+from agents.datasets import LABEL_FIELDS
+from agents.deadline import Deadline
+from agents.kg.trainable import CallWriter, Domain, Program, Question, Task, render
+from agents.llm import Generation, GenerationRequest, LanguageModel
+from agents.queries import parse_query_time
+from evaluation.judge import Claim, Judge, Verdict, judge_claims
+from training.api_pairs.execution import Bench, Executed
+
+UNHURRIED_SECONDS = 600.0
+"""Per question, on any machine."""
+_MOST_VALUES = 8
+"""A longer list of values is no answer to a question."""
+
+
+class GraphDownError(RuntimeError):
+    """The graph's server does not answer."""
+
+
+@dataclass
+class Labelling:
+    """A question on its way.
+
+    `outcomes` counts its attempts by what became of each: ``failed`` (the engine gave nothing), ``unreadable``,
+    ``none`` (the model says that the graph does not know), ``not found``, ``other answer``, ``kept``. `kept` are the
+    calls whose values gave the answer, as the fields of an output row.
+    """
+
+    row: dict[str, Any]
+    outcomes: Counter[str] = field(default_factory=Counter)
+    kept: dict[str, Any] | None = None
+
+    @property
+    def golds(self) -> tuple[str, ...]:
+        """All right answers, the official one first."""
+        return (self.row["answer"], *self.row.get("alt_ans", ()))
+
+    @property
+    def attempts(self) -> int:
+        """How often it was asked."""
+        return self.outcomes.total()
+
+    @property
+    def is_failed(self) -> bool:
+        """Whether the engine gave nothing at all: to be asked again some time."""
+        return self.kept is None and self.attempts == self.outcomes["failed"]
+
+
+class SampledModel:
+    """A language model whose greedy requests are answered at a temperature."""
+
+    def __init__(self, model: LanguageModel, temperature: float) -> None:
+        self._model = model
+        self.temperature = temperature
+
+    def check_weights(self) -> None:
+        """See `LanguageModel`."""
+        self._model.check_weights()
+
+    def warm_up(self) -> None:
+        """See `LanguageModel`."""
+        self._model.warm_up()
+
+    def generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
+        """See `LanguageModel`."""
+        return self._model.generate([replace(one, temperature=self.temperature) for one in requests], deadline)
+
+    def count_tokens(self, text: str) -> int:
+        """See `LanguageModel`."""
+        return self._model.count_tokens(text)
+
+    def truncate(self, text: str, max_tokens: int) -> str:
+        """See `LanguageModel`."""
+        return self._model.truncate(text, max_tokens)
+
+    def close(self) -> None:
+        """See `LanguageModel`."""
+        self._model.close()
+
+
+def can_be_labelled(row: dict[str, Any]) -> bool:
+    """Whether values of a graph can be its answer: not of a false premise, nor of what nobody knows."""
+    answer = str(row.get("answer") or "").strip().lower().rstrip(".")
+    return bool(answer) and answer not in {I_DONT_KNOW, INVALID_QUESTION}
+
+
+@dataclass(frozen=True)
+class Labeller:
+    """Proposes, executes and judges.
+
+    Args:
+        writer: The writer, whose engine is `model`.
+        model: Greedy in the first attempt, at `temperature` in the others.
+        bench: The graph.
+        judge: Says whether what the values give is the right answer.
+        attempts: At most so many for each question.
+        temperature: Of all attempts but the first.
+    """
+
+    writer: CallWriter
+    model: SampledModel
+    bench: Bench
+    judge: Judge
+    attempts: int
+    temperature: float
+
+    def label(self, rows: Sequence[dict[str, Any]]) -> list[Labelling]:
+        """One labelling per question, in order.
+
+        Raises:
+            LanguageModelDiedError: the engine is gone.
+            GraphDownError: the graph is.
+        """
+        labellings = [Labelling(row) for row in rows]
+        for attempt in range(self.attempts):
+            pending = [one for one in labellings if one.kept is None]
+            if not pending:
+                break
+            self.model.temperature = self.temperature if attempt else 0.0
+            self._attempt(pending, attempt + 1)
+        return labellings
+
+    def _attempt(self, pending: Sequence[Labelling], number: int) -> None:
+        questions = [_question(one.row) for one in pending]
+        written = self.writer.write(questions, Deadline(UNHURRIED_SECONDS * len(questions)))
+        proposed: list[tuple[Labelling, Domain, Program]] = []
+        for one, answer in zip(pending, written, strict=True):
+            program = answer.program
+            if program is not None and program.statements:
+                proposed.append((one, answer.domain, program))
+            elif program is not None:
+                one.outcomes["none"] += 1
+            else:
+                one.outcomes[
+                    "failed" if answer.generation.finish_reason in {"error", "deadline"} else "unreadable"
+                ] += 1
+        tasks = [Task(domain, program, _asked_at(one)) for one, domain, program in proposed]
+        executed = self.bench.run(tasks)
+        if any(outcome.is_down for outcome in executed):
+            raise GraphDownError("the graph's server does not answer")
+        found = [(*each, outcome) for each, outcome in zip(proposed, executed, strict=True) if outcome.found]
+        for (one, _, _), outcome in zip(proposed, executed, strict=True):
+            if not outcome.found:
+                one.outcomes["not found"] += 1
+        self._judge(found, number)
+
+    def _judge(self, found: Sequence[tuple[Labelling, Domain, Program, Executed]], number: int) -> None:
+        said = [_said(one, domain, program, outcome) for one, domain, program, outcome in found]
+        claims = [Claim(one.row["query"], one.golds, text) for (one, *_), text in zip(found, said, strict=True)]
+        judged = judge_claims(self.judge, claims, str)
+        for (one, domain, program, outcome), text, judgement in zip(found, said, judged, strict=True):
+            if judgement.verdict is not Verdict.CORRECT:
+                one.outcomes["other answer"] += 1
+                continue
+            one.outcomes["kept"] += 1
+            one.kept = {
+                "domain": str(domain),
+                "calls": render(program).split("\n"),
+                "kg_values": list(outcome.values),
+                "label": {"attempt": number, "answer_of_values": text, "reason": judgement.reason},
+            }
+
+
+def kept_row(labelling: Labelling) -> dict[str, Any] | None:
+    """The line of the output: the question with its calls; None where nothing was kept."""
+    if labelling.kept is None:
+        return None
+    fields = ("interaction_id", "query", "query_time", "split", *LABEL_FIELDS, "answer", "alt_ans")
+    return {name: labelling.row[name] for name in fields if name in labelling.row} | labelling.kept
+
+
+def _question(row: dict[str, Any]) -> Question:
+    domain = Domain(row["domain"]) if row.get("domain") in list(Domain) else None
+    return Question(row["query"], row.get("query_time", ""), domain)
+
+
+def _asked_at(one: Labelling) -> Any:  # noqa: ANN401 - a moment or None
+    return parse_query_time(one.row.get("query_time", ""))
+
+
+def _said(one: Labelling, domain: Domain, program: Program, outcome: Executed) -> str:
+    """What the values are as an answer: what the agent's rules make of them, else the values in a row."""
+    by_rules = outcome.answer(one.row["query"], domain, program, _asked_at(one))
+    if by_rules is not None:
+        return by_rules
+    values = [str(value) for value in outcome.values]
+    return ", ".join(values) if len(values) <= _MOST_VALUES else I_DONT_KNOW
