@@ -59,6 +59,14 @@ class GatedAgent(EchoAgent):
         return [abstention for _ in answers]
 
 
+class LateAgent(EchoAgent):
+    """Says in its traces that the clock ended three generations of each batch."""
+
+    def batch_generate_answer(self, batch: dict[str, Any]) -> list[str]:
+        self.last_traces = [{"out_of_time": {"not_begun": 2, "cut_short": 1, "x": []}} for _ in batch["query"]]
+        return super().batch_generate_answer(batch)
+
+
 class SettingsAgent(EchoAgent):
     """Answers with a setting of the preset in force, as an agent reads it."""
 

@@ -165,6 +165,12 @@ def test_what_gates_withheld_is_kept_with_its_verdict(tmp_path: Path) -> None:
     assert results["gates"]["sure"]["score_effect"] == -0.5
 
 
+def test_generations_that_ran_out_of_time_are_kept_and_counted(tmp_path: Path) -> None:
+    results = run(tmp_path, questions(tmp_path, *"abcde"), "LateAgent")
+    assert results["generations_out_of_time"] == {"not_begun": 6, "cut_short": 3}
+    assert [row["out_of_time"] for row in results["records"]] == [{"not_begun": 2, "cut_short": 1}] * 5
+
+
 def test_a_run_from_before_there_were_gates_goes_on(tmp_path: Path) -> None:
     data, predictions = questions(tmp_path, *"abcd"), tmp_path / "out/predictions.jsonl"
     run(tmp_path, data, limit=2)
