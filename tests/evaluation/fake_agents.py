@@ -128,11 +128,12 @@ class HangingAgent(EchoAgent):
         return super().answer(query)
 
 
-class SlowAgent(EchoAgent):
-    """Takes a while, so that a test can interrupt it; tells in a file how often it was asked."""
+class WaitingAgent(EchoAgent):
+    """Waits at "say crash" until the file named in FAKE_AGENT_MENDED is there; tells in a file what it was asked."""
 
     def answer(self, query: str) -> str:
-        time.sleep(0.05)
+        while query == "say crash" and not Path(os.environ["FAKE_AGENT_MENDED"]).exists():
+            time.sleep(0.01)
         log = os.environ.get("FAKE_AGENT_LOG")
         if log:
             with Path(log).open("a", encoding="utf-8") as stream:

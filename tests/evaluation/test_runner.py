@@ -39,11 +39,11 @@ def run(folder: Path, data: Path, agent: str = "EchoAgent", *, resume: bool = Fa
 
 
 def test_the_last_batch_is_shorter_and_shares_its_own_time(tmp_path: Path) -> None:
-    records = run(tmp_path, questions(tmp_path, *"abcde"), "SlowAgent")["records"]
+    records = run(tmp_path, questions(tmp_path, *"abcde"))["records"]
     assert [(row["batch"], row["batch_size"]) for row in records] == [(0, 2), (0, 2), (1, 2), (1, 2), (2, 1)]
     assert [row["prediction"] for row in records] == list("abcde")
     assert records[0]["seconds"] == pytest.approx(records[0]["batch_seconds"] / 2, abs=0.001)
-    assert records[4]["seconds"] == records[4]["batch_seconds"] >= 0.05
+    assert records[4]["seconds"] == records[4]["batch_seconds"]
 
 
 @pytest.mark.parametrize(("limit", "count"), [(1, 1), (3, 3), (99, 5), (None, 5)])
