@@ -1,7 +1,7 @@
 """One batch on its way: queries, traces, answers, and the promise that a fault costs one answer, never the batch."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple, TypeVar
@@ -143,12 +143,13 @@ class BatchRun:
         for position in positions:
             self.traces[position].events.append(event)
 
-    def finish(self) -> list[Answer]:
+    def finish(self, out_of_time: Mapping[str, int] | None = None) -> list[Answer]:
         """Settle what is still open, complete the traces, and return the answers in the order of the questions."""
         for position in self.open:
             self.settle(position, abstain("no stage answered the question"))
         for trace in self.traces:
             trace.seconds = dict(self.clock.seconds)
+            trace.out_of_time = dict(out_of_time or {})
         return [self.answers[position] for position in range(len(self.queries))]
 
 

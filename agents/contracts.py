@@ -185,6 +185,9 @@ class Trace:
     events: list[str] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
     batch_size: int = 0
+    out_of_time: dict[str, int] = field(default_factory=dict)
+    """Generations of the whole batch that the clock ended: ``not_begun`` before their first token, ``cut_short`` later.
+    """
 
     def note_generation(self, key: str, prompt: Any, generation: Any) -> None:  # noqa: ANN401 - any engine's values
         """Keep what a model read and wrote in the step `key`."""

@@ -127,7 +127,7 @@ class CragAgent:
         self._answer_from_graph(run, lookups, SourceOrder.WEB_FIRST)  # what the web did not know
         self._scrutiny.last_word(run)  # a false premise has an answer of its own
         self._health.note(run.faults)
-        return run.finish(), run.traces
+        return run.finish(self._model.take_out_of_time()), run.traces
 
     def _clock(self, batch_size: int) -> BatchClock:
         times = self.settings.deadline

@@ -2,6 +2,7 @@
 
 import logging
 import threading
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from agents.batch_run import StageFault
@@ -22,6 +23,7 @@ class WatchedModel:
     def __init__(self, model: LanguageModel) -> None:
         self._model = model
         self._turn = threading.Lock()
+        self._out_of_time: Counter[str] = Counter()
         self.check_weights = model.check_weights
         self.warm_up = model.warm_up
         self.count_tokens = model.count_tokens
@@ -38,9 +40,20 @@ class WatchedModel:
         if not self._turn.acquire(timeout=deadline.remaining):
             return [Generation.failed("an earlier call is still stuck in the model") for _ in requests]
         try:
-            return self._model.generate(requests, deadline)
+            generations = self._model.generate(requests, deadline)
+            self._out_of_time.update(
+                "cut_short" if one.completion_tokens else "not_begun"
+                for one in generations
+                if one.finish_reason == "deadline"
+            )
+            return generations
         finally:
             self._turn.release()
+
+    def take_out_of_time(self) -> dict[str, int]:
+        """How many generations the clock ended before their first token and later, since this was last asked."""
+        counts, self._out_of_time = self._out_of_time, Counter()
+        return {name: counts[name] for name in ("not_begun", "cut_short")}
 
 
 class ModelHealth:

@@ -9,6 +9,9 @@ from evaluation.judge import Verdict
 from evaluation.metrics import field_title, measure, pairs, slices
 from evaluation.signature import signature_line
 
+OUT_OF_TIME = ("not_begun", "cut_short")
+"""Generations that the clock ended: before their first token, and later."""
+
 
 def summarise(
     records: Sequence[Mapping[str, Any]], sittings: Sequence[Mapping[str, Any]], signature: Mapping[str, Any]
@@ -18,7 +21,8 @@ def summarise(
     `slices` are by label, `pairs` by any two labels: ``pairs["domain/question_type"]["movie"]["set"]``, to four digits.
     `timeouts` and `errors` count batches, `retried` questions that took more than one attempt. Seconds `total` are the
     agent's over all batches; `startup` and `first_answer` are of the last sitting that started the agent. `gates` are
-    those of `evaluation.gates.gate_effects`.
+    those of `evaluation.gates.gate_effects`. `generations_out_of_time` counts generations of all tasks
+    that the clock ended, ``not_begun`` and ``cut_short``.
     """
     batches = {(record["batch"], record["attempt"], record["batch_seconds"]): record for record in records}
     total = sum(record["batch_seconds"] for record in batches.values())
@@ -48,6 +52,9 @@ def summarise(
         "peak_memory_mb": max((sitting.get("peak_memory_mb", 0.0) for sitting in sittings), default=0.0),
         "timeouts": sum(bool(record["timed_out"]) for record in batches.values()),
         "errors": sum(bool(record["error"]) and not record["timed_out"] for record in batches.values()),
+        "generations_out_of_time": {
+            name: sum(record.get("out_of_time", {}).get(name, 0) for record in batches.values()) for name in OUT_OF_TIME
+        },
         "retried": sum(record["attempt"] > 1 for record in records),
     }
 
@@ -66,7 +73,16 @@ def table(results: Mapping[str, Any]) -> str:
         lines.extend(_line(f"  {label}", metrics, width) for label, metrics in groups.items())
     if results["unscored"]:
         lines.append(f"{results['unscored']} more could not be scored and count neither way")
+    if told := out_of_time_line(results):
+        lines.append(told)
     return "\n".join([*lines, *_gates_block(results["gates"])])
+
+
+def out_of_time_line(results: Mapping[str, Any]) -> str:
+    """What the clock kept the language model from; empty where that is nothing, or an older run did not count it."""
+    counts = results.get("generations_out_of_time") or {}
+    told = [f"{counts[name]} {name.replace('_', ' ')}" for name in OUT_OF_TIME if counts.get(name)]
+    return f"generations that ran out of time: {', '.join(told)}" if told else ""
 
 
 def footer(results: Mapping[str, Any], folder: Path) -> str:

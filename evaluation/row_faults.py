@@ -21,6 +21,7 @@ _OPTIONAL: Mapping[str, tuple[type, ...]] = {
     "alt_ans": (list,),
     "gates": (list,),
     "split": (int, type(None)),
+    "out_of_time": (dict,),
     **{name: (str, type(None)) for name in SLICE_FIELDS},
 }
 """Absent from rows of older versions, or of questions without that label."""
@@ -48,7 +49,9 @@ def fault_of_prediction(row: Mapping[str, Any]) -> str | None:
             return f'field "{name}": of another type than expected, found {row[name]!r}'
     if not all(_is_firing(entry) for entry in row.get("gates", ())):
         return f'field "gates": a list of gates with their names and verdicts is expected, found {row["gates"]!r}'
-    return None
+    counts = row.get("out_of_time", {})
+    whole = all(type(count) is int for count in counts.values())
+    return None if whole else f'field "out_of_time": whole numbers are expected, found {counts!r}'
 
 
 def _is_firing(entry: object) -> bool:

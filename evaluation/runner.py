@@ -14,7 +14,7 @@ from evaluation.gates import Firing, judged_firings
 from evaluation.judge import Claim, Judge, Judgement, Verdict, judge_claims
 from evaluation.progress import Progress
 from evaluation.real_evaluator import SECONDS_PER_QUERY, STARTUP_SECONDS
-from evaluation.results import summarise
+from evaluation.results import OUT_OF_TIME, summarise
 from evaluation.store import RunStore, StoreError
 from evaluation.trim import Trim
 from evaluation.worker import AgentWorker, InProcessWorker, Outcome, ProcessWorker
@@ -266,7 +266,11 @@ def _record(
     batch_size: int,
     firings: Sequence[Firing],
 ) -> dict[str, Any]:
-    """A row of predictions.jsonl. `seconds` are those of the whole batch, divided evenly; `batch_seconds` undivided."""
+    """A row of predictions.jsonl.
+
+    `seconds` are those of the whole batch, divided evenly; `batch_seconds` and `out_of_time` are those of the
+    batch, undivided.
+    """
     return {
         **_place(question, attempt),
         "query": question.row["query"],
@@ -283,4 +287,12 @@ def _record(
         "batch_size": batch_size,
         "timed_out": outcome.timed_out,
         "error": outcome.error,
+        "out_of_time": _out_of_time(outcome),
     }
+
+
+def _out_of_time(outcome: Outcome) -> dict[str, int]:
+    """What the agent's traces say about the whole batch; an agent of somebody else may say nothing, or nonsense."""
+    told = next((trace.get("out_of_time") for trace in outcome.traces), None)
+    counts = told if isinstance(told, dict) else {}
+    return {name: counts[name] for name in OUT_OF_TIME if type(counts.get(name)) is int}

@@ -1,10 +1,31 @@
-"""How the property tests draw: alike in every run, so that a build fails for what changed in the code alone.
+"""How the property tests draw, and what a run says about skipped tests.
+
+They draw alike in every run, so that a build fails for what changed in the code alone.
 
 `python -m pytest --hypothesis-profile search` looks for new counter-examples instead: 2,000 random ones for each test.
 """
 
+from collections.abc import Iterator
+
+import pytest
 from hypothesis import settings
+
+from tests import skipped
+
+pytest_plugins = ["pytester"]
 
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.register_profile("search", max_examples=2000, deadline=None)
 settings.load_profile("repeatable")
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> Iterator[None]:
+    """Say after all other summaries what would make the skipped tests run."""
+    yield
+    reports = terminalreporter.stats.get("skipped", [])
+    told = skipped.lines(report.longrepr[2] for report in reports if isinstance(report.longrepr, tuple))
+    if told:
+        terminalreporter.section("what would make the skipped tests run")
+        for line in told:
+            terminalreporter.line(line)

@@ -16,5 +16,6 @@ def decide(draft: Draft, source: str) -> Answer:
     if generation.finish_reason == "error":
         return abstain(f"the language model failed: {generation.error}", source)
     if generation.finish_reason == "deadline":
-        return abstain("time ran out before the language model finished", source)
+        when = "finished" if generation.completion_tokens else "began"
+        return abstain(f"time ran out before the language model {when}", source)
     return normalise(draft.said.text, source)

@@ -1,5 +1,6 @@
 """One batch of prompts through a transformers model, token by token, watching the clock between any two steps."""
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -14,10 +15,16 @@ from agents.llm.pace import Pace
 from agents.llm.request_rules import end_before_stop
 from agents.llm.tokenizer import ChatTokenizer
 
+FEWEST_PREFILL_TOKENS = 32
+"""Prompt tokens (of all prompts together) of a step, however slow the model seems to be: enough to measure it."""
+
 
 @dataclass(slots=True)
 class Row:
-    """One prompt of a batch and what was generated for it so far; `limit` is how many tokens may be generated."""
+    """One prompt of a batch and what was generated for it so far; `limit` is how many tokens may be generated.
+
+    A row that has not ended (`finish_reason` is None) can be run again and goes on where it was.
+    """
 
     request: GenerationRequest
     prompt: Sequence[int]
@@ -36,7 +43,8 @@ class BatchDecoder:
     log-probabilities only by keeping all logits, and reads a prompt in one step that nothing can interrupt.
 
     `prefill_tokens` bounds the prompt tokens (of all prompts together) in one step, and with them how far a step can
-    overrun the deadline. Only the newest step's logits are in memory.
+    overrun the deadline. Near the deadline steps are made smaller, as the measured pace says; only the clock ends the
+    work. Only the newest step's logits are in memory.
     """
 
     def __init__(
@@ -56,13 +64,17 @@ class BatchDecoder:
         # A fixed seed: sampling differs between requests but not between two runs over the same questions.
         self._chance = torch.Generator(self._device).manual_seed(0)
 
-    def run(self, rows: Sequence[Row], deadline: Deadline) -> list[Generation]:
-        """Generate for all rows until each has ended or time is up."""
+    def run(self, rows: Sequence[Row], deadline: Deadline, share: float = 1.0) -> list[Generation]:
+        """Generate for all rows until each has ended or time is up.
+
+        `share` is the part of the time left after reading the prompts that may be used for generating.
+        """
+        texts = [[*row.prompt, *row.tokens] for row in rows]
         with torch.inference_mode():
-            mask = self._left_padded([[1] * len(row.prompt) for row in rows])
-            logits, cache = self._read_prompts(rows, mask, deadline)
+            mask = self._left_padded([[1] * len(text) for text in texts])
+            logits, cache = self._read(self._left_padded(texts), mask, deadline)
             if logits is not None:
-                self._decode(rows, logits, cache, mask, deadline)
+                self._decode(rows, logits, cache, mask, deadline.within(share * deadline.remaining))
         return [self._generation(row) for row in rows]
 
     def _left_padded(self, sequences: Sequence[Sequence[int]]) -> torch.Tensor:
@@ -70,39 +82,45 @@ class BatchDecoder:
         padded = [[0] * (width - len(sequence)) + list(sequence) for sequence in sequences]
         return torch.tensor(padded, device=self._device)
 
-    def _read_prompts(
-        self, rows: Sequence[Row], mask: torch.Tensor, deadline: Deadline
+    def _read(
+        self, tokens: torch.Tensor, mask: torch.Tensor, deadline: Deadline
     ) -> tuple[torch.Tensor | None, Cache | None]:
         """Logits of the first new token (rows x vocabulary) and the key-value cache; no logits where time ran out."""
-        tokens = self._left_padded([row.prompt for row in rows])
         positions = (mask.cumsum(1) - 1).clamp(min=0)
-        length = max(1, self._prefill_tokens // len(rows))
-        logits, cache = None, None
-        for start in range(0, tokens.shape[1], length):
-            part = tokens[:, start : start + length]
-            if deadline.expired or self._pace.prefill_seconds(part.numel()) > deadline.remaining:
+        rows, width = tokens.shape
+        logits, cache, start = None, None, 0
+        while start < width:
+            if deadline.expired:
                 return None, None
+            end = start + max(1, self._step_tokens(deadline) // rows)
+            part = tokens[:, start:end]
             started = time.perf_counter()
-            logits, cache = self._forward(part, mask[:, : start + length], positions[:, start : start + length], cache)
+            logits, cache = self._forward(part, mask[:, :end], positions[:, start:end], cache)
             self._pace.note_prefill(part.numel(), time.perf_counter() - started)
+            start = end
         return logits, cache
+
+    def _step_tokens(self, deadline: Deadline) -> int:
+        """How many prompt tokens to read in one step: half of what seems to fit, for the pace is an estimate."""
+        fitting = self._pace.prefill_tokens(deadline.remaining / 2)
+        return int(min(self._prefill_tokens, max(FEWEST_PREFILL_TOKENS, fitting)))
 
     def _decode(
         self, rows: Sequence[Row], logits: torch.Tensor, cache: Cache | None, mask: torch.Tensor, deadline: Deadline
     ) -> None:
         lengths = mask.sum(1, keepdim=True)
-        steps, step_seconds = 0, 0.0
+        steps, quickest = 0, self._pace.seconds_per_step or math.inf
         started = time.perf_counter()
         while True:
             chosen = self._choose(rows, logits)
             if all(row.finish_reason for row in rows):
                 break
             left = deadline.remaining
-            if left <= 0 or step_seconds > left:
-                break  # a step like the last one would end after the deadline
+            if left <= 0 or (steps and quickest > left):
+                break  # even a step like the quickest one would end after the deadline
             mask = torch.cat([mask, torch.ones_like(chosen)], dim=1)
             logits, cache = self._forward(chosen, mask, lengths + steps, cache)
-            step_seconds = left - deadline.remaining
+            quickest = min(quickest, left - deadline.remaining)
             steps += 1
         self._pace.note_decoding(steps, time.perf_counter() - started)
 

@@ -1,6 +1,7 @@
 """Hugging Face transformers in this process, with PEFT adapters: what db3 ran in the end, and the default on a CPU."""
 
 import gc
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -21,7 +22,10 @@ from agents.llm.weights import adapter_folder, check_folders, model_folder
 from agents.settings import TransformersEngine
 
 FEWEST_NEW_TOKENS = 8
-"""A prompt for which not even this many tokens can be generated in time is not begun."""
+"""Prompts that would leave no time for so many tokens each are not read together, but half of them first."""
+TURN = 0.5
+"""Part of the time left that a micro-batch may generate for while others wait. One text that does not end costs the
+others no more than that, and texts of ordinary length are finished: a text that the clock cuts off is no answer."""
 
 _PREFILL_TOKENS_ON_CPU = 512
 """Three seconds of a 0.5B model on two cores: a step longer than the reserve of the deadline would be useless."""
@@ -41,8 +45,8 @@ class TransformersLanguageModel:
     """Requests are grouped by adapter, sorted by length and run in micro-batches of `settings.batch_size`.
 
     Greedy results do not depend on the batch mates up to rounding: with float32 they are equal in practice, with
-    float16 near ties can fall differently. The speed of this machine is measured at warm-up and ever after; a
-    micro-batch that cannot produce anything in time is not begun, and what time is left is shared among those to come.
+    float16 near ties can fall differently. The speed of this machine is measured at warm-up and ever after; where it
+    seems too low, micro-batches are halved. Only the clock refuses: what has not been begun or ended by the deadline.
     Prompts longer than `settings.max_model_tokens` fail. Not covered: sharing the work on a common prefix.
     """
 
@@ -113,13 +117,8 @@ class TransformersLanguageModel:
                 results[place] = prepared
             else:
                 runnable.append(prepared)
-        batches = self._micro_batches(runnable)
-        for index, batch in enumerate(batches):
-            generations = self._run(batch, batches[index + 1 :], deadline)
-            results.update(zip((prepared.place for prepared in batch), generations, strict=True))
-        if all(results[prepared.place] == Generation.out_of_time() for prepared in runnable):
-            self._pace.doubt()
-        return [results[place] for place in range(len(requests))]
+        results.update(self._run_in_turns(self._micro_batches(runnable), deadline))
+        return [results.get(place, Generation.out_of_time()) for place in range(len(requests))]
 
     # --- loading -----------------------------------------------------------------------------------------------------
 
@@ -212,59 +211,87 @@ class TransformersLanguageModel:
         groups = [list(group) for _, group in groupby(ordered, key=lambda prepared: prepared.request.adapter)]
         return [group[start : start + size] for group in groups for start in range(0, len(group), size)]
 
-    def _run(self, batch: list[_Prepared], later: Sequence[list[_Prepared]], deadline: Deadline) -> list[Generation]:
-        """The generations of one micro-batch; where it fails as a whole, each request is tried alone.
+    def _run_in_turns(self, batches: Sequence[list[_Prepared]], deadline: Deadline) -> dict[int, Generation]:
+        """Generations by place; a request that could not be begun before the deadline has none.
 
-        A batch that the measured speed does not afford is halved, so that some of it finishes. One request is always
-        begun while there is time: the speed is an estimate that a busy machine spoils, the clock is not.
+        While others wait, a micro-batch has its `TURN`; what has not ended in it goes on where it was after the others.
         """
-        if deadline.expired:
-            return [Generation.out_of_time() for _ in batch]
-        share = self._share_of_time(batch, later, deadline)
-        if share is None and len(batch) > 1:
-            first, second = batch[: len(batch) // 2], batch[len(batch) // 2 :]
-            return self._run(first, [second, *later], deadline) + self._run(second, later, deadline)
+        results: dict[int, Generation] = {}
+        rows: dict[int, Row] = {}
+        waiting, interrupted = deque(batches), list[list[_Prepared]]()
+        while waiting and not deadline.expired:
+            batch = self._affordable(waiting, deadline)
+            self._run(batch, rows, results, deadline, TURN if waiting else 1.0)
+            unfinished = [one for one in batch if one.place in rows and rows[one.place].finish_reason is None]
+            if waiting and unfinished:
+                interrupted.append(unfinished)
+        for batch in interrupted:
+            if not deadline.expired:
+                self._run(batch, rows, results, deadline)
+        return results
+
+    def _affordable(self, waiting: deque[list[_Prepared]], deadline: Deadline) -> list[_Prepared]:
+        """The next micro-batch, or what of it seems to fit the time; the rest of it waits.
+
+        One request is always begun: the speed is an estimate that a busy machine spoils, the clock is not.
+        """
+        batch = waiting.popleft()
+        while len(batch) > 1 and not self._seems_to_fit(batch, deadline):
+            middle = len(batch) // 2
+            waiting.appendleft(batch[middle:])
+            batch = batch[:middle]
+        return batch
+
+    def _seems_to_fit(self, batch: Sequence[_Prepared], deadline: Deadline) -> bool:
+        """Whether the prompts can be read, and a short text be generated, at the measured speed."""
+        reading = self._pace.prefill_seconds(len(batch) * max(len(prepared.prompt) for prepared in batch))
+        wanted = max(prepared.request.max_tokens for prepared in batch)
+        return self._pace.steps_within(deadline.remaining - reading) >= min(FEWEST_NEW_TOKENS, wanted)
+
+    def _run(
+        self,
+        batch: Sequence[_Prepared],
+        rows: dict[int, Row],
+        results: dict[int, Generation],
+        deadline: Deadline,
+        share: float = 1.0,
+    ) -> None:
+        """Run one micro-batch, or go on with it; `rows` and `results` are by place.
+
+        Where it fails as a whole, each request is tried alone, from its beginning.
+        """
         try:
-            return self._decode(batch, share or deadline)
+            for prepared in batch:
+                rows.setdefault(prepared.place, self._row(prepared))
+            generations = self._decode([rows[prepared.place] for prepared in batch], deadline, share)
         except (torch.cuda.OutOfMemoryError, RuntimeError, ValueError, IndexError) as error:
             if isinstance(error, torch.AcceleratorError) and not isinstance(error, torch.cuda.OutOfMemoryError):
                 raise LanguageModelDiedError(f"the GPU fails: {error}") from error
             failure = f"{type(error).__name__}: {str(error).strip() or 'no message'}"
+        else:
+            results.update(zip((prepared.place for prepared in batch), generations, strict=True))
+            return
         # Outside the handler, whose traceback would keep the failed batch's memory alive.
+        for prepared in batch:
+            rows.pop(prepared.place, None)
         if len(batch) == 1:
-            return [Generation.failed(failure)]
+            results[batch[0].place] = Generation.failed(failure)
+            return
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
-        return [generation for prepared in batch for generation in self._run([prepared], later, deadline)]
+        for prepared in batch:
+            if not deadline.expired:
+                self._run([prepared], rows, results, deadline, share)
 
-    def _share_of_time(
-        self, batch: list[_Prepared], later: Sequence[list[_Prepared]], deadline: Deadline
-    ) -> Deadline | None:
-        """The micro-batch's part of the time, by the clock; None where not even a short text is affordable.
+    def _row(self, prepared: _Prepared) -> Row:
+        _, request, prompt = prepared
+        limit = max(1, min(request.max_tokens, self._longest - len(prompt)))
+        matcher = self._grammars.matcher(request.grammar) if request.grammar is not None else None
+        return Row(request, prompt, limit, matcher)
 
-        The measured speed only reserves what the later batches need to read their prompts: as a forecast of how many
-        tokens fit, one measurement on a busy machine would cut short texts that had time to end.
-        """
-        wanted = max(prepared.request.max_tokens for prepared in batch)
-        left = deadline.remaining - self._pace.prefill_seconds(_padded_tokens(batch))
-        if self._pace.steps_within(left) < min(FEWEST_NEW_TOKENS, wanted):
-            return None
-        others = sum(self._pace.prefill_seconds(_padded_tokens(waiting)) for waiting in later)
-        reading = deadline.remaining - left
-        return deadline.within(reading + max(0.0, left - others) / (len(later) + 1))
-
-    def _decode(self, batch: list[_Prepared], deadline: Deadline) -> list[Generation]:
+    def _decode(self, rows: Sequence[Row], deadline: Deadline, share: float) -> list[Generation]:
         if self._decoder is None:
             raise RuntimeError("the model was closed while it was generating")
-        rows = []
-        for _, request, prompt in batch:
-            limit = max(1, min(request.max_tokens, self._longest - len(prompt)))
-            matcher = self._grammars.matcher(request.grammar) if request.grammar is not None else None
-            rows.append(Row(request, prompt, limit, matcher))
-        with self._adapter(batch[0].request.adapter):
-            generations: list[Generation] = self._decoder.run(rows, deadline)
+        with self._adapter(rows[0].request.adapter):
+            generations: list[Generation] = self._decoder.run(rows, deadline, share)
         return generations
-
-
-def _padded_tokens(batch: Sequence[_Prepared]) -> int:
-    return len(batch) * max(len(prepared.prompt) for prepared in batch)

@@ -12,6 +12,7 @@ from evaluation.report.markup import Child, element
 from evaluation.report.questions import labels, title
 from evaluation.report.run_folder import FinishedRun
 from evaluation.report.stages import StageSeconds, stage_seconds
+from evaluation.results import out_of_time_line
 from evaluation.signature import signature_line
 
 LOST = "The real evaluator would have failed this whole submission."
@@ -28,6 +29,9 @@ def heading(run: FinishedRun) -> list[Element]:
     ]
     if faults:
         parts.append(element("p", element("strong", " and ".join(faults) + ". "), LOST, class_="warning", role="alert"))
+    if told := out_of_time_line(run.results):
+        why = "Their questions may have lost an answer; the traces say which."
+        parts.append(element("p", element("strong", f"{told[0].upper()}{told[1:]}. "), why, class_="warning"))
     return parts
 
 

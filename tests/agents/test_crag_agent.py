@@ -148,6 +148,21 @@ def test_every_fault_of_the_engine_leaves_a_full_list_in_time(fault: str, served
         assert answer == normalise(answer, "test").text
 
 
+def test_generations_that_ran_out_of_time_are_counted_in_every_trace_of_the_batch() -> None:
+    class Late(ScriptedLanguageModel):
+        def generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
+            _, second, *others = super().generate(requests, deadline)
+            return [Generation.out_of_time(), dataclasses.replace(second, finish_reason="deadline"), *others]
+
+    agent = with_model(Late(ScriptedEngine(engine="scripted", replies=REPLIES)))
+    answers, traces = agent.answer_batch(batch_of(list(QUESTIONS)))
+    assert [trace.out_of_time for trace in traces] == [{"not_begun": 1, "cut_short": 1}] * 4
+    assert "began" in answers[0].reason
+    assert "finished" in answers[1].reason
+    assert agent.answer_batch(batch_of([]))[1] == []
+    assert agent._model.take_out_of_time() == {"not_begun": 0, "cut_short": 0}
+
+
 def test_questions_served_before_a_fault_keep_their_answers() -> None:
     answers = answers_of(settings_with({"fault": "error", "fault_after": 2}), batch_of(list(QUESTIONS)))
     assert answers == ["Barry Levinson", "Sn", I_DONT_KNOW, I_DONT_KNOW]

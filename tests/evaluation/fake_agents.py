@@ -59,6 +59,14 @@ class GatedAgent(EchoAgent):
         return [abstention for _ in answers]
 
 
+class LateAgent(EchoAgent):
+    """Says in its traces that the clock ended three generations of each batch."""
+
+    def batch_generate_answer(self, batch: dict[str, Any]) -> list[str]:
+        self.last_traces = [{"out_of_time": {"not_begun": 2, "cut_short": 1, "x": []}} for _ in batch["query"]]
+        return super().batch_generate_answer(batch)
+
+
 class SettingsAgent(EchoAgent):
     """Answers with a setting of the preset in force, as an agent reads it."""
 
@@ -120,11 +128,12 @@ class HangingAgent(EchoAgent):
         return super().answer(query)
 
 
-class SlowAgent(EchoAgent):
-    """Takes a while, so that a test can interrupt it; tells in a file how often it was asked."""
+class WaitingAgent(EchoAgent):
+    """Waits at "say crash" until the file named in FAKE_AGENT_MENDED is there; tells in a file what it was asked."""
 
     def answer(self, query: str) -> str:
-        time.sleep(0.05)
+        while query == "say crash" and not Path(os.environ["FAKE_AGENT_MENDED"]).exists():
+            time.sleep(0.01)
         log = os.environ.get("FAKE_AGENT_LOG")
         if log:
             with Path(log).open("a", encoding="utf-8") as stream:

@@ -1,18 +1,28 @@
 """However the evaluator ends: finished answers stay, nothing is asked twice, and nothing that it started is left."""
 
+import contextlib
+import math
 import multiprocessing
+import os
 import random
 import signal
 import sys
 import time
 from collections.abc import Sequence
-from multiprocessing.context import ForkServerContext, ForkServerProcess
+from multiprocessing.connection import Connection
+from multiprocessing.context import ForkServerContext
 from pathlib import Path
+from types import FrameType
+from typing import Any
+from unittest import mock
 
 import pytest
 
 from agents.datasets import read_rows
+from evaluation import runner, store
+from evaluation.batches import Question
 from evaluation.cli import DEFAULT_DATASET, EXIT_INTERRUPTED, EXIT_TERMINATED, main
+from tests.evaluation.processes import command_of, descendants, wait_until_gone
 from tests.test_local_evaluation import REPOSITORY, arguments, dataset, results_of, rows_of, started, without_times
 
 KILLS = 10
@@ -28,30 +38,45 @@ def lives() -> ForkServerContext:
     return context
 
 
-def evaluator(lives: ForkServerContext, options: Sequence[str]) -> ForkServerProcess:
-    process = lives.Process(target=_live, args=(list(options),))
+def life(lives: ForkServerContext, options: Sequence[str], last_line: float = math.inf) -> tuple[int | None, int]:
+    """Exit code of an evaluator, and how many lines of its own it ran since its first batch began.
+
+    It kills itself at the line with the number `last_line`, so that the point of the kill is the same on any machine.
+    """
+    ours, theirs = lives.Pipe(duplex=False)
+    process = lives.Process(target=_live, args=(list(options), last_line, theirs))
     process.start()
-    return process
+    theirs.close()
+    with contextlib.closing(ours):
+        process.join()
+        return process.exitcode, ours.recv() if process.exitcode == 0 else round(last_line)
 
 
-def finish(process: ForkServerProcess) -> int | None:
-    process.join()
-    return process.exitcode
+def _live(options: list[str], last_line: float, told: Connection) -> None:
+    lines = 0
 
+    def count(frame: FrameType, event: str, _: object) -> Any:
+        nonlocal lines
+        if event == "line":
+            lines += 1
+            if lines >= last_line:
+                os.kill(os.getpid(), signal.SIGKILL)
+        return count
 
-def _live(options: list[str]) -> None:
-    sys.exit(main(options))
+    def enter(frame: FrameType, _event: str, _argument: object) -> Any:
+        return count if frame.f_code.co_filename in {runner.__file__, store.__file__} else None
 
+    finish = runner.Evaluation._finish
 
-def size_of(path: Path) -> int:
-    return path.stat().st_size if path.exists() else 0
+    def counted(self: runner.Evaluation, questions: Sequence[Question]) -> list[dict[str, Any]]:
+        sys.settrace(enter)
+        return finish(self, questions)
 
-
-def wait_for_growth(path: Path, size: int, process: ForkServerProcess) -> None:
-    end = time.monotonic() + 60
-    while size_of(path) < size and process.is_alive():
-        assert time.monotonic() < end, f"{path} never grew to {size} bytes"
-        time.sleep(0.002)
+    with mock.patch.object(runner.Evaluation, "_finish", counted):
+        code = main(options)
+    sys.settrace(None)
+    told.send(lines)
+    sys.exit(code)
 
 
 def test_killed_ten_times_at_random_points_it_is_as_if_never_killed(tmp_path: Path, lives: ForkServerContext) -> None:
@@ -65,25 +90,23 @@ def test_killed_ten_times_at_random_points_it_is_as_if_never_killed(tmp_path: Pa
         "language_model.default_reply='Parasite'",
     ]
     common += ["--dataset", str(data), "--batch-size", str(BATCH), "--in-process", "--quiet"]
-    assert finish(evaluator(lives, [*common, "--output", str(tmp_path / "whole")])) == 0
+    code, lines = life(lives, [*common, "--output", str(tmp_path / "whole")])
+    assert code == 0
     whole = rows_of(tmp_path / "whole")
     predictions = tmp_path / "out/predictions.jsonl"
-    average = (tmp_path / "whole/predictions.jsonl").stat().st_size / len(whole)
+    of_a_batch = lines * BATCH / len(whole)
 
     draw, finished = random.Random(SEED), [0]
     for _ in range(KILLS):
-        process = evaluator(lives, [*common, "--output", str(tmp_path / "out"), "--resume"])
-        # Somewhere from its start to its third batch, and then at any moment of the work on a batch.
-        wait_for_growth(predictions, round(size_of(predictions) + draw.uniform(-1, 2.5) * average * BATCH), process)
-        time.sleep(draw.uniform(0, 0.1))
-        assert process.is_alive(), "ten kills must fit into the run"
-        process.kill()
-        process.join()
+        # At any line of the work on its first two batches.
+        last_line = draw.uniform(1, 2 * of_a_batch)
+        code, _ = life(lives, [*common, "--output", str(tmp_path / "out"), "--resume"], last_line)
+        assert code == -signal.SIGKILL, "ten kills must fit into the run"
         finished.append(len(predictions.read_bytes().splitlines()) if predictions.exists() else 0)
     assert finished == sorted(finished), "what was finished stays finished"
     assert len(set(finished)) >= 5, "the kills came at different points of the run"
 
-    assert finish(evaluator(lives, [*common, "--output", str(tmp_path / "out"), "--resume"])) == 0
+    assert life(lives, [*common, "--output", str(tmp_path / "out"), "--resume"])[0] == 0
     rows = rows_of(tmp_path / "out")
     assert [row["interaction_id"] for row in rows] == [row["interaction_id"] for row in read_rows(data)]
     assert {row["attempt"] for row in rows} == {1}
@@ -95,34 +118,6 @@ def test_killed_ten_times_at_random_points_it_is_as_if_never_killed(tmp_path: Pa
 
 
 # --- what it leaves behind --------------------------------------------------------------------------------------------
-
-
-def descendants(pid: int) -> set[int]:
-    parents: dict[int, int] = {}
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            parents[int(folder.name)] = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
-        except (OSError, ValueError):  # it ended meanwhile
-            continue
-    found = {pid}
-    while more := {child for child, parent in parents.items() if parent in found} - found:
-        found |= more
-    return found - {pid}
-
-
-def command_of(pid: int) -> str:
-    """Empty for a process that has ended, also where nobody has taken notice of that yet."""
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")
-    except OSError:
-        return ""
-
-
-def wait_until_gone(processes: set[int], seconds: float) -> list[str]:
-    end = time.monotonic() + seconds
-    while (left := [command for pid in processes if (command := command_of(pid))]) and time.monotonic() < end:
-        time.sleep(0.05)
-    return left
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are looked up in /proc")
@@ -140,9 +135,8 @@ def test_neither_the_agent_nor_the_graph_outlives_the_evaluator(
     options = [*arguments(tmp_path, dataset(tmp_path, crash_at=2), "ForkingAgent"), "--mock-kg"]
     with started(options, FAKE_AGENT_LOG=str(tmp_path / "log.txt")) as process:
         predictions = tmp_path / "out/predictions.jsonl"
-        for _ in range(1200):
-            if predictions.exists():
-                break
+        while not predictions.exists():
+            assert process.poll() is None
             time.sleep(0.05)
         family = descendants(process.pid)
         commands = " ".join(map(command_of, family))
@@ -151,9 +145,9 @@ def test_neither_the_agent_nor_the_graph_outlives_the_evaluator(
         for _ in range(times):
             process.send_signal(sent)
             time.sleep(0.005)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate()
     assert process.returncode == code
-    assert wait_until_gone(family, seconds=10) == []
+    wait_until_gone(family)
     if sent is not signal.SIGKILL:
         assert "finished batches are kept" in err
         assert "Traceback" not in err

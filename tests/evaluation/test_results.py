@@ -64,6 +64,21 @@ def test_summary() -> None:
     }
 
 
+def test_generations_that_ran_out_of_time_are_counted_once_a_batch_and_told() -> None:
+    counts = [
+        {"not_begun": 2, "cut_short": 1},
+        {"not_begun": 2, "cut_short": 1},
+        {"not_begun": 3},
+        {"not_begun": 3},
+        {},
+    ]
+    results = summarise([record(number, "missing", out_of_time=told) for number, told in enumerate(counts)], [], {})
+    assert results["generations_out_of_time"] == {"not_begun": 5, "cut_short": 1}
+    assert table(results).splitlines()[-1] == "generations that ran out of time: 5 not begun, 1 cut short"
+    assert summarise(RECORDS, [], {})["generations_out_of_time"] == {"not_begun": 0, "cut_short": 0}
+    assert "out of time" not in table(summarise(RECORDS, [], {}))
+
+
 def test_table_columns_line_up() -> None:
     lines = table(summarise(RECORDS, SITTINGS, {})).splitlines()
     assert lines[1].split()[:3] == ["all", "questions", "+0.000"]

@@ -2,21 +2,21 @@
 
 import os
 import signal
+import subprocess
 import time
 from pathlib import Path
 
 import pytest
 
 from evaluation.cli import main
+from tests.evaluation.processes import descendants, wait_until_gone
 from tests.test_local_evaluation import arguments, dataset, results_of, rows_of, run, started, without_times
 
 
-def wait_for_lines(path: Path, count: int) -> None:
-    for _ in range(600):
-        if path.exists() and len(path.read_bytes().splitlines()) >= count:
-            return
-        time.sleep(0.05)
-    raise AssertionError(f"{path} never had {count} lines")
+def wait_for_lines(path: Path, count: int, process: subprocess.Popen[str]) -> None:
+    while not path.exists() or len(path.read_bytes().splitlines()) < count:
+        assert process.poll() is None, f"{path} never had {count} lines"
+        time.sleep(0.01)
 
 
 def asked(log: Path) -> list[str]:
@@ -24,27 +24,29 @@ def asked(log: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("torn", [b"", b'{"interaction_id": "id6", "occ'])
-def test_killed_and_resumed_is_as_if_never_killed(tmp_path: Path, torn: bytes) -> None:
-    data, log = dataset(tmp_path, count=14), tmp_path / "log.txt"
-    options = arguments(tmp_path, data, "SlowAgent")
-    with started(options, FAKE_AGENT_LOG=str(log)) as process:
-        wait_for_lines(tmp_path / "out/predictions.jsonl", 4)
+def test_killed_and_resumed_is_as_if_never_killed(tmp_path: Path, torn: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    data, log, mended = dataset(tmp_path, count=14, crash_at=7), tmp_path / "log.txt", tmp_path / "mended"
+    environment = {"FAKE_AGENT_LOG": str(log), "FAKE_AGENT_MENDED": str(mended)}
+    options = arguments(tmp_path, data, "WaitingAgent")
+    with started(options, **environment) as process:
+        wait_for_lines(tmp_path / "out/predictions.jsonl", 6, process)
+        family = descendants(process.pid)
         process.send_signal(signal.SIGKILL)
-        process.communicate(timeout=30)
-    finished = len(rows_of(tmp_path / "out"))
-    assert 4 <= finished < 14
-    time.sleep(1)
-    assert len(asked(log)) <= finished + 4, "the agent's process ends with the evaluator"
+        process.communicate()
+    assert len(rows_of(tmp_path / "out")) == 6
+    wait_until_gone(family)  # the agent's process ends with the evaluator
+    mended.touch()
     before = asked(log)
     with (tmp_path / "out/predictions.jsonl").open("ab") as stream:
         stream.write(torn)
 
-    code, out, err = run([*options, "--resume"], FAKE_AGENT_LOG=str(log))
+    code, out, err = run([*options, "--resume"], **environment)
     assert code == 0, err
     again = set(before) & set(asked(log)[len(before) :])
-    assert len(again) <= 2, "only the batch that the kill interrupted is asked again"
+    assert again <= {"say word6", "say crash"}, "only the batch that the kill interrupted is asked again"
 
-    whole = [*arguments(tmp_path, data, "SlowAgent"), "--output", str(tmp_path / "whole")]
+    monkeypatch.setenv("FAKE_AGENT_MENDED", str(mended))
+    whole = [*options, "--output", str(tmp_path / "whole")]
     assert main(whole) == 0
     assert without_times(rows_of(tmp_path / "out")) == without_times(rows_of(tmp_path / "whole"))
     assert without_times(results_of(tmp_path / "out")) == without_times(results_of(tmp_path / "whole"))
@@ -52,24 +54,24 @@ def test_killed_and_resumed_is_as_if_never_killed(tmp_path: Path, torn: bytes) -
 
 
 def test_interrupting_keeps_what_is_finished(tmp_path: Path) -> None:
-    options = arguments(tmp_path, dataset(tmp_path, count=40), "SlowAgent")
-    with started(options) as process:
-        wait_for_lines(tmp_path / "out/predictions.jsonl", 2)
+    options = arguments(tmp_path, dataset(tmp_path, count=4, crash_at=2), "WaitingAgent")
+    with started(options, FAKE_AGENT_MENDED=str(tmp_path / "never")) as process:
+        wait_for_lines(tmp_path / "out/predictions.jsonl", 2, process)
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate()
     assert process.returncode == 130
     assert "finished batches are kept" in err
     assert "--resume" in err
     assert "Traceback" not in err
-    assert 2 <= len(rows_of(tmp_path / "out")) < 40
+    assert len(rows_of(tmp_path / "out")) == 2
 
 
 def test_resume_goes_on_to_a_higher_limit(tmp_path: Path) -> None:
     data, log = dataset(tmp_path), tmp_path / "log.txt"
     os.environ["FAKE_AGENT_LOG"] = str(log)
     try:
-        assert main(arguments(tmp_path, data, "SlowAgent", "--limit", "4")) == 0
-        assert main(arguments(tmp_path, data, "SlowAgent", "--resume")) == 0
+        assert main(arguments(tmp_path, data, "WaitingAgent", "--limit", "4")) == 0
+        assert main(arguments(tmp_path, data, "WaitingAgent", "--resume")) == 0
     finally:
         del os.environ["FAKE_AGENT_LOG"]
     assert [row["interaction_id"] for row in rows_of(tmp_path / "out")] == [f"id{number}" for number in range(6)]

@@ -56,6 +56,7 @@ def test_what_is_no_trace(tmp_path: Path, line: str) -> None:
         ({"verdict": "right"}, 'field "verdict": one of correct, incorrect'),
         ({"verdict": ["correct"]}, 'field "verdict": one of'),
         ({"interaction_id": ["id1"]}, 'field "interaction_id": text is expected'),
+        ({"out_of_time": {"not_begun": "2"}}, 'field "out_of_time": whole numbers'),
         ({"gates": 3}, 'field "gates": of another type'),
         ({"gates": [{"name": "x", "withheld_verdict": "right"}]}, 'field "gates": a list of gates'),
         ({"domain": ["movie"]}, 'field "domain": of another type'),

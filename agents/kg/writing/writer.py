@@ -96,11 +96,11 @@ class CallWriter:
         return generations + [Generation.failed("the engine returned no generation for this request")] * missing
 
     def _repair(self, written: list[Written], deadline: Deadline) -> list[Written]:
-        """Ask once more for what could not be read, where the first round's pace says that there is time for it."""
+        """Ask once more for what could not be read, while there is time."""
         places = [
             place for place, each in enumerate(written) if each.faults and each.generation.finish_reason != "deadline"
         ]
-        if not (places and self._settings.repair) or deadline.elapsed * len(places) / len(written) > deadline.remaining:
+        if not (places and self._settings.repair) or deadline.expired:
             return written
         requests = [_asked_again(written[place]) for place in places]
         for place, request, generation in zip(places, requests, self._generate(requests, deadline), strict=True):

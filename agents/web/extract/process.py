@@ -107,8 +107,8 @@ class WorkerProcess:
     def _send(self, content: bytes, deadline: Deadline) -> None:
         remaining, descriptor = memoryview(content), self._stdin.fileno()
         while remaining:
-            if not select.select([], [descriptor], [], deadline.remaining)[1]:
-                raise _LateError
+            while not select.select([], [descriptor], [], deadline.remaining)[1]:
+                _go_on_within(deadline)
             remaining = remaining[os.write(descriptor, remaining[:_PIPE_BYTES]) :]
 
     def _receive(self, count: int, deadline: Deadline) -> bytes:
@@ -117,10 +117,16 @@ class WorkerProcess:
     def _received(self, count: int, deadline: Deadline) -> Iterator[bytes]:
         descriptor = self._stdout.fileno()
         while count:
-            if not select.select([descriptor], [], [], deadline.remaining)[0]:
-                raise _LateError
+            while not select.select([descriptor], [], [], deadline.remaining)[0]:
+                _go_on_within(deadline)
             part = os.read(descriptor, min(count, _PIPE_BYTES))
             if not part:
                 raise EOFError
             count -= len(part)
             yield part
+
+
+def _go_on_within(deadline: Deadline) -> None:
+    """A wait can end a moment before the deadline's own clock says so."""
+    if deadline.expired:
+        raise _LateError

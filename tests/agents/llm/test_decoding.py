@@ -10,7 +10,7 @@ import torch
 
 from agents.deadline import Deadline
 from agents.llm.base import GenerationRequest
-from agents.llm.decoding import BatchDecoder, Row
+from agents.llm.decoding import FEWEST_PREFILL_TOKENS, BatchDecoder, Row
 from agents.llm.grammar import GrammarError
 from agents.llm.pace import Pace
 
@@ -139,12 +139,38 @@ def test_prompts_are_read_in_parts_of_all_rows_together() -> None:
     assert model.positions[0][0] + model.positions[1][0] + model.positions[2][0] == list(range(7))
 
 
-def test_a_part_of_a_prompt_that_would_take_too_long_is_not_begun() -> None:
+def test_an_estimate_makes_steps_smaller_and_refuses_none() -> None:
+    """At 5 s a token the 100 tokens of the prompt would take 500 of 19 s; they take 2 s."""
     model, pace = Alphabet(), Pace()
     pace.note_prefill(100, 100 * 5.0)
-    (found,) = decoder(model, 1000, pace).run([row("abcd")], Deadline(19, lambda: model.now))
-    assert found.finish_reason == "deadline"
-    assert model.widths == []
+    (found,) = decoder(model, 1000, pace).run([row("abcdefghij" * 10, 2)], Deadline(19, lambda: model.now))
+    assert (found.text, found.finish_reason) == ("kl", "length")
+    assert model.widths[0] == FEWEST_PREFILL_TOKENS
+    assert sum(model.widths) == 101
+
+
+def test_a_row_that_was_interrupted_goes_on_where_it_was() -> None:
+    model = Alphabet()
+    cut, ended = row("abc", 9), row("y", 9)
+    first = decoder(model).run([cut, ended], Deadline(8, lambda: model.now), share=0.5)
+    assert [(each.text, each.finish_reason) for each in first] == [("defg", "deadline"), ("z", "stop")]
+    (whole,) = decoder(model).run([cut], Deadline(100, lambda: model.now))
+    assert (whole.text, whole.finish_reason, whole.completion_tokens) == ("defghijkl", "length", 9)
+    assert whole.prompt_tokens == 3
+    (alone,) = run(Alphabet(), row("abc", 9))
+    assert whole.mean_log_probability == pytest.approx(alone.mean_log_probability)
+
+
+def test_one_slow_step_does_not_end_a_text_that_has_time() -> None:
+    """The third step takes 6 s, after it 3 s are left; all the other steps take 1 s."""
+
+    class Hiccup(Alphabet):
+        def __call__(self, **arguments: Any) -> Any:
+            self.now += 5.0 if len(self.widths) == 2 else 0.0
+            return super().__call__(**arguments)
+
+    (found,) = run(Hiccup(), row("a", 6), seconds=11)
+    assert (found.text, found.finish_reason) == ("bcdefg", "length")
 
 
 class Only:

@@ -2,8 +2,8 @@ import contextlib
 import math
 import re
 import socket
-import time
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +12,7 @@ from agents.contracts import PassageKind
 from agents.deadline import BatchClock, Deadline
 from agents.settings import WebSettings, available_presets, load_settings
 from agents.web import WebPath
+from tests.agents.web.extract.stuck import STUCK, clock_that_waits, hanging_command
 from tests.agents.web.fakes import SHARES, HashedWords, SharedWords, WordTokens, clock, page, query
 
 YEARS = {"dodo": 1598, "quagga": 1788, "comet": 1910, "moa": 1769, "auk": 1844, "thylacine": 1930, "nova": 1987}
@@ -181,16 +182,16 @@ def test_a_cross_encoder_that_overflows_is_told_apart_from_the_clock() -> None:
     assert found.top_probability is None
 
 
-def test_a_page_that_hangs_is_named_and_costs_the_others_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_that_hangs_is_named_and_costs_the_others_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PYTHONPATH", "")
-    stuck = page("<div>" * 60_000 + "dodo", 0, url="https://stuck.example.org/")
+    monkeypatch.setattr("agents.web.extract.process._COMMAND", hanging_command(tmp_path))
+    stuck = page(STUCK, 0, url="https://stuck.example.org/")
     queries = [query("dodo", stuck), query("comet", page(ARTICLE.format("comet", 1910), 0))]
-    limits = {"workers": 2, "page_seconds": 1.0, "max_depth": 10_000, "fallback_characters": 0}
-    with web_path(settings(extract=limits)) as path:
-        started = time.monotonic()
-        found = path.prepare(queries, clock())
-        assert time.monotonic() - started < 5
-        assert found[0].events[0].startswith("page https://stuck.example.org/ was dropped: it took longer than 1 s")
+    with web_path(settings(extract={"workers": 1, "page_seconds": 60.0})) as path:
+        found = path.prepare(queries, BatchClock(1000, 0.0, SHARES, clock_that_waits(tmp_path, 1, monkeypatch)))
+        assert found[0].events[0].startswith("page https://stuck.example.org/ was dropped: it took longer than 60 s")
         assert "1910" in found[1].context
         assert "1910" in path.prepare(queries[1:], clock())[0].context
 

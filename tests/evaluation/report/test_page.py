@@ -94,6 +94,12 @@ def test_numbers_that_json_does_not_have(tmp_path: Path) -> None:
         json.loads(text, parse_constant=pytest.fail)
 
 
+def test_generations_that_ran_out_of_time_are_told_at_the_head(tmp_path: Path) -> None:
+    late = record(0, batch_size=1, out_of_time={"not_begun": 3, "cut_short": 0})
+    head = Parsed(page_of(tmp_path, records=[late])).text.partition("Score")[0]
+    assert "Generations that ran out of time: 3 not begun." in head
+
+
 def test_a_run_of_no_question_has_a_report(tmp_path: Path) -> None:
     settings = load_settings("scripted", [])
     signature = {"preset": f"scripted@{settings_hash(settings)}"}

@@ -103,7 +103,7 @@ def test_what_cannot_be_read_twice_is_dropped_with_both_errors() -> None:
     assert [fault.kind for fault in dropped.faults] == [ErrorKind.PROSE, ErrorKind.PROSE]
 
 
-@pytest.mark.parametrize(("repair", "left"), [(False, 100.0), (True, 1.0)])
+@pytest.mark.parametrize(("repair", "left"), [(False, 100.0), (True, 0.0)])
 def test_there_is_no_repair_where_it_is_not_wanted_or_there_is_no_time(*, repair: bool, left: float) -> None:
     now = 0.0
     deadline = Deadline(20.0 + left, lambda: now)
@@ -111,14 +111,30 @@ def test_there_is_no_repair_where_it_is_not_wanted_or_there_is_no_time(*, repair
     class Slow(Recorder):
         def generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
             nonlocal now
+            generations = super().generate(requests, deadline)
             now += 20.0
-            return super().generate(requests, deadline)
+            return generations
 
     model = Slow({"jaws released": "get_movie("})
     (dropped,) = writer(model, repair=repair).write([JAWS], deadline)
     assert len(model.calls) == 1
     assert dropped.program is None
     assert len(dropped.faults) == 1
+
+
+def test_a_repair_is_begun_while_there_is_time_however_long_the_first_round_took() -> None:
+    now = 0.0
+    deadline = Deadline(21.0, lambda: now)
+
+    class SlowAtFirst(Recorder):
+        def generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
+            nonlocal now
+            now += 0.5 if self.calls else 20.0
+            return super().generate(requests, deadline)
+
+    replies = {"Corrected calls:": 'get_movie("jaws")["year"]', "jaws released": "get_movie("}
+    (repaired,) = writer(SlowAtFirst(replies)).write([JAWS], deadline)
+    assert repaired.repaired
 
 
 @pytest.mark.parametrize("fault", ["error", "empty", "short_list", "garbage"])

