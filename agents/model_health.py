@@ -3,11 +3,11 @@
 What is promised, by the kind of thing that can hang:
 
 * **The language model.** One call at a time is inside. A batch that finds the call of an earlier one inside begins its
-  other work; for a quarter of its time the call may still end. Then the engine is given up: it is closed as far as that
-  goes, and a fresh one is loaded while pages are read. A stage that needs the model waits for it within its own time,
-  and no longer. Until then, and where loading fails, the batch has what needs no model, such as values of the graph;
-  all other questions are "i don't know". Each batch tries to load again. An
-  engine that died is replaced in the same way.
+  other work; for a quarter of its time the call may still end. Then the engine is given up: a fresh one is loaded while
+  pages are read, and the old one is closed when its call ends, not before (its memory is in use, and freeing that under
+  a running kernel can end the process). A stage that needs the model waits for it within the stage's own time. Until
+  then, and where loading fails, the batch has what needs no model, such as values of the graph; all other questions are
+  "i don't know". Each batch tries to load again. An engine that died is closed and replaced in the same way.
 * **Encoders.** A call that an earlier batch left inside gets a twentieth of the batch's time to end; then the next call
   has weights of its own (`agents.encoders`).
 * **Work in Python on names, snippets and passages.** Its size is bounded before it begins (`agents.limits`), its
@@ -59,6 +59,14 @@ class _Engine:
     busy: bool = False
     died: bool = False
 
+    def close_quietly(self) -> None:
+        """Free its memory; it is left behind even where that fails."""
+        try:
+            call_within(CLOSING_SECONDS, self.model.close)
+        except Exception:
+            # Whatever a broken engine raises while it is taken down.
+            log.exception("the old language model could not be closed")
+
 
 class WatchedModel:
     """A language model that lets one call at a time into `generate`, and that is replaced where it hangs or died.
@@ -74,9 +82,9 @@ class WatchedModel:
 
     def __init__(self, model: LanguageModel, fresh: Callable[[], LanguageModel] | None = None) -> None:
         self._fresh = fresh
-        self._newest = model
-        """Counts tokens, which needs no weights, whatever became of the engine."""
-        self._engine: _Engine | None = _Engine(model)
+        self._newest = _Engine(model)
+        """Counts tokens, which needs no weights, whatever became of it."""
+        self._engine: _Engine | None = self._newest
         """None from when it is given up until another one is loaded."""
         self._changed = threading.Condition()
         self._renewal: threading.Thread | None = None
@@ -86,25 +94,26 @@ class WatchedModel:
 
     def check_weights(self) -> None:
         """As the model does it."""
-        self._newest.check_weights()
+        self._newest.model.check_weights()
 
     def warm_up(self) -> None:
         """As the model does it."""
-        self._newest.warm_up()
+        self._closed = False
+        self._newest.model.warm_up()
 
     def count_tokens(self, text: str) -> int:
         """As the model does it."""
-        return self._newest.count_tokens(text)
+        return self._newest.model.count_tokens(text)
 
     def truncate(self, text: str, max_tokens: int) -> str:
         """As the model does it."""
-        return self._newest.truncate(text, max_tokens)
+        return self._newest.model.truncate(text, max_tokens)
 
     def close(self) -> None:
         """As the model does it; an engine that is still being loaded is closed when it is ready."""
         with self._changed:
             self._closed = True
-        self._newest.close()
+        self._newest.model.close()
 
     def generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
         """As the model does it; failed generations where no engine is free in time, at once where none is to come."""
@@ -123,7 +132,10 @@ class WatchedModel:
         finally:
             with self._changed:
                 engine.busy = False
+                given_up = engine is not self._engine
                 self._changed.notify_all()
+            if given_up:
+                engine.close_quietly()
 
     def begin_batch(self, whole: Deadline) -> str | None:
         """Start to replace an engine that hangs or died, beside the batch; what the traces should say about it."""
@@ -178,18 +190,15 @@ class WatchedModel:
 
     def _replace(self) -> None:
         log.warning("the language model hung or died in an earlier batch and is loaded again")
-        try:
-            call_within(CLOSING_SECONDS, self._newest.close)
-        except Exception:
-            # Closing only frees memory: the engine is left behind either way.
-            log.exception("the old language model could not be closed")
-        model = self._fresh() if self._fresh is not None else self._newest
-        call_within(LOADING_SECONDS, model.warm_up)
+        if not self._newest.busy:
+            self._newest.close_quietly()
+        engine = _Engine(self._fresh() if self._fresh is not None else self._newest.model)
+        call_within(LOADING_SECONDS, engine.model.warm_up)
         with self._changed:
-            self._newest, self._engine = model, _Engine(model)
+            self._newest = self._engine = engine
             closed = self._closed
         if closed:
-            model.close()
+            engine.close_quietly()
 
 
 def begin_batch(model: WatchedModel, encoders: Sequence[LeavesBehind], whole: Deadline) -> list[str]:

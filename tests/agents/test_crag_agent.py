@@ -361,16 +361,18 @@ def shared_agent() -> Iterator[CragAgent]:
 
 CELLS = st.none() | st.integers() | st.text(max_size=30) | st.sampled_from(list(QUESTIONS))
 HTML = st.sampled_from(list(HOSTILE.values())) | st.text(max_size=200) | st.none()
+NAMES = st.sampled_from(["Page", "&#" + "9" * 5_000 + ";", "\ud800", "\u0301\u0316" * 99, "&lt;doc&gt;\0"]) | st.text()
 
 
 @hypothesis_settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(rows=st.lists(st.tuples(CELLS, st.lists(HTML, max_size=3)), max_size=6))
+@given(rows=st.lists(st.tuples(CELLS, st.lists(HTML, max_size=3)), max_size=6), name=NAMES)
 def test_any_batch_gives_one_clean_answer_per_row(
-    shared_agent: CragAgent, rows: list[tuple[object, list[Any]]]
+    shared_agent: CragAgent, rows: list[tuple[object, list[Any]]], name: str
 ) -> None:
     batch = batch_of([question for question, _ in rows])
-    batch["search_results"] = [[page(html) for html in pages] for _, pages in rows]
+    batch["search_results"] = [[page(html, name) | {"page_snippet": name} for html in pages] for _, pages in rows]
     answers, traces = shared_agent.answer_batch(batch)
+    assert not [event for trace in traces for event in trace.events if "failed" in event]
     assert len(answers) == len(traces) == len(rows)
     for answer in answers:
         assert answer.text == normalise(answer.text, "test").text
