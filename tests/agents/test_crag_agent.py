@@ -14,6 +14,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from agents.answering import normalise
+from agents.batch_run import BatchRun
 from agents.contracts import I_DONT_KNOW, Decision, Fact, Query
 from agents.crag_agent import CragAgent
 from agents.deadline import Deadline
@@ -236,19 +237,27 @@ class Sleeper(ScriptedLanguageModel):
         return super().generate(requests, deadline)
 
 
-def test_a_model_with_a_stuck_call_inside_is_not_entered_again() -> None:
+def test_a_model_with_a_stuck_call_inside_is_not_entered_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    in_time = BatchRun.run_isolated
+
+    def hasty(self: BatchRun, stage: str, deadline: Deadline, *work: Any, **how: Any) -> dict[int, Any]:
+        if stage == "answer from web":
+            self._end = deadline = Deadline(0.05)
+        return in_time(self, stage, deadline, *work, **how)
+
     model = Sleeper(ScriptedEngine(engine="scripted", replies=REPLIES))
-    agent = with_model(model, seconds_per_query=3)
+    agent = with_model(model, seconds_per_query=600)
     batch = batch_of(["who directed rain man?"])
+    monkeypatch.setattr(BatchRun, "run_isolated", hasty)
     (first,), _ = agent.answer_batch(batch)
-    assert model.entered.is_set()
+    assert model.entered.wait(600)
     (second,), (trace,) = agent.answer_batch(batch)
     assert "StuckError" in first.reason
     assert second.text == I_DONT_KNOW
     assert any("still stuck" in event for event in trace.events)
     assert model.most_inside == 1
     model.may_end.set()
-    agent.settings = settings_with()
+    monkeypatch.undo()
     assert agent.answer_batch(batch)[0][0].text == "Barry Levinson"
 
 
