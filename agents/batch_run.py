@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from agents.answering import abstain
 from agents.contracts import Answer, GateFiring, Query, Trace, label
@@ -20,13 +20,6 @@ GRACE_SECONDS = 2.0
 """How long after its deadline a stage may still hand in what it has; taken from the preset's reserve, once a batch."""
 
 
-class StageFault(NamedTuple):
-    """A fault and the stage in which it happened."""
-
-    stage: str
-    error: BaseException
-
-
 class BatchRun:
     """The state of a batch between the stages of `CragAgent`."""
 
@@ -34,8 +27,6 @@ class BatchRun:
         self.queries = list(queries)
         self.clock = clock
         self.answers: dict[int, Answer] = {}
-        self.faults: list[StageFault] = []
-        """What made stages give up on questions, for whoever must know whether a part is broken."""
         self.gated: set[int] = set()
         """Questions that a gate has decided; in an audit their answers are still to come."""
         self._passed: dict[int, GateFiring] = {}
@@ -130,7 +121,6 @@ class BatchRun:
     def _give_up(
         self, stage: str, positions: Sequence[int], fault: BaseException, fallback: Result | None
     ) -> dict[int, Result]:
-        self.faults.append(StageFault(stage, fault))
         reason = f"{stage} failed: {_describe(fault)}"
         if fallback is not None:
             self._note(positions, reason)

@@ -13,7 +13,7 @@ from agents.evidence import SourceOrder, facts_text, graph_only, joined, source_
 from agents.gates import class_gate, score_gate
 from agents.kg import KnowledgeGraph, Lookup, NoKnowledgeGraph, open_knowledge_graph
 from agents.llm import LanguageModel, load_language_model
-from agents.model_health import ModelHealth, WatchedModel
+from agents.model_health import LeavesBehind, WatchedModel, begin_batch
 from agents.public_data import NoPublicData, PublicData, open_public_data
 from agents.queries import parse_batch
 from agents.questions import QuestionRouter, Unrouted, open_router
@@ -41,6 +41,7 @@ class CragAgent:
         router: QuestionRouter | None = None,
         knowledge_graph: KnowledgeGraph | None = None,
         public_data: PublicData | None = None,
+        encoders: Sequence[LeavesBehind] = (),
     ) -> None:
         self.settings = settings
         self._model = model if isinstance(model, WatchedModel) else WatchedModel(model)
@@ -52,7 +53,7 @@ class CragAgent:
         self._web_answerer = Answerer(settings.answering, self._model)
         self._graph_answerer = Answerer(settings.graph_answering, self._model)
         self._scrutiny = Scrutiny(settings.answering, self._model)
-        self._health = ModelHealth(self._model)
+        self._encoders = encoders
 
     @classmethod
     def from_settings(cls, settings: Settings) -> "CragAgent":
@@ -62,7 +63,9 @@ class CragAgent:
             models.manifest.WeightsMissingError: at once, before anything is loaded, if weights are missing; one line
                 names all that are, and the command that gets them.
         """
-        model = WatchedModel(load_language_model(settings.language_model))
+        model = WatchedModel(
+            load_language_model(settings.language_model), fresh=lambda: load_language_model(settings.language_model)
+        )
         dense = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder else None
         cross = load_cross_encoder(settings.cross_encoder) if settings.cross_encoder else None
         router = open_router(settings.router, model)
@@ -77,6 +80,7 @@ class CragAgent:
             router,
             knowledge_graph=open_knowledge_graph(settings.knowledge_graph, model, dense),
             public_data=open_public_data(settings.public_data, model, dense),
+            encoders=[encoder for encoder in (dense, cross) if encoder is not None],
         )
 
     def warm_up(self) -> None:
@@ -108,12 +112,12 @@ class CragAgent:
         """
         queries = parse_batch(batch)
         run = BatchRun(queries, self._clock(len(queries)))
+        notes = begin_batch(self._model, self._encoders, run.clock.whole)
         for position, query in enumerate(queries):
             if query.fault:
                 run.settle(position, abstain(f"the row is malformed: {query.fault}"))
-        obstacle = self._health.obstacle(run.clock.whole)
-        for position in run.open if obstacle else ():
-            run.settle(position, abstain(obstacle or ""))
+        for trace in run.traces:
+            trace.events.extend(notes)
 
         self._route(run)
         self._close_class_gates(run)
@@ -126,7 +130,6 @@ class CragAgent:
         self._answer_with_values(run, lookups, SourceOrder.TOGETHER)
         self._answer_from_graph(run, lookups, SourceOrder.WEB_FIRST)  # what the web did not know
         self._scrutiny.last_word(run)  # a false premise has an answer of its own
-        self._health.note(run.faults)
         return run.finish(self._model.take_out_of_time()), run.traces
 
     def _clock(self, batch_size: int) -> BatchClock:

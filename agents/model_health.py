@@ -1,100 +1,222 @@
-"""Whether the models may be asked: one that died is loaded again, one with a stuck call inside is left alone."""
+"""A call that hangs costs its own batch some answers and no later batch any: what is stuck is left behind.
+
+What is promised, by the kind of thing that can hang:
+
+* **The language model.** One call at a time is inside. A batch that finds the call of an earlier one inside begins its
+  other work; for a quarter of its time the call may still end. Then the engine is given up: a fresh one is loaded while
+  pages are read, and the old one is closed when its call ends, not before (its memory is in use, and freeing that under
+  a running kernel can end the process). A stage that needs the model waits for it within the stage's own time. Until
+  then, and where loading fails, the batch has what needs no model, such as values of the graph; all other questions are
+  "i don't know". Each batch tries to load again. An engine that died is closed and replaced in the same way.
+* **Encoders.** A call that an earlier batch left inside gets a twentieth of the batch's time to end; then the next call
+  has weights of its own (`agents.encoders`).
+* **Work in Python on names, snippets and passages.** Its size is bounded before it begins (`agents.limits`), its
+  threads hold nothing that a later batch waits for, and they stop at the next page once their batch is over.
+* **HTML parsers** run in processes that are killed (`agents.web.extract`).
+* **The knowledge graph.** Calls have a deadline; threads that hang all the same (a name lookup cannot be interrupted)
+  are left behind with their pool (`agents.kg.client`).
+
+Not covered: code in C that keeps the interpreter's lock. It stops all threads, so it may only run in a process of its
+own. What is left behind keeps its memory until it ends.
+"""
 
 import logging
 import threading
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol
 
-from agents.batch_run import StageFault
 from agents.deadline import Deadline
 from agents.llm import Generation, GenerationRequest, LanguageModel, LanguageModelDiedError
-from agents.watchdog import StuckError, call_within
+from agents.watchdog import call_within
 
 log = logging.getLogger(__name__)
 
+PATIENCE_SHARE = 0.25
+"""Part of a batch's time in which a language model's call of an earlier batch may still end."""
+ENCODER_PATIENCE_SHARE = 0.05
+"""The same for encoders, whose calls are short: nothing else of the batch runs meanwhile."""
+CLOSING_SECONDS = 5.0
+LOADING_SECONDS = 600.0
+"""A fresh engine that is not ready by then is given up as well; a later batch tries again."""
+
+STUCK = "an earlier call is still stuck in the language model"
+
+
+class LeavesBehind(Protocol):
+    """An encoder: one call at a time is inside."""
+
+    def leave_behind(self, patience: float) -> bool:
+        """Whether a call was still inside after so many seconds; later calls no longer wait for it."""
+
+
+@dataclass(slots=True, eq=False)
+class _Engine:
+    model: LanguageModel
+    calls: int = 0
+    """How many were let in; the last of them is inside while `busy`."""
+    busy: bool = False
+    died: bool = False
+
+    def close_quietly(self) -> None:
+        """Free its memory; it is left behind even where that fails."""
+        try:
+            call_within(CLOSING_SECONDS, self.model.close)
+        except Exception:
+            # Whatever a broken engine raises while it is taken down.
+            log.exception("the old language model could not be closed")
+
 
 class WatchedModel:
-    """A language model that lets one call at a time into `generate`; all else is the model's own.
+    """A language model that lets one call at a time into `generate`, and that is replaced where it hangs or died.
 
     Adapters and engine steps are no business of two threads. A stage whose call hangs is left behind by its batch; who
-    comes next waits for that call no longer than its own deadline.
+    comes next waits for that call, or for the engine that replaces it, no longer than its own deadline.
+
+    Args:
+        model: The engine.
+        fresh: Makes another one of the same settings, not loaded yet. Without it a stuck engine is waited for, and one
+            that died is closed and loaded again.
     """
 
-    def __init__(self, model: LanguageModel) -> None:
-        self._model = model
-        self._turn = threading.Lock()
+    def __init__(self, model: LanguageModel, fresh: Callable[[], LanguageModel] | None = None) -> None:
+        self._fresh = fresh
+        self._newest = _Engine(model)
+        """Counts tokens, which needs no weights, whatever became of it."""
+        self._engine: _Engine | None = self._newest
+        """None from when it is given up until another one is loaded."""
+        self._changed = threading.Condition()
+        self._renewal: threading.Thread | None = None
+        self._fault = ""
+        """Why the last renewal failed."""
+        self._closed = False
         self._out_of_time: Counter[str] = Counter()
-        self.check_weights = model.check_weights
-        self.warm_up = model.warm_up
-        self.count_tokens = model.count_tokens
-        self.truncate = model.truncate
-        self.close = model.close
 
-    @property
-    def busy(self) -> bool:
-        """Whether a call is inside of `generate`."""
-        return self._turn.locked()
+    def check_weights(self) -> None:
+        """As the model does it."""
+        self._newest.model.check_weights()
+
+    def warm_up(self) -> None:
+        """As the model does it."""
+        self._closed = False
+        self._newest.model.warm_up()
+
+    def count_tokens(self, text: str) -> int:
+        """As the model does it."""
+        return self._newest.model.count_tokens(text)
+
+    def truncate(self, text: str, max_tokens: int) -> str:
+        """As the model does it."""
+        return self._newest.model.truncate(text, max_tokens)
+
+    def close(self) -> None:
+        """As the model does it; an engine that is still being loaded is closed when it is ready."""
+        with self._changed:
+            self._closed = True
+        self._newest.model.close()
 
     def generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
-        """As the model does it; failed generations where an earlier call does not end in time."""
-        if not self._turn.acquire(timeout=deadline.remaining):
-            return [Generation.failed("an earlier call is still stuck in the model") for _ in requests]
+        """As the model does it; failed generations where no engine is free in time, at once where none is to come."""
+        with self._changed:
+            self._changed.wait_for(self._settled, timeout=deadline.remaining)
+            engine = self._engine
+            if engine is None or engine.busy:
+                return [Generation.failed(self._why_none()) for _ in requests]
+            engine.busy = True
+            engine.calls += 1
         try:
-            generations = self._model.generate(requests, deadline)
+            generations = engine.model.generate(requests, deadline)
             self._out_of_time.update(
                 "cut_short" if one.completion_tokens else "not_begun"
                 for one in generations
                 if one.finish_reason == "deadline"
             )
             return generations
+        except LanguageModelDiedError:
+            engine.died = True
+            raise
         finally:
-            self._turn.release()
+            with self._changed:
+                engine.busy = False
+                given_up = engine is not self._engine
+                self._changed.notify_all()
+            if given_up:
+                engine.close_quietly()
 
     def take_out_of_time(self) -> dict[str, int]:
         """How many generations the clock ended before their first token and later, since this was last asked."""
         counts, self._out_of_time = self._out_of_time, Counter()
         return {name: counts[name] for name in ("not_begun", "cut_short")}
 
+    def begin_batch(self, whole: Deadline) -> str | None:
+        """Start to replace an engine that hangs or died, beside the batch; what the traces should say about it."""
+        with self._changed:
+            if self._engine is not None and self._engine.died:
+                self._engine = None
+            if self._renewal is None and not self._closed and (self._engine is None or self._engine.busy):
+                self._fault = ""
+                work = partial(self._renew, whole.remaining * PATIENCE_SHARE)
+                self._renewal = threading.Thread(target=work, daemon=True, name="load-language-model")
+                self._renewal.start()
+            free = self._engine is not None and not self._engine.busy
+            return None if free else self._why_none()
 
-class ModelHealth:
-    """Remembers between batches what happened inside the models."""
+    def _settled(self) -> bool:
+        """Whether waiting would change nothing."""
+        return not self._engine.busy if self._engine is not None else self._renewal is None
 
-    def __init__(self, model: WatchedModel) -> None:
-        self._model = model
-        self._died = False
-        self._stuck_thread: threading.Thread | None = None
+    def _why_none(self) -> str:
+        if self._engine is not None:
+            return STUCK
+        return self._fault or "the language model hung or died in an earlier batch; a fresh one is being loaded"
 
-    def note(self, faults: Iterable[StageFault]) -> None:
-        """Remember a language model that died, or a thread that may still be inside one of the encoders."""
-        for stage, error in faults:
-            if isinstance(error, LanguageModelDiedError):
-                self._died = True
-            elif isinstance(error, StuckError) and stage == "web":
-                self._stuck_thread = error.thread
-
-    def obstacle(self, whole: Deadline) -> str | None:
-        """Why no model can be asked in this batch, or None; a dead one is loaded again within half of the time.
-
-        While an abandoned call is still running, the models are not entered again.
-        """
-        if self._model.busy or (self._stuck_thread is not None and self._stuck_thread.is_alive()):
-            return "an earlier call is still stuck in the agent's models"
-        if not self._died:
-            return None
-        log.warning("the language model died in an earlier batch and is loaded again")
+    def _renew(self, patience: float) -> None:
+        """Runs beside the batches. Whatever happens, who waits is told."""
+        fault = ""
         try:
-            call_within(whole.remaining / 2, self._reload)
-        except Exception as fault:
-            # Whatever a broken engine raises while it is taken down and built again: the batch abstains.
+            if self._given_up(patience):
+                self._replace()
+        except Exception as error:
+            # Whatever a broken engine raises while another one is built: it is told in the traces, and tried again.
             log.exception("the language model could not be loaded again")
-            if isinstance(fault, StuckError):
-                self._stuck_thread = fault.thread
-            return f"the language model died and could not be loaded again: {fault}"
-        self._died = False
-        return None
-
-    def _reload(self) -> None:
-        try:
-            self._model.close()
+            fault = f"the language model could not be loaded again: {error}"
         finally:
-            self._model.warm_up()
+            with self._changed:
+                self._fault = fault
+                self._renewal = None
+                self._changed.notify_all()
+
+    def _given_up(self, patience: float) -> bool:
+        """Whether the engine is of no use any more: dead, or its call does not end and there can be another."""
+        with self._changed:
+            engine = self._engine
+            if engine is None:
+                return True
+            stuck = engine.calls
+            ended = self._changed.wait_for(lambda: not engine.busy or engine.calls > stuck, timeout=patience)
+            if ended or self._fresh is None:
+                return False
+            self._engine = None
+            return True
+
+    def _replace(self) -> None:
+        log.warning("the language model hung or died in an earlier batch and is loaded again")
+        if not self._newest.busy:
+            self._newest.close_quietly()
+        engine = _Engine(self._fresh() if self._fresh is not None else self._newest.model)
+        call_within(LOADING_SECONDS, engine.model.warm_up)
+        with self._changed:
+            self._newest = self._engine = engine
+            closed = self._closed
+        if closed:
+            engine.close_quietly()
+
+
+def begin_batch(model: WatchedModel, encoders: Sequence[LeavesBehind], whole: Deadline) -> list[str]:
+    """Look after what earlier batches left in the models; what the traces of the new batch should say about it."""
+    notes = [note for note in [model.begin_batch(whole)] if note]
+    if [encoder for encoder in encoders if encoder.leave_behind(whole.remaining * ENCODER_PATIENCE_SHARE)]:
+        notes.append("an earlier call is still stuck in an encoder: another one is loaded")
+    return notes

@@ -30,7 +30,7 @@ ROOMS: dict[str, set[str]] = {
     "agents.watchdog": set(),
     "agents.batch_run": FLOOR | {"agents.answering", "agents.gates", "agents.llm", "agents.watchdog"},
     "agents.evidence": FLOOR | {"agents.kg", "agents.llm"},
-    "agents.model_health": FLOOR | {"agents.batch_run", "agents.llm", "agents.watchdog"},
+    "agents.model_health": FLOOR | {"agents.llm", "agents.watchdog"},
     "agents.crag_agent": FLOOR
     | {f"agents.{room}" for room in (*DOORS, "batch_run", "evidence", "gates", "model_health", "scrutiny")},
     "agents.user_config": FLOOR | {"agents.crag_agent"},

@@ -1,12 +1,12 @@
 """What the cross-encoders share: batching and the deadline. An engine adds how one batch of pairs is scored."""
 
-import threading
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
 
 from agents.deadline import Deadline
 from agents.encoders.batching import length_sorted_batches, slice_size
+from agents.encoders.turns import OneCallAtATime
 from agents.settings import CrossEncoderSettings
 from models.manifest import locate
 
@@ -14,13 +14,12 @@ Pair = tuple[str, str]
 """Query and passage."""
 
 
-class BatchedCrossEncoder(ABC):
+class BatchedCrossEncoder(OneCallAtATime, ABC):
     """A cross-encoder that an engine completes by `warm_up` and `_score_batch`."""
 
     def __init__(self, settings: CrossEncoderSettings) -> None:
         self.settings = settings
-        self._one_at_a_time = threading.Lock()
-        """Rooms that share the encoder work side by side; tokenizers that are configured per call must not."""
+        super().__init__()
 
     def check_weights(self) -> Path:
         """The model's folder; raises `models.manifest.WeightsMissingError` where it is absent or incomplete."""

@@ -1,6 +1,5 @@
 """What the dense encoders share: instruction, batching and the deadline. An engine adds how one batch is encoded."""
 
-import threading
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,17 +9,17 @@ import numpy as np
 from agents.deadline import Deadline
 from agents.encoders.base import Vectors
 from agents.encoders.batching import length_sorted_batches, slice_size
+from agents.encoders.turns import OneCallAtATime
 from agents.settings import DenseEncoderSettings
 from models.manifest import locate
 
 
-class BatchedDenseEncoder(ABC):
+class BatchedDenseEncoder(OneCallAtATime, ABC):
     """A dense encoder that an engine completes by `warm_up`, `dimensions` and `_encode_batch`."""
 
     def __init__(self, settings: DenseEncoderSettings) -> None:
         self.settings = settings
-        self._one_at_a_time = threading.Lock()
-        """Rooms that share the encoder work side by side; tokenizers that are configured per call must not."""
+        super().__init__()
 
     def check_weights(self) -> Path:
         """The model's folder; raises `models.manifest.WeightsMissingError` where it is absent or incomplete."""

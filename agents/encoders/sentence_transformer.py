@@ -28,8 +28,6 @@ def _without_progress_bar() -> Iterator[None]:
 class SentenceTransformerEncoder(BatchedDenseEncoder):
     """A dense encoder from a local sentence-transformers folder."""
 
-    _model: Any = None
-
     def warm_up(self) -> None:
         """Load weights; raises `models.manifest.WeightsMissingError`."""
         if self._model is None:
@@ -73,8 +71,6 @@ class SentenceTransformerEncoder(BatchedDenseEncoder):
 
 class SentenceTransformerCrossEncoder(BatchedCrossEncoder):
     """A cross-encoder from a local folder of a sequence-classification model with one output."""
-
-    _model: Any = None
 
     def warm_up(self) -> None:
         """Load weights; raises `models.manifest.WeightsMissingError`."""

@@ -69,14 +69,21 @@ class KgClient:
     def __init__(self, base_url: str, settings: KgClientSettings) -> None:
         self._transport = Transport(base_url, settings)
         self._window = settings.concurrency
-        self._pool = ThreadPoolExecutor(settings.concurrency, thread_name_prefix="knowledge-graph")
+        self._pool = self._new_pool()
         self._last_batch: KgBatch | None = None
+
+    def _new_pool(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(self._window, thread_name_prefix="knowledge-graph")
 
     def batch(self, deadline: Deadline) -> "KgBatch":
         """A context manager for the questions of one batch; once `deadline` is over, nothing is asked or waited for.
 
-        Where the batch before left the server for dead, one failure is enough to do so again.
+        Where the batch before left the server for dead, one failure is enough to do so again. Threads in which its
+        calls still hang are left behind.
         """
+        if self._last_batch is not None and self._last_batch.in_flight:
+            self._pool.shutdown(wait=False, cancel_futures=True)
+            self._pool = self._new_pool()
         doubtful = self._last_batch is not None and self._last_batch.broken
         self._last_batch = KgBatch(self._transport, self._pool, deadline, self._window, doubtful=doubtful)
         return self._last_batch
@@ -110,6 +117,7 @@ class KgBatch:
         self._lock = threading.Lock()
         self._calls: dict[Request, Future[_Outcome]] = {}
         self._closed = False
+        self._in_flight = 0
         self._failures_in_a_row = FAILURES_THAT_BREAK - 1 if doubtful else 0
         self._last_reply = float("-inf")
         self._statistics = Statistics()
@@ -122,6 +130,11 @@ class KgBatch:
     def statistics(self) -> Statistics:
         """What the batch cost so far."""
         return self._statistics
+
+    @property
+    def in_flight(self) -> int:
+        """Calls that have been sent and have not come back."""
+        return self._in_flight
 
     @property
     def broken(self) -> bool:
@@ -175,6 +188,8 @@ class KgBatch:
             return error
         started = time.monotonic()
         size = 0
+        with self._lock:
+            self._in_flight += 1
         try:
             reply = self._transport.ask(call.endpoint, dict(call.payload), self.deadline)
             size = reply.size
@@ -182,6 +197,9 @@ class KgBatch:
             outcome = reply.result
         except KgError as error:
             outcome = error
+        finally:
+            with self._lock:
+                self._in_flight -= 1
         with self._lock:
             self._judge(outcome, started)
             if isinstance(outcome, KgUnreachableError | KgBusyError):

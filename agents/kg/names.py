@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 from rapidfuzz import fuzz
 
+from agents.text import clean
+
 SIMILARITY_FLOOR = 0.82
 """Less alike names are different names."""
 
@@ -38,7 +40,7 @@ def fold(name: str) -> str:
 
     A name without a single letter or digit ("÷", "!!!") stays as it is.
     """
-    plain = unicodedata.normalize("NFKD", name.replace("&", " and "))
+    plain = unicodedata.normalize("NFKD", clean(name).replace("&", " and "))
     plain = "".join(character for character in plain if not unicodedata.combining(character)).casefold()
     plain = plain.replace("'", "").replace("\u2019", "")
     words = [_ROMAN.get(word, word) for word in _WORDS.findall(plain)]

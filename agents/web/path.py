@@ -83,7 +83,7 @@ class WebPath:
             extraction = self._extract(selections, deadline)
         texts = [query.text for query in queries]
         with clock.stage("retrieve") as deadline:
-            sources = self._sources(selections, extraction)
+            sources = self._sources(selections, extraction, clock.whole)
             retrieved = self._retriever.retrieve(texts, sources, deadline)
         with clock.stage("rerank") as deadline:
             ranked = self._rerank(texts, [distinct(own.passages) for own in retrieved], deadline)
@@ -104,7 +104,8 @@ class WebPath:
         pages = [s.read[turn].html for turn in range(longest) for s in selections if turn < len(s.read)]
         return self._pool.extract(pages, deadline)
 
-    def _sources(self, selections: Sequence[Selection], extraction: Extraction) -> list[list[Source]]:
+    def _sources(self, selections: Sequence[Selection], extraction: Extraction, whole: Deadline) -> list[list[Source]]:
+        """What is cut into passages; once the batch is over nobody waits for the rest."""
         chunked: dict[str, list[Parent]] = {}
 
         def source(text: str, page: Page, kind: PassageKind) -> Source:
@@ -117,10 +118,11 @@ class WebPath:
             own = [
                 source(extraction.texts[page.html], page, PassageKind.PAGE)
                 for page in selection.read
-                if page.html in extraction.texts
+                if page.html in extraction.texts and not whole.expired
             ]
             if self._settings.snippets:
-                own += [source(plain(page.snippet), page, PassageKind.SNIPPET) for page in selection.snippets]
+                snippets = (page for page in selection.snippets if not whole.expired)
+                own += [source(plain(page.snippet), page, PassageKind.SNIPPET) for page in snippets]
             sources.append(own)
         return sources
 

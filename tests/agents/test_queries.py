@@ -111,7 +111,9 @@ def test_every_field_of_a_row_has_a_limit_with_a_reason_and_an_ordinary_row_none
     assert parse_batch(batch_of())[0].notes == ()
 
 
-@pytest.mark.parametrize("huge", [10**5_000, [["x" * 1_000_000]] * 1_000])  # Python refuses to print the number
+@pytest.mark.parametrize(
+    "huge", [10**5_000, [["x" * 1_000_000]] * 1_000], ids=["number", "list"]
+)  # Python refuses to print the number
 def test_the_fault_of_a_huge_question_that_is_no_text_is_short(huge: object) -> None:
     (query,) = parse_batch(batch_of(query=[huge]))
     assert len(query.fault or "") < 100

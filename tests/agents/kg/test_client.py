@@ -4,7 +4,7 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any
@@ -26,7 +26,7 @@ from agents.kg.client import (
     request,
 )
 from agents.kg.errors import KgBusyError, KgTimeoutError, KgUnreachableError
-from agents.kg.transport import read_result
+from agents.kg.transport import Reply, Transport, read_result
 from agents.settings import KgClientSettings
 from tests.agents.kg.faulty_server import FAULTS, Fault, FaultyServer, unused_address
 
@@ -334,6 +334,27 @@ class TestReadResult:
     def test_half_characters_are_replaced_and_whole_ones_kept(self) -> None:
         body = json.dumps({"result": ["half \ud800", "whole \U0001f600"]}).encode()
         assert read_result(PATH, body) == ["half \ufffd", "whole \U0001f600"]
+
+
+def test_calls_that_hang_cost_the_next_batch_no_thread(server: FaultyServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a name lookup does, which no timeout reaches."""
+    inside, release, ask_server = threading.Semaphore(0), threading.Event(), Transport.ask
+
+    def hang(transport: Transport, path: str, payload: Mapping[str, Any], deadline: Deadline) -> Reply:
+        if str(payload["query"]).startswith("hang"):
+            inside.release()
+            release.wait(600)
+        return ask_server(transport, path, payload, deadline)
+
+    monkeypatch.setattr(Transport, "ask", hang)
+    with KgClient(server.url, settings(concurrency=2)) as client:
+        first = client.batch(Deadline(LONG)).question(9)
+        threading.Thread(target=first.get_all, args=([ask("hang 1"), ask("hang 2")],), daemon=True).start()
+        assert inside.acquire(timeout=600)
+        assert inside.acquire(timeout=600)
+        with client.batch(Deadline(LONG)) as batch:
+            assert batch.question(9).get(ask("a")) == {"name": "a"}
+        release.set()
 
 
 def test_threads_do_not_outlive_the_client(server: FaultyServer) -> None:
