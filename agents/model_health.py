@@ -128,12 +128,6 @@ class WatchedModel:
             engine.calls += 1
         try:
             generations = engine.model.generate(requests, deadline)
-            self._out_of_time.update(
-                "cut_short" if one.completion_tokens else "not_begun"
-                for one in generations
-                if one.finish_reason == "deadline"
-            )
-            return generations
         except LanguageModelDiedError:
             engine.died = True
             raise
@@ -144,6 +138,12 @@ class WatchedModel:
                 self._changed.notify_all()
             if given_up:
                 engine.close_quietly()
+        self._out_of_time.update(
+            "cut_short" if one.completion_tokens else "not_begun"
+            for one in generations
+            if one.finish_reason == "deadline"
+        )
+        return generations
 
     def take_out_of_time(self) -> dict[str, int]:
         """How many generations the clock ended before their first token and later, since this was last asked."""
