@@ -38,6 +38,7 @@ _BLOCK = 1 << 20
 CONVERTERS = {
     "gguf-to-huggingface": "models.gguf_to_huggingface",
     "llama-tokenizer-js": "models.llama_tokenizer_js",
+    "llama-3-tokenizer-js": "models.llama_3_tokenizer_js",
 }
 """Name in the manifest -> module whose `convert(file, folder)` builds the model's folder; imported only when needed."""
 

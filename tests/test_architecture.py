@@ -10,7 +10,8 @@ REPOSITORY = Path(__file__).parents[1]
 OWN = ("agents", "models", "evaluation", "training", "mock_api", "benchmarks", "scripts")
 
 FLOOR = {f"agents.{name}" for name in ("contracts", "settings", "deadline", "queries", "datasets")} | {
-    "models.manifest"
+    "models.manifest",
+    "models.shapes",
 }
 """The ground floor: values, settings, clock and readers. It knows nobody but itself."""
 
