@@ -18,7 +18,7 @@ from agents.public_data import NoPublicData, PublicData, open_public_data
 from agents.queries import parse_batch
 from agents.questions import QuestionRouter, Unrouted, open_router
 from agents.scrutiny import Scrutiny
-from agents.settings import KnowledgeGraphSettings, Settings
+from agents.settings import KnowledgeGraphSettings, Settings, require_weights
 from agents.web import WebEvidence, WebPath
 
 NO_EVIDENCE = WebEvidence(context="", passages=(), pages_read=0, events=(), top_probability=None)
@@ -63,12 +63,14 @@ class CragAgent:
         """Build the parts that the settings name.
 
         Raises:
-            models.manifest.WeightsMissingError: at once, before anything is loaded, if a weight file is missing.
+            models.manifest.WeightsMissingError: at once, before anything is loaded, if weights are missing; one line
+                names all that are, and the command that gets them.
         """
         model = WatchedModel(load_language_model(settings.language_model))
         dense = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder else None
         cross = load_cross_encoder(settings.cross_encoder) if settings.cross_encoder else None
         router = open_router(settings.router, model)
+        require_weights(settings)
         for part in (model, dense, cross, router):
             if part is not None:
                 part.check_weights()

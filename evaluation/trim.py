@@ -4,9 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from agents.answering import MAX_TOKENS, trim_to_tokens
+from agents.settings import TRIM_TOKENIZER
 from models.manifest import UnknownModelError, WeightsMissingError, locate
-
-TRIM_TOKENIZER = "llama-2-tokenizer"
 
 
 @dataclass(frozen=True, slots=True)

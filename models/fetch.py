@@ -1,4 +1,7 @@
-"""Bring model weights here: `python -m models.fetch cpu`.
+"""Bring the weights of a preset or single models here: `python -m models.fetch cpu`.
+
+A preset's weights are found by following what it names. Adapters, classifiers and calibrations are not fetched but
+trained: one that is missing is told with the command that makes it.
 
 For each file the hub is asked first and the mirror second; only bytes with the pinned sha256 are kept. A model's folder
 appears in one step when it is complete, so an interrupted run leaves nothing half-done, and what was downloaded is not
@@ -12,22 +15,25 @@ import logging
 import os
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 from tqdm import tqdm
 
+from agents.settings import NeededFolder, SettingsError, available_presets, load_settings, needed_weights
 from models import sources
 from models.manifest import (
     RECORD_NAME,
+    Group,
     Manifest,
     MirrorPart,
     ModelEntry,
     PinnedFile,
     UnknownModelError,
     cache_folder,
+    find,
     first_problem,
     load_manifest,
     recorded_files,
@@ -303,13 +309,36 @@ def _write_record(folder: Path, origins: dict[str, str]) -> None:
     partial.replace(folder / RECORD_NAME)
 
 
+def resolve(names: Sequence[str], manifest: Manifest) -> tuple[Group, list[NeededFolder]]:
+    """Models behind names of models, groups and presets or files of presets, each once; and what training has to make.
+
+    Raises:
+        UnknownModelError: a name is none of these.
+        SettingsError: a preset cannot be read.
+    """
+    required: dict[str, None] = {}
+    optional: dict[str, None] = {}
+    folders: list[NeededFolder] = []
+    for name in names:
+        if name.endswith(".toml") or name in available_presets():
+            needed = needed_weights(load_settings(name, []), manifest=manifest)
+            group = Group(models=tuple(needed.models), optional=tuple(needed.optional))
+            folders += needed.folders
+        else:
+            group = manifest.resolve(name, available_presets())
+        required.update(dict.fromkeys(group.models))
+        optional.update(dict.fromkeys(group.optional))
+    return Group(models=tuple(required), optional=tuple(name for name in optional if name not in required)), folders
+
+
 def _print_list(manifest: Manifest) -> None:
-    for name, group in manifest.groups.items():
+    for name in (*available_presets(), *manifest.groups):
+        group, _ = resolve([name], manifest)
         optional = f" (optional: {', '.join(group.optional)})" if group.optional else ""
-        print(f"{name:12} {', '.join(group.models)}{optional}")
+        print(f"{name:12} {', '.join(group.models) or '-'}{optional}")
     print()
     for name, entry in manifest.models.items():
-        here = "here" if first_problem(entry, cache_folder() / name) is None else "-"
+        here = "here" if find(name, manifest=manifest).problem is None else "-"
         size = sum(file.size for file in entry.files)
         print(f"{name:30} {here:5} {f'{size / 1e6:.0f} MB' if size else 'hub only':>9}  {entry.licence}; {entry.role}")
 
@@ -345,9 +374,13 @@ def main(arguments: list[str] | None = None) -> int:
         prog="python -m models.fetch", description=__doc__.split("\n\n")[0] if __doc__ else None
     )
     parser.add_argument(
-        "names", nargs="*", metavar="NAME|GROUP", help=f"models, or groups: {', '.join(manifest.groups)}"
+        "names",
+        nargs="*",
+        metavar="NAME|PRESET",
+        help=f"models; presets, which mean all that they need: {', '.join(available_presets())}, or a preset's .toml; "
+        f"or groups: {', '.join(manifest.groups)}",
     )
-    parser.add_argument("--list", action="store_true", help="show groups and models, and which are here")
+    parser.add_argument("--list", action="store_true", help="show presets and models, and which models are here")
     parser.add_argument("--verify", action="store_true", help="compare the sha256 of what is here; download nothing")
     parser.add_argument(
         "--to", type=Path, metavar="DIR", help="folder that gets one folder per model (default: the cache)"
@@ -357,16 +390,17 @@ def main(arguments: list[str] | None = None) -> int:
         _print_list(manifest)
         return 0
     if not options.names:
-        parser.error("name at least one model or group, or use --list")
+        parser.error("name at least one preset or model, or use --list")
     try:
-        wanted = manifest.resolve(options.names)
-    except UnknownModelError as error:
+        wanted, folders = resolve(options.names, manifest)
+    except (UnknownModelError, SettingsError) as error:
         parser.error(str(error))
     cache = cache_folder()
     root: Path = options.to or cache
     if options.verify:
         present = tuple(name for name in wanted.optional if (root / name).is_dir())
-        return 0 if _verify(manifest, (*wanted.models, *present), root) else 1
+        good = _verify(manifest, (*wanted.models, *present), root)
+        return 0 if _tell_untrained(folders) and good else 1
     cache.mkdir(parents=True, exist_ok=True)
     lock = FileLock(cache / "fetch.lock")
     try:
@@ -378,6 +412,15 @@ def main(arguments: list[str] | None = None) -> int:
         return 0 if _fetch_all(Fetcher(manifest, root, cache, tqdm.write), wanted.models, wanted.optional) else 1
     finally:
         lock.release()
+        _tell_untrained(folders)
+
+
+def _tell_untrained(folders: Sequence[NeededFolder]) -> bool:
+    """Name what a preset needs and no source has; whether all of it is here."""
+    problems = dict.fromkeys(folder.problem for folder in folders if folder.problem)
+    for problem in problems:
+        print(f"not to be fetched: {problem}", file=sys.stderr)
+    return not problems
 
 
 if __name__ == "__main__":

@@ -7,9 +7,10 @@ in the cache: `$CRAG_MODELS_DIR/<name>`, by default `~/.cache/crag-models/<name>
 import os
 import re
 import tomllib
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
@@ -138,7 +139,7 @@ class ModelEntry(_Frozen):
 
 
 class Group(_Frozen):
-    """Models that belong together (a preset, the tests). Missing `optional` ones are reported but are no failure."""
+    """Models that belong together (the tests). Missing `optional` ones are reported but are no failure."""
 
     models: tuple[str, ...]
     optional: tuple[str, ...] = ()
@@ -174,20 +175,14 @@ class Manifest(_Frozen):
             )
         return self.models[name]
 
-    def resolve(self, names: list[str]) -> Group:
-        """Models behind a list of model and group names, each once; `UnknownModelError` otherwise."""
-        required: dict[str, None] = {}
-        optional: dict[str, None] = {}
-        for name in names:
-            if name in self.groups:
-                required.update(dict.fromkeys(self.groups[name].models))
-                optional.update(dict.fromkeys(self.groups[name].optional))
-            elif name in self.models:
-                required[name] = None
-            else:
-                known = ", ".join([*sorted(self.groups), *sorted(self.models)])
-                raise UnknownModelError(f"no model or group named {name!r}; known: {known}")
-        return Group(models=tuple(required), optional=tuple(name for name in optional if name not in required))
+    def resolve(self, name: str, others: Iterable[str] = ()) -> Group:
+        """The models behind a model's or a group's name; `UnknownModelError` otherwise lists these and the `others`."""
+        if name in self.groups:
+            return self.groups[name]
+        if name in self.models:
+            return Group(models=(name,))
+        known = ", ".join([*sorted({*others, *self.groups}), *sorted(self.models)])
+        raise UnknownModelError(f"no model, group or preset named {name!r}; known: {known}")
 
 
 def parse_manifest(text: str) -> Manifest:
@@ -247,16 +242,33 @@ def first_problem(entry: ModelEntry, folder: Path) -> str | None:
     return None
 
 
+class Found(NamedTuple):
+    """Where a model lies, or should; `problem` says what is missing there. `checked_in`: in `models/weights`."""
+
+    folder: Path
+    problem: str | None
+    checked_in: bool
+
+
+def find(name: str, *, manifest: Manifest | None = None) -> Found:
+    """The folder of model `name`, complete by size or with its problem; `UnknownModelError` for an unknown name.
+
+    Checked-in weights that are there but broken are a problem, never silently replaced by the cache.
+    """
+    entry = (manifest or load_manifest()).model(name)
+    checked_in = (WEIGHTS_FOLDER / name).is_dir()
+    folder = WEIGHTS_FOLDER / name if checked_in else cache_folder() / name
+    return Found(folder, first_problem(entry, folder), checked_in)
+
+
 def locate(name: str, *, manifest: Manifest | None = None) -> Path:
     """The folder that holds model `name`, complete by size.
 
-    Raises `WeightsMissingError` when neither the checked-in weights nor the cache have it whole (checked-in ones that
-    are there but broken are an error, never silently replaced by the cache), `UnknownModelError` for an unknown name.
+    Raises `WeightsMissingError` when neither the checked-in weights nor the cache have it whole, `UnknownModelError`
+    for an unknown name.
     """
-    entry = (manifest or load_manifest()).model(name)
-    checked_in = WEIGHTS_FOLDER / name
-    folder = checked_in if checked_in.is_dir() else cache_folder() / name
-    problem = first_problem(entry, folder)
-    if problem is None:
-        return folder
-    raise WeightsMissingError(f"weights of {name}: {problem}. Get them with: python -m models.fetch {name}")
+    found = find(name, manifest=manifest)
+    if found.problem is None:
+        return found.folder
+    to = f" --to models/{WEIGHTS_FOLDER.name}" if found.checked_in else ""
+    raise WeightsMissingError(f"weights of {name}: {found.problem}. Get them with: python -m models.fetch {name}{to}")

@@ -37,6 +37,7 @@ ROOMS: dict[str, set[str]] = {
     "agents.user_config": FLOOR | {"agents.crag_agent"},
     "models.user_config": {"agents.user_config"},
     "models": {"models.manifest"},
+    "models.fetch": {"models", "agents.settings"},
     "evaluation": {"agents", "models"},
     "training": {"agents", "models", "evaluation", "mock_api"},
     "mock_api": set(),

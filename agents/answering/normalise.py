@@ -8,12 +8,11 @@ from pathlib import Path
 
 from agents.contracts import I_DONT_KNOW, INVALID_QUESTION, Answer, Decision
 from agents.llm import truncate_to_bound
+from agents.settings import TRIM_TOKENIZER
 from models.manifest import WeightsMissingError, locate
 
 MAX_TOKENS = 75
 """What the evaluator keeps of an answer, in Llama-2 tokens without the beginning-of-sequence token."""
-
-_TRIM_TOKENIZER = "llama-2-tokenizer"
 
 _SCAFFOLDING = re.compile(
     r"^\W*(?:(?:final |short |the )?answer(?: is)?\s*:|assistant\s*:?\s*\n|a:|output:|response:)\s*", re.IGNORECASE
@@ -105,7 +104,7 @@ def trim_to_tokens(text: str, max_tokens: int = MAX_TOKENS) -> str:
 @functools.cache
 def _tokenizer_folder() -> Path | None:
     try:
-        return locate(_TRIM_TOKENIZER)
+        return locate(TRIM_TOKENIZER)
     except WeightsMissingError:
         return None
 

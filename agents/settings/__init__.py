@@ -25,6 +25,14 @@ from agents.settings.loading import (
     available_presets,
     load_settings,
 )
+from agents.settings.needs import (
+    TRIM_TOKENIZER,
+    NeededFolder,
+    NeededWeights,
+    needed_weights,
+    require_weights,
+    without_adapters,
+)
 from agents.settings.public_data import LinkLevel, LinkSettings, PublicDataSettings
 from agents.settings.questions import EncoderRouter, PromptRouter, RouterSettings
 from agents.settings.web import (
@@ -50,6 +58,7 @@ __all__ = [
     "PRESETS",
     "PRESET_VARIABLE",
     "ROUTE_CLASSES",
+    "TRIM_TOKENIZER",
     "AnswerPromptName",
     "AnsweringSettings",
     "Bm25Stage",
@@ -72,6 +81,8 @@ __all__ = [
     "LanguageModelSettings",
     "LinkLevel",
     "LinkSettings",
+    "NeededFolder",
+    "NeededWeights",
     "OpenAIEngine",
     "PageSelectionSettings",
     "ParentChildChunks",
@@ -97,4 +108,7 @@ __all__ = [
     "active_preset",
     "available_presets",
     "load_settings",
+    "needed_weights",
+    "require_weights",
+    "without_adapters",
 ]

@@ -42,10 +42,17 @@ class Settings(StrictModel):
             raise ValueError("dense_encoder is missing, but web.retrieve, web.chunk or web.pages uses it")
         if (self.web.rerank or self.web.pages.method == "cross_encoder") and self.cross_encoder is None:
             raise ValueError("cross_encoder is missing, but web.rerank or web.pages uses it")
-        for key, adapter in self._adapters_used().items():
+        for key, adapter in self.adapters_used.items():
             if adapter is not None and adapter not in self.language_model.adapters:
                 raise ValueError(f"{key} {adapter!r} is not among language_model.adapters")
         return self
+
+    @property
+    def needs_gpu(self) -> bool:
+        """Whether the preset cannot run on a machine without GPU."""
+        parts = (self.language_model, self.dense_encoder, self.cross_encoder, self.router)
+        devices = [getattr(part, "device", "") for part in parts]
+        return self.language_model.engine == "vllm" or any(device.startswith("cuda") for device in devices)
 
     @model_validator(mode="after")
     def _gates_know_what_they_compare(self) -> "Settings":
@@ -76,7 +83,9 @@ class Settings(StrictModel):
             raise ValueError("knowledge_graph.answer_prompt assessed needs answering.self_assessment with the answer")
         return self
 
-    def _adapters_used(self) -> dict[str, str | None]:
+    @property
+    def adapters_used(self) -> dict[str, str | None]:
+        """Key -> the adapter that it names, for every stage of which a language model does the work."""
         used = {"answering.adapter": self.answering.adapter}
         if self.answering.refine is not None:
             used["answering.refine.adapter"] = self.answering.refine.adapter

@@ -20,7 +20,6 @@ from agents.datasets import DatasetError, read_rows
 from agents.settings import PRESET_VARIABLE
 from evaluation.batches import evaluator_batch, in_batches
 from evaluation.graph_server import GraphServerError, mock_graph
-from evaluation.preflight.description import needs_gpu
 from evaluation.preflight.findings import Findings, Outcome, Place, one_line, skipped, some
 from evaluation.preflight.subject import Subject
 from evaluation.preflight.weights import unusable
@@ -170,7 +169,7 @@ def _why_not_asked(subject: Subject) -> str | None:
     settings = subject.settings
     if isinstance(settings, str):
         return "the preset cannot be loaded"
-    if needs_gpu(settings) and shutil.which("nvidia-smi") is None:
+    if settings.needs_gpu and shutil.which("nvidia-smi") is None:
         return f"the preset {subject.preset} needs GPUs, and this machine has none; --preset scripted asks a fake model"
     return "weights are missing or broken: see the check of the weights" if unusable(subject) else None
 

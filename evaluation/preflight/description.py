@@ -91,12 +91,6 @@ def _parts(settings: Settings) -> tuple[object, ...]:
     return settings.language_model, settings.dense_encoder, settings.cross_encoder, settings.router
 
 
-def needs_gpu(settings: Settings) -> bool:
-    """Whether the preset cannot run on a machine without GPU."""
-    devices = [getattr(part, "device", "") for part in _parts(settings)]
-    return settings.language_model.engine == "vllm" or any(device.startswith("cuda") for device in devices)
-
-
 def authors(subject: Subject) -> Outcome:
     """The authors are AIcrowd user names, not what the kit has in their place."""
     if isinstance(subject.description, str):

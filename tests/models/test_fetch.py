@@ -16,7 +16,7 @@ from werkzeug import Request, Response
 
 from models import fetch
 from models import manifest as manifest_module
-from models.manifest import Manifest, parse_manifest, recorded_files
+from models.manifest import Manifest, load_manifest, parse_manifest, recorded_files
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 FIRST, SECOND = b"first half " * 1000, b"second half " * 1000
@@ -381,4 +381,36 @@ def test_the_command_line_lists_models_and_refuses_unknown_names() -> None:
     assert "qwen2.5-coder-0.5b-instruct" in listing.stdout
     wrong = subprocess.run([*run, "no-such"], cwd=root, capture_output=True, text=True, timeout=60, check=False)
     assert wrong.returncode == 2
-    assert "no model or group named 'no-such'; known: cpu" in wrong.stderr
+    assert "no model, group or preset named 'no-such'; known: cpu" in wrong.stderr
+
+
+def test_names_of_models_groups_and_presets_resolve_to_each_model_once_and_required_wins_over_optional() -> None:
+    manifest = load_manifest()
+    wanted, folders = fetch.resolve(["cpu", "tests", "llama-2-tokenizer"], manifest)
+    assert len(wanted.models) == len(set(wanted.models))
+    assert {"smollm2-135m-instruct", "qwen2.5-coder-0.5b-instruct", "llama-2-tokenizer"} <= set(wanted.models)
+    assert wanted.optional == ()
+    assert {folder.kind for folder in folders} == {"adapter", "classifier", "calibration"}
+    assert fetch.resolve(["cpu"], manifest)[0].optional == ("llama-2-tokenizer",)
+
+
+@pytest.mark.usefixtures("manifest", "offline", "cache")
+def test_a_presets_file_is_followed_and_what_training_makes_is_told(
+    index: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fill_index(index)
+    scripted = (Path(__file__).parents[2] / "agents" / "presets" / "scripted.toml").read_text(encoding="utf-8")
+    adapters = '{ kg_writer = "models/adapters/mine/kg_writer" }'
+    preset = tmp_path / "own.toml"
+    preset.write_text(
+        scripted.replace('engine = "scripted"', f'engine = "transformers"\nmodel = "m"\nadapters = {adapters}')
+    )
+    assert fetch.main([str(preset)]) == 0, "all that can be fetched is here"
+    said = capsys.readouterr()
+    assert "m: ready" in said.out
+    assert said.err.startswith("not to be fetched: adapter kg_writer: ")
+    assert "python -m training.adapters kg_writer --config mine" in said.err
+    preset.write_text("no preset")
+    with pytest.raises(SystemExit):
+        fetch.main([str(preset)])
+    assert "own.toml: not valid TOML" in capsys.readouterr().err

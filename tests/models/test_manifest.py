@@ -1,5 +1,4 @@
 import json
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -7,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from agents.settings import available_presets
 from models import manifest as manifest_module
 from models.manifest import (
     RECORD_NAME,
@@ -18,7 +18,6 @@ from models.manifest import (
     recorded_files,
 )
 
-PRESETS = Path(__file__).parents[2] / "agents" / "presets"
 SHA = "a" * 64
 
 
@@ -48,25 +47,10 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]
     return weights, cache
 
 
-def test_every_preset_has_a_group_that_holds_the_models_it_names() -> None:
+def test_no_preset_shares_its_name_with_a_model_or_a_group() -> None:
+    """A name given to `models.fetch` means one thing."""
     shipped = load_manifest()
-    for preset in sorted(PRESETS.glob("*.toml")):
-        if preset.stem == "active":
-            continue
-        tables = tomllib.loads(preset.read_text(encoding="utf-8"))
-        named = {table["model"] for table in tables.values() if isinstance(table, dict) and "model" in table}
-        group = shipped.groups[preset.stem]
-        weights = {name for name in named if name in shipped.models}
-        assert weights <= {*group.models, *group.optional}, preset.name
-        if preset.stem != "scripted":
-            assert weights == named, f"{preset.name} names a model that the manifest does not know"
-
-
-def test_the_cpu_group_needs_no_hub_and_no_npm() -> None:
-    shipped = load_manifest()
-    for name in shipped.groups["cpu"].models:
-        for file in shipped.models[name].files:
-            assert [part.registry for part in file.mirror] == ["pypi"] * len(file.mirror) != []
+    assert not {*shipped.models, *shipped.groups} & set(available_presets())
 
 
 def test_only_snapshots_go_without_a_hash_and_only_they_may_follow_a_branch() -> None:
@@ -103,18 +87,9 @@ def test_unknown_names_are_refused_and_the_known_ones_listed(name: str) -> None:
     if name == "m":
         return
     with pytest.raises(UnknownModelError, match=r"known: m$"):
-        tiny.resolve([name])
+        tiny.resolve(name)
     with pytest.raises(UnknownModelError, match=r"known: m$"):
         tiny.model(name)
-
-
-def test_groups_resolve_to_each_model_once_and_required_wins_over_optional() -> None:
-    shipped = load_manifest()
-    group = shipped.resolve(["cpu", "tests", "llama-2-tokenizer"])
-    assert len(group.models) == len(set(group.models))
-    assert "llama-2-tokenizer" in group.models
-    assert group.optional == ()
-    assert shipped.resolve(["cpu"]).optional == ("llama-2-tokenizer",)
 
 
 def test_checked_in_weights_come_before_the_cache(places: tuple[Path, Path]) -> None:

