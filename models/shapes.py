@@ -1,4 +1,4 @@
-"""The size of a model from its published configuration: what it takes of a GPU, and what a small stand-in is made of."""
+"""The size of a model, from its published configuration: what it takes of a GPU, and what its stand-in is made of."""
 
 from typing import Literal
 
