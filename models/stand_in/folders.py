@@ -57,7 +57,7 @@ class _Maker:
         shape = entry.shape
         if shape is None:
             raise StandInError(
-                f"{name} has no stand-in: its entry in models/manifest.toml has no shape, the numbers of its config.json"
+                f"{name} has no stand-in: its entry in models/manifest.toml has no shape (sizes of its config.json)"
             )
         folder = self._empty(name)
         tokens = self._write_tokenizer(entry, shape, folder)
