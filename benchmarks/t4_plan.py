@@ -314,6 +314,8 @@ def report(settings: Settings, dataset: Path, limit: int | None) -> dict[str, An
         for what, seconds in times:
             print(f"| {what} | {seconds:.1f} |")
         print(f"| **all, one after another** | **{total:.1f} of {budget:.0f}** |")
+        if total > budget:
+            print("\n**Not in time, if every question takes every step: the clock would end the last ones.**")
     print_memory(made)
     figures["memory"] = {str(card): made.total(card) for card in range(made.cards)}
     figures["fits"] = not made.problems and slowest <= budget

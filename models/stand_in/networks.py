@@ -2,6 +2,8 @@
 
 import json
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -39,17 +41,28 @@ def write_network(shape: Shape, tokens: dict[str, int], folder: Path, seed: int)
 
     Args:
         shape: Of the stand-in, not of the model.
-        tokens: Numbers of the special tokens: ``bos``, ``eos`` (lists for several) and ``pad``.
+        tokens: Numbers of the special tokens ``bos``, ``eos`` and ``pad``, those that the model has.
         folder: Gets the files.
         seed: Of the random numbers.
     """
     import torch
 
     torch.manual_seed(seed)
-    if shape.is_language_model:
-        _write_llama(shape, tokens, folder)
-    else:
-        _write_encoder(shape, tokens, folder)
+    with _without_progress_bar():
+        (_write_llama if shape.is_language_model else _write_encoder)(shape, tokens, folder)
+
+
+@contextmanager
+def _without_progress_bar() -> Iterator[None]:
+    from transformers.utils import logging
+
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()
 
 
 def _write_encoder(shape: Shape, tokens: dict[str, int], folder: Path) -> None:
