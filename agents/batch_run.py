@@ -42,7 +42,8 @@ class BatchRun:
         """Gates that closed while the question goes on, to learn what they withhold."""
         self._end = Deadline(clock.whole.remaining + GRACE_SECONDS)
         self.traces = [
-            Trace(query.interaction_id, query.text, query.query_time, batch_size=len(queries)) for query in queries
+            Trace(q.interaction_id, q.text, q.query_time, batch_size=len(queries), events=list(q.notes))
+            for q in queries
         ]
 
     @property

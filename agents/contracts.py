@@ -31,7 +31,8 @@ class Query:
 
     `query_time` is the evaluator's own text, like ``03/05/2024, 23:18:31 PT``; `asked_at` is the same moment as Pacific
     wall-clock time without a zone, or None where the text could not be read. `fault` is set where the row was
-    malformed: such a question is never shown to a model and costs one answer, not the batch.
+    malformed: such a question is never shown to a model and costs one answer, not the batch. `notes` say what of the
+    row was cut off, for the trace.
     """
 
     interaction_id: str
@@ -40,6 +41,7 @@ class Query:
     asked_at: datetime | None
     pages: tuple[Page, ...]
     fault: str | None = None
+    notes: tuple[str, ...] = ()
 
 
 GRAPH, WEB = "knowledge graph", "web"
@@ -84,7 +86,7 @@ class Passage:
 
     `start` and `end` are character offsets into the extracted text of the page (or into the snippet). `scores` holds
     one number per ranking step that saw the passage (``bm25``, ``dense``, ``fusion``, ``cross_encoder``); higher is
-    better.
+    better. `heading` stood in front of the text in each of these steps, and is not shown to the answering model.
     """
 
     text: str
@@ -95,6 +97,7 @@ class Passage:
     start: int
     end: int
     scores: Mapping[str, float] = field(default_factory=dict)
+    heading: str = ""
 
     @property
     def score(self) -> float | None:

@@ -9,7 +9,7 @@ from agents.batch_run import BatchRun
 from agents.contracts import GRAPH, INVALID_QUESTION, WEB, Answer, Decision, Fact, GateFiring, Route, Trace
 from agents.deadline import BatchClock
 from agents.encoders import load_cross_encoder, load_dense_encoder
-from agents.evidence import SourceOrder, facts_text, graph_only, source_order
+from agents.evidence import SourceOrder, facts_text, graph_only, joined, source_order
 from agents.gates import class_gate, score_gate
 from agents.kg import KnowledgeGraph, Lookup, NoKnowledgeGraph, open_knowledge_graph
 from agents.llm import LanguageModel, load_language_model
@@ -19,6 +19,7 @@ from agents.queries import parse_batch
 from agents.questions import QuestionRouter, Unrouted, open_router
 from agents.scrutiny import Scrutiny
 from agents.settings import KnowledgeGraphSettings, Settings, require_weights
+from agents.text import clean
 from agents.web import WebEvidence, WebPath
 
 NO_EVIDENCE = WebEvidence(context="", passages=(), pages_read=0, events=(), top_probability=None)
@@ -49,12 +50,7 @@ class CragAgent:
         self._public_data = public_data or NoPublicData()
         self._graph_settings = settings.knowledge_graph or KnowledgeGraphSettings()
         self._web_answerer = Answerer(settings.answering, self._model)
-        self._graph_answerer = Answerer(
-            settings.answering.model_copy(
-                update={"prompt": self._graph_settings.answer_prompt, "adapter": self._graph_settings.answer_adapter}
-            ),
-            self._model,
-        )
+        self._graph_answerer = Answerer(settings.graph_answering, self._model)
         self._scrutiny = Scrutiny(settings.answering, self._model)
         self._health = ModelHealth(self._model)
 
@@ -225,8 +221,7 @@ class CragAgent:
         """Where the graph's values are the answer, or rules could compute it from them, no model is asked."""
 
         def answer_of(position: int) -> Answer:
-            value = (lookups[position].direct_answer or "").encode("utf-8", "replace").decode()
-            text = trim_to_tokens(" ".join(value.split()))
+            text = trim_to_tokens(" ".join(clean(lookups[position].direct_answer).split()))
             answer = Answer(text, Decision.ANSWERED, GRAPH, lookups[position].direct_reason)
             return self._scrutiny.examine_value(run, position, answer)
 
@@ -280,7 +275,7 @@ class CragAgent:
             trace.pages_read = found.pages_read
             trace.passages.extend(found.passages)
             trace.events.extend(found.events)
-            trace.context = text + found.context
+            trace.context = joined(text, found.context, self._order(run, lookups, position))
             if found is NO_EVIDENCE and not text:
                 faults = [event for event in trace.events if event.startswith("web failed")]
                 self._web_is_not_enough(run, lookups, position, faults[-1] if faults else "the web path gave nothing")
@@ -310,7 +305,7 @@ class CragAgent:
         self, run: BatchRun, lookups: Mapping[int, Lookup], position: int, found: WebEvidence
     ) -> tuple[str, WebEvidence]:
         """The facts that join the pages, and what of the pages fits beside them."""
-        together = self._order(run, lookups, position) is SourceOrder.TOGETHER
+        together = self._order(run, lookups, position).joint
         lookup = lookups[position]
         facts = [fact for fact in run.traces[position].facts if together or fact not in lookup.facts]
         if together and lookup.direct_answer is not None:

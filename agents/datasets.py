@@ -13,10 +13,13 @@ import json
 import os
 import re
 import tarfile
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, Self, cast
+
+from agents.text import clean, encodable
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -43,38 +46,105 @@ class Record(NamedTuple):
     data: dict[str, Any]
 
 
-def read_rows(path: str | Path, limit: int | None = None) -> Iterator[dict[str, Any]]:
+class Split:
+    """Lets the rows of one split of CRAG through and counts the others.
+
+    The public files hold both splits: 0 is there to learn from, 1 is the public test set. A row says in its field
+    `split` of which it is; where that is null, it was made up and belongs to none.
+
+    Args:
+        wanted: The split; None: rows of any, without a look at the field.
+    """
+
+    FIELD = "split"
+    ANY = "any"
+
+    def __init__(self, wanted: int | None = 0) -> None:
+        self.wanted = wanted
+        self.left_out: Counter[int] = Counter()
+        """Rows of other splits, by split."""
+
+    def __str__(self) -> str:
+        return self.ANY if self.wanted is None else str(self.wanted)
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """``0``, ``1`` or ``any``.
+
+        Raises:
+            ValueError: it is something else.
+        """
+        if text == cls.ANY:
+            return cls(None)
+        if not text.isdecimal():
+            raise ValueError(f"a split is a number such as 0, or {cls.ANY}; found {text!r}")
+        return cls(int(text))
+
+    def holds(self, record: Record) -> bool:
+        """Whether the row may be read; one that may not is counted.
+
+        Raises:
+            DatasetError: the row does not say of which split it is.
+        """
+        if self.wanted is None:
+            return True
+        found = record.data.get(self.FIELD, "")
+        if found is None or (isinstance(found, int) and found == self.wanted):
+            return True
+        if not isinstance(found, int):
+            what = "missing" if found == "" else f"expected a whole number, found {_shown(found)}"
+            raise DatasetError(
+                f'{record.place}, field "{self.FIELD}": {what}; only rows of split {self.wanted} are read '
+                f"(--split {self.ANY} reads all, without a look at the field)"
+            )
+        self.left_out[found] += 1
+        return False
+
+    @property
+    def told(self) -> str:
+        """How many rows were left out, in a line; empty where none were."""
+        parts = [f"{count:,} of split {split}" for split, count in sorted(self.left_out.items())]
+        return f"left out, for only split {self} is read: {', '.join(parts)}" if parts else ""
+
+    def to_card(self) -> dict[str, Any]:
+        """The same for a run card."""
+        return {"split": str(self), "rows_of_other_splits": {str(key): self.left_out[key] for key in self.left_out}}
+
+
+def read_rows(path: str | Path, limit: int | None = None, split: Split | None = None) -> Iterator[dict[str, Any]]:
     """The questions of a file, each checked and in one shape whatever the release it comes from.
 
-    A row has `interaction_id` and `query`; the other official fields are checked where they are present. The
-    alternative answers, found as ``alt_ans`` or ``alternative_answers``, as a list or as its JSON text ``"[]"``, become
-    ``alt_ans: list[str]``. Every search result has the five fields of `PAGE_FIELDS`, null becoming "". A
-    ``page_result_file`` in a search result is a path relative to the folder of the question file and may not leave it;
-    the text of that file becomes ``page_result``.
+    A row has `interaction_id` and `query`; the other official fields are checked where they are present. Texts are
+    cleaned (`agents.text`). The alternative answers, found as ``alt_ans`` or ``alternative_answers``, as a list or as
+    its JSON text ``"[]"``, become ``alt_ans: list[str]``. Every search result has the five fields of `PAGE_FIELDS`,
+    null becoming "". A ``page_result_file`` in a search result is a path relative to the folder of the question file
+    and may not leave it; the text of that file becomes ``page_result``.
 
     Args:
         path: The file, the first part of a cut file, or the name that its parts have in common.
         limit: At most this many rows.
+        split: Leaves rows of other splits out.
 
     Raises:
-        DatasetError: No such file (at once); or, while reading, something in the file that is not such a row.
+        DatasetError: No such file (at once); or, while reading, something in the file that is not such a row, or no row
+            of the split.
     """
     source = Path(path)
-    records = read_records(source, limit)
+    records = read_records(source, limit, split)
     return (_normalised(record, source.parent) for record in records)
 
 
-def read_records(path: str | Path, limit: int | None = None) -> Iterator[Record]:
+def read_records(path: str | Path, limit: int | None = None, split: Split | None = None) -> Iterator[Record]:
     """The JSON objects of a file with their places, in any of the forms of `read_rows`, their fields unchecked.
 
     Raises:
-        DatasetError: No such file (at once); or, while reading, a line that is not a JSON object.
+        DatasetError: No such file (at once); or, while reading, a line that is not a JSON object, or no row of `split`.
     """
     source = Path(path)
     if limit is not None and limit < 0:
         raise ValueError(f"limit must not be negative, found {limit}")
     stem, parts = _find_parts(source)
-    return _limited_records(source, stem, parts, limit)
+    return _limited_records(source, stem, parts, limit, split or Split(None))
 
 
 def count_rows(path: str | Path, limit: int | None = None) -> int:
@@ -209,17 +279,22 @@ def _list_length(text: bytes) -> int:
         return 1
 
 
-def _limited_records(source: Path, stem: str, parts: list[Path], limit: int | None) -> Iterator[Record]:
+def _limited_records(source: Path, stem: str, parts: list[Path], limit: int | None, split: Split) -> Iterator[Record]:
     if limit == 0:
         return
-    number = 0
+    number = others = 0
     with _reading(source, parts) as (stream, stack):
         for name, member in _members(source, stem, stream, stack):
             for record in _records_of_lines(name, member):
+                if not split.holds(record):
+                    others += 1
+                    continue
                 yield record
                 number += 1
                 if number == limit:
                     return
+    if others and not number:
+        raise DatasetError(f"{source}: none of its {others:,} rows is of split {split} (--split {Split.ANY} reads all)")
 
 
 @contextmanager
@@ -292,6 +367,8 @@ def _normalised(record: Record, folder: Path) -> dict[str, Any]:
             row.pop(name, None)
         elif not isinstance(value, str):
             raise DatasetError(f'{place}, field "{name}": expected text, found {_shown(value)}')
+        else:
+            row[name] = clean(value)
     row["alt_ans"] = alternative_answers(record)
     row.pop("alternative_answers", None)
     if "search_results" in row:
@@ -318,7 +395,7 @@ def alternative_answers(record: Record) -> list[str]:
         value = []
     if not isinstance(value, list) or not all(isinstance(answer, str | int | float) for answer in value):
         raise DatasetError(f'{record.place}, field "{name}": expected a list of texts, found {_shown(found)}')
-    return [str(answer) for answer in value]
+    return [clean(str(answer)) for answer in value]
 
 
 def _search_results(place: str, value: object, folder: Path) -> list[dict[str, Any]]:
@@ -337,7 +414,7 @@ def _search_results(place: str, value: object, folder: Path) -> list[dict[str, A
             text = result.get(name)
             if text is not None and not isinstance(text, str):
                 raise DatasetError(f'{field}[{index}].{name}": expected text, found {_shown(text)}')
-            result[name] = text or ""
+            result[name] = encodable(text or "") if name == "page_result" else clean(text)
         results.append(result)
     return results
 

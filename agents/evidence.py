@@ -18,9 +18,18 @@ class SourceOrder(enum.StrEnum):
     GRAPH_FIRST = "graph_first"
     """The graph; where it does not know, the web."""
     TOGETHER = "together"
-    """One answer from both."""
+    """One answer from both; where it is none, a value of the graph that answers by itself."""
+    GRAPH_LEADS = "graph_leads"
+    """One answer from both and nothing else; the graph's facts stand first."""
+    WEB_LEADS = "web_leads"
+    """The same; the pages stand first."""
     WEB_FIRST = "web_first"
     """The web; where it does not know, the graph."""
+
+    @property
+    def joint(self) -> bool:
+        """Whether one answer is made from both sources."""
+        return self in {SourceOrder.TOGETHER, SourceOrder.GRAPH_LEADS, SourceOrder.WEB_LEADS}
 
 
 _BY_DYNAMISM = {
@@ -29,14 +38,18 @@ _BY_DYNAMISM = {
     "fast-changing": SourceOrder.TOGETHER,
     "real-time": SourceOrder.WEB_FIRST,
 }
+_LEADING = {"fast-changing": SourceOrder.WEB_LEADS, "real-time": SourceOrder.WEB_LEADS}
 
 
 def source_order(settings: KnowledgeGraphSettings, route: Route | None, lookup: Lookup) -> SourceOrder:
     """The order of a question by the preset's policy; an unknown dynamism counts as static."""
     if graph_only(settings, route, lookup):
         return SourceOrder.GRAPH_FIRST
+    dynamism = label(route, "static_or_dynamic") or ""
     if settings.source_policy == "by_dynamism":
-        return _BY_DYNAMISM.get(label(route, "static_or_dynamic") or "", SourceOrder.GRAPH_FIRST)
+        return _BY_DYNAMISM.get(dynamism, SourceOrder.GRAPH_FIRST)
+    if settings.source_policy == "synthesis":
+        return _LEADING.get(dynamism, SourceOrder.GRAPH_LEADS)
     return SourceOrder(settings.source_policy)
 
 
@@ -47,6 +60,11 @@ def graph_only(settings: KnowledgeGraphSettings, route: Route | None, lookup: Lo
     """
     asked = bool(lookup.statuses) and not lookup.down
     return asked and (label(route, "domain") or lookup.domain) in settings.graph_only_domains
+
+
+def joined(facts: str, pages: str, order: SourceOrder) -> str:
+    """Both as one context, what leads first; each of them may be empty."""
+    return f"{pages}\n{facts}".strip("\n") if order is SourceOrder.WEB_LEADS else facts + pages
 
 
 def facts_text(facts: Sequence[Fact], model: LanguageModel, max_tokens: int) -> str:

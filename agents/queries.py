@@ -1,10 +1,11 @@
 """The evaluator's batch -> `Query` objects. A malformed row costs one answer, a malformed batch is an error."""
 
-import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from agents.contracts import Page, Query
+from agents.limits import LIMITS, cut_note
+from agents.text import clean, encodable
 
 BATCH_KEYS = ("interaction_id", "query", "search_results", "query_time")
 """Exactly what the evaluator hands over; domain, question type and dynamism are withheld at run time."""
@@ -16,7 +17,6 @@ _PAGE_FIELDS = {
     "html": "page_result",
     "last_modified": "page_last_modified",
 }
-_LONE_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 class BatchFormatError(ValueError):
@@ -44,21 +44,34 @@ def parse_batch(batch: Mapping[str, Sequence[object]]) -> list[Query]:
 
 
 def parse_row(interaction_id: object, query: object, search_results: object, query_time: object) -> Query:
-    """Read one row. What is wrong with the question itself becomes `Query.fault`; a broken search result is skipped."""
+    """Read one row, cleaned and within `agents.limits.LIMITS`.
+
+    What is wrong with the question itself becomes `Query.fault`; a broken search result is skipped. What was cut off
+    is told in `Query.notes`.
+    """
+    notes: list[str] = []
     fault = None
-    if not isinstance(query, str) or not query.strip():
-        fault = f"the query is not a text with words in it, but {query!r}"
+    text = " ".join(_field("query", query, notes, references=True).split())
+    if not text:
+        found = "an empty one" if isinstance(query, str) else type(query).__name__
+        fault = f"the query is not a text with words in it, but {found}"
     if not isinstance(search_results, Sequence) or isinstance(search_results, str):
         fault = fault or f"search_results is not a list, but {type(search_results).__name__}"
         search_results = ()
-    time_text = clean_text(query_time)
+    most = LIMITS["search_results"].most
+    if len(search_results) > most:
+        notes.append(cut_note("search_results", len(search_results)))
+    time_text = _field("query_time", query_time, notes)
     return Query(
-        interaction_id=clean_text(interaction_id),
-        text=" ".join(clean_text(query).split()),
+        interaction_id=_field("interaction_id", interaction_id, notes),
+        text=text,
         query_time=time_text,
         asked_at=parse_query_time(time_text),
-        pages=tuple(_page(item, rank) for rank, item in enumerate(search_results) if isinstance(item, Mapping)),
+        pages=tuple(
+            _page(item, rank, notes) for rank, item in enumerate(search_results[:most]) if isinstance(item, Mapping)
+        ),
         fault=fault,
+        notes=tuple(notes),
     )
 
 
@@ -70,10 +83,16 @@ def parse_query_time(text: str) -> datetime | None:
         return None
 
 
-def clean_text(value: object) -> str:
-    """The value as text that any library can encode: "" for anything but a string, lone surrogates replaced."""
-    return _LONE_SURROGATES.sub("\ufffd", value) if isinstance(value, str) else ""
+def _page(item: Mapping[str, object], rank: int, notes: list[str]) -> Page:
+    place = f"search result {rank}: "
+    return Page(rank=rank, **{field: _field(key, item.get(key), notes, place) for field, key in _PAGE_FIELDS.items()})
 
 
-def _page(item: Mapping[str, object], rank: int) -> Page:
-    return Page(rank=rank, **{field: clean_text(item.get(key)) for field, key in _PAGE_FIELDS.items()})
+def _field(name: str, value: object, notes: list[str], place: str = "", *, references: bool = False) -> str:
+    """The field's text within its limit. HTML is cleaned where it is parsed; see `agents.text`."""
+    if not isinstance(value, str):
+        return ""
+    most = LIMITS[name].most
+    if len(value) > most:
+        notes.append(cut_note(name, len(value), place))
+    return encodable(value[:most]) if name == "page_result" else clean(value, references=references, most=most)

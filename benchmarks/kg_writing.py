@@ -29,18 +29,18 @@ import random
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from tqdm import tqdm
 
+from agents.answering import shown
 from agents.datasets import DatasetError, read_records, write_rows
 from agents.deadline import Deadline
 from agents.encoders import load_dense_encoder
-from agents.kg.language import Program, Sort, parse, render
-from agents.kg.language.program import Average
+from agents.kg.language import Program, parse, render
 from agents.kg.schema import Domain
 from agents.kg.writing.bank import load_bank
 from agents.kg.writing.cli import (
@@ -56,6 +56,7 @@ from agents.kg.writing.writer import Question, Written
 from benchmarks.held_out import check_held_out, fold_argument, read_pairs, tested_in, unseen
 from benchmarks.kg_execution import QUESTIONS, graph_server, labelled_questions, run_rows, values_agree
 from training.calibrate.expected_score import difference
+from training.choose_examples import shape
 from training.folds import Fold
 from training.pictures import wilson_interval
 
@@ -200,7 +201,7 @@ def _saved(row: Row, each: Written, judged: Judged) -> Row:
         "written_domain": each.domain,
         "output": each.generation.text,
         "faults": [str(fault.message) for fault in each.faults],
-        "prompt": each.request.prompt,
+        "prompt": shown(each.request),
     }
 
 
@@ -303,20 +304,6 @@ def _measure_nearest(rows: Sequence[Mapping[str, Any]], options: argparse.Namesp
     if options.domains.is_file():
         _print_domains(index, [record.data for record in read_records(options.domains)])
     return 0
-
-
-def shape(program: Program) -> tuple[frozenset[str], frozenset[str]]:
-    """Which tables a program calls and which keys it gives, default ones apart, without names, order and repetition."""
-    tables = (getattr(each, "table", None) for each in program.statements)
-    keys = ("len" if each.count else each.select for each in _selecting(program))
-    return frozenset(table for table in tables if table), frozenset(key for key in keys if key) - {"summary", "value"}
-
-
-def _selecting(program: Program) -> Iterable[Any]:
-    for place, each in enumerate(program.statements):
-        following = program.statements[place + 1 : place + 2]
-        if not isinstance(each, Average) and not (following and isinstance(following[0], Sort)):
-            yield each
 
 
 def _print_domains(index: ExampleIndex, rows: Sequence[Mapping[str, Any]]) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from agents.datasets import DatasetError, dataset_files
+from agents.datasets import DatasetError, Split, dataset_files
 from agents.settings import OVERRIDES_VARIABLE, PRESET_VARIABLE, SettingsError, available_presets, load_settings
 from evaluation.agent_host import DEFAULT_AGENT, AgentSpec, AgentStartError
 from evaluation.batches import WHOLE, Shard
@@ -72,6 +72,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _say(f"error: {error}")
         return EXIT_UNUSABLE
     sys.stdout.write(f"\n{table(results)}\n\n{footer(results, folder)}\n")
+    if options.split.told:
+        sys.stdout.write(f"{options.split.told}\n")
     if not options.no_report:
         _report(folder)
     return _warn_of_lost_submission(results, allow_timeouts=options.allow_timeouts)
@@ -85,6 +87,7 @@ def _evaluate(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     run_options = RunOptions(
         dataset=options.dataset,
         limit=options.limit,
+        split=options.split,
         agent=AgentSpec(options.agent, _environment(options)),
         batch_size=options.batch_size,
         seconds_per_query=options.seconds_per_query,
@@ -118,6 +121,7 @@ def _signature(options: argparse.Namespace, judge: Judge, trim: Trim) -> dict[st
         "batch_size": options.batch_size,
         "kg": _graph_signature(options),
         "shard": str(options.shard) if options.shard else None,
+        **({} if options.split.wanted is None else {"split": str(options.split)}),
         "package": package_version(),
         **versions(),
     }
@@ -245,6 +249,13 @@ def _add_what(what: argparse._ArgumentGroup) -> None:
     )
     what.add_argument("--limit", metavar="N", type=_whole(1), help="only the first N questions")
     what.add_argument(
+        "--split",
+        metavar="N|any",
+        type=_split,
+        default=Split.ANY,
+        help="only questions of this split of CRAG: 0 to learn from, 1 is the public test set (default: %(default)s)",
+    )
+    what.add_argument(
         "--shard",
         metavar="I/N",
         type=_shard,
@@ -328,6 +339,13 @@ def _whole(least: int, most: int | None = None) -> Any:  # noqa: ANN401 - argpar
 def _shard(text: str) -> Shard:
     try:
         return Shard.parse(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _split(text: str) -> Split:
+    try:
+        return Split.parse(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
 

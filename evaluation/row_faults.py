@@ -20,6 +20,7 @@ _OPTIONAL: Mapping[str, tuple[type, ...]] = {
     "reason": (str, type(None)),
     "alt_ans": (list,),
     "gates": (list,),
+    "split": (int, type(None)),
     **{name: (str, type(None)) for name in SLICE_FIELDS},
 }
 """Absent from rows of older versions, or of questions without that label."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from agents.datasets import DatasetError, count_rows, dataset_files, read_rows
+from agents.datasets import DatasetError, Split, count_rows, dataset_files, read_rows
 from evaluation.agent_host import AgentSpec
 from evaluation.batches import WHOLE, Question, Shard, evaluator_batch, in_batches
 from evaluation.gates import Firing, judged_firings
@@ -39,6 +39,7 @@ class RunOptions:
 
     dataset: Path
     limit: int | None = None
+    split: Split = field(default_factory=lambda: Split(None))
     agent: AgentSpec = field(default_factory=AgentSpec)
     batch_size: int | None = None
     seconds_per_query: float = SECONDS_PER_QUERY
@@ -111,7 +112,7 @@ class Evaluation:
         mine = None if total is None else self._options.shard.questions(total, size)
         read = 0
         with Progress(mine, list(self._store.records.values()), shown=self._show_progress) as progress:
-            for batch in in_batches(read_rows(self._options.dataset, self._options.limit), size):
+            for batch in in_batches(read_rows(self._options.dataset, self._options.limit, self._options.split), size):
                 read += len(batch)
                 self._refuse_rest(batch, size)
                 pending = [question for question in batch if self._is_pending(question)]
@@ -128,7 +129,7 @@ class Evaluation:
 
     def _count_rows(self) -> int | None:
         size = sum(part.stat().st_size for part in dataset_files(self._options.dataset))
-        if size > COUNTED_SIZE:
+        if size > COUNTED_SIZE or self._options.split.wanted is not None:
             return self._options.limit
         count = count_rows(self._options.dataset, self._options.limit)
         if not count and self._options.limit != 0:
@@ -276,6 +277,7 @@ def _record(
         "reason": judgement.reason,
         "gates": list(firings),
         **question.labels,
+        **({Split.FIELD: split} if isinstance(split := question.row.get(Split.FIELD), int) else {}),
         "seconds": round(outcome.seconds / batch_size, 3),
         "batch_seconds": round(outcome.seconds, 3),
         "batch_size": batch_size,

@@ -23,7 +23,7 @@ VERSIONED_PACKAGES = ("torch", "transformers", "peft", "vllm")
 _HEAD = 64 << 20
 _ROOT = Path(__file__).parent.parent
 _PROMPT_SOURCES = {
-    "calls": ("agents/kg/writing/prompt.py", "agents/kg/writing/examples/*"),
+    "calls": ("agents/kg/writing/prompt.py", "agents/kg/writing/examples/*", "agents/kg/writing/fixed/*.toml"),
     "entities": ("agents/public_data/prompts.py",),
     "route": ("agents/questions/prompt_router.py",),
 }

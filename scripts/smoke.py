@@ -1,7 +1,12 @@
 """Rehearse the image without Docker: `make smoke`.
 
-What the Dockerfile copies, honouring .dockerignore, is copied into an empty folder; there the image's own command and a
-small evaluation run with the image's variables and no others. A file that the image would not have is missed here, too.
+What the Dockerfile copies of the files that git has, honouring .dockerignore, is copied into an empty folder; there the
+image's own command and a small evaluation run with the image's variables and no others, without home, caches and
+network. A file that the image would not have, or that git would not push, is missed here, too.
+
+The preset's weights are no part of the image: they are linked into `models/weights` of the copy, where the evaluator's
+mounted checkout has them. They come from --weights DIR (a folder per model; adapters and classifiers below it by their
+paths in the repository), else from the checkout, else from the cache of models; what git would not push is named.
 What is not rehearsed: the base image, apt.txt, the GPU, and requirements.txt, in whose place the environment of
 requirements-cpu.txt stands: the one that runs this, or a new one with --fresh-environment.
 
@@ -13,18 +18,17 @@ the environment of requirements-vllm-cpu.txt for it.
 import argparse
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
-from agents.settings import SettingsError, load_settings
+from agents.settings import SettingsError, load_settings, needed_weights
 from evaluation.preflight.dockerfile import (
     Dockerfile,
     DockerfileError,
@@ -33,6 +37,10 @@ from evaluation.preflight.dockerfile import (
     copied,
     parse_dockerfile,
 )
+from evaluation.preflight.findings import some
+from evaluation.preflight.subject import GitError, Subject
+from evaluation.preflight.world import WEIGHTS, guarded, mount, refused
+from models.manifest import cache_folder
 from models.stand_in import StandInError, make_stand_ins
 from scripts.rehearsal import VLLM_ENVIRONMENT, examine, processor_changes
 
@@ -44,8 +52,10 @@ VLLM_REQUIREMENTS = "requirements-vllm-cpu.txt"
 VLLM_FOLDER = ".venv-vllm"
 LIMIT_SECONDS = 1800.0
 """For one command; far more than four questions take with the cpu preset."""
-PASSED_ON = ("TMPDIR", "OMP_NUM_THREADS", "CRAG_MODELS_DIR", "PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "TORCH_INDEX")
-"""Of this process's environment: where things lie on this machine, nothing that says what to do."""
+PASSED_ON = ("TMPDIR", "OMP_NUM_THREADS")
+"""Of this process's environment: neither where things lie for this user, nor what to do."""
+GUARD_LOG = "guard.log"
+"""In the rehearsal's root: what its processes asked of the network."""
 _MISSING = re.compile(r"No module named '([\w.]+)'|No such file or directory: '([^']+)'|(\S+/\S+\.\w+) is missing")
 _GONE = ("files ", "report ")
 """Lines of the evaluator that name files in the rehearsal's folder, which is deleted."""
@@ -64,14 +74,15 @@ class Staged(NamedTuple):
     ignored: list[Ignored]
 
 
-def stage(repository: Path, image: Dockerfile, root: Path) -> Staged:
-    """Copy into `root` what the image's COPY lines name.
+def stage(repository: Path, image: Dockerfile, root: Path, tracked: Collection[str] | None = None) -> Staged:
+    """Copy into `root` what the image's COPY lines name; with `tracked` nothing else than these files of git.
 
     Raises:
         SmokeError: a COPY line names something that the build does not see.
         DockerfileError: a line of the Dockerfile or of .dockerignore is none.
     """
-    seen, ignored = build_context(repository)
+    built, ignored = build_context(repository)
+    seen = [path for path in built if tracked is None or path in tracked]
     rules_of = {item.path: item.rule for item in ignored}
     for copy in image.copies:
         target = root / copy.target.lstrip("/")
@@ -81,7 +92,8 @@ def stage(repository: Path, image: Dockerfile, root: Path) -> Staged:
             files = copied(source, seen)
             if not files:
                 rules = {f"line {rules_of[path].line}: {rules_of[path].text}" for path in copied(source, rules_of)}
-                why = f".dockerignore keeps it out ({', '.join(sorted(rules))})" if rules else "it is not there"
+                gone = "git does not have it" if copied(source, built) else "it is not there"
+                why = f".dockerignore keeps it out ({', '.join(sorted(rules))})" if rules else gone
                 raise SmokeError(f"Dockerfile:{copy.line}: COPY {source} copies nothing: {why}")
             for path, inside in files.items():
                 _copy(repository / path, target / inside)
@@ -96,7 +108,10 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def container_environment(image: Dockerfile, root: Path, prefix: Path) -> dict[str, str]:
-    """The variables that a process in the image sees, the image's virtual environment being `prefix` here."""
+    """The variables that a process in the image sees, the image's virtual environment being `prefix` here.
+
+    Home and caches are empty, and Python has no network but this machine's own.
+    """
     base = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
     environment = base | image.environment(base)
     inside = environment.get("VIRTUAL_ENV", "")
@@ -105,9 +120,8 @@ def container_environment(image: Dockerfile, root: Path, prefix: Path) -> dict[s
     passed = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
     home = root / "tmp" / "home"
     home.mkdir(parents=True, exist_ok=True)
-    if "CRAG_MODELS_DIR" not in passed:  # docker_run.sh mounts the cache of models in the same way
-        passed["CRAG_MODELS_DIR"] = str(Path.home() / ".cache" / "crag-models")
-    return environment | passed | {"HOME": str(home), "USER": "aicrowd"}
+    watched = guarded(root / GUARD_LOG, hidden=REPOSITORY)
+    return environment | passed | watched | {"HOME": str(home), "USER": "aicrowd", "PYTHONNOUSERSITE": "1"}
 
 
 def fresh_environment(repository: Path, prefix: Path, torch_index: str) -> None:
@@ -198,22 +212,83 @@ def explanation(said: str, staged: Staged) -> str:
     return ""
 
 
+def lend_weights(
+    staged: Staged, repository: Path, preset: str, tracked: Collection[str] | None, given: Path | None
+) -> None:
+    """Link the preset's weights into the image's tree, and say which of them git would not push.
+
+    Raises:
+        SmokeError: some are nowhere; the message names the command that gets or makes them.
+    """
+    settings = load_settings(preset, [])
+    needed = needed_weights(settings, repository=repository)
+    lent = mount(needed, repository, tracked, staged.folder, cache=cache_folder(), first=given)
+    if lent.missing:
+        remedies = [
+            folder.remedy for folder in needed.folders if any(map(str(folder.places[0]).endswith, lent.missing))
+        ]
+        if any(path.startswith(WEIGHTS) for path in lent.missing):
+            remedies.insert(0, f"Get them with: python -m models.fetch {preset}")
+        raise SmokeError(f"the preset {preset} lacks {', '.join(lent.missing)}. {'. '.join(remedies)}")
+    if lent.not_in_git:
+        _say(
+            f"note: lent from this machine, not yet in git: {', '.join(lent.not_in_git)}. Before a push: "
+            f"python -m models.fetch {preset} --to models/weights, and commit with Git LFS"
+        )
+
+
+def asked_no_network(root: Path) -> None:
+    """Raise `SmokeError` where a process of the rehearsal asked the network, even if it lived without an answer."""
+    noted = refused(root / GUARD_LOG)
+    if noted is None:
+        raise SmokeError("the network could not be taken away: no process of Python came up with its guard")
+    if noted.network:
+        hosts = ", ".join(sorted(set(noted.network)))
+        raise SmokeError(f"the network was asked, which the evaluator does not have: {hosts}")
+
+
 def evaluation_command(preset: str, *options: str) -> list[str]:
     """A small evaluation with the image's own Python."""
     fixed = ["--preset", preset, "--dataset", "data/sample/questions.jsonl", "--limit", str(QUESTIONS)]
     return ["python", "local_evaluation.py", *fixed, "--output", OUTPUT, "--overwrite", "--quiet", *options]
 
 
-def smoke(repository: Path, preset: str, *, fresh: bool, stand_ins: bool = False, torch_index: str = "") -> None:
+def pushed_files(repository: Path) -> set[str] | None:
+    """The files that git has of the tree, saying which would not be pushed as they are; None where git cannot tell."""
+    subject = Subject(repository)
+    if subject.tracked is None:
+        _say(f"note: all files of the tree are taken: {subject.no_git}")
+        return None
+    lines = subject.git("status", "--porcelain").splitlines()
+    unknown = [line[3:] for line in lines if line.startswith("??")]
+    changed = [line[3:] for line in lines if not line.startswith("??")]
+    if changed:
+        _say(f"note: rehearsed as they lie here, but not committed: {some(changed)}")
+    if unknown:
+        _say(f"note: left out, because git does not know them: {some(unknown)}")
+    return set(subject.tracked)
+
+
+def smoke(
+    repository: Path,
+    preset: str,
+    *,
+    fresh: bool,
+    weights: Path | None = None,
+    stand_ins: bool = False,
+    torch_index: str = "",
+) -> None:
     """The whole rehearsal; raises `SmokeError` where the image would not work."""
     image = parse_dockerfile((repository / "Dockerfile").read_text(encoding="utf-8"))
     with tempfile.TemporaryDirectory(prefix="smoke-") as name:
         root = Path(name)
-        staged = stage(repository, image, root)
+        tracked = pushed_files(repository)
+        staged = stage(repository, image, root, tracked)
         count = sum(path.is_file() for path in root.rglob("*"))
         _say(f"the image's files, without Docker: {count} in {staged.folder}")
         prefix = vllm_environment(repository) if stand_ins and _runs_vllm(preset) else Path(sys.prefix)
-        stands = CPU_REQUIREMENTS if prefix == Path(sys.prefix) else VLLM_REQUIREMENTS
+        has_vllm = prefix != Path(sys.prefix) or find_spec("vllm") is not None
+        stands = VLLM_REQUIREMENTS if has_vllm else CPU_REQUIREMENTS
         _say(f"{stands} stands for requirements.txt; the base image and apt.txt are not rehearsed")
         if fresh:
             prefix = root / "environment"
@@ -223,13 +298,12 @@ def smoke(repository: Path, preset: str, *, fresh: bool, stand_ins: bool = False
         environment = container_environment(image, root, prefix)
         run_inside(staged, image.command, environment)
         if stand_ins:
-            rehearse(staged, preset, environment)
+            rehearse(staged, repository, preset, tracked, environment)
         else:
-            _say(_worth_saying(run_inside(staged, evaluation_command(preset), environment)))
-
-
-def _worth_saying(shown: str) -> str:
-    return "\n".join(line for line in shown.splitlines() if not line.startswith(_GONE))
+            lend_weights(staged, repository, preset, tracked, weights)
+            shown = run_inside(staged, evaluation_command(preset), environment)
+            _say("\n".join(line for line in shown.splitlines() if not line.startswith(_GONE)))
+        asked_no_network(root)
 
 
 def _runs_vllm(preset: str) -> bool:
@@ -252,29 +326,27 @@ def vllm_environment(repository: Path) -> Path:
     return prefix
 
 
-def rehearse(staged: Staged, preset: str, environment: Mapping[str, str]) -> None:
+def rehearse(
+    staged: Staged, repository: Path, preset: str, tracked: Collection[str] | None, environment: Mapping[str, str]
+) -> None:
     """Put stand-ins into the image's tree and let the preset's own engine answer as task 1 and as task 2.
 
     Raises:
         SmokeError: a stand-in cannot be made, or a stage failed.
     """
     settings = load_settings(preset, [])
+    folder = staged.root / "stand-ins"
     try:
-        made = make_stand_ins(settings, staged.root / "stand-ins", repository=staged.folder)
+        made = make_stand_ins(settings, folder, repository=repository)
     except StandInError as error:
         raise SmokeError(str(error)) from error
     for one in made:
         _say(f"{'stand-in' if one.is_stand_in else 'real'}: {one.name}: {one.what}")
-        at_a_path = (staged.root / "stand-ins" / one.name).is_relative_to(staged.root / "stand-ins" / "models")
-        target = staged.folder / (one.name if at_a_path else f"models/weights/{one.name}")
-        shutil.rmtree(target, ignore_errors=True)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.move(one.folder, target)
+    lend_weights(staged, repository, preset, tracked, folder)
     changes = processor_changes(settings)
     for change in changes:
         _say(f"changed for a processor: {change}")
-    # No cache of models but the tree's own.
-    environment = {**environment, **VLLM_ENVIRONMENT, "CRAG_MODELS_DIR": str(staged.root / "no-models")}
+    environment = {**environment, **VLLM_ENVIRONMENT}
     options = [word for change in changes for word in ("--set", change)]
     for task, graph in (("task 1", []), ("task 2, shipped graph", ["--mock-kg"])):
         run_inside(staged, evaluation_command(preset, *graph, *options), environment)
@@ -296,6 +368,9 @@ def main(arguments: Sequence[str] | None = None, repository: Path = REPOSITORY) 
         "--fresh-environment", action="store_true", help="install requirements-cpu.txt into a new environment (minutes)"
     )
     parser.add_argument(
+        "--weights", type=Path, metavar="DIR", help="folder of models that come before the checkout's and the cache's"
+    )
+    parser.add_argument(
         "--stand-ins", action="store_true", help="with small random models; tasks 1 and 2; wiring alone, no quality"
     )
     options = parser.parse_args(arguments)
@@ -305,10 +380,11 @@ def main(arguments: Sequence[str] | None = None, repository: Path = REPOSITORY) 
             repository,
             options.preset,
             fresh=options.fresh_environment,
+            weights=options.weights,
             stand_ins=options.stand_ins,
             torch_index=os.environ.get("TORCH_INDEX", ""),
         )
-    except (SmokeError, SettingsError, DockerfileError) as error:
+    except (SmokeError, SettingsError, GitError, DockerfileError) as error:
         _say(f"smoke: FAILED: {error}")
         return 1
     _say(

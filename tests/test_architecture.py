@@ -9,11 +9,10 @@ import pytest
 REPOSITORY = Path(__file__).parents[1]
 OWN = ("agents", "models", "evaluation", "training", "mock_api", "benchmarks", "scripts")
 
-FLOOR = {f"agents.{name}" for name in ("contracts", "settings", "deadline", "queries", "datasets")} | {
-    "models.manifest",
-    "models.shapes",
-}
-"""The ground floor: values, settings, clock and readers. It knows nobody but itself."""
+FLOOR = {
+    f"agents.{name}" for name in ("contracts", "settings", "deadline", "limits", "queries", "datasets", "text")
+} | {"models.manifest", "models.shapes"}
+"""The ground floor: values, settings, clock, readers, and the cleaning of texts. It knows nobody but itself."""
 
 DOORS = ("llm", "encoders", "questions", "web", "public_data", "answering", "kg", "reasoning")
 

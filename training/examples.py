@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from agents.datasets import DatasetError, Record, read_records, write_rows
+from agents.datasets import DatasetError, Record, Split, read_records, write_rows
 from agents.llm import GenerationRequest, Message
 
 
@@ -21,7 +21,7 @@ class TrainingExample:
     `groups` are what the example is about, most important first (see `training.folds`), `source` says where it came
     from, for counts and cards. `rejected` is a completion that is worse than `completion`. `query` and `answers` are
     what a judge needs; the completion may be another text, such as "i don't know" where the prompt does not tell.
-    `place` is where it was read, for messages.
+    `split` is that of the question in CRAG, None where it was made up. `place` is where it was read, for messages.
     """
 
     completion: str
@@ -32,6 +32,7 @@ class TrainingExample:
     rejected: str | None = None
     query: str = ""
     answers: tuple[str, ...] = ()
+    split: int | None = None
     place: str = field(default="an example", compare=False)
 
     @property
@@ -47,6 +48,7 @@ class TrainingExample:
             else {"messages": [{"role": message.role, "content": message.content} for message in self.messages]}
         )
         row = asked | {"completion": self.completion, "groups": list(self.groups), "source": self.source}
+        row |= {Split.FIELD: self.split}
         row |= {"query": self.query, "answers": list(self.answers)} if self.answers else {}
         return row | ({"rejected": self.rejected} if self.rejected is not None else {})
 
@@ -56,14 +58,14 @@ def write_examples(path: Path, examples: Iterable[TrainingExample]) -> None:
     write_rows(path, (example.to_row() for example in examples))
 
 
-def read_examples(path: Path, limit: int | None = None) -> list[TrainingExample]:
-    """Read the file.
+def read_examples(path: Path, limit: int | None = None, split: Split | None = None) -> list[TrainingExample]:
+    """Read the file, without what is of another split.
 
     Raises:
         DatasetError: a line cannot be read, or a field is missing or of a wrong type; the message names file, line and
             field.
     """
-    examples = [_example(record) for record in read_records(path, limit)]
+    examples = [_example(record) for record in read_records(path, limit, split)]
     if not examples:
         raise DatasetError(f"{path}: there are no examples in it")
     return examples
@@ -86,6 +88,7 @@ def _example(record: Record) -> TrainingExample:
         rejected=row.get("rejected"),
         query=row.get("query", ""),
         answers=_texts(record, "answers"),
+        split=found if isinstance(found := row.get(Split.FIELD), int) else None,
         place=record.place,
     )
 

@@ -19,6 +19,7 @@ from typing import Any
 from agents.datasets import DatasetError, read_rows, write_rows
 from training.api_pairs.pairs import REAL, read_pairs
 from training.folds import Fold, is_tested, parse_fold
+from training.splits import add_split_argument
 
 Row = dict[str, Any]
 
@@ -54,12 +55,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--no-pages", action="store_true", help="for runs that ask the knowledge graph alone")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="JSON lines")
+    add_split_argument(parser)
     options = parser.parse_args(arguments)
     if options.others and not options.pairs:
         parser.error("--others needs --pairs, which says which questions are known")
     try:
         groups = _groups(options.pairs) if options.pairs else None
-        rows = list(read_rows(options.questions))
+        rows = list(read_rows(options.questions, split=options.split))
         chosen = held_out(rows, options.fold, groups, options.others, options.seed)
         if chosen:
             write_rows(options.out, (row | {"search_results": []} if options.no_pages else row for row in chosen))
@@ -70,6 +72,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"error: {options.questions}: fold {options.fold} tests none of its {len(rows)} questions\n")
         return 1
     sys.stdout.write(f"wrote {len(chosen)} of {len(rows)} questions to {options.out}\n")
+    if options.split.told:
+        sys.stdout.write(f"{options.split.told}\n")
     return 0
 
 

@@ -2,19 +2,23 @@
 
     python -m training.prompts kg_writer   --preset cpu --pairs pairs.jsonl --out writer.jsonl
     python -m training.prompts kg_answerer --preset cpu --pairs pairs.jsonl --out answerer.jsonl
-    python -m training.prompts web_answerer --labels labels.jsonl --out web_answerer.jsonl
+    python -m training.prompts web_answerer --preset cpu --labels labels.jsonl --out web_answerer.jsonl
+    python -m training.prompts kg_answerer --preset db3_task23 --labels graph_labels.jsonl --out answerer.jsonl
     python -m training.prompts preferences --labels labels.jsonl --out preferences.jsonl
 
-kg_writer: the question is given, its calls are learnt. --shown says with how many examples of the bank each question is
-asked: real questions once with each number (``0,2``: without any, and with two), so that one adapter serves with and
-without examples; all others with the first number only.
+The prompts are those that the preset serves, from the same code: form, rules, tables, and the same examples.
 
-kg_answerer: the facts that the calls gave are shown, the answer is learnt. Beside each question's own facts, some
-questions are shown the facts of another question of their domain that do not hold the answer; there "i don't know" is
-learnt.
+kg_writer: the question is given, its calls are learnt. With --shown a question is asked with other numbers of examples
+than the preset's: real questions once with each number (``0,2``: without any, and with two), so that one adapter serves
+with and without examples; all others with the first number only.
 
-web_answerer: rows of `training.labels`, of which those labelled "i don't know" are at most --abstaining of all: where
-most rows are, a small model learns to say nothing else.
+web_answerer, and kg_answerer with --labels: rows of `training.labels`, in the preset's prompt whatever they were asked
+with. Those labelled "i don't know" are at most --abstaining of all: where most rows are, a small model learns to say
+nothing else. 1 keeps all of them, as db3 did.
+
+kg_answerer with --pairs: the facts that the calls gave are shown, the answer is learnt. Beside each question's own
+facts, some questions are shown the facts of another question of their domain that do not hold the answer; there
+"i don't know" is learnt.
 
 preferences: from rows of `training.labels`, pairs of a better and a worse answer (right > abstaining > wrong); the
 wrong ones are what the untuned model said.
@@ -34,15 +38,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from agents.answering import PROMPTS
-from agents.contracts import I_DONT_KNOW, Fact
-from agents.datasets import DatasetError, read_records
+from agents.answering import Answerer
+from agents.contracts import I_DONT_KNOW, Fact, Query
+from agents.datasets import DatasetError, Record, Split, read_records
 from agents.encoders import load_dense_encoder
 from agents.encoders.base import DenseEncoder
 from agents.evidence import facts_text
-from agents.kg.trainable import Domain, ExampleIndex, load_bank, write_prompt
-from agents.llm import LanguageModel, load_language_model
-from agents.settings import KnowledgeGraphSettings, Settings, SettingsError, load_settings
+from agents.kg.trainable import Domain, ExampleChoice, write_prompt
+from agents.llm import EngineUnavailableError, LanguageModel, load_language_model
+from agents.settings import KgWriterSettings, KnowledgeGraphSettings, Settings, SettingsError, load_settings
 from evaluation.judge import RulesJudge
 from evaluation.judge.base import Claim, Verdict, judge_claims
 from evaluation.signature import settings_hash
@@ -52,8 +56,9 @@ from training.api_pairs.pairs import REAL, Pair, read_pairs
 from training.examples import TrainingExample, read_examples, write_examples
 from training.lora.preferences import JudgedPrompt, ternary_pairs
 from training.run_card import card_folder, file_hash, run_card, write_card
+from training.splits import add_split_argument
 
-DEFAULT_SHOWN = (0, 2)
+_FAULTS = (DatasetError, EngineUnavailableError, SettingsError, UnknownModelError, WeightsMissingError, OSError)
 LONGEST_ANSWER = 20
 """Words; a longer value is an article in which the answer stands somewhere."""
 UNHELPFUL_SHARE = 0.3
@@ -70,26 +75,53 @@ def some(pairs: Sequence[Pair], made_up: int | None, seed: int) -> list[Pair]:
 
 def writer_examples(
     pairs: Sequence[Pair],
+    writer: KgWriterSettings,
     dense: DenseEncoder | None,
-    shown: Sequence[int] = DEFAULT_SHOWN,
-    *,
-    with_schema: bool = False,
+    shown: Sequence[int],
 ) -> Iterator[TrainingExample]:
-    """What the writer of calls learns; `shown` are the numbers of examples that real questions are asked with."""
+    """What the writer of calls learns, asked as the writer of these settings asks.
+
+    `shown` are the numbers of examples that real questions are asked with; no question is its own example.
+    """
     pairs = [pair for pair in pairs if names_its_dates(pair)]
-    index = ExampleIndex(load_bank(), dense)
-    most = max(shown)
-    near = index.nearest([pair.query for pair in pairs], [pair.domain for pair in pairs], most + 1) if most else []
+    choice = ExampleChoice(writer, dense)
+    queries, domains = [pair.query for pair in pairs], [pair.domain for pair in pairs]
+    near = {count: choice.choose(queries, domains, count, own=False) if count else [] for count in shown}
     for place, pair in enumerate(pairs):
         for count in shown if pair.source == REAL else shown[:1]:
-            others = [one for one in near[place].examples if one.question != pair.query] if count else []
-            prompt = write_prompt(pair.domain, others[len(others) - count :], pair.query, with_schema=with_schema)
-            yield TrainingExample("\n".join(pair.calls), prompt=prompt, groups=pair.groups, source=pair.source)
+            examples = near[count][place].examples if count else ()
+            asked = write_prompt(writer, pair.domain, examples, pair.query)
+            yield TrainingExample(
+                "\n".join(pair.calls),
+                messages=asked.messages,
+                prompt=asked.text,
+                groups=pair.groups,
+                source=pair.source,
+                split=pair.split,
+            )
 
 
-def label_examples(path: Path, abstaining: float, seed: int) -> list[TrainingExample]:
-    """The rows of `training.labels`; of those labelled "i don't know" so many that they are at most that share."""
-    examples = read_examples(path)
+def label_examples(
+    path: Path, settings: Settings, task: str, abstaining: float, seed: int, split: Split | None = None
+) -> list[TrainingExample]:
+    """The rows of `training.labels`, each asked as the preset's answerer asks.
+
+    Args:
+        path: The rows.
+        settings: The preset.
+        task: ``web_answerer`` or ``kg_answerer``.
+        abstaining: Of the rows labelled "i don't know" so many are kept that they are at most that share; 1: all.
+        seed: Of the choice of these.
+        split: Leaves rows of other splits out.
+
+    Raises:
+        DatasetError: a row is no label, or lacks the context that was searched for it.
+    """
+    asked = settings.answering if task == "web_answerer" else settings.graph_answering
+    answerer = Answerer(asked, load_language_model(settings.language_model))
+    examples = [_asked_anew(*row, answerer) for row in _label_rows(path, split)]
+    if abstaining == 1:
+        return examples
     silent = [example for example in examples if example.completion == I_DONT_KNOW]
     telling = [example for example in examples if example.completion != I_DONT_KNOW]
     most = round(len(telling) * abstaining / (1 - abstaining))
@@ -98,14 +130,32 @@ def label_examples(path: Path, abstaining: float, seed: int) -> list[TrainingExa
     return telling + silent
 
 
-def preference_examples(path: Path) -> Iterator[TrainingExample]:
+def _label_rows(path: Path, split: Split | None) -> Iterator[tuple[TrainingExample, Record]]:
+    """Each row as an example and as it stands in the file; what is left out is counted once."""
+    again = Split(split.wanted) if split else None
+    return zip(read_examples(path, split=split), read_records(path, split=again), strict=True)
+
+
+def _asked_anew(example: TrainingExample, record: Record, answerer: Answerer) -> TrainingExample:
+    for name in ("query", "query_time", "context"):
+        if not isinstance(record.data.get(name), str):
+            raise DatasetError(
+                f'{record.place}: field "{name}" must be a text, found {record.data.get(name)!r}; label the run again '
+                "with python -m training.labels of this version"
+            )
+    query = Query("", record.data["query"], record.data["query_time"], None, ())
+    request = answerer.request(query, record.data["context"])
+    return replace(example, messages=request.messages, prompt=request.prompt)
+
+
+def preference_examples(path: Path, split: Split | None = None) -> Iterator[TrainingExample]:
     """Pairs of the answers that a row of `training.labels` knows: its label, abstaining, and a wrong basic answer.
 
     Raises:
         DatasetError: a row is no example, or lacks what the basic answer was.
     """
     prompts = []
-    for example, record in zip(read_examples(path), read_records(path), strict=True):
+    for example, record in _label_rows(path, split):
         row = record.data
         for field in ("basic_answer", "verdict"):
             if not isinstance(row.get(field), str):
@@ -186,19 +236,18 @@ def _answer_example(
     graph = settings.knowledge_graph or KnowledgeGraphSettings()
     longest = graph.max_fact_tokens // max(1, len(facts))
     shortened = [replace(fact, text=model.truncate(fact.text, longest)) for fact in facts]
-    messages = PROMPTS[graph.answer_prompt].render(
-        token_limit=settings.answering.word_limit,
-        query_time=pair.query_time,
-        context=facts_text(shortened, model, graph.max_fact_tokens),
-        query=pair.query,
+    request = Answerer(settings.graph_answering, model).request(
+        Query("", pair.query, pair.query_time, None, ()), facts_text(shortened, model, graph.max_fact_tokens)
     )
     return TrainingExample(
         completion,
-        messages=messages,
+        messages=request.messages,
+        prompt=request.prompt,
         groups=pair.groups,
         source=source,
         query=pair.query,
         answers=right_answers(pair),
+        split=pair.split,
     )
 
 
@@ -210,24 +259,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("task", choices=("kg_writer", "kg_answerer", "web_answerer", "preferences"))
     given = parser.add_mutually_exclusive_group(required=True)
     given.add_argument("--pairs", type=Path, help="rows of training.api_pairs, for the adapters of the graph")
-    given.add_argument("--labels", type=Path, help="rows of training.labels, for the others")
+    given.add_argument("--labels", type=Path, help="rows of training.labels, for the answerers")
     parser.add_argument("--out", type=Path, required=True, help="examples for training.lora")
     parser.add_argument("--preset", help="name, or path of a TOML file; default: the active preset")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change to the preset")
-    parser.add_argument(
-        "--shown", default=",".join(map(str, DEFAULT_SHOWN)), help="numbers of examples (default: %(default)s)"
-    )
+    add_split_argument(parser)
+    parser.add_argument("--shown", metavar="N,N", help="kg_writer: numbers of examples (default: the preset's own)")
     parser.add_argument("--made-up", type=int, metavar="N", help="at most so many questions that are not real ones")
     parser.add_argument("--abstaining", type=float, default=0.4, metavar="SHARE", help="default: %(default)s")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
-    if (options.task in {"web_answerer", "preferences"}) != (options.labels is not None):
-        parser.error("web_answerer and preferences are made from --labels, kg_writer and kg_answerer from --pairs")
-    if not 0 <= options.abstaining < 1:
-        parser.error(f"--abstaining is a share below 1, found {options.abstaining}")
+    if options.task != "kg_answerer" and (options.task == "kg_writer") != (options.pairs is not None):
+        parser.error(
+            "web_answerer and preferences are made from --labels, kg_writer from --pairs, kg_answerer from both"
+        )
+    if not 0 <= options.abstaining <= 1:
+        parser.error(f"--abstaining is a share from 0 to 1, which keeps all; found {options.abstaining}")
     try:
         told = _written(options)
-    except (DatasetError, SettingsError, WeightsMissingError, UnknownModelError, OSError) as error:
+    except _FAULTS as error:
         sys.stderr.write(f"error: {error}\n")
         return 1
     sys.stdout.write(f"{told}\n")
@@ -244,41 +294,52 @@ def _written(options: argparse.Namespace) -> str:
     counts = dict(Counter(example.source for example in examples).most_common())
     data = {"labels": options.labels} if options.labels else {"pairs": options.pairs}
     metrics = {"examples": len(examples), "sources": counts, "sha256": file_hash(options.out)}
+    metrics |= options.split.to_card()
     card = write_card(folder, run_card(data, _chosen(options), time.monotonic() - began, metrics))
     told = ", ".join(f"{count} {source}" for source, count in counts.items())
-    return f"wrote {len(examples)} examples to {options.out}: {told}; the run card is {card}"
+    left_out = f"\n{options.split.told}" if options.split.told else ""
+    return f"wrote {len(examples)} examples to {options.out}: {told}; the run card is {card}{left_out}"
 
 
 def _chosen(options: argparse.Namespace) -> dict[str, Any]:
     """The settings of the run card: what of the options the task depends on."""
     chosen: dict[str, Any] = {"task": options.task, "seed": options.seed}
-    if options.task == "web_answerer":
-        chosen |= {"abstaining": options.abstaining}
-    if options.pairs:
-        settings = load_settings(options.preset, options.set)
-        chosen |= {"preset": f"{settings.name}@{settings_hash(settings)}", "set": options.set}
-        chosen |= {"made_up": options.made_up}
+    if options.task == "preferences":
+        return chosen
+    settings = load_settings(options.preset, options.set)
+    chosen |= {"preset": f"{settings.name}@{settings_hash(settings)}", "set": options.set}
+    chosen |= {"made_up": options.made_up} if options.pairs else {"abstaining": options.abstaining}
     if options.task == "kg_writer":
-        chosen |= {"shown": _numbers(options.shown), "bank": bank_version()}
+        writer = (settings.knowledge_graph or KnowledgeGraphSettings()).writer
+        chosen |= {"shown": _shown(options, writer), "bank": bank_version()}
     return chosen
 
 
 def _make(options: argparse.Namespace) -> list[TrainingExample]:
-    if options.task == "web_answerer":
-        return label_examples(options.labels, options.abstaining, options.seed)
     if options.task == "preferences":
-        return list(preference_examples(options.labels))
-    shown = _numbers(options.shown)
+        return list(preference_examples(options.labels, options.split))
     settings = load_settings(options.preset, options.set)
-    pairs = some(read_pairs(options.pairs), options.made_up, options.seed)
+    if options.labels:
+        given = (options.task, options.abstaining, options.seed, options.split)
+        return label_examples(options.labels, settings, *given)
+    writer = (settings.knowledge_graph or KnowledgeGraphSettings()).writer
+    shown = _shown(options, writer)
+    pairs = some(read_pairs(options.pairs, options.split), options.made_up, options.seed)
     if options.task == "kg_answerer":
         model = load_language_model(settings.language_model)
         return list(answer_examples(pairs, settings, model, seed=options.seed))
-    dense = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder and max(shown) else None
+    nearest = writer.selection == "similar" and max(shown)
+    dense = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder and nearest else None
     if dense is not None:
         dense.warm_up()
-    writer = (settings.knowledge_graph or KnowledgeGraphSettings()).writer
-    return list(writer_examples(pairs, dense, shown, with_schema=writer.schema_in_prompt))
+    return list(writer_examples(pairs, writer, dense, shown))
+
+
+def _shown(options: argparse.Namespace, writer: KgWriterSettings) -> tuple[int, ...]:
+    """With how many examples questions are asked: as the command says, else as the writer asks."""
+    if options.shown is not None:
+        return _numbers(options.shown)
+    return (writer.examples,)
 
 
 def _numbers(text: str) -> tuple[int, ...]:

@@ -13,20 +13,21 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from agents.datasets import DatasetError, read_records, write_rows
+from agents.datasets import DatasetError, Split, read_records, write_rows
 from training.data_files import check_data_file
+from training.splits import add_split_argument
 
 DEFAULT_FILE = Path(__file__).parents[2] / "shared/data/crag/contexts_split0_a.jsonl.bz2"
 
 
-def questions_of(path: Path) -> Iterator[dict[str, Any]]:
+def questions_of(path: Path, split: Split | None = None) -> Iterator[dict[str, Any]]:
     """The rows of the file with `search_results`, in the order of the search.
 
     Raises:
-        DatasetError: a row has no segments; the message names file, line and field.
+        DatasetError: a row has no segments or no split; the message names file, line and field.
     """
-    for record in read_records(path):
-        row = {name: value for name, value in record.data.items() if name not in {"segments", "run", "split"}}
+    for record in read_records(path, split=split):
+        row = {name: value for name, value in record.data.items() if name not in {"segments", "run"}}
         segments = record.data.get("segments")
         if not isinstance(segments, list):
             raise DatasetError(f'{record.place}, field "segments": expected a list of segments')
@@ -56,14 +57,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m training.segments", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--contexts", type=Path, default=DEFAULT_FILE, help="rows with segments (default: %(default)s)")
     parser.add_argument("--out", type=Path, required=True, help="JSON lines for local_evaluation.py --dataset")
+    add_split_argument(parser)
     options = parser.parse_args(arguments)
     try:
         check_data_file(options.contexts, "--contexts names the file")
         options.out.parent.mkdir(parents=True, exist_ok=True)
-        write_rows(options.out, questions_of(options.contexts))
+        write_rows(options.out, questions_of(options.contexts, options.split))
     except (DatasetError, OSError) as error:
         sys.stderr.write(f"error: {error}\n")
         return 1
+    if options.split.told:
+        sys.stdout.write(f"{options.split.told}\n")
     return 0
 
 

@@ -40,7 +40,7 @@ class Answerer:
 
     def draft(self, queries: Sequence[Query], contexts: Sequence[str], deadline: Deadline) -> list[Draft]:
         """One draft per query, in order. An engine that returns too few generations costs only the missing ones."""
-        requests = [self._request(query, context) for query, context in zip(queries, contexts, strict=True)]
+        requests = [self.request(query, context) for query, context in zip(queries, contexts, strict=True)]
         return [
             Draft(request, generation, self._said(generation.text), self._prompt.assesses)
             for request, generation in zip(requests, generate_all(self._model, requests, deadline), strict=True)
@@ -49,7 +49,8 @@ class Answerer:
     def _said(self, text: str) -> Assessed:
         return assessed(text) if self._prompt.assesses else Assessed(text, None)
 
-    def _request(self, query: Query, context: str) -> GenerationRequest:
+    def request(self, query: Query, context: str) -> GenerationRequest:
+        """What the model is asked about a question: also what an adapter for it is tuned on."""
         messages = self._prompt.render(
             token_limit=self._settings.word_limit, query_time=query.query_time, context=context, query=query.text
         )

@@ -3,12 +3,12 @@
 import functools
 import itertools
 import re
-import unicodedata
 from pathlib import Path
 
 from agents.contracts import I_DONT_KNOW, INVALID_QUESTION, Answer, Decision
 from agents.llm import truncate_to_bound
 from agents.settings import TRIM_TOKENIZER
+from agents.text import clean
 from models.manifest import WeightsMissingError, locate
 
 MAX_TOKENS = 75
@@ -54,7 +54,7 @@ def one_line(text: str) -> str:
 
     A list that the model wrote over several lines is one answer: its items are joined by commas.
     """
-    text = _CHAT_TOKENS.sub(" ", text.encode("utf-8", "replace").decode("utf-8"))
+    text = _CHAT_TOKENS.sub(" ", clean(text))
     text = _SCAFFOLDING.sub("", text.strip())
     lines = [line for line in map(_printable, text.splitlines()) if any(c.isalnum() for c in line)]
     line = _joined_list(lines) if lines else ""
@@ -66,7 +66,7 @@ def one_line(text: str) -> str:
 
 def _printable(line: str) -> str:
     """The line without invisible characters, white space as single blanks."""
-    return " ".join("".join(c if c.isprintable() else " " for c in line if unicodedata.category(c) != "Cf").split())
+    return " ".join("".join(c if c.isprintable() else " " for c in line).split())
 
 
 def _joined_list(lines: list[str]) -> str:

@@ -17,6 +17,7 @@ from agents.kg.schema import Domain
 from agents.kg.writing import CallWriter, Question, Written, invented_dates
 from agents.llm.base import LanguageModel
 from agents.settings import KnowledgeGraphSettings
+from agents.text import clean
 
 WRITING_SHARE = 0.75
 """Part of the stage's time for writing calls; a graph on the same machine answers in a fraction of the rest."""
@@ -143,7 +144,7 @@ class KnowledgeGraphPath:
             base,
             calls=tuple(result.call for result in outcome.results if result.call),
             facts=tuple(replace(fact, text=self._model.truncate(fact.text, longest)) for fact in facts),
-            direct_answer=answer.text if answer else None,
+            direct_answer=clean(answer.text) if answer else None,
             direct_reason=answer.reason if answer else JUST_THE_VALUE,
             statuses=tuple(result.status for result in outcome.results),
             empty_calendar=bool(asked_for) and all(result.empty_calendar for result in asked_for),
@@ -171,7 +172,7 @@ def facts_of(results: Sequence[Result]) -> tuple[Fact, ...]:
         if result.refines and told:
             told.pop()
         told.append(result)
-    return tuple(Fact(_said(result), f"knowledge graph: {result.call}") for result in told)
+    return tuple(Fact(clean(_said(result)), f"knowledge graph: {result.call}") for result in told)
 
 
 def _said(result: Result) -> str:

@@ -23,7 +23,9 @@ from agents.kg.path import facts_of
 from agents.kg.results import Result, Status, Value
 from agents.kg.schema import Domain, ParameterKind, load_schema
 from agents.kg.teams import League, team_spelling
-from agents.kg.writing import load_bank
+from agents.kg.writing import CallWriter, Example, Question, Written, load_bank
+from agents.kg.writing.bank import write_examples
+from agents.kg.writing.choice import ExampleChoice
 from agents.kg.writing.prompt import write_prompt
 from agents.kg.writing.similar import ExampleIndex
 
@@ -31,8 +33,11 @@ __all__ = [
     "Argument",
     "Average",
     "Call",
+    "CallWriter",
     "Condition",
     "Domain",
+    "Example",
+    "ExampleChoice",
     "ExampleIndex",
     "Executor",
     "KgClient",
@@ -42,12 +47,14 @@ __all__ = [
     "Outcome",
     "ParameterKind",
     "Program",
+    "Question",
     "Result",
     "Sort",
     "Statement",
     "Status",
     "Task",
     "Value",
+    "Written",
     "derived_answer",
     "direct_answer",
     "facts_of",
@@ -58,5 +65,6 @@ __all__ = [
     "parse",
     "render",
     "team_spelling",
+    "write_examples",
     "write_prompt",
 ]

@@ -2,7 +2,6 @@
 
 import json
 import random
-import re
 import socket
 import threading
 import time
@@ -29,6 +28,7 @@ from agents.kg.errors import (
     KgUnreachableError,
 )
 from agents.settings import KgClientSettings
+from agents.text import clean, encodable_json
 
 _HEADERS = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
 """Uncompressed: the server is near, and a small body cannot unpack into a large one."""
@@ -37,7 +37,6 @@ _CHUNK_BYTES = 262_144
 _ERROR_BODY_BYTES = 16_384
 _WRONG_REQUEST = frozenset({404, 405, 422})
 _BUSY = frozenset({502, 503, 504})
-_SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +121,7 @@ def read_result(path: str, body: bytes) -> Json:
         KgReplyError: the body is not JSON, or not an object with `result`.
     """
     try:
-        whole = json.loads(body.decode(), parse_constant=lambda _: None)
-        if _SURROGATE_ESCAPE.search(body):  # half a character cannot be encoded again: tokenizers would stumble on it
-            whole = json.loads(json.dumps(whole, ensure_ascii=False).encode("utf-8", "replace"))
+        whole = encodable_json(json.loads(body.decode()))
     except (ValueError, RecursionError) as error:  # ValueError: no JSON, no UTF-8, or a number of 5,000 digits
         what = "is nested too deep" if isinstance(error, RecursionError) else f"is not JSON ({error})"
         raise KgReplyError(f"{path}: the reply {what[:120]}; its {len(body)} bytes begin {body[:80]!r}") from error
@@ -151,7 +148,7 @@ def _beginning(response: requests.Response) -> bytes:
 
 
 def _status_error(path: str, response: requests.Response, body: bytes) -> KgRequestError | KgUnavailableError:
-    what = f"{path}: status {response.status_code}: {body[:120].decode('utf-8', 'replace')!r}"
+    what = f"{path}: status {response.status_code}: {clean(body[:120].decode('utf-8', 'replace'))!r}"
     if response.status_code in _WRONG_REQUEST:
         return KgRequestError(what)
     return KgBusyError(what) if response.status_code in _BUSY else KgUnavailableError(what)

@@ -18,9 +18,10 @@ from agents.llm.base import EngineUnavailableError, Generation, GenerationReques
 from agents.llm.request_rules import refuse_unknown_adapter
 from agents.llm.server_replies import read_reply
 from agents.llm.token_bound import bound_tokens, truncate_to_bound
-from agents.llm.tokenizer import ChatTokenizer, as_unicode
+from agents.llm.tokenizer import ChatTokenizer
 from agents.llm.weights import model_folder
 from agents.settings import OpenAIEngine
+from agents.text import clean, encodable
 
 log = logging.getLogger(__name__)
 
@@ -161,7 +162,7 @@ class OpenAILanguageModel:
             return read_reply(await self._reply(client, self._body(request), deadline))
         except openai.APIStatusError as error:
             return Generation.failed(
-                f"the server answered with status {error.status_code}: {error.response.text[:200]}"
+                f"the server answered with status {error.status_code}: {clean(error.response.text, most=200)}"
             )
         except openai.OpenAIError as error:
             return Generation.failed(f"{type(error).__name__}: {error}")
@@ -194,7 +195,7 @@ class OpenAILanguageModel:
             log.warning(
                 "the server at %s refuses requests for log-probabilities (status %d: %s): from now on it is asked "
                 "without them, so they are not available to gates and P(correct)",
-                *(self._base_url, refusal.status_code, " ".join(refusal.response.text[:200].split())),
+                *(self._base_url, refusal.status_code, " ".join(clean(refusal.response.text, most=200).split())),
             )
 
     async def _persist(self, ask: Callable[[], Awaitable[str]], deadline: Deadline) -> str:
@@ -235,8 +236,8 @@ class OpenAILanguageModel:
         if request.with_log_probability and self._has_log_probabilities:
             body["logprobs"] = True if request.prompt is None else 1
         if request.prompt is not None:
-            return {**body, "prompt": as_unicode(request.prompt)}
-        messages = [{"role": turn.role, "content": as_unicode(turn.content)} for turn in request.messages]
+            return {**body, "prompt": encodable(request.prompt)}
+        messages = [{"role": turn.role, "content": encodable(turn.content)} for turn in request.messages]
         return {**body, "messages": messages}
 
 

@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import BaseModel, ValidationError
 
 from agents.llm.base import FinishReason, Generation
-from agents.llm.tokenizer import as_unicode
+from agents.text import encodable
 
 
 class _Message(BaseModel):
@@ -64,7 +64,7 @@ def read_reply(body: str) -> Generation:
     reason: FinishReason = _FINISH_REASONS.get(choice.finish_reason, "error")
     error_text = None if reason != "error" else f"the server ended with finish_reason {choice.finish_reason!r}"
     return Generation(
-        text=as_unicode(text or ""),
+        text=encodable(text or ""),
         mean_log_probability=_mean(choice.logprobs),
         prompt_tokens=usage.prompt_tokens,
         completion_tokens=usage.completion_tokens,

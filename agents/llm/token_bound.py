@@ -38,4 +38,4 @@ def _cost(piece: re.Match[str]) -> int:
         return (len(piece["word"]) + 1) // 2
     if piece["space"]:
         return 0
-    return len(piece["other"].encode("utf-8", "replace"))
+    return len(piece["other"].encode("utf-8", "surrogatepass"))

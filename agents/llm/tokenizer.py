@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agents.llm.base import EngineUnavailableError, GenerationRequest, Message
+from agents.text import encodable
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
@@ -34,11 +35,6 @@ def quiet_transformers() -> Iterator[None]:
         logging.set_verbosity(verbosity)
         if progress:
             logging.enable_progress_bar()
-
-
-def as_unicode(text: str) -> str:
-    """The text with lone surrogates, which JSON can carry and no tokenizer accepts, replaced by question marks."""
-    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 class ChatTokenizer:
@@ -105,7 +101,7 @@ class ChatTokenizer:
 
     def truncate(self, text: str, max_tokens: int) -> str:
         """The longest beginning that ends between two tokens and has at most `max_tokens` tokens."""
-        text = as_unicode(text)
+        text = encodable(text)
         if max_tokens <= 0:
             return ""
         offsets = self.huggingface.backend_tokenizer.encode(text, add_special_tokens=False).offsets
@@ -120,11 +116,11 @@ class ChatTokenizer:
 
     def _encode(self, text: str, *, special: bool) -> list[int]:
         # The backend knows no model_max_length, about which the outer tokenizer would print a warning.
-        encoding = self.huggingface.backend_tokenizer.encode(as_unicode(text), add_special_tokens=special)
+        encoding = self.huggingface.backend_tokenizer.encode(encodable(text), add_special_tokens=special)
         return list(encoding.ids)
 
     def _without_special(self, content: str) -> str:
-        content = as_unicode(content)
+        content = encodable(content)
         if self._special is None:
             return content
         return self._special.sub(lambda found: f"{found[0][0]} {found[0][1:]}", content)

@@ -1,6 +1,6 @@
 """The door for training: where weights lie and how text becomes tokens, so that tuning and inference cannot differ."""
 
-from agents.llm.tokenizer import ChatTokenizer, PromptError, as_unicode, quiet_transformers
+from agents.llm.tokenizer import ChatTokenizer, PromptError, quiet_transformers
 from agents.llm.weights import REPOSITORY, adapter_folder, model_folder
 
 __all__ = [
@@ -8,7 +8,6 @@ __all__ = [
     "ChatTokenizer",
     "PromptError",
     "adapter_folder",
-    "as_unicode",
     "model_folder",
     "quiet_transformers",
 ]

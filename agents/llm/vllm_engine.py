@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 from agents.deadline import Deadline
 from agents.llm.base import FinishReason, Generation, GenerationRequest, LanguageModelDiedError
 from agents.llm.request_rules import refuse_unknown_adapter
-from agents.llm.tokenizer import ChatTokenizer, PromptError, as_unicode, quiet_transformers
+from agents.llm.tokenizer import ChatTokenizer, PromptError, quiet_transformers
 from agents.llm.weights import adapter_folder, check_folders, model_folder
 from agents.settings import VllmEngine
+from agents.text import encodable
 
 if TYPE_CHECKING:
     from vllm import RequestOutput, SamplingParams
@@ -233,7 +234,7 @@ def _generation(output: "RequestOutput") -> Generation:
     reason = _FINISH_REASONS.get(completion.finish_reason, "error")
     total = completion.cumulative_logprob
     return Generation(
-        text=as_unicode(completion.text),
+        text=encodable(completion.text),
         mean_log_probability=total / count if count and total is not None else None,
         prompt_tokens=len(output.prompt_token_ids or ()),
         completion_tokens=count,

@@ -34,7 +34,7 @@ def adapter_folder(name: str) -> Path:
         folder = locate(name)
     except UnknownModelError:
         folder = REPOSITORY / name
-    return _holding(folder, "adapter_config.json", "adapter_model.safetensors")
+    return _holding(folder, "adapter_config.json", "adapter_model.safetensors", advice=_ADAPTER_ADVICE)
 
 
 def check_folders(model: str, adapters: Mapping[str, str]) -> None:
@@ -58,11 +58,15 @@ def _base_of(folder: Path) -> str | None:
     return base
 
 
-def _holding(folder: Path, *names: str) -> Path:
+_MODEL_ADVICE = "give a folder that holds it, or a name of models/manifest.toml, which python -m models.fetch NAME gets"
+_ADAPTER_ADVICE = (
+    "python -m training.adapters trains adapters (docs/training.md), --set tuned=false does without; or give a folder "
+    "that holds it, or a name of models/manifest.toml, which python -m models.fetch NAME gets"
+)
+
+
+def _holding(folder: Path, *names: str, advice: str = _MODEL_ADVICE) -> Path:
     for name in names:
         if not (folder / name).is_file():
-            raise WeightsMissingError(
-                f"{folder / name} is missing: give a folder that holds it, or a name of models/manifest.toml, "
-                "which python -m models.fetch NAME gets"
-            )
+            raise WeightsMissingError(f"{folder / name} is missing: {advice}")
     return folder

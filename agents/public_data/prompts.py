@@ -1,9 +1,9 @@
-"""Finding mentions with the language model: one call for the domains of a batch, one for the names (db3 section 2.3).
+"""Finding mentions with the language model: one call for the names of a batch (db3 section 2.3, "Entity Prompt").
 
-The wording is ours; the steps, the labels and the ``&&`` between names are those of the paper.
+The domain of a question is what the router says; db3's domain prompt is one of `agents.questions.prompt_router`. The
+wording is ours; the parts of the prompt and the ``&&`` between names are those of the paper.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 
 from agents.contracts import I_DONT_KNOW, Query
@@ -12,23 +12,13 @@ from agents.llm.base import GenerationRequest, LanguageModel, Message
 from agents.public_data.names import normalise
 from agents.public_data.questions import Mention
 
-DOMAINS = ("movie", "sports", "finance", "music", "other")
-"""What the domain prompt allows. "other", because open questions often touch the fields of the others (db3 2.3)."""
 SEPARATOR = "&&"
 NOTHING = "none"
 MAX_NAME_WORDS = 15
 MAX_NAMES = 6
 """A model that writes more names is rambling."""
 
-_DOMAIN_TOKENS = 6
-_DOMAIN = re.compile(rf"\b({'|'.join(DOMAINS)})s?\b")
 _NO_NAME = frozenset({"", NOTHING, "n/a", "unknown", "i dont know", I_DONT_KNOW})
-
-_DOMAIN_SYSTEM = "You sort questions into the fields movie, sports, finance and music. You never answer them."
-_DOMAIN_USER = (
-    "Which field is the question about? Reply with exactly one word: movie, sports, finance or music. "
-    "Reply other if it is none of these.\nQuestion: {query}\nField:"
-)
 
 _ENTITY_SYSTEM = "You find names in questions. You reply with the names alone, in few words, and never answer."
 _ENTITY_USER = (
@@ -62,11 +52,7 @@ _EXAMPLES: Mapping[str, tuple[tuple[str, str], ...]] = {
 
 
 class PromptFinder:
-    """Asks the model which names a question is about.
-
-    Only questions whose domain is not known cost a domain prompt, and only those of a domain with tables an entity
-    prompt.
-    """
+    """Asks the model which names a question is about, where its domain is known and has tables."""
 
     def __init__(self, model: LanguageModel, max_new_tokens: int) -> None:
         self._model = model
@@ -78,42 +64,22 @@ class PromptFinder:
         Raises:
             agents.llm.LanguageModelDiedError: the engine itself is gone.
         """
-        found_domains = self._domains(queries, domains, deadline.within(deadline.remaining / 2))
-        asked = [(place, domain) for place, domain in found_domains.items() if domain in _WHAT]
+        asked = [(place, domain) for place, domain in enumerate(domains) if domain in _WHAT]
         messages = [_entity_messages(queries[place].text, domain) for place, domain in asked]
-        replies = self._ask(messages, self._max_new_tokens, deadline)
         found: list[list[Mention]] = [[] for _ in queries]
-        for (place, domain), reply in zip(asked, replies, strict=True):
+        for (place, domain), reply in zip(asked, self._ask(messages, deadline), strict=True):
             names = without_echoes(parse_names(reply), queries[place].text, domain)
             found[place] = [Mention(name, domain) for name in names]
         return found
 
-    def _domains(self, queries: Sequence[Query], known: Sequence[str | None], deadline: Deadline) -> dict[int, str]:
-        """Position -> domain; questions whose domain stays unknown are left out."""
-        domains = dict(enumerate(known))
-        open_places = [place for place, domain in domains.items() if domain is None]
-        messages = [
-            (Message("system", _DOMAIN_SYSTEM), Message("user", _DOMAIN_USER.format(query=queries[place].text)))
-            for place in open_places
-        ]
-        for place, reply in zip(open_places, self._ask(messages, _DOMAIN_TOKENS, deadline), strict=True):
-            domains[place] = parse_domain(reply)
-        return {place: domain for place, domain in domains.items() if domain is not None}
-
-    def _ask(self, messages: Sequence[tuple[Message, ...]], max_tokens: int, deadline: Deadline) -> list[str]:
+    def _ask(self, messages: Sequence[tuple[Message, ...]], deadline: Deadline) -> list[str]:
         """One text per prompt, empty where there is none; a single call of the model."""
         if not messages or deadline.expired:
             return [""] * len(messages)
-        requests = [GenerationRequest(messages=own, max_tokens=max_tokens, stop=("\n",)) for own in messages]
+        requests = [GenerationRequest(messages=own, max_tokens=self._max_new_tokens, stop=("\n",)) for own in messages]
         generations = self._model.generate(requests, deadline)[: len(requests)]
         texts = [made.text if made.finish_reason in {"stop", "length"} else "" for made in generations]
         return texts + [""] * (len(messages) - len(texts))
-
-
-def parse_domain(reply: str) -> str | None:
-    """The first label in the reply, or None."""
-    found = _DOMAIN.search(reply.lower())
-    return found[1] if found else None
 
 
 def parse_names(reply: str) -> list[str]:

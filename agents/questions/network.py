@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from agents.settings import SettingsError
+from agents.text import encodable
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -48,7 +49,7 @@ class QuestionTokenizer:
 
     def tokens(self, texts: Sequence[str]) -> list[list[int]]:
         """Token numbers of each text, special tokens included."""
-        readable = [text.encode("utf-8", "replace").decode() for text in texts]  # lone surrogates are no text
+        readable = [encodable(text) for text in texts]
         return [list(encoding.ids) for encoding in self._tokenizer.encode_batch(readable)]
 
     def batch(self, tokens: Sequence[Sequence[int]], device: str = "cpu") -> TokenBatch:

@@ -145,9 +145,9 @@ class PromptQuestionRouter:
         return routes
 
     def _read(self, generation: Generation) -> Route:
-        """A domain of which the model is not certain enough counts as open (WeKnow-RAG: below 0.9)."""
+        """A domain of which the model is not certain enough counts as open (WeKnow-RAG: it must exceed 0.9)."""
         route = self._prompt.read(generation.text)
-        domain = route.get("domain")
-        if domain and domain.get("certainty", 1.0) < self._settings.minimum_certainty:
+        domain, least = route.get("domain"), self._settings.minimum_certainty
+        if domain and least > 0 and domain.get("certainty", 1.0) <= least:
             domain["label"] = "open"
         return route

@@ -42,8 +42,17 @@ class KgWriterSettings(StrictModel):
     """Examples shown per question."""
     selection: Literal["similar", "fixed"] = "similar"
     """``similar``: the nearest of the bank, which db3 expected much of; ``fixed``: the same for every question."""
+    fixed_examples: str = "agents/kg/writing/fixed"
+    """Folder of the examples of selection ``fixed``, made by ``python -m training.choose_examples``, relative to the
+    repository; the first `examples` of each domain are shown."""
+    form: Literal["completion", "chat"] = "completion"
+    """``chat``: an instruction through the model's chat template (db3 C.3); ``completion``: a text that the model goes
+    on with, for models too small to be told. `benchmarks.kg_writing` measures which suits a model."""
     schema_in_prompt: bool = True
     """Show tables, keys and rules; a tuned model can do without."""
+    schema_detail: Literal["names", "described"] = "names"
+    """``names``: the keys of a table in a line, the rules in a few. ``described``: type and meaning of each key, and
+    the rules one by one (db3 C.3)."""
     grammar: bool = True
     """Hold the output to the language's grammar where the engine can."""
     names_from_question: tuple[Literal["movie", "finance", "music", "sports", "open"], ...] = Field(
@@ -64,10 +73,13 @@ class KnowledgeGraphSettings(StrictModel):
     writer: KgWriterSettings = KgWriterSettings()
     max_fact_tokens: Annotated[int, Field(ge=32, le=8_192)] = 800
     """Longer facts are cut, with the count told; counted with the answering model's tokenizer."""
-    source_policy: Literal["graph_first", "by_dynamism", "together"] = "graph_first"
+    source_policy: Literal["graph_first", "by_dynamism", "together", "synthesis"] = "graph_first"
     """``graph_first``: an answer from the graph that is not "i don't know" is accepted (db3 3.1). ``together``: one
-    answer from graph and web. ``by_dynamism``: graph first where the answer changes slowly or never, together where it
-    changes fast, web first where it changes by the minute (WeKnow-RAG, "Integrated method")."""
+    answer from graph and web; where it is none, a value of the graph that answers by itself. ``synthesis``: always one
+    answer from both and nothing else; the graph's facts lead where the answer changes slowly or never, the pages where
+    it changes faster (WeKnow-RAG, "Integrated method", as it was submitted). ``by_dynamism``: no synthesis but a turn
+    for each source: graph first where the answer changes slowly or never, together where it changes fast, web first
+    where it changes by the minute."""
     direct_answers: bool = False
     """Where the graph gives just the value that was asked for, it is the answer, and no model repeats it."""
     derived_answers: bool = False

@@ -4,7 +4,6 @@ This is the only place that knows. Fetching, the agent's start, preflight and th
 """
 
 import json
-import shlex
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -135,11 +134,11 @@ def require_weights(settings: Settings) -> None:
 
 def without_adapters(settings: Settings, names: list[str]) -> str:
     """Options that take adapters out of the settings, and out of all stages that use them: the base model remains."""
-    own = settings.language_model.adapters
-    gone = ["language_model.adapters={}"] if set(names) >= set(own) else []
-    gone += [] if gone else [f"language_model.adapters.{name}=none" for name in names]
-    gone += [f"{key}=none" for key, adapter in settings.adapters_used.items() if adapter in names]
-    return " ".join(f"--set {shlex.quote(change)}" for change in gone)
+    if set(names) >= set(settings.language_model.adapters):
+        return "--set tuned=false"
+    changes = [f"language_model.adapters.{name}=none" for name in names]
+    changes += [f"{key}=none" for key, adapter in settings.adapters_used.items() if adapter in names]
+    return " ".join(f"--set {change}" for change in changes)
 
 
 def _command(settings: Settings, missing: Mapping[str, str], *, checked_in: bool) -> str:

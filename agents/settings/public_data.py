@@ -28,7 +28,8 @@ class PublicDataSettings(StrictModel):
     tables: str | None = None
     """Folder made by ``python -m agents.public_data build``, relative to the repository; None: the shipped one."""
     method: Literal["prompt", "spans"] = "prompt"
-    """Entities named by the language model (db3), or names of the tables found in the question, which needs none."""
+    """Entities named by the language model (db3), asked in the words of the domain that the router gives; or names of
+    the tables found in the question, which needs neither."""
     links: dict[Literal["movie", "music", "finance"], LinkSettings] = Field(default_factory=dict)
     """By domain; a domain that is not named is matched exactly."""
     max_entities: PositiveInt = 4

@@ -25,8 +25,8 @@ class PromptRouter(StrictModel):
     prompt: Literal["domain_word", "domain_with_certainty"] = "domain_word"
     """``domain_word``: db3's, one word. ``domain_with_certainty``: WeKnow-RAG's, with a certainty in percent and how
     fast the answer changes."""
-    minimum_certainty: Annotated[float, Field(ge=0, le=1)] = 0.0
-    """A domain of which the model is less certain counts as ``open`` (WeKnow-RAG: 0.9)."""
+    minimum_certainty: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    """A domain of which the model is not more certain than this counts as ``open`` (WeKnow-RAG: 0.9); 0 takes all."""
     adapter: str | None = None
     max_new_tokens: Annotated[int, Field(ge=1, le=128)] = 24
 

@@ -13,6 +13,9 @@ class PageSelectionSettings(StrictModel):
     keep: Annotated[int, Field(ge=1, le=50)] = 5
     method: Literal["cross_encoder", "dense", "bm25", "search_order"] = "cross_encoder"
     max_snippet_characters: PositiveInt = 2000
+    with_page_name: bool = True
+    """Read the page's name before its snippet: it often holds the entity that the snippet leaves out. Without, as in
+    db3 and NEC, it stands in only where a page has no snippet."""
 
 
 class ExtractSettings(StrictModel):
@@ -36,7 +39,15 @@ class ExtractSettings(StrictModel):
     """Drop lines that are mostly not English (NEC 2.1)."""
 
 
-class ParentChildChunks(StrictModel):
+class Chunks(StrictModel):
+    """What all ways of cutting a text have in common."""
+
+    searched_with: Annotated[tuple[Literal["page_name", "snippet"], ...], Field(strict=False)] = ()
+    """What stands in front of a chunk wherever it is compared with the question: in BM25, the dense encoder and the
+    cross-encoder (WeKnow-RAG, "Multi-stage Retrieval": page name and snippet). The answering model reads the chunk."""
+
+
+class ParentChildChunks(Chunks):
     """Small child chunks are searched, the parent around the hit is what the model reads (db3 2.2)."""
 
     method: Literal["parent_child"]
@@ -50,7 +61,7 @@ class ParentChildChunks(StrictModel):
         return self
 
 
-class WordChunks(StrictModel):
+class WordChunks(Chunks):
     """Windows of words that overlap (NEC 2.1: 150 words, 25 of them shared)."""
 
     method: Literal["words"]
@@ -64,7 +75,7 @@ class WordChunks(StrictModel):
         return self
 
 
-class TokenChunks(StrictModel):
+class TokenChunks(Chunks):
     """Windows of tokens of the dense encoder's tokenizer (WeKnow-RAG, ablation on chunk size: 500)."""
 
     method: Literal["tokens"]
@@ -122,8 +133,6 @@ class RerankSettings(StrictModel):
     top_k: PositiveInt
     max_pairs: PositiveInt | None = None
     """At most this many passages per question are scored, best first; None scores all."""
-    with_page_name: bool = False
-    """Put the page's title in front of the passage (WeKnow-RAG adds it for retrieval)."""
 
 
 class ContextSettings(StrictModel):

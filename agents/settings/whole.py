@@ -1,6 +1,7 @@
 """All settings of an agent."""
 
-from typing import Annotated
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
@@ -21,6 +22,11 @@ class Settings(StrictModel):
     description: str
     batch_size: Annotated[int, Field(ge=1, le=16)] = 16
     language_model: LanguageModelSettings
+    tuned: bool = True
+    """False: no adapter is loaded nor asked for, whatever the preset names; the base model does all of the work."""
+    device: str | None = None
+    """Where all parts run that the preset gives a device: ``cuda:0`` puts them on one GPU, ``cpu`` on none, in float32.
+    None: each where the preset says."""
     dense_encoder: DenseEncoderSettings | None = None
     cross_encoder: CrossEncoderSettings | None = None
     router: RouterSettings | None = None
@@ -32,6 +38,36 @@ class Settings(StrictModel):
     """None: no shipped facts (tasks 2 and 3 of db3)."""
     answering: AnsweringSettings = AnsweringSettings()
     deadline: DeadlineSettings = DeadlineSettings()
+
+    @property
+    def graph_answering(self) -> AnsweringSettings:
+        """How answers from the graph's facts are asked for: as others, but with a prompt and adapter of their own."""
+        graph = self.knowledge_graph or KnowledgeGraphSettings()
+        return self.answering.model_copy(update={"prompt": graph.answer_prompt, "adapter": graph.answer_adapter})
+
+    @model_validator(mode="before")
+    @classmethod
+    def _untuned_names_no_adapter(cls, data: object) -> object:
+        if isinstance(data, Mapping) and data.get("tuned") is False:
+            for place in ("language_model.adapters", *_ADAPTER_USERS):
+                data = _without(data, place.split("."))
+        return data
+
+    @model_validator(mode="before")
+    @classmethod
+    def _all_on_one_device(cls, data: object) -> object:
+        if not isinstance(data, Mapping) or not isinstance(device := data.get("device"), str):
+            return data
+        placed = {
+            name: {
+                **part,
+                "device": device,
+                **({"dtype": "float32"} if device == "cpu" and "dtype" in part else {}),
+            }
+            for name in ("language_model", "dense_encoder", "cross_encoder", "router")
+            if isinstance(part := data.get(name), Mapping) and "device" in part
+        }
+        return {**data, **placed}
 
     @model_validator(mode="after")
     def _parts_that_are_used_exist(self) -> "Settings":
@@ -55,7 +91,7 @@ class Settings(StrictModel):
         return self.language_model.engine == "vllm" or any(device.startswith("cuda") for device in devices)
 
     @model_validator(mode="after")
-    def _gates_know_what_they_compare(self) -> "Settings":
+    def _route_has_what_others_read(self) -> "Settings":
         for gate in self.answering.gates:
             if gate.gate == "score":
                 if gate.score == "top_passage" and self.web.rerank is None:
@@ -64,8 +100,11 @@ class Settings(StrictModel):
             self._check_route_field(gate.field, f"the gate {gate.name!r} compares it")
             if gate.above is not None and self.router is not None and self.router.engine == "prompt":
                 raise ValueError(f"the gate {gate.name!r} has above, but a router with a prompt gives no probabilities")
-        if self.knowledge_graph is not None and self.knowledge_graph.source_policy == "by_dynamism":
-            self._check_route_field("static_or_dynamic", "knowledge_graph.source_policy is by_dynamism")
+        if self.public_data is not None and self.public_data.method == "prompt":
+            self._check_route_field("domain", "public_data.method is prompt")
+        policy = self.knowledge_graph.source_policy if self.knowledge_graph is not None else None
+        if policy in {"by_dynamism", "synthesis"}:
+            self._check_route_field("static_or_dynamic", f"knowledge_graph.source_policy is {policy}")
         return self
 
     def _check_route_field(self, field: str, user: str) -> None:
@@ -86,14 +125,12 @@ class Settings(StrictModel):
     @property
     def adapters_used(self) -> dict[str, str | None]:
         """Key -> the adapter that it names, for every stage of which a language model does the work."""
-        used = {"answering.adapter": self.answering.adapter}
-        if self.answering.refine is not None:
-            used["answering.refine.adapter"] = self.answering.refine.adapter
-        if self.router is not None and self.router.engine == "prompt":
-            used["router.adapter"] = self.router.adapter
-        if self.knowledge_graph is not None:
-            used["knowledge_graph.writer.adapter"] = self.knowledge_graph.writer.adapter
-            used["knowledge_graph.answer_adapter"] = self.knowledge_graph.answer_adapter
+        used: dict[str, str | None] = {}
+        for place in _ADAPTER_USERS:
+            part: Any = self
+            for name in place.split("."):
+                part = getattr(part, name, None)
+            used[place] = part
         return used
 
     @model_validator(mode="after")
@@ -102,3 +139,19 @@ class Settings(StrictModel):
         if any(link.level == "similarity" for link in links) and self.dense_encoder is None:
             raise ValueError("dense_encoder is missing, but a level of public_data.links is similarity")
         return self
+
+
+_ADAPTER_USERS = (
+    "answering.adapter", "answering.refine.adapter", "router.adapter", "knowledge_graph.writer.adapter",
+    "knowledge_graph.answer_adapter",
+)  # fmt: skip
+"""Keys that name one of the engine's adapters."""
+
+
+def _without(data: Mapping[str, Any], place: Sequence[str]) -> dict[str, Any]:
+    """The tables of a preset without one key."""
+    first, *rest = place
+    if not rest:
+        return {key: value for key, value in data.items() if key != first}
+    inner = data.get(first)
+    return {**data, first: _without(inner, rest)} if isinstance(inner, Mapping) else dict(data)

@@ -49,7 +49,7 @@ def distinct_snippets(pages: Sequence[Page]) -> list[Page]:
 
 
 class PageSelector:
-    """Ranks a question's pages by name and snippet where there are more than `keep` (db3 3.1, NEC 2.1)."""
+    """Ranks a question's pages by their snippets where there are more than `keep` (db3 3.1, NEC 2.1)."""
 
     def __init__(self, settings: PageSelectionSettings, dense: DenseEncoder | None, cross: CrossEncoder | None) -> None:
         self._settings = settings
@@ -105,8 +105,8 @@ class PageSelector:
         return scores
 
     def _text(self, page: Page) -> str:
-        """Name and snippet: some results have no snippet, and a name often holds the entity that the snippet leaves
-        out.
-        """
+        """What is compared with the question of a page that nobody has read yet."""
         snippet = plain(page.snippet[: self._settings.max_snippet_characters])
+        if snippet and not self._settings.with_page_name:
+            return snippet
         return f"{plain(page.name)}. {snippet}".strip(". ")

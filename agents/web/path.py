@@ -16,6 +16,9 @@ from agents.web.rerank import SCORE_NAME, Reranked, distinct, probability, reran
 from agents.web.retrieve import Retrieved, Retriever, Source
 from agents.web.snippet import plain
 
+HEADING_CHARACTERS = 400
+"""Of a page's name, and of its snippet, where they stand before its chunks: as much as a search engine shows."""
+
 
 @dataclass(frozen=True, slots=True)
 class WebEvidence:
@@ -107,7 +110,7 @@ class WebPath:
         def source(text: str, page: Page, kind: PassageKind) -> Source:
             if text not in chunked:
                 chunked[text] = split(text, self._settings.chunk, self._tokenizer)
-            return Source(text, chunked[text], page.url, plain(page.name), page.rank, kind)
+            return Source(text, chunked[text], page.url, plain(page.name), page.rank, kind, self._heading(page, kind))
 
         sources = []
         for selection in selections:
@@ -120,6 +123,12 @@ class WebPath:
                 own += [source(plain(page.snippet), page, PassageKind.SNIPPET) for page in selection.snippets]
             sources.append(own)
         return sources
+
+    def _heading(self, page: Page, kind: PassageKind) -> str:
+        """The page's own words before each of its chunks; a snippet is not put before itself."""
+        words = {"page_name": page.name, "snippet": "" if kind is PassageKind.SNIPPET else page.snippet}
+        parts = [plain(words[name][:HEADING_CHARACTERS]) for name in self._settings.chunk.searched_with]
+        return "\n".join(part for part in parts if part)
 
     def _rerank(self, texts: Sequence[str], candidates: Sequence[list[Passage]], deadline: Deadline) -> list[Reranked]:
         if self._settings.rerank is None:

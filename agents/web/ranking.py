@@ -1,4 +1,4 @@
-"""Ranked lists: the best places of a score array, fusion of two rankings, and fair turns between questions."""
+"""Ranked lists: what is compared, the best places of a score array, fusion of rankings, fair turns of questions."""
 
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
@@ -7,6 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 T = TypeVar("T")
+
+
+def with_heading(heading: str, text: str) -> str:
+    """A chunk as every step of ranking compares it with the question; see `agents.settings.Chunks.searched_with`."""
+    return f"{heading}\n{text}" if heading else text
 
 
 def best(scores: NDArray[np.floating], count: int | None = None) -> list[int]:

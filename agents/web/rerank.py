@@ -9,7 +9,7 @@ from agents.contracts import Passage
 from agents.deadline import Deadline
 from agents.encoders.base import CrossEncoder
 from agents.settings import RerankSettings
-from agents.web.ranking import in_turns
+from agents.web.ranking import in_turns, with_heading
 
 SCORE_NAME = "cross_encoder"
 _NOT_WORD = re.compile(r"\W+")
@@ -61,7 +61,8 @@ def rerank(
     """
     chosen = {owner: list(own)[: settings.max_pairs] for owner, own in enumerate(candidates)}
     turns = in_turns(chosen)
-    logits = encoder.score([(queries[owner], _shown(passage, settings)) for owner, passage in turns], deadline)
+    pairs = [(queries[owner], with_heading(passage.heading, passage.text)) for owner, passage in turns]
+    logits = encoder.score(pairs, deadline)
     found: dict[int, list[tuple[Passage, float | None]]] = {owner: [] for owner in chosen}
     for (owner, passage), logit in zip(turns, logits, strict=True):
         found[owner].append((passage, logit))
@@ -79,7 +80,3 @@ def _ranked(found: Sequence[tuple[Passage, float | None]], top_k: int) -> Rerank
     scored.sort(key=lambda passage: -passage.scores[SCORE_NAME])
     reached = sum(logit is not None for _, logit in found)
     return Reranked([*scored, *unscored][:top_k], len(found), reached, reached - len(scored))
-
-
-def _shown(passage: Passage, settings: RerankSettings) -> str:
-    return f"{passage.page_name}\n{passage.text}" if settings.with_page_name and passage.page_name else passage.text

@@ -15,7 +15,7 @@ from agents.settings import Bm25Stage, DenseStage, FusionStage, RetrieveStage, U
 from agents.web.chunk import Parent
 from agents.web.dense import cosines
 from agents.web.needs import needed
-from agents.web.ranking import best, reciprocal_rank_fusion
+from agents.web.ranking import best, reciprocal_rank_fusion, with_heading
 from agents.web.sparse import Scores, score_texts
 
 
@@ -29,6 +29,8 @@ class Source:
     page_name: str
     page_rank: int
     kind: PassageKind
+    heading: str = ""
+    """What stands in front of each chunk wherever it is compared with the question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,7 @@ class _Child:
     source: Source
     parent: Parent
     text: str
+    """As it is searched: the source's heading, then the chunk."""
     scores: dict[str, float] = field(default_factory=dict)
 
 
@@ -126,7 +129,7 @@ class Retriever:
 
 def _children(source: Source) -> list[_Child]:
     return [
-        _Child(source, parent, source.text[child.start : child.end])
+        _Child(source, parent, with_heading(source.heading, source.text[child.start : child.end]))
         for parent in source.chunks
         for child in parent.children
     ]
@@ -172,5 +175,6 @@ def _parents(children: Sequence[_Child]) -> list[Passage]:
                 start=span.start,
                 end=span.end,
                 scores=dict(child.scores),
+                heading=source.heading,
             )
     return list(passages.values())

@@ -1,6 +1,5 @@
 """Search-engine texts (snippet, page name, URL) as plain text that is safe to show to a model."""
 
-import html
 import re
 
 from agents.web.extract.neutralise import neutralise
@@ -14,8 +13,8 @@ def plain(text: str) -> str:
 
     What is left is made harmless once more, because removing a tag can join the two halves of a mark.
     """
-    text = html.unescape(_TAG.sub("", neutralise(text)))
-    return _BLANKS.sub(" ", neutralise(text)).strip()
+    text = neutralise(_TAG.sub("", neutralise(text)), references=True)
+    return _BLANKS.sub(" ", text).strip()
 
 
 def plain_url(url: str, max_characters: int = 200) -> str:

@@ -71,6 +71,17 @@ class LanguageModelJudge:
         self._cache = cache
         self._attempts = attempts
         self._checked = False
+        self._model_name = model_name
+
+    @property
+    def model(self) -> LanguageModel:
+        """The engine, for a caller that has more to ask of the same model: large ones are not loaded twice."""
+        return self._model
+
+    @property
+    def model_identity(self) -> str:
+        """The model's name and what tells two of that name apart."""
+        return f"{self._model_name}@{self._engine}"
 
     def check(self) -> None:
         """Ask for one obvious verdict, once, so that a fault is told before anything is at stake.

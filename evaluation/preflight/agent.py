@@ -17,14 +17,16 @@ from urllib.parse import urlsplit
 
 from agents.contracts import I_DONT_KNOW
 from agents.datasets import DatasetError, read_rows
-from agents.settings import PRESET_VARIABLE
+from agents.settings import PRESET_VARIABLE, needed_weights
 from evaluation.batches import evaluator_batch, in_batches
 from evaluation.graph_server import GraphServerError, mock_graph
 from evaluation.preflight.findings import Findings, Outcome, Place, one_line, skipped, some
 from evaluation.preflight.subject import Subject
-from evaluation.preflight.weights import unusable
+from evaluation.preflight.weights import all_pushed, unusable
+from evaluation.preflight.world import empty_environment, guarded, mount, refused
 from evaluation.real_evaluator import GRAPH_VARIABLE, MAX_BATCH_SIZE, SECONDS_PER_QUERY, STARTUP_SECONDS
 from evaluation.trim import official_trim
+from models.manifest import cache_folder
 
 PROBE = Path(__file__).with_name("probe.py")
 AGENT_FILE = "agents/user_config.py"
@@ -34,8 +36,6 @@ NEARLY = 0.8
 SLOW_IMPORT = 30.0
 """Seconds that importing may take before it is worth a word."""
 PAGES_OF_TASK_3 = 50
-INHERITED = ("PATH", "HOME", "TMPDIR", "CRAG_MODELS_DIR", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS")
-"""What the agent's process sees of this one's environment: where programs and weights lie."""
 _ALMOST_ABSTENTION = re.compile(r"\bi (?:do not|don['’`´]?t|dont) know\b", re.IGNORECASE)
 
 
@@ -48,22 +48,24 @@ class Probed(NamedTuple):
 
 
 def probe(subject: Subject, rows: dict[str, list[Any]] | None, graph_url: str | None, limit: float) -> Probed:
-    """Import the agent in a clean process and, with `rows`, ask it; killed after `limit` seconds."""
-    environment = {name: os.environ[name] for name in INHERITED if name in os.environ}
-    environment |= {"HF_HUB_OFFLINE": "1", "LANG": "C.UTF-8"}
-    if subject.preset and subject.preset != subject.active_preset:
-        environment[PRESET_VARIABLE] = subject.preset
-    if graph_url:
-        environment[GRAPH_VARIABLE] = graph_url
-    allowed = _addresses(graph_url) if graph_url else []
+    """Import the agent in an empty world and, with `rows`, ask it; killed after `limit` seconds."""
+    root = _pushed(subject)
     with tempfile.TemporaryDirectory(prefix="preflight-") as name:
         folder = Path(name)
-        request, result, out, err = (folder / part for part in ("request", "result", "out", "err"))
-        request.write_text(json.dumps({"allowed": allowed, "rows": rows}), encoding="utf-8")
-        command = [sys.executable, "-I", "-B", str(PROBE), str(subject.root.resolve()), str(request), str(result)]
+        request, result, out, err, log = (folder / part for part in ("request", "result", "out", "err", "log"))
+        environment = empty_environment(folder / "home")
+        if subject.preset and subject.preset != subject.active_preset:
+            environment[PRESET_VARIABLE] = subject.preset
+        if graph_url:
+            environment[GRAPH_VARIABLE] = graph_url
+        allowed = _addresses(graph_url) if graph_url else []
+        hidden = subject.root if root != subject.root else PROBE.parent
+        environment |= guarded(log, hidden=hidden, root=root, allowed=allowed, loopback=rows is not None)
+        request.write_text(json.dumps({"rows": rows}), encoding="utf-8")
+        command = [sys.executable, "-s", "-P", "-B", str(PROBE), str(root), str(request), str(result)]
         with out.open("wb") as stdout, err.open("wb") as stderr:
             process = subprocess.Popen(  # noqa: S603 - this interpreter with a list of arguments
-                command, cwd=subject.root, env=environment, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr,
+                command, cwd=root, env=environment, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr,
                 start_new_session=True,
             )  # fmt: skip
             try:
@@ -74,7 +76,22 @@ def probe(subject: Subject, rows: dict[str, list[Any]] | None, graph_url: str | 
                 _kill_group(process)
         said = err.read_text(encoding="utf-8", errors="replace")[-4000:]
         written = json.loads(result.read_text(encoding="utf-8")) if result.is_file() else {"error": ending}
+        noted = refused(log)
+        if noted is None:
+            written["error"] = "the network could not be taken away from it: its interpreter has another sitecustomize"
+        else:
+            written |= noted._asdict()
         return Probed(written, out.read_text(encoding="utf-8", errors="replace"), said)
+
+
+def _pushed(subject: Subject) -> Path:
+    """The copy of what git would push; for a preset that is only rehearsed with the weights that this machine has."""
+    root = subject.pushed
+    rehearsed = subject.preset != subject.active_preset and root != subject.root
+    if rehearsed and not isinstance(subject.settings, str) and not isinstance(subject.manifest, str):
+        needed = needed_weights(subject.settings, manifest=subject.manifest, repository=subject.root)
+        mount(needed, subject.root, subject.tracked, root, cache=cache_folder())
+    return root
 
 
 def _addresses(url: str) -> list[tuple[str, int]]:
@@ -112,7 +129,13 @@ def imports(subject: Subject) -> Outcome:
     if seconds > SLOW_IMPORT:
         remedy = "import heavy libraries where they are used, and no agent that is not used"
         found.warning(AGENT_FILE, f"takes {seconds:.0f} s to import (it loads {heavy})", remedy)
-    return found.outcome(note=f"{seconds:.1f} s; loads {heavy}")
+    return found.outcome(note=f"{seconds:.1f} s; loads {heavy}; {_where(subject)}")
+
+
+def _where(subject: Subject) -> str:
+    if subject.tracked is None:
+        return "in this very tree: git cannot say what it would push"
+    return f"in a copy of the {len(subject.tracked)} files that git has"
 
 
 def _check_common(probed: Probed, found: Findings, what: str) -> None:
@@ -171,6 +194,8 @@ def _why_not_asked(subject: Subject) -> str | None:
         return "the preset cannot be loaded"
     if settings.needs_gpu and shutil.which("nvidia-smi") is None:
         return f"the preset {subject.preset} needs GPUs, and this machine has none; --preset scripted asks a fake model"
+    if subject.preset == subject.active_preset and not all_pushed(subject):
+        return "weights are missing, broken or not in git: see the check of the weights"
     return "weights are missing or broken: see the check of the weights" if unusable(subject) else None
 
 

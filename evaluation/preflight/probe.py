@@ -1,14 +1,12 @@
 """Runs in a clean process of its own: imports the submission's agent, asks it, and writes down what happened.
 
 Standard library only, and run as a file, so that nothing of the checking process is there before the agent is. The
-network is cut off by an audit hook, which Python code cannot go around; compiled libraries and other processes can.
+guard (`guard/sitecustomize.py`) has taken the network away before this file is read.
 """
 
 import contextlib
-import errno
 import importlib
 import json
-import os
 import sys
 import time
 import traceback
@@ -17,47 +15,6 @@ from typing import Any
 
 HEAVY = ("torch", "transformers", "vllm", "sentence_transformers", "onnxruntime", "tensorflow", "pandas", "sklearn")
 """Libraries that take seconds to import; an agent that needs none of them should not load them."""
-LOOPBACK = ("127.", "::1", "localhost", "0.0.0.0")  # noqa: S104 - compared with, not bound to
-
-
-class Watch:
-    """Refuses network connections and notes them; notes files that are written below the submission's folder.
-
-    `allowed` are names, addresses and ports of the knowledge graph; with `loopback` processes of this machine may be
-    asked, too.
-    """
-
-    def __init__(self, root: str, allowed: list[list[Any]], *, loopback: bool) -> None:
-        self.network: list[str] = []
-        self.writes: list[str] = []
-        self._root = root.rstrip(os.sep) + os.sep
-        self._hosts = {str(host) for host, _ in allowed}
-        self._allowed = {(str(host), int(port)) for host, port in allowed}
-        self._loopback = loopback
-
-    def __call__(self, event: str, arguments: tuple[Any, ...]) -> None:
-        """The audit hook."""
-        if event == "open":
-            self._opened(*arguments)
-        elif event in {"socket.connect", "socket.sendto"} and isinstance(arguments[1], tuple):
-            host, port = arguments[1][:2]
-            self._asked(str(host), (str(host), port) in self._allowed)
-        elif event in {"socket.getaddrinfo", "socket.gethostbyname"} and arguments[0]:
-            host = arguments[0].decode() if isinstance(arguments[0], bytes) else str(arguments[0])
-            self._asked(host, host in self._hosts)
-
-    def _asked(self, host: str, allowed: bool) -> None:
-        if not allowed and not (self._loopback and host.startswith(LOOPBACK)):
-            self.network.append(host)
-            raise OSError(errno.ENETUNREACH, f"the evaluator has no network: {host}")
-
-    def _opened(self, path: object, mode: object, flags: object) -> None:
-        writing = set(mode) & set("wax+") if isinstance(mode, str) else False
-        changing = isinstance(flags, int) and flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)
-        if (writing or changing) and isinstance(path, (str, bytes, os.PathLike)):
-            place = os.path.abspath(os.fsdecode(path))  # noqa: PTH100 - no symbolic links are followed, nothing is read
-            if place.startswith(self._root):
-                self.writes.append(place.removeprefix(self._root))
 
 
 def import_agent(result: dict[str, Any]) -> type[Any]:
@@ -105,15 +62,12 @@ def main() -> None:
     request = json.loads(Path(request_file).read_text(encoding="utf-8"))
     sys.path[:] = [root, *(path for path in sys.path if path and Path(path).resolve() != Path(__file__).parent)]
     result: dict[str, Any] = {}
-    watch = Watch(root, request["allowed"], loopback=request["rows"] is not None)
-    sys.addaudithook(watch)
     try:
         agent = import_agent(result)
         if request["rows"] is not None:
             ask(agent, request["rows"], result)
     except BaseException:  # noqa: BLE001 - SystemExit of foreign code included: all of it is a finding
         result["error"] = traceback.format_exc()
-    result |= {"network": watch.network, "writes": watch.writes}
     Path(result_file).write_text(json.dumps(result, default=repr), encoding="utf-8")
 
 

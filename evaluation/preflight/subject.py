@@ -2,8 +2,11 @@
 
 import ast
 import json
+import shutil
 import subprocess
+import tempfile
 import tomllib
+import weakref
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +15,7 @@ from typing import Any
 from agents.settings import Settings, SettingsError, load_settings
 from evaluation.preflight.challenges import CHALLENGES
 from evaluation.preflight.hashes import HASHES, HashMemory
+from evaluation.preflight.world import copy_tracked
 from models.manifest import Manifest, cache_folder, parse_manifest
 
 ACTIVE = "agents/presets/active.toml"
@@ -135,6 +139,16 @@ class Subject:
     def tracked(self) -> list[str] | None:
         """Files that git tracks, relative to the tree; None without git."""
         return None if self.no_git else [path for path in self.git("ls-files", "-z").split("\0") if path]
+
+    @cached_property
+    def pushed(self) -> Path:
+        """A copy that holds only what git tracks; the tree itself where git cannot say. Gone with this subject."""
+        if self.tracked is None:
+            return self.root.resolve()
+        folder = Path(tempfile.mkdtemp(prefix="pushed-")).resolve()
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        copy_tracked(self.root, self.tracked, folder)
+        return folder
 
     @cached_property
     def _modules(self) -> dict[str, ast.Module | None]:

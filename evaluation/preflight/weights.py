@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agents.settings import NeededFolder, needed_weights
-from evaluation.preflight.findings import Findings, Outcome, Place, one_line, skipped, some
+from evaluation.preflight.findings import Findings, Level, Outcome, Place, one_line, skipped, some
 from evaluation.preflight.repository import is_pointer
 from evaluation.preflight.subject import Subject
 from models.fetch import verification_problem
@@ -56,6 +56,11 @@ def unusable(subject: Subject) -> str | None:
     return next((one_line(model.problem) for model in needed if model.problem), None)
 
 
+def all_pushed(subject: Subject) -> bool:
+    """Whether everything that the preset cannot start without would be pushed; `weights` says what would not."""
+    return not any(finding.level is Level.ERROR for finding in weights(subject).findings)
+
+
 def _models(subject: Subject) -> Iterator[Model]:
     """All that the preset needs, in the tree if it is there, else in this machine's cache."""
     if isinstance(subject.settings, str) or isinstance(subject.manifest, str):
@@ -97,7 +102,7 @@ def _check(subject: Subject, model: Model, found: Findings) -> None:
     pushed = subject.preset == subject.active_preset and not model.optional
     if model.problem and model.optional:
         found.warning(place, f"{model.shown} is not in the tree, and better were: {one_line(model.problem)}", model.get)
-    elif model.problem and not model.path.exists():
+    elif model.problem and not (inside and model.path.exists()):
         found.error(place, f"{model.shown} is not in the tree: {one_line(model.problem, 400)}", model.get)
     elif model.problem:
         found.error(

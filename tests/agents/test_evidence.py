@@ -3,7 +3,7 @@
 import pytest
 
 from agents.contracts import Fact
-from agents.evidence import SourceOrder, facts_text, graph_only, source_order
+from agents.evidence import SourceOrder, facts_text, graph_only, joined, source_order
 from agents.kg import Lookup
 from agents.kg.results import Status
 from agents.llm import load_language_model
@@ -45,6 +45,27 @@ def test_weknow_chooses_the_source_by_how_fast_the_answer_changes(dynamism: str 
     route = {"static_or_dynamic": {"label": dynamism}} if dynamism else None
     assert source_order(KnowledgeGraphSettings(source_policy="by_dynamism"), route, Lookup()) is order
     assert source_order(KnowledgeGraphSettings(source_policy="together"), route, Lookup()) is SourceOrder.TOGETHER
+
+
+@pytest.mark.parametrize(
+    ("dynamism", "order"),
+    [
+        ("static", SourceOrder.GRAPH_LEADS),
+        ("slow-changing", SourceOrder.GRAPH_LEADS),
+        ("fast-changing", SourceOrder.WEB_LEADS),
+        ("real-time", SourceOrder.WEB_LEADS),
+        (None, SourceOrder.GRAPH_LEADS),
+    ],
+)
+def test_a_synthesis_begins_with_the_source_that_suits_the_pace_of_the_answer(
+    dynamism: str | None, order: SourceOrder
+) -> None:
+    route = {"static_or_dynamic": {"label": dynamism}} if dynamism else None
+    assert source_order(KnowledgeGraphSettings(source_policy="synthesis"), route, Lookup()) is order
+    assert order.joint
+    assert joined("F\n", "P", order) == ("P\nF" if order is SourceOrder.WEB_LEADS else "F\nP")
+    assert joined("", "P", order) == "P"
+    assert joined("F\n", "", order).strip() == "F"
 
 
 def test_the_web_is_closed_only_where_the_graph_was_really_asked() -> None:

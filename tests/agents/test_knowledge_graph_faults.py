@@ -280,6 +280,9 @@ IDK = I_DONT_KNOW
         ("by_dynamism", "real-time", FROM_GRAPH, IDK, FROM_GRAPH, "knowledge graph"),
         ("by_dynamism", "real-time", IDK, IDK, IDK, "knowledge graph"),
         ("by_dynamism", "unheard-of", FROM_GRAPH, FROM_WEB, FROM_GRAPH, "knowledge graph"),
+        ("synthesis", "static", FROM_GRAPH, FROM_WEB, FROM_GRAPH, "web"),
+        ("synthesis", "static", IDK, FROM_WEB, IDK, "web"),
+        ("synthesis", "real-time", FROM_GRAPH, FROM_WEB, FROM_GRAPH, "web"),
     ],
 )
 def test_the_source_policy_says_who_answers(
@@ -289,8 +292,9 @@ def test_the_source_policy_says_who_answers(
     with agent_with(Told(FOUND), said, source_policy=policy, dynamism=dynamism) as agent:
         ((answer, trace), _) = ask(agent)
     assert (answer.text, answer.source) == (text, source)
-    together = policy == "together" or dynamism == "fast-changing"
+    together = policy in {"together", "synthesis"} or dynamism == "fast-changing"
     assert (MARK in trace.context) is together, "the graph's facts join the pages only where both answer together"
+    assert "graph_answer" not in trace.generations or not together, "no source answers alone beside a joint answer"
 
 
 def test_a_web_path_that_gives_nothing_leaves_the_question_to_the_graph() -> None:
@@ -300,7 +304,7 @@ def test_a_web_path_that_gives_nothing_leaves_the_question_to_the_graph() -> Non
     assert any(event.startswith("the web was not enough") for event in trace.events)
 
 
-@pytest.mark.parametrize("policy", ["graph_first", "together", "by_dynamism"])
+@pytest.mark.parametrize("policy", ["graph_first", "together", "by_dynamism", "synthesis"])
 @pytest.mark.parametrize("lookup", [FOUND, NOTHING])
 def test_a_domain_of_the_graph_alone_is_never_answered_from_the_web(policy: str, lookup: Lookup) -> None:
     said = replies(from_graph=IDK)
@@ -342,6 +346,7 @@ VALUE = replace(FOUND, direct_answer="4.11", direct_reason="computed 502.3 - 498
         ("by_dynamism", "real-time", IDK, "4.11"),
         ("by_dynamism", "fast-changing", IDK, "4.11"),
         ("together", None, IDK, "4.11"),
+        ("synthesis", "static", FROM_WEB, IDK),
     ],
 )
 def test_a_value_of_the_graph_answers_when_its_turn_comes(
@@ -358,7 +363,7 @@ def test_a_value_that_no_tokenizer_reads_costs_no_batch() -> None:
     broken = replace(FOUND, direct_answer="caf\ud800")
     with agent_with(Told(broken)) as agent:
         told = ask(agent)
-    assert [answer.text for answer, _ in told] == ["caf?", "caf?"]
+    assert [answer.text for answer, _ in told] == ["caf\ufffd", "caf\ufffd"]
 
 
 def test_a_gate_before_the_web_leaves_the_graph_its_turn_with_and_without_an_audit() -> None:

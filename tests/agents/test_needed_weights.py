@@ -2,7 +2,6 @@
 
 import json
 import shlex
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -70,15 +69,18 @@ def check_parts(settings: Settings) -> None:
         open_router(settings.router).check_weights()
 
 
-def shipped(preset: str) -> Iterator[tuple[Settings, list[str]]]:
+def shipped(preset: str) -> tuple[Settings, list[str]]:
+    """The preset, without adapters where they are still to be trained, and the models that it cannot start without."""
     settings = load_settings(preset, [])
-    yield settings, [name for name in needed_weights(settings).models if name != TRIM_TOKENIZER]
+    if any(folder.kind == "adapter" and folder.problem for folder in needed_weights(settings).folders):
+        settings = load_settings(preset, ["tuned=false"])
+    return settings, [name for name in needed_weights(settings).models if name != TRIM_TOKENIZER]
 
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_with_exactly_what_is_named_every_part_of_every_preset_finds_its_weights(preset: str, cache: Path) -> None:
     """`submission` routes with a classifier whose base no list of models named: its agent did not start."""
-    ((settings, names),) = shipped(preset)
+    settings, names = shipped(preset)
     place_trained(settings, cache)
     for name in names:
         place(load_manifest().model(name), cache)
@@ -90,7 +92,7 @@ def test_with_exactly_what_is_named_every_part_of_every_preset_finds_its_weights
 def test_without_any_one_of_them_a_part_misses_it_and_one_line_names_the_presets_command(
     preset: str, cache: Path
 ) -> None:
-    ((settings, names),) = shipped(preset)
+    settings, names = shipped(preset)
     place_trained(settings, cache)
     for missing in names:
         for name in names:
@@ -117,6 +119,16 @@ def test_a_classifier_that_is_not_trained_yet_is_told_with_its_command_and_its_b
     problems = [folder.problem or "" for folder in needed.folders]
     assert len(problems) == 3
     assert "python -m training.router --config nec_domain --out models/routers/nec_domain" in problems[0]
+
+
+@pytest.mark.parametrize("preset", ["db3_task1", "db3_task23"])
+def test_adapters_of_db3_are_trained_by_the_user_and_told_apart_from_what_is_fetched(preset: str, cache: Path) -> None:
+    settings = load_settings(preset, [])
+    absent = [one for one in needed_weights(settings, repository=cache).folders if one.kind == "adapter"]
+    assert {one.name for one in absent} == set(settings.language_model.adapters) != set()
+    for one in absent:
+        assert f"python -m training.adapters {one.name} --config db3" in (one.problem or "")
+    assert not {one.name for one in absent} & set(needed_weights(settings).models)
 
 
 def test_the_small_models_of_the_cpu_preset_need_no_hub_and_no_npm() -> None:
@@ -169,7 +181,7 @@ def test_missing_adapters_are_told_in_one_line_with_training_and_the_way_without
         assert f"python -m training.adapters {name} --config db3" in message
     options = shlex.split(message.partition("Or do without ")[2].partition(": ")[2])
     changes = [change for change in options if change != "--set"]
-    assert "language_model.adapters={}" in changes
+    assert changes == ["tuned=false"]
     untuned = load_settings(preset, changes)
     assert untuned.language_model.adapters == {}
     require_weights(untuned)
@@ -200,7 +212,7 @@ def test_a_checked_in_folder_that_is_broken_is_fetched_anew_to_its_place(
     tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("models.manifest.WEIGHTS_FOLDER", tmp_path / "weights")
-    ((settings, names),) = shipped("cpu")
+    settings, names = shipped("cpu")
     for name in names:
         place(load_manifest().model(name), cache)
     require_weights(settings)

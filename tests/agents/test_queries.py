@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agents.limits import LIMITS
 from agents.queries import BatchFormatError, parse_batch, parse_query_time
 
 PAGE = {
@@ -81,6 +82,39 @@ def test_lone_surrogates_are_replaced() -> None:
     (query,) = parse_batch(batch_of(query=["caf\ud800 opening"], search_results=[[PAGE | {"page_result": "\udfff"}]]))
     query.text.encode("utf-8")
     query.pages[0].html.encode("utf-8")
+
+
+def test_characters_that_nobody_sees_and_references_are_no_part_of_the_question() -> None:
+    (query,) = parse_batch(batch_of(query=["\u0301who\u200b directed\0 rain\r\nman &amp; &#" + "9" * 50 + ";?"]))
+    assert query.text == "who directed rain man & \ufffd?"
+
+
+@pytest.mark.parametrize("field", LIMITS)
+def test_what_is_longer_than_its_limit_is_cut_and_the_cut_is_told(field: str) -> None:
+    most = LIMITS[field].most
+    long = "a" * (most + 1)
+    columns: dict[str, list[Any]] = {"search_results": [[PAGE, PAGE | {field: long}]]} if field in PAGE else {}
+    columns = columns or {field: [[PAGE] * (most + 1) if field == "search_results" else long]}
+    (query,) = parse_batch(batch_of(**columns))
+    (note,) = query.notes
+    assert f"{field} was cut from {most + 1:,} to {most:,}" in note
+    texts = [query.text, query.query_time, query.interaction_id]
+    texts += [text for page in query.pages for text in (page.name, page.url, page.snippet, page.html)]
+    assert max(map(len, texts)) <= max(limit.most for limit in LIMITS.values())
+    assert len(query.pages) <= LIMITS["search_results"].most
+    assert query.fault is None
+
+
+def test_every_field_of_a_row_has_a_limit_with_a_reason_and_an_ordinary_row_none_to_tell() -> None:
+    assert set(LIMITS) == {*PAGE, "interaction_id", "query", "query_time", "search_results"}
+    assert all(limit.most > 0 and limit.reason for limit in LIMITS.values())
+    assert parse_batch(batch_of())[0].notes == ()
+
+
+@pytest.mark.parametrize("huge", [10**5_000, [["x" * 1_000_000]] * 1_000])  # Python refuses to print the number
+def test_the_fault_of_a_huge_question_that_is_no_text_is_short(huge: object) -> None:
+    (query,) = parse_batch(batch_of(query=[huge]))
+    assert len(query.fault or "") < 100
 
 
 @pytest.mark.parametrize("text", ["", "yesterday", "2024-03-05", "13/45/2024, 10:00:00 PT"])

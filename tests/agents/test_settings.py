@@ -127,6 +127,29 @@ def test_an_adapter_must_be_among_those_of_the_engine(tmp_path: Path) -> None:
         load_settings(path)
 
 
+@pytest.mark.parametrize("name", available_presets())
+def test_untuned_a_preset_neither_has_nor_asks_for_an_adapter(name: str) -> None:
+    settings = load_settings(name, ["tuned = false"])
+    assert not settings.language_model.adapters
+    assert set(settings.adapters_used.values()) == {None}
+
+
+def test_the_tuned_presets_ask_for_the_adapters_that_they_name() -> None:
+    for name, adapters in (
+        ("db3_task1", {"web_answerer"}),
+        ("db3_task23", {"kg_writer", "kg_answerer", "web_answerer"}),
+        ("cpu", {"kg_writer", "kg_answerer", "web_answerer"}),
+    ):
+        settings = load_settings(name)
+        assert set(settings.language_model.adapters) == adapters
+        assert set(settings.adapters_used.values()) - {None} == adapters
+
+
+def test_names_that_a_model_finds_need_the_domain_that_a_router_gives() -> None:
+    with pytest.raises(SettingsError, match=r"router is missing, but public_data\.method is prompt.*gives domain"):
+        load_settings("db3_task1", ["router = 'none'"])
+
+
 def test_unknown_preset_lists_those_that_exist() -> None:
     with pytest.raises(SettingsError, match=r"no preset 'db4'.*db3_task1"):
         load_settings("db4")

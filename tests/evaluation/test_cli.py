@@ -194,3 +194,17 @@ def test_a_wrong_number_of_seconds_is_told_in_plain_words(capsys: pytest.Capture
     with pytest.raises(SystemExit, match="2"):
         main(["--seconds-per-query", "soon"])
     assert "invalid number of seconds value: 'soon'" in capsys.readouterr().err
+
+
+def test_only_questions_of_a_split_are_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = tmp_path / "questions.jsonl"
+    rows = [{"interaction_id": str(n), "query": f"q{n}", "answer": "a", "split": n % 2} for n in range(5)]
+    data.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    out = tmp_path / "out"
+    options = ["--preset", "scripted", "--dataset", str(data), "--output", str(out), "--in-process", "--quiet"]
+    assert main([*options, "--split", "1"]) == 0
+    assert "left out, for only split 1 is read: 3 of split 0" in capsys.readouterr().out
+    records = [json.loads(line) for line in (out / "predictions.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [(record["interaction_id"], record["split"]) for record in records] == [("1", 1), ("3", 1)]
+    signature = json.loads((out / "results.json").read_text(encoding="utf-8"))["signature"]
+    assert signature["split"] == "1", "a run of one split is not gone on with as a run of all"

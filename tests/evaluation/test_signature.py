@@ -97,7 +97,7 @@ def test_the_prompts_of_a_preset_by_name_and_wording(monkeypatch: pytest.MonkeyP
     before = prompts_signature(cpu)
     assert before.rpartition("@")[0] == "reader+facts+calls"
     assert prompts_signature(load_settings("nec")).startswith("nec+nec_refine@")
-    assert prompts_signature(load_settings("db3_task1")).startswith("controlled+entities")
+    assert prompts_signature(load_settings("db3_task1")).startswith("basic+entities")
     assert "route" in prompts_signature(load_settings("weknow"))
 
     other = dataclasses.replace(PROMPTS["reader"], user=PROMPTS["reader"].user + " ")

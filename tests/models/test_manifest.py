@@ -1,4 +1,5 @@
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -6,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from agents.settings import available_presets
+from agents.settings import available_presets, load_settings
 from models import manifest as manifest_module
 from models.manifest import (
     RECORD_NAME,
@@ -53,11 +54,22 @@ def test_no_preset_shares_its_name_with_a_model_or_a_group() -> None:
     assert not {*shipped.models, *shipped.groups} & set(available_presets())
 
 
-def test_only_snapshots_go_without_a_hash_and_only_they_may_follow_a_branch() -> None:
+def test_only_snapshots_go_without_a_hash_and_none_follows_a_branch() -> None:
     for entry in load_manifest().models.values():
         assert entry.files or entry.snapshot
-        if entry.hub is not None and not entry.snapshot:
-            assert len(entry.hub.revision) == 40, f"{entry.name} must pin a commit"
+        if entry.hub is not None:
+            assert re.fullmatch(r"[0-9a-f]{40}", entry.hub.revision), f"{entry.name} must pin a commit"
+
+
+def test_a_preset_of_plain_prompts_fetches_a_base_model_and_one_of_chats_a_tuned_one() -> None:
+    """NEC's paper links Llama-2-70B-AWQ: its prompts are completions. The chat model is another one."""
+    for preset in available_presets():
+        settings = load_settings(preset)
+        name = getattr(settings.language_model, "model", None)
+        entry = load_manifest().models.get(name or "")
+        if entry is not None and entry.hub is not None:
+            tuned = re.search(r"chat|instruct", entry.hub.repository, re.IGNORECASE) is not None
+            assert tuned is (settings.answering.form == "chat"), f"{preset}: {entry.hub.repository}"
 
 
 @pytest.mark.parametrize(
@@ -144,3 +156,19 @@ def test_a_snapshot_is_complete_when_all_recorded_files_are_there(places: tuple[
         locate("m", manifest=snapshot)
     (folder / 'we"ird.bin').write_bytes(b"123")
     assert locate("m", manifest=snapshot) == folder
+
+
+def test_a_snapshot_of_another_repository_is_not_taken_for_the_model_of_its_name(places: tuple[Path, Path]) -> None:
+    """A model's name outlives the choice of its repository; the folder of the earlier choice must not be served."""
+    snapshot = parse_manifest(one_model('snapshot = ["*"]\nhub = { repository = "o/base", revision = "c1" }'))
+    folder = places[1] / "m"
+    folder.mkdir(parents=True)
+    (folder / "config.json").write_text("{}")
+    for source, here in (("o/chat@main", False), ("o/base@c0", False), ("o/base@c1", True), ("made here", True)):
+        record = f'[files."config.json"]\nsize = 2\nsha256 = "{SHA}"\nsource = "{source}"\n'
+        (folder / RECORD_NAME).write_text(record)
+        if here:
+            assert locate("m", manifest=snapshot) == folder
+        else:
+            with pytest.raises(WeightsMissingError, match=re.escape(f"holds {source}, an earlier choice")):
+                locate("m", manifest=snapshot)

@@ -7,9 +7,20 @@ from pathlib import Path
 
 import pytest
 
+from agents.settings import load_settings, needed_weights
 from evaluation.preflight.dockerfile import parse_dockerfile
 from scripts import smoke
-from scripts.smoke import container_environment, main, other_versions, stage
+from scripts.smoke import (
+    SmokeError,
+    Staged,
+    container_environment,
+    lend_weights,
+    main,
+    other_versions,
+    pushed_files,
+    stage,
+)
+from tests.evaluation.preflight.conftest import commit, git
 
 ROOT = Path(__file__).parents[2]
 DOCKERFILE = """\
@@ -60,6 +71,77 @@ def test_the_command_runs_with_the_images_files_and_variables_alone(
     assert "SECRET" not in shown
     assert "requirements-cpu.txt stands for requirements.txt" in shown
     assert "no-such-package not installed instead of 1.0" in shown
+
+
+def test_home_caches_and_network_are_taken_away(
+    repository: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("HF_HOME", "CRAG_MODELS_DIR", "XDG_CACHE_HOME", "TORCH_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / "of-the-user"))
+    asks = """
+import os, pathlib, socket
+print(sorted(os.environ), list(pathlib.Path.home().iterdir()))
+try:
+    socket.create_connection(("192.0.2.1", 80), timeout=5)
+except OSError:
+    pass  # it lives without, and on the evaluator's machine waits for nothing
+"""
+    (repository / "local_evaluation.py").write_text(asks)
+    assert main([], repository) == 1
+    shown = capfd.readouterr().out
+    assert "the network was asked, which the evaluator does not have: 192.0.2.1" in shown
+    assert not any(name in shown for name in ("HF_HOME", "CRAG_MODELS_DIR", "XDG_CACHE_HOME", "TORCH_HOME"))
+
+
+def test_a_file_that_git_does_not_have_is_missed(repository: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    git(repository, "init", "--quiet")
+    commit(repository)
+    assert main([], repository) == 0
+    (repository / "rooms" / "cellar.py").touch()
+    (repository / "local_evaluation.py").write_text("import rooms.cellar\n")
+    capfd.readouterr()
+    assert main([], repository) == 1
+    shown = capfd.readouterr().out
+    assert "not committed: local_evaluation.py" in shown
+    assert "left out, because git does not know them: rooms/cellar.py" in shown
+    assert "No module named 'rooms.cellar'" in shown
+
+
+@pytest.fixture
+def staged(tmp_path: Path) -> Staged:
+    return Staged(tmp_path / "image", tmp_path / "image" / "home", [])
+
+
+def test_weights_are_lent_where_the_evaluators_checkout_has_them_and_what_is_not_in_git_is_said(
+    staged: Staged, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CRAG_MODELS_DIR", str(tmp_path / "cache"))
+    names = list(needed_weights(load_settings("cpu", [])).models)
+    for name in names:
+        for place in ("cache", "given"):
+            (tmp_path / place / name).mkdir(parents=True)
+            (tmp_path / place / name / "config.json").write_text(place)
+    lend_weights(staged, ROOT, "cpu", pushed_files(ROOT), None)
+    lent = {path.parent.name: path.read_text() for path in staged.folder.glob("models/weights/*/config.json")}
+    assert lent == dict.fromkeys(names, "cache")
+    assert (staged.folder / "models" / "adapters" / "cpu" / "kg_writer" / "adapter_model.safetensors").is_file()
+    assert not (staged.folder / "models" / "routers").exists(), "the image itself has to hold them"
+    shown = capfd.readouterr().out
+    assert all(f"models/weights/{name}" in shown for name in names)
+    assert "python -m models.fetch cpu --to models/weights" in shown
+    lend_weights(staged, ROOT, "cpu", None, tmp_path / "given")
+    assert {path.read_text() for path in staged.folder.glob("models/weights/*/config.json")} == {"given"}
+    assert "not yet in git" not in capfd.readouterr().out
+
+
+def test_weights_that_are_nowhere_are_told_with_the_command(
+    staged: Staged, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CRAG_MODELS_DIR", str(tmp_path / "cache"))
+    with pytest.raises(SmokeError, match=r"lacks models/weights/llama-3-8b-.*python -m models.fetch submission"):
+        lend_weights(staged, ROOT, "submission", None, None)
+    with pytest.raises(SmokeError, match=r"models/routers/nec_domain.*training\.router --config nec_domain"):
+        lend_weights(staged, ROOT, "nec", None, None)
 
 
 @pytest.mark.parametrize(

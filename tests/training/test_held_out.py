@@ -2,13 +2,16 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from training.folds import Fold, may_train
 from training.held_out import held_out, main
 
-ROWS = [{"query": f"question {number}", "interaction_id": str(number)} for number in range(40)]
+ROWS: list[dict[str, Any]] = [
+    {"query": f"question {number}", "interaction_id": str(number), "split": 0} for number in range(40)
+]
 
 
 def test_a_question_is_about_itself_and_one_fold_tests_it() -> None:
@@ -46,7 +49,7 @@ def test_the_command_writes_questions_or_says_what_is_wrong(tmp_path: Path, caps
     empty = [fold for fold in ("0/2", "1/2") if main([*arguments, fold]) == 1]
     assert len(empty) == 1
     assert f"fold {empty[0]} tests none of its 1 questions" in capsys.readouterr().err
-    file.write_text('{"query": "no name"}\n', encoding="utf-8")
+    file.write_text('{"query": "no name", "split": 0}\n', encoding="utf-8")
     assert main([*arguments, "0/2"]) == 1
     assert 'line 1, field "interaction_id"' in capsys.readouterr().err
     for wrong in (["3/2"], ["0/2", "--others", "4"]):

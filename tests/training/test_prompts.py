@@ -13,7 +13,7 @@ from agents.contracts import I_DONT_KNOW, Fact
 from agents.evidence import facts_text
 from agents.kg.trainable import Domain, Program, load_bank, parse
 from agents.llm import load_language_model
-from agents.settings import load_settings
+from agents.settings import KgWriterSettings, load_settings
 from evaluation.signature import settings_hash
 from training.api_pairs.given import bank_version
 from training.api_pairs.pairs import Pair
@@ -40,23 +40,24 @@ BUDGET = pair(
     direct_answer="$55,000,000",
 )
 SETTINGS = load_settings("cpu")
+BARE = KgWriterSettings(schema_in_prompt=False)
 MODEL = load_language_model(load_settings("scripted").language_model)
 
 
 def test_the_writer_learns_the_calls_after_the_agents_own_prompt() -> None:
-    without, shown = writer_examples([replace(LENGTH, source="real")], None, shown=(0, 2))
+    without, shown = writer_examples([replace(LENGTH, source="real")], BARE, None, shown=(0, 2))
     assert without.prompt == "Question: how long is heat?\nCalls:\n"
     assert without.completion == 'get_movie("heat")["length"]'
     assert without.groups == ("how long is heat?",)
     assert shown.prompt is not None
     assert shown.prompt.count("Question:") == 3
     assert shown.prompt.endswith("\n\nQuestion: how long is heat?\nCalls:\n")
-    assert [example.prompt for example in writer_examples([LENGTH], None, shown=(0, 2))] == [without.prompt]
+    assert [example.prompt for example in writer_examples([LENGTH], BARE, None, shown=(0, 2))] == [without.prompt]
 
 
 def test_no_question_is_shown_as_its_own_example() -> None:
     known = next(example for example in load_bank() if example.domain is Domain.MOVIE)
-    (example,) = writer_examples([pair(known.question, known.calls, source="bank")], None, shown=(6,))
+    (example,) = writer_examples([pair(known.question, known.calls, source="bank")], BARE, None, shown=(6,))
     assert example.prompt is not None
     assert example.prompt.count(known.question) == 1
     assert example.prompt.count("Question:") == 7
@@ -64,7 +65,7 @@ def test_no_question_is_shown_as_its_own_example() -> None:
 
 def test_what_the_graph_cannot_answer_is_learnt_as_none() -> None:
     nothing = replace(LENGTH, program=Program())
-    (example,) = writer_examples([nothing], None, shown=(0,))
+    (example,) = writer_examples([nothing], BARE, None, shown=(0,))
     assert example.completion == "None"
 
 
@@ -82,7 +83,7 @@ def test_calls_with_dates_that_somebody_computed_are_not_taught(query: str, date
     calls = parse(f'get_stock_price("tbmc","{date}")["close"]', Domain.FINANCE)
     asked = replace(LENGTH, query=query, domain=Domain.FINANCE, program=calls)
     assert names_its_dates(asked) is named
-    assert len(list(writer_examples([asked], None, shown=(0,)))) == named
+    assert len(list(writer_examples([asked], BARE, None, shown=(0,)))) == named
 
 
 def test_the_answerer_learns_from_its_own_facts_and_not_to_answer_from_others() -> None:
@@ -147,11 +148,17 @@ def test_a_run_card_says_what_the_examples_were_made_from(tmp_path: Path) -> Non
         "preset": f"scripted@{settings_hash(load_settings('scripted', []))}",
         "set": [],
         "made_up": None,
-        "shown": [0, 2],
+        "shown": [6],
         "bank": bank_version(),
     }
     digest = hashlib.sha256(examples).hexdigest()
-    assert card["metrics"] == {"examples": 3, "sources": {"real": 2, "synthetic": 1}, "sha256": digest}
+    assert card["metrics"] == {
+        "examples": 2,
+        "sources": {"real": 1, "synthetic": 1},
+        "sha256": digest,
+        "split": "0",
+        "rows_of_other_splits": {},
+    }
     assert main(command) == 0
     again = card_of(out)
     assert all(again[part] == card[part] for part in ("data", "settings", "metrics"))
@@ -163,14 +170,52 @@ def test_a_run_card_says_what_the_examples_were_made_from(tmp_path: Path) -> Non
     assert (chosen["made_up"], "shown" in chosen) == (0, False)
 
 
+def label(completion: str, **changes: object) -> dict[str, Any]:
+    """A row of training.labels, which was asked with another prompt than the preset's."""
+    row = TrainingExample(
+        completion, prompt="asked otherwise", groups=("q",), query="which city?", answers=(completion,)
+    ).to_row()
+    return row | {"query_time": "02/28/2024, 07:51:13 PT", "context": "<doc>Paris.</doc>", **changes}
+
+
+@pytest.mark.parametrize(("task", "prompt"), [("web_answerer", "reader"), ("kg_answerer", "facts")])
+def test_labels_are_asked_anew_in_the_words_of_the_preset(tmp_path: Path, task: str, prompt: str) -> None:
+    labels, out = tmp_path / "labels.jsonl", tmp_path / "web.jsonl"
+    labels.write_text(json.dumps(label("paris")), encoding="utf-8")
+    assert main([task, "--preset", "cpu", "--labels", str(labels), "--out", str(out)]) == 0
+    (example,) = read_examples(out)
+    assert example.messages == PROMPTS[prompt].render(
+        token_limit=SETTINGS.answering.word_limit,
+        query_time="02/28/2024, 07:51:13 PT",
+        context="<doc>Paris.</doc>",
+        query="which city?",
+    )
+
+
+def test_labels_of_an_older_version_are_refused_with_their_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    labels = tmp_path / "labels.jsonl"
+    labels.write_text(json.dumps(label("paris", context=None)), encoding="utf-8")
+    command = ["web_answerer", "--preset", "cpu", "--labels", str(labels), "--out", str(tmp_path / "web.jsonl")]
+    assert main(command) == 1
+    assert (
+        'labels.jsonl, line 1: field "context" must be a text, found None; label the run again'
+        in capsys.readouterr().err
+    )
+
+
 def test_a_run_card_of_labels(tmp_path: Path) -> None:
     labels, out = tmp_path / "labels.jsonl", tmp_path / "web.jsonl"
-    rows = [TrainingExample(said, prompt="passages") for said in ("paris", I_DONT_KNOW, I_DONT_KNOW)]
-    labels.write_text("".join(f"{json.dumps(row.to_row())}\n" for row in rows), encoding="utf-8")
-    assert main(["web_answerer", "--labels", str(labels), "--out", str(out), "--abstaining", "0.5"]) == 0
+    labels.write_text("".join(f"{json.dumps(label(said))}\n" for said in ("paris", I_DONT_KNOW, I_DONT_KNOW)), "utf-8")
+    command = ["web_answerer", "--preset", "cpu", "--labels", str(labels), "--out", str(out)]
+    assert main([*command, "--abstaining", "1"]) == 0
+    assert len(read_examples(out)) == 3, "as db3: all of them"
+    assert main([*command, "--abstaining", "0.5"]) == 0
     card = card_of(out)
     assert card["data"]["labels"]["sha256"] == hashlib.sha256(labels.read_bytes()).hexdigest()
-    assert card["settings"] == {"task": "web_answerer", "seed": 0, "abstaining": 0.5}
+    preset = f"cpu@{settings_hash(SETTINGS)}"
+    assert card["settings"] == {"task": "web_answerer", "seed": 0, "abstaining": 0.5, "preset": preset, "set": []}
     assert card["metrics"]["examples"] == 2
 
 
@@ -194,15 +239,15 @@ def test_a_wrong_argument_is_named(
 
 
 def test_preferences_are_right_over_abstaining_over_wrong(tmp_path: Path) -> None:
-    def label(completion: str, said: str, verdict: str) -> str:
+    def judged(completion: str, said: str, verdict: str) -> str:
         row = TrainingExample(completion, prompt="passages", groups=("q",)).to_row()
         return json.dumps(row | {"basic_answer": said, "verdict": verdict})
 
     labels = tmp_path / "labels.jsonl"
     rows = [
-        label("paris", "lyon", "incorrect"),
-        label(I_DONT_KNOW, "rome", "incorrect"),
-        label("oslo", "oslo", "correct"),
+        judged("paris", "lyon", "incorrect"),
+        judged(I_DONT_KNOW, "rome", "incorrect"),
+        judged("oslo", "oslo", "correct"),
     ]
     labels.write_text("\n".join(rows), encoding="utf-8")
     out = tmp_path / "preferences.jsonl"

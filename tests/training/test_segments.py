@@ -34,7 +34,9 @@ def test_the_command_writes_a_question_file_or_says_what_is_wrong(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file, out = tmp_path / "contexts.jsonl", tmp_path / "new" / "questions.jsonl"
-    file.write_text('{"interaction_id": "a", "query": "q", "segments": [{"text": "t"}]}\n', encoding="utf-8")
+    file.write_text(
+        '{"interaction_id": "a", "query": "q", "split": 0, "segments": [{"text": "t"}]}\n', encoding="utf-8"
+    )
     assert main(["--contexts", str(file), "--out", str(out)]) == 0
     assert json.loads(out.read_text(encoding="utf-8"))["search_results"][0]["page_url"].endswith("/0")
     assert main(["--contexts", str(tmp_path / "none.jsonl"), "--out", str(out)]) == 1

@@ -1,4 +1,13 @@
-"""Train a shipped adapter from nothing: python -m training.adapters kg_writer --out DIR.
+"""Train an adapter from nothing: python -m training.adapters kg_writer --out DIR.
+
+    python -m training.adapters kg_writer --config cpu          # as it ships with the cpu preset
+    python -m training.adapters kg_writer --config db3 --device cuda --questions FILE --graph DIR
+    python -m training.adapters kg_answerer --config db3 --device cuda --questions FILE --graph DIR
+    python -m training.adapters web_answerer --config db3 --device cuda --pages FILE
+
+Prompts, examples and model are those of --base-preset, so that what is learnt is what is served. --config db3 is the
+paper's: Llama-3-8B in 4 bits on one GPU, batches of 1 x 4 with gradient checkpointing; the model of the preset judges
+its own answers and looks into the contexts, unless --judge and its like name another (GPT-4 in the paper).
 
 The steps are those of recipes.toml; docs/training.md tells which files they need. A step that is done is left out, one
 that was stopped goes on where it was: after a kill, give the same command again. --dry-run shows the commands.
@@ -14,15 +23,33 @@ from contextlib import suppress
 from pathlib import Path
 
 from agents.datasets import DatasetError
+from agents.llm import EngineUnavailableError
+from agents.llm.trainable import adapter_folder, model_folder
+from agents.settings import Settings, SettingsError, TransformersEngine, VllmEngine, load_settings
 from evaluation.folder_lock import FolderInUseError, written_alone
+from evaluation.judge import JUDGE_NAMES
 from evaluation.termination import Terminated, stopped_in_order
-from training.adapters.recipe import GivenFiles, Step, file_options, recipes, steps
+from models.manifest import UnknownModelError, WeightsMissingError
+from training.adapters.recipe import (
+    DEFAULT_CONFIG,
+    Choices,
+    GivenFiles,
+    Step,
+    configs,
+    file_options,
+    recipe_of,
+    recipes,
+    steps,
+)
+from training.api_pairs.graph import GraphFolderError, check_whole
 from training.data_files import check_data_file
 from training.folds import parse_fold
-from training.lora.model import WEIGHTS_FILE
+from training.lora.model import WEIGHTS_FILE, check_tunable
+from training.lora.settings import load_training
+from training.splits import add_split_argument
 
 REPOSITORY = Path(__file__).parents[2]
-ADAPTERS = REPOSITORY / "models" / "adapters" / "cpu"
+ADAPTERS = REPOSITORY / "models" / "adapters"
 TUNING = "training.lora"
 GRACE_SECONDS = 5.0
 """Ctrl-C in a terminal reaches the step, too: so long it may take to end in its own way."""
@@ -30,16 +57,29 @@ EXIT_INTERRUPTED, EXIT_TERMINATED = 130, 143
 
 
 class NotReadyError(RuntimeError):
-    """A folder that a step reads is missing, or an adapter is in the way; the message names the option that helps."""
+    """A file that a step reads is missing, or an adapter is in the way; the message names the option that helps."""
+
+
+_FAULTS = (
+    DatasetError, EngineUnavailableError, FolderInUseError, GraphFolderError, NotReadyError, SettingsError,
+    UnknownModelError, WeightsMissingError,
+)  # fmt: skip
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run what is not done yet; the exit code is that of the first step that fails."""
     options = _options(arguments)
-    work = (options.work or REPOSITORY / "results" / "training" / options.name).resolve()
-    out = (options.out or ADAPTERS / options.name).resolve()
-    files = GivenFiles(options.questions, tuple(options.graph), options.contexts, real=not options.no_real)
-    made = steps(options.name, work, out, files, options.hold_out)
+    work = (options.work or REPOSITORY / "results" / "training" / options.config / options.name).resolve()
+    out = (options.out or ADAPTERS / options.config / options.name).resolve()
+    files = GivenFiles(
+        options.questions, tuple(options.graph), options.contexts, options.pages, real=not options.no_real
+    )
+    try:
+        preset = _preset(options)
+        made = steps(options.name, work, out, files, _choices(options, preset), options.config)
+    except _FAULTS as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
     if options.dry_run:
         for step in _undone(made):
             print(f"python -m {shlex.join(step.command)}")
@@ -48,8 +88,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with written_alone(work) as lock, stopped_in_order():
             todo = _undone(made)
             _check(todo, out, overwrite=options.overwrite)
+            if todo and preset is not None:
+                _check_models(options, preset)
             code = _carry_out(todo, lock, overwrite=options.overwrite)
-    except (DatasetError, FolderInUseError, NotReadyError) as error:
+    except _FAULTS as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt as interrupt:
@@ -65,6 +107,17 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         prog="python -m training.adapters", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("name", choices=recipes())
+    parser.add_argument(
+        "--config", choices=configs(), default=DEFAULT_CONFIG, help="whose recipe (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--base-preset", metavar="P", help="preset, or a TOML file, that the adapter is for (default: the recipe's)"
+    )
+    parser.add_argument(
+        "--device", choices=("cpu", "cuda"),
+        help="where all models run and the adapter is tuned: cuda is one GPU, cpu goes without 4 bits "
+        "(default: cuda for db3, cpu for cpu)",
+    )  # fmt: skip
     parser.add_argument("--questions", type=Path, metavar="FILE", help="labelled questions with their calls")
     parser.add_argument("--no-real", action="store_true", help="do without --questions: learn from made-up ones alone")
     parser.add_argument(
@@ -72,19 +125,119 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         help="folder of graph tables, the one that --questions were labelled on first; may be given several times",
     )  # fmt: skip
     parser.add_argument("--contexts", type=Path, metavar="FILE", help="questions with segments of web pages")
-    parser.add_argument("--work", type=Path, help="folder of what is made on the way (default: results/training/NAME)")
-    parser.add_argument("--out", type=Path, help="folder of the adapter (default: models/adapters/cpu/NAME)")
+    parser.add_argument("--pages", type=Path, metavar="FILE", help="questions with their pages, as CRAG publishes them")
+    add_split_argument(parser)
+    parser.add_argument("--limit", type=_positive, metavar="N", help="at most so many real questions: to try it out")
+    parser.add_argument("--max-steps", type=_positive, metavar="N", help="end the tuning after so many steps")
+    judge = parser.add_argument_group("who judges basic answers and looks into contexts, as for training.labels")
+    judge.add_argument("--judge", choices=JUDGE_NAMES, help="default: llm for db3 (the preset's model), rules for cpu")
+    judge.add_argument("--judge-url", metavar="URL", help="llm: an OpenAI-compatible endpoint")
+    judge.add_argument("--judge-model", metavar="NAME", help="llm: the model there")
+    judge.add_argument("--judge-preset", metavar="P", help="llm: a preset's language model (default: --base-preset)")
+    parser.add_argument(
+        "--work", type=Path, help="folder of what is made on the way (default: results/training/CONFIG/NAME)"
+    )
+    parser.add_argument("--out", type=Path, help="folder of the adapter (default: models/adapters/CONFIG/NAME)")
     parser.add_argument("--overwrite", action="store_true", help="replace the adapter that is in --out")
     parser.add_argument(
         "--hold-out", type=_fold, metavar="I/K", help="fold to keep out, or none (default: as it shipped)"
     )
     parser.add_argument("--dry-run", action="store_true", help="show the commands that are not done yet")
     options = parser.parse_args(arguments)
-    given = {name for name in ("questions", "graph", "contexts") if getattr(options, name)}
+    if options.name not in recipes(options.config):
+        parser.error(f"--config {options.config} has no {options.name}; it has {', '.join(recipes(options.config))}")
+    read = file_options(options.name, options.config)
+    given = {name for name in ("questions", "graph", "contexts", "pages") if getattr(options, name)}
     given |= {"questions"} if options.no_real else set()
-    for name in sorted(given - file_options(options.name)):
-        parser.error(f"{options.name} does not learn from --{name}")
+    for name in sorted(given - read):
+        parser.error(f"{options.name} of {options.config} does not learn from --{name}")
+    if options.no_real and options.config == "db3":
+        parser.error("db3's adapters learn from real questions alone: leave --no-real out")
+    asked = options.judge_url or options.judge_model or options.judge_preset
+    if asked and options.judge == "rules":
+        parser.error("--judge-url, --judge-model and --judge-preset have no effect with --judge rules")
     return options
+
+
+def _preset(options: argparse.Namespace) -> Settings | None:
+    """The preset that the adapter is for, with everything that can be wrong about its file told."""
+    name = options.base_preset or recipe_of(options.name, options.config).get("base_preset")
+    return load_settings(name, []) if name else None
+
+
+def _choices(options: argparse.Namespace, preset: Settings | None) -> Choices:
+    base_preset = options.base_preset
+    if base_preset and base_preset.endswith(".toml"):
+        base_preset = str(Path(base_preset).resolve())
+    return Choices(
+        preset=base_preset,
+        base=_other_base(options, preset) if preset is not None else None,
+        device=options.device or ("cuda" if options.config == "db3" else None),
+        judge=_judge(options, base_preset),
+        split=str(options.split),
+        limit=options.limit,
+        max_steps=options.max_steps,
+        hold_out=options.hold_out,
+    )
+
+
+def _other_base(options: argparse.Namespace, preset: Settings) -> str | None:
+    """The preset's model where the configuration of the tuning names another."""
+    engine = preset.language_model
+    if not isinstance(engine, TransformersEngine | VllmEngine):
+        raise NotReadyError(
+            f"preset {preset.name} runs the engine {engine.engine}: its weights cannot be tuned here; give a "
+            "--base-preset whose language_model.engine is transformers or vllm"
+        )
+    return None if engine.model == load_training(_config_name(options)).base else engine.model
+
+
+def _judge(options: argparse.Namespace, base_preset: str | None) -> tuple[str, ...]:
+    named = options.judge_url or options.judge_model or options.judge_preset
+    if (options.judge or ("llm" if named or options.config == "db3" else "rules")) == "rules":
+        return ()
+    own = None if options.judge_url or options.judge_model else base_preset or _base_preset_name(options)
+    chosen = {
+        "--judge-url": options.judge_url,
+        "--judge-model": options.judge_model,
+        "--judge-preset": options.judge_preset or own,
+    }
+    given = [part for option, value in chosen.items() if value for part in (option, value)]
+    return ("--judge", "llm", "--judge-rubric", "db3", *given, "--context-check", "llm")
+
+
+def _base_preset_name(options: argparse.Namespace) -> str | None:
+    name: str | None = recipe_of(options.name, options.config).get("base_preset")
+    return name
+
+
+def _check_models(options: argparse.Namespace, preset: Settings) -> None:
+    """What the tuning will need, told before the first step of what may be hours."""
+    choices = _choices(options, preset)
+    changes = {"quantise": "none"} if choices.device == "cpu" else {}
+    training = load_training(_config_name(options), changes | ({"base": choices.base} if choices.base else {}))
+    check_tunable(training, model_folder(training.base), choices.device or "cpu")
+    adapters = preset.language_model.adapters
+    for name in recipe_of(options.name, options.config).get("needs", ()):
+        if name in adapters:
+            try:
+                adapter_folder(adapters[name])
+            except WeightsMissingError:
+                raise NotReadyError(
+                    f"{options.name} learns from what {name} finds, and {adapters[name]} is not there yet: train it "
+                    f"first (python -m training.adapters {name} --config {options.config})"
+                ) from None
+
+
+def _config_name(options: argparse.Namespace) -> str:
+    last: list[str] = recipe_of(options.name, options.config)["steps"][-1]["run"]
+    return last[last.index("--config") + 1]
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"a whole number from 1, found {text!r}")
+    return int(text)
 
 
 def _fold(text: str) -> str:
@@ -105,10 +258,14 @@ def _check(todo: Sequence[Step], out: Path, *, overwrite: bool) -> None:
         for option, path in step.reads:
             without = " or --no-real" if option == "--questions" else ""
             remedy = f'give {option}{without} (docs/training.md, "What you need")'
+            if not path:
+                raise NotReadyError(f"nothing to learn from: {remedy}")
             if option != "--graph":
                 check_data_file(Path(path), remedy)
             elif not Path(path).is_dir():
                 raise NotReadyError(f"{path}: there is no such folder; {remedy}")
+            else:
+                check_whole(Path(path))
     if todo and (out / WEIGHTS_FILE).is_file() and not (overwrite or todo[-1].begun):
         raise NotReadyError(
             f"{out} holds a finished adapter: --out names another folder, --overwrite replaces the adapter"

@@ -1,14 +1,15 @@
-"""How a shipped adapter is made: the steps of recipes.toml with folders and files put in, and which are done."""
+"""How an adapter is made: the steps of recipes.toml with folders, files and choices put in, and which are done."""
 
 import shlex
 import tomllib
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from training.api_pairs.__main__ import QUESTIONS
 from training.segments import DEFAULT_FILE as CONTEXTS
 
 RECIPES = Path(__file__).with_name("recipes.toml")
+DEFAULT_CONFIG = "cpu"
 
 
 class GivenFiles(NamedTuple):
@@ -20,22 +21,70 @@ class GivenFiles(NamedTuple):
     questions: Path | None = None
     graph: tuple[Path, ...] = ()
     contexts: Path | None = None
+    pages: Path | None = None
     real: bool = True
 
     def arguments(self) -> dict[str, list[str]]:
         """What stands for each placeholder of a recipe: an option and a path, several times or not at all."""
-        questions = ["--questions", str((self.questions or QUESTIONS).resolve())]
+        questions = str((self.questions or QUESTIONS).resolve())
         return {
-            "{questions}": questions if self.real else ["--no-real"],
+            "{questions}": ["--questions", questions] if self.real else ["--no-real"],
+            "{asked}": ["--dataset", questions],
             "{graph}": [part for folder in self.graph for part in ("--graph", str(folder.resolve()))],
+            "{mock_kg}": ["--mock-kg", *(str(folder.resolve()) for folder in self.graph[:1])],
             "{contexts}": ["--contexts", str((self.contexts or CONTEXTS).resolve())],
+            "{pages}": ["--dataset", str(self.pages.resolve()) if self.pages else ""],
         }
+
+
+class Choices(NamedTuple):
+    """What of a recipe can be chosen besides its files.
+
+    Args:
+        preset: Whose prompts, examples and model; a name or a TOML file. None: the recipe's.
+        base: The preset's model, where it is not that of the recipe's configuration.
+        device: ``cpu`` or ``cuda`` (one GPU) for all models; None: each where preset and configuration say.
+        judge: Arguments of training.labels that say who judges and looks into contexts.
+        split: Of the questions, ``any`` for all.
+        limit: At most so many real questions.
+        max_steps: Of the tuning.
+        hold_out: A fold (``0/2``) that is kept out of the training, to be measured on; ``none``: learn from everything;
+            None: as the recipe says, which is how the shipped adapter was made.
+    """
+
+    preset: str | None = None
+    base: str | None = None
+    device: str | None = None
+    judge: tuple[str, ...] = ()
+    split: str = "0"
+    limit: int | None = None
+    max_steps: int | None = None
+    hold_out: str | None = None
+
+    def arguments(self) -> dict[str, list[str]]:
+        """What stands for each placeholder of a recipe."""
+        whole = {"cpu": "cpu", "cuda": "cuda:0", None: None}[self.device]
+        in_full = ["--set", "quantise=none"] if self.device == "cpu" else []
+        return {
+            "{preset}": ["--preset", self.preset or ""],
+            "{base}": ["--set", f'base="{self.base}"'] if self.base else [],
+            "{judge}": list(self.judge),
+            "{split}": [] if self.split == "0" else ["--split", self.split],
+            "{run_split}": ["--split", self.split],
+            "{limit}": [] if self.limit is None else ["--limit", str(self.limit)],
+            "{max_steps}": [] if self.max_steps is None else ["--max-steps", str(self.max_steps)],
+            "{run_device}": ["--set", f'device="{whole}"'] if whole else [],
+            "{lora_device}": ["--device", self.device, *in_full] if self.device else [],
+        }
+
+
+AS_SHIPPED = Choices()
 
 
 class Step(NamedTuple):
     """A module with its arguments, and the file that holds this command once it was carried out.
 
-    `reads` are the given files among the arguments: option and path.
+    `reads` are the given files among the arguments: option of `training.adapters` and path.
     """
 
     command: tuple[str, ...]
@@ -68,19 +117,42 @@ class Step(NamedTuple):
         return record.is_file() and record.read_text(encoding="utf-8") == shlex.join(self.command)
 
 
-def recipes() -> list[str]:
-    """Names of the adapters that can be trained."""
-    return list(tomllib.loads(RECIPES.read_text(encoding="utf-8")))
+_OPTIONS = {
+    "{questions}": "--questions",
+    "{asked}": "--questions",
+    "{graph}": "--graph",
+    "{mock_kg}": "--graph",
+    "{contexts}": "--contexts",
+    "{pages}": "--pages",
+}
+"""Which option of `training.adapters` a placeholder's file comes from."""
 
 
-def file_options(name: str) -> set[str]:
-    """Which files the recipe of that name reads: ``questions``, ``graph``, ``contexts``."""
-    recipe = tomllib.loads(RECIPES.read_text(encoding="utf-8"))[name]
-    parts = {part for step in recipe["steps"] for part in step["run"]}
-    return {placeholder.strip("{}") for placeholder in GivenFiles().arguments() if placeholder in parts}
+def configs() -> list[str]:
+    """Names of the sets of recipes."""
+    return list(_read())
 
 
-def steps(name: str, work: Path, out: Path, files: GivenFiles, hold_out: str | None = None) -> list[Step]:
+def recipes(config: str | None = None) -> list[str]:
+    """Names of the adapters that can be trained, of one set or of all."""
+    return list(dict.fromkeys(name for key, found in _read().items() if config in {None, key} for name in found))
+
+
+def recipe_of(name: str, config: str = DEFAULT_CONFIG) -> dict[str, Any]:
+    """The table of a recipe: `description`, `steps`, where there are any `base_preset`, `hold_out`, `needs`."""
+    found: dict[str, Any] = _read()[config][name]
+    return found
+
+
+def file_options(name: str, config: str = DEFAULT_CONFIG) -> set[str]:
+    """Which files the recipe of that name reads: ``questions``, ``graph``, ``contexts``, ``pages``."""
+    parts = {part for step in recipe_of(name, config)["steps"] for part in step["run"]}
+    return {option.removeprefix("--") for placeholder, option in _OPTIONS.items() if placeholder in parts}
+
+
+def steps(
+    name: str, work: Path, out: Path, files: GivenFiles, choices: Choices = AS_SHIPPED, config: str = DEFAULT_CONFIG
+) -> list[Step]:
     """What makes the adapter of that name.
 
     Args:
@@ -88,22 +160,27 @@ def steps(name: str, work: Path, out: Path, files: GivenFiles, hold_out: str | N
         work: Folder of everything that is made on the way.
         out: The adapter's folder.
         files: What it is made from.
-        hold_out: A fold (``0/2``) that is kept out of the training, to be measured on; ``none``: learn from everything;
-            None: as the recipe says, which is how the shipped adapter was made.
+        choices: How.
+        config: One of `configs`.
     """
-    recipe = tomllib.loads(RECIPES.read_text(encoding="utf-8"))[name]
-    given = files.arguments()
+    recipe = recipe_of(name, config)
+    chosen = choices._replace(preset=choices.preset or recipe.get("base_preset"))
+    given = files.arguments() | chosen.arguments()
+    fold = choices.hold_out or recipe.get("hold_out", "none")
     made = []
-    fold = hold_out or recipe.get("hold_out", "none")
     for number, step in enumerate(recipe["steps"], start=1):
         command: list[str] = []
         reads: list[tuple[str, str]] = []
         for part in step["run"]:
             found = given.get(part, [part.replace("{work}", str(work)).replace("{out}", str(out))])
             command += found
-            if part in given:
-                reads += zip(found[::2], found[1::2], strict=False)  # --no-real has no path
+            if part in _OPTIONS:
+                reads += [(_OPTIONS[part], path) for path in found if not path.startswith("--")]
         if command[0] == "training.lora" and fold != "none":
             command += ["--hold-out", fold]
         made.append(Step(tuple(command), work / f"step-{number}.done", tuple(reads)))
     return made
+
+
+def _read() -> dict[str, dict[str, Any]]:
+    return tomllib.loads(RECIPES.read_text(encoding="utf-8"))

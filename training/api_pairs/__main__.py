@@ -36,6 +36,7 @@ from training.api_pairs.shape_files import ShapeError
 from training.api_pairs.wording import FOLDER as SHAPES
 from training.data_files import check_data_file
 from training.run_card import card_folder, file_hash, run_card, write_card
+from training.splits import add_split_argument
 
 QUESTIONS = SHARED / "kg_questions_split0.jsonl"
 _FAULTS = (DatasetError, GraphError, GraphFolderError, NothingSampledError, ShapeError, SettingsError, OSError)
@@ -57,6 +58,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "../shared/data/kg, where it is, and the one that ships with the project",
     )  # fmt: skip
     parser.add_argument("--questions", type=Path, default=QUESTIONS, help="labelled real questions (%(default)s)")
+    add_split_argument(parser)
+    parser.add_argument("--limit", type=int, metavar="N", help="at most so many real questions")
     parser.add_argument("--count", type=int, default=1500, help="questions to sample (%(default)s)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, required=True, help="the file to write")
@@ -69,8 +72,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--resume", action="store_true", help="keep the rows of an unfinished file and add the others")
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
     options = parser.parse_args(arguments)
-    if options.count < 0:
-        parser.error("--count must not be negative")
+    if options.count < 0 or (options.limit or 0) < 0:
+        parser.error("--count and --limit must not be negative")
     try:
         return _run(options)
     except (*_FAULTS, *_MODEL_FAULTS, OtherRunError) as error:
@@ -92,9 +95,11 @@ def _run(options: argparse.Namespace) -> int:
     missing = [pair for pair in pairs if pair.key not in finished]
     _append(options.out, tqdm(_worded(missing, preset), total=len(missing), disable=options.quiet, unit="pair"))
     written = read_pairs(options.out) if pairs else []
-    metrics = _metrics(options.out, written) | {"kept_on_resume": len(done)}
+    metrics = _metrics(options.out, written) | {"kept_on_resume": len(done)} | options.split.to_card()
     card = write_card(folder, run_card(_data(options), _chosen(options, preset), time.monotonic() - started, metrics))
     print(_table(written))
+    if options.split.told:
+        print(options.split.told)
     print(f"wrote {options.out} and {card} in {time.monotonic() - started:.0f} s")
     return 0
 
@@ -118,7 +123,7 @@ def _rewording_preset(name: str | None) -> Settings | None:
 def _chosen(options: argparse.Namespace, preset: Settings | None) -> dict[str, Any]:
     """The settings of the run card."""
     return {
-        **{name: getattr(options, name) for name in ("count", "seed", "no_real", "house_style")},
+        **{name: getattr(options, name) for name in ("count", "limit", "seed", "no_real", "house_style")},
         "rephrase": f"{preset.name}@{settings_hash(preset)}" if preset else None,
         "bank": bank_version(),
     }
@@ -135,7 +140,13 @@ def _made(options: argparse.Namespace) -> list[Pair]:
     """All pairs of the run in the first wording, no question twice: real before handwritten before sampled ones."""
     with opened(options.graph) as graphs, bench_of(graphs) as bench:
         names = company_names(graphs)
-        given = [] if options.no_real else real_pairs(options.questions, bench, names, rewritten=options.house_style)
+        given = (
+            []
+            if options.no_real
+            else real_pairs(
+                options.questions, bench, names, rewritten=options.house_style, split=options.split, limit=options.limit
+            )
+        )
         given += bank_pairs(bench, len(graphs), options.seed, names)
         given = list({pair.key: pair for pair in reversed(given)}.values())[::-1]
         sampler = Sampler(graphs, bench, options.seed, taken=(pair.key for pair in given))

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 
-from agents.datasets import Record, read_records
+from agents.datasets import Record, Split, read_records
 from agents.kg.trainable import Task, load_bank
 from agents.queries import parse_query_time
 from training.api_pairs.execution import Bench
@@ -17,19 +17,29 @@ from training.api_pairs.sampling import written_time
 from training.api_pairs.scenes.base import asking_time
 
 
-def real_pairs(path: Path, bench: Bench, names: CompanyNames, *, rewritten: bool = False) -> list[Pair]:
+def real_pairs(
+    path: Path,
+    bench: Bench,
+    names: CompanyNames,
+    *,
+    rewritten: bool = False,
+    split: Split | None = None,
+    limit: int | None = None,
+) -> list[Pair]:
     """The labelled real questions, executed in the first graph.
 
     Args:
         path: Rows with query, query_time, domain and calls; frame, kg_values, answer and alt_ans where there are any.
         bench: Executors.
         names: How to tell companies.
+        split: Leaves questions of other splits out.
+        limit: At most so many.
         rewritten: In the style of the examples, where that gives the same; see `training.api_pairs.house_style`.
 
     Raises:
         DatasetError: a field is missing, or labelled calls cannot be read.
     """
-    records = list(read_records(path))
+    records = list(read_records(path, limit, split))
     pairs = _executed([_real(record, names) for record in records], bench, graphs=1)
     return _rewritten(pairs, records, bench) if rewritten else pairs
 
@@ -98,6 +108,7 @@ def _real(record: Record, names: CompanyNames) -> Pair:
         groups=groups_of(row.domain, program, names) or tuple(map(str, frame_entities)) or (row.query,),
         answer=record.data.get("answer"),
         alt_ans=tuple(map(str, record.data.get("alt_ans") or ())),
+        split=found if isinstance(found := record.data.get(Split.FIELD), int) else None,
     )
 
 

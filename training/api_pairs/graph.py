@@ -15,6 +15,8 @@ from typing import Any
 
 SHARED = Path(__file__).parents[2].parent / "shared/data/kg"
 PACKED_GRAPH = SHARED / "cragkg_json.tar.xz"
+DOMAINS = ("movie", "finance", "music", "sports", "open")
+"""Folders of a graph."""
 OWN_GRAPH = Path(__file__).parents[2] / "mock_api/graph"
 
 Record = dict[str, Any]
@@ -29,7 +31,7 @@ class Graph:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        if not any((folder / domain).is_dir() for domain in ("movie", "finance", "music", "sports", "open")):
+        if not any((folder / domain).is_dir() for domain in DOMAINS):
             raise GraphFolderError(
                 f"{folder}: no graph: none of the folders movie, finance, music, sports, open is there"
             )
@@ -158,6 +160,21 @@ class Graph:
             return []
         lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
         return [(title, record.get("summary_structured") or {}) for title, record in lines if record]
+
+
+def check_whole(folder: Path) -> None:
+    """Make sure that a folder of graph tables has all five domains.
+
+    Raises:
+        GraphFolderError: some or all of them are missing.
+    """
+    missing = [domain for domain in DOMAINS if not (folder / domain).is_dir()]
+    if missing:
+        what = "no graph" if len(missing) == len(DOMAINS) else "half a graph"
+        raise GraphFolderError(
+            f"{folder}: {what}: the folders {', '.join(missing)} are missing; give the folder that holds "
+            f"{', '.join(DOMAINS)}"
+        )
 
 
 def _speakable(name: str) -> bool:

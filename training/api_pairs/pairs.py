@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from agents.contracts import Fact
-from agents.datasets import DatasetError, Record, read_records
+from agents.datasets import DatasetError, Record, Split, read_records
 from agents.kg.trainable import Domain, KgQueryError, Program, Value, parse, render
 
 REAL = "real"
@@ -23,7 +23,8 @@ class Pair:
     `groups` are the entities that it is about, most important first (see `training.folds`). `facts` is what an
     answering model would be shown, `direct_answer` what rules make of the values alone, `values` the executed values in
     the order of the statements. `answer` and `alt_ans` are gold answers; only real questions have them.
-    `rephrased_from` is the sampled wording where a language model has changed it.
+    `rephrased_from` is the sampled wording where a language model has changed it. `split` is that of a real question in
+    CRAG, None where it was made up.
     """
 
     query: str
@@ -38,6 +39,7 @@ class Pair:
     answer: str | None = None
     alt_ans: tuple[str, ...] = ()
     rephrased_from: str | None = None
+    split: int | None = None
 
     @property
     def key(self) -> str:
@@ -58,6 +60,7 @@ class Pair:
             "calls": self.calls,
             "groups": list(self.groups),
             "source": self.source,
+            Split.FIELD: self.split,
             "facts": [{"text": fact.text, "source": fact.source} for fact in self.facts],
             "direct_answer": self.direct_answer,
             "answer": self.answer,
@@ -99,6 +102,7 @@ class _PairRow(QuestionRow):
     answer: str | None
     alt_ans: list[str]
     rephrased_from: str | None = None
+    split: int | None = None
 
 
 _Row = TypeVar("_Row", bound=QuestionRow)
@@ -130,13 +134,13 @@ def program_of(record: Record, row: QuestionRow) -> Program:
         raise DatasetError(f'{record.place}: field "calls": {error}') from None
 
 
-def read_pairs(path: Path) -> list[Pair]:
-    """Read a file that `to_row` wrote.
+def read_pairs(path: Path, split: Split | None = None) -> list[Pair]:
+    """Read a file that `to_row` wrote, without what is of another split.
 
     Raises:
         DatasetError: a line cannot be read, or is no pair; the message names file, line and field.
     """
-    return [_pair(record) for record in read_records(path)]
+    return [_pair(record) for record in read_records(path, split=split)]
 
 
 def _pair(record: Record) -> Pair:
@@ -154,4 +158,5 @@ def _pair(record: Record) -> Pair:
         answer=row.answer,
         alt_ans=tuple(row.alt_ans),
         rephrased_from=row.rephrased_from,
+        split=row.split,
     )

@@ -35,6 +35,7 @@ from training.calibrate.logistic import TooFewError
 from training.calibrate.runs import CalibrationError, FinishedRun, asked_questions, read_routes, read_run
 from training.pictures import Curve, reliability_diagram, score_curve
 from training.run_card import file_hash, run_card, write_card
+from training.splits import add_split_argument
 
 LICENCE = (
     "The numbers were learned from runs over the questions named here. CRAG's questions and answers are under "
@@ -56,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _fit(options: argparse.Namespace, judge: Judge) -> None:
     began = time.monotonic()
-    runs = [read_run(folder) for folder in options.runs]
+    runs = [read_run(folder, options.split) for folder in options.runs]
     routes = _merged([read_routes(path) for path in options.routes])
     questions = [question for run in runs for question in asked_questions(run, judge, routes)]
     questions = [without(question, options.without) for question in questions]
@@ -73,6 +74,7 @@ def _fit(options: argparse.Namespace, judge: Judge) -> None:
     settings = {
         **{name: getattr(options, name) for name in ("folds", "seed", "threshold", "judge", "without")},
         "inverse_strength": found.inverse_strength,
+        **options.split.to_card(),
     }
     card = run_card(data, settings, time.monotonic() - began, metrics, PACKAGES)
     path.with_suffix("").mkdir(parents=True, exist_ok=True)
@@ -80,6 +82,8 @@ def _fit(options: argparse.Namespace, judge: Judge) -> None:
     pictures = options.pictures or options.runs[0]
     draw(pictures, found, options.threshold)
     _report(found, metrics)
+    if options.split.told:
+        print(options.split.told)
     print(f"wrote {path}, its run card in {path.with_suffix('')}, and pictures in {pictures}")
 
 
@@ -196,6 +200,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--out", required=True, metavar="NAME|FILE", help="a name under models/calibration/, or a path to a .json"
     )
+    add_split_argument(parser)
     parser.add_argument(
         "--routes",
         type=Path,

@@ -17,7 +17,7 @@ from agents.contracts import (
     Route,
     Trace,
 )
-from agents.datasets import DatasetError, Record, read_records
+from agents.datasets import DatasetError, Record, Split, read_records
 from agents.gates import gated_answer
 from agents.settings import ROUTE_CLASSES
 from evaluation.batches import golds_of
@@ -60,15 +60,16 @@ class FinishedRun:
     questions: tuple[FinishedQuestion, ...]
 
 
-def read_run(folder: Path) -> FinishedRun:
+def read_run(folder: Path, split: Split | None = None) -> FinishedRun:
     """The questions of a run that have a trace, each in its last attempt.
 
     Raises:
-        CalibrationError: a file is missing or unreadable, or no question has a trace.
+        CalibrationError: a file is missing or unreadable, no question has a trace or is of the split, or a question
+            does not say of which split it is.
     """
     try:
         # A question that was asked again has several rows; the last prediction counts, with the trace of its attempt.
-        predictions = {row_key(row): row for row in _rows(folder / PREDICTIONS)}
+        predictions = {row_key(row): row for row in _rows(folder / PREDICTIONS, split)}
         traces = {(row_key(row), row["attempt"]): row for row in _rows(folder / TRACES)}
     except DatasetError as error:
         raise CalibrationError(f"{error}; a folder written by local_evaluation.py is expected") from None
@@ -82,8 +83,8 @@ def read_run(folder: Path) -> FinishedRun:
     return FinishedRun(folder, _signature(folder), questions)
 
 
-def _rows(path: Path) -> Iterator[Mapping[str, Any]]:
-    for place, row in read_records(path):
+def _rows(path: Path, split: Split | None = None) -> Iterator[Mapping[str, Any]]:
+    for place, row in read_records(path, split=split):
         if fault := fault_of_place(row):
             raise CalibrationError(f"{place}, {fault}; {_AGAIN}")
         yield row

@@ -8,9 +8,17 @@ The basic answers come from a run over labelled questions, which can be interrup
     python local_evaluation.py --preset cpu --dataset QUESTIONS --output RUN --resume --set answering.prompt=basic \
         --set knowledge_graph=none --set answering.confidence=none
 
-Only what the model was asked about web pages is labelled; its first answer counts, whatever withheld it afterwards.
-`--context-check llm` asks the language model of a preset (db3's p_context), whose replies are kept in
-OUT.context_checks.jsonl; `--resume` uses them.
+Only what the model was asked about web pages is labelled, or with `--answerer graph` what it was asked about the facts
+of the graph (db3 section 3.3 follows the same steps; the run then needs a graph and
+`--set knowledge_graph.answer_prompt=basic`). Its first answer counts, whatever withheld it afterwards.
+
+As in the paper a language model judges the answers and looks into the contexts:
+
+    python -m training.labels --run RUN --out labels.jsonl --judge llm --judge-rubric db3 --context-check llm \
+        --judge-preset db3_task1      # or --judge-url URL --judge-model NAME
+
+`--context-check llm` asks the judge's model, or that of `--preset` (db3's p_context, C.2); replies are kept in
+OUT.context_checks.jsonl, and `--resume` uses them.
 """
 
 import argparse
@@ -25,15 +33,16 @@ from typing import Any
 from agents.datasets import DatasetError, write_rows
 from agents.llm import EngineUnavailableError, LanguageModelDiedError
 from agents.settings import SettingsError
-from evaluation.judge import JUDGE_NAMES, JudgeUnavailableError, make_judge
+from evaluation.judge import JudgeUnavailableError, add_judge_arguments, cost_line, judge_from
 from evaluation.store import PREDICTIONS, TRACES
 from models.manifest import UnknownModelError, WeightsMissingError
 from training.calibrate.runs import CalibrationError
-from training.labels.basic_answers import BasicAnswers, LabelError, basic_answers
+from training.labels.basic_answers import Answered, BasicAnswers, LabelError, basic_answers
 from training.labels.branches import Branch, Labelled, label
 from training.labels.in_context import ContextCheck, RulesContextCheck
 from training.labels.model_check import ModelContextCheck, open_model_check
 from training.run_card import card_folder, run_card, write_card
+from training.splits import add_split_argument
 
 _WRONG = (
     CalibrationError, DatasetError, EngineUnavailableError, JudgeUnavailableError, LabelError, SettingsError,
@@ -61,11 +70,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _label(options: argparse.Namespace) -> None:
     began = time.monotonic()
     folder = card_folder(options.out)
-    judge = make_judge(options.judge)
-    basics = basic_answers(options.run, options.questions)
+    judge = judge_from(options)
+    basics = basic_answers(options.run, options.questions, Answered(options.answerer), options.split)
     check: ContextCheck = RulesContextCheck()
     if options.context_check == "llm":
-        check = open_model_check(options)
+        check = open_model_check(options, judge)
     labelled = label(basics.rows, judge, check)
     write_rows(options.out, (one.to_row() for one in labelled))
     figures = summary(labelled, basics)
@@ -73,9 +82,18 @@ def _label(options: argparse.Namespace) -> None:
         figures["model_check"] = check.counts()
     data = {f"{run.name} {name}": run / name for run in options.run for name in (PREDICTIONS, TRACES)}
     data |= {"questions": options.questions} if options.questions else {}
-    settings = {"judge": f"{judge.name}@{judge.version}", "context_check": check.name}
+    settings = {
+        "answerer": options.answerer,
+        "judge": f"{judge.name}@{judge.version}",
+        "context_check": check.name,
+        **options.split.to_card(),
+    }
     card = write_card(folder, run_card(data, settings, time.monotonic() - began, figures))
     print("\n".join(table(figures)))
+    if options.split.told:
+        print(options.split.told)
+    if cost := cost_line(judge):
+        print(cost)
     print(f"wrote {options.out} and {card}")
 
 
@@ -130,12 +148,19 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--questions", type=Path, metavar="FILE", help="right answers and labels; default: those that the run saw"
     )
+    add_split_argument(parser)
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="JSON lines for training.lora")
-    parser.add_argument("--judge", choices=JUDGE_NAMES, default="rules", help="is the basic answer right?")
+    parser.add_argument(
+        "--answerer", choices=[one.value for one in Answered], default=Answered.WEB.value,
+        help="whose answers are labelled: that of web pages (db3 2.4) or that of the graph's facts (3.3); default: web",
+    )  # fmt: skip
+    add_judge_arguments(parser.add_argument_group("is the basic answer right?"))
     parser.add_argument(
         "--context-check", choices=("rules", "llm"), default="rules", help="can the right answer be had from the text?"
     )
-    parser.add_argument("--preset", metavar="NAME", help="whose language model is asked with --context-check llm")
+    parser.add_argument(
+        "--preset", metavar="P", help="whose language model is asked with --context-check llm; default: the judge's"
+    )
     parser.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="change to the preset; can be repeated"
     )

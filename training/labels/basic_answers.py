@@ -1,19 +1,44 @@
-"""Finished runs of local_evaluation.py as what the answering model was asked about web pages and what it said first."""
+"""Finished runs of local_evaluation.py as what an answering model was asked and what it said first."""
 
+import enum
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from agents.answering import normalise
-from agents.contracts import I_DONT_KNOW, WEB
-from agents.datasets import LABEL_FIELDS, read_rows
+from agents.contracts import GRAPH, I_DONT_KNOW, WEB
+from agents.datasets import LABEL_FIELDS, Split, read_rows
 from agents.llm import Message
 from evaluation.store import TRACES
 from training.calibrate.runs import FinishedQuestion, read_run
 
-WEB_ANSWER = "answer"
-"""The step of a trace in which the answering model reads the web's context."""
+
+class Answered(enum.StrEnum):
+    """Which of db3's two answerers is labelled: that of web pages (section 2.4) or that of the graph (section 3.3)."""
+
+    WEB = "web"
+    GRAPH = "graph"
+
+    @property
+    def step(self) -> str:
+        """Under which name a trace holds what this answerer was asked and what it said."""
+        return "answer" if self is Answered.WEB else "graph_answer"
+
+    @property
+    def source(self) -> str:
+        """What its answers come from."""
+        return WEB if self is Answered.WEB else GRAPH
+
+    @property
+    def not_asked(self) -> str:
+        """Why a question has no row."""
+        return f"not asked about {'web pages' if self is Answered.WEB else 'facts of the graph'}"
+
+
+_FACTS = re.compile(r'<doc source="[^"]*">.*</doc>\n?', re.DOTALL)
+"""What `agents.evidence.facts_text` writes; marks inside of facts are broken there."""
 
 
 class LabelError(ValueError):
@@ -38,6 +63,7 @@ class BasicAnswer:
     answer: str
     golds: tuple[str, ...]
     labels: Mapping[str, str]
+    split: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +82,20 @@ class BasicAnswers:
     left_out: Mapping[str, int]
 
 
-def basic_answers(runs: Sequence[Path], questions: Path | None = None) -> BasicAnswers:
+def basic_answers(
+    runs: Sequence[Path],
+    questions: Path | None = None,
+    answered: Answered = Answered.WEB,
+    split: Split | None = None,
+) -> BasicAnswers:
     """Read the runs; a prompt that occurs twice, letter by letter, counts once.
 
     Args:
         runs: Folders of local_evaluation.py.
         questions: A question file whose answers and labels replace those that the runs saw, by interaction id; for runs
             over questions without answers it is needed.
+        answered: Whose prompts and answers are read.
+        split: Leaves questions of other splits out, as the runs' rows say.
 
     Raises:
         LabelError: no question of the runs can be labelled, or a trace is of another version.
@@ -73,8 +106,8 @@ def basic_answers(runs: Sequence[Path], questions: Path | None = None) -> BasicA
     rows: dict[object, BasicAnswer] = {}
     left_out: dict[str, int] = {}
     for folder in runs:
-        for question in read_run(folder).questions:
-            row = _row(folder, question, known)
+        for question in read_run(folder, split).questions:
+            row = _row(folder, question, known, answered)
             reason = row if isinstance(row, str) else None
             if isinstance(row, BasicAnswer):
                 asked = (row.messages, row.prompt)
@@ -98,7 +131,9 @@ def _known(path: Path) -> dict[str, _Known]:
     }
 
 
-def _row(folder: Path, question: FinishedQuestion, known: Mapping[str, _Known]) -> BasicAnswer | str:
+def _row(
+    folder: Path, question: FinishedQuestion, known: Mapping[str, _Known], answered: Answered
+) -> BasicAnswer | str:
     """The row, or why there is none."""
     record, trace = question.record, question.trace
     name = record["interaction_id"]
@@ -108,20 +143,27 @@ def _row(folder: Path, question: FinishedQuestion, known: Mapping[str, _Known]) 
     if not golds:
         return "without a right answer"
     place = f"{folder / TRACES}, question {name}"
-    asked = _field(place, trace, "prompts", dict).get(WEB_ANSWER)
+    asked = _field(place, trace, "prompts", dict).get(answered.step)
     if not asked:
-        return "not asked about web pages"
-    said = _field(place, trace, "generations", dict).get(WEB_ANSWER)
+        return answered.not_asked
+    said = _field(place, trace, "generations", dict).get(answered.step)
+    messages = () if isinstance(asked, str) else tuple(_messages(place, asked, answered))
+    prompt = asked if isinstance(asked, str) else None
+    if answered is Answered.WEB:
+        context = _field(place, trace, "context", str)
+    else:
+        context = _facts(messages[-1].content if messages else prompt or "")
     return BasicAnswer(
         interaction_id=name,
         query=_field(place, trace, "query", str),
         query_time=_field(place, trace, "query_time", str),
-        context=_field(place, trace, "context", str),
-        messages=() if isinstance(asked, str) else tuple(_messages(place, asked)),
-        prompt=asked if isinstance(asked, str) else None,
-        answer=_answer(place, said),
+        context=context,
+        messages=messages,
+        prompt=prompt,
+        answer=_answer(place, said, answered),
         golds=golds,
         labels=facts.labels,
+        split=record.get(Split.FIELD),
     )
 
 
@@ -132,21 +174,27 @@ def _field(place: str, data: Mapping[str, Any], name: str, kind: type) -> Any:  
     return value
 
 
-def _messages(place: str, turns: object) -> Iterator[Message]:
+def _facts(asked: str) -> str:
+    """The facts as they stand in the prompt: a trace has them whole, the model may have been shown less."""
+    found = _FACTS.search(asked)
+    return found[0] if found else ""
+
+
+def _messages(place: str, turns: object, answered: Answered) -> Iterator[Message]:
     if not isinstance(turns, list):
-        raise LabelError(f'{place}, field "prompts.{WEB_ANSWER}": expected a text or a list, found {turns!r:.60}')
+        raise LabelError(f'{place}, field "prompts.{answered.step}": expected a text or a list, found {turns!r:.60}')
     for turn in turns:
         known = isinstance(turn, dict) and turn.get("role") in {"system", "user", "assistant"}
         if not (known and isinstance(turn.get("content"), str)):
-            raise LabelError(f'{place}, field "prompts.{WEB_ANSWER}": expected role and content, found {turn!r:.60}')
+            raise LabelError(f'{place}, field "prompts.{answered.step}": expected role and content, found {turn!r:.60}')
         yield Message(turn["role"], turn["content"])
 
 
-def _answer(place: str, generation: object) -> str:
+def _answer(place: str, generation: object, answered: Answered) -> str:
     if not isinstance(generation, dict) or not isinstance(generation.get("text"), str):
         raise LabelError(
-            f'{place}, field "generations.{WEB_ANSWER}": expected an object with text, found {generation!r:.60}'
+            f'{place}, field "generations.{answered.step}": expected an object with text, found {generation!r:.60}'
         )
     if generation.get("finish_reason") in {"error", "deadline"}:
         return I_DONT_KNOW
-    return normalise(generation["text"], WEB).text
+    return normalise(generation["text"], answered.source).text

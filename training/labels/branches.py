@@ -55,9 +55,12 @@ class Labelled:
             source=self.branch.value,
             query=basic.query,
             answers=basic.golds,
+            split=basic.split,
         )
         return example.to_row() | {
             "interaction_id": basic.interaction_id,
+            "query_time": basic.query_time,
+            "context": basic.context,
             "branch": self.branch.value,
             "basic_answer": basic.answer,
             "verdict": self.verdict.value,

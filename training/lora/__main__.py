@@ -19,10 +19,11 @@ from evaluation.folder_lock import FolderInUseError, written_alone
 from models.manifest import WeightsMissingError
 from training.examples import TrainingExample, read_examples
 from training.folds import Fold, may_train, parse_fold
-from training.lora.model import WEIGHTS_FILE
+from training.lora.model import WEIGHTS_FILE, check_tunable
 from training.lora.run import LoraRun, Outcome, RunMismatchError
 from training.lora.settings import available_configs, load_training, parse_change
 from training.run_card import CARD_FILE, file_hash, run_card, write_card
+from training.splits import add_split_argument
 
 PACKAGES = ("torch", "transformers", "trl", "peft", "accelerate", "bitsandbytes", "tokenizers", "safetensors")
 SMOOTHED_STEPS = 20
@@ -39,6 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--hold-out", metavar="NUMBER/COUNT", help="keep out what that fold of the cross-validation tests, such as 0/2"
     )
+    add_split_argument(parser)
     parser.add_argument("--start-from", metavar="FOLDER", help="go on from this adapter, a folder or a manifest name")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change a setting: epochs=1")
     parser.add_argument("--max-steps", type=_positive, metavar="N", help="end after so many steps")
@@ -72,19 +74,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _train(options: argparse.Namespace) -> int:
     settings = load_training(options.config, dict(parse_change(text) for text in options.set))
     fold = _fold(options.hold_out)
-    given = [example for path in options.data for example in read_examples(path)]
+    base, start_from = model_folder(settings.base), _start(options.start_from)
+    check_tunable(settings, base, options.device, start_from)
+    given = [example for path in options.data for example in read_examples(path, split=options.split)]
     examples = _without(given, fold)
-    start_from = _start(options.start_from)
     chosen: dict[str, Any] = {
         **settings.model_dump(mode="json"),
         "held_out_fold": str(fold) if fold else None,
         "started_from": _weights_hash(start_from),
         "max_steps": options.max_steps,
+        "split": str(options.split),
     }
     run = LoraRun(
         settings,
         examples,
-        model_folder(settings.base),
+        base,
         options.out,
         options.device,
         start_from,
@@ -98,10 +102,12 @@ def _train(options: argparse.Namespace) -> int:
             return 0
         outcome = run.train(fingerprint, resume=options.resume, overwrite=options.overwrite)
         data = {f"train {number}": path for number, path in enumerate(options.data, start=1)}
-        metrics = _metrics(outcome) | {"held_out_examples": len(given) - len(examples)}
+        metrics = _metrics(outcome) | {"held_out_examples": len(given) - len(examples)} | options.split.to_card()
         write_card(options.out, run_card(data, chosen, outcome.seconds, metrics, PACKAGES))
         run.finish()
     print(_summary(metrics))
+    if options.split.told:
+        print(options.split.told)
     print(f"wrote {options.out} in {outcome.seconds:.0f} s")
     return 0
 

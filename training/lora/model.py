@@ -9,7 +9,7 @@ from agents.llm import EngineUnavailableError
 from agents.llm.trainable import quiet_transformers
 from agents.settings import SettingsError
 from evaluation.store import write_whole
-from training.lora.settings import AdapterShape, LoraTraining
+from training.lora.settings import AdapterShape, LoraTraining, available_configs
 
 if TYPE_CHECKING:
     import torch
@@ -73,15 +73,49 @@ def save_adapter(model: "PeftModel", folder: Path, base: str) -> None:
     (folder / CONFIG_FILE).write_text(text + "\n", encoding="utf-8")
 
 
-def _load_base(settings: LoraTraining, base: Path, device: str) -> "PreTrainedModel":
+def check_tunable(settings: LoraTraining, base: Path, device: str, start_from: Path | None = None) -> None:
+    """Tell before anything long begins what would not work: the device, the base's architecture, another base.
+
+    Raises:
+        EngineUnavailableError: not exactly one GPU where one is asked for, or quantisation without what it needs.
+        SettingsError: the base or the adapter to go on from is not what the settings are for.
+    """
+    check_device(device)
+    if settings.quantise == "4bit":
+        _check_four_bits(device)
+    found = json.loads((base / "config.json").read_text(encoding="utf-8")).get("model_type")
+    if settings.architecture not in {None, found}:
+        raise SettingsError(
+            f'key "base": {settings.base} is a {found} ({base / "config.json"}), these settings are for a '
+            f"{settings.architecture}: its layers are named and shaped otherwise; give a base of that kind, or another "
+            f"--config ({', '.join(available_configs())})"
+        )
+    if start_from is not None:
+        of = json.loads((start_from / CONFIG_FILE).read_text(encoding="utf-8")).get("base_model_name_or_path")
+        if of != settings.base:
+            raise SettingsError(
+                f'key "base": the adapter in {start_from} is of {of}, these settings are of {settings.base}: give '
+                "--start-from one of that base"
+            )
+
+
+def check_device(device: str) -> None:
+    """Make sure that the device is there, and one only.
+
+    Raises:
+        EngineUnavailableError: no GPU, or more than one, where one is asked for.
+    """
     import torch
+
+    if device == "cuda" and (count := torch.cuda.device_count()) != 1:
+        advice = "set CUDA_VISIBLE_DEVICES=0" if count else "install torch for CUDA (requirements-train-cuda.txt)"
+        raise EngineUnavailableError(f"tuning uses one GPU, torch finds {count}: {advice}, or give --device cpu")
+
+
+def _load_base(settings: LoraTraining, base: Path, device: str) -> "PreTrainedModel":
     from transformers import AutoModelForCausalLM
 
-    if device == "cuda" and torch.cuda.device_count() != 1:
-        raise EngineUnavailableError(
-            f"tuning uses one GPU, torch finds {torch.cuda.device_count()}: set CUDA_VISIBLE_DEVICES to one, or give "
-            "--device cpu"
-        )
+    check_device(device)
     options: dict[str, Any] = {}
     if settings.quantise == "4bit":
         options = {"quantization_config": _four_bits(device), "device_map": {"": device}}
@@ -104,16 +138,20 @@ def computing_type(device: str) -> "torch.dtype":
     return torch.bfloat16 if torch.cuda.get_device_capability()[0] >= 8 else torch.float16
 
 
-def _four_bits(device: str) -> "BitsAndBytesConfig":
-
+def _check_four_bits(device: str) -> None:
     if device != "cuda":
         raise EngineUnavailableError(
             'quantise = "4bit" needs a GPU: give --device cuda, or --set quantise=none for float32 on a CPU'
         )
     if find_spec("bitsandbytes") is None:
         raise EngineUnavailableError(
-            'quantise = "4bit" needs the package bitsandbytes: pip install bitsandbytes, or --set quantise=none'
+            'quantise = "4bit" needs the package bitsandbytes: pip install -r requirements-train-cuda.txt, '
+            "or --set quantise=none"
         )
+
+
+def _four_bits(device: str) -> "BitsAndBytesConfig":
+    _check_four_bits(device)
     from transformers import BitsAndBytesConfig
 
     return BitsAndBytesConfig(

@@ -50,6 +50,8 @@ class LoraTraining(StrictModel):
     description: str
     base: str
     """Name in `models/manifest.toml`, or a folder."""
+    architecture: str | None = None
+    """`model_type` of the bases that these settings are for, such as ``llama``; None: any."""
     licence: str
     """Of the adapter, which depends on base and data; for the run card."""
     stage: Literal["supervised", "preference"] = "supervised"

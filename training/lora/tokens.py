@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.datasets import DatasetError
-from agents.llm.trainable import ChatTokenizer, PromptError, as_unicode
+from agents.llm.trainable import ChatTokenizer, PromptError
+from agents.text import encodable
 from training.examples import TrainingExample
 
 Positions = NDArray[np.int64]
@@ -99,7 +100,7 @@ class ExampleTokenizer:
         # A completion that spells the end token out must not teach to end there; in prompts they are what they are.
         backend.encode_special_tokens = True
         try:
-            ids = backend.encode(as_unicode(text), add_special_tokens=False).ids
+            ids = backend.encode(encodable(text), add_special_tokens=False).ids
         finally:
             backend.encode_special_tokens = False
         return [*ids, self._end]

@@ -21,6 +21,7 @@ from training.router.report import FieldReport
 from training.router.run import RouterRun, RunMismatchError
 from training.router.settings import available_configs, change_training, load_training
 from training.run_card import file_hash, run_card, write_card
+from training.splits import add_split_argument
 
 DEFAULT_DATA = Path(__file__).parents[2].parent / "shared/data/crag/questions_split0.jsonl"
 _FAULTS = (DatasetError, DeviceError, SettingsError, RunMismatchError, OSError)
@@ -35,6 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--data", type=Path, default=DEFAULT_DATA, help="rows with query and labels (default: %(default)s)"
     )
+    add_split_argument(parser)
     parser.add_argument(
         "--out",
         type=Path,
@@ -63,17 +65,22 @@ def _train(options: argparse.Namespace) -> int:
     out = options.out or _default_target(Path(options.config).stem)
     check_device(options.device)
     check_data_file(options.data, "--data names the file of labelled questions")
-    examples = read_examples(options.data, settings.fields)
+    examples = read_examples(options.data, settings.fields, options.split)
     base = locate(settings.encoder.base) if settings.encoder else None
     started = time.monotonic()
     chosen = settings.model_dump(mode="json")
     run = RouterRun(settings, examples, out, base, options.device, shown=not options.quiet)
-    reports = run.train({"settings": chosen, "data": file_hash(options.data)}, resume=options.resume)
+    reports = run.train(
+        {"settings": chosen, "data": file_hash(options.data), "split": str(options.split)}, resume=options.resume
+    )
     seconds = time.monotonic() - started
     metrics = {"questions": len(examples), "cross_validated": {name: one.to_dict() for name, one in reports.items()}}
+    metrics |= options.split.to_card()
     metrics["seconds_are_of_a_resumed_run"] = options.resume
     write_card(out, run_card({"train": options.data}, chosen, seconds, metrics, PACKAGES))
     print(_table(reports))
+    if options.split.told:
+        print(options.split.told)
     print(f"wrote {out} in {seconds:.0f} s")
     return 0
 

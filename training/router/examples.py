@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.datasets import DatasetError, read_records
+from agents.datasets import DatasetError, Split, read_records
 from agents.questions import FIELD_CLASSES
 
 Positions = NDArray[np.int64]
@@ -30,15 +30,15 @@ class Examples:
         return [self.texts[position] for position in positions]
 
 
-def read_examples(path: Path, fields: Sequence[str]) -> Examples:
+def read_examples(path: Path, fields: Sequence[str], split: Split | None = None) -> Examples:
     """The questions of a file in any of the forms of `agents.datasets`, with their labels for `fields`.
 
     Raises:
-        DatasetError: no such file, or a row without `query` or with a label that is not CRAG's.
+        DatasetError: no such file, or a row without `query`, with a label that is not CRAG's or without a split.
     """
     identifiers, texts = [], []
     classes: dict[str, list[int]] = {field: [] for field in fields}
-    for record in read_records(path):
+    for record in read_records(path, split=split):
         query = record.data.get("query")
         if not isinstance(query, str) or not query.strip():
             raise DatasetError(f'{record.place}, field "query": expected text, found {query!r}')

@@ -1,6 +1,5 @@
 """The open domain's table: an article with its info box, filled from the two open endpoints."""
 
-import html
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -9,6 +8,7 @@ from agents.kg.context import LookupContext, MeaninglessCallError, NotFoundError
 from agents.kg.language import Condition
 from agents.kg.names import best_match
 from agents.kg.results import Cell, Row
+from agents.text import clean
 
 _REFERENCE = re.compile(r"<ref[^>]*/>|<ref.*?</ref>|<!--.*?-->", re.DOTALL)
 _TAG = re.compile(r"<[^<>]{0,200}>")
@@ -42,7 +42,7 @@ def plain(markup: str) -> str:
         text = _LINK.sub(r"\1", text)
         text = _TEMPLATE.sub(_inside, text)
     text = _EMPHASIS.sub("", text)
-    return _BLANK_BEFORE.sub(r"\1", " ".join(html.unescape(text).split())).strip(" ,")
+    return _BLANK_BEFORE.sub(r"\1", " ".join(clean(text, references=True).split())).strip(" ,")
 
 
 def _inside(template: "re.Match[str]") -> str:

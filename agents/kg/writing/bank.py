@@ -1,21 +1,24 @@
-"""The example bank: questions and their programs, one TOML file per domain, checked as they are loaded.
+"""Examples: questions and their programs, one TOML file per domain, checked as they are loaded.
 
 In a file the key is the question and the value is the program, one statement a line, in the canonical form.
 """
 
 import functools
+import json
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from agents.kg.language import KgQueryError, parse, render
 from agents.kg.language.program import Program
 from agents.kg.schema import Domain
+from agents.settings import SettingsError
 
 FOLDER = Path(__file__).parent / "examples"
 
 
-class BankError(ValueError):
+class BankError(SettingsError):
     """A file of examples cannot be used; the message names the file and the question."""
 
 
@@ -36,7 +39,16 @@ def load_bank() -> tuple[Example, ...]:
     Raises:
         BankError: a program cannot be read, or is not written in the canonical form.
     """
-    return tuple(example for domain in Domain for example in load_examples(FOLDER / f"{domain}.toml", domain))
+    return tuple(example for own in load_folder(FOLDER).values() for example in own)
+
+
+def load_folder(folder: Path) -> dict[Domain, tuple[Example, ...]]:
+    """The examples of a folder with one file for each domain, by domain, in the order of the files.
+
+    Raises:
+        BankError: a file is missing, a program cannot be read, or is not written in the canonical form.
+    """
+    return {domain: load_examples(folder / f"{domain}.toml", domain) for domain in Domain}
 
 
 def load_examples(path: Path, domain: Domain) -> tuple[Example, ...]:
@@ -50,6 +62,24 @@ def load_examples(path: Path, domain: Domain) -> tuple[Example, ...]:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise BankError(f"{path}: cannot be read: {error}") from None
     return tuple(_example(path, domain, question, calls) for question, calls in entries.items())
+
+
+def write_examples(path: Path, comment: str, examples: Iterable[Example]) -> None:
+    """Write a file that `load_examples` reads, under a line of comment."""
+    lines = [f"# {comment}", *(f"{_quoted(one.question)} = {_literal(one.calls)}" for one in examples)]
+    path.write_text("\n".join([*lines, ""]), encoding="utf-8")
+
+
+def _literal(calls: str) -> str:
+    """As a text of TOML in which quotes need no backslash, where there is one."""
+    if "\n" not in calls and "'" not in calls:
+        return f"'{calls}'"
+    return f"'''\n{calls}'''" if "'''" not in calls and not calls.endswith("'") else _quoted(calls)
+
+
+def _quoted(text: str) -> str:
+    """As a basic string; JSON's is one, but for DEL."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _example(path: Path, domain: Domain, question: str, calls: object) -> Example:

@@ -1,17 +1,20 @@
 """The prompt of the writer: rules, schema, examples, question. Wording ours; the parts are db3's (section 3.2, C.3).
 
-What is the same for every question of a domain stands first, so that an engine with prefix caching reads it once. The
-prompt is a text to be continued rather than a chat: models below two billion parameters copy an example when they are
-asked through their chat template, and write calls when they go on with a list of pairs.
+What is the same for every question of a domain stands first, so that an engine with prefix caching reads it once. Some
+models follow an instruction in a chat (db3's did); models below two billion parameters copy an example when they are
+asked through their chat template, and write calls when they go on with a list of pairs. So a preset chooses the form.
 """
 
 import functools
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from agents.kg.language import constraint
 from agents.kg.language.errors import Fault
-from agents.kg.schema import Domain, Schema, Table, load_schema
+from agents.kg.schema import Column, Domain, Schema, Table, Type, load_schema
 from agents.kg.writing.bank import Example
+from agents.llm.base import Message
+from agents.settings import KgWriterSettings
 
 STOP = ("\n\n", "\nQuestion:", "\nCorrected calls:")
 """Where a model goes on with questions of its own."""
@@ -23,12 +26,77 @@ open, ["a","b"] means both names, * means the values of the line before. sort(co
 -key descending; average takes its mean. Copy names and dates as the question has them. \
 If no table holds the answer, write None."""
 
+RULES_ONE_BY_ONE = """Rules:
+1. table(names, conditions)["key"] finds the row that fits names and conditions and gives its key; without ["key"] it \
+gives the whole row.
+2. A name that the question leaves open is None. ["a","b"] in place of a name asks for what both have in common.
+3. A condition compares a key: eq(key,"x") equal, neq(key,"x") not equal, ge(key,"x") at least, le(key,"x") at most; \
+ge(key,other_key) compares two keys. Conditions come last; several stand in a list: [ge(key,"x"),le(key,"y")].
+4. A call gives the first row that fits, where its table does not say otherwise. ALL in front of it gives all of them, \
+[:3] after the key the first three, ["len"] after or in place of the key how many there are.
+5. sort(conditions,key), on the line after a call, filters and orders what the call gave; -key puts the highest or \
+latest first, and None in place of conditions keeps every row.
+6. average, on the line after a call, is the mean of the values that the call gave.
+7. * in place of a name stands for the values that the line before gave.
+8. Copy names, numbers and dates as the question has them, also such as yesterday or last year.
+9. If no table can hold the answer, write None."""
+"""The same rules for a model that is told rather than shown (db3 C.3, "The API rules")."""
 
-def write_prompt(domain: Domain, examples: Iterable[Example], question: str, *, with_schema: bool) -> str:
-    """The text whose continuation is the program; `examples` in the order in which they are shown."""
-    pairs = [_pair(example.question, example.calls) for example in examples]
-    head = [f"{RULES}\n\n{schema_text(domain)}"] if with_schema else []
-    return "\n\n".join([*head, *pairs, _pair(question, "")])
+CHAT_SYSTEM = "You translate questions into database calls. You write calls and nothing else; you never answer."
+_CHAT_TASK = (
+    "You get a question about {meaning}, and the tables of a database. Find out which calls get what the question asks "
+    "for."
+)
+_CHAT_ASK = (
+    "Use only what the question says. Keep strictly to the form of the rules{shown}: one call a line, no explanation, "
+    "no program around the calls.\n\nQuestion: {question}\nCalls:"
+)
+_CHAT_REPAIR = "This cannot be read: {message}\n{caret}\nWrite the corrected calls alone."
+
+_LONGEST_OUTPUT = 300
+"""Characters of a faulty output that are shown; what is longer is a loop or prose."""
+_WORTH_SHARING = 5
+"""Keys that two tables must share before they are told once for both."""
+
+TYPE_WORDS = {
+    Type.TEXT: "text",
+    Type.NUMBER: "number",
+    Type.MONEY: "number, US dollars",
+    Type.DATE: "date, YYYY-MM-DD",
+    Type.YEAR: "year, YYYY",
+    Type.FLAG: "true or false",
+    Type.TEXTS: "list of texts",
+    Type.YEARS: "list of years",
+    Type.ROWS: "rows",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CallPrompt:
+    """What the writer reads: the turns of a chat, or the text that it goes on with (never both)."""
+
+    messages: tuple[Message, ...] = ()
+    text: str | None = None
+
+
+def write_prompt(settings: KgWriterSettings, domain: Domain, examples: Iterable[Example], question: str) -> CallPrompt:
+    """The prompt after which the program follows, in the form and with the schema of the settings.
+
+    `examples` are shown in their order. Training and use make their prompts here alone.
+    """
+    pairs = "\n\n".join(_pair(example.question, example.calls) for example in examples)
+    schema = schema_text(domain, settings.schema_detail) if settings.schema_in_prompt else ""
+    rules = RULES if settings.schema_detail == "names" else RULES_ONE_BY_ONE
+    if settings.form == "completion":
+        head = f"{rules}\n\n{schema}" if schema else ""
+        return CallPrompt(text="\n\n".join(part for part in (head, pairs, _pair(question, "")) if part))
+    parts = [
+        _CHAT_TASK.format(meaning=load_schema(domain).meaning),
+        *([schema, rules] if schema else []),
+        *([f"Examples:\n{pairs}"] if pairs else []),
+        _CHAT_ASK.format(shown=" and the examples" if pairs else "", question=" ".join(question.split())),
+    ]
+    return CallPrompt(messages=(Message("system", CHAT_SYSTEM), Message("user", "\n\n".join(parts))))
 
 
 def output_grammar(domain: Domain, question: str | None = None) -> str:
@@ -46,40 +114,73 @@ def output_grammar(domain: Domain, question: str | None = None) -> str:
     return f'start: program "\\n\\n"?\nprogram:{rules.removeprefix(start)}'
 
 
-def write_repair_prompt(prompt: str, output: str, fault: Fault) -> str:
+def write_repair_prompt(prompt: CallPrompt, output: str, fault: Fault) -> CallPrompt:
     """The same prompt, then what was written and why it cannot be read, then once more the open end."""
     written = " ".join(output.split())[:_LONGEST_OUTPUT]
-    return f"{prompt}{written}\nError: {fault.message}\n{fault.caret}\nCorrected calls:\n"
+    if prompt.text is not None:
+        return CallPrompt(text=f"{prompt.text}{written}\nError: {fault.message}\n{fault.caret}\nCorrected calls:\n")
+    complaint = _CHAT_REPAIR.format(message=fault.message, caret=fault.caret)
+    return CallPrompt(messages=(*prompt.messages, Message("assistant", written), Message("user", complaint)))
 
 
-_LONGEST_OUTPUT = 300
-"""Characters of a faulty output that are shown; what is longer is a loop or prose."""
+@functools.cache
+def schema_text(domain: Domain, detail: str = "names") -> str:
+    """The tables that a program may call.
+
+    ``names``: one a line, ``table(parameters): key, key, ...``. ``described``: the table's meaning, then a line for
+    each key, ``- key (type): meaning``.
+    """
+    schema = load_schema(domain)
+    lines = _table_line if detail == "names" else _table_lines
+    return "\n".join(["Tables:", *(lines(schema, table) for table in schema.callable_tables)])
 
 
 def _pair(question: str, calls: str) -> str:
     return f"Question: {' '.join(question.split())}\nCalls:\n{calls}"
 
 
-@functools.cache
-def schema_text(domain: Domain) -> str:
-    """The tables that a program may call, one a line: ``table(parameters): key, key, ...``."""
-    schema = load_schema(domain)
-    return "\n".join(["Tables:", *(_table_line(schema, table) for table in schema.callable_tables)])
-
-
 def _table_line(schema: Schema, table: Table) -> str:
-    parameters = ", ".join(parameter.name for parameter in table.parameters)
+    keys = [_key_text(schema, column) for column in _own_columns(schema, table)]
     likewise = _table_with_same_keys(schema, table)
-    shared = set(likewise.columns) if likewise else set()
-    keys = [_key_text(schema, table, name) for name in table.columns if name not in shared]
     if likewise:
         keys.append(f"keys of {likewise.name}")
-    return f"{table.name}({parameters}): {', '.join(keys)}"
+    return f"{table.name}({_parameters(table)}): {', '.join(keys)}"
 
 
-def _key_text(schema: Schema, table: Table, name: str) -> str:
-    rows_of = table.columns[name].rows_of
-    return f"{name} (rows with {', '.join(schema.tables[rows_of].columns)})" if rows_of else name
+def _key_text(schema: Schema, column: Column) -> str:
+    rows_of = column.rows_of
+    return f"{column.name} (rows with {', '.join(schema.tables[rows_of].columns)})" if rows_of else column.name
+
+
+def _table_lines(schema: Schema, table: Table) -> str:
+    all_rows = " (gives all rows)" if table.take == "all" else ""
+    lines = [f"{table.name}({_parameters(table)}): {table.meaning}{all_rows}"]
+    for column in _own_columns(schema, table):
+        lines.append(f"- {_described(column)}")
+        if column.rows_of:
+            lines += [f"  - {_described(inner)}" for inner in schema.tables[column.rows_of].columns.values()]
+    likewise = _table_with_same_keys(schema, table)
+    if likewise:
+        lines.append(f"- all keys of {likewise.name}")
+    if table.extra_keys:
+        lines.append("- other keys, by their usual names")
+    return "\n".join(lines)
+
+
+def _described(column: Column) -> str:
+    unit = f", {column.unit}" if column.unit else ""
+    return f"{column.name} ({TYPE_WORDS[column.type]}{unit}): {column.meaning}"
+
+
+def _parameters(table: Table) -> str:
+    return ", ".join(parameter.name for parameter in table.parameters)
+
+
+def _own_columns(schema: Schema, table: Table) -> list[Column]:
+    """Those that an earlier table with the same keys does not tell already."""
+    likewise = _table_with_same_keys(schema, table)
+    shared = set(likewise.columns) if likewise else set()
+    return [column for name, column in table.columns.items() if name not in shared]
 
 
 def _table_with_same_keys(schema: Schema, table: Table) -> Table | None:
@@ -90,6 +191,3 @@ def _table_with_same_keys(schema: Schema, table: Table) -> Table | None:
         if len(earlier.columns) >= _WORTH_SHARING and all(table.column(name) for name in earlier.columns):
             return earlier
     return None
-
-
-_WORTH_SHARING = 5

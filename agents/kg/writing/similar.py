@@ -90,13 +90,6 @@ class ExampleIndex:
         return max(votes, key=lambda domain: votes[domain])
 
 
-def fixed_examples(bank: Sequence[Example], domain: Domain, count: int) -> tuple[Example, ...]:
-    """The same examples for every question: spread evenly over the domain's file, which is in order of tables."""
-    own = [example for example in bank if example.domain is domain]
-    count = min(count, len(own))
-    return tuple(own[round((place + 0.5) * len(own) / count - 0.5)] for place in range(count))
-
-
 class WordVectors:
     """Unit vectors of weighted words: TF-IDF over the texts it is made with; words unknown to them have no weight."""
 

@@ -9,9 +9,10 @@ from agents.kg.language import KgQueryError, parse
 from agents.kg.language.errors import Fault
 from agents.kg.language.program import Program
 from agents.kg.schema import Domain
-from agents.kg.writing.bank import Example, load_bank
-from agents.kg.writing.prompt import STOP, output_grammar, write_prompt, write_repair_prompt
-from agents.kg.writing.similar import ExampleIndex, Neighbourhood, fixed_examples
+from agents.kg.writing.bank import Example
+from agents.kg.writing.choice import ExampleChoice
+from agents.kg.writing.prompt import STOP, CallPrompt, output_grammar, write_prompt, write_repair_prompt
+from agents.kg.writing.similar import Neighbourhood
 from agents.llm.base import Generation, GenerationRequest, LanguageModel
 from agents.settings import KgWriterSettings
 
@@ -48,23 +49,20 @@ class Written:
 
 
 class CallWriter:
-    """db3's API generation (section 3.2) with examples chosen by similarity and the output held to the grammar."""
+    """db3's API generation (section 3.2): form, schema, choice of examples, grammar and repair as the settings say.
 
-    def __init__(
-        self,
-        settings: KgWriterSettings,
-        model: LanguageModel,
-        dense: DenseEncoder | None,
-        bank: Sequence[Example] | None = None,
-    ) -> None:
+    Raises:
+        BankError: the folder of fixed examples cannot be used.
+    """
+
+    def __init__(self, settings: KgWriterSettings, model: LanguageModel, dense: DenseEncoder | None) -> None:
         self._settings = settings
         self._model = model
-        self._bank = tuple(bank) if bank is not None else load_bank()
-        self._index = ExampleIndex(self._bank, dense)
+        self._choice = ExampleChoice(settings, dense)
 
     def warm_up(self) -> None:
         """Encode the bank and load the model; raises `models.manifest.WeightsMissingError`."""
-        self._index.warm_up()
+        self._choice.warm_up()
         self._model.warm_up()
 
     def write(self, questions: Sequence[Question], deadline: Deadline) -> list[Written]:
@@ -73,25 +71,19 @@ class CallWriter:
         Raises:
             LanguageModelDiedError: the engine is gone.
         """
-        shown = self._choose(questions)
+        texts, domains = [question.text for question in questions], [question.domain for question in questions]
+        shown = self._choice.choose(texts, domains, self._settings.examples)
         requests = [self._request(question, near) for question, near in zip(questions, shown, strict=True)]
         generations = self._generate(requests, deadline)
         written = [_read(*parts) for parts in zip(shown, requests, generations, strict=True)]
         return self._repair(written, deadline)
 
-    def _choose(self, questions: Sequence[Question]) -> list[Neighbourhood]:
-        texts, domains = [question.text for question in questions], [question.domain for question in questions]
-        if self._settings.selection == "similar":
-            return self._index.nearest(texts, domains, self._settings.examples)
-        near = self._index.nearest(texts, domains, 0) if None in domains else []
-        chosen = [domain or near[place].domain for place, domain in enumerate(domains)]
-        return [Neighbourhood(domain, fixed_examples(self._bank, domain, self._settings.examples)) for domain in chosen]
-
     def _request(self, question: Question, near: Neighbourhood) -> GenerationRequest:
         names_from = question.text if near.domain in self._settings.names_from_question else None
-        prompt = write_prompt(near.domain, near.examples, question.text, with_schema=self._settings.schema_in_prompt)
+        prompt = write_prompt(self._settings, near.domain, near.examples, question.text)
         return GenerationRequest(
-            prompt=prompt,
+            messages=prompt.messages,
+            prompt=prompt.text,
             adapter=self._settings.adapter,
             grammar=output_grammar(near.domain, names_from) if self._settings.grammar else None,
             max_tokens=self._settings.max_new_tokens,
@@ -110,10 +102,7 @@ class CallWriter:
         ]
         if not (places and self._settings.repair) or deadline.elapsed * len(places) / len(written) > deadline.remaining:
             return written
-        requests = [
-            replace(each.request, prompt=write_repair_prompt(each.request.prompt or "", each.text, each.faults[0]))
-            for each in (written[place] for place in places)
-        ]
+        requests = [_asked_again(written[place]) for place in places]
         for place, request, generation in zip(places, requests, self._generate(requests, deadline), strict=True):
             first = written[place]
             second = _read(Neighbourhood(first.domain, first.examples), request, generation)
@@ -127,6 +116,12 @@ def trim(text: str) -> str:
     for stop in STOP:
         text = text.split(stop, 1)[0]
     return text.strip()
+
+
+def _asked_again(each: Written) -> GenerationRequest:
+    first = CallPrompt(each.request.messages, each.request.prompt)
+    second = write_repair_prompt(first, each.text, each.faults[0])
+    return replace(each.request, messages=second.messages, prompt=second.text)
 
 
 def _read(near: Neighbourhood, request: GenerationRequest, generation: Generation) -> Written:

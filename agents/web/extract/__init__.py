@@ -2,9 +2,9 @@
 
 from agents.settings import ExtractSettings
 from agents.web.extract.base import Extractor, PageReader
-from agents.web.extract.neutralise import neutralise, strip_invisible
+from agents.web.extract.neutralise import neutralise
 
-__all__ = ["Extractor", "PageReader", "load_extractor", "neutralise", "strip_invisible"]
+__all__ = ["Extractor", "PageReader", "load_extractor", "neutralise"]
 
 
 def load_extractor(settings: ExtractSettings) -> Extractor:

@@ -4,8 +4,9 @@ import re
 from typing import Protocol
 
 from agents.settings import ExtractSettings
+from agents.text import clean
 from agents.web.extract.clean import clean_lines
-from agents.web.extract.limits import cut_bytes, flatten, repair
+from agents.web.extract.limits import cut_bytes, flatten
 from agents.web.extract.neutralise import neutralise
 
 
@@ -36,7 +37,8 @@ class PageReader:
         """Text of one page, harmless for prompts; empty where there is none."""
         if not html.strip():
             return ""
-        bounded = flatten(cut_bytes(repair(html), self._settings.max_bytes), self._settings.max_depth)
+        most = self._settings.max_bytes
+        bounded = flatten(cut_bytes(clean(html, most=8 * most), most), self._settings.max_depth)
         text = tidy(neutralise(self._extractor.extract(bounded)))[: self._settings.max_text_characters].rstrip()
         return clean_lines(
             text, english_only=self._settings.english_only, max_word_characters=self._settings.max_word_characters

@@ -17,20 +17,6 @@ _TABLE_PARTS = frozenset(["caption", "tbody", "thead", "tfoot", "tr", "td", "th"
 """Closing tags of these reach as far as the innermost table, that of a table as far as there is one."""
 
 
-def repair(html: str) -> str:
-    """The text without what parsers refuse: lone surrogates, which JSON can bring, become U+FFFD, and NUL goes."""
-    html = html.replace("\0", "")
-    return html.encode("utf-16", "surrogatepass").decode("utf-16", "replace") if _has_surrogates(html) else html
-
-
-def _has_surrogates(text: str) -> bool:
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return True
-    return False
-
-
 def cut_bytes(html: str, max_bytes: int) -> str:
     """At most `max_bytes` of UTF-8. Scripts and styles go first, so that text is cut off only where it must be."""
     if len(html) * 4 <= max_bytes or len(html.encode("utf-8")) <= max_bytes:

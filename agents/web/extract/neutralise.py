@@ -4,6 +4,8 @@ of ours.
 
 import re
 
+from agents.text import clean
+
 # Marks that some chat template or tokenizer turns into control tokens, and the marks we put round passages. Their
 # text stays readable, but is no longer what a tokenizer looks for.
 _CONTROL_MARK = re.compile(
@@ -18,30 +20,13 @@ _CONTROL_MARK = re.compile(
 _BROKEN_OPENING = re.compile(r"<\|")
 _BROKEN_CLOSING = re.compile(r"\|>")
 
-_INVISIBLE = re.compile(
-    "["
-    "\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters but tab and line end
-    "\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f"
-    "\ufeff\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
-    "\U000e0000-\U000e007f\ud800-\udfff"
-    "]+"
-)
-"""Format characters (zero width, direction overrides, soft hyphen, tag characters), lone surrogates, control
-characters.
-"""
 
-
-def strip_invisible(text: str) -> str:
-    """The text without characters that nobody sees: they split words, hide instructions and break encoders."""
-    return _INVISIBLE.sub("", text)
-
-
-def neutralise(text: str) -> str:
-    """The text without invisible characters, its chat-template tokens and `<doc>` marks turned into plain brackets.
+def neutralise(text: str, *, references: bool = False) -> str:
+    """The text cleaned by `agents.text.clean`, its chat-template tokens and `<doc>` marks turned into plain brackets.
 
     ``<|eot_id|>`` becomes ``(eot_id)``, ``[INST]`` becomes ``(INST)``; applying it twice changes nothing more.
     """
-    text = strip_invisible(text)
+    text = clean(text, references=references)
     before = ""
     while text != before and ("<" in text or "[" in text or "|>" in text):  # a mark may stand inside another one
         before = text

@@ -333,7 +333,7 @@ class TestReadResult:
 
     def test_half_characters_are_replaced_and_whole_ones_kept(self) -> None:
         body = json.dumps({"result": ["half \ud800", "whole \U0001f600"]}).encode()
-        assert read_result(PATH, body) == ["half ?", "whole \U0001f600"]
+        assert read_result(PATH, body) == ["half \ufffd", "whole \U0001f600"]
 
 
 def test_threads_do_not_outlive_the_client(server: FaultyServer) -> None:

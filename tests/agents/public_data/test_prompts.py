@@ -4,63 +4,47 @@ from hypothesis import strategies as st
 
 from agents.deadline import Deadline
 from agents.llm import LanguageModelDiedError
-from agents.public_data.prompts import MAX_NAMES, PromptFinder, parse_domain, parse_names, without_echoes
+from agents.public_data.prompts import MAX_NAMES, PromptFinder, parse_names, without_echoes
 from agents.public_data.questions import Mention
 from tests.agents.public_data.fakes import SOON, CountedModel, query
 
 REPLIES = {
-    "longer, jaws or e.t.?\nField:": "Movie.",
     "longer, jaws or e.t.?\nNames:": 'jaws && "e.t. the extra-terrestrial"\nQuestion: more',
-    "capital of peru?\nField:": "other",
-    "won the cup?\nField:": "sports",
-    "p/e of ibm?\nField:": "I think it is finance",
     "p/e of ibm?\nNames:": "IBM",
 }
 QUERIES = [query(text) for text in ("is longer, jaws or e.t.?", "capital of peru?", "who won the cup?", "p/e of ibm?")]
-UNKNOWN = [None] * len(QUERIES)
+MOVIES = ["movie"] * len(QUERIES)
 
 
-def test_two_calls_serve_the_batch_and_only_domains_with_tables_get_the_second() -> None:
+def test_one_call_serves_the_batch_and_only_domains_with_tables_are_asked() -> None:
     model = CountedModel(REPLIES)
-    found = PromptFinder(model, 64).find(QUERIES, UNKNOWN, Deadline(SOON))
+    found = PromptFinder(model, 64).find(QUERIES, ["movie", "open", "sports", "finance"], Deadline(SOON))
     movie = [Mention("jaws", "movie"), Mention("e.t. the extra-terrestrial", "movie")]
     assert found == [movie, [], [], [Mention("IBM", "finance")]]
-    assert model.calls == [4, 2]
+    assert model.calls == [2]
 
 
-def test_a_domain_that_is_known_costs_no_prompt() -> None:
+def test_without_a_domain_nothing_is_asked() -> None:
     model = CountedModel(REPLIES)
-    known = ["finance" if "ibm" in asked.text else "open" for asked in QUERIES]
-    finder = PromptFinder(model, 64)
-    assert finder.find(QUERIES, known, Deadline(SOON)) == [[], [], [], [Mention("IBM", "finance")]]
-    assert model.calls == [1]
+    assert PromptFinder(model, 64).find(QUERIES, [None] * len(QUERIES), Deadline(SOON)) == [[] for _ in QUERIES]
+    assert model.calls == []
 
 
 @pytest.mark.parametrize("fault", ["garbage", "error", "empty", "short_list"])
 def test_a_failing_model_finds_nothing_and_breaks_nothing(fault: str) -> None:
     finder = PromptFinder(CountedModel(REPLIES, fault=fault), 64)
-    assert len(finder.find(QUERIES, ["movie"] * len(QUERIES), Deadline(SOON))) == len(QUERIES)
-    finder = PromptFinder(CountedModel(REPLIES, fault=fault), 64)
-    assert finder.find(QUERIES, UNKNOWN, Deadline(SOON)) == [[] for _ in QUERIES]
+    assert len(finder.find(QUERIES, MOVIES, Deadline(SOON))) == len(QUERIES)
 
 
 def test_a_dead_engine_is_reported() -> None:
     with pytest.raises(LanguageModelDiedError):
-        PromptFinder(CountedModel(REPLIES, fault="die_after"), 64).find(QUERIES, UNKNOWN, Deadline(SOON))
+        PromptFinder(CountedModel(REPLIES, fault="die_after"), 64).find(QUERIES, MOVIES, Deadline(SOON))
 
 
 def test_the_model_is_not_asked_once_time_is_over() -> None:
     model = CountedModel(REPLIES)
-    assert PromptFinder(model, 64).find(QUERIES, UNKNOWN, Deadline(0)) == [[] for _ in QUERIES]
+    assert PromptFinder(model, 64).find(QUERIES, MOVIES, Deadline(0)) == [[] for _ in QUERIES]
     assert model.calls == []
-
-
-@pytest.mark.parametrize(
-    ("reply", "domain"),
-    [("movie", "movie"), (" Movies\n", "movie"), ("Answer: FINANCE", "finance"), ("Other", "other"), ("", None)],
-)
-def test_a_domain_is_read_from_what_models_write(reply: str, domain: str | None) -> None:
-    assert parse_domain(reply) == domain
 
 
 @pytest.mark.parametrize(

@@ -31,9 +31,9 @@ def test_questions_get_the_paragraphs_of_what_they_are_about() -> None:
 
 
 def test_the_language_model_names_what_is_looked_up() -> None:
-    model = CountedModel({"one with the boxer?\nField:": "movie", "one with the boxer?\nNames:": "rocky"})
+    model = CountedModel({"one with the boxer?\nNames:": "rocky"})
     data = ShippedPublicData(PublicDataSettings(), model, None)
-    [facts] = data.facts([query("that one with the boxer?")], [None], Deadline(SOON))
+    [facts] = data.facts([query("that one with the boxer?")], ["movie"], Deadline(SOON))
     assert "John G. Avildsen" in facts[0].text
 
 

@@ -67,7 +67,7 @@ def test_an_unreadable_reply_says_nothing() -> None:
 
 
 def test_a_batch_is_routed_and_uncertain_domains_are_open() -> None:
-    replies = {"goalie": "sports, 95%, static", "acme": "finance, 60%, real-time", "riddle": "I would rather not say"}
+    replies = {"goalie": "sports, 91%, static", "acme": "finance, 90%, real-time", "riddle": "I would rather not say"}
     model = load_language_model(ScriptedEngine(engine="scripted", replies=replies))
     settings = PromptRouter(engine="prompt", prompt="domain_with_certainty", minimum_certainty=0.9)
     router = open_router(settings, model)
@@ -77,6 +77,8 @@ def test_a_batch_is_routed_and_uncertain_domains_are_open() -> None:
     assert [label(route, "static_or_dynamic") for route in routes] == ["static", "real-time", None]
     assert routes[1]["entities"] == [{"text": "acme", "start": 10, "end": 14}]
     assert router.route([], Deadline(10)) == []
+    unasked = open_router(PromptRouter(engine="prompt", prompt="domain_with_certainty"), model)
+    assert label(unasked.route(asked[1:2], Deadline(10))[0], "domain") == "finance", "no minimum, no doubt"
 
 
 @pytest.mark.parametrize("fault", ["garbage", "empty", "error"])

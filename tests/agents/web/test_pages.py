@@ -29,6 +29,14 @@ def test_a_name_speaks_for_a_page_without_a_snippet(method: str) -> None:
     assert select(pages, 1, method) == [1]
 
 
+def test_the_name_is_left_out_where_the_settings_say_so_and_stands_in_for_a_missing_snippet() -> None:
+    cross = SharedWords()
+    settings = PageSelectionSettings(keep=1, with_page_name=False)
+    pages = [page("<p>0</p>", 0, name="Blue moon", snippet="a dog"), page("<p>1</p>", 1, name="Moon")]
+    PageSelector(settings, None, cross).select([query("blue moon", *pages)], Deadline(9))
+    assert cross.calls == [[("blue moon", "a dog"), ("blue moon", "Moon")]]
+
+
 def test_search_order() -> None:
     pages = [page(f"<p>{rank}</p>", rank, snippet="blue moon" * rank) for rank in (2, 0, 1)]
     assert select(pages, 2, "search_order") == [0, 1]

@@ -1,5 +1,6 @@
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -49,11 +50,11 @@ def test_a_logit_that_is_no_number_was_in_time_but_ranks_nothing() -> None:
     assert (ranked.pairs, ranked.scored, ranked.without_number) == (2, 2, 1)
 
 
-def test_max_pairs_and_page_name() -> None:
+def test_max_pairs_and_heading() -> None:
     encoder = SharedWords()
-    settings = RerankSettings(top_k=9, max_pairs=1, with_page_name=True)
-    (ranked,) = rerank(encoder, ["q"], [[passage("1"), passage("2")]], settings, Deadline(9))
-    assert encoder.calls == [[("q", "Page\n1")]]
+    first = replace(passage("1"), heading="Page\nSnippet")
+    (ranked,) = rerank(encoder, ["q"], [[first, passage("2")]], RerankSettings(top_k=9, max_pairs=1), Deadline(9))
+    assert encoder.calls == [[("q", "Page\nSnippet\n1")]]
     assert [each.text for each in ranked.passages] == ["1"]
 
 

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from agents.contracts import PassageKind
@@ -62,6 +64,14 @@ def test_per_kind_gives_snippets_places_of_their_own() -> None:
 def test_dense_ranks_by_cosine() -> None:
     stage = DenseStage(method="dense", top_k=1)
     assert texts([stage], "blue moon", source("red sun"), source("blue moon"), dense=HashedWords()) == ["blue moon"]
+
+
+@pytest.mark.parametrize("stage", [bm25(1), DenseStage(method="dense", top_k=1)])
+def test_a_heading_is_searched_with_every_chunk_of_its_source_but_is_no_part_of_it(stage: RetrieveStage) -> None:
+    headed = replace(source("it was made in 1999"), heading="The matrix")
+    plain = source("a dog and a cat were seen in town")
+    (found,) = Retriever([stage], HashedWords()).retrieve(["the matrix"], [[plain, headed]], Deadline(9))
+    assert [(passage.text, passage.heading) for passage in found.passages] == [("it was made in 1999", "The matrix")]
 
 
 def test_dense_without_time_keeps_the_order_it_was_given() -> None:

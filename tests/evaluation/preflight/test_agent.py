@@ -7,7 +7,7 @@ import pytest
 from agents.datasets import DatasetError
 from evaluation.preflight.agent import QUESTIONS, rehearsal_rows
 from evaluation.preflight.findings import Level, Report
-from evaluation.preflight.probe import Watch
+from evaluation.preflight.guard.sitecustomize import Watch
 from tests.evaluation.preflight.conftest import ROOT, Checked
 
 AGENT = """

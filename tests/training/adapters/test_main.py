@@ -15,13 +15,13 @@ from training.adapters import __main__ as command
 from training.adapters import recipe
 
 RECIPE = """
-[toy]
+[cpu.toy]
 description = "copies a file twice"
 
-[[toy.steps]]
+[[cpu.toy.steps]]
 run = ["json.tool", "{work}/given.json", "{work}/first.json"]
 
-[[toy.steps]]
+[[cpu.toy.steps]]
 run = ["json.tool", "{work}/first.json", "{out}"]
 """
 CHANGED = RECIPE.replace('run = ["json.tool", "{work}/given', 'run = ["json.tool", "--sort-keys", "{work}/given')
@@ -85,7 +85,7 @@ def test_a_dry_run_shows_the_commands_and_does_nothing(
 
 @pytest.mark.parametrize("name", recipe.recipes())
 def test_each_shipped_adapter_ends_with_a_training_that_can_hold_a_fold_out(name: str, tmp_path: Path) -> None:
-    steps = recipe.steps(name, tmp_path / "work", tmp_path / "out", recipe.GivenFiles(), "0/5")
+    steps = recipe.steps(name, tmp_path / "work", tmp_path / "out", recipe.GivenFiles(), recipe.Choices(hold_out="0/5"))
     module, *arguments = steps[-1].command
     assert module == "training.lora"
     assert arguments[-2:] == ["--hold-out", "0/5"]
@@ -183,7 +183,7 @@ time.sleep(60)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_a_step_ends_with_its_command_or_keeps_the_lock(tmp_path: Path, number: signal.Signals) -> None:
     (tmp_path / "waits.py").write_text(WAITS, encoding="utf-8")
-    (tmp_path / "recipes.toml").write_text('[[toy.steps]]\nrun = ["waits"]\n', encoding="utf-8")
+    (tmp_path / "recipes.toml").write_text('[[cpu.toy.steps]]\nrun = ["waits"]\n', encoding="utf-8")
     program = (
         "import pathlib, sys; from training.adapters import __main__ as command, recipe; "
         f"recipe.RECIPES = pathlib.Path({str(tmp_path / 'recipes.toml')!r}); "

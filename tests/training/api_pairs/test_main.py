@@ -120,7 +120,14 @@ def test_a_run_card_says_what_the_rows_were_made_from(
     card = card_of(made_file)
     settings = card["settings"]
     bank = settings.pop("bank")
-    assert settings == {"count": 130, "seed": 3, "no_real": False, "house_style": False, "rephrase": None}
+    assert settings == {
+        "count": 130,
+        "limit": None,
+        "seed": 3,
+        "no_real": False,
+        "house_style": False,
+        "rephrase": None,
+    }
     assert card["data"]["questions"]["sha256"] == hashlib.sha256(QUESTIONS.read_bytes()).hexdigest()
     films = (OWN_GRAPH / "movie" / "movie_db.json").read_bytes()
     assert card["data"]["graph 1 movie/movie_db.json"]["sha256"] == hashlib.sha256(films).hexdigest()

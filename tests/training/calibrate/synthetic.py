@@ -42,6 +42,7 @@ def row(name: str, prediction: str, verdict: str, **more: Any) -> dict[str, Any]
         "answer": RIGHT,
         "alt_ans": [],
         "verdict": verdict,
+        "split": 0,
         **more,
     }
 

@@ -5,9 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pytest_httpserver import HTTPServer
+from werkzeug import Request, Response
 
 from agents.contracts import I_DONT_KNOW, INVALID_QUESTION
-from tests.training.labels.runs import asked, written
+from tests.training.labels.runs import CONTEXT, asked, written
 from training.examples import read_examples
 from training.labels.__main__ import main
 
@@ -36,7 +38,13 @@ def test_labels_table_and_card(run: Path, tmp_path: Path, capsys: pytest.Capture
     assert "hittability" in told.splitlines()[0]
     assert told.splitlines()[1].split() == ["all", "1", "1", "1", "1", "0.667"]
     card = json.loads((tmp_path / "web" / "run_card.json").read_text(encoding="utf-8"))
-    assert card["settings"] == {"judge": "rules@3", "context_check": "rules@1"}
+    assert card["settings"] == {
+        "answerer": "web",
+        "judge": "rules@3",
+        "context_check": "rules@1",
+        "split": "0",
+        "rows_of_other_splits": {},
+    }
     assert card["metrics"]["domains"]["open"]["hittability"] == 0.667
     assert card["data"]["run traces.jsonl"]["bytes"] > 0
 
@@ -59,6 +67,73 @@ def test_a_model_looks_only_where_the_label_depends_on_it(
     assert [row["completion"] for row in rows_of(out)[2:]] == [I_DONT_KNOW, I_DONT_KNOW]
 
 
+def test_both_judgements_by_one_model_as_in_the_paper(
+    run: Path, tmp_path: Path, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The db3 rubric over HTTP; then the same model is asked for the contexts of wrong answers alone."""
+    asked: list[list[dict[str, str]]] = []
+
+    def reply(request: Request) -> Response:
+        messages = request.get_json()["messages"]
+        asked.append(messages)
+        if "mention the right answer" in messages[-1]["content"]:
+            text = "yes" if "london" in messages[-1]["content"] else "no"
+        else:
+            text = json.dumps({"accuracy": "10 December 1815" in messages[-1]["content"] or "four" in str(messages)})
+        choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+        usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+        body = {"id": "1", "object": "chat.completion", "created": 1, "model": "judge", "choices": [choice]}
+        return Response(json.dumps(body | {"usage": usage}), content_type="application/json")
+
+    httpserver.expect_request("/v1/chat/completions").respond_with_handler(reply)
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    out = tmp_path / "web.jsonl"
+    judge = ["--judge", "llm", "--judge-rubric", "db3", "--judge-url", httpserver.url_for("/v1"), "--judge-model", "j"]
+    ask = ["--run", str(run), "--out", str(out), *judge, "--judge-cache", "none", "--context-check", "llm", "--quiet"]
+    assert main(ask) == 0
+    assert [row["branch"] for row in rows_of(out)] == ["invalid question", "right", "wrong, in context", NOT_THERE]
+    contexts = [messages for messages in asked if "mention the right answer" in messages[-1]["content"]]
+    assert len(contexts) == 2, "only where the answer was wrong"
+    parts = (CONTEXT, "in which city was ada lovelace born?", "london", "Reply yes or no")
+    places = [next(m for m in contexts if "in which" in m[-1]["content"])[-1]["content"].index(part) for part in parts]
+    assert places == sorted(places), "db3 C.2: context, question, right answer, yes or no"
+    card = json.loads((tmp_path / "web" / "run_card.json").read_text(encoding="utf-8"))
+    assert ":db3-" in card["settings"]["judge"]
+
+
+NOT_THERE = "wrong, not in context"
+
+
+def test_the_graphs_answerer_is_labelled_by_the_same_steps(tmp_path: Path) -> None:
+    """db3 3.3: the facts that stood in the prompt are the context, whatever else the trace holds."""
+    facts = '<doc source="knowledge graph: get_movie(...)">The length of Heat is 170 minutes.</doc>\n'
+    pairs = []
+    for name, query, gold, said in [
+        ("a", "how long is heat?", "170 minutes", "About 170 minutes."),
+        ("b", "how many minutes is heat?", "170 minutes", "200"),
+        ("c", "who wrote heat?", "michael mann", "al pacino"),
+        ("d", "why was heat never shown?", INVALID_QUESTION, "because"),
+        ("e", "who is it?", "ann", "Ann"),
+    ]:
+        record, trace = asked(name, query, gold, "london", context="Michael Mann wrote Heat.")
+        if name != "e":
+            turn = {"role": "user", "content": f"Facts:\n{facts}\nQuestion: {query}\nAnswer:"}
+            trace["prompts"]["graph_answer"] = [turn]
+            trace["generations"]["graph_answer"] = {"text": said, "finish_reason": "stop"}
+        pairs.append((record, trace))
+    out = tmp_path / "graph.jsonl"
+    assert main(["--run", str(written(tmp_path / "run", *pairs)), "--answerer", "graph", "--out", str(out)]) == 0
+    assert [(row["branch"], row["completion"]) for row in rows_of(out)] == [
+        ("right", "170 minutes"),
+        ("wrong, in context", "170 minutes"),
+        (NOT_THERE, I_DONT_KNOW),
+        ("invalid question", INVALID_QUESTION),
+    ]
+    assert all(row["context"] == facts and "Facts:" in row["messages"][0]["content"] for row in rows_of(out))
+    card = json.loads((tmp_path / "graph" / "run_card.json").read_text(encoding="utf-8"))
+    assert card["metrics"]["left_out"] == {"not asked about facts of the graph": 1}
+
+
 def test_faults_are_told_in_a_line(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = ["--out", str(tmp_path / "web.jsonl")]
     known = ["--run", str(run), *out]
@@ -70,7 +145,7 @@ def test_faults_are_told_in_a_line(run: Path, tmp_path: Path, capsys: pytest.Cap
         ([*known, "--questions", str(tmp_path / "none.jsonl")], 2, "there is no such file"),
         (["--run", str(run), "--out", str(tmp_path / "labels")], 2, "labels.jsonl, for"),
         ([*known, "--judge", "llm"], 2, "llm judge"),
-        ([*known, "--context-check", "llm"], 2, "needs --preset NAME"),
+        ([*known, "--context-check", "llm"], 2, "--preset NAME or FILE, or --judge llm"),
         ([*known, "--context-check", "llm", "--preset", "nosuch"], 2, "there is no preset 'nosuch'"),
         (
             [

@@ -3,13 +3,14 @@
 import json
 import random
 from pathlib import Path
+from typing import Any
 
 from training.router.settings import EncoderTraining, NgramTraining, RouterTraining
 
 TASK = {"scored": ("sports", "static"), "sang": ("music", "slow-changing"), "directed": ("movie", "real-time")}
 
 
-def toy_rows(count: int = 90, seed: int = 0) -> list[dict[str, str]]:
+def toy_rows(count: int = 90, seed: int = 0) -> list[dict[str, Any]]:
     """Questions of random words, one of which decides."""
     chance = random.Random(seed)
     rows = []
@@ -18,9 +19,8 @@ def toy_rows(count: int = 90, seed: int = 0) -> list[dict[str, str]]:
         words = chance.choices(["who", "the", "of", "which", "a", "last", "first", "goal", "song", "film"], k=4)
         words.insert(chance.randrange(5), verb)
         domain, dynamism = TASK[verb]
-        rows.append(
-            {"interaction_id": f"q{number}", "query": " ".join(words), "domain": domain, "static_or_dynamic": dynamism}
-        )
+        row = {"interaction_id": f"q{number}", "query": " ".join(words), "split": 0}
+        rows.append(row | {"domain": domain, "static_or_dynamic": dynamism})
     return rows
 
 

@@ -8,9 +8,9 @@ import llguidance
 import pytest
 
 from agents.datasets import read_records
-from agents.kg.language import Average, Call, Condition, Key, Operator, Previous, Sort
+from agents.kg.language import Average, Call, Condition, Key, Operator, Previous, Program, Sort, render
 from agents.kg.schema import Domain, load_schema
-from agents.kg.writing.bank import BankError, Example, load_bank, load_examples
+from agents.kg.writing.bank import BankError, Example, load_bank, load_examples, load_folder, write_examples
 from agents.kg.writing.prompt import output_grammar
 from agents.questions.dates import resolve_date
 
@@ -118,3 +118,18 @@ def test_a_bad_example_is_named(tmp_path: Path, text: str, complaint: str) -> No
         load_examples(path, Domain.MOVIE)
     assert str(path) in str(caught.value)
     assert complaint in str(caught.value)
+
+
+@pytest.mark.parametrize("domain", Domain)
+def test_what_is_written_is_read_as_it_was(tmp_path: Path, domain: Domain) -> None:
+    own = tuple(example for example in load_bank() if example.domain is domain)
+    program = Program((Call("get_movie", ("it's x'''y \\ \x7f é'",)),))
+    strange = Example(Domain.MOVIE, 'say "x"\\ or \t?', render(program), program)
+    examples = (*own, strange) if domain is Domain.MOVIE else own
+    write_examples(tmp_path / "some.toml", "a comment", examples)
+    assert load_examples(tmp_path / "some.toml", domain) == examples
+
+
+def test_a_folder_without_the_file_of_a_domain_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BankError, match=r"movie\.toml: cannot be read"):
+        load_folder(tmp_path)

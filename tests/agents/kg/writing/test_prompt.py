@@ -1,14 +1,24 @@
 """What the model reads: the same beginning for a whole domain, all tables and keys, the question last."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from agents.kg.language import KgQueryError, parse
 from agents.kg.schema import Domain, load_schema
-from agents.kg.writing.bank import load_bank
-from agents.kg.writing.prompt import schema_text, write_prompt, write_repair_prompt
+from agents.kg.writing.bank import Example, load_bank
+from agents.kg.writing.prompt import RULES, RULES_ONE_BY_ONE, CallPrompt, schema_text, write_prompt, write_repair_prompt
+from agents.settings import KgWriterSettings
 
 BANK = load_bank()
 MOVIES = [example for example in BANK if example.domain is Domain.MOVIE]
+CHAT = KgWriterSettings(form="chat", schema_detail="described")
+
+
+def text_of(settings: KgWriterSettings, examples: Sequence[Example], question: str) -> str:
+    """The prompt of a film question, which is one text whatever the form."""
+    prompt = write_prompt(settings, Domain.MOVIE, examples, question)
+    return prompt.text if prompt.text is not None else "\n".join(turn.content for turn in prompt.messages)
 
 
 @pytest.mark.parametrize("domain", Domain)
@@ -26,8 +36,8 @@ def test_the_schema_names_every_table_and_every_key(domain: Domain) -> None:
 
 
 def test_rules_and_tables_come_first_and_are_the_same_for_all_questions() -> None:
-    one = write_prompt(Domain.MOVIE, MOVIES[:2], "who directed  jaws?", with_schema=True)
-    other = write_prompt(Domain.MOVIE, MOVIES[5:7], "when was alien made?", with_schema=True)
+    one = text_of(KgWriterSettings(), MOVIES[:2], "who directed  jaws?")
+    other = text_of(KgWriterSettings(), MOVIES[5:7], "when was alien made?")
     head = one.partition("Question:")[0]
     assert schema_text(Domain.MOVIE) in head
     assert other.startswith(head)
@@ -35,7 +45,7 @@ def test_rules_and_tables_come_first_and_are_the_same_for_all_questions() -> Non
 
 
 def test_examples_are_shown_in_order_and_without_schema_nothing_else_is() -> None:
-    prompt = write_prompt(Domain.MOVIE, MOVIES[:2], "who?", with_schema=False)
+    prompt = text_of(KgWriterSettings(schema_in_prompt=False), MOVIES[:2], "who?")
     first, second = MOVIES[:2]
     assert prompt == (
         f"Question: {first.question}\nCalls:\n{first.calls}\n\n"
@@ -48,7 +58,7 @@ def test_a_repair_shows_the_output_the_named_error_and_its_place() -> None:
     output = 'get_movie("jaws")["directr"]'
     with pytest.raises(KgQueryError) as caught:
         parse(output, Domain.MOVIE)
-    prompt = write_repair_prompt("Question: who?\nCalls:\n", output, caught.value.fault)
+    prompt = write_repair_prompt(CallPrompt(text="Question: who?\nCalls:\n"), output, caught.value.fault).text or ""
     assert prompt.startswith(f"Question: who?\nCalls:\n{output}\n")
     assert caught.value.fault.message in prompt
     assert "^" in prompt
@@ -59,4 +69,60 @@ def test_a_repair_shows_no_more_than_a_piece_of_a_long_output() -> None:
     output = "I think that " * 500
     with pytest.raises(KgQueryError) as caught:
         parse(output, Domain.MOVIE)
-    assert len(write_repair_prompt("", output, caught.value.fault)) < 1000
+    assert len(write_repair_prompt(CallPrompt(text=""), output, caught.value.fault).text or "") < 1000
+
+
+@pytest.mark.parametrize("domain", Domain)
+def test_described_every_key_stands_with_its_type_and_meaning(domain: Domain) -> None:
+    """db3 C.3: "- title (string): title of movie"."""
+    blocks = {block.split("(")[0]: block for block in schema_text(domain, "described").split("\nget_")[1:]}
+    for table in load_schema(domain).callable_tables:
+        block = blocks.pop(table.name.removeprefix("get_"))
+        assert table.meaning in block.splitlines()[0]
+        shared = block.partition("- all keys of ")[2].partition("\n")[0]
+        known = load_schema(domain).tables[shared].columns if shared else {}
+        for column in table.columns.values():
+            told = [line for line in block.splitlines() if line.startswith(f"- {column.name} (")]
+            assert all(line.endswith(f"): {column.meaning}") for line in told)
+            assert told or column.name in known
+    assert not blocks
+
+
+def test_a_chat_is_an_instruction_with_schema_rules_examples_and_the_question_last() -> None:
+    system, user = write_prompt(CHAT, Domain.MOVIE, MOVIES[:2], "who directed  jaws?").messages
+    assert (system.role, user.role) == ("system", "user")
+    order = [
+        schema_text(Domain.MOVIE, "described"),
+        RULES_ONE_BY_ONE,
+        MOVIES[0].calls,
+        MOVIES[1].calls,
+        "Use only what the question says",
+        "Question: who directed jaws?\nCalls:",
+    ]
+    places = [user.content.index(part) for part in order]
+    assert places == sorted(places)
+    assert user.content.endswith(order[-1])
+    assert RULES not in user.content
+
+
+def test_form_and_detail_are_chosen_apart() -> None:
+    described = text_of(KgWriterSettings(schema_detail="described"), (), "who?")
+    assert described.startswith(RULES_ONE_BY_ONE)
+    named = text_of(KgWriterSettings(form="chat"), (), "who?")
+    assert RULES in named
+    assert schema_text(Domain.MOVIE) in named
+    bare = text_of(CHAT.model_copy(update={"schema_in_prompt": False}), (), "who?")
+    assert "Tables:" not in bare
+    assert "Examples:" not in bare
+
+
+def test_a_repair_of_a_chat_goes_on_with_it() -> None:
+    output = 'get_movie("jaws")["directr"]'
+    with pytest.raises(KgQueryError) as caught:
+        parse(output, Domain.MOVIE)
+    first = write_prompt(CHAT, Domain.MOVIE, (), "who?")
+    *before, written, complaint = write_repair_prompt(first, output, caught.value.fault).messages
+    assert tuple(before) == first.messages
+    assert (written.role, written.content) == ("assistant", output)
+    assert complaint.role == "user"
+    assert caught.value.fault.message in complaint.content

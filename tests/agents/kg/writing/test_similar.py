@@ -9,7 +9,7 @@ from agents.deadline import Deadline
 from agents.encoders.base import Vectors
 from agents.kg.schema import Domain
 from agents.kg.writing.bank import load_bank
-from agents.kg.writing.similar import ExampleIndex, WordVectors, fixed_examples
+from agents.kg.writing.similar import ExampleIndex, WordVectors
 
 BANK = load_bank()
 
@@ -78,15 +78,6 @@ def test_the_dense_encoder_reads_the_bank_once_and_each_question_in_both_forms()
     assert found.examples[-1] == BANK[7]
     assert len(encoder.seen) == 2 * len(BANK) + 2
     assert index.nearest([], [], 2) == []
-
-
-def test_fixed_examples_are_spread_over_the_tables_and_include_a_none() -> None:
-    for domain in Domain:
-        chosen = fixed_examples(BANK, domain, 6)
-        assert len(set(chosen)) == 6
-        assert {example.domain for example in chosen} == {domain}
-        assert chosen[-1].calls == "None"
-    assert fixed_examples(BANK, Domain.MOVIE, 0) == ()
 
 
 def test_word_vectors_have_unit_length_and_unknown_words_none() -> None:

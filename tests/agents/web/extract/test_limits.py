@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from resiliparse.extract.html2text import extract_plain_text
 from selectolax.lexbor import LexborHTMLParser
 
-from agents.web.extract.limits import cut_bytes, flatten, repair
+from agents.web.extract.limits import cut_bytes, flatten
 
 
 def depth(html: str) -> int:
@@ -96,9 +96,3 @@ def test_scripts_that_are_never_closed_are_cut_in_linear_time() -> None:
     started = time.process_time()
     assert cut_bytes("<p>a</p>" + "<script>" * 400_000, 2_000_000) == "<p>a</p>"
     assert time.process_time() - started < 2
-
-
-def test_lone_surrogates_are_replaced() -> None:
-    assert repair("a\ud800b") == "a\ufffdb"
-    assert repair("a\ud83d\ude00b") == "a😀b"  # two halves that JSON carried apart
-    assert repair("plain é") == "plain é"

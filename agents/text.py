@@ -1,0 +1,112 @@
+"""Text from outside becomes text that every part can work on: the one cleaning function, which raises for no input.
+
+All of it comes through here: questions, names, snippets and texts of pages, values and error bodies of the knowledge
+graph, rows of question files, what a language model writes. HTML alone is only made `encodable` at the door, because
+cleaning 50 pages of markup takes seconds; the processes that read pages clean it before and after the parser.
+"""
+
+import html
+import math
+import re
+import unicodedata
+
+MOST_MARKS = 30
+"""So many combining marks in a row belong to one character (Unicode's Stream-Safe Text Format, UAX 15, has the same
+number); what follows is dropped. Sorting the marks of a normal form takes time with the square of their number.
+"""
+
+_LINE_END = re.compile("[\r\x0b\x0c\x1c-\x1f\x85\u2028\u2029]")
+_INVISIBLE = re.compile(
+    "["
+    "\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters but tab and line end
+    "\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+    "\ufeff\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    "\U000e0000-\U000e007f"
+    "]+"
+)
+"""Format characters (zero width, direction overrides, soft hyphen, tag characters) and control characters."""
+_VOICED = "\uff9e\uff9f"
+"""Halfwidth sound marks of Japanese: letters for Unicode, but normal forms turn them into combining marks."""
+_HEAP = re.compile(rf"[^\w\s\x00-\u02ff]{{{MOST_MARKS + 1},}}")
+_HEAP_WITH_VOICED = re.compile(rf"(?:[^\w\s\x00-\u02ff]|[{_VOICED}]){{{MOST_MARKS + 1},}}")
+"""Long runs of what may be marks: characters that are neither letters nor digits."""
+_LONG_NUMBER = re.compile(r"&#(?=[0-9]{9})0*+([0-9]{0,8})[0-9]*+")
+
+
+def clean(value: object, *, references: bool = False, most: int | None = None) -> str:
+    r"""The value as text without what breaks libraries, hides words or is no character; "" for anything but a string.
+
+    Lone surrogates become U+FFFD; control and format characters go, but tabs stay and all line ends become ``\n``;
+    combining marks go where they have no character in front or are more than `MOST_MARKS`. What is left is never longer
+    than what came, and cleaning it again changes nothing.
+
+    Args:
+        value: Anything.
+        references: Whether character references (``&amp;``, ``&#x27;``) are replaced once, by the rules of HTML 5.
+        most: Only so many of the first characters are looked at.
+    """
+    if not isinstance(value, str):
+        return ""
+    text = value if most is None else value[:most]
+    if references and "&" in text:
+        text = _resolved(text)
+    if text.isascii() and text.isprintable():
+        return text
+    text = _INVISIBLE.sub("", _LINE_END.sub("\n", encodable(text).replace("\r\n", "\n")))
+    return text if text.isascii() else _without_loose_marks(text)
+
+
+def encodable(text: str) -> str:
+    """The text with its surrogates joined to characters or, where they are alone, replaced by U+FFFD.
+
+    JSON can carry half a character; no tokenizer and no file takes it.
+    """
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def encodable_json(value: object) -> object:
+    """The same for every text in a value that `json.loads` gave, keys included; numbers that are none become None.
+
+    Raises:
+        RecursionError: it is nested too deep.
+    """
+    if isinstance(value, str):
+        return value if value.isascii() else encodable(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, list):
+        return [encodable_json(one) for one in value]
+    if isinstance(value, dict):
+        return {encodable(key): encodable_json(one) for key, one in value.items()}
+    return value
+
+
+def _resolved(text: str) -> str:
+    """`html.unescape` turns digits into a number and raises above Python's limit of 4,300 of them; no character has
+    more than seven.
+    """
+    return html.unescape(_LONG_NUMBER.sub(lambda found: f"&#{found[1] or 0}", text))
+
+
+def _without_loose_marks(text: str) -> str:
+    if _is_mark(text[0]):
+        text = text[next((place for place, one in enumerate(text) if not _is_mark(one)), len(text)) :]
+    heap = _HEAP_WITH_VOICED if any(mark in text for mark in _VOICED) else _HEAP
+    return heap.sub(_thinned, text)
+
+
+def _thinned(found: re.Match[str]) -> str:
+    kept, run = [], 0
+    for character in found[0]:
+        run = run + 1 if _is_mark(character) else 0
+        if run <= MOST_MARKS:
+            kept.append(character)
+    return "".join(kept)
+
+
+def _is_mark(character: str) -> bool:
+    return character > "\u02ff" and (unicodedata.category(character)[0] == "M" or character in _VOICED)

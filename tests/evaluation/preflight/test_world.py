@@ -1,0 +1,184 @@
+"""The empty world: a home, a cache, a forgotten file or the hub of this machine hide nothing."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from agents.settings import needed_weights
+from evaluation.preflight.findings import Level
+from evaluation.preflight.subject import Subject
+from evaluation.preflight.world import LARGE, copy_tracked, empty_environment, guarded, mount, refused
+from models.manifest import load_manifest
+from tests.evaluation.preflight.conftest import Checked, commit, replace
+
+CACHES = ("HF_HOME", "HF_HUB_CACHE", "TRANSFORMERS_CACHE", "XDG_CACHE_HOME", "CRAG_MODELS_DIR", "TORCH_HOME")
+BASE = "all-minilm-l6-v2"
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A developer's machine: a home and caches with a model that was never committed."""
+    home = tmp_path / "developer"
+    for name in CACHES:
+        monkeypatch.setenv(name, str(home / name))
+    monkeypatch.setenv("HOME", str(home))
+    folder = home / "CRAG_MODELS_DIR" / BASE
+    for path, size in load_manifest().model(BASE).expected.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        with (folder / path).open("wb") as file:
+            file.truncate(size or 0)
+    return folder.parent
+
+
+@pytest.fixture
+def routed(tree: Path) -> Path:
+    """A submission that routes with a classifier, whose base it does not hold."""
+    router = '\n[router]\nengine = "encoder"\nclassifiers = ["cpu"]\n'
+    scripted = (tree / "agents" / "presets" / "scripted.toml").read_text()
+    (tree / "agents" / "presets" / "routed.toml").write_text(scripted + router)
+    (tree / "agents" / "presets" / "active.toml").write_text('preset = "routed"\n')
+    commit(tree)
+    return tree
+
+
+def test_a_model_in_the_cache_does_not_hide_that_the_submission_lacks_it(
+    routed: Path, cache: Path, checked: Checked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert (cache / BASE).is_dir()
+    (finding,) = [one for one in checked("weights", routed).outcome.findings if one.level is Level.ERROR]
+    assert finding.place.field == "router.classifiers.cpu, base model"
+    assert "not in git" in (checked("batch", routed).outcome.skipped or "")
+    # Even if the list of what is needed missed it, as the hand-kept one did:
+    monkeypatch.setattr("evaluation.preflight.agent.all_pushed", lambda subject: True)
+    monkeypatch.setattr("evaluation.preflight.agent.unusable", lambda subject: None)
+    (failed,) = checked("batch", routed).outcome.findings
+    assert f"WeightsMissingError: preset routed: weights of {BASE}" in failed.problem
+
+
+def test_a_preset_that_is_only_rehearsed_takes_its_weights_from_the_cache(routed: Path, cache: Path) -> None:
+    (routed / "agents" / "presets" / "active.toml").write_text('preset = "scripted"\n')
+    commit(routed)
+    subject = Subject(routed, asked_preset="routed")
+    assert not isinstance(subject.settings, str)
+    needed = needed_weights(subject.settings, repository=routed)
+    mounted = mount(needed, routed, subject.tracked, subject.pushed, cache=cache)
+    assert mounted.not_in_git == [f"models/weights/{BASE}"]
+    assert mounted.missing == []
+    config = subject.pushed / "models" / "weights" / BASE / "1_Pooling" / "config.json"
+    assert config.resolve() == (cache / BASE / "1_Pooling" / "config.json").resolve()
+
+
+def test_a_module_that_was_never_committed_is_missing(tree: Path, checked: Checked) -> None:
+    replace(tree / "agents" / "user_config.py", "from agents.contracts", "import agents.x\nfrom agents.contracts")
+    commit(tree)
+    (tree / "agents" / "x.py").touch()
+    assert any("No module named 'agents.x'" in one.problem for one in checked("import", tree).outcome.findings)
+    commit(tree)
+    report = checked("import", tree)
+    assert report.outcome.findings == ()
+    assert "in a copy of the " in report.outcome.note
+
+
+def test_the_import_needs_no_home(tree: Path, checked: Checked, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/no/such/home")
+    monkeypatch.delenv("CRAG_MODELS_DIR", raising=False)
+    assert checked("import", tree).outcome.findings == ()
+
+
+def in_the_world(tmp_path: Path, code: str, *, loopback: bool = True) -> "subprocess.CompletedProcess[str]":
+    environment = empty_environment(tmp_path / "home") | guarded(tmp_path / "log", hidden=tmp_path, loopback=loopback)
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_nothing_of_the_developers_environment_is_there(
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HF_TOKEN", "HTTPS_PROXY", "CRAG_SETTINGS", "OPENAI_API_KEY"):
+        monkeypatch.setenv(name, "of the developer")
+    code = "import json, os, pathlib; print(json.dumps([dict(os.environ), os.listdir(pathlib.Path.home())]))"
+    environment, at_home = json.loads(in_the_world(tmp_path, code).stdout)
+    assert at_home == []
+    assert not {*CACHES, "HF_TOKEN", "HTTPS_PROXY", "CRAG_SETTINGS", "OPENAI_API_KEY"} & environment.keys()
+    assert not [name for name, value in environment.items() if str(cache.parent) in value or "of the dev" in value]
+
+
+ASK = "import socket; socket.create_connection(('192.0.2.1', 80), timeout=5)"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        ASK,
+        f"import subprocess, sys; subprocess.run([sys.executable, '-c', {ASK!r}], check=True)",
+        f"import multiprocessing as m; p = m.get_context('spawn').Process(target=exec, args=({ASK!r},)); p.start()",
+    ],
+    ids=["the process", "a child", "a worker"],
+)
+def test_no_process_reaches_the_network_and_each_attempt_is_noted(code: str, tmp_path: Path) -> None:
+    done = in_the_world(tmp_path, code)
+    assert "the evaluator has no network: 192.0.2.1" in done.stderr
+    seen = refused(tmp_path / "log")
+    assert seen is not None
+    assert seen.network == ["192.0.2.1"]
+
+
+def test_processes_of_the_same_machine_may_talk(tmp_path: Path) -> None:
+    code = "import socket; s = socket.create_server(('127.0.0.1', 0)); socket.create_connection(s.getsockname())"
+    assert in_the_world(tmp_path, code).returncode == 0
+    assert in_the_world(tmp_path, code, loopback=False).returncode != 0
+
+
+def test_a_process_may_look_for_the_address_of_its_own_machine(tmp_path: Path) -> None:
+    """As vLLM and Ray do; on a machine without network they get the same error, and live with it."""
+    code = """
+import errno, os, socket
+datagram = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+try:
+    datagram.connect(("192.0.2.1", 80))
+except OSError as error:
+    assert error.errno == errno.ENETUNREACH, error
+else:
+    raise SystemExit("connected")
+try:
+    socket.getaddrinfo(os.uname().nodename, 80)
+except socket.gaierror:
+    pass  # some machines do not know their own name
+"""
+    done = in_the_world(tmp_path, code)
+    assert done.returncode == 0, done.stderr
+    seen = refused(tmp_path / "log")
+    assert seen is not None
+    assert seen.network == []
+    sends = "import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('192.0.2.1', 53))"
+    assert in_the_world(tmp_path, sends).returncode != 0
+    noted = refused(tmp_path / "log")
+    assert noted is not None
+    assert noted.network == ["192.0.2.1"]
+
+
+def test_without_a_guard_nothing_is_claimed(tmp_path: Path) -> None:
+    assert refused(tmp_path / "no-log") is None
+
+
+def test_a_copy_holds_what_git_has_and_links_what_is_large(tree: Path, tmp_path: Path) -> None:
+    large = tree / "models" / "weights" / "m" / "model.safetensors"
+    large.parent.mkdir(parents=True)
+    with large.open("wb") as file:
+        file.truncate(LARGE + 1)
+    (tree / "link").symlink_to("aicrowd.json")
+    commit(tree)
+    (tree / "forgotten.txt").touch()
+    (tree / "apt.txt").unlink()
+    copy = tmp_path / "copy"
+    copy_tracked(tree, Subject(tree).tracked or (), copy)
+    assert (copy / "models" / "weights" / "m" / "model.safetensors").resolve() == large.resolve()
+    assert not (copy / "aicrowd.json").is_symlink()
+    assert (copy / "link").read_bytes() == (tree / "aicrowd.json").read_bytes()
+    assert (copy / "docker_run.sh").stat().st_mode == (tree / "docker_run.sh").stat().st_mode
+    assert not (copy / "forgotten.txt").exists()
+    assert not (copy / "apt.txt").exists()
+    assert not (copy / ".git").exists()

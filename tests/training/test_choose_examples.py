@@ -1,0 +1,205 @@
+"""The fixed examples grow by what the writer still gets wrong; a run can be repeated, and goes on after a kill."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents.deadline import Deadline
+from agents.kg.trainable import Domain, ExampleIndex, load_bank, parse
+from agents.kg.writing.bank import load_examples, load_folder
+from agents.llm import Generation, GenerationRequest
+from agents.llm.scripted_engine import ScriptedLanguageModel
+from agents.settings import load_settings
+from tests.agents.kg.small_graph import write_graph
+from training.api_pairs.pairs import REAL, Pair
+from training.choose_examples import lessons, main, shape
+from training.run_card import CARD_FILE
+
+PRESET = """
+description = "script"
+batch_size = 2
+[language_model]
+engine = "scripted"
+default_reply = "get_movie(broken"
+[language_model.replies]
+"who made the red kite?" = 'ALL get_movie_person_crew("the red kite",None,eq(job,"Director"))["name"]'
+"when did blue door come out?" = 'get_movie("blue door")["year"]'
+"who is tall?" = "None"
+[knowledge_graph]
+[web]
+pages = { method = "bm25" }
+retrieve = [{ method = "bm25", top_k = 4 }]
+chunk = { method = "words" }
+"""
+RELEASED = 'get_movie("the red kite")["release_date"]'
+
+
+def row(query: str, calls: str, **fields: object) -> dict[str, Any]:
+    asked = {"query": query, "query_time": "02/28/2024, 09:31:30 ET", "domain": "movie", "split": 0}
+    return asked | {"calls": [calls]} | fields
+
+
+ROWS = [
+    row("who made the red kite?", 'ALL get_movie_person_crew("the red kite",None,eq(job,"Director"))["name"]'),
+    row("who is tall?", "None"),
+    row("when did the red kite come out?", RELEASED),
+    row("when did blue door come out?", 'get_movie("blue door")["release_date"]'),
+    row("what did the red kite cost?", 'get_movie("the red kite")["budget"]'),
+    row("the test set's question", RELEASED, split=1),
+]
+
+
+class Run:
+    """A folder with graph, questions and preset."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.out, self.work = folder, folder / "out", folder / "work"
+        (folder / "graph").mkdir()
+        write_graph(folder / "graph")
+        (folder / "preset.toml").write_text(PRESET, encoding="utf-8")
+        self.questions(ROWS)
+
+    def questions(self, rows: Sequence[dict[str, Any]]) -> None:
+        text = "".join(json.dumps(row) + "\n" for row in rows)
+        (self.folder / "questions.jsonl").write_text(text, encoding="utf-8")
+
+    def __call__(self, *arguments: str) -> int:
+        given = ["--preset", str(self.folder / "preset.toml"), "--questions", str(self.folder / "questions.jsonl")]
+        given += ["--graph", str(self.folder / "graph"), "--out", str(self.out), "--work", str(self.work)]
+        return main([*given, *arguments])
+
+    def card(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads((self.out / CARD_FILE).read_text(encoding="utf-8"))
+        return found
+
+    def asked(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in (self.work / "asked.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    return Run(tmp_path)
+
+
+def test_what_comes_out_wrong_joins_as_an_example_of_the_same_kind(run: Run) -> None:
+    assert run("--start", "1", "--added", "2", "--count", "3", "--rounds", "1") == 0
+    examples = load_folder(run.out)
+    assert {domain: len(own) for domain, own in examples.items()} == dict.fromkeys(Domain, 1) | {Domain.MOVIE: 3}
+    first, *joined = examples[Domain.MOVIE]
+    wrong = {"when did the red kite come out?", "when did blue door come out?", "what did the red kite cost?"}
+    assert {row["query"] for row in run.asked() if not row["right"]} == wrong
+    # Two questions about a release came out wrong and one about a budget: the more frequent kind is first.
+    assert [shape(example.program).keys for example in joined] == [{"release_date"}, {"budget"}]
+    assert all(example in load_bank() for example in (first, *joined))
+    assert run.card()["metrics"]["movie"] == {"examples": 3, "rounds": [{"asked": 5, "wrong": 3, "added": 2}]}
+    assert run.card()["settings"]["split"] == 0
+
+
+def test_in_the_pool_of_questions_the_question_itself_joins(run: Run) -> None:
+    assert run("--pool", "questions", "--start", "1", "--added", "9", "--count", "9", "--seed", "3") == 0
+    examples = load_examples(run.out / "movie.toml", Domain.MOVIE)
+    wrong = {row["query"] for row in run.asked() if not row["right"]}
+    assert wrong <= {example.question for example in examples}
+    assert "the test set's question" not in {example.question for example in examples}
+    assert {row["query"] for row in run.asked()} | {examples[0].question} == {row["query"] for row in ROWS[:-1]}
+
+
+def test_each_round_is_asked_with_the_examples_so_far(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def remember(
+        self: ScriptedLanguageModel, requests: Sequence[GenerationRequest], deadline: Deadline
+    ) -> list[Generation]:
+        asked.extend(request.prompt or "" for request in requests)
+        return original(self, requests, deadline)
+
+    original = ScriptedLanguageModel.generate
+    monkeypatch.setattr(ScriptedLanguageModel, "generate", remember)
+    changes = ["--set", "knowledge_graph.writer.schema_in_prompt=false", "--set", "knowledge_graph.writer.repair=false"]
+    assert run("--start", "1", "--added", "1", "--count", "3", *changes) == 0
+    first, second, _ = load_examples(run.out / "movie.toml", Domain.MOVIE)
+    head = f"Question: {first.question}\nCalls:\n{first.calls}\n\n"
+    assert [prompt.startswith(head) for prompt in asked] == [True] * 10
+    both = f"{head}Question: {second.question}\nCalls:\n{second.calls}\n\n"
+    assert [prompt.startswith(both) for prompt in asked] == [False] * 5 + [True] * 5
+
+
+def test_a_run_that_was_killed_goes_on_and_asks_nothing_twice(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    arguments = ["--start", "1", "--added", "1", "--count", "3"]
+    assert run(*arguments) == 0
+    whole, files = run.asked(), {path.name: path.read_text() for path in run.out.glob("*.toml")}
+    lines = (run.work / "asked.jsonl").read_bytes().splitlines(keepends=True)
+    (run.work / "asked.jsonl").write_bytes(b"".join(lines[:6]) + lines[6][:20])  # cut in the middle of a line
+    served = 0
+
+    def count(
+        self: ScriptedLanguageModel, requests: Sequence[GenerationRequest], deadline: Deadline
+    ) -> list[Generation]:
+        nonlocal served
+        served += len(requests)
+        return original(self, requests, deadline)
+
+    original = ScriptedLanguageModel.generate
+    monkeypatch.setattr(ScriptedLanguageModel, "generate", count)
+    assert run(*arguments, "--resume", "--overwrite", "--set", "knowledge_graph.writer.repair=true") == 0
+    assert {path.name: path.read_text() for path in run.out.glob("*.toml")} == files
+    assert run.asked() == whole
+    assert 0 < served <= 2 * (len(whole) - 6)  # what cannot be read is asked once more
+
+
+def test_finished_examples_and_other_runs_are_not_overwritten(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--start", "1", "--count", "2"]
+    assert run(*arguments) == 0
+    assert run(*arguments, "--resume") == 1
+    assert "holds examples: --out names another folder, --overwrite replaces them" in capsys.readouterr().err
+    assert run(*arguments, "--overwrite") == 1
+    assert "holds a run: --resume goes on with it" in capsys.readouterr().err
+    assert run(*arguments, "--overwrite", "--resume", "--seed", "1") == 1
+    assert "other settings" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("rows", "complaint"),
+    [
+        ([{key: value for key, value in ROWS[0].items() if key != "split"}], 'line 1: field "split" must be a number'),
+        (ROWS[-1:], "no question is of split 0"),
+        ([row("x", "get_nothing(")], 'line 1: field "calls"'),
+    ],
+)
+def test_questions_that_cannot_be_used_are_named(
+    run: Run, capsys: pytest.CaptureFixture[str], rows: list[dict[str, Any]], complaint: str
+) -> None:
+    run.questions(rows)
+    assert run() == 1
+    assert complaint in capsys.readouterr().err
+
+
+def test_a_file_that_is_not_there_is_named_with_its_option(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    (run.folder / "questions.jsonl").unlink()
+    assert run() == 1
+    assert "--questions names the file" in capsys.readouterr().err
+
+
+def test_kinds_take_turns_and_no_example_joins_twice() -> None:
+    movies = [example for example in load_bank() if example.domain is Domain.MOVIE]
+    release, budget = (parse(f'get_movie("x")["{key}"]', Domain.MOVIE) for key in ("release_date", "budget"))
+    wrong = [Pair(f"when did x{n} come out?", "", Domain.MOVIE, release, REAL) for n in range(3)]
+    wrong += [Pair("what did x cost?", "", Domain.MOVIE, budget, REAL)]
+    chosen = lessons(wrong, movies, ExampleIndex(movies, None), 4)
+    assert [next(iter(shape(example.program).keys)) for example in chosen] == [
+        *("release_date", "budget", "release_date", "release_date"),
+    ]
+    assert len(set(chosen)) == 4
+
+
+def test_the_shipped_list_says_how_it_was_made() -> None:
+    graph = load_settings("db3_task23").knowledge_graph
+    assert graph is not None
+    folder = Path(__file__).parents[2] / graph.writer.fixed_examples
+    card = json.loads((folder / CARD_FILE).read_text(encoding="utf-8"))
+    assert card["settings"]["split"] == 0
+    for domain, examples in load_folder(folder).items():
+        assert len(examples) == card["metrics"][domain]["examples"]
