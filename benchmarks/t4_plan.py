@@ -1,16 +1,20 @@
-"""Will it fit in 30 seconds a question on four T4? Memory and time of a batch of 16, from measured token counts.
+"""Will it fit in 30 seconds a question on four T4? Memory and time of a preset's batch, from measured token counts.
 
     python -m benchmarks.t4_plan [--dataset FILE] [--preset submission] [--out FILE]
 
+Works for every preset that needs GPUs; exit code 1 where it does not fit (preflight refuses it, too).
+
 The front half runs for real on the dataset's pages with the preset's own settings and counts every token that would
 go through an encoder, a cross-encoder or the language model. The encoder is the small one of the cpu preset (same
-pages, same chunks; bge-base has the same BERT vocabulary), the language model's tokens are counted with the tokenizer
-of the cpu preset. Times are arithmetic: operations over the assumed share of the card's peak for reading prompts,
-bytes of weights over the assumed share of its memory bandwidth for writing answers. Nothing here ran on a T4.
+pages, same chunks; bge has the same BERT vocabulary), the language model's tokens are counted with the tokenizer of the
+cpu preset. Memory is `evaluation.gpu_plan`. Times are arithmetic: operations over the assumed share of the card's peak
+for reading prompts, bytes of weights over the assumed share of its memory bandwidth for writing answers. Nothing here
+ran on a T4.
 """
 
 import argparse
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -18,18 +22,22 @@ from typing import Any
 
 from agents.answering.prompts import PROMPTS
 from agents.contracts import Query
-from agents.datasets import read_rows
+from agents.datasets import DatasetError, read_rows
 from agents.deadline import BatchClock, Deadline
 from agents.encoders import BatchedDenseEncoder, load_dense_encoder
 from agents.encoders.base import Vectors
 from agents.llm import load_language_model
 from agents.queries import parse_row
-from agents.settings import Settings, VllmEngine, load_settings
+from agents.settings import PromptRouter, Settings, SettingsError, TransformersEngine, VllmEngine, load_settings
 from agents.web import WebPath
-from evaluation.real_evaluator import SECONDS_PER_QUERY
+from evaluation.gpu_plan import Plan, plan
+from evaluation.real_evaluator import GPU_MEMORY_GIB, SECONDS_PER_QUERY
+from models.manifest import load_manifest
+from models.shapes import Shape
 
-BATCH = 16
-GIB = 2**30
+LONGEST = 512
+"""Tokens that a text has at most where the preset has no encoder that says it."""
+ROUTE_TOKENS = 400
 PCIE_BYTES_PER_SECOND = 6e9
 """Assumed for T4 in a g4dn machine: PCIe 3.0, no NVLink."""
 
@@ -46,26 +54,11 @@ class Card:
     bandwidth_share: float
 
 
-T4 = Card("NVIDIA T4", 15.0, 65.0, 320.0, 0.35, 0.70)
+AWQ_COMPUTE_SHARE = 0.5
+"""Assumed: what is left of the reading speed where 4-bit weights are unpacked for each use."""
+T4 = Card("NVIDIA T4", GPU_MEMORY_GIB, 65.0, 320.0, 0.35, 0.70)
 """65 TFLOPS of half-precision tensor operations and 320 GB/s (NVIDIA T4 data sheet); the 16 GB card shows 15.0 GiB to
 programs. 0.35 and 0.70 are cautious assumptions: a 70 W card lowers its clock under load."""
-
-
-@dataclass(frozen=True, slots=True)
-class Model:
-    """A model's shape, from its published configuration."""
-
-    name: str
-    parameters: float
-    active_parameters: float
-    """Parameters that each token passes through: without the embedding table, which is only looked up."""
-    key_value_bytes_per_token: int = 0
-
-
-LLAMA_3_8B = Model("Llama-3-8B-Instruct", 8.03e9, 7.50e9, 2 * 32 * 8 * 128 * 2)
-"""32 layers, 8 key/value heads of 128, two bytes: 131,072 bytes a token."""
-BGE_BASE = Model("bge-base-en-v1.5", 109e6, 85e6)
-BGE_RERANKER = Model("bge-reranker-v2-m3", 568e6, 303e6)
 
 
 @dataclass(slots=True)
@@ -137,17 +130,20 @@ class CountingCross:
 def measure(settings: Settings, queries: Sequence[Query]) -> Workload:
     """Run the front half of the preset on the queries and count; the encoders are those of the cpu preset."""
     small = load_settings("cpu")
-    if small.dense_encoder is None or settings.dense_encoder is None or settings.cross_encoder is None:
-        raise SystemExit("t4_plan: the preset needs a dense encoder and a cross-encoder")
+    if small.dense_encoder is None:
+        raise SystemExit("t4_plan: the cpu preset has no dense encoder to count with")
     load = Workload(questions=len(queries))
-    dense = CountingDense(load_dense_encoder(small.dense_encoder), settings.dense_encoder.max_tokens, load)
-    cross = CountingCross(dense, settings.cross_encoder.max_tokens, load)
+    longest = settings.dense_encoder.max_tokens if settings.dense_encoder is not None else LONGEST
+    dense = CountingDense(load_dense_encoder(small.dense_encoder), longest, load)
+    cross = CountingCross(dense, settings.cross_encoder.max_tokens if settings.cross_encoder else LONGEST, load)
     model = load_language_model(small.language_model)
-    web = WebPath(settings.web, dense, cross, model)
+    web = WebPath(
+        settings.web, dense if settings.dense_encoder else None, cross if settings.cross_encoder else None, model
+    )
     web.warm_up()
     prompt = PROMPTS[settings.answering.prompt]
-    for start in range(0, len(queries), BATCH):
-        some = queries[start : start + BATCH]
+    for start in range(0, len(queries), settings.batch_size):
+        some = queries[start : start + settings.batch_size]
         clock = BatchClock(24 * 3600, 0, settings.deadline.shares())
         for query, evidence in zip(some, web.prepare(some, clock), strict=True):
             load.pages_read += evidence.pages_read
@@ -176,74 +172,138 @@ def as_task_3(queries: Sequence[Query], pages_per_question: int = 50) -> list[Qu
     return grown
 
 
-def reading_seconds(model: Model, tokens: float, cards: int = 1, card: Card = T4) -> float:
+def reading_seconds(shape: Shape, tokens: float, cards: int = 1, card: Card = T4) -> float:
     """Two operations per active parameter and token, over the share of the cards' peak that we count on."""
-    return 2 * model.active_parameters * tokens / (cards * card.half_tflops * 1e12 * card.compute_share)
+    share = card.compute_share * (AWQ_COMPUTE_SHARE if shape.awq_group else 1.0)
+    return 2 * shape.active_parameters * tokens / (cards * card.half_tflops * 1e12 * share)
 
 
-def writing_seconds(model: Model, steps: float, cards: int = 1, card: Card = T4) -> float:
-    """Each step reads all weights (two bytes each) once, whatever the number of sequences in the batch."""
-    return steps * 2 * model.parameters / (cards * card.bandwidth_gb * 1e9 * card.bandwidth_share)
+def writing_seconds(shape: Shape, steps: float, cards: int = 1, card: Card = T4) -> float:
+    """Each step reads all weights once, whatever the number of sequences in the batch."""
+    return steps * shape.weight_bytes() / (cards * card.bandwidth_gb * 1e9 * card.bandwidth_share)
 
 
-def exchange_seconds(tokens: float, cards: int) -> float:
-    """Tensor parallelism adds up activations (4,096 values of two bytes) twice in each of 32 layers, over PCIe."""
-    return 0.0 if cards == 1 else 32 * 2 * tokens * 4096 * 2 / PCIE_BYTES_PER_SECOND
+def exchange_seconds(shape: Shape, tokens: float, cards: int) -> float:
+    """Tensor parallelism adds up activations (two bytes each) twice in each layer, over PCIe."""
+    return 0.0 if cards == 1 else shape.layers * 2 * tokens * shape.hidden * 2 / PCIE_BYTES_PER_SECOND
 
 
-def memory_rows(settings: Settings, prompt_tokens: float) -> list[tuple[str, str, float]]:
-    """(GPU, what lies there, GiB) by arithmetic, half precision."""
+def shape_of(name: str) -> Shape:
+    """The shape of a model of the manifest."""
+    entry = load_manifest().models.get(name)
+    if entry is None or entry.shape is None:
+        raise SystemExit(f"t4_plan: models/manifest.toml gives no shape of {name}, the numbers of its config.json")
+    return entry.shape
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """The language model and how it runs.
+
+    `cards` work side by side on one step (tensor parallelism); layers spread over cards work one after another.
+    `together` prompts are answered at once.
+    """
+
+    shape: Shape
+    cards: int
+    together: int
+
+    def read(self, tokens: float) -> float:
+        """Seconds to read the prompts of a batch."""
+        return reading_seconds(self.shape, tokens, self.cards) + exchange_seconds(self.shape, tokens, self.cards)
+
+    def write(self, prompts: int, tokens: int) -> float:
+        """Seconds in which each prompt of a batch gets so many tokens."""
+        return math.ceil(prompts / self.together) * writing_seconds(self.shape, tokens, self.cards)
+
+
+def writer_of(settings: Settings, made: Plan, prompt_tokens: float) -> Writer:
+    """How many prompts of this length the engine takes at once, on how many cards."""
     engine = settings.language_model
-    cards = engine.tensor_parallel_size if isinstance(engine, VllmEngine) else 1
-    new_tokens = settings.answering.max_new_tokens
-    cache = BATCH * (prompt_tokens + new_tokens) * LLAMA_3_8B.key_value_bytes_per_token / cards / GIB
-    return [
-        (f"each of {cards}", f"{LLAMA_3_8B.name} weights", 2 * LLAMA_3_8B.parameters / cards / GIB),
-        (f"each of {cards}", f"keys and values of {BATCH} prompts", cache),
-        ("one", BGE_BASE.name, 2 * BGE_BASE.parameters / GIB),
-        ("one", BGE_RERANKER.name, 2 * BGE_RERANKER.parameters / GIB),
-    ]
+    if isinstance(engine, VllmEngine):
+        fit = settings.batch_size
+        if made.cached_tokens is not None:
+            fit = int(made.cached_tokens // max(1.0, prompt_tokens + settings.answering.max_new_tokens))
+        return Writer(shape_of(engine.model), engine.tensor_parallel_size, max(1, min(settings.batch_size, fit)))
+    if isinstance(engine, TransformersEngine):
+        return Writer(shape_of(engine.model), 1, engine.batch_size)
+    raise SystemExit(f"t4_plan: the preset {settings.name} runs its language model on no GPU of its own")
 
 
-def time_rows(settings: Settings, load: Workload, calls: bool) -> list[tuple[str, float]]:
-    """(what, seconds) for a batch of 16 questions. `calls` adds what tasks 2 and 3 spend on the knowledge graph."""
-    engine = settings.language_model
-    cards = engine.tensor_parallel_size if isinstance(engine, VllmEngine) else 1
-    scale = BATCH / load.questions
-    new_tokens = settings.answering.max_new_tokens
-    rows = [
-        ("extract and chunk (CPU, measured here)", load.front_half_seconds_on_cpu * scale),
-        ("dense encoder", reading_seconds(BGE_BASE, load.encoder_tokens * scale)),
-        ("cross-encoder", reading_seconds(BGE_RERANKER, load.reranker_tokens * scale)),
-        ("read the prompts", reading_seconds(LLAMA_3_8B, load.prompt_tokens * scale, cards)),
-        ("exchange between the cards while reading", exchange_seconds(load.prompt_tokens * scale, cards)),
-        (f"write {new_tokens} tokens, all 16 together", writing_seconds(LLAMA_3_8B, new_tokens, cards)),
+def time_rows(settings: Settings, load: Workload, writer: Writer, *, graph: bool) -> list[tuple[str, float]]:
+    """(what, seconds) for a batch. `graph` adds what tasks 2 and 3 spend on the knowledge graph."""
+    batch = settings.batch_size
+    scale = batch / load.questions
+    answering = settings.answering
+    new_tokens = answering.max_new_tokens
+    tokens = load.prompt_tokens * scale
+    rows = [("extract and chunk (CPU, measured here)", load.front_half_seconds_on_cpu * scale)]
+    if isinstance(settings.router, PromptRouter):
+        seconds = writer.read(batch * ROUTE_TOKENS) + writer.write(batch, settings.router.max_new_tokens)
+        rows.append((f"route: a prompt of {ROUTE_TOKENS} tokens each (assumed)", seconds))
+    for what, encoder, count in (
+        ("dense encoder", settings.dense_encoder, load.encoder_tokens),
+        ("cross-encoder", settings.cross_encoder, load.reranker_tokens),
+    ):
+        if encoder is not None:
+            rows.append((what, reading_seconds(shape_of(encoder.model), count * scale)))
+    rows += [
+        ("read the prompts", reading_seconds(writer.shape, tokens, writer.cards)),
+        ("exchange between the cards while reading", exchange_seconds(writer.shape, tokens, writer.cards)),
+        (f"write {new_tokens} tokens, {writer.together} of {batch} at once", writer.write(batch, new_tokens)),
     ]
-    if calls:
+    if answering.refine is not None:
+        seconds = writer.read(tokens) + writer.write(batch, answering.refine.max_new_tokens)
+        rows.append(("second look: read all again, write", seconds))
+    if graph and settings.knowledge_graph is not None:
         rows += [
-            ("knowledge graph: read 16 writer prompts of 2,500 tokens", reading_seconds(LLAMA_3_8B, 40_000, cards)),
-            ("knowledge graph: write 80 tokens of calls", writing_seconds(LLAMA_3_8B, 80, cards)),
-            ("knowledge graph: server, 16 concurrent questions (assumed)", 4.0),
-            ("knowledge graph: read 16 answer prompts of 800 tokens", reading_seconds(LLAMA_3_8B, 12_800, cards)),
-            ("knowledge graph: write 75 tokens", writing_seconds(LLAMA_3_8B, 75, cards)),
+            (f"knowledge graph: read {batch} writer prompts of 2,500 tokens (assumed)", writer.read(batch * 2500)),
+            ("knowledge graph: write 80 tokens of calls", writer.write(batch, 80)),
+            (f"knowledge graph: server, {batch} concurrent questions (assumed)", 4.0),
+            (f"knowledge graph: read {batch} answer prompts of 800 tokens (assumed)", writer.read(batch * 800)),
+            (f"knowledge graph: write {new_tokens} tokens", writer.write(batch, new_tokens)),
         ]
     return rows
 
 
+def print_memory(made: Plan) -> None:
+    """Who lies on which card."""
+    print(f"\n### memory\n\n| GPU | what | GiB of {made.memory_gib:g} |\n|---|---|---:|")
+    for card in range(made.cards):
+        for part in made.on(card):
+            print(f"| {card} | {part.key}: {part.what} | {part.gib:.1f} |")
+        print(f"| {card} | **all** | **{made.total(card):.1f}** |")
+    if made.inside:
+        print("\n| in vLLM's share of each card | GiB |\n|---|---:|")
+        for what, size in made.inside:
+            print(f"| {what} | {size:.1f} |")
+    if made.cached_tokens is not None:
+        print(f"\nKeys and values of {made.cached_tokens:,} tokens at once.")
+    for name in made.unknown:
+        print(f"\nNot reckoned: {name}, whose shape models/manifest.toml does not give.")
+    for key, problem, remedy in made.problems:
+        print(f"\n**Does not fit: {key}: {problem}; {remedy}.**")
+
+
 def report(settings: Settings, dataset: Path, limit: int | None) -> dict[str, Any]:
     """Measure both shapes of question, print the tables, and return all figures."""
+    made = plan(settings)
+    writer_of(settings, made, 0)  # what cannot be reckoned is said before the minutes of work
     rows = read_rows(dataset, limit)
     keys = ("interaction_id", "query", "search_results", "query_time")
     queries = [parse_row(*(row.get(key) for key in keys)) for row in rows]
-    budget = BATCH * SECONDS_PER_QUERY
+    batch = settings.batch_size
+    budget = batch * SECONDS_PER_QUERY
     figures: dict[str, Any] = {"dataset": dataset.name, "preset": settings.name, "card": asdict(T4), "tasks": {}}
     five, fifty = measure(settings, queries), measure(settings, as_task_3(queries))
-    for task, load, calls in (("task 1", five, False), ("task 2", five, True), ("task 3", fifty, True)):
+    slowest = 0.0
+    for task, load, graph in (("task 1", five, False), ("task 2", five, True), ("task 3", fifty, True)):
         per_question = load.prompt_tokens / load.questions
-        times = time_rows(settings, load, calls)
+        times = time_rows(settings, load, writer_of(settings, made, per_question), graph=graph)
         total = sum(seconds for _, seconds in times)
+        slowest = max(slowest, total)
         figures["tasks"][task] = {"workload": asdict(load), "seconds": dict(times), "total": total}
-        print(f"\n### {task}, {settings.name}, a batch of {BATCH}\n")
+        print(f"\n### {task}, {settings.name}, a batch of {batch}\n")
         print(
             f"Measured per question on {dataset.name}: {load.pages_read / load.questions:.1f} pages read, "
             f"{load.encoder_texts / load.questions:.0f} texts ({load.encoder_tokens / load.questions:,.0f} tokens) "
@@ -254,18 +314,23 @@ def report(settings: Settings, dataset: Path, limit: int | None) -> dict[str, An
         for what, seconds in times:
             print(f"| {what} | {seconds:.1f} |")
         print(f"| **all, one after another** | **{total:.1f} of {budget:.0f}** |")
-    print("\n### memory\n\n| GPU | what | GiB |\n|---|---|---:|")
-    for gpu, what, size in memory_rows(settings, fifty.prompt_tokens / fifty.questions):
-        print(f"| {gpu} | {what} | {size:.1f} |")
-    tokens = BATCH * five.prompt_tokens / five.questions
-    one_by_one = reading_seconds(LLAMA_3_8B, tokens) + BATCH * writing_seconds(LLAMA_3_8B, 75)
-    together = reading_seconds(LLAMA_3_8B, tokens, 2) + exchange_seconds(tokens, 2) + writing_seconds(LLAMA_3_8B, 75, 2)
-    figures["batched_over_one_by_one"] = one_by_one / together
-    print(
-        f"\nOne question after another, the layers spread over the cards so that one works at a time (how db3 ran): "
-        f"{one_by_one:.0f} s for the answers of a batch. All 16 together on two cards: {together:.0f} s, "
-        f"{one_by_one / together:.1f} times less."
-    )
+        if total > budget:
+            print("\n**Not in time, if every question takes every step: the clock would end the last ones.**")
+    print_memory(made)
+    figures["memory"] = {str(card): made.total(card) for card in range(made.cards)}
+    figures["fits"] = not made.problems and slowest <= budget
+    if isinstance(settings.language_model, VllmEngine):
+        tokens = batch * five.prompt_tokens / five.questions
+        writer = writer_of(settings, made, five.prompt_tokens / five.questions)
+        one_card = Writer(writer.shape, 1, 1)
+        one_by_one = one_card.read(tokens) + one_card.write(batch, settings.answering.max_new_tokens)
+        together = writer.read(tokens) + writer.write(batch, settings.answering.max_new_tokens)
+        figures["batched_over_one_by_one"] = one_by_one / together
+        print(
+            "\nOne question after another, the layers spread over the cards so that one works at a time (how db3 ran): "
+            f"{one_by_one:.0f} s for the answers of a batch. {writer.together} together on {writer.cards} cards: "
+            f"{together:.0f} s, {one_by_one / together:.1f} times less."
+        )
     return figures
 
 
@@ -277,10 +342,13 @@ def main() -> int:
     parser.add_argument("--limit", type=int, default=None)
     parser.add_argument("--out", type=Path, default=None, help="write all figures as JSON")
     arguments = parser.parse_args()
-    figures = report(load_settings(arguments.preset), arguments.dataset, arguments.limit)
+    try:
+        figures = report(load_settings(arguments.preset, []), arguments.dataset, arguments.limit)
+    except (SettingsError, DatasetError) as error:
+        raise SystemExit(f"t4_plan: {error}") from None
     if arguments.out:
         arguments.out.write_text(json.dumps(figures, indent=2), encoding="utf-8")
-    return 0
+    return 0 if figures["fits"] else 1
 
 
 if __name__ == "__main__":

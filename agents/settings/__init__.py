@@ -29,6 +29,7 @@ from agents.settings.needs import (
     TRIM_TOKENIZER,
     NeededFolder,
     NeededWeights,
+    base_of,
     needed_weights,
     require_weights,
 )
@@ -106,6 +107,7 @@ __all__ = [
     "WordChunks",
     "active_preset",
     "available_presets",
+    "base_of",
     "load_settings",
     "needed_weights",
     "require_weights",

@@ -98,7 +98,7 @@ def needed_weights(
             continue
         folder = _folder(key, kind, name, repository, cache or cache_folder())
         folders.append(folder)
-        base = _base(folder, repository)
+        base = base_of(folder, repository)
         if base in known:
             models.setdefault(base, f"{key}, base model")
     optional: dict[str, str] = {}
@@ -185,7 +185,7 @@ def _training_of(adapter: str, location: str) -> str:
     return f"Train it with: python -m training.adapters {adapter}{config}"
 
 
-def _base(folder: NeededFolder, repository: Path) -> str | None:
+def base_of(folder: NeededFolder, repository: Path = REPOSITORY) -> str | None:
     """The model that an adapter or a classifier was tuned from, as its folder says, else as its recipe does."""
     if folder.kind == "adapter":
         return _text(_read(folder.path / "adapter_config.json"), "base_model_name_or_path")

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import NamedTuple
 
-from evaluation.preflight import agent, description, image, repository, requirements, text_files, weights
+from evaluation.preflight import agent, description, image, memory, repository, requirements, text_files, weights
 from evaluation.preflight.findings import Finding, Level, Outcome, Place, Report, one_line, skipped
 from evaluation.preflight.subject import GitError, Subject
 
@@ -31,6 +31,7 @@ CHECKS: tuple[Check, ...] = (
     Check("preset", description.preset),
     Check("engine", description.engine),
     Check("graph-variable", description.graph_variable),
+    Check("memory", memory.memory),
     Check("clean-tree", repository.clean_tree),
     Check("tag", repository.tag),
     Check("lfs", repository.lfs),

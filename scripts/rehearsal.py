@@ -1,0 +1,92 @@
+"""A preset for GPUs rehearsed on a processor with stand-ins: what is changed for that, and whether everything ran.
+
+The rehearsal shows that a preset's parts are found, load and understand each other, in its own engine. It shows nothing
+of quality: the weights are random (`models.stand_in`).
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from agents.settings import Settings, TransformersEngine, VllmEngine
+
+VLLM_ENVIRONMENT: Mapping[str, str] = {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_HOST_IP": "127.0.0.1"}
+"""For vLLM's CPU build: GiB of its cache of keys and values; this machine's address, which it else asks the network."""
+REHEARSED_FINISHES = frozenset({"stop", "length", "deadline"})
+_FAULT = re.compile(r"\w+ failed(?: for the whole batch)?[ :]|.*language model died")
+"""How the agent notes a stage that raised (`agents.batch_run`) or a model that is gone (`agents.model_health`)."""
+_LONGEST_EVENT = 300
+
+
+class Rehearsed(NamedTuple):
+    """What a run of the evaluator left: how many generations each step has, and what went wrong."""
+
+    questions: int
+    steps: Mapping[str, int]
+    faults: list[str]
+
+    def __str__(self) -> str:
+        steps = ", ".join(f"{step} {count}" for step, count in sorted(self.steps.items()))
+        return f"{self.questions} questions; texts that the language model wrote: {steps or 'none'}"
+
+
+def processor_changes(settings: Settings) -> list[str]:
+    """What a preset for GPUs needs to run on a processor, as lines for `--set`: the one place that says it.
+
+    AWQ weights and half precision stay: vLLM's CPU build computes with them.
+    """
+    changes: dict[str, str] = {}
+    engine = settings.language_model
+    if isinstance(engine, VllmEngine):
+        # A tenth of the memory: what vLLM's CPU build reserves of it is VLLM_CPU_KVCACHE_SPACE.
+        changes |= {"tensor_parallel_size": "1", "gpu_memory_utilization": "0.1"}
+        if engine.distributed_executor is not None:
+            changes["distributed_executor"] = "none"
+        if engine.attention_backend is not None:
+            changes["attention_backend"] = "none"
+    elif isinstance(engine, TransformersEngine):
+        if engine.device != "cpu":
+            changes["device"] = "cpu"
+        if engine.dtype != "float32":
+            changes["dtype"] = "float32"
+    lines = [f"language_model.{key}={value}" for key, value in changes.items()]
+    for key, encoder in (("dense_encoder", settings.dense_encoder), ("cross_encoder", settings.cross_encoder)):
+        if encoder is not None and encoder.device != "cpu":
+            lines += [f"{key}.device=cpu", f"{key}.dtype=float32"]
+    if settings.router is not None and settings.router.engine == "encoder" and settings.router.device != "cpu":
+        lines.append("router.device=cpu")
+    return lines
+
+
+def examine(output: Path, settings: Settings, *, graph: bool) -> Rehearsed:
+    """Read the traces of a run: the agent turns faults into abstentions, so an answer alone shows nothing.
+
+    Args:
+        output: The folder that `local_evaluation.py` wrote.
+        settings: Of the preset.
+        graph: Whether a knowledge graph was there.
+    """
+    traces: list[dict[str, Any]] = [
+        json.loads(line) for line in (output / "traces.jsonl").read_text(encoding="utf-8").splitlines() if line
+    ]
+    steps: Counter[str] = Counter()
+    faults: list[str] = []
+    for trace in traces:
+        asked = trace["interaction_id"][:8]
+        reason = (trace.get("answer") or {}).get("reason") or ""
+        faults += [f"{asked}: {said[:_LONGEST_EVENT]}" for said in (*trace["events"], reason) if _FAULT.match(said)]
+        for step, generations in trace["generations"].items():
+            for generation in generations if isinstance(generations, list) else [generations]:
+                steps[step] += 1
+                if generation["finish_reason"] not in REHEARSED_FINISHES:
+                    faults.append(f"{asked}: {step}: {generation.get('error') or generation['finish_reason']}")
+    if not traces:
+        faults.append(f"{output / 'traces.jsonl'} holds no question")
+    elif not steps and settings.language_model.engine != "scripted":
+        faults.append("the language model was never asked")
+    if graph and settings.knowledge_graph is not None and not any(trace["graph_state"] for trace in traces):
+        faults.append("the knowledge graph was never asked")
+    return Rehearsed(len(traces), steps, list(dict.fromkeys(faults)))

@@ -1,0 +1,73 @@
+"""What a rehearsal changes for a processor, and that it is not taken in by abstentions that hide faults."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents.settings import available_presets, load_settings
+from scripts.rehearsal import examine, processor_changes
+
+GPU_PRESETS = [name for name in available_presets() if load_settings(name, []).needs_gpu]
+
+
+@pytest.mark.parametrize("preset", GPU_PRESETS)
+def test_the_changes_take_every_gpu_out_and_leave_the_engine(preset: str) -> None:
+    before = load_settings(preset, [])
+    after = load_settings(preset, processor_changes(before))
+    assert not after.needs_gpu or after.language_model.engine == "vllm"
+    assert after.language_model.engine == before.language_model.engine
+    assert "cuda" not in after.model_dump_json()
+    kept = ("web", "knowledge_graph", "answering", "public_data", "deadline", "batch_size")
+    assert all(getattr(after, name) == getattr(before, name) for name in kept)
+
+
+def test_a_preset_for_a_processor_is_not_changed() -> None:
+    assert processor_changes(load_settings("cpu", [])) == []
+
+
+def trace(**changes: Any) -> dict[str, Any]:
+    generation = {"text": "x", "finish_reason": "length", "error": None}
+    whole = {"interaction_id": "12345678-9", "events": [], "answer": {"text": "x", "reason": ""}, "graph_state": None}
+    return whole | {"generations": {"answer": generation}} | changes
+
+
+def run_of(folder: Path, *traces: dict[str, Any]) -> Path:
+    (folder / "traces.jsonl").write_text("".join(json.dumps(one) + "\n" for one in traces), encoding="utf-8")
+    return folder
+
+
+def test_a_run_in_which_everything_ran(tmp_path: Path) -> None:
+    events = ["second look: corrected: 'nothing failed: so be it'"]
+    found = examine(run_of(tmp_path, trace(), trace(events=events)), load_settings("nec", []), graph=False)
+    assert found.faults == []
+    assert str(found) == "2 questions; texts that the language model wrote: answer 2"
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"answer": {"text": "i don't know", "reason": "rerank failed: RuntimeError: sizes"}}, "rerank failed"),
+        ({"events": ["web failed for the whole batch (ValueError: x) and was run alone"]}, "web failed"),
+        ({"events": ["route failed: KeyError: 'domain'"]}, "route failed"),
+        ({"generations": {"answer": {"finish_reason": "error", "error": "no adapter"}}}, "answer: no adapter"),
+        ({"generations": {"calls": [{"finish_reason": "error", "error": "bad grammar"}]}}, "calls: bad grammar"),
+        ({"generations": {}}, "the language model was never asked"),
+    ],
+)
+def test_a_fault_behind_an_abstention_is_found(tmp_path: Path, changes: dict[str, Any], said: str) -> None:
+    (fault,) = examine(run_of(tmp_path, trace(**changes)), load_settings("nec", []), graph=False).faults
+    assert said in fault
+
+
+def test_a_graph_that_nobody_asked(tmp_path: Path) -> None:
+    settings = load_settings("submission", [])
+    assert examine(run_of(tmp_path, trace()), settings, graph=True).faults == ["the knowledge graph was never asked"]
+    assert examine(run_of(tmp_path, trace(graph_state="no_call")), settings, graph=True).faults == []
+    assert examine(run_of(tmp_path, trace()), settings, graph=False).faults == []
+
+
+def test_no_question_at_all(tmp_path: Path) -> None:
+    (fault,) = examine(run_of(tmp_path), load_settings("nec", []), graph=False).faults
+    assert "holds no question" in fault
