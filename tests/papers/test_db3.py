@@ -92,17 +92,18 @@ def test_the_context_ends_at_4000_tokens() -> None:
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_the_controlled_prompt_is_a_chat_with_time_and_limit_then_context_then_question(preset: str) -> None:
+    """Named here, because a preset with a tuned adapter may answer by the basic one."""
     with pipeline(preset, speaking(), "answering.prompt=controlled") as db3:
         db3.ask(QUESTION, page(paragraphs(PAGE)))
         request = answering(db3)[-1]
-    system, user = request.messages
-    assert (system.role, user.role) == ("system", "user")
-    assert "03/05/2024, 23:18:31 PT" in system.content
-    assert "75 words" in system.content
-    assert user.content.index(PAGE) < user.content.index(INVALID_QUESTION) < user.content.index(QUESTION)
-    assert I_DONT_KNOW in user.content
-    assert user.content.endswith(f"Question: {QUESTION}\nAnswer:")
-    assert (request.temperature, request.max_tokens) == (0.0, 75)
+        system, user = request.messages
+        assert (system.role, user.role) == ("system", "user")
+        assert "03/05/2024, 23:18:31 PT" in system.content
+        assert "75 words" in system.content
+        assert user.content.index(PAGE) < user.content.index(INVALID_QUESTION) < user.content.index(QUESTION)
+        assert I_DONT_KNOW in user.content
+        assert user.content.endswith(f"Question: {QUESTION}\nAnswer:")
+        assert (request.temperature, request.max_tokens) == (0.0, 75)
 
 
 def test_the_basic_prompt_always_asks_for_an_answer(db3: Pipeline) -> None:
