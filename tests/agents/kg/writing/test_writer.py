@@ -164,7 +164,7 @@ def test_the_embedded_default_writes_calls_that_can_be_read() -> None:
         Question("what was the closing price of zm yesterday?"),
         Question("how many grammys has carole king won?"),
     ]
-    written = CallWriter(KgWriterSettings(examples=4), model, dense).write(questions, Deadline(300))
+    written = CallWriter(KgWriterSettings(examples=4), model, dense).write(questions, Deadline(3600))
     model.close()
     assert [each.domain for each in written] == [Domain.MOVIE, Domain.FINANCE, Domain.MUSIC]
     for each, name in zip(written, ("gremlins", "zm", "carole king"), strict=True):
