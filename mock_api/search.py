@@ -6,6 +6,7 @@ that contain it and what the word adds to their scores, so that a search costs a
 
 import math
 import string
+from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -82,19 +83,21 @@ class WordIndex:
     def __init__(self, documents: Sequence[str], weigh: WordWeights = okapi_weights, later_first: bool = True) -> None:
         self._size = len(documents)
         self._later_first = later_first
-        counts = [Counter(document.split()) for document in documents]
-        lengths = [count.total() for count in counts]
+        # Words are counted twice rather than kept: a graph of millions of names would fill the memory with counts.
+        lengths = [len(document.split()) for document in documents]
         mean_length = sum(lengths) / max(len(lengths), 1)
-        weights = weigh(Counter(word for count in counts for word in count), len(documents))
-        places: dict[str, list[int]] = {word: [] for word in weights}
-        gains: dict[str, list[float]] = {word: [] for word in weights}
-        for place, count in enumerate(counts):
+        weights = weigh(
+            Counter(word for document in documents for word in dict.fromkeys(document.split())), len(documents)
+        )
+        places: dict[str, array[int]] = {word: array("i") for word in weights}
+        gains: dict[str, array[float]] = {word: array("d") for word in weights}
+        for place, document in enumerate(documents):
             damping = K1 * (1 - B + B * lengths[place] / mean_length) if lengths[place] else 0.0
-            for word, occurrences in count.items():
+            for word, occurrences in Counter(document.split()).items():
                 if word in weights:
                     places[word].append(place)
                     gains[word].append(weights[word] * occurrences * (K1 + 1) / (occurrences + damping))
-        self._postings = {word: (np.array(places[word]), np.array(gains[word])) for word in weights}
+        self._postings = {word: (np.array(places.pop(word)), np.array(gains.pop(word))) for word in weights}
 
     def top(self, query: str, limit: int = RESULT_LIMIT) -> list[int]:
         """Places of the best documents, best first; [] where no indexed word of the query occurs."""

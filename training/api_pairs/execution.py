@@ -76,10 +76,10 @@ class Bench:
     def __init__(self, executors: Sequence[Executor]) -> None:
         self._executors = executors
 
-    def run(self, tasks: Sequence[Task], graph: int = 0) -> list[Executed]:
-        """What each program gives in the graph of that number."""
+    def run(self, tasks: Sequence[Task], graph: int = 0, attempts: int = _ATTEMPTS) -> list[Executed]:
+        """What each program gives in the graph of that number; what is late is run again, up to so many times."""
         done: dict[int, Outcome] = {}
-        for _ in range(_ATTEMPTS):
+        for _ in range(attempts):
             missing = [place for place in range(len(tasks)) if place not in done or _is_down(done[place])]
             for start in range(0, len(missing), BATCH):
                 batch = missing[start : start + BATCH]

@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 
 from agents.deadline import Deadline
+from agents.kg.trainable import Result, Status, Task
 from agents.llm import Generation, GenerationRequest
 from agents.llm.scripted_engine import ScriptedLanguageModel
 from mock_api import serve
 from training.api_pairs.__main__ import main as pairs_main
+from training.api_pairs.execution import Bench, Executed
 from training.api_pairs.graph import OWN_GRAPH
 from training.api_pairs.pairs import read_pairs
 from training.run_card import CARD_FILE
@@ -97,7 +99,7 @@ def test_the_card_counts_what_became_of_every_attempt(questions: Path, tmp_path:
     card = json.loads((tmp_path / "calls" / CARD_FILE).read_text(encoding="utf-8"))
     expected = {
         "questions": 6, "questions kept": 2, "attempts": 6, "parsed": 5, "executed": 3, "kept": 2, "other answer": 1,
-        "not found": 1, "none": 1, "unreadable": 1, "failed": 0,
+        "not found": 1, "no reply": 0, "none": 1, "unreadable": 1, "failed": 0,
     }  # fmt: skip
     assert card["metrics"]["domains"] == {"all": expected, "movie": expected}
     assert card["metrics"]["left_out"] == {"without an answer that values could give": 1, "of split 1": 1}
@@ -189,6 +191,23 @@ def test_a_graph_that_is_down_ends_the_run_and_labels_nothing_wrong(
     assert label(questions, tmp_path / "calls.jsonl", "--kg-url", url, graph=False) == 1
     assert "does not answer; what was done is kept: --resume goes on" in capsys.readouterr().err
     assert len(rows_of(tmp_path / "calls/attempts.jsonl")) == 1
+
+
+def test_a_program_that_asks_for_too_much_costs_its_own_question(
+    questions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = Bench.run
+    late = Executed((Result("", Status.KG_DOWN),))
+
+    def slow(self: Bench, tasks: Sequence[Task], graph: int = 0, attempts: int = 1) -> list[Executed]:
+        done = run(self, tasks, graph, attempts)
+        return [late if "release_date" in str(task.program) else one for task, one in zip(tasks, done, strict=True)]
+
+    monkeypatch.setattr(Bench, "run", slow)
+    assert label(questions, tmp_path / "calls.jsonl") == 0
+    assert [row["query"] for row in rows_of(tmp_path / "calls.jsonl")] == KEPT[:1]
+    card = json.loads((tmp_path / "calls" / CARD_FILE).read_text(encoding="utf-8"))
+    assert card["metrics"]["domains"]["all"]["no reply"] == 1
 
 
 @pytest.mark.parametrize(

@@ -59,9 +59,9 @@ from training.run_card import card_folder, file_hash, run_card, write_card
 from training.splits import add_split_argument
 
 JOURNAL = "attempts.jsonl"
-OUTCOMES = ("kept", "other answer", "not found", "none", "unreadable", "failed")
+OUTCOMES = ("kept", "other answer", "not found", "no reply", "none", "unreadable", "failed")
 _EXECUTED = ("kept", "other answer")
-_PARSED = (*_EXECUTED, "not found", "none")
+_PARSED = (*_EXECUTED, "not found", "no reply", "none")
 _FAULTS = (
     DatasetError, EngineUnavailableError, FolderInUseError, GraphError, GraphFolderError, JudgeUnavailableError,
     SettingsError, UnknownModelError, WeightsMissingError,

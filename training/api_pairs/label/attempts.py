@@ -16,6 +16,8 @@ from training.api_pairs.execution import Bench, Executed
 
 UNHURRIED_SECONDS = 600.0
 """Per question, on any machine."""
+_SMALL = (Domain.FINANCE, 'get_stock_info("aapl")["sector"]')
+"""A program of two requests."""
 _MOST_VALUES = 8
 """A longer list of values is no answer to a question."""
 
@@ -29,8 +31,8 @@ class Labelling:
     """A question on its way.
 
     `outcomes` counts its attempts by what became of each: ``failed`` (the engine gave nothing), ``unreadable``,
-    ``none`` (the model says that the graph does not know), ``not found``, ``other answer``, ``kept``. `kept` are the
-    calls whose values gave the answer, as the fields of an output row.
+    ``none`` (the model says that the graph does not know), ``no reply`` (the graph took too long), ``not found``,
+    ``other answer``, ``kept``. `kept` are the calls whose values gave the answer, as the fields of an output row.
     """
 
     row: dict[str, Any]
@@ -142,14 +144,20 @@ class Labeller:
                     "failed" if answer.generation.finish_reason in {"error", "deadline"} else "unreadable"
                 ] += 1
         tasks = [Task(domain, program, _asked_at(one)) for one, domain, program in proposed]
-        executed = self.bench.run(tasks)
+        executed = self.bench.run(tasks, attempts=1)  # a proposal that asks for far too much is no good label
         if any(outcome.is_down for outcome in executed):
-            raise GraphDownError("the graph's server does not answer")
+            self._check_graph()
         found = [(*each, outcome) for each, outcome in zip(proposed, executed, strict=True) if outcome.found]
         for (one, _, _), outcome in zip(proposed, executed, strict=True):
             if not outcome.found:
-                one.outcomes["not found"] += 1
+                one.outcomes["no reply" if outcome.is_down else "not found"] += 1
         self._judge(found, number)
+
+    def _check_graph(self) -> None:
+        """One program may ask for too much; a graph that does not answer a small one either is gone."""
+        domain, program = _SMALL
+        if self.bench.run([Task(domain, program, None)])[0].is_down:
+            raise GraphDownError("the graph's server does not answer")
 
     def _judge(self, found: Sequence[tuple[Labelling, Domain, Program, Executed]], number: int) -> None:
         said = [_said(one, domain, program, outcome) for one, domain, program, outcome in found]
