@@ -1,7 +1,6 @@
 """A call that does not come back cannot hold the caller."""
 
 import threading
-import time
 
 import pytest
 
@@ -20,8 +19,6 @@ def test_none_is_a_result() -> None:
 
 def test_a_stuck_call_is_left_behind() -> None:
     release = threading.Event()
-    started = time.monotonic()
     with pytest.raises(StuckError, match=r"no result after 0\.2 s"):
-        call_within(0.2, lambda: release.wait(60))
-    assert time.monotonic() - started < 5
+        call_within(0.2, release.wait)
     release.set()

@@ -1,5 +1,4 @@
-import statistics
-import time
+import socket
 from pathlib import Path
 
 import pytest
@@ -7,7 +6,6 @@ import requests
 
 from mock_api import GraphError, serve
 from mock_api.serving import listen, url_of
-from tests.mock_api.client import Client
 from tests.mock_api.small_graph import write_graph
 
 
@@ -27,21 +25,17 @@ def test_a_broken_graph_is_the_callers_error() -> None:
 
 
 def test_the_server_stops_when_the_block_fails_and_a_client_stays_connected(tmp_path: Path) -> None:
-    begin = time.monotonic()
-    with requests.Session() as session:
-        with pytest.raises(requests.HTTPError), serve(write_graph(tmp_path)) as url:
-            session.get(f"{url}/nowhere", timeout=10).raise_for_status()
-        assert time.monotonic() - begin < 4
+    with requests.Session() as session, pytest.raises(requests.HTTPError), serve(write_graph(tmp_path)) as url:
+        session.get(f"{url}/nowhere", timeout=10).raise_for_status()
 
 
-def test_a_kept_connection_answers_at_once(small: Client) -> None:
-    """Without TCP_NODELAY every answer but the first takes 40 ms."""
-    seconds = []
-    for _ in range(15):
-        begin = time.perf_counter()
-        small.ask("/open/get_entity", query="cafe")
-        seconds.append(time.perf_counter() - begin)
-    assert statistics.median(seconds) < 0.03
+def test_a_kept_connection_answers_at_once() -> None:
+    """Without TCP_NODELAY, which connections inherit, every answer but the first takes 40 ms."""
+    with listen() as listening, socket.create_connection(listening.getsockname()) as client:
+        connection, _ = listening.accept()
+        with connection:
+            assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+        assert client.recv(1) == b""
 
 
 def test_addresses_of_both_families_have_a_url() -> None:

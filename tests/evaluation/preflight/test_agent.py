@@ -137,7 +137,7 @@ def test_the_agent_sees_the_evaluators_environment(
 
 def test_a_slow_batch_is_an_error(tree: Path, checked: Checked, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evaluation.preflight.agent.SECONDS_PER_QUERY", 0.05)
-    monkeypatch.setattr("evaluation.preflight.agent.STARTUP_SECONDS", 30.0)
+    monkeypatch.setattr("evaluation.preflight.agent.STARTUP_SECONDS", 600.0)
     report = ask(tree, checked, "import time; time.sleep(0.3); return ['x'] * n")
     assert "ends the whole submission" in problems(report)
 

@@ -181,7 +181,7 @@ def test_two_processes_do_not_write_into_one_folder(
 WAITS = """
 import pathlib, sys, time
 pathlib.Path(sys.argv[0]).with_name("begun").touch()
-time.sleep(60)
+time.sleep(100000)
 """
 
 
@@ -212,9 +212,7 @@ def test_a_step_ends_with_its_command_or_keeps_the_lock(tmp_path: Path, number: 
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
-    limit = time.monotonic() + 60
     while not condition():
-        assert time.monotonic() < limit
         time.sleep(0.01)
 
 

@@ -6,7 +6,6 @@ import random
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -20,6 +19,22 @@ from training.lora.run import COMPLETE, UNFINISHED
 REPOSITORY = Path(__file__).parents[3]
 EVERY = 3
 STEPS = 24
+KILLED = """
+import os, signal, sys
+from training.lora.__main__ import main
+from training.lora.progress import RunRecorder
+
+_, moment, step, *arguments = sys.argv
+real = getattr(RunRecorder, moment)
+
+def last(recorder, args, state, control, **more):
+    if state.global_step >= int(step):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return real(recorder, args, state, control, **more)
+
+setattr(RunRecorder, moment, last)
+main(arguments)
+"""
 
 
 def checkpoints(out: Path, *, complete: bool) -> list[int]:
@@ -40,18 +55,12 @@ def test_killed_at_a_random_moment_is_as_good_as_never(tiny_llama: Path, tmp_pat
     arguments = write_toy(tmp_path, tiny_llama, checkpoint_steps=EVERY)
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     assert main([*arguments, "--out", str(whole)]) == 0
-    command = [sys.executable, "-m", "training.lora", *arguments, "--out", str(killed)]
-    step = random.randint(1, STEPS - 6)
-    with subprocess.Popen(command, cwd=REPOSITORY, env=os.environ | {"OMP_NUM_THREADS": "1"}) as process:
-        limit = time.monotonic() + 120
-        while not any(found >= step for found in checkpoints(killed, complete=False)):
-            assert process.poll() is None, "it ended before it could be killed"
-            assert time.monotonic() < limit
-            time.sleep(0.005)
-        time.sleep(random.uniform(0, 0.05))
-        process.send_signal(signal.SIGKILL)
-    assert process.returncode == -signal.SIGKILL
-    # The checkpoint that was being written may be lost, the one before it is not.
+    # It kills itself: after a step, or when a checkpoint is written and not yet declared complete.
+    step, moment = random.randint(EVERY, STEPS - 6), random.choice(["on_log", "on_save"])
+    command = [sys.executable, "-c", KILLED, moment, str(step), *arguments, "--out", str(killed)]
+    done = subprocess.run(command, cwd=REPOSITORY, env=os.environ | {"OMP_NUM_THREADS": "1"}, check=False)
+    assert done.returncode == -signal.SIGKILL
+    # The checkpoint that was being written is lost, the one before it is not.
     assert max(checkpoints(killed, complete=True), default=0) >= step - EVERY
     assert main([*arguments, "--out", str(killed), "--resume"]) == 0
     assert_same(whole, killed)

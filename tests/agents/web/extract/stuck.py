@@ -42,5 +42,9 @@ def hanging_command(folder: Path) -> str:
 def clock_that_waits(folder: Path, stuck: int, patch: pytest.MonkeyPatch) -> Clock:
     """A clock that stands still until so many stuck pages have been begun, and then has gone on by 100 s."""
     wait = select.select
-    patch.setattr(select, "select", lambda *files: wait(*files[:3], min(files[3], 0.05)))
+
+    def short_wait(reads: list[int], writes: list[int], others: list[int], seconds: float) -> object:
+        return wait(reads, writes, others, min(seconds, 0.05))
+
+    patch.setattr(select, "select", short_wait)
     return lambda: 100.0 if len(list(folder.iterdir())) >= stuck else 0.0
