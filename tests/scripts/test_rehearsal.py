@@ -60,7 +60,12 @@ def test_make_smoke_makes_the_second_environment_where_the_preset_runs_vllm(pres
 
 def trace(**changes: Any) -> dict[str, Any]:
     generation = {"text": "x", "finish_reason": "length", "error": None}
-    whole = {"interaction_id": "12345678-9", "events": [], "answer": {"text": "x", "reason": ""}, "graph_state": None}
+    whole: dict[str, Any] = {
+        "interaction_id": "12345678-9",
+        "events": [],
+        "answer": {"text": "x", "reason": ""},
+        "graph_state": None,
+    }
     return whole | {"generations": {"answer": generation}} | changes
 
 
