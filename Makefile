@@ -94,5 +94,5 @@ benchmarks: models  ## the figures of the README, measured here
 	$(BIN)/python -m benchmarks.t4_plan
 	$(BIN)/python -m benchmarks.judge_agreement
 
-clean:  ## remove the virtual environment and results, keep fetched models
-	rm -rf $(VENV) results .mypy_cache .ruff_cache .pytest_cache
+clean:  ## remove the virtual environments and results, keep fetched models
+	rm -rf $(VENV) $(VLLM_VENV) results .mypy_cache .ruff_cache .pytest_cache

