@@ -86,7 +86,7 @@ def trace_of(preset: str, *changes: str) -> dict[str, Any]:
     agent = CragAgent.from_settings(load_settings(preset, changes))
     agent.warm_up()
     page = {"page_name": "p", "page_url": "http://p", "page_snippet": "", "page_last_modified": ""}
-    batch = {
+    batch: dict[str, list[object]] = {
         "interaction_id": ["a"],
         "query": [QUERY],
         "search_results": [[page | {"page_result": f"<p>{PAGE}</p>"}]],
