@@ -28,6 +28,7 @@ from agents.llm.trainable import adapter_folder, model_folder
 from agents.settings import Settings, SettingsError, TransformersEngine, VllmEngine, load_settings
 from evaluation.folder_lock import FolderInUseError, written_alone
 from evaluation.judge import JUDGE_NAMES
+from evaluation.signature import settings_hash
 from evaluation.termination import Terminated, stopped_in_order
 from models.manifest import UnknownModelError, WeightsMissingError
 from training.adapters.recipe import (
@@ -171,6 +172,7 @@ def _choices(options: argparse.Namespace, preset: Settings | None) -> Choices:
         base_preset = str(Path(base_preset).resolve())
     return Choices(
         preset=base_preset,
+        preset_hash=settings_hash(preset) if preset is not None else "",
         base=_other_base(options, preset) if preset is not None else None,
         device=options.device or ("cuda" if options.config == "db3" else None),
         judge=_judge(options, base_preset),

@@ -42,6 +42,7 @@ class Choices(NamedTuple):
 
     Args:
         preset: Whose prompts, examples and model; a name or a TOML file. None: the recipe's.
+        preset_hash: Changes with anything that the preset says: steps that read it are done again.
         base: The preset's model, where it is not that of the recipe's configuration.
         device: ``cpu`` or ``cuda`` (one GPU) for all models; None: each where preset and configuration say.
         judge: Arguments of training.labels that say who judges and looks into contexts.
@@ -53,6 +54,7 @@ class Choices(NamedTuple):
     """
 
     preset: str | None = None
+    preset_hash: str = ""
     base: str | None = None
     device: str | None = None
     judge: tuple[str, ...] = ()
@@ -84,12 +86,14 @@ AS_SHIPPED = Choices()
 class Step(NamedTuple):
     """A module with its arguments, and the file that holds this command once it was carried out.
 
-    `reads` are the given files among the arguments: option of `training.adapters` and path.
+    `reads` are the given files among the arguments: option of `training.adapters` and path. `preset_hash` stands for
+    what the preset among the arguments says.
     """
 
     command: tuple[str, ...]
     record: Path
     reads: tuple[tuple[str, str], ...] = ()
+    preset_hash: str = ""
 
     @property
     def done(self) -> bool:
@@ -103,7 +107,7 @@ class Step(NamedTuple):
 
     def begin(self) -> None:
         """Note that it begins."""
-        self._begun.write_text(shlex.join(self.command), encoding="utf-8")
+        self._begun.write_text(self._told, encoding="utf-8")
 
     def end(self) -> None:
         """Note that it was carried out."""
@@ -114,7 +118,11 @@ class Step(NamedTuple):
         return self.record.with_suffix(".begun")
 
     def _is_in(self, record: Path) -> bool:
-        return record.is_file() and record.read_text(encoding="utf-8") == shlex.join(self.command)
+        return record.is_file() and record.read_text(encoding="utf-8") == self._told
+
+    @property
+    def _told(self) -> str:
+        return shlex.join(self.command) + (f"\n# preset {self.preset_hash}" if self.preset_hash else "")
 
 
 _OPTIONS = {
@@ -178,7 +186,8 @@ def steps(
                 reads += [(_OPTIONS[part], path) for path in found if not path.startswith("--")]
         if command[0] == "training.lora" and fold != "none":
             command += ["--hold-out", fold]
-        made.append(Step(tuple(command), work / f"step-{number}.done", tuple(reads)))
+        told = chosen.preset_hash if "{preset}" in step["run"] else ""
+        made.append(Step(tuple(command), work / f"step-{number}.done", tuple(reads), told))
     return made
 
 

@@ -117,7 +117,12 @@ def basic_answers(
                 left_out[reason] = left_out.get(reason, 0) + 1
     if not rows:
         told = ", ".join(f"{count} {reason}" for reason, count in left_out.items())
-        raise LabelError(f"{', '.join(map(str, runs))}: there is nothing to label ({told})")
+        hint = (
+            ""
+            if answered is Answered.WEB
+            else "; only questions whose calls found facts are: better calls, more questions"
+        )
+        raise LabelError(f"{', '.join(map(str, runs))}: there is nothing to label ({told}){hint}")
     return BasicAnswers(tuple(rows.values()), left_out)
 
 

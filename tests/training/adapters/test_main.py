@@ -336,6 +336,18 @@ def test_one_option_puts_everything_on_one_gpu(db3: Db3, tmp_path: Path, capfd: 
     assert here.language_model.model_dump()["dtype"] == "float32"
 
 
+def test_steps_that_read_an_edited_preset_are_done_again(db3: Db3, tmp_path: Path) -> None:
+    def made(preset_hash: str) -> list[recipe.Step]:
+        choices = recipe.Choices(preset=str(db3.preset), preset_hash=preset_hash)
+        return recipe.steps("kg_writer", tmp_path, tmp_path / "out", recipe.GivenFiles(), choices, "db3")
+
+    for step in made("before"):
+        step.begin()
+        step.end()
+    assert all(step.done for step in made("before"))
+    assert [step.command[0] for step in made("after") if not step.done] == ["training.prompts"]
+
+
 @pytest.mark.parametrize("config", recipe.configs())
 def test_folders_follow_the_configuration(config: str, capfd: pytest.CaptureFixture[str]) -> None:
     for name in recipe.recipes(config):
