@@ -29,9 +29,9 @@ def heading(run: FinishedRun) -> list[Element]:
     ]
     if faults:
         parts.append(element("p", element("strong", " and ".join(faults) + ". "), LOST, class_="warning", role="alert"))
-    if told := out_of_time_line(run.results):
+    if late := out_of_time_line(run.results):
         why = "Their questions may have lost an answer; the traces say which."
-        parts.append(element("p", element("strong", f"{told[0].upper()}{told[1:]}. "), why, class_="warning"))
+        parts.append(element("p", element("strong", f"{late[0].upper()}{late[1:]}. "), why, class_="warning"))
     return parts
 
 
