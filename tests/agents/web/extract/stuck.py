@@ -2,6 +2,7 @@
 
 import select
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -42,5 +43,9 @@ def hanging_command(folder: Path) -> str:
 def clock_that_waits(folder: Path, stuck: int, patch: pytest.MonkeyPatch) -> Clock:
     """A clock that stands still until so many stuck pages have been begun, and then has gone on by 100 s."""
     wait = select.select
-    patch.setattr(select, "select", lambda *files: wait(*files[:3], min(files[3], 0.05)))
+
+    def wait_briefly(read: Any, write: Any, other: Any, seconds: float) -> Any:
+        return wait(read, write, other, min(seconds, 0.05))
+
+    patch.setattr(select, "select", wait_briefly)
     return lambda: 100.0 if len(list(folder.iterdir())) >= stuck else 0.0
