@@ -2,6 +2,7 @@
 
 import select
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -43,8 +44,8 @@ def clock_that_waits(folder: Path, stuck: int, patch: pytest.MonkeyPatch) -> Clo
     """A clock that stands still until so many stuck pages have been begun, and then has gone on by 100 s."""
     wait = select.select
 
-    def short_wait(reads: list[int], writes: list[int], others: list[int], seconds: float) -> object:
-        return wait(reads, writes, others, min(seconds, 0.05))
+    def wait_briefly(read: Any, write: Any, other: Any, seconds: float) -> Any:
+        return wait(read, write, other, min(seconds, 0.05))
 
-    patch.setattr(select, "select", short_wait)
+    patch.setattr(select, "select", wait_briefly)
     return lambda: 100.0 if len(list(folder.iterdir())) >= stuck else 0.0
