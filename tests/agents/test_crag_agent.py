@@ -285,7 +285,7 @@ class NeverBack(NoKnowledgeGraph):
 
 
 def test_a_source_that_hangs_costs_time_but_no_answer() -> None:
-    settings = settings_with(seconds_per_query=6)
+    settings = settings_with(seconds_per_query=16)
     model = load_language_model(settings.language_model)
     web = WebPath(settings.web, None, None, model)
     agent = CragAgent(settings, model, web, knowledge_graph=NeverBack())

@@ -135,7 +135,7 @@ def test_neither_the_agent_nor_the_graph_outlives_the_evaluator(
     options = [*arguments(tmp_path, dataset(tmp_path, crash_at=2), "ForkingAgent"), "--mock-kg"]
     with started(options, FAKE_AGENT_LOG=str(tmp_path / "log.txt")) as process:
         predictions = tmp_path / "out/predictions.jsonl"
-        while not predictions.exists():
+        while not predictions.exists() or len(predictions.read_bytes().splitlines()) < 2:
             assert process.poll() is None
             time.sleep(0.05)
         family = descendants(process.pid)

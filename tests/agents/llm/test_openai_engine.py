@@ -246,10 +246,10 @@ def test_no_more_requests_at_a_time_than_allowed(server: HTTPServer) -> None:
         with lock:
             now[0] += 1
             now[1] = max(now)
-        three.wait()  # until three are here, and no more can come
+        three.wait(120)  # until three are here, and no more can come
         with lock:
             now[0] -= 1
-        three.wait()
+        three.wait(120)
         return said("ok")
 
     server.expect_request(CHAT).respond_with_handler(answer)
