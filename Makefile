@@ -61,7 +61,7 @@ test: $(VENV)/development browser  ## lint, types and the test suite, real small
 	$(BIN)/python -m pytest $(ARGS)
 
 # The tests marked vllm, and every preset for GPUs rehearsed with stand-ins: on its own engine, as tasks 1 and 2.
-test-vllm: $(VLLM_VENV)/ready  ## the tests of the vllm engine and the rehearsals of all presets for GPUs, on the CPU (20 minutes)
+test-vllm: $(VLLM_VENV)/ready  ## the tests of the vllm engine and rehearsals of all presets for GPUs, on the CPU
 	$(VLLM_BIN)/python -m models.fetch tests
 	@for file in $(VLLM_TESTS); do echo "== $$file"; \
 		VLLM_CPU_KVCACHE_SPACE=1 $(VLLM_BIN)/python -m pytest -m vllm -p no:cacheprovider -q $(ARGS) $$file || exit 1; done
