@@ -117,12 +117,8 @@ def basic_answers(
                 left_out[reason] = left_out.get(reason, 0) + 1
     if not rows:
         told = ", ".join(f"{count} {reason}" for reason, count in left_out.items())
-        hint = (
-            ""
-            if answered is Answered.WEB
-            else "; only questions whose calls found facts are: better calls, more questions"
-        )
-        raise LabelError(f"{', '.join(map(str, runs))}: there is nothing to label ({told}){hint}")
+        found = "" if answered is Answered.WEB else "; the graph's answerer is asked only where calls found facts"
+        raise LabelError(f"{', '.join(map(str, runs))}: there is nothing to label ({told}){found}")
     return BasicAnswers(tuple(rows.values()), left_out)
 
 
