@@ -58,6 +58,10 @@ class RecordedDense(HashedWords):
     def check_weights(self) -> None:
         """There are none."""
 
+    def leave_behind(self, patience: float) -> bool:
+        """Nothing hangs here."""
+        return False
+
     def encode_queries(self, texts: Sequence[str]) -> Vectors:
         if self._cosine is None:
             return super().encode_queries(texts)
@@ -80,6 +84,10 @@ class RecordedCross(SharedWords):
 
     def check_weights(self) -> None:
         """There are none."""
+
+    def leave_behind(self, patience: float) -> bool:
+        """Nothing hangs here."""
+        return False
 
     def score(self, pairs: Sequence[tuple[str, str]], deadline: Deadline | None = None) -> list[float | None]:
         scores = super().score(pairs, deadline)

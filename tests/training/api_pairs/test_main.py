@@ -39,7 +39,7 @@ def test_every_kind_of_row_is_there(pairs: Sequence[Pair], sampled: Sequence[Pai
 
 def test_rows_have_the_fields_of_the_interface(made_file: Path) -> None:
     rows = [json.loads(line) for line in made_file.read_text(encoding="utf-8").splitlines()]
-    fields = "query query_time domain calls groups source facts direct_answer answer alt_ans values"
+    fields = "query query_time domain calls groups source split facts direct_answer answer alt_ans values"
     assert {" ".join(row) for row in rows} == {fields}
     assert all(parse_query_time(row["query_time"]) for row in rows)
     (shawshank,) = [row for row in rows if row["query"] == "who directed the shawshank redemption?"]
