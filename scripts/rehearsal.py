@@ -16,7 +16,7 @@ from agents.settings import Settings, TransformersEngine, VllmEngine
 VLLM_ENVIRONMENT: Mapping[str, str] = {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_HOST_IP": "127.0.0.1"}
 """For vLLM's CPU build: GiB of its cache of keys and values; this machine's address, which it else asks the network."""
 REHEARSED_FINISHES = frozenset({"stop", "length", "deadline"})
-_FAULT = re.compile(r"\w+ failed(?: for the whole batch)?[ :]|.*language model died")
+_FAULT = re.compile(r"(?:\w+ )+failed(?: for the whole batch \(|: )|the language model (?:hung|could not be loaded)")
 """How the agent notes a stage that raised (`agents.batch_run`) or a model that is gone (`agents.model_health`)."""
 _LONGEST_EVENT = 300
 
