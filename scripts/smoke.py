@@ -280,6 +280,11 @@ def smoke(
 ) -> None:
     """The whole rehearsal; raises `SmokeError` where the image would not work."""
     image = parse_dockerfile((repository / "Dockerfile").read_text(encoding="utf-8"))
+    if fresh and stand_ins and _runs_vllm(preset):
+        raise SmokeError(
+            f"--fresh-environment installs {CPU_REQUIREMENTS}, which has no vLLM: leave it out (rm -rf {VLLM_FOLDER} "
+            "makes make smoke install that environment anew)"
+        )
     with tempfile.TemporaryDirectory(prefix="smoke-") as name:
         root = Path(name)
         tracked = pushed_files(repository)
