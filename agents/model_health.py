@@ -10,7 +10,7 @@ What is promised, by the kind of thing that can hang:
   "i don't know". Each batch tries to load again. An engine that died is closed and replaced in the same way. Beside
   `MOST_LEFT_BEHIND` engines that still hang no other is loaded: their memory is not free.
 * **Encoders.** A call that an earlier batch left inside gets a twentieth of the batch's time to end; then the next call
-  has weights of its own (`agents.encoders`).
+  has weights of its own (`agents.encoders`), unless two such calls hang already.
 * **Work in Python on names, snippets and passages.** Its size is bounded before it begins (`agents.limits`), its
   threads hold nothing that a later batch waits for, and they stop at the next page once their batch is over.
 * **HTML parsers** run in processes that are killed (`agents.web.extract`).

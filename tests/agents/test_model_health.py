@@ -11,7 +11,7 @@ from agents import batch_run, model_health
 from agents.contracts import I_DONT_KNOW, Answer, Query, Trace
 from agents.crag_agent import CragAgent
 from agents.deadline import BatchClock, Deadline
-from agents.encoders import BatchedCrossEncoder
+from agents.encoders import BatchedCrossEncoder, turns
 from agents.kg import Lookup, NoKnowledgeGraph
 from agents.llm import Generation, GenerationRequest
 from agents.llm.scripted_engine import ScriptedLanguageModel
@@ -287,7 +287,7 @@ class Cross(BatchedCrossEncoder):
 
     def __init__(self, gate: Gate) -> None:
         super().__init__(CrossEncoderSettings(engine="onnx", model="none", batch_size=2))
-        self.gates: list[Gate | None] = [gate, None]
+        self.gates: list[Gate | None] = [gate, None, None, None]
 
     def warm_up(self) -> None:
         self._model = self._model or [self.gates.pop(0)]
@@ -319,7 +319,24 @@ def test_an_encoder_that_nobody_is_in_keeps_its_weights(gate: Gate) -> None:
     assert cross.score([("a", "b")]) == [0.5]
     assert not cross.leave_behind(0)
     assert cross.score([("a", "b")]) == [0.5]
-    assert len(cross.gates) == 1
+    assert len(cross.gates) == 3
+
+
+def test_encoders_that_all_hang_do_not_fill_the_memory(gate: Gate) -> None:
+    cross, hanging = Cross(gate), [Gate() for _ in range(turns.MOST_LEFT_BEHIND + 1)]
+    cross.gates = [*hanging]
+    calls: list[threading.Thread] = []
+    for inside in hanging:
+        calls.append(threading.Thread(target=cross.score, args=([("a", "b")],), daemon=True))
+        calls[-1].start()
+        assert inside.entered.wait(LONG)
+        assert cross.leave_behind(0) is (len(calls) <= turns.MOST_LEFT_BEHIND)
+    assert cross.gates == [], "nothing else is loaded"
+    for inside, call in zip(hanging, calls, strict=True):
+        inside.open.set()
+        call.join(LONG)
+    assert not cross.leave_behind(0)
+    assert cross.score([("a", "b")]) == [0.5]
 
 
 # --- what is too much -------------------------------------------------------------------------------------------------
