@@ -92,6 +92,7 @@ def test_a_run_in_which_everything_ran(tmp_path: Path) -> None:
         ({"events": ["the language model could not be loaded again: out of memory"]}, "could not be loaded"),
         ({"generations": {"answer": {"finish_reason": "error", "error": "no adapter"}}}, "answer: no adapter"),
         ({"generations": {"calls": [{"finish_reason": "error", "error": "bad grammar"}]}}, "calls: bad grammar"),
+        ({"generations": {"answer": {"finish_reason": "deadline", "error": None}}}, "finished no text"),
         ({"generations": {}}, "the language model was never asked"),
     ],
 )
