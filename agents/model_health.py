@@ -7,9 +7,10 @@ What is promised, by the kind of thing that can hang:
   pages are read, and the old one is closed when its call ends, not before (its memory is in use, and freeing that under
   a running kernel can end the process). A stage that needs the model waits for it within the stage's own time. Until
   then, and where loading fails, the batch has what needs no model, such as values of the graph; all other questions are
-  "i don't know". Each batch tries to load again. An engine that died is closed and replaced in the same way.
+  "i don't know". Each batch tries to load again. An engine that died is closed and replaced in the same way. Beside
+  `MOST_LEFT_BEHIND` engines that still hang no other is loaded: their memory is not free.
 * **Encoders.** A call that an earlier batch left inside gets a twentieth of the batch's time to end; then the next call
-  has weights of its own (`agents.encoders`).
+  has weights of its own (`agents.encoders`), unless two such calls hang already.
 * **Work in Python on names, snippets and passages.** Its size is bounded before it begins (`agents.limits`), its
   threads hold nothing that a later batch waits for, and they stop at the next page once their batch is over.
 * **HTML parsers** run in processes that are killed (`agents.web.extract`).
@@ -38,6 +39,9 @@ PATIENCE_SHARE = 0.25
 """Part of a batch's time in which a language model's call of an earlier batch may still end."""
 ENCODER_PATIENCE_SHARE = 0.05
 """The same for encoders, whose calls are short: nothing else of the batch runs meanwhile."""
+MOST_LEFT_BEHIND = 2
+"""Language models with a stuck call inside, beside the one in use. Where three hang a fourth would, and memory ends:
+then the newest call is waited for."""
 CLOSING_SECONDS = 5.0
 LOADING_SECONDS = 600.0
 """A fresh engine that is not ready by then is given up as well; a later batch tries again."""
@@ -87,6 +91,8 @@ class WatchedModel:
         """Counts tokens, which needs no weights, whatever became of it."""
         self._engine: _Engine | None = self._newest
         """None from when it is given up until another one is loaded."""
+        self._left_behind: list[_Engine] = []
+        """Given up with a call inside; closed and taken out when it ends."""
         self._changed = threading.Condition()
         self._renewal: threading.Thread | None = None
         self._fault = ""
@@ -126,6 +132,7 @@ class WatchedModel:
                 return [Generation.failed(self._why_none()) for _ in requests]
             engine.busy = True
             engine.calls += 1
+            out_of_time = self._out_of_time
         try:
             generations = engine.model.generate(requests, deadline)
         except LanguageModelDiedError:
@@ -135,10 +142,12 @@ class WatchedModel:
             with self._changed:
                 engine.busy = False
                 given_up = engine is not self._engine
+                self._left_behind = [one for one in self._left_behind if one is not engine]
                 self._changed.notify_all()
             if given_up:
                 engine.close_quietly()
-        self._out_of_time.update(
+        # Of the batch that asked: where that is over, nobody counts any more.
+        out_of_time.update(
             "cut_short" if one.completion_tokens else "not_begun"
             for one in generations
             if one.finish_reason == "deadline"
@@ -196,8 +205,9 @@ class WatchedModel:
                 return True
             stuck = engine.calls
             ended = self._changed.wait_for(lambda: not engine.busy or engine.calls > stuck, timeout=patience)
-            if ended or self._fresh is None:
+            if ended or self._fresh is None or len(self._left_behind) >= MOST_LEFT_BEHIND:
                 return False
+            self._left_behind.append(engine)
             self._engine = None
             return True
 

@@ -140,6 +140,8 @@ def _vllm(engine: VllmEngine, shape: Shape, made: Plan) -> None:
     ]
     if made.cached_tokens < engine.max_model_tokens:
         least = share - room + engine.max_model_tokens * shape.key_value_bytes(value_bytes) / cards / GIB
+        wanted = _rounded_up(least / made.memory_gib)
+        higher = f"raise it to {wanted} (of {made.memory_gib:g} GiB), or raise " if float(wanted) <= 1 else "raise "
         made.problems.append(
             (
                 "language_model.gpu_memory_utilization",
@@ -147,10 +149,7 @@ def _vllm(engine: VllmEngine, shape: Shape, made: Plan) -> None:
                     f"vLLM's share of {share:.1f} GiB a card leaves keys and values of {made.cached_tokens:,} tokens "
                     f"beside {weights:.1f} GiB of weights, and one prompt may have {engine.max_model_tokens:,}"
                 ),
-                (
-                    f"raise it to {_rounded_up(least / made.memory_gib)} (of {made.memory_gib:g} GiB), or "
-                    "language_model.tensor_parallel_size, or lower language_model.max_model_tokens"
-                ),
+                f"{higher}language_model.tensor_parallel_size, or lower language_model.max_model_tokens",
             )
         )
 

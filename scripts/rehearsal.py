@@ -16,7 +16,7 @@ from agents.settings import Settings, TransformersEngine, VllmEngine
 VLLM_ENVIRONMENT: Mapping[str, str] = {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_HOST_IP": "127.0.0.1"}
 """For vLLM's CPU build: GiB of its cache of keys and values; this machine's address, which it else asks the network."""
 REHEARSED_FINISHES = frozenset({"stop", "length", "deadline"})
-_FAULT = re.compile(r"\w+ failed(?: for the whole batch)?[ :]|.*language model died")
+_FAULT = re.compile(r"(?:\w+ )+failed(?: for the whole batch \(|: )|the language model (?:hung|could not be loaded)")
 """How the agent notes a stage that raised (`agents.batch_run`) or a model that is gone (`agents.model_health`)."""
 _LONGEST_EVENT = 300
 
@@ -73,6 +73,7 @@ def examine(output: Path, settings: Settings, *, graph: bool) -> Rehearsed:
         json.loads(line) for line in (output / "traces.jsonl").read_text(encoding="utf-8").splitlines() if line
     ]
     steps: Counter[str] = Counter()
+    finished = 0
     faults: list[str] = []
     for trace in traces:
         asked = trace["interaction_id"][:8]
@@ -81,12 +82,15 @@ def examine(output: Path, settings: Settings, *, graph: bool) -> Rehearsed:
         for step, generations in trace["generations"].items():
             for generation in generations if isinstance(generations, list) else [generations]:
                 steps[step] += 1
+                finished += generation["finish_reason"] in {"stop", "length"}
                 if generation["finish_reason"] not in REHEARSED_FINISHES:
                     faults.append(f"{asked}: {step}: {generation.get('error') or generation['finish_reason']}")
     if not traces:
         faults.append(f"{output / 'traces.jsonl'} holds no question")
     elif not steps and settings.language_model.engine != "scripted":
         faults.append("the language model was never asked")
+    elif steps and not finished and not faults:
+        faults.append("the language model finished no text in the time of the batch")
     if graph and settings.knowledge_graph is not None and not any(trace["graph_state"] for trace in traces):
         faults.append("the knowledge graph was never asked")
     return Rehearsed(len(traces), steps, list(dict.fromkeys(faults)))

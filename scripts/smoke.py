@@ -231,9 +231,11 @@ def lend_weights(
             remedies.insert(0, f"Get them with: python -m models.fetch {preset}")
         raise SmokeError(f"the preset {preset} lacks {', '.join(lent.missing)}. {'. '.join(remedies)}")
     if lent.not_in_git:
+        fetched = any(path.startswith(WEIGHTS) for path in lent.not_in_git)
+        fetch = f"python -m models.fetch {preset} --to models/weights, and " if fetched else ""
         _say(
             f"note: lent from this machine, not yet in git: {', '.join(lent.not_in_git)}. Before a push: "
-            f"python -m models.fetch {preset} --to models/weights, and commit with Git LFS"
+            f"{fetch}commit all of it with Git LFS"
         )
 
 
@@ -280,6 +282,11 @@ def smoke(
 ) -> None:
     """The whole rehearsal; raises `SmokeError` where the image would not work."""
     image = parse_dockerfile((repository / "Dockerfile").read_text(encoding="utf-8"))
+    if fresh and stand_ins and _runs_vllm(preset):
+        raise SmokeError(
+            f"--fresh-environment installs {CPU_REQUIREMENTS}, which has no vLLM: leave it out (rm -rf {VLLM_FOLDER} "
+            "makes make smoke install that environment anew)"
+        )
     with tempfile.TemporaryDirectory(prefix="smoke-") as name:
         root = Path(name)
         tracked = pushed_files(repository)

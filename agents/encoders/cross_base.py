@@ -35,7 +35,8 @@ class BatchedCrossEncoder(OneCallAtATime, ABC):
 
     def score(self, pairs: Sequence[Pair], deadline: Deadline | None = None) -> list[float | None]:
         """One raw logit per pair, in order; None for pairs that the deadline did not allow."""
-        self.warm_up()
+        with self._one_at_a_time:  # two rooms do not load at the same time what was left behind
+            self.warm_up()
         scores: list[float | None] = [None] * len(pairs)
         lengths = [len(query) + len(passage) for query, passage in pairs]
         size = slice_size(len(pairs), self.settings.batch_size, hurried=deadline is not None)

@@ -49,7 +49,8 @@ class BatchedDenseEncoder(OneCallAtATime, ABC):
 
     def encode_passages(self, texts: Sequence[str], deadline: Deadline | None = None) -> tuple[Vectors, int]:
         """Vectors in the given order, and how many of the first texts were encoded in time; rows past that are zero."""
-        self.warm_up()
+        with self._one_at_a_time:  # two rooms do not load at the same time what was left behind
+            self.warm_up()
         vectors = np.zeros((len(texts), self.dimensions), dtype=np.float32)
         batch_size = self.settings.batch_size
         size = slice_size(len(texts), batch_size, hurried=deadline is not None)

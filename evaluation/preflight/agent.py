@@ -77,9 +77,9 @@ def probe(subject: Subject, rows: dict[str, list[Any]] | None, graph_url: str | 
         said = err.read_text(encoding="utf-8", errors="replace")[-4000:]
         written = json.loads(result.read_text(encoding="utf-8")) if result.is_file() else {"error": ending}
         noted = refused(log)
-        if noted is None:
+        if noted is None and result.is_file():
             written["error"] = "the network could not be taken away from it: its interpreter has another sitecustomize"
-        else:
+        elif noted is not None:
             written |= noted._asdict()
         return Probed(written, out.read_text(encoding="utf-8", errors="replace"), said)
 

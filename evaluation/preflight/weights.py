@@ -75,7 +75,8 @@ def _models(subject: Subject) -> Iterator[Model]:
         yield Model(key, shown, folder, problem, _files_of(entry, folder), get, name in needed.optional)
     for needed_folder in needed.folders:
         shown = _in_tree(needed_folder.places[0], subject.root)
-        made = f"{needed_folder.remedy}; commit {shown}, or take the key out of the preset"
+        without = "write tuned = false into" if needed_folder.kind == "adapter" else "take the key out of"
+        made = f"{needed_folder.remedy}; commit {shown}, or {without} the preset"
         problem = needed_folder.problem or _pointers(needed_folder)
         files = sorted(needed_folder.files)
         yield Model(needed_folder.key, shown, needed_folder.path, problem, files, made)

@@ -11,7 +11,7 @@ from agents import batch_run, model_health
 from agents.contracts import I_DONT_KNOW, Answer, Query, Trace
 from agents.crag_agent import CragAgent
 from agents.deadline import BatchClock, Deadline
-from agents.encoders import BatchedCrossEncoder
+from agents.encoders import BatchedCrossEncoder, turns
 from agents.kg import Lookup, NoKnowledgeGraph
 from agents.llm import Generation, GenerationRequest
 from agents.llm.scripted_engine import ScriptedLanguageModel
@@ -67,11 +67,17 @@ class Engine(ScriptedLanguageModel):
         self.was_closed.set()
 
 
+def ask_beside(model: WatchedModel) -> threading.Thread:
+    thread = threading.Thread(target=model.generate, args=([REQUEST], Deadline(LONG)), daemon=True)
+    thread.start()
+    return thread
+
+
 def hung(gate: Gate, *fresh: Engine) -> WatchedModel:
     """A model with a call inside that does not end; the engines that can replace it, in order."""
     waiting = iter(fresh)
     model = WatchedModel(Engine(gate), fresh=(lambda: next(waiting)) if fresh else None)
-    threading.Thread(target=model.generate, args=([REQUEST], Deadline(LONG)), daemon=True).start()
+    ask_beside(model)
     assert gate.entered.wait(LONG)
     return model
 
@@ -133,6 +139,47 @@ def test_where_loading_fails_nobody_waits_and_the_next_batch_tries_again(
     assert told == ["the language model could not be loaded again: out of memory"] * 2
     assert "being loaded" in (model.begin_batch(Deadline(LONG)) or "")
     assert texts(model.generate([REQUEST], Deadline(LONG))) == [ANSWER]
+
+
+@pytest.mark.usefixtures("impatient")
+def test_engines_that_all_hang_do_not_fill_the_memory(gate: Gate) -> None:
+    inside = [Gate() for _ in range(model_health.MOST_LEFT_BEHIND)]
+    model = hung(gate, *map(Engine, inside), Engine(fault="memory is full"))
+    calls = []
+    for beside in inside:
+        model.begin_batch(Deadline(LONG))
+        calls.append(ask_beside(model))
+        assert beside.entered.wait(LONG)
+    assert model.begin_batch(Deadline(LONG)) == STUCK
+    renewal = model._renewal
+    if renewal is not None:
+        renewal.join(LONG)
+    assert texts(model.generate([REQUEST], Deadline(0))) == [STUCK]
+    for beside, call in zip(inside, calls, strict=True):
+        beside.open.set()
+        call.join(LONG)
+    assert model.begin_batch(Deadline(LONG)) is None
+    assert texts(model.generate([REQUEST], Deadline(LONG))) == [ANSWER]
+
+
+class Late(Engine):
+    """Time ran out while it hung."""
+
+    def generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
+        super().generate(requests, deadline)
+        return [Generation.out_of_time() for _ in requests]
+
+
+def test_what_a_call_left_behind_gives_back_is_not_counted_for_a_later_batch(gate: Gate) -> None:
+    model = WatchedModel(Late(gate))
+    call = ask_beside(model)
+    assert gate.entered.wait(LONG)
+    assert model.take_out_of_time() == {"not_begun": 0, "cut_short": 0}
+    gate.open.set()
+    call.join(LONG)
+    assert model.take_out_of_time() == {"not_begun": 0, "cut_short": 0}
+    model.generate([REQUEST], Deadline(LONG))
+    assert model.take_out_of_time() == {"not_begun": 1, "cut_short": 0}
 
 
 @pytest.mark.usefixtures("impatient")
@@ -240,7 +287,7 @@ class Cross(BatchedCrossEncoder):
 
     def __init__(self, gate: Gate) -> None:
         super().__init__(CrossEncoderSettings(engine="onnx", model="none", batch_size=2))
-        self.gates: list[Gate | None] = [gate, None]
+        self.gates: list[Gate | None] = [gate, None, None, None]
 
     def warm_up(self) -> None:
         self._model = self._model or [self.gates.pop(0)]
@@ -272,7 +319,24 @@ def test_an_encoder_that_nobody_is_in_keeps_its_weights(gate: Gate) -> None:
     assert cross.score([("a", "b")]) == [0.5]
     assert not cross.leave_behind(0)
     assert cross.score([("a", "b")]) == [0.5]
-    assert len(cross.gates) == 1
+    assert len(cross.gates) == 3
+
+
+def test_encoders_that_all_hang_do_not_fill_the_memory(gate: Gate) -> None:
+    cross, hanging = Cross(gate), [Gate() for _ in range(turns.MOST_LEFT_BEHIND + 1)]
+    cross.gates = [*hanging]
+    calls: list[threading.Thread] = []
+    for inside in hanging:
+        calls.append(threading.Thread(target=cross.score, args=([("a", "b")],), daemon=True))
+        calls[-1].start()
+        assert inside.entered.wait(LONG)
+        assert cross.leave_behind(0) is (len(calls) <= turns.MOST_LEFT_BEHIND)
+    assert cross.gates == [], "nothing else is loaded"
+    for inside, call in zip(hanging, calls, strict=True):
+        inside.open.set()
+        call.join(LONG)
+    assert not cross.leave_behind(0)
+    assert cross.score([("a", "b")]) == [0.5]
 
 
 # --- what is too much -------------------------------------------------------------------------------------------------

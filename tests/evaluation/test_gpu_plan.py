@@ -36,9 +36,10 @@ def test_weknow_with_nine_tenths_of_every_card_for_vllm_does_not_fit_beside_its_
 
 def test_weights_that_do_not_fit_in_vllms_share() -> None:
     made = plan(planned("submission", "language_model.tensor_parallel_size=1"))
-    ((key, problem, _),) = made.problems
+    ((key, problem, remedy),) = made.problems
     assert key == "language_model.gpu_memory_utilization"
     assert "keys and values of 0 tokens" in problem
+    assert remedy.startswith("raise language_model.tensor_parallel_size"), "no card has more than all of its memory"
     assert made.cached_tokens == 0
 
 

@@ -87,8 +87,12 @@ def test_a_run_in_which_everything_ran(tmp_path: Path) -> None:
         ({"answer": {"text": "i don't know", "reason": "rerank failed: RuntimeError: sizes"}}, "rerank failed"),
         ({"events": ["web failed for the whole batch (ValueError: x) and was run alone"]}, "web failed"),
         ({"events": ["route failed: KeyError: 'domain'"]}, "route failed"),
+        ({"events": ["public data failed: SettingsError: no domain"]}, "public data failed"),
+        ({"answer": {"text": "x", "reason": "answer from web failed: KeyError: 'x'"}}, "answer from web failed"),
+        ({"events": ["the language model could not be loaded again: out of memory"]}, "could not be loaded"),
         ({"generations": {"answer": {"finish_reason": "error", "error": "no adapter"}}}, "answer: no adapter"),
         ({"generations": {"calls": [{"finish_reason": "error", "error": "bad grammar"}]}}, "calls: bad grammar"),
+        ({"generations": {"answer": {"finish_reason": "deadline", "error": None}}}, "finished no text"),
         ({"generations": {}}, "the language model was never asked"),
     ],
 )

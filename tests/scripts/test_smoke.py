@@ -245,6 +245,11 @@ def test_a_fresh_environment_installs_torch_first_and_then_the_rest(
     assert rest[-2:] == ["--requirement", str(repository / "requirements-cpu.txt")]
 
 
+def test_a_fresh_environment_has_no_vllm_to_rehearse_with(repository: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["--preset", "nec", "--stand-ins", "--fresh-environment"], repository) == 1
+    assert "which has no vLLM: leave it out" in capfd.readouterr().out
+
+
 def test_versions_that_differ_are_named(repository: Path) -> None:
     assert any(line.startswith("pytest ") and line.endswith("instead of 0.0.1") for line in other_versions(repository))
 

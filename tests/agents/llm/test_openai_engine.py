@@ -70,7 +70,7 @@ def test_the_request_on_the_wire(server: HTTPServer, monkeypatch: pytest.MonkeyP
     server.expect_request(CHAT, method="POST").respond_with_handler(answer)
     monkeypatch.setenv("CRAG_TEST_KEY", "secret")
     request = ask(adapter="kg", max_tokens=9, temperature=0.5, top_p=0.9, stop=("\n",), grammar="start: /a/")
-    (generation,) = at(server, adapters={"kg": "base-kg"}).generate([request], Deadline(5))
+    (generation,) = at(server, adapters={"kg": "base-kg"}).generate([request], Deadline(600))
     assert generation.text == "ok"
     body, key = seen[0]
     assert key == "Bearer secret"
@@ -99,7 +99,7 @@ def test_log_probabilities_are_asked_for_where_somebody_reads_them(
         return said("ok")
 
     server.expect_request(path).respond_with_handler(answer)
-    assert at(server).generate([wanted], Deadline(5))[0].text == "ok"
+    assert at(server).generate([wanted], Deadline(600))[0].text == "ok"
     assert seen == [sent]
 
 
@@ -163,7 +163,7 @@ def test_a_refusal_of_something_else_is_not_taken_for_one_of_log_probabilities(
 ) -> None:
     told = "the prompt is too long" if wanted else "no logprobs here, whoever asked for them"
     server.expect_request(CHAT).respond_with_data(told, status=400)
-    (generation,) = at(server).generate([ask(with_log_probability=wanted)], Deadline(10))
+    (generation,) = at(server).generate([ask(with_log_probability=wanted)], Deadline(600))
     assert f"status 400: {told}" in (generation.error or "")
     assert len(server.log) == 1
     assert not warnings_of(caplog)
@@ -181,7 +181,7 @@ def test_a_server_that_quotes_the_request_in_its_refusal_keeps_its_log_probabili
 
     server.expect_request(CHAT).respond_with_handler(answer)
     model = at(server)
-    (refused,), (answered,) = (model.generate([ask(with_log_probability=True)], Deadline(10)) for _ in range(2))
+    (refused,), (answered,) = (model.generate([ask(with_log_probability=True)], Deadline(600)) for _ in range(2))
     assert "status 400: too long" in (refused.error or "")
     assert answered.text == "ok"
     assert ["logprobs" in body for body in seen] == [True, False, True]
@@ -191,20 +191,20 @@ def test_a_server_that_quotes_the_request_in_its_refusal_keeps_its_log_probabili
 def test_the_environment_overrides_the_address(server: HTTPServer, monkeypatch: pytest.MonkeyPatch) -> None:
     server.expect_request(CHAT).respond_with_response(said("ok"))
     monkeypatch.setenv("CRAG_TEST_LLM_URL", server.url_for("/v1"))
-    assert engine("http://127.0.0.1:1/v1").generate([ask()], Deadline(5))[0].text == "ok"
+    assert engine("http://127.0.0.1:1/v1").generate([ask()], Deadline(600))[0].text == "ok"
 
 
 @pytest.mark.parametrize("status", [429, 502, 503, 504])
 def test_a_busy_server_is_asked_again(server: HTTPServer, status: int) -> None:
     server.expect_ordered_request(CHAT).respond_with_data("busy", status=status)
     server.expect_ordered_request(CHAT).respond_with_response(said("at last"))
-    assert at(server).generate([ask()], Deadline(10))[0].text == "at last"
+    assert at(server).generate([ask()], Deadline(600))[0].text == "at last"
 
 
 @pytest.mark.parametrize("status", [400, 401, 404, 500])
 def test_other_refusals_are_final_and_quoted(server: HTTPServer, status: int) -> None:
     server.expect_ordered_request(CHAT).respond_with_data("because I say so", status=status)
-    (generation,) = at(server).generate([ask()], Deadline(10))
+    (generation,) = at(server).generate([ask()], Deadline(600))
     assert generation.finish_reason == "error"
     assert f"status {status}: because I say so" in (generation.error or "")
     assert len(server.log) == 1
@@ -212,14 +212,14 @@ def test_other_refusals_are_final_and_quoted(server: HTTPServer, status: int) ->
 
 def test_attempts_are_counted(server: HTTPServer) -> None:
     server.expect_request(CHAT).respond_with_data("busy", status=503)
-    (generation,) = at(server, max_attempts=2).generate([ask()], Deadline(10))
+    (generation,) = at(server, max_attempts=2).generate([ask()], Deadline(600))
     assert "503" in (generation.error or "")
     assert len(server.log) == 2
 
 
 def test_a_pause_that_outlasts_the_deadline_is_not_begun(server: HTTPServer) -> None:
-    server.expect_request(CHAT).respond_with_data("busy", status=429, headers={"Retry-After": "30"})
-    (generation,) = at(server).generate([ask()], Deadline(5))
+    server.expect_request(CHAT).respond_with_data("busy", status=429, headers={"Retry-After": "3000"})
+    (generation,) = at(server).generate([ask()], Deadline(600))
     assert "429" in (generation.error or "")
 
 
@@ -260,7 +260,7 @@ def test_no_more_requests_at_a_time_than_allowed(server: HTTPServer) -> None:
 
 def test_a_malformed_body_is_a_failed_generation(server: HTTPServer) -> None:
     server.expect_request(CHAT).respond_with_data("<html>proxy</html>", content_type="text/html")
-    (generation,) = at(server).generate([ask()], Deadline(5))
+    (generation,) = at(server).generate([ask()], Deadline(600))
     assert generation.finish_reason == "error"
     assert "<html>proxy" in (generation.error or "")
 
@@ -268,7 +268,7 @@ def test_a_malformed_body_is_a_failed_generation(server: HTTPServer) -> None:
 def test_no_server_at_all_is_a_dead_engine() -> None:
     model = engine(f"http://127.0.0.1:{free_port()}/v1")
     with pytest.raises(LanguageModelDiedError, match="no language model server"):
-        model.generate([ask(), ask()], Deadline(10))
+        model.generate([ask(), ask()], Deadline(600))
     with pytest.raises(EngineUnavailableError, match="CRAG_TEST_LLM_URL"):
         model.warm_up()
 
@@ -323,13 +323,13 @@ def test_a_server_that_drips_does_not_outlast_the_deadline(raw_server: Callable[
 def test_a_connection_that_breaks_off_is_tried_again_and_then_dead(raw_server: Callable[[bytes, float], str]) -> None:
     url = raw_server(b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nhalf", 0.0)
     with pytest.raises(LanguageModelDiedError):
-        engine(url, max_attempts=2).generate([ask()], Deadline(5))
+        engine(url, max_attempts=2).generate([ask()], Deadline(600))
 
 
 def test_it_works_inside_a_running_event_loop(server: HTTPServer) -> None:
     server.expect_request(CHAT).respond_with_response(said("ok"))
 
     async def notebook() -> str:
-        return at(server).generate([ask()], Deadline(5))[0].text
+        return at(server).generate([ask()], Deadline(600))[0].text
 
     assert asyncio.run(notebook()) == "ok"

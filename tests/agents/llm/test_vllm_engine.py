@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from importlib.util import find_spec
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -90,7 +91,8 @@ def test_text_and_log_probability_equal_the_transformers_engine(
 
 def test_at_the_deadline_unfinished_requests_are_aborted_with_what_they_have(engine: LanguageModel) -> None:
     requests = [ask(f"Tell a very long story about the number {n}.", max_tokens=400) for n in range(4)]
-    generations = engine.generate(requests, Deadline(3.0))
+    steps = count()
+    generations = engine.generate(requests, Deadline(60.0, lambda: float(next(steps))))  # looked at before each step
     assert {generation.finish_reason for generation in generations} == {"deadline"}
     assert any(generation.text for generation in generations)
     (after,) = engine.generate([ask(adapter="cities")], Deadline(120))

@@ -116,7 +116,9 @@ def test_a_half_committed_model_and_adapter_are_named_by_file(tiny: Path, checke
 
 def test_an_adapter_without_its_description(tiny: Path, checked: Checked) -> None:
     (adapter(tiny) / "adapter_config.json").unlink()
-    assert any("adapter_config.json is missing" in problem for problem in said(checked, tiny))
+    (finding,) = checked("weights", tiny).outcome.findings
+    assert "adapter_config.json is missing" in finding.problem
+    assert "or write tuned = false into the preset" in finding.remedy
     assert "adapter_config.json" in (unusable(Subject(tiny)) or "")
 
 
