@@ -365,7 +365,7 @@ def _plain_pickle(path: Path, kind: type) -> Any:  # noqa: ANN401 - of that kind
     except PickleFaultError as error:
         raise ImportFaultError(f"{path}: {error}") from None
     if not isinstance(found, kind):
-        due = {dict: "a dictionary", list: "a data frame"}[kind]
+        due = "a data frame" if kind is list else "a dictionary"
         raise ImportFaultError(f"{path}: {due} expected, found {type(found).__name__}")
     return found
 

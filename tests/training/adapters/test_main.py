@@ -297,7 +297,22 @@ def test_the_graphs_answerer_needs_the_writer_whose_facts_it_reads(
 ) -> None:
     told = faults(db3.arguments("kg_answerer", tmp_path, "--device", "cpu"), capfd)
     assert f"{tmp_path / 'adapters' / 'kg_writer'} is not there yet" in told
-    assert "python -m training.adapters kg_writer --config db3" in told
+    folder = tmp_path / "adapters" / "kg_writer"
+    own = f"--base-preset {db3.preset} --out {folder}"
+    assert f"python -m training.adapters kg_writer --config db3 {own}" in told, "what is said makes what is missing"
+
+
+def test_an_adapter_that_the_preset_looks_for_elsewhere_is_told(
+    db3: Db3, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command, "_undone", lambda made: [])
+    assert command.main(db3.arguments("web_answerer", tmp_path, "--device", "cpu")) == 0
+    said = capfd.readouterr().out
+    assert f"looks for it in {tmp_path / 'adapters' / 'web_answerer'}: " in said
+    assert f"--set language_model.adapters.web_answerer={tmp_path / 'out'}" in said
+    there = ["--out", str(tmp_path / "adapters" / "web_answerer")]
+    assert command.main(db3.arguments("web_answerer", tmp_path, "--device", "cpu", *there)) == 0
+    assert "looks for it" not in capfd.readouterr().out
 
 
 def test_what_a_preset_cannot_be_tuned_for_is_told(db3: Db3, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
