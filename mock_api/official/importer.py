@@ -317,7 +317,7 @@ def _stored_by_share(work: Work) -> Made:
 def _shares(work: Work, shape: TypeAdapter[Any]) -> Iterator[tuple[str, Any]]:
     path = work.sources[0]
     with _database(path) as connection:
-        names = [name for (name,) in connection.execute("select name from sqlite_master where type = 'table'")]
+        names = _tables_in(connection)
         fitting = [name for name in names if _columns_of(connection, name)[:2] == ["key", "value"]]
         if len(fitting) > 1 and "unnamed" in fitting:
             fitting = ["unnamed"]
@@ -392,7 +392,7 @@ def _nba(work: Work) -> Made:
     games, columns, plays = work.targets
     with _database(path) as connection:
         for name in ("game", "play_by_play"):
-            if not _columns_of(connection, name):
+            if name not in _tables_in(connection):
                 raise ImportFaultError(f"{path}: there is no table {name} in it: fetch it again")
         facts = connection.execute("pragma table_info(game)").fetchall()
         columns.write_text(json.dumps([[fact[1], fact[2]] for fact in facts]), encoding="utf-8")
@@ -450,6 +450,12 @@ def _database(path: Path) -> Iterator[sqlite3.Connection]:
             yield connection
     except sqlite3.Error as error:
         raise ImportFaultError(f"{path}: no SQLite file, or damaged ({error}): fetch it again") from None
+
+
+def _tables_in(connection: sqlite3.Connection) -> list[str]:
+    """Names of what holds rows: a view may compute without end, and so may a virtual table."""
+    plain = "select name from sqlite_master where type = 'table' and sql not like 'create virtual%'"
+    return [name for (name,) in connection.execute(plain)]
 
 
 def _columns_of(connection: sqlite3.Connection, table: str) -> list[str]:

@@ -230,6 +230,15 @@ def _number_without_end(path: Path) -> None:
     path.write_bytes(pickle.dumps({"song": {"number": 1 << 100_000}}))
 
 
+def _view_without_end(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("drop table game")
+        connection.execute(
+            "create view game as with recursive n(i) as (select 1 union all select i + 1 from n) "
+            "select i as rowid, i as game_date, i as team_name_home, i as team_name_away from n"
+        )
+
+
 def _bytes_in_a_game(path: Path) -> None:
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("update game set season_id = x'00ff'")
@@ -253,6 +262,7 @@ def _bytes_in_a_game(path: Path) -> None:
         ("music/grammy_df.pickle", lambda p: p.write_bytes(pickle.dumps([{"year": 1}])), "row 0, category: Field"),
         ("music/song_dict_simplified.pickle", _number_without_end, "a value that no table can hold (Exceeds the limit"),
         ("sports/nba.sqlite", _other_table, "there is no table game in it"),
+        ("sports/nba.sqlite", _view_without_end, "there is no table game in it"),
         ("sports/nba.sqlite", _bytes_in_a_game, "a value that no table can hold (Object of type bytes"),
         ("sports/soccer_team_match_stats.pkl", lambda p: p.write_bytes(pickle.dumps({"a": {}})), "frame expected"),
         ("sports/soccer_team_match_stats.pkl", lambda path: path.write_bytes(b""), "damaged pickle"),
