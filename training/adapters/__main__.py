@@ -30,6 +30,7 @@ from evaluation.folder_lock import FolderInUseError, written_alone
 from evaluation.judge import JUDGE_NAMES
 from evaluation.signature import settings_hash
 from evaluation.termination import Terminated, stopped_in_order
+from mock_api import GraphError
 from models.manifest import UnknownModelError, WeightsMissingError
 from training.adapters.recipe import (
     DEFAULT_CONFIG,
@@ -62,7 +63,7 @@ class NotReadyError(RuntimeError):
 
 
 _FAULTS = (
-    DatasetError, EngineUnavailableError, FolderInUseError, GraphFolderError, NotReadyError, SettingsError,
+    DatasetError, EngineUnavailableError, FolderInUseError, GraphError, GraphFolderError, NotReadyError, SettingsError,
     UnknownModelError, WeightsMissingError,
 )  # fmt: skip
 

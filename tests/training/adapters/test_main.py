@@ -17,6 +17,7 @@ from agents.settings.loading import PRESETS
 from evaluation.folder_lock import FolderInUseError, written_alone
 from training.adapters import __main__ as command
 from training.adapters import recipe
+from training.api_pairs.graph import check_whole
 from training.lora.settings import load_training
 
 RECIPE = """
@@ -290,6 +291,20 @@ def test_half_a_graph_and_a_wrong_folder_are_told(db3: Db3, tmp_path: Path, capf
     arguments[arguments.index(str(half))] = str(tmp_path / "adapters")
     (tmp_path / "adapters").mkdir()
     assert "no graph: the folders movie" in faults(arguments, capfd)
+
+
+def test_a_graph_that_was_not_imported_is_told_and_one_that_was_imported_in_part_will_do(
+    db3: Db3, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    graph = tmp_path / "cragkg"
+    (graph / "music").mkdir(parents=True)
+    (graph / "music/grammy_df.pickle").touch()
+    arguments = db3.arguments("kg_writer", tmp_path, "--device", "cpu")
+    arguments[arguments.index(str(OWN_GRAPH))] = str(graph)
+    assert f"python -m mock_api.tables import {graph} --out DIR" in faults(arguments, capfd)
+    (graph / "music/grammy_df.pickle").unlink()
+    (graph / "import.json").write_text('{"tables": {}, "finished": true, "missing": ["sports/nba.sqlite"]}')
+    check_whole(graph)
 
 
 def test_the_graphs_answerer_needs_the_writer_whose_facts_it_reads(
