@@ -303,7 +303,8 @@ def _carry_out(todo: Sequence[Step], lock: int, *, overwrite: bool) -> int:
         started = time.monotonic()
         step.begin()
         if code := _run(command, lock):
-            advice = "the same command goes on" if code < 0 else "once that is mended, the same command goes on with it"
+            mended = "once that is mended, the same command goes on; is older work in the way, --work names a folder"
+            advice = "the same command goes on" if code < 0 else mended
             print(f"error: python -m {command[0]} ended with {code}; {advice}", file=sys.stderr)
             return code
         step.end()

@@ -45,7 +45,9 @@ def test_a_step_that_fails_stops_the_command_and_the_same_command_goes_on(
     toy: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert command.main(toy) != 0
-    assert "the same command goes on" in capfd.readouterr().err
+    said = capfd.readouterr().err
+    assert "the same command goes on" in said
+    assert "--work" in said, "a step refuses what another preset or limit left in its folder"
     (tmp_path / "given.json").write_text("[1]", encoding="utf-8")
     assert command.main(toy) == 0
     assert (tmp_path / "second.json").read_text(encoding="utf-8").split() == ["[", "1", "]"]
