@@ -14,6 +14,7 @@ that was stopped goes on where it was: after a kill, give the same command again
 """
 
 import argparse
+import json
 import shlex
 import subprocess
 import sys
@@ -247,7 +248,7 @@ def _looked_for_elsewhere(options: argparse.Namespace, preset: Settings | None, 
     folder = preset.language_model.adapters.get(options.name) if preset is not None else None
     if preset is None or folder is None or (REPOSITORY / folder).resolve() == out:
         return None
-    change = f"language_model.adapters.{options.name}={out}"
+    change = f"language_model.adapters.{options.name}={json.dumps(str(out))}"
     return f"preset {preset.name} looks for it in {folder}: change that there, or give --set {shlex.quote(change)}"
 
 
