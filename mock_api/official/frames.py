@@ -19,6 +19,8 @@ _NANOSECONDS_PER_UNIT = {0: 10**9, 7: 10**9, 8: 10**6, 9: 10**3, 10: 1}
 """`reso` of a pandas Timestamp (numpy's number of the unit) -> nanoseconds of one."""
 _RECONSTRUCTED = frozenset({"_reconstruct", "_frombuffer"})
 _OFFSETS = {"string": "i4", "utf8": "i4", "large_string": "i8", "large_utf8": "i8"}
+_MOST_EMPTY = 100_000
+"""Rows or columns of an array without values: lists of nothing take memory, and no byte of the file."""
 _OLD_STATE = "0.14.1"
 """The key under which pandas before 1.3 keeps axes and blocks."""
 
@@ -211,6 +213,8 @@ def _array(value: StandIn) -> "np.ndarray[Any, Any]":
             array[place] = one
     else:
         array = np.frombuffer(_raw(content), dtype=_dtype(dtype))
+    if not array.size and max(shape, default=0) > _MOST_EMPTY:
+        raise PickleFaultError(f"an array of nothing with {max(shape)} rows or columns")
     return array.reshape(tuple(shape), order="F" if order == "F" else "C")
 
 

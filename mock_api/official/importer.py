@@ -41,6 +41,10 @@ LOCK_FILE = ".import.lock"
 _POINTER = b"version https://git-lfs"
 """How the file begins that git leaves in the place of one which Git LFS has not fetched."""
 _GAMES_OF = "select rowid, * from play_by_play order by rowid"
+_LONGEST_LINE = 1 << 28
+"""Bytes of an article: far more than any has. Without a bound, a few bytes of bz2 could ask for all memory."""
+_NO_JSON = (TypeError, ValueError, OverflowError, RecursionError, MemoryError)
+"""What writing a value may raise that no table holds: bytes, a number of millions of digits, far too much of it."""
 
 
 class ImportFaultError(ValueError):
@@ -197,6 +201,11 @@ def _make(job: Job, sources: list[Path], out: Path, *, quiet: bool) -> Made:
         result = job.make(Work(tuple(sources), tuple(unfinished), quiet))
         for path, target in zip(unfinished, targets, strict=True):
             path.replace(target)
+    except ImportFaultError:
+        raise
+    except _NO_JSON as error:
+        reason = str(error) or type(error).__name__
+        raise ImportFaultError(f"{sources[0]}: a value that no table can hold ({reason}): fetch it again") from None
     except (OSError, EOFError, sqlite3.Error) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
         raise ImportFaultError(f"{sources[0]}: cannot be read or its table not written: {reason}") from None
@@ -244,7 +253,9 @@ def _articles(work: Work) -> Made:
             with path.open("rb") as packed, bz2.open(packed, "rb") as lines, work.bar(size, "B") as bar:
                 number = 0
                 try:
-                    for number, line in enumerate(lines, start=1):
+                    for number, line in enumerate(iter(lambda: lines.readline(_LONGEST_LINE), b""), start=1):
+                        if len(line) == _LONGEST_LINE:
+                            raise ImportFaultError(f"{path}, line {number}: no article is so long: fetch it again")
                         if line.strip():
                             _checked(shape, line, path, f"line {number}", is_json=True)
                             target.write(line.rstrip(b"\r\n") + b"\n")
@@ -306,7 +317,7 @@ def _stored_by_share(work: Work) -> Made:
 def _shares(work: Work, shape: TypeAdapter[Any]) -> Iterator[tuple[str, Any]]:
     path = work.sources[0]
     with _database(path) as connection:
-        names = [name for (name,) in connection.execute("select name from sqlite_master where type = 'table'")]
+        names = _tables_in(connection)
         fitting = [name for name in names if _columns_of(connection, name)[:2] == ["key", "value"]]
         if len(fitting) > 1 and "unnamed" in fitting:
             fitting = ["unnamed"]
@@ -321,30 +332,41 @@ def _shares(work: Work, shape: TypeAdapter[Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _of_pickle(shape: TypeAdapter[Any]) -> Callable[[Work], Made]:
-    """A pickle of a dictionary, or of a frame -> a JSON table: an object, or a list of rows."""
+    """A pickle of a dictionary -> a JSON object."""
 
     def make(work: Work) -> Made:
         path = work.sources[0]
-        plain = _plain_pickle(path)
-        with work.bar(len(plain), "record") as bar:
-            if isinstance(plain, dict):
-                items = ((key, _checked(shape, one, path, f"key {key}")) for key, one in _told(plain.items(), bar))
-                return Made(_write_object(work.targets[0], items), work.left_out)
-            rows = (_checked(shape, row, path, f"row {number}") for number, row in enumerate(_told(plain, bar)))
+        found: dict[str, Any] = _plain_pickle(path, dict)
+        with work.bar(len(found), "record") as bar:
+            items = ((key, _checked(shape, one, path, f"key {key}")) for key, one in _told(found.items(), bar))
+            return Made(_write_object(work.targets[0], items), work.left_out)
+
+    return make
+
+
+def _of_frame(shape: TypeAdapter[Any]) -> Callable[[Work], Made]:
+    """A pickle of a frame -> a JSON list of its rows."""
+
+    def make(work: Work) -> Made:
+        path = work.sources[0]
+        found: list[Any] = _plain_pickle(path, list)
+        with work.bar(len(found), "record") as bar:
+            rows = (_checked(shape, row, path, f"row {number}") for number, row in enumerate(_told(found, bar)))
             return Made(_write_list(work.targets[0], rows), work.left_out)
 
     return make
 
 
-def _plain_pickle(path: Path) -> dict[str, Any] | list[Any]:
+def _plain_pickle(path: Path, kind: type) -> Any:  # noqa: ANN401 - of that kind
     size = path.stat().st_size
     try:
         with path.open("rb") as stream:
             found = Plainer(size)(read_pickle(stream))
     except PickleFaultError as error:
         raise ImportFaultError(f"{path}: {error}") from None
-    if not isinstance(found, dict | list):
-        raise ImportFaultError(f"{path}: a dictionary or a data frame expected, found {type(found).__name__}")
+    if not isinstance(found, kind):
+        due = "a data frame" if kind is list else "a dictionary"
+        raise ImportFaultError(f"{path}: {due} expected, found {type(found).__name__}")
     return found
 
 
@@ -352,7 +374,7 @@ def _matches(work: Work) -> Made:
     """The frame of soccer matches -> rows; one without a date is in no answer of the official server."""
     path = work.sources[0]
     shape = TypeAdapter(SoccerMatch)
-    found = _plain_pickle(path)
+    found: list[Any] = _plain_pickle(path, list)
     rows = [row for row in found if isinstance(row, dict) and row.get("date") is not None]
     work.left_out["rows without a date"] += len(found) - len(rows)
     dated = ({**row, "date": str(row["date"])[:10], "season": _text(row.get("season"))} for row in rows)
@@ -370,7 +392,7 @@ def _nba(work: Work) -> Made:
     games, columns, plays = work.targets
     with _database(path) as connection:
         for name in ("game", "play_by_play"):
-            if not _columns_of(connection, name):
+            if name not in _tables_in(connection):
                 raise ImportFaultError(f"{path}: there is no table {name} in it: fetch it again")
         facts = connection.execute("pragma table_info(game)").fetchall()
         columns.write_text(json.dumps([[fact[1], fact[2]] for fact in facts]), encoding="utf-8")
@@ -428,6 +450,12 @@ def _database(path: Path) -> Iterator[sqlite3.Connection]:
             yield connection
     except sqlite3.Error as error:
         raise ImportFaultError(f"{path}: no SQLite file, or damaged ({error}): fetch it again") from None
+
+
+def _tables_in(connection: sqlite3.Connection) -> list[str]:
+    """Names of what holds rows: a view may compute without end, and so may a virtual table."""
+    plain = "select name from sqlite_master where type = 'table' and sql not like 'create virtual%'"
+    return [name for (name,) in connection.execute(plain)]
 
 
 def _columns_of(connection: sqlite3.Connection, table: str) -> list[str]:
@@ -511,10 +539,10 @@ JOBS = (
             ("detailed_price", _stored_by_share),
         )
     ),
+    Job(("music/grammy_df.pickle",), ("music/grammy_df.json",), _of_frame(TypeAdapter(GrammyRow))),
     *(
         Job((f"music/{name}.pickle",), (f"music/{name}.json",), _of_pickle(shape))
         for name, shape in (
-            ("grammy_df", TypeAdapter(GrammyRow)),
             ("rank_dict_hot100", TypeAdapter(list[ChartEntry])),
             ("song_dict_hot100", TypeAdapter(dict[str, ChartWeek])),
             ("artist_work_dict", TypeAdapter(list[str])),

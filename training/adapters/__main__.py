@@ -14,6 +14,7 @@ that was stopped goes on where it was: after a kill, give the same command again
 """
 
 import argparse
+import json
 import shlex
 import subprocess
 import sys
@@ -30,6 +31,7 @@ from evaluation.folder_lock import FolderInUseError, written_alone
 from evaluation.judge import JUDGE_NAMES
 from evaluation.signature import settings_hash
 from evaluation.termination import Terminated, stopped_in_order
+from mock_api import GraphError
 from models.manifest import UnknownModelError, WeightsMissingError
 from training.adapters.recipe import (
     DEFAULT_CONFIG,
@@ -62,7 +64,7 @@ class NotReadyError(RuntimeError):
 
 
 _FAULTS = (
-    DatasetError, EngineUnavailableError, FolderInUseError, GraphFolderError, NotReadyError, SettingsError,
+    DatasetError, EngineUnavailableError, FolderInUseError, GraphError, GraphFolderError, NotReadyError, SettingsError,
     UnknownModelError, WeightsMissingError,
 )  # fmt: skip
 
@@ -100,6 +102,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return EXIT_TERMINATED if isinstance(interrupt, Terminated) else EXIT_INTERRUPTED
     if not code:
         print(f"the adapter is in {out}")
+        if told := _looked_for_elsewhere(options, preset, out):
+            print(told)
     return code
 
 
@@ -227,8 +231,25 @@ def _check_models(options: argparse.Namespace, preset: Settings) -> None:
             except WeightsMissingError:
                 raise NotReadyError(
                     f"{options.name} learns from what {name} finds, and {adapters[name]} is not there yet: train it "
-                    f"first (python -m training.adapters {name} --config {options.config})"
+                    f"first ({_command_for(name, options, adapters[name])})"
                 ) from None
+
+
+def _command_for(name: str, options: argparse.Namespace, folder: str) -> str:
+    """What trains another adapter of the same preset, into the folder where the preset looks for it."""
+    base_preset = ["--base-preset", options.base_preset] if options.base_preset else []
+    is_usual = REPOSITORY / folder == ADAPTERS / options.config / name
+    out = [] if is_usual else ["--out", folder]
+    return shlex.join(["python", "-m", "training.adapters", name, "--config", options.config, *base_preset, *out])
+
+
+def _looked_for_elsewhere(options: argparse.Namespace, preset: Settings | None, out: Path) -> str | None:
+    """A line for whoever trains for a preset that names another folder; None where it finds the adapter."""
+    folder = preset.language_model.adapters.get(options.name) if preset is not None else None
+    if preset is None or folder is None or (REPOSITORY / folder).resolve() == out:
+        return None
+    change = f"language_model.adapters.{options.name}={json.dumps(str(out))}"
+    return f"preset {preset.name} looks for it in {folder}: change that there, or give --set {shlex.quote(change)}"
 
 
 def _config_name(options: argparse.Namespace) -> str:
@@ -283,7 +304,8 @@ def _carry_out(todo: Sequence[Step], lock: int, *, overwrite: bool) -> int:
         started = time.monotonic()
         step.begin()
         if code := _run(command, lock):
-            advice = "the same command goes on" if code < 0 else "once that is mended, the same command goes on with it"
+            mended = "once that is mended, the same command goes on; is older work in the way, --work names a folder"
+            advice = "the same command goes on" if code < 0 else mended
             print(f"error: python -m {command[0]} ended with {code}; {advice}", file=sys.stderr)
             return code
         step.end()

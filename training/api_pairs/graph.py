@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from mock_api.tables import check_folder, store_path
+from mock_api.tables import IMPORT_FILE, check_folder, store_path
 from mock_api.tables.store import RecordStore
 
 SHARED = Path(__file__).parents[2].parent / "shared/data/kg"
@@ -174,13 +174,16 @@ class Graph:
 
 
 def check_whole(folder: Path) -> None:
-    """Make sure that a folder of graph tables has all five domains.
+    """Make sure that a folder of graph tables has all five domains, or lacks some because an import was told so.
 
     Raises:
         GraphFolderError: some or all of them are missing.
+        GraphError: it holds official files that were not imported, or an import did not end.
     """
     missing = [domain for domain in DOMAINS if not (folder / domain).is_dir()]
-    if missing:
+    if len(missing) < len(DOMAINS):
+        check_folder(folder)
+    if missing and not (folder / IMPORT_FILE).is_file():
         what = "no graph" if len(missing) == len(DOMAINS) else "half a graph"
         raise GraphFolderError(
             f"{folder}: {what}: the folders {', '.join(missing)} are missing; give the folder that holds "

@@ -226,6 +226,24 @@ def _other_table(path: Path) -> None:
         connection.execute("create table other (a, b)")
 
 
+def _number_without_end(path: Path) -> None:
+    path.write_bytes(pickle.dumps({"song": {"number": 1 << 100_000}}))
+
+
+def _view_without_end(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("drop table game")
+        connection.execute(
+            "create view game as with recursive n(i) as (select 1 union all select i + 1 from n) "
+            "select i as rowid, i as game_date, i as team_name_home, i as team_name_away from n"
+        )
+
+
+def _bytes_in_a_game(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("update game set season_id = x'00ff'")
+
+
 @pytest.mark.parametrize(
     ("name", "spoil", "complaint"),
     [
@@ -238,9 +256,15 @@ def _other_table(path: Path) -> None:
         ("finance/finance_info.sqlite", _spoil_share, "key ACM: the pickle asks for builtins.eval"),
         ("finance/finance_info.sqlite", _other_table, "one table of key and value expected, found other"),
         ("music/song_dict_hot100.pickle", lambda p: p.write_bytes(pickle.dumps({"s": {"d": [1]}})), "key s, d: List"),
-        ("music/grammy_df.pickle", lambda path: path.write_bytes(pickle.dumps("text")), "a dictionary or a data frame"),
+        ("music/grammy_df.pickle", lambda path: path.write_bytes(pickle.dumps("text")), "a data frame expected"),
+        ("music/grammy_df.pickle", lambda p: p.write_bytes(pickle.dumps({"a": {}})), "frame expected, found dict"),
+        ("music/artist_dict_simplified.pickle", lambda p: p.write_bytes(pickle.dumps([{}])), "a dictionary expected"),
         ("music/grammy_df.pickle", lambda p: p.write_bytes(pickle.dumps([{"year": 1}])), "row 0, category: Field"),
+        ("music/song_dict_simplified.pickle", _number_without_end, "a value that no table can hold (Exceeds the limit"),
         ("sports/nba.sqlite", _other_table, "there is no table game in it"),
+        ("sports/nba.sqlite", _view_without_end, "there is no table game in it"),
+        ("sports/nba.sqlite", _bytes_in_a_game, "a value that no table can hold (Object of type bytes"),
+        ("sports/soccer_team_match_stats.pkl", lambda p: p.write_bytes(pickle.dumps({"a": {}})), "frame expected"),
         ("sports/soccer_team_match_stats.pkl", lambda path: path.write_bytes(b""), "damaged pickle"),
     ],
 )  # fmt: skip
@@ -252,6 +276,15 @@ def test_a_damaged_file_is_one_line_that_names_it(
     assert f"{files / name}" in said
     assert complaint in said
     assert not list((tmp_path / "graph").rglob("*.unfinished"))
+
+
+def test_a_line_without_end_is_not_held_in_memory(
+    files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A few bytes of bz2 can stand for gigabytes."""
+    monkeypatch.setattr("mock_api.official.importer._LONGEST_LINE", 1 << 20)
+    (files / "open/kg.0.jsonl.bz2").write_bytes(bz2.compress(b'["a", null]\n' + b" " * (1 << 20)))
+    assert "line 2: no article is so long" in fails(files, tmp_path / "graph", capsys)
 
 
 def test_files_that_git_lfs_has_not_fetched_are_told(

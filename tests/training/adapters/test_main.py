@@ -17,6 +17,7 @@ from agents.settings.loading import PRESETS
 from evaluation.folder_lock import FolderInUseError, written_alone
 from training.adapters import __main__ as command
 from training.adapters import recipe
+from training.api_pairs.graph import check_whole
 from training.lora.settings import load_training
 
 RECIPE = """
@@ -44,7 +45,9 @@ def test_a_step_that_fails_stops_the_command_and_the_same_command_goes_on(
     toy: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert command.main(toy) != 0
-    assert "the same command goes on" in capfd.readouterr().err
+    said = capfd.readouterr().err
+    assert "the same command goes on" in said
+    assert "--work" in said, "a step refuses what another preset or limit left in its folder"
     (tmp_path / "given.json").write_text("[1]", encoding="utf-8")
     assert command.main(toy) == 0
     assert (tmp_path / "second.json").read_text(encoding="utf-8").split() == ["[", "1", "]"]
@@ -292,12 +295,42 @@ def test_half_a_graph_and_a_wrong_folder_are_told(db3: Db3, tmp_path: Path, capf
     assert "no graph: the folders movie" in faults(arguments, capfd)
 
 
+def test_a_graph_that_was_not_imported_is_told_and_one_that_was_imported_in_part_will_do(
+    db3: Db3, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    graph = tmp_path / "cragkg"
+    (graph / "music").mkdir(parents=True)
+    (graph / "music/grammy_df.pickle").touch()
+    arguments = db3.arguments("kg_writer", tmp_path, "--device", "cpu")
+    arguments[arguments.index(str(OWN_GRAPH))] = str(graph)
+    assert f"python -m mock_api.tables import {graph} --out DIR" in faults(arguments, capfd)
+    (graph / "music/grammy_df.pickle").unlink()
+    (graph / "import.json").write_text('{"tables": {}, "finished": true, "missing": ["sports/nba.sqlite"]}')
+    check_whole(graph)
+
+
 def test_the_graphs_answerer_needs_the_writer_whose_facts_it_reads(
     db3: Db3, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     told = faults(db3.arguments("kg_answerer", tmp_path, "--device", "cpu"), capfd)
     assert f"{tmp_path / 'adapters' / 'kg_writer'} is not there yet" in told
-    assert "python -m training.adapters kg_writer --config db3" in told
+    folder = tmp_path / "adapters" / "kg_writer"
+    own = f"--base-preset {db3.preset} --out {folder}"
+    assert f"python -m training.adapters kg_writer --config db3 {own}" in told, "what is said makes what is missing"
+
+
+def test_an_adapter_that_the_preset_looks_for_elsewhere_is_told(
+    db3: Db3, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command, "_undone", lambda made: [])
+    assert command.main(db3.arguments("web_answerer", tmp_path, "--device", "cpu")) == 0
+    said = capfd.readouterr().out
+    assert f"looks for it in {tmp_path / 'adapters' / 'web_answerer'}: " in said
+    change = shlex.split(said)[-1]
+    assert load_settings(str(db3.preset), [change]).language_model.adapters["web_answerer"] == str(tmp_path / "out")
+    there = ["--out", str(tmp_path / "adapters" / "web_answerer")]
+    assert command.main(db3.arguments("web_answerer", tmp_path, "--device", "cpu", *there)) == 0
+    assert "looks for it" not in capfd.readouterr().out
 
 
 def test_what_a_preset_cannot_be_tuned_for_is_told(db3: Db3, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -217,11 +217,19 @@ def test_a_program_that_asks_for_too_much_costs_its_own_question(
         (["--preset", "nec"], "asks no graph: give --preset cpu"),
         (["--split", "7"], "none of its 8 rows is of split 7"),
         (["--graph", "nowhere"], "nowhere: no graph"),
+        (["--graph", "half"], "half: half a graph: the folders finance, music, sports, open are missing"),
     ],
 )
 def test_what_cannot_be_used_is_one_line(
-    questions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], more: list[str], complaint: str
+    questions: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    more: list[str],
+    complaint: str,
 ) -> None:
+    (tmp_path / "half" / "movie").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
     arguments = ["label", "--questions", str(questions), "--preset", "scripted", "--out", str(tmp_path / "calls.jsonl")]
     assert pairs_main([*arguments, "--quiet", *more]) == 1
     said = capsys.readouterr().err

@@ -7,7 +7,7 @@ reads. calls/attempts.jsonl has what became of every question, calls/run_card.js
 
     python -m training.api_pairs label --questions FILE --graph DIR --preset cpu --out calls.jsonl
     python -m training.api_pairs label ... --url http://gpu:8000/v1 --model MODEL --attempts 4
-    python -m training.api_pairs label ... --preset db3_task23 --set language_model.engine=transformers
+    python -m training.api_pairs label ... --preset db3_task23 --set tuned=false
 
 One attempt is what db3 describes (section 3.2), and the default; --attempts asks again at --temperature for what was
 not kept.
@@ -45,7 +45,7 @@ from evaluation.signature import settings_hash
 from mock_api import GraphError
 from models.manifest import UnknownModelError, WeightsMissingError
 from training.api_pairs.execution import Bench, bench_at, bench_of
-from training.api_pairs.graph import Graph, GraphFolderError, graph_files, opened
+from training.api_pairs.graph import GraphFolderError, check_whole, graph_files, opened
 from training.api_pairs.label.attempts import (
     GraphDownError,
     Labeller,
@@ -105,7 +105,7 @@ def _label(options: argparse.Namespace) -> int:
         raise LabelRunError(f"{there} is there already: give --resume to go on with it, or remove it")
     check_data_file(options.questions, "--questions names the file")
     for graph in options.graph:
-        Graph(graph)  # what is no graph is told before anything long
+        check_whole(graph)  # told before anything long
     settings, writer_settings, engine = _settings(options)
     judge = judge_from(options)
     rows, left_out = _questions(options)
