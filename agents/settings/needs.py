@@ -169,7 +169,7 @@ def _folder(key: str, kind: Kind, name: str, repository: Path, cache: Path) -> N
         return NeededFolder(key, kind, name, places, remedy)
     if kind == "calibration":
         path = Path(name).expanduser() if name.endswith(".json") else repository / CALIBRATIONS / f"{name}.json"
-        remedy = f"Fit it with: python -m training.calibrate --out {name}"
+        remedy = f"Fit it with: python -m training.calibrate RUN_DIR --out {name}"
         return NeededFolder(key, kind, name, (path,), remedy)
     if kind == "adapter":
         adapter = key.rpartition(".")[2]
@@ -180,7 +180,7 @@ def _folder(key: str, kind: Kind, name: str, repository: Path, cache: Path) -> N
 def _training_of(adapter: str, location: str) -> str:
     parts = Path(location).parts
     if parts[:2] != ("models", "adapters") or len(parts) != 4 or parts[3] != adapter:
-        return f"Train it with: python -m training.lora --config {adapter} --out {location}"
+        return f"Train it with: python -m training.adapters {adapter} --base-preset PRESET --out {location}"
     config = "" if parts[2] == "cpu" else f" --config {parts[2]}"
     return f"Train it with: python -m training.adapters {adapter}{config}"
 

@@ -20,6 +20,7 @@ from agents.settings import (
 )
 from agents.user_config import UserAgent
 from models.manifest import RECORD_NAME, ModelEntry, WeightsMissingError, load_manifest
+from training.adapters.__main__ import main as train_adapter
 
 REAL = needs.REPOSITORY
 PRESETS = available_presets()
@@ -185,6 +186,19 @@ def test_missing_adapters_are_told_in_one_line_with_training_and_the_way_without
     untuned = load_settings(preset, changes)
     assert untuned.language_model.adapters == {}
     require_weights(untuned)
+
+
+def test_an_adapter_in_a_folder_of_ones_own_is_told_with_a_command_that_exists(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    preset = tmp_path / "mine.toml"
+    text = (REAL / "agents/presets/db3_task1.toml").read_text(encoding="utf-8")
+    preset.write_text(text.replace("models/adapters/db3", str(tmp_path)), encoding="utf-8")
+    (folder,) = needed_weights(load_settings(str(preset), [])).folders
+    assert folder.problem
+    command = shlex.split(folder.problem.partition("python -m training.adapters ")[2].replace("PRESET", str(preset)))
+    assert train_adapter([*command, "--config", "db3", "--pages", "x", "--dry-run"]) == 0
+    assert f"--out {tmp_path / 'web_answerer'}" in capsys.readouterr().out
 
 
 def test_the_base_that_an_adapter_was_tuned_from_is_followed(tmp_path: Path) -> None:

@@ -167,7 +167,14 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
 def _preset(options: argparse.Namespace) -> Settings | None:
     """The preset that the adapter is for, with everything that can be wrong about its file told."""
     name = options.base_preset or recipe_of(options.name, options.config).get("base_preset")
-    return load_settings(name, []) if name else None
+    preset = load_settings(name, []) if name else None
+    if preset and preset.knowledge_graph is None and "graph" in file_options(options.name, options.config):
+        usual = recipe_of(options.name, options.config)["base_preset"]
+        raise NotReadyError(
+            f"preset {preset.name} asks no graph, so it has no prompt for {options.name}: give a --base-preset with "
+            f"[knowledge_graph], such as {usual}"
+        )
+    return preset
 
 
 def _choices(options: argparse.Namespace, preset: Settings | None) -> Choices:

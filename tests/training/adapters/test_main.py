@@ -340,6 +340,12 @@ def test_what_a_preset_cannot_be_tuned_for_is_told(db3: Db3, tmp_path: Path, cap
     assert "there is no preset 'nowhere'" in faults(arguments, capfd)
     arguments[place] = "scripted"
     assert "runs the engine scripted: its weights cannot be tuned here" in faults(arguments, capfd)
+    for name in ("kg_writer", "kg_answerer"):
+        arguments = db3.arguments(name, tmp_path)
+        arguments[arguments.index(str(db3.preset))] = "db3_task1"
+        assert f"no prompt for {name}: give a --base-preset with [knowledge_graph], such as db3_task23" in faults(
+            arguments, capfd
+        )
     missing = ["web_answerer", "--config", "db3", "--device", "cpu", "--work", str(tmp_path / "w")]
     assert "nothing to learn from: give --pages" in faults([*missing, "--out", str(tmp_path / "o")], capfd)
     with pytest.raises(SystemExit):
