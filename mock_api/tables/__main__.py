@@ -9,7 +9,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from mock_api.official.importer import ImportFaultError, import_graph, told
+from mock_api.official.importer import import_graph, summary
+from mock_api.official.work import ImportFaultError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -23,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("stopped; the same command goes on", file=sys.stderr)
         return 130
-    print(told(report, options.out))
+    print(summary(report, options.out))
     for fault in report.faults:
         print(f"error: {fault}", file=sys.stderr)
     return 1 if report.faults else 0

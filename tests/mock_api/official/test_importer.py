@@ -282,7 +282,7 @@ def test_a_line_without_end_is_not_held_in_memory(
     files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A few bytes of bz2 can stand for gigabytes."""
-    monkeypatch.setattr("mock_api.official.importer._LONGEST_LINE", 1 << 20)
+    monkeypatch.setattr("mock_api.official.jobs._LONGEST_LINE", 1 << 20)
     (files / "open/kg.0.jsonl.bz2").write_bytes(bz2.compress(b'["a", null]\n' + b" " * (1 << 20)))
     assert "line 2: no article is so long" in fails(files, tmp_path / "graph", capsys)
 
