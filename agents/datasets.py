@@ -12,6 +12,7 @@ import io
 import json
 import os
 import re
+import sys
 import tarfile
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -100,11 +101,11 @@ class Split:
         self.left_out[found] += 1
         return False
 
-    @property
-    def told(self) -> str:
-        """How many rows were left out, in a line; empty where none were."""
-        parts = [f"{count:,} of split {split}" for split, count in sorted(self.left_out.items())]
-        return f"left out, for only split {self} is read: {', '.join(parts)}" if parts else ""
+    def report(self) -> None:
+        """Say on standard output how many rows were left out, where any were."""
+        if self.left_out:
+            parts = [f"{count:,} of split {split}" for split, count in sorted(self.left_out.items())]
+            sys.stdout.write(f"left out, for only split {self} is read: {', '.join(parts)}\n")
 
     def to_card(self) -> dict[str, Any]:
         """The same for a run card."""

@@ -72,8 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _say(f"error: {error}")
         return EXIT_UNUSABLE
     sys.stdout.write(f"\n{table(results)}\n\n{footer(results, folder)}\n")
-    if options.split.told:
-        sys.stdout.write(f"{options.split.told}\n")
+    options.split.report()
     if not options.no_report:
         _report(folder)
     return _warn_of_lost_submission(results, allow_timeouts=options.allow_timeouts)

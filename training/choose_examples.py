@@ -271,11 +271,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--pool", choices=("bank", "questions"), default=Plan(0).pool, help="what may join (%(default)s)"
     )
     parser.add_argument("--count", type=int, help="examples of a domain; default: as many as the preset shows")
-    for name, told in (
+    for name, meaning in (
         ("start", "examples at first"), ("added", "at most so many join in a round"), ("asked", "questions of a round"),
         ("rounds", "rounds at most"), ("seed", "of the first examples and the questions of each round"),
     ):  # fmt: skip
-        parser.add_argument(f"--{name}", type=int, default=getattr(Plan(0), name), help=f"{told} (%(default)s)")
+        parser.add_argument(f"--{name}", type=int, default=getattr(Plan(0), name), help=f"{meaning} (%(default)s)")
     parser.add_argument(
         "--work", type=Path, default=REPOSITORY / "results/training/choose_examples", help="folder of what was asked"
     )
@@ -328,8 +328,7 @@ def _run(options: argparse.Namespace) -> int:
     )
     count = sum(len(one.examples) for one in grown.values())
     sys.stdout.write(f"wrote {count} examples to {options.out}; the run card is {card}\n")
-    if options.split.told:
-        sys.stdout.write(f"{options.split.told}\n")
+    options.split.report()
     return 0
 
 

@@ -72,8 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"error: {options.questions}: fold {options.fold} tests none of its {len(rows)} questions\n")
         return 1
     sys.stdout.write(f"wrote {len(chosen)} of {len(rows)} questions to {options.out}\n")
-    if options.split.told:
-        sys.stdout.write(f"{options.split.told}\n")
+    options.split.report()
     return 0
 
 

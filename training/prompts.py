@@ -276,11 +276,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not 0 <= options.abstaining <= 1:
         parser.error(f"--abstaining is a share from 0 to 1, which keeps all; found {options.abstaining}")
     try:
-        told = _written(options)
+        summary = _written(options)
     except _FAULTS as error:
         sys.stderr.write(f"error: {error}\n")
         return 1
-    sys.stdout.write(f"{told}\n")
+    sys.stdout.write(f"{summary}\n")
+    options.split.report()
     return 0
 
 
@@ -296,9 +297,8 @@ def _written(options: argparse.Namespace) -> str:
     metrics = {"examples": len(examples), "sources": counts, "sha256": file_hash(options.out)}
     metrics |= options.split.to_card()
     card = write_card(folder, run_card(data, _chosen(options), time.monotonic() - began, metrics))
-    told = ", ".join(f"{count} {source}" for source, count in counts.items())
-    left_out = f"\n{options.split.told}" if options.split.told else ""
-    return f"wrote {len(examples)} examples to {options.out}: {told}; the run card is {card}{left_out}"
+    sources = ", ".join(f"{count} {source}" for source, count in counts.items())
+    return f"wrote {len(examples)} examples to {options.out}: {sources}; the run card is {card}"
 
 
 def _chosen(options: argparse.Namespace) -> dict[str, Any]:

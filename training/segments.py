@@ -66,8 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (DatasetError, OSError) as error:
         sys.stderr.write(f"error: {error}\n")
         return 1
-    if options.split.told:
-        sys.stdout.write(f"{options.split.told}\n")
+    options.split.report()
     return 0
 
 

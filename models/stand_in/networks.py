@@ -2,8 +2,6 @@
 
 import json
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -46,23 +44,11 @@ def write_network(shape: Shape, tokens: dict[str, int], folder: Path, seed: int)
         seed: Of the random numbers.
     """
     import torch
-
-    torch.manual_seed(seed)
-    with _without_progress_bar():
-        (_write_llama if shape.is_language_model else _write_encoder)(shape, tokens, folder)
-
-
-@contextmanager
-def _without_progress_bar() -> Iterator[None]:
     from transformers.utils import logging
 
-    shown = logging.is_progress_bar_enabled()
+    torch.manual_seed(seed)
     logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        if shown:
-            logging.enable_progress_bar()
+    (_write_llama if shape.is_language_model else _write_encoder)(shape, tokens, folder)
 
 
 def _write_encoder(shape: Shape, tokens: dict[str, int], folder: Path) -> None:

@@ -107,7 +107,7 @@ class Step(NamedTuple):
 
     def begin(self) -> None:
         """Note that it begins."""
-        self._begun.write_text(self._told, encoding="utf-8")
+        self._begun.write_text(self._text, encoding="utf-8")
 
     def end(self) -> None:
         """Note that it was carried out."""
@@ -118,10 +118,10 @@ class Step(NamedTuple):
         return self.record.with_suffix(".begun")
 
     def _is_in(self, record: Path) -> bool:
-        return record.is_file() and record.read_text(encoding="utf-8") == self._told
+        return record.is_file() and record.read_text(encoding="utf-8") == self._text
 
     @property
-    def _told(self) -> str:
+    def _text(self) -> str:
         return shlex.join(self.command) + (f"\n# preset {self.preset_hash}" if self.preset_hash else "")
 
 
@@ -186,8 +186,8 @@ def steps(
                 reads += [(_OPTIONS[part], path) for path in found if not path.startswith("--")]
         if command[0] == "training.lora" and fold != "none":
             command += ["--hold-out", fold]
-        told = chosen.preset_hash if "{preset}" in step["run"] else ""
-        made.append(Step(tuple(command), work / f"step-{number}.done", tuple(reads), told))
+        preset_hash = chosen.preset_hash if "{preset}" in step["run"] else ""
+        made.append(Step(tuple(command), work / f"step-{number}.done", tuple(reads), preset_hash))
     return made
 
 

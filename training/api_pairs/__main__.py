@@ -104,8 +104,7 @@ def _run(options: argparse.Namespace) -> int:
     metrics = _metrics(options.out, written) | {"kept_on_resume": len(done)} | options.split.to_card()
     card = write_card(folder, run_card(_data(options), _chosen(options, preset), time.monotonic() - started, metrics))
     print(_table(written))
-    if options.split.told:
-        print(options.split.told)
+    options.split.report()
     print(f"wrote {options.out} and {card} in {time.monotonic() - started:.0f} s")
     return 0
 

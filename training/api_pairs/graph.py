@@ -73,11 +73,6 @@ class Graph:
         return [film for film in records if _speakable(film["title"])]
 
     @cached_property
-    def film_titles(self) -> dict[int, str]:
-        """The title of each film's number."""
-        return {film["id"]: film["title"] for film in self.films if "id" in film}
-
-    @cached_property
     def persons(self) -> list[Record]:
         """People of the film world."""
         return [one for one in self._json("movie/person_db.json", {}).values() if _speakable(one.get("name") or "")]

@@ -82,8 +82,7 @@ def _fit(options: argparse.Namespace, judge: Judge) -> None:
     pictures = options.pictures or options.runs[0]
     draw(pictures, found, options.threshold)
     _report(found, metrics)
-    if options.split.told:
-        print(options.split.told)
+    options.split.report()
     print(f"wrote {path}, its run card in {path.with_suffix('')}, and pictures in {pictures}")
 
 

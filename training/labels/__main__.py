@@ -90,8 +90,7 @@ def _label(options: argparse.Namespace) -> None:
     }
     card = write_card(folder, run_card(data, settings, time.monotonic() - began, figures))
     print("\n".join(table(figures)))
-    if options.split.told:
-        print(options.split.told)
+    options.split.report()
     if cost := cost_line(judge):
         print(cost)
     print(f"wrote {options.out} and {card}")

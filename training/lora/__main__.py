@@ -106,8 +106,7 @@ def _train(options: argparse.Namespace) -> int:
         write_card(options.out, run_card(data, chosen, outcome.seconds, metrics, PACKAGES))
         run.finish()
     print(_summary(metrics))
-    if options.split.told:
-        print(options.split.told)
+    options.split.report()
     print(f"wrote {options.out} in {outcome.seconds:.0f} s")
     return 0
 

@@ -79,8 +79,7 @@ def _train(options: argparse.Namespace) -> int:
     metrics["seconds_are_of_a_resumed_run"] = options.resume
     write_card(out, run_card({"train": options.data}, chosen, seconds, metrics, PACKAGES))
     print(_table(reports))
-    if options.split.told:
-        print(options.split.told)
+    options.split.report()
     print(f"wrote {out} in {seconds:.0f} s")
     return 0
 
