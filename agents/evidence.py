@@ -18,7 +18,7 @@ class SourceOrder(enum.StrEnum):
     GRAPH_FIRST = "graph_first"
     """The graph; where it does not know, the web."""
     TOGETHER = "together"
-    """One answer from both; where it is none, a value of the graph that answers by itself."""
+    """One answer from both; where that abstains, the graph's value if it is an answer."""
     GRAPH_LEADS = "graph_leads"
     """One answer from both and nothing else; the graph's facts stand first."""
     WEB_LEADS = "web_leads"

@@ -182,13 +182,13 @@ class WatchedModel:
         return self._fault or "the language model hung or died in an earlier batch; a fresh one is being loaded"
 
     def _renew(self, patience: float) -> None:
-        """Runs beside the batches. Whatever happens, who waits is told."""
+        """Replace the engine, in a thread of its own; at the end, also after a fault, all waiting calls wake up."""
         fault = ""
         try:
             if self._given_up(patience):
                 self._replace()
         except Exception as error:
-            # Whatever a broken engine raises while another one is built: it is told in the traces, and tried again.
+            # Whatever a broken engine raises while another is built: the traces say so, the next batch tries again.
             log.exception("the language model could not be loaded again")
             fault = f"the language model could not be loaded again: {error}"
         finally:

@@ -47,7 +47,7 @@ def parse_row(interaction_id: object, query: object, search_results: object, que
     """Read one row, cleaned and within `agents.limits.LIMITS`.
 
     What is wrong with the question itself becomes `Query.fault`; a broken search result is skipped. What was cut off
-    is told in `Query.notes`.
+    is noted in `Query.notes`.
     """
     notes: list[str] = []
     fault = None

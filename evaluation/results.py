@@ -73,16 +73,16 @@ def table(results: Mapping[str, Any]) -> str:
         lines.extend(_line(f"  {label}", metrics, width) for label, metrics in groups.items())
     if results["unscored"]:
         lines.append(f"{results['unscored']} more could not be scored and count neither way")
-    if told := out_of_time_line(results):
-        lines.append(told)
+    if late := out_of_time_line(results):
+        lines.append(late)
     return "\n".join([*lines, *_gates_block(results["gates"])])
 
 
 def out_of_time_line(results: Mapping[str, Any]) -> str:
     """What the clock kept the language model from; empty where that is nothing, or an older run did not count it."""
     counts = results.get("generations_out_of_time") or {}
-    told = [f"{counts[name]} {name.replace('_', ' ')}" for name in OUT_OF_TIME if counts.get(name)]
-    return f"generations that ran out of time: {', '.join(told)}" if told else ""
+    parts = [f"{counts[name]} {name.replace('_', ' ')}" for name in OUT_OF_TIME if counts.get(name)]
+    return f"generations that ran out of time: {', '.join(parts)}" if parts else ""
 
 
 def footer(results: Mapping[str, Any], folder: Path) -> str:

@@ -293,6 +293,6 @@ def _record(
 
 def _out_of_time(outcome: Outcome) -> dict[str, int]:
     """What the agent's traces say about the whole batch; an agent of somebody else may say nothing, or nonsense."""
-    told = next((trace.get("out_of_time") for trace in outcome.traces), None)
-    counts = told if isinstance(told, dict) else {}
+    found = next((trace.get("out_of_time") for trace in outcome.traces), None)
+    counts = found if isinstance(found, dict) else {}
     return {name: counts[name] for name in OUT_OF_TIME if type(counts.get(name)) is int}

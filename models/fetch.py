@@ -1,7 +1,7 @@
 """Bring the weights of a preset or single models here: `python -m models.fetch cpu`.
 
 A preset's weights are found by following what it names. Adapters, classifiers and calibrations are not fetched but
-trained: one that is missing is told with the command that makes it.
+trained: where one is missing, the command that makes it is printed.
 
 For each file the hub is asked first and the mirror second; only bytes with the pinned sha256 are kept. A model's folder
 appears in one step when it is complete, so an interrupted run leaves nothing half-done, and what was downloaded is not

@@ -163,16 +163,16 @@ class KnowledgeGraphPath:
 def facts_of(results: Sequence[Result]) -> tuple[Fact, ...]:
     """What results say, in sentences: what was found or is known not to be.
 
-    Of a call and the sort after it, only the last is told.
+    Of a call and the sort after it, only the sort becomes a fact.
     """
-    told: list[Result] = []
+    shown: list[Result] = []
     for result in results:
         if result.status not in {Status.OK, Status.NOT_FOUND}:
             continue
-        if result.refines and told:
-            told.pop()
-        told.append(result)
-    return tuple(Fact(clean(_said(result)), f"knowledge graph: {result.call}") for result in told)
+        if result.refines and shown:
+            shown.pop()
+        shown.append(result)
+    return tuple(Fact(clean(_said(result)), f"knowledge graph: {result.call}") for result in shown)
 
 
 def _said(result: Result) -> str:

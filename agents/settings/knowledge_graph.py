@@ -47,7 +47,7 @@ class KgWriterSettings(StrictModel):
     repository; the first `examples` of each domain are shown."""
     form: Literal["completion", "chat"] = "completion"
     """``chat``: an instruction through the model's chat template (db3 C.3); ``completion``: a text that the model goes
-    on with, for models too small to be told. `benchmarks.kg_writing` measures which suits a model."""
+    on with, for small models. `benchmarks.kg_writing` measures which suits a model."""
     schema_in_prompt: bool = True
     """Show tables, keys and rules; a tuned model can do without."""
     schema_detail: Literal["names", "described"] = "names"

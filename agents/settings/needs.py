@@ -203,7 +203,7 @@ def _text(data: Mapping[str, Any], key: str) -> str | None:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    """A small JSON or TOML file; empty where it is missing or broken, which is told by those who load from it."""
+    """A small JSON or TOML file; empty where it is missing or broken, which the code that loads from it reports."""
     try:
         text = path.read_text(encoding="utf-8")
         data = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)

@@ -26,7 +26,7 @@ from mock_api.tables import (
 
 LOCK_FILE = ".import.lock"
 _POINTER = b"version https://git-lfs"
-"""How the file begins that git leaves in the place of one which Git LFS has not fetched."""
+"""First bytes of a Git LFS pointer, which stands for a file that was not fetched."""
 _NO_JSON = (TypeError, ValueError, OverflowError, RecursionError, MemoryError)
 """What writing a value may raise that no table holds: bytes, a number of millions of digits, far too much of it."""
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 SUFFIX = ".records.sqlite"
-"""``finance/finance_price.records.sqlite`` stands in the place of ``finance/finance_price.json``."""
+"""``finance/finance_price.records.sqlite`` replaces ``finance/finance_price.json``."""
 
 _LEVEL = 1
 """zlib's fastest: five times smaller already, and ten times faster than its best."""
@@ -66,7 +66,7 @@ class StoreWriter:
         self._waiting = 0
 
     def put(self, key: str, value: object) -> None:
-        """Write a record, in the place of any of the same key."""
+        """Write a record; one of the same key is replaced."""
         content = zlib.compress(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(), _LEVEL)
         self._connection.execute(
             "insert into records values (?, ?) on conflict(key) do update set value = excluded.value", (key, content)

@@ -1,4 +1,4 @@
-"""Small random models in the place of large ones: a rehearsal of wiring and interfaces, never of quality.
+"""Small random models instead of large ones: a rehearsal of wiring and interfaces, never of quality.
 
 A stand-in has the architecture, file names, tokenizer and chat template of the model whose name it bears, and two
 small layers of random weights. `fetched.toml` in its folder says what it is; what checks weights for a push refuses it.

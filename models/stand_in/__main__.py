@@ -1,4 +1,4 @@
-"""Write small random models in the place of a preset's large ones: `python -m models.stand_in PRESET --to DIR`.
+"""Write small random models instead of a preset's large ones: `python -m models.stand_in PRESET --to DIR`.
 
 With them every preset starts and answers on a small machine (`make smoke PRESET=... STAND_INS=yes`): a rehearsal of
 wiring and interfaces, never of quality. Models lie in DIR/NAME, so that CRAG_MODELS_DIR=DIR finds them; adapters and

@@ -102,8 +102,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return EXIT_TERMINATED if isinstance(interrupt, Terminated) else EXIT_INTERRUPTED
     if not code:
         print(f"the adapter is in {out}")
-        if told := _looked_for_elsewhere(options, preset, out):
-            print(told)
+        if hint := _looked_for_elsewhere(options, preset, out):
+            print(hint)
     return code
 
 

@@ -40,7 +40,7 @@ latest first, and None in place of conditions keeps every row.
 7. * in place of a name stands for the values that the line before gave.
 8. Copy names, numbers and dates as the question has them, also such as yesterday or last year.
 9. If no table can hold the answer, write None."""
-"""The same rules for a model that is told rather than shown (db3 C.3, "The API rules")."""
+"""The same rules, for prompts that describe the language in words (db3 C.3, "The API rules")."""
 
 CHAT_SYSTEM = "You translate questions into database calls. You write calls and nothing else; you never answer."
 _CHAT_TASK = (
@@ -56,7 +56,7 @@ _CHAT_REPAIR = "This cannot be read: {message}\n{caret}\nWrite the corrected cal
 _LONGEST_OUTPUT = 300
 """Characters of a faulty output that are shown; what is longer is a loop or prose."""
 _WORTH_SHARING = 5
-"""Keys that two tables must share before they are told once for both."""
+"""Two tables that share this many keys are described together."""
 
 TYPE_WORDS = {
     Type.TEXT: "text",
