@@ -89,8 +89,8 @@ def test_a_row_holds_what_was_asked_for_and_what_was_said(bench: Bench) -> None:
 
 
 def test_the_folds_ask_each_question_once(bench: Bench) -> None:
-    halves = [bench.ask(f"{n}.jsonl", "", "--fold", f"{n}/2") for n in (0, 1)]
-    for number, rows in enumerate(halves):
+    halves = [bench.ask(f"{n}.jsonl", "", "--fold", f"{n}/2") for n in (1, 2)]
+    for number, rows in enumerate(halves, start=1):
         assert [row["query"] for row in rows] == [
             each.query for each in EXAMPLES if is_tested(each.groups, Fold(number, 2))
         ]

@@ -45,7 +45,7 @@ from evaluation.signature import settings_hash
 from mock_api import GraphError
 from models.manifest import UnknownModelError, WeightsMissingError
 from training.api_pairs.execution import Bench, bench_at, bench_of
-from training.api_pairs.graph import GraphFolderError, check_whole, graph_files, opened
+from training.api_pairs.graph import check_whole, graph_files, opened
 from training.api_pairs.label.attempts import (
     GraphDownError,
     Labeller,
@@ -54,16 +54,15 @@ from training.api_pairs.label.attempts import (
     can_be_labelled,
     kept_row,
 )
-from training.data_files import check_data_file
+from training.command import add_split_argument, check_data_file
 from training.run_card import card_folder, file_hash, run_card, write_card
-from training.splits import add_split_argument
 
 JOURNAL = "attempts.jsonl"
 OUTCOMES = ("kept", "other answer", "not found", "no reply", "none", "unreadable", "failed")
 _EXECUTED = ("kept", "other answer")
 _PARSED = (*_EXECUTED, "not found", "no reply", "none")
 _FAULTS = (
-    DatasetError, EngineUnavailableError, FolderInUseError, GraphError, GraphFolderError, JudgeUnavailableError,
+    DatasetError, EngineUnavailableError, FolderInUseError, GraphError, JudgeUnavailableError,
     SettingsError, UnknownModelError, WeightsMissingError,
 )  # fmt: skip
 
