@@ -5,10 +5,10 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from agents.datasets import DatasetError, Split, dataset_files
+from agents.files import FolderInUseError
 from agents.llm import EngineUnavailableError
 from agents.settings import SettingsError
-from evaluation.folder_lock import FolderInUseError
+from evaluation.datasets import DatasetError, Split, dataset_files
 from evaluation.judge import JudgeUnavailableError
 from evaluation.termination import Terminated
 from mock_api import GraphError
