@@ -21,7 +21,7 @@ from agents.kg.trainable import Domain
 from training.api_pairs.execution import bench_of
 from training.api_pairs.graph import SHARED, graph_files, opened
 from training.api_pairs.groups import company_names
-from training.api_pairs.label.__main__ import main as label
+from training.api_pairs.label import main as label
 from training.api_pairs.labelled import bank_pairs, bank_version, real_pairs
 from training.api_pairs.pairs import SOURCES, Pair, read_pairs
 from training.api_pairs.sampling import Sampler
