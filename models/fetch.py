@@ -23,7 +23,6 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 from tqdm import tqdm
 
-from agents.settings import NeededFolder, SettingsError, available_presets, load_settings, needed_weights
 from models import sources
 from models.manifest import (
     RECORD_NAME,
@@ -40,6 +39,7 @@ from models.manifest import (
     load_manifest,
     recorded_files,
 )
+from models.needed import NeededFolder, available_presets, needed_weights, read_preset
 from models.sources import SourceError
 
 _BLOCK = 1 << 20
@@ -322,14 +322,15 @@ def resolve(names: Sequence[str], manifest: Manifest) -> tuple[Group, list[Neede
 
     Raises:
         UnknownModelError: a name is none of these.
-        SettingsError: a preset cannot be read.
+        ValueError: a preset is not TOML.
     """
     required: dict[str, None] = {}
     optional: dict[str, None] = {}
     folders: list[NeededFolder] = []
     for name in names:
-        if name.endswith(".toml") or name in available_presets():
-            needed = needed_weights(load_settings(name, []), manifest=manifest)
+        preset = read_preset(name)
+        if preset is not None:
+            needed = needed_weights(preset, manifest=manifest)
             group = Group(models=tuple(needed.models), optional=tuple(needed.optional))
             folders += needed.folders
         else:
@@ -401,7 +402,7 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error("name at least one preset or model, or use --list")
     try:
         wanted, folders = resolve(options.names, manifest)
-    except (UnknownModelError, SettingsError) as error:
+    except (UnknownModelError, ValueError) as error:
         parser.error(str(error))
     cache = cache_folder()
     root: Path = options.to or cache
