@@ -44,11 +44,11 @@ from models.sources import SourceError
 
 _BLOCK = 1 << 20
 CONVERTERS = {
-    "gguf-to-huggingface": "models.gguf_to_huggingface",
-    "llama-tokenizer-js": "models.llama_tokenizer_js",
-    "llama-3-tokenizer-js": "models.llama_3_tokenizer_js",
+    "gguf-to-huggingface": ("models.gguf_to_huggingface", "convert"),
+    "llama-tokenizer-js": ("models.llama_tokenizer_js", "convert_llama_2"),
+    "llama-3-tokenizer-js": ("models.llama_tokenizer_js", "convert_llama_3"),
 }
-"""Name in the manifest -> module whose `convert(file, folder)` builds the model's folder; imported only when needed."""
+"""Name in the manifest -> module and function (file, folder) that builds the model's folder."""
 
 
 class FetchError(RuntimeError):
@@ -169,7 +169,8 @@ class Fetcher:
         self.say(f"{entry.name}: converting {source}")
         install = "pip install -r requirements-cpu.txt"
         try:
-            import_module(CONVERTERS[conversion]).convert(raw / source, staging)
+            module, function = CONVERTERS[conversion]
+            getattr(import_module(module), function)(raw / source, staging)
         except ImportError as error:
             raise FetchError(
                 f"{entry.name}: a package that converts {source} is missing ({error}): {install}"
