@@ -13,8 +13,7 @@ from typing import NamedTuple
 import pytest
 
 from agents.files import FolderInUseError, lock_folder
-from agents.settings import load_settings
-from agents.settings.loading import PRESETS
+from agents.settings import PRESETS, load_settings
 from training.adapters import __main__ as command
 from training.adapters import recipe
 from training.api_pairs.graph import check_whole
