@@ -226,8 +226,9 @@ def _base_preset_name(options: argparse.Namespace) -> str | None:
 def _check_models(options: argparse.Namespace, preset: Settings) -> None:
     """What the tuning will need, told before the first step of what may be hours."""
     choices = _choices(options, preset)
-    changes = {"quantise": "none"} if choices.device == "cpu" else {}
-    training = load_training(_config_name(options), changes | ({"base": choices.base} if choices.base else {}))
+    changes = ["quantise=none"] if choices.device == "cpu" else []
+    changes += [f'base="{choices.base}"'] if choices.base else []
+    training = load_training(_config_name(options), changes)
     check_tunable(training, model_folder(training.base), choices.device or "cpu")
     adapters = preset.language_model.adapters
     for name in recipe_of(options.name, options.config).get("needs", ()):
