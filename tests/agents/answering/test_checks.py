@@ -2,8 +2,8 @@
 
 import pytest
 
+from agents.answering import class_gate, gated_answer, score_gate
 from agents.contracts import Decision, Route
-from agents.gates import class_gate, gated_answer, score_gate
 from agents.settings import ClassGate, ScoreGate, load_settings
 
 ROUTE: Route = {
