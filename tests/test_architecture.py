@@ -9,9 +9,10 @@ import pytest
 REPOSITORY = Path(__file__).parents[1]
 OWN = ("agents", "models", "evaluation", "training", "mock_api", "benchmarks", "scripts")
 
+FLOOR_OF_MODELS = {"models.manifest", "models.needed", "models.shapes"}
 FLOOR = {
     f"agents.{name}" for name in ("contracts", "settings", "deadline", "limits", "queries", "datasets", "text")
-} | {"models.manifest", "models.shapes"}
+} | FLOOR_OF_MODELS
 """The ground floor: values, settings, clock, readers, and the cleaning of texts. It knows nobody but itself."""
 
 DOORS = ("llm", "encoders", "questions", "web", "public_data", "answering", "kg", "reasoning")
@@ -34,9 +35,7 @@ ROOMS: dict[str, set[str]] = {
     "agents.crag_agent": FLOOR | {f"agents.{room}" for room in (*DOORS, "batch_run", "model_health", "stages")},
     "agents.user_config": FLOOR | {"agents.crag_agent"},
     "models.user_config": {"agents.user_config"},
-    "models": {"models.manifest"},
-    "models.fetch": {"models", "agents.settings"},
-    "models.stand_in": {"models", "agents.settings"},
+    "models": FLOOR_OF_MODELS,
     "evaluation": {"agents", "models"},
     "training": {"agents", "models", "evaluation", "mock_api"},
     "mock_api": set(),

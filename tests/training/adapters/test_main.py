@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
-from agents.settings import load_settings
-from agents.settings.loading import PRESETS
+from agents.settings import PRESETS, load_settings
 from evaluation.folder_lock import FolderInUseError, written_alone
 from training.adapters import __main__ as command
 from training.adapters import recipe
