@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluation.compare.statistics import MEASURES, VerdictPair, differences, randomisation_p_value
 from evaluation.judge import Verdict
+from evaluation.paired import MEASURES, VerdictPair, differences, randomisation_p_value
 
 C, W, M = Verdict.CORRECT, Verdict.INCORRECT, Verdict.MISSING
 
@@ -61,16 +61,6 @@ def test_for_shares_it_is_the_exact_mcnemar_test() -> None:
     assert differences(pairs)["hallucination"].p_value == pytest.approx(expected)
 
 
-def test_many_questions_make_it_the_normal_approximation() -> None:
-    pairs = some_pairs(50_000, 3, better=0.345)
-    found = differences(pairs)["score"]
-    first, second = (np.array(column, dtype=float) for column in values(pairs, "score"))
-    change = second - first
-    expected = 2 * stats.norm.sf(abs(change.sum()) / np.sqrt((change**2).sum()))
-    assert found.p_value == pytest.approx(expected, abs=0.005)
-    assert 0.001 < found.p_value < 0.999
-
-
 def test_the_interval_is_that_of_scipys_paired_bootstrap() -> None:
     pairs = some_pairs(300, 5)
     for name in MEASURES:
@@ -85,23 +75,6 @@ def test_the_interval_is_that_of_scipys_paired_bootstrap() -> None:
         ).confidence_interval
         found = differences(pairs, resamples=4000)[name].interval
         assert (found.low, found.high) == pytest.approx((theirs.low, theirs.high), abs=0.012)
-
-
-def test_two_equal_runs_differ_in_nothing() -> None:
-    found = differences([VerdictPair(C, C), VerdictPair(W, W), VerdictPair(M, M)])["score"]
-    assert (found.change, found.interval.low, found.interval.high, found.p_value) == (0, 0, 0, 1)
-
-
-def test_the_other_way_round_it_is_the_same_with_the_other_sign() -> None:
-    pairs = some_pairs(60, 9)
-    one = differences(pairs)["score"]
-    other = differences([VerdictPair(pair.second, pair.first) for pair in pairs])["score"]
-    assert (one.first, one.second, one.change) == pytest.approx((other.second, other.first, -other.change))
-    assert one.p_value == pytest.approx(other.p_value)
-
-
-def test_without_questions_there_is_no_difference() -> None:
-    assert differences([]) == {}
 
 
 def test_by_hand() -> None:
