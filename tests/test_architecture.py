@@ -14,7 +14,7 @@ FLOOR = {
 } | {"models.manifest", "models.shapes"}
 """The ground floor: values, settings, clock, readers, and the cleaning of texts. It knows nobody but itself."""
 
-DOORS = ("llm", "encoders", "questions", "web", "public_data", "answering", "kg", "reasoning")
+DOORS = ("llm", "encoders", "questions", "web", "public_data", "answering", "kg", "matching", "reasoning")
 
 ROOMS: dict[str, set[str]] = {
     "agents.llm": FLOOR,
@@ -22,9 +22,10 @@ ROOMS: dict[str, set[str]] = {
     "agents.questions": FLOOR | {"agents.llm", "agents.encoders"},
     "agents.web": FLOOR | {"agents.llm", "agents.encoders"},
     "agents.public_data": FLOOR | {"agents.llm", "agents.encoders"},
-    "agents.answering": FLOOR | {"agents.llm", "agents.encoders"},
-    "agents.reasoning": FLOOR,
-    "agents.kg": FLOOR | {"agents.llm", "agents.encoders", "agents.questions", "agents.reasoning"},
+    "agents.answering": FLOOR | {"agents.llm", "agents.encoders", "agents.matching"},
+    "agents.matching": FLOOR,
+    "agents.reasoning": FLOOR | {"agents.matching"},
+    "agents.kg": FLOOR | {"agents.llm", "agents.encoders", "agents.matching", "agents.questions", "agents.reasoning"},
     "agents.gates": FLOOR,
     "agents.scrutiny": FLOOR | {f"agents.{room}" for room in ("answering", "batch_run", "gates", "llm", "reasoning")},
     "agents.watchdog": set(),
