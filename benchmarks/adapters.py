@@ -33,14 +33,15 @@ from tqdm import tqdm
 from agents.answering import NO_DRAFT, Draft, decide, shown
 from agents.answering.assessment import Assessed
 from agents.answering.requests import generate_all
-from agents.datasets import LABEL_FIELDS, DatasetError, Record, read_records, write_rows
 from agents.deadline import Deadline
+from agents.files import write_rows
 from agents.kg.writing.cli import EXPECTED_ERRORS, append_rows, choose_adapter
 from agents.llm import FinishReason, Generation, LanguageModel, LanguageModelDiedError, load_language_model
 from agents.llm.trainable import adapter_folder
 from agents.settings import load_settings
 from benchmarks.held_out import check_held_out, fold_argument
 from benchmarks.presets import table
+from evaluation.datasets import LABEL_FIELDS, DatasetError, Record, read_records
 from evaluation.judge import Claim, RulesJudge, Verdict, judge_claims
 from evaluation.metrics import VALUE
 from evaluation.trim import official_trim

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from agents.contracts import I_DONT_KNOW
-from agents.datasets import DatasetError, read_records
 from agents.matching import position_of, tokens
 from evaluation.agreement import Pair, agreement, cohens_kappa, differences
+from evaluation.datasets import DatasetError, read_records
 from evaluation.judge import (
     Claim,
     Judge,

@@ -16,9 +16,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from agents.datasets import json_line
+from agents.files import FolderInUseError, append_rows, lock_folder, whole_file, write_json
 from evaluation.batches import RowKey
-from evaluation.folder_lock import FolderInUseError, written_alone
 
 PREDICTIONS = "predictions.jsonl"
 TRACES = "traces.jsonl"
@@ -94,13 +93,13 @@ class RunStore:
 
     def append(self, records: Sequence[dict[str, Any]], traces: Sequence[dict[str, Any]]) -> None:
         """Put a finished batch on disk. Traces go first: a question counts as finished by its prediction alone."""
-        _append(self.folder / TRACES, traces)
-        _append(self.folder / PREDICTIONS, records)
+        append_rows(self.folder / TRACES, traces)
+        append_rows(self.folder / PREDICTIONS, records)
         self.records.update((row_key(record), record) for record in records)
 
     def write_results(self, results: Mapping[str, Any]) -> None:
         """Write results.json, whole or not at all."""
-        write_whole(self.folder / RESULTS, json.dumps(results, indent=2, ensure_ascii=False).encode() + b"\n")
+        write_json(self.folder / RESULTS, results, indent=2)
 
     def close(self) -> None:
         """Let another evaluator write here."""
@@ -135,7 +134,7 @@ class RunStore:
         return {**run, "signature": dict(signature), "questions": None}
 
     def _write_run(self) -> None:
-        write_whole(self.folder / RUN, json.dumps(self._run, indent=2).encode() + b"\n")
+        write_json(self.folder / RUN, self._run, indent=2)
 
 
 def row_key(record: Mapping[str, Any]) -> RowKey:
@@ -147,7 +146,7 @@ def _locked(folder: Path) -> ExitStack:
     """Holds the folder until it is closed."""
     lock = ExitStack()
     try:
-        lock.enter_context(written_alone(folder))
+        lock.enter_context(lock_folder(folder))
     except OSError as error:
         raise StoreError(f"{folder}: cannot be written: {error.strerror}") from None
     except FolderInUseError:
@@ -242,15 +241,11 @@ def _recover_traces(path: Path, records: Mapping[RowKey, Mapping[str, Any]]) -> 
     """Keep the traces of finished questions only, in a file written whole."""
     if not path.is_file():
         return
-    unfinished = path.with_name(f".{path.name}.unfinished")
-    with path.open("rb") as source, unfinished.open("wb") as target:
+    with path.open("rb") as source, whole_file(path) as unfinished, unfinished.open("wb") as target:
         for line in source:
             row = _parsed(line)
             if row is not None and row_key(row) in records and row["attempt"] <= records[row_key(row)]["attempt"]:
                 target.write(line)
-        target.flush()
-        os.fsync(target.fileno())
-    unfinished.replace(path)
 
 
 def _parsed(line: bytes) -> dict[str, Any] | None:
@@ -262,15 +257,6 @@ def _parsed(line: bytes) -> dict[str, Any] | None:
     except ValueError:
         return None
     return row if isinstance(row, dict) and row.keys() >= _KEYS else None
-
-
-def _append(path: Path, rows: Sequence[dict[str, Any]]) -> None:
-    if not rows:
-        return
-    with path.open("ab") as stream:
-        stream.write(b"".join(json_line(row) for row in rows))
-        stream.flush()
-        os.fsync(stream.fileno())
 
 
 def prepare_file(path: Path) -> None:
@@ -285,13 +271,3 @@ def prepare_file(path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StoreError(f"{path}: cannot be written: {error.strerror}") from None
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all."""
-    unfinished = path.with_name(f".{path.name}.unfinished")
-    with unfinished.open("wb") as stream:
-        stream.write(content)
-        stream.flush()
-        os.fsync(stream.fileno())
-    unfinished.replace(path)

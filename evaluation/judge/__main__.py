@@ -8,8 +8,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from agents.datasets import DatasetError, Record, alternative_answers, read_records, write_rows
+from agents.files import write_rows
 from evaluation.agreement import Pair, reference_verdict, report
+from evaluation.datasets import DatasetError, Record, alternative_answers, read_records
 from evaluation.judge import (
     Claim,
     Judge,

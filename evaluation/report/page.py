@@ -9,12 +9,13 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
+from agents.files import write_whole
 from evaluation.report import sections
 from evaluation.report.markup import element, html
 from evaluation.report.packing import PackedTraces, pack
 from evaluation.report.questions import table_data
 from evaluation.report.run_folder import FinishedRun, read_run
-from evaluation.store import REPORT, StoreError, prepare_file, write_whole
+from evaluation.store import REPORT, StoreError, prepare_file
 
 SCRIPTS = ("elements.js", "trace.js", "table.js")
 """In the order in which they need each other."""

@@ -17,10 +17,10 @@ from agents.contracts import (
     Route,
     Trace,
 )
-from agents.datasets import DatasetError, Record, Split, read_records
 from agents.gates import gated_answer
 from agents.settings import ROUTE_CLASSES
 from evaluation.batches import golds_of
+from evaluation.datasets import DatasetError, Record, Split, read_records
 from evaluation.judge import Claim, Judge, Verdict, judge_claims
 from evaluation.row_faults import fault_of_place
 from evaluation.store import PREDICTIONS, TRACES, StoreError, read_run_file, row_key

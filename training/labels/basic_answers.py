@@ -9,8 +9,8 @@ from typing import Any
 
 from agents.answering import normalise
 from agents.contracts import GRAPH, I_DONT_KNOW, WEB
-from agents.datasets import LABEL_FIELDS, Split, read_rows
 from agents.llm import Message
+from evaluation.datasets import LABEL_FIELDS, Split, read_rows
 from evaluation.store import TRACES
 from training.calibrate.runs import FinishedQuestion, read_run
 

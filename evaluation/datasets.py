@@ -10,20 +10,25 @@ A task-3 row weighs about 10 MB, so the rows of a file are never held together.
 import bz2
 import io
 import json
-import os
 import re
 import sys
 import tarfile
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, Self, cast
+from typing import IO, TYPE_CHECKING, Any, Self, cast
 
+from agents.files import DatasetError, Record, as_object, parse_json, shown
 from agents.text import clean, encodable
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
+
+__all__ = [
+    "LABEL_FIELDS", "PAGE_FIELDS", "DatasetError", "Record", "Split", "alternative_answers", "count_rows",
+    "dataset_files", "read_records", "read_rows",
+]  # fmt: skip
 
 PAGE_FIELDS = ("page_name", "page_url", "page_snippet", "page_result", "page_last_modified")
 """The fields of a search result, as the evaluator gives them to an agent."""
@@ -34,17 +39,6 @@ LABEL_FIELDS = ("domain", "question_type", "static_or_dynamic")
 _TEXT_FIELDS = ("interaction_id", "query", "query_time", "answer", *LABEL_FIELDS)
 _REQUIRED_FIELDS = ("interaction_id", "query")
 _PART = re.compile(r"(?P<stem>.+)\.part[-_.]?(?P<mark>\d+|[a-z]{1,3})", re.IGNORECASE)
-
-
-class DatasetError(ValueError):
-    """A question file cannot be used; the message names the file, the line and the field."""
-
-
-class Record(NamedTuple):
-    """One JSON object of a file and the place where it stood, for messages: ``FILE, line 3``."""
-
-    place: str
-    data: dict[str, Any]
 
 
 class Split:
@@ -93,7 +87,7 @@ class Split:
         if found is None or (isinstance(found, int) and found == self.wanted):
             return True
         if not isinstance(found, int):
-            what = "missing" if found == "" else f"expected a whole number, found {_shown(found)}"
+            what = "missing" if found == "" else f"expected a whole number, found {shown(found)}"
             raise DatasetError(
                 f'{record.place}, field "{self.FIELD}": {what}; only rows of split {self.wanted} are read '
                 f"(--split {self.ANY} reads all, without a look at the field)"
@@ -170,35 +164,6 @@ def dataset_files(path: str | Path) -> list[Path]:
         DatasetError: No such file, or a part is missing.
     """
     return _find_parts(Path(path))[1]
-
-
-def write_rows(path: str | Path, rows: Iterable[dict[str, Any]]) -> int:
-    """Write JSON lines, in bz2 where the name ends so; returns how many. The file appears whole or not at all."""
-    target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = target.with_name(f".{target.name}.{os.getpid()}.unfinished")
-    count = 0
-    try:
-        with _opened_for_writing(unfinished, packed=target.suffix == ".bz2") as stream:
-            for row in rows:
-                stream.write(json_line(row))
-                count += 1
-        unfinished.replace(target)
-    finally:
-        unfinished.unlink(missing_ok=True)
-    return count
-
-
-def _opened_for_writing(path: Path, *, packed: bool) -> IO[bytes]:
-    return cast("IO[bytes]", bz2.open(path, "wb")) if packed else path.open("wb")
-
-
-def json_line(row: dict[str, Any]) -> bytes:
-    """The row as one line of UTF-8 JSON. A lone surrogate, which UTF-8 cannot carry, is written as a JSON escape."""
-    try:
-        return (json.dumps(row, ensure_ascii=False) + "\n").encode()
-    except UnicodeEncodeError:
-        return (json.dumps(row) + "\n").encode()
 
 
 # --- files and parts --------------------------------------------------------------------------------------------------
@@ -340,19 +305,13 @@ def _records_of_lines(name: str, stream: IO[bytes]) -> Iterator[Record]:
         if not line.strip():
             continue
         place = f"{name}, line {number}"
-        try:
-            value = json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
-        except UnicodeDecodeError as error:
-            raise DatasetError(f"{place}: not UTF-8 text ({error.reason} at byte {error.start})") from None
-        except json.JSONDecodeError as error:
-            raise DatasetError(f"{place}: not valid JSON ({error.msg} at column {error.colno})") from None
-        except RecursionError:
-            raise DatasetError(f"{place}: not a question row: JSON nested too deeply") from None
-        for index, row in enumerate(value if isinstance(value, list) else [value], start=1):
-            here = f"{place}, row {index}" if isinstance(value, list) else place
-            if not isinstance(row, dict):
-                raise DatasetError(f"{here}: expected a JSON object, found {_shown(row)}")
-            yield Record(here, row)
+        value = parse_json(place, line)
+        if not isinstance(value, list):
+            yield Record(place, as_object(place, value))
+            continue
+        for index, row in enumerate(value, start=1):
+            here = f"{place}, row {index}"
+            yield Record(here, as_object(here, row))
 
 
 # --- fields -----------------------------------------------------------------------------------------------------------
@@ -367,7 +326,7 @@ def _normalised(record: Record, folder: Path) -> dict[str, Any]:
         if value is None and name not in _REQUIRED_FIELDS:
             row.pop(name, None)
         elif not isinstance(value, str):
-            raise DatasetError(f'{place}, field "{name}": expected text, found {_shown(value)}')
+            raise DatasetError(f'{place}, field "{name}": expected text, found {shown(value)}')
         else:
             row[name] = clean(value)
     row["alt_ans"] = alternative_answers(record)
@@ -395,18 +354,18 @@ def alternative_answers(record: Record) -> list[str]:
     elif value is None:
         value = []
     if not isinstance(value, list) or not all(isinstance(answer, str | int | float) for answer in value):
-        raise DatasetError(f'{record.place}, field "{name}": expected a list of texts, found {_shown(found)}')
+        raise DatasetError(f'{record.place}, field "{name}": expected a list of texts, found {shown(found)}')
     return [clean(str(answer)) for answer in value]
 
 
 def _search_results(place: str, value: object, folder: Path) -> list[dict[str, Any]]:
     field = f'{place}, field "search_results'
     if not isinstance(value, list):
-        raise DatasetError(f'{field}": expected a list, found {_shown(value)}')
+        raise DatasetError(f'{field}": expected a list, found {shown(value)}')
     results = []
     for index, item in enumerate(value):
         if not isinstance(item, dict):
-            raise DatasetError(f'{field}[{index}]": expected a JSON object, found {_shown(item)}')
+            raise DatasetError(f'{field}[{index}]": expected a JSON object, found {shown(item)}')
         result = dict(item)
         if "page_result_file" in result:
             where = f'{field}[{index}].page_result_file"'
@@ -414,7 +373,7 @@ def _search_results(place: str, value: object, folder: Path) -> list[dict[str, A
         for name in PAGE_FIELDS:
             text = result.get(name)
             if text is not None and not isinstance(text, str):
-                raise DatasetError(f'{field}[{index}].{name}": expected text, found {_shown(text)}')
+                raise DatasetError(f'{field}[{index}].{name}": expected text, found {shown(text)}')
             result[name] = encodable(text or "") if name == "page_result" else clean(text)
         results.append(result)
     return results
@@ -422,7 +381,7 @@ def _search_results(place: str, value: object, folder: Path) -> list[dict[str, A
 
 def _page_text(where: str, name: object, folder: Path) -> str:
     if not isinstance(name, str) or not name:
-        raise DatasetError(f"{where}: expected a relative path, found {_shown(name)}")
+        raise DatasetError(f"{where}: expected a relative path, found {shown(name)}")
     root = folder.resolve()
     page = (root / name).resolve()
     if not page.is_relative_to(root):
@@ -434,8 +393,3 @@ def _page_text(where: str, name: object, folder: Path) -> str:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise DatasetError(f"{where}: {name!r} cannot be read: {reason}") from None
-
-
-def _shown(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from agents.datasets import DatasetError, count_rows, dataset_files, read_records, read_rows, write_rows
+from agents.files import write_rows
+from evaluation.datasets import DatasetError, count_rows, dataset_files, read_records, read_rows
 
 PAGE = {
     "page_name": "Name",
@@ -182,7 +183,7 @@ def test_a_missing_page_file_is_named(tmp_path: Path) -> None:
         (b"\xff\xfe", r"line 2: not UTF-8 text"),
         (b'"text"', r"line 2: expected a JSON object, found 'text'"),
         (b"[1]", r"line 2, row 1: expected a JSON object, found 1"),
-        (b"[" * 100_000, r"line 2: not (a question row|valid JSON)"),
+        (b"[" * 100_000, r"line 2: (JSON nested too deeply|not valid JSON)"),
         (lines([{"query": "q"}]), r'line 2, field "interaction_id": missing'),
         (lines([row(1, query=None)]), r'line 2, field "query": expected text, found None'),
         (lines([row(1, query=5)]), r'line 2, field "query": expected text, found 5'),
