@@ -15,7 +15,7 @@ FLOOR = {
 } | FLOOR_OF_MODELS
 """The ground floor: values, settings, clock, readers, and the cleaning of texts. It knows nobody but itself."""
 
-DOORS = ("llm", "encoders", "questions", "web", "public_data", "answering", "kg", "reasoning")
+DOORS = ("llm", "encoders", "questions", "web", "public_data", "answering", "kg", "matching", "reasoning")
 
 ROOMS: dict[str, set[str]] = {
     "agents.llm": FLOOR,
@@ -23,9 +23,10 @@ ROOMS: dict[str, set[str]] = {
     "agents.questions": FLOOR | {"agents.llm", "agents.encoders"},
     "agents.web": FLOOR | {"agents.llm", "agents.encoders"},
     "agents.public_data": FLOOR | {"agents.llm", "agents.encoders"},
-    "agents.answering": FLOOR | {"agents.llm", "agents.encoders", "agents.reasoning"},
-    "agents.reasoning": FLOOR,
-    "agents.kg": FLOOR | {"agents.llm", "agents.encoders", "agents.questions", "agents.reasoning"},
+    "agents.answering": FLOOR | {"agents.llm", "agents.encoders", "agents.matching", "agents.reasoning"},
+    "agents.matching": FLOOR,
+    "agents.reasoning": FLOOR | {"agents.matching"},
+    "agents.kg": FLOOR | {"agents.llm", "agents.encoders", "agents.matching", "agents.questions", "agents.reasoning"},
     "agents.watchdog": set(),
     "agents.plan": FLOOR | {"agents.kg", "agents.llm"},
     "agents.case": FLOOR | {"agents.kg", "agents.plan", "agents.web"},

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evaluation.judge.numbers import numbers, same_number
+from agents.matching import read_numbers, same_number
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ from evaluation.judge.numbers import numbers, same_number
     ],
 )
 def test_values(text: str, values: list[float]) -> None:
-    assert [number.value for number in numbers(text)] == values
+    assert [number.value for number in read_numbers(text)] == values
 
 
 @pytest.mark.parametrize(
@@ -48,13 +48,13 @@ def test_values(text: str, values: list[float]) -> None:
     ],
 )
 def test_same_number(gold: str, found: str, same: bool) -> None:
-    assert same_number(numbers(gold)[0], numbers(found)[0]) is same
+    assert same_number(read_numbers(gold)[0], read_numbers(found)[0]) is same
 
 
 def test_a_thousands_comma_makes_no_year() -> None:
-    assert numbers("1945")[0].year_like
-    assert not numbers("1,945")[0].year_like
-    assert not numbers("$1945")[0].year_like
+    assert read_numbers("1945")[0].year_like
+    assert not read_numbers("1,945")[0].year_like
+    assert not read_numbers("$1945")[0].year_like
 
 
 @pytest.mark.parametrize(
@@ -70,12 +70,12 @@ def test_a_thousands_comma_makes_no_year() -> None:
     ],
 )
 def test_step_is_the_value_of_the_last_digit(text: str, value: float, step: float) -> None:
-    (number,) = numbers(text)
+    (number,) = read_numbers(text)
     assert (number.value, number.step) == pytest.approx((value, step))
 
 
 def test_marks_of_a_number() -> None:
-    (price, share, rank, crowd) = numbers("$5, 6%, 7th and 8,000")
+    (price, share, rank, crowd) = read_numbers("$5, 6%, 7th and 8,000")
     assert [number.currency for number in (price, share, rank, crowd)] == [True, False, False, False]
     assert [number.percent for number in (price, share, rank, crowd)] == [False, True, False, False]
     assert [number.ordinal for number in (price, share, rank, crowd)] == [False, False, True, False]
@@ -84,12 +84,12 @@ def test_marks_of_a_number() -> None:
 
 @pytest.mark.parametrize("text", ["mp3", "b2b", "version v2", "no numbers here", "12/31/1999"])
 def test_digits_inside_words_are_no_numbers(text: str) -> None:
-    assert numbers(text) == []
+    assert read_numbers(text) == []
 
 
 @pytest.mark.parametrize(("text", "year"), [("999", False), ("1000", True), ("2100", True), ("2101", False)])
 def test_years(text: str, year: bool) -> None:
-    assert numbers(text)[0].year_like is year
+    assert read_numbers(text)[0].year_like is year
 
 
 @pytest.mark.parametrize(
@@ -111,12 +111,12 @@ def test_years(text: str, year: bool) -> None:
     ],
 )
 def test_rounding_and_units(gold: str, found: str, same: bool) -> None:
-    assert same_number(numbers(gold)[0], numbers(found)[0]) is same
+    assert same_number(read_numbers(gold)[0], read_numbers(found)[0]) is same
 
 
 @pytest.mark.parametrize("value", [7, 1999, 25_000, 3_141_593])
 @pytest.mark.parametrize("form", ["{:d}", "{:,d}", "{:.1f}", "${:,d}"])
 def test_a_number_is_itself_in_any_notation(value: int, form: str) -> None:
     written = form.format(value)
-    assert same_number(numbers(str(value))[0], numbers(written)[0])
-    assert not same_number(numbers(str(value))[0], numbers(form.format(value + 1))[0])
+    assert same_number(read_numbers(str(value))[0], read_numbers(written)[0])
+    assert not same_number(read_numbers(str(value))[0], read_numbers(form.format(value + 1))[0])

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.judge.text import alike, clean, content, position_of, recall, tokens
+from agents.matching import alike, content, normalise, position_of, recall, tokens
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_recall_and_position() -> None:
     ],
 )
 def test_clean(text: str, cleaned: str) -> None:
-    assert clean(text) == cleaned
+    assert normalise(text) == cleaned
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ STOP_WORDS = frozenset(
 )
 
 
-def clean(text: str) -> str:
+def normalise(text: str) -> str:
     """Lower case without accents, curly quotes, list numbering and Markdown; number words become digits."""
     text = _MARKUP.sub("", _ENUMERATOR.sub(" ; ", text.translate(_QUOTES)))
     text = "".join(
@@ -96,7 +96,7 @@ def _digits(match: re.Match[str]) -> str:
 @functools.lru_cache(maxsize=4096)
 def tokens(text: str) -> tuple[str, ...]:
     """Words and numbers of a text after `clean`, plurals and possessives reduced, articles dropped."""
-    cleaned = re.sub(r"(?<=\d),(?=\d{3}\b)", "", clean(text)).replace("&", " and ")
+    cleaned = re.sub(r"(?<=\d),(?=\d{3}\b)", "", normalise(text)).replace("&", " and ")
     cleaned = re.sub(r"(?<=\w)'s\b|(?<=s)'(?=\s|$)", "", cleaned)
     for pattern, name in _SAME_NAMES:
         cleaned = pattern.sub(name, cleaned)

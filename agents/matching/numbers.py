@@ -3,8 +3,7 @@
 import re
 from dataclasses import dataclass, replace
 
-from evaluation.judge.dates import DATE_PATTERNS
-from evaluation.judge.text import clean
+from agents.matching.dates import without_dates
 
 MAGNITUDES = {
     "hundred": 1e2, "thousand": 1e3, "k": 1e3, "million": 1e6, "mn": 1e6, "mln": 1e6, "m": 1e6, "mm": 1e6,
@@ -39,12 +38,9 @@ class Number:
         return plain and self.step == 1 and 1000 <= self.value <= 2100
 
 
-def numbers(text: str) -> list[Number]:
+def read_numbers(text: str) -> list[Number]:
     """The numbers of a text in order, list numbering and whole dates left out."""
-    cleaned = clean(text)
-    for pattern in DATE_PATTERNS:
-        cleaned = pattern.sub(" ", cleaned)
-    return [_number(match) for match in _NUMBER.finditer(cleaned)]
+    return [_number(match) for match in _NUMBER.finditer(without_dates(text))]
 
 
 def _number(match: re.Match[str]) -> Number:
