@@ -72,10 +72,8 @@ class Settings(StrictModel):
     @model_validator(mode="after")
     def _parts_that_are_used_exist(self) -> "Settings":
         dense_users = [stage.method for stage in self.web.retrieve if stage.method != "bm25"]
-        if (dense_users or self.web.chunk.method == "tokens" or self.web.pages.method == "dense") and (
-            self.dense_encoder is None
-        ):
-            raise ValueError("dense_encoder is missing, but web.retrieve, web.chunk or web.pages uses it")
+        if (dense_users or self.web.chunk.method == "tokens") and self.dense_encoder is None:
+            raise ValueError("dense_encoder is missing, but web.retrieve or web.chunk uses it")
         if (self.web.rerank or self.web.pages.method == "cross_encoder") and self.cross_encoder is None:
             raise ValueError("cross_encoder is missing, but web.rerank or web.pages uses it")
         for key, adapter in self.adapters_used.items():
