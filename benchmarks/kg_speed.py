@@ -28,7 +28,8 @@ import requests
 
 from agents.datasets import DatasetError, read_records
 from agents.deadline import Deadline
-from agents.kg.client import KgBatch, KgClient, Request
+from agents.kg.client import KgBatch, KgClient
+from agents.kg.endpoints import Request
 from agents.kg.executor import Executor, Outcome, Task
 from agents.kg.language import parse
 from agents.kg.schema import Domain
