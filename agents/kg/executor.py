@@ -23,7 +23,6 @@ from agents.kg.language import (
     Call,
     Key,
     KgQueryError,
-    Limits,
     Previous,
     Program,
     Sort,
@@ -87,7 +86,7 @@ class Executor:
         try:
             program = task.program
             if isinstance(program, str):
-                program = parse(program, task.domain, Limits(max_statements=self._limits.statements))
+                program = parse(program, task.domain)
             results = _Run(task, session, self._limits.rows).results(program)
         except KgQueryError as error:
             results = (Result(str(task.program), Status.INVALID, explanation=(str(error),)),)
