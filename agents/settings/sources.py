@@ -26,7 +26,6 @@ class KgClientSettings(StrictModel):
 class KgLimits(StrictModel):
     """What one question may cost, whatever a model wrote."""
 
-    statements: Annotated[int, Field(ge=1, le=32)] = 8
     rows: Annotated[int, Field(ge=1, le=10_000)] = 2_000
     """Rows that a statement may hold."""
     calls: Annotated[int, Field(ge=1, le=2_000)] = 500

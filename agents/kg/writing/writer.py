@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from agents.deadline import Deadline
 from agents.encoders.base import DenseEncoder
 from agents.kg.language import KgQueryError, parse
-from agents.kg.language.errors import Fault
+from agents.kg.language.faults import Fault
 from agents.kg.language.program import Program
 from agents.kg.schema import Domain
 from agents.kg.writing.bank import Example
