@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from agents.datasets import DatasetError, Record, read_records
 from agents.llm.trainable import adapter_folder
 from agents.settings import LanguageModelSettings
+from evaluation.datasets import DatasetError, Record, read_records
 from training.api_pairs.pairs import REAL
 from training.folds import Fold, is_tested, may_train, parse_fold, spelling
 from training.run_card import CARD_FILE

@@ -28,8 +28,8 @@ from typing import Any, NamedTuple
 
 from tqdm import tqdm
 
-from agents.datasets import DatasetError, Split, json_line, read_records
 from agents.deadline import Deadline
+from agents.files import FolderInUseError, json_line, lock_folder
 from agents.kg.trainable import (
     Average,
     CallWriter,
@@ -47,7 +47,7 @@ from agents.kg.trainable import (
 from agents.llm import EngineUnavailableError, LanguageModel, load_language_model
 from agents.queries import parse_query_time
 from agents.settings import KgWriterSettings, KnowledgeGraphSettings, Settings, SettingsError, load_settings
-from evaluation.folder_lock import FolderInUseError, written_alone
+from evaluation.datasets import DatasetError, Split, read_records
 from evaluation.signature import settings_hash
 from mock_api import GraphError
 from models.manifest import UnknownModelError, WeightsMissingError
@@ -286,7 +286,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if getattr(options, name) is not None and getattr(options, name) < 1:
             parser.error(f"--{name} must be at least 1")
     try:
-        with written_alone(options.work):
+        with lock_folder(options.work):
             return _run(options)
     except _FAULTS as error:
         sys.stderr.write(f"error: {error}\n")

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from agents.datasets import DatasetError, dataset_files
+from evaluation.datasets import DatasetError, dataset_files
 
 
 def check_data_file(path: Path, remedy: str) -> None:

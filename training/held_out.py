@@ -16,7 +16,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agents.datasets import DatasetError, read_rows, write_rows
+from agents.files import write_rows
+from evaluation.datasets import DatasetError, read_rows
 from training.api_pairs.pairs import REAL, read_pairs
 from training.folds import Fold, is_tested, parse_fold
 from training.splits import add_split_argument

@@ -40,13 +40,13 @@ from typing import Any
 
 from agents.answering import Answerer
 from agents.contracts import I_DONT_KNOW, Fact, Query
-from agents.datasets import DatasetError, Record, Split, read_records
 from agents.encoders import load_dense_encoder
 from agents.encoders.base import DenseEncoder
-from agents.evidence import facts_text
 from agents.kg.trainable import Domain, ExampleChoice, write_prompt
 from agents.llm import EngineUnavailableError, LanguageModel, load_language_model
+from agents.plan import facts_text
 from agents.settings import KgWriterSettings, KnowledgeGraphSettings, Settings, SettingsError, load_settings
+from evaluation.datasets import DatasetError, Record, Split, read_records
 from evaluation.judge import RulesJudge
 from evaluation.judge.base import Claim, Verdict, judge_claims
 from evaluation.signature import settings_hash

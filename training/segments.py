@@ -13,7 +13,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from agents.datasets import DatasetError, Split, read_records, write_rows
+from agents.files import write_rows
+from evaluation.datasets import DatasetError, Split, read_records
 from training.data_files import check_data_file
 from training.splits import add_split_argument
 

@@ -2,7 +2,7 @@
 
 import argparse
 
-from agents.datasets import Split
+from evaluation.datasets import Split
 
 
 def add_split_argument(parser: argparse.ArgumentParser) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.datasets import DatasetError
+from evaluation.datasets import DatasetError
 from training.data_files import check_data_file
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agents.datasets import DatasetError, Split, read_records
+from evaluation.datasets import DatasetError, Split, read_records
 from tests.training.calibrate.synthetic import answered_run
 from tests.training.labels.runs import asked, written
 from tests.training.lora.toy import toy_examples

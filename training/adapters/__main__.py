@@ -23,11 +23,11 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from agents.datasets import DatasetError
+from agents.files import FolderInUseError, lock_folder
 from agents.llm import EngineUnavailableError
 from agents.llm.trainable import adapter_folder, model_folder
 from agents.settings import Settings, SettingsError, TransformersEngine, VllmEngine, load_settings
-from evaluation.folder_lock import FolderInUseError, written_alone
+from evaluation.datasets import DatasetError
 from evaluation.judge import JUDGE_NAMES
 from evaluation.signature import settings_hash
 from evaluation.termination import Terminated, stopped_in_order
@@ -88,7 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"python -m {shlex.join(step.command)}")
         return 0
     try:
-        with written_alone(work) as lock, stopped_in_order():
+        with lock_folder(work) as lock, stopped_in_order():
             todo = _undone(made)
             _check(todo, out, overwrite=options.overwrite)
             if todo and preset is not None:

@@ -20,10 +20,10 @@ from typing import Any
 
 from tqdm import tqdm
 
-from agents.datasets import DatasetError
 from agents.kg.trainable import Domain
 from agents.llm import EngineUnavailableError, load_language_model
 from agents.settings import Settings, SettingsError, load_settings
+from evaluation.datasets import DatasetError
 from evaluation.signature import settings_hash
 from mock_api import GraphError
 from models.manifest import UnknownModelError, WeightsMissingError

@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 
-from agents.datasets import Record, Split, read_records
 from agents.kg.trainable import Task, load_bank
 from agents.queries import parse_query_time
+from evaluation.datasets import Record, Split, read_records
 from training.api_pairs.execution import Bench
 from training.api_pairs.groups import CompanyNames, groups_of
 from training.api_pairs.house_style import house_style

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from agents.contracts import Fact
-from agents.datasets import DatasetError, Record, Split, read_records
 from agents.kg.trainable import Domain, KgQueryError, Program, Value, parse, render
+from evaluation.datasets import DatasetError, Record, Split, read_records
 
 REAL = "real"
 """`source` of labelled real questions."""

@@ -25,7 +25,7 @@ from typing import Any
 
 from agents.answering import CALIBRATION_FOLDER, ConfidenceModel
 from agents.contracts import Route
-from agents.datasets import DatasetError
+from evaluation.datasets import DatasetError
 from evaluation.judge import JUDGE_NAMES, Judge, JudgeUnavailableError, make_judge
 from evaluation.signature import signature_line
 from evaluation.store import PREDICTIONS, TRACES

@@ -30,9 +30,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from agents.datasets import DatasetError, write_rows
+from agents.files import write_rows
 from agents.llm import EngineUnavailableError, LanguageModelDiedError
 from agents.settings import SettingsError
+from evaluation.datasets import DatasetError
 from evaluation.judge import JudgeUnavailableError, add_judge_arguments, cost_line, judge_from
 from evaluation.store import PREDICTIONS, TRACES
 from models.manifest import UnknownModelError, WeightsMissingError

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from agents.datasets import DatasetError
+from agents.files import FolderInUseError, lock_folder
 from agents.llm import EngineUnavailableError
 from agents.llm.trainable import adapter_folder, model_folder
 from agents.settings import SettingsError
-from evaluation.folder_lock import FolderInUseError, written_alone
+from evaluation.datasets import DatasetError
 from models.manifest import WeightsMissingError
 from training.examples import TrainingExample, read_examples
 from training.folds import Fold, may_train, parse_fold
@@ -96,7 +96,7 @@ def _train(options: argparse.Namespace) -> int:
         shown=not options.quiet,
     )
     fingerprint = {"settings": chosen, "data": [file_hash(path) for path in options.data]}
-    with written_alone(options.out):
+    with lock_folder(options.out):
         if options.resume and _is_done(run, fingerprint):
             print(f"done already: {options.out} holds the adapter of these settings and data")
             return 0

@@ -10,9 +10,9 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from agents.datasets import DatasetError
 from agents.questions.trainable import SHIPPED
 from agents.settings import SettingsError
+from evaluation.datasets import DatasetError
 from models.manifest import UnknownModelError, WeightsMissingError, cache_folder, locate
 from training.data_files import check_data_file
 from training.router.encoder_model import DeviceError, check_device

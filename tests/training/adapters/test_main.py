@@ -12,9 +12,8 @@ from typing import NamedTuple
 
 import pytest
 
-from agents.settings import load_settings
-from agents.settings.loading import PRESETS
-from evaluation.folder_lock import FolderInUseError, written_alone
+from agents.files import FolderInUseError, lock_folder
+from agents.settings import PRESETS, load_settings
 from training.adapters import __main__ as command
 from training.adapters import recipe
 from training.api_pairs.graph import check_whole
@@ -176,7 +175,7 @@ def test_a_finished_adapter_is_not_overwritten_unasked(
 def test_two_processes_do_not_write_into_one_folder(
     toy: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    with written_alone(tmp_path):
+    with lock_folder(tmp_path):
         assert command.main(toy) == 1
     assert "another process is writing here" in capfd.readouterr().err
 
@@ -208,7 +207,7 @@ def test_a_step_ends_with_its_command_or_keeps_the_lock(tmp_path: Path, number: 
         assert not Path(f"/proc/{child}").exists()
         return
     try:
-        with pytest.raises(FolderInUseError), written_alone(tmp_path):
+        with pytest.raises(FolderInUseError), lock_folder(tmp_path):
             pass
     finally:
         os.kill(child, signal.SIGKILL)

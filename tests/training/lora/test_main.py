@@ -7,7 +7,7 @@ import pytest
 import torch
 from PIL import Image
 
-from evaluation.folder_lock import written_alone
+from agents.files import lock_folder
 from tests.training.lora.toy import write_toy
 from training.folds import Fold, may_train
 from training.lora.__main__ import main
@@ -94,7 +94,7 @@ def test_two_processes_do_not_train_into_one_folder(
     tiny_llama: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"
-    with written_alone(out):
+    with lock_folder(out):
         assert main([*write_toy(tmp_path, tiny_llama), "--out", str(out)]) == 1
     assert "another process is writing here" in capfd.readouterr().err
     assert not list(out.iterdir())

@@ -27,8 +27,8 @@ from typing import Any
 
 from tqdm import tqdm
 
-from agents.datasets import DatasetError, Split, json_line, read_rows, write_rows
 from agents.encoders import load_dense_encoder
+from agents.files import FolderInUseError, json_line, lock_folder, write_rows
 from agents.kg.trainable import CallWriter
 from agents.llm import EngineUnavailableError, LanguageModelDiedError, load_language_model
 from agents.settings import (
@@ -39,7 +39,7 @@ from agents.settings import (
     SettingsError,
     load_settings,
 )
-from evaluation.folder_lock import FolderInUseError, written_alone
+from evaluation.datasets import DatasetError, Split, read_rows
 from evaluation.judge import Judge, JudgeUnavailableError, add_judge_arguments, judge_from
 from evaluation.signature import settings_hash
 from mock_api import GraphError
@@ -110,7 +110,7 @@ def _label(options: argparse.Namespace) -> int:
     judge = judge_from(options)
     rows, left_out = _questions(options)
     identity = _identity(options, settings, engine, judge)
-    with written_alone(folder), ExitStack() as stack:
+    with lock_folder(folder), ExitStack() as stack:
         done = _done(journal, identity)
         model = load_language_model(engine)
         stack.callback(model.close)

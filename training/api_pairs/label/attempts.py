@@ -6,11 +6,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agents.contracts import I_DONT_KNOW, INVALID_QUESTION
-from agents.datasets import LABEL_FIELDS
 from agents.deadline import Deadline
 from agents.kg.trainable import CallWriter, Domain, Program, Question, Task, render
 from agents.llm import Generation, GenerationRequest, LanguageModel
 from agents.queries import parse_query_time
+from evaluation.datasets import LABEL_FIELDS
 from evaluation.judge import Claim, Judge, Verdict, judge_claims
 from training.api_pairs.execution import Bench, Executed
 
