@@ -11,26 +11,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-<<<<<<< HEAD
-from agents.datasets import DatasetError, read_rows, write_rows
-=======
-from agents.contracts import Query
->>>>>>> main
 from agents.deadline import BatchClock
 from agents.encoders import load_cross_encoder, load_dense_encoder
 from agents.files import write_rows
 from agents.llm import EngineUnavailableError, load_language_model
 from agents.queries import BATCH_KEYS, parse_batch
 from agents.settings import Settings, SettingsError, load_settings
-<<<<<<< HEAD
 from agents.web import ExtractionUnavailableError, WebPath
 from agents.web.extract import page_text
-=======
-from agents.web import ExtractionUnavailableError
-from agents.web.extract import load_extractor
-from agents.web.path import WebEvidence, WebPath
 from evaluation.datasets import DatasetError, read_rows
->>>>>>> main
 from models.manifest import UnknownModelError, WeightsMissingError
 
 EXPECTED_ERRORS = (
