@@ -67,7 +67,7 @@ class CragAgent:
         self.graph_value = GraphValue(facts_answerer, [check for check in checks if check.reads_values])
         self.graph_facts = GraphFacts(facts_answerer, checks, graph.max_fact_tokens)
         self.web_pages = WebPages(pages_answerer, checks, web, answering.gates, settings.web.context.max_tokens)
-        self.false_premise = FalsePremise(answering.confidence, confidence)
+        self.false_premise = FalsePremise(confidence, answering.confidence.threshold if answering.confidence else 0.0)
 
     @classmethod
     def from_settings(cls, settings: Settings) -> "CragAgent":

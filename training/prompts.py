@@ -51,12 +51,12 @@ from evaluation.judge import RulesJudge
 from evaluation.judge.base import Claim, Verdict, judge_claims
 from evaluation.signature import settings_hash
 from models.manifest import UnknownModelError, WeightsMissingError
-from training.api_pairs.given import bank_version
+from training.api_pairs.labelled import bank_version
 from training.api_pairs.pairs import REAL, Pair, read_pairs
+from training.command import add_split_argument
 from training.examples import TrainingExample, read_examples, write_examples
 from training.lora.preferences import JudgedPrompt, ternary_pairs
 from training.run_card import card_folder, file_hash, run_card, write_card
-from training.splits import add_split_argument
 
 _FAULTS = (DatasetError, EngineUnavailableError, SettingsError, UnknownModelError, WeightsMissingError, OSError)
 LONGEST_ANSWER = 20

@@ -1,20 +1,28 @@
-"""Scenes of companies and their shares."""
+"""Fillers about companies and their shares."""
 
 import re
 from datetime import date, datetime, timedelta
 from typing import NamedTuple
 
 from agents.questions import Calendar, resolve_date
-from training.api_pairs.scenes.base import Draw, Scene, SceneFiller, moment, same, scene, written_out
-from training.api_pairs.shape_files import words
-from training.api_pairs.wording import Gap
+from training.api_pairs.fillers.base import (
+    Draw,
+    Filler,
+    Filling,
+    NothingToDrawError,
+    filling,
+    moment,
+    same,
+    written_out,
+)
+from training.api_pairs.templates import Gap, words
 
 _LARGE = 3e11
-"""Market value from which a company is no better known; more may be in another currency than dollars."""
+"""Market value from which a company counts as equally well known; more may be in another currency than dollars."""
 _ON_RATE = 0.3
 """Questions that say "on last friday"."""
 _FIRST_DAY = date(2024, 1, 1)
-"""CRAG's questions were asked after it; of earlier days only dates speak as a rule."""
+"""CRAG's questions were asked after it; they name earlier days by date only."""
 NAME_RATE = 0.4
 """Questions that call a company by its name; the others by its ticker."""
 _SECURITY = re.compile(
@@ -34,7 +42,7 @@ def spoken_name(listed: str, *, short: bool) -> str:
     return name
 
 
-def _company(draw: Draw, ticker: str, gap: str = "company") -> tuple[dict[str, str], dict[str, str]]:
+def _company(draw: Draw, ticker: str, gap: str) -> tuple[dict[str, str], dict[str, str]]:
     """What the company is called, and its ticker where that is another name."""
     listed = draw.graph.companies.get(ticker, "")
     name = spoken_name(listed, short=draw.rng.random() < 0.6)
@@ -43,8 +51,8 @@ def _company(draw: Draw, ticker: str, gap: str = "company") -> tuple[dict[str, s
     return {gap: ticker}, {}
 
 
-def _about(draw: Draw, tickers: list[str], asked_at: datetime | None = None, **gaps: Gap) -> Scene:
-    """A scene of one or two companies, both called by name or both by ticker."""
+def _about(draw: Draw, tickers: list[str], asked_at: datetime | None = None, /, **gaps: Gap) -> Filling:
+    """A filling of one or two companies, both called by name or both by ticker."""
     names: dict[str, str] = {}
     plain: dict[str, str] = {}
     for gap, ticker in zip(("company", "company2"), tickers, strict=False):
@@ -53,8 +61,8 @@ def _about(draw: Draw, tickers: list[str], asked_at: datetime | None = None, **g
             one, other = {gap: ticker}, {}
         names, plain = names | one, plain | other
     owners = {gap: ticker.lower() for gap, ticker in zip(names, tickers, strict=True)}
-    found = scene(draw, names, **gaps)
-    return Scene(found.gaps, owners, asked_at, found.plain | plain)
+    found = filling(draw, names, **gaps)
+    return Filling(found.gaps, owners, asked_at, found.plain | plain)
 
 
 def _keys(draw: Draw) -> tuple[str, ...]:
@@ -92,8 +100,8 @@ def _said(draw: Draw, day: date) -> _Day:
     asked_at = moment(_workday(day + timedelta(days=draw.rng.choice((0, 1, 1, 1, 2, 3, 5, 8)))), draw.rng)
     fitting = []
     for words_for_it in words()["trading"]["day"]:
-        meant = resolve_date(words_for_it, asked_at, Calendar.TRADING)
-        if meant and meant.range and meant.range.first == meant.range.last == day:
+        found = resolve_date(words_for_it, asked_at, Calendar.TRADING)
+        if found and found.range and found.range.first == found.range.last == day:
             fitting.append(words_for_it)
     if fitting and draw.rng.random() < 0.8:
         said = draw.rng.choice(fitting)
@@ -109,12 +117,10 @@ def _workday(day: date) -> date:
     return day + timedelta(days=max(0, 7 - day.weekday()) if day.weekday() > 4 else 0)
 
 
-def _price_of_day(companies: int) -> SceneFiller:
-    def fill(draw: Draw) -> Scene | None:
+def _price_of_day(companies: int) -> Filler:
+    def fill(draw: Draw) -> Filling:
         days = {day: found for day, found in _tickers_of_day(draw).items() if len(found) >= companies}
-        day = draw.known(sorted(days), [(len(days[each]) - 1) ** 2 + 0.02 for each in sorted(days)])
-        if day is None:
-            return None
+        day = draw.one(sorted(days), [(len(days[each]) - 1) ** 2 + 0.02 for each in sorted(days)])
         said = _said(draw, date.fromisoformat(day))
         tickers = draw.rng.sample(sorted(days[day]), companies)
         return _about(draw, tickers, said.asked_at, **said.gaps)
@@ -122,30 +128,21 @@ def _price_of_day(companies: int) -> SceneFiller:
     return fill
 
 
-def _price_now(draw: Draw) -> Scene | None:
+def _price_now(draw: Draw) -> Filling:
     days = _tickers_of_day(Draw(draw.graph, draw.rng, "Close"))
     day = draw.one(sorted(days))
-    if day is None:
-        return None
     latest = [ticker for ticker in draw.graph.prices_now if ticker in draw.graph.prices]
     ticker = draw.one(latest) if latest and draw.rng.random() < 0.2 else draw.one(sorted(days[day]))
-    day = max(draw.graph.prices[ticker]) if ticker else day
-    return _about(draw, [ticker], moment(date.fromisoformat(day), draw.rng))
+    return _about(draw, [ticker], moment(date.fromisoformat(max(draw.graph.prices[ticker])), draw.rng))
 
 
-def _prices_of_days(companies: int) -> SceneFiller:
-    def fill(draw: Draw) -> Scene | None:
-        tickers = _with_several_days(draw)
-        chosen = draw.rng.sample(tickers, companies) if len(tickers) >= companies else []
-        if not chosen:
-            return None
+def _prices_of_days(companies: int) -> Filler:
+    def fill(draw: Draw) -> Filling:
+        chosen = draw.several(_with_several_days(draw), companies)
         days = _days(draw, chosen[0])
         last = max(date.fromisoformat(draw.rng.choice(days)), _FIRST_DAY)
         asked_at = moment(_workday(last + timedelta(days=draw.rng.choice((0, 1, 2, 5, 7)))), draw.rng)
-        fitting = [said for said in words()["trading"]["days"] if _covers(said, asked_at, days)]
-        said = draw.one(fitting)
-        if said is None:
-            return None
+        said = draw.one([said for said in words()["trading"]["days"] if _covers(said, asked_at, days)])
         spoken = said if said.split()[0] in {"this", "last"} else f"in {said}"
         called = said.removeprefix("the ")
         return _about(draw, chosen, asked_at, days=same(called), in_days=same(spoken))
@@ -163,18 +160,14 @@ def _days(draw: Draw, ticker: str) -> list[str]:
 
 
 def _covers(said: str, asked_at: datetime, days: list[str]) -> bool:
-    meant = resolve_date(said, asked_at, Calendar.TRADING)
-    if meant is None or meant.range is None:
+    found = resolve_date(said, asked_at, Calendar.TRADING)
+    if found is None or found.range is None or found.range.first > asked_at.date():
         return False
-    if meant.range.first > asked_at.date():
-        return False
-    return sum(meant.range.first.isoformat() <= day <= meant.range.last.isoformat() for day in days) > 1
+    return sum(found.range.first.isoformat() <= day <= found.range.last.isoformat() for day in days) > 1
 
 
-def _between_days(draw: Draw) -> Scene | None:
+def _between_days(draw: Draw) -> Filling:
     ticker = draw.one([one for one in _with_several_days(draw) if len(_days(draw, one)) > 3])
-    if ticker is None:
-        return None
     days = _days(draw, ticker)
     first = draw.rng.randrange(len(days) - 2)
     start, end = days[first], days[min(len(days) - 1, first + draw.rng.randint(2, 9))]
@@ -187,46 +180,44 @@ def _between_days(draw: Draw) -> Scene | None:
     return _about(draw, [ticker], None, **gaps)
 
 
-def _companies(count: int) -> SceneFiller:
-    def fill(draw: Draw) -> Scene | None:
+def _companies(count: int) -> Filler:
+    def fill(draw: Draw) -> Filling:
         tickers = [ticker for ticker, facts in draw.graph.company_facts.items() if facts.get(draw.has) is not None]
         if len(tickers) < count:
-            return None
+            raise NothingToDrawError
         worth = [1 + min(draw.graph.company_facts[ticker].get("marketCap") or 0, _LARGE) / 5e9 for ticker in tickers]
         chosen = list(dict.fromkeys(draw.rng.choices(tickers, worth, k=4 * count)))[:count]
-        return _about(draw, chosen) if len(chosen) == count else None
+        if len(chosen) < count:
+            raise NothingToDrawError
+        return _about(draw, chosen)
 
     return fill
 
 
-def _company_by_name(draw: Draw) -> Scene | None:
+def _company_by_name(draw: Draw) -> Filling:
     ticker = draw.one([one for one, facts in draw.graph.company_facts.items() if facts.get(draw.has)])
-    name = spoken_name(draw.graph.companies.get(ticker or "", ""), short=True)
+    name = spoken_name(draw.graph.companies.get(ticker, ""), short=True)
     if not name:
-        return None
-    found = scene(draw, {"company": name})
-    return Scene(found.gaps, {"company": ticker.lower()}, None, {"company": ticker.lower()})
+        raise NothingToDrawError
+    owner = {"company": ticker.lower()}
+    return Filling(filling(draw, {"company": name}).gaps, owner, None, owner)
 
 
-def _dividend(companies: int, *, year: bool) -> SceneFiller:
-    def fill(draw: Draw) -> Scene | None:
-        payers = sorted(draw.graph.dividends)
-        if len(payers) < companies:
-            return None
-        tickers = draw.rng.sample(payers, companies)
+def _dividend(companies: int, *, year: bool) -> Filler:
+    def fill(draw: Draw) -> Filling:
+        tickers = draw.several(sorted(draw.graph.dividends), companies)
         if not year:
             return _about(draw, tickers)
         chosen = draw.rng.choice([day[:4] for day in draw.graph.dividends[tickers[0]]])
         asked_at = datetime(2024, 2, 28, 7, draw.rng.randrange(60), draw.rng.randrange(60))
-        spoken = {"2023": ["2023", "last year"], "2024": ["2024", "this year"]}.get(chosen, [chosen])
-        said = draw.rng.choice(spoken)
+        said = draw.rng.choice({"2023": ["2023", "last year"], "2024": ["2024", "this year"]}.get(chosen, [chosen]))
         in_year = said if said.endswith("year") else draw.rng.choice((f"in {said}", f"during {said}", f"in {said}"))
         return _about(draw, tickers, asked_at, year=same(said), in_year=same(in_year))
 
     return fill
 
 
-SCENES: dict[str, SceneFiller] = {
+FILLERS: dict[str, Filler] = {
     "price of a day": _price_of_day(1),
     "prices of two": _price_of_day(2),
     "price now": _price_now,

@@ -1,4 +1,4 @@
-"""Questions that were labelled by hand: the real ones with their gold calls, and the bank of the writer's examples."""
+"""Labelled questions: the real ones with their gold calls, and the bank of the writer's examples."""
 
 import hashlib
 from collections.abc import Sequence
@@ -9,12 +9,12 @@ from random import Random
 from agents.kg.trainable import Task, load_bank
 from agents.queries import parse_query_time
 from evaluation.datasets import Record, Split, read_records
+from training.api_pairs.example_style import example_style
 from training.api_pairs.execution import Bench
+from training.api_pairs.fillers import asking_time
 from training.api_pairs.groups import CompanyNames, groups_of
-from training.api_pairs.house_style import house_style
 from training.api_pairs.pairs import REAL, Pair, QuestionRow, program_of, row_of
 from training.api_pairs.sampling import written_time
-from training.api_pairs.scenes.base import asking_time
 
 
 def real_pairs(
@@ -34,7 +34,7 @@ def real_pairs(
         names: How to tell companies.
         split: Leaves questions of other splits out.
         limit: At most so many.
-        rewritten: In the style of the examples, where that gives the same; see `training.api_pairs.house_style`.
+        rewritten: In the style of the examples, where that gives the same; see `training.api_pairs.example_style`.
 
     Raises:
         DatasetError: a field is missing, or labelled calls cannot be read.
@@ -49,7 +49,7 @@ def _rewritten(pairs: Sequence[Pair], records: Sequence[Record], bench: Bench) -
     for pair, record in zip(pairs, records, strict=True):
         frame = record.data.get("frame") or {}
         asked_at = parse_query_time(pair.query_time)
-        others.append(replace(pair, program=house_style(pair.domain, pair.program, pair.query, asked_at, frame)))
+        others.append(replace(pair, program=example_style(pair.domain, pair.program, pair.query, asked_at, frame)))
     done = _executed([replace(other, values=()) for other in others], bench, graphs=1)
     return [
         new if _same(new, old, record.data.get("kg_values") or ()) else old

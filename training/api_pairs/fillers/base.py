@@ -1,16 +1,16 @@
-"""What all scenes share: how a name is drawn, spelled and dated."""
+"""What all fillers share: how a name is drawn, spelled and dated."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from random import Random
-from typing import Any
+from typing import TypeVar
 
 from training.api_pairs.graph import Graph
-from training.api_pairs.wording import Gap, slip
+from training.api_pairs.templates import Gap, slip
 
 NAME_SLIP_RATE = 0.03
-"""Names with a slip of the keyboard, which the calls copy: the executor forgives one."""
+"""Names with a typing error, which the calls copy: the executor forgives one."""
 _LEAST_LETTERS = 4
 
 _ASKED_ON = {
@@ -21,15 +21,20 @@ _ASKED_ON = {
     "open": ((2024, 2, 28), (2024, 2, 26), (2024, 3, 10), (2024, 3, 11), (2024, 3, 17)),
 }
 """Days around those on which CRAG's questions were asked."""
+Choice = TypeVar("Choice")
+
+
+class NothingToDrawError(LookupError):
+    """The graph has nothing for this template, or nothing in this draw."""
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class Filling:
     """Gaps that belong together; `asked_at` where the words for a day depend on it.
 
-    `names` are the entities by gap, the most important first, each by the one name that tells it from others. `plain`
-    has for a gap that is spelled in another way (a slip, a company's name for its ticker) what the graph surely knows
-    it by: the programs of both must give the same.
+    `names` are the entities by gap, the most important first, each by its unambiguous name. `plain` has the exact name
+    of a gap that is spelled in another way (a typing error, a company's name instead of its ticker): both programs must
+    give the same.
     """
 
     gaps: dict[str, Gap]
@@ -40,26 +45,36 @@ class Scene:
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """One draw from a graph."""
+    """One draw from a graph; `has` is what the drawn records must hold. All raise `NothingToDrawError`."""
 
     graph: Graph
     rng: Random
     has: str = ""
 
-    def one(self, choices: Sequence[Any]) -> Any:  # noqa: ANN401 - any table's record
-        """One of some; None of none."""
-        return self.rng.choice(choices) if choices else None
+    def one(self, choices: Sequence[Choice], weights: Sequence[float] | None = None) -> Choice:
+        """One of them, those of greater weight more often."""
+        if not choices:
+            raise NothingToDrawError
+        return self.rng.choices(choices, weights)[0] if weights else self.rng.choice(choices)
 
-    def known(self, choices: Sequence[Any], weights: Sequence[float]) -> Any:  # noqa: ANN401
-        """One of some, those of greater weight more often; None of none."""
-        return self.rng.choices(choices, weights)[0] if choices else None
-
-    def two(self, choices: Sequence[Any]) -> list[Any]:
-        """Two different ones, or an empty list."""
-        return self.rng.sample(choices, 2) if len(choices) > 1 else []
+    def several(self, choices: Sequence[Choice], count: int = 2) -> list[Choice]:
+        """Different ones."""
+        if len(choices) < count:
+            raise NothingToDrawError
+        return self.rng.sample(choices, count)
 
 
-SceneFiller = Callable[[Draw], Scene | None]
+Filler = Callable[[Draw], Filling]
+
+
+def named(gap: str, choices: Callable[[Draw], Sequence[str]], count: int = 1) -> Filler:
+    """A filler of one or two names: gaps ``film`` and ``film2``."""
+
+    def fill(draw: Draw) -> Filling:
+        names = [draw.one(choices(draw))] if count == 1 else draw.several(choices(draw), count)
+        return filling(draw, dict(zip((gap, f"{gap}2"), names, strict=False)))
+
+    return fill
 
 
 def same(text: object) -> Gap:
@@ -72,8 +87,8 @@ def name_gap(name: str) -> Gap:
     return same(" ".join(name.lower().split()))
 
 
-def scene(draw: Draw, names: dict[str, str], **gaps: Gap) -> Scene:
-    """A scene of entities by gap, the most important first; now and then one of them is misspelled."""
+def filling(draw: Draw, names: dict[str, str], asked_at: datetime | None = None, /, **gaps: Gap) -> Filling:
+    """The filling of entities by gap, the most important first; now and then one of them is misspelled."""
     filled = {gap: name_gap(name) for gap, name in names.items()}
     plain = {}
     for gap, spelled in list(filled.items()):
@@ -81,7 +96,7 @@ def scene(draw: Draw, names: dict[str, str], **gaps: Gap) -> Scene:
         if rest and len(last) > _LEAST_LETTERS and last.isalpha() and draw.rng.random() < NAME_SLIP_RATE:
             plain[gap] = spelled.called
             filled[gap] = same(" ".join([*rest, slip(last, draw.rng)]))
-    return Scene(filled | gaps, {gap: name_gap(name).called for gap, name in names.items()}, plain=plain)
+    return Filling(filled | gaps, {gap: name_gap(name).called for gap, name in names.items()}, asked_at, plain)
 
 
 def asking_time(domain: str, rng: Random) -> datetime:

@@ -1,4 +1,4 @@
-"""Labelled calls -> calls that ask the same in the way of the writer's own examples.
+"""Labelled calls -> calls that ask the same in the style of the writer's own examples.
 
 The labels of the real questions name teams in full, compute days and leave counting to whoever reads the rows; the
 examples and the sampled questions copy names and days from the question and let the calls count. A small model learns
@@ -27,10 +27,10 @@ from agents.kg.trainable import (
 from agents.questions import Calendar, DateRange, FoundDate, find_dates, resolve_date
 
 
-def house_style(
+def example_style(
     domain: Domain, program: Program, question: str, asked_at: datetime | None, frame: Mapping[str, Any]
 ) -> Program:
-    """The program in the way of the examples; `frame` is what the labels say of its filters and its count."""
+    """The program in the style of the examples; `frame` has the labels' filters and count."""
     dates = _Dates(domain, question, asked_at)
     statements: list[Statement] = []
     for place, statement in enumerate(program.statements):

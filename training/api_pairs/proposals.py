@@ -1,4 +1,4 @@
-"""One question, some attempts: what a model proposes, what the graph gives, whether that is the right answer."""
+"""Calls that a model proposes for a question, executed and judged."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -27,12 +27,12 @@ class GraphDownError(RuntimeError):
 
 
 @dataclass
-class Labelling:
-    """A question on its way.
+class LabelledQuestion:
+    """A question with what its attempts gave.
 
-    `outcomes` counts its attempts by what became of each: ``failed`` (the engine gave nothing), ``unreadable``,
-    ``none`` (the model says that the graph does not know), ``no reply`` (the graph took too long), ``not found``,
-    ``other answer``, ``kept``. `kept` are the calls whose values gave the answer, as the fields of an output row.
+    `outcomes` counts its attempts: ``failed`` (the engine gave nothing), ``unreadable``, ``none`` (the model says that
+    the graph does not know), ``no reply`` (the graph took too long), ``not found``, ``other answer``, ``kept``. `kept`
+    are the calls whose values gave the answer, as the fields of an output row.
     """
 
     row: dict[str, Any]
@@ -44,66 +44,44 @@ class Labelling:
         """All right answers, the official one first."""
         return (self.row["answer"], *self.row.get("alt_ans", ()))
 
-    @property
-    def attempts(self) -> int:
-        """How often it was asked."""
-        return self.outcomes.total()
-
-    @property
-    def is_failed(self) -> bool:
-        """Whether the engine gave nothing at all: to be asked again some time."""
-        return self.kept is None and self.attempts == self.outcomes["failed"]
+    def to_entry(self) -> dict[str, Any]:
+        """A line of the journal; `failed` where the engine gave nothing at all, `kept` the row of the output."""
+        fields = ("interaction_id", "query", "query_time", "split", *LABEL_FIELDS, "answer", "alt_ans")
+        asked = {name: self.row[name] for name in fields if name in self.row}
+        return {
+            "interaction_id": self.row.get("interaction_id"),
+            "domain": self.row.get("domain", "unknown"),
+            "outcomes": dict(self.outcomes),
+            "failed": self.kept is None and self.outcomes.total() == self.outcomes["failed"],
+            "kept": None if self.kept is None else asked | self.kept,
+        }
 
 
 class SampledModel:
-    """A language model whose greedy requests are answered at a temperature."""
+    """A language model that answers at `temperature` whatever the request says."""
 
-    def __init__(self, model: LanguageModel, temperature: float) -> None:
+    def __init__(self, model: LanguageModel) -> None:
         self._model = model
-        self.temperature = temperature
-
-    def check_weights(self) -> None:
-        """See `LanguageModel`."""
-        self._model.check_weights()
-
-    def warm_up(self) -> None:
-        """See `LanguageModel`."""
-        self._model.warm_up()
+        self.temperature = 0.0
+        self.check_weights, self.warm_up, self.close = model.check_weights, model.warm_up, model.close
+        self.count_tokens, self.truncate = model.count_tokens, model.truncate
 
     def generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
         """See `LanguageModel`."""
         return self._model.generate([replace(one, temperature=self.temperature) for one in requests], deadline)
 
-    def count_tokens(self, text: str) -> int:
-        """See `LanguageModel`."""
-        return self._model.count_tokens(text)
-
-    def truncate(self, text: str, max_tokens: int) -> str:
-        """See `LanguageModel`."""
-        return self._model.truncate(text, max_tokens)
-
-    def close(self) -> None:
-        """See `LanguageModel`."""
-        self._model.close()
-
 
 def can_be_labelled(row: dict[str, Any]) -> bool:
-    """Whether values of a graph can be its answer: not of a false premise, nor of what nobody knows."""
+    """Whether values of a graph can be its answer; a false premise or an unknown answer has none."""
     answer = str(row.get("answer") or "").strip().lower().rstrip(".")
     return bool(answer) and answer not in {I_DONT_KNOW, INVALID_QUESTION}
 
 
 @dataclass(frozen=True)
 class Labeller:
-    """Proposes, executes and judges.
+    """Proposes calls with `writer`, whose engine is `model`; executes them on `bench`; judges what their values give.
 
-    Args:
-        writer: The writer, whose engine is `model`.
-        model: Greedy in the first attempt, at `temperature` in the others.
-        bench: The graph.
-        judge: Says whether what the values give is the right answer.
-        attempts: At most so many for each question.
-        temperature: Of all attempts but the first.
+    At most `attempts` for each question: the first is greedy, the others at `temperature`.
     """
 
     writer: CallWriter
@@ -113,26 +91,26 @@ class Labeller:
     attempts: int
     temperature: float
 
-    def label(self, rows: Sequence[dict[str, Any]]) -> list[Labelling]:
-        """One labelling per question, in order.
+    def label(self, rows: Sequence[dict[str, Any]]) -> list[LabelledQuestion]:
+        """One result per question, in order.
 
         Raises:
             LanguageModelDiedError: the engine is gone.
             GraphDownError: the graph is.
         """
-        labellings = [Labelling(row) for row in rows]
+        found = [LabelledQuestion(row) for row in rows]
         for attempt in range(self.attempts):
-            pending = [one for one in labellings if one.kept is None]
+            pending = [one for one in found if one.kept is None]
             if not pending:
                 break
             self.model.temperature = self.temperature if attempt else 0.0
             self._attempt(pending, attempt + 1)
-        return labellings
+        return found
 
-    def _attempt(self, pending: Sequence[Labelling], number: int) -> None:
+    def _attempt(self, pending: Sequence[LabelledQuestion], number: int) -> None:
         questions = [_question(one.row) for one in pending]
         written = self.writer.write(questions, Deadline(UNHURRIED_SECONDS * len(questions)))
-        proposed: list[tuple[Labelling, Domain, Program]] = []
+        proposed: list[tuple[LabelledQuestion, Domain, Program]] = []
         for one, answer in zip(pending, written, strict=True):
             program = answer.program
             if program is not None and program.statements:
@@ -159,7 +137,7 @@ class Labeller:
         if self.bench.run([Task(domain, program, None)])[0].is_down:
             raise GraphDownError("the graph's server does not answer")
 
-    def _judge(self, found: Sequence[tuple[Labelling, Domain, Program, Executed]], number: int) -> None:
+    def _judge(self, found: Sequence[tuple[LabelledQuestion, Domain, Program, Executed]], number: int) -> None:
         said = [_said(one, domain, program, outcome) for one, domain, program, outcome in found]
         claims = [Claim(one.row["query"], one.golds, text) for (one, *_), text in zip(found, said, strict=True)]
         judged = judge_claims(self.judge, claims, str)
@@ -176,25 +154,17 @@ class Labeller:
             }
 
 
-def kept_row(labelling: Labelling) -> dict[str, Any] | None:
-    """The line of the output: the question with its calls; None where nothing was kept."""
-    if labelling.kept is None:
-        return None
-    fields = ("interaction_id", "query", "query_time", "split", *LABEL_FIELDS, "answer", "alt_ans")
-    return {name: labelling.row[name] for name in fields if name in labelling.row} | labelling.kept
-
-
 def _question(row: dict[str, Any]) -> Question:
     domain = Domain(row["domain"]) if row.get("domain") in list(Domain) else None
     return Question(row["query"], row.get("query_time", ""), domain)
 
 
-def _asked_at(one: Labelling) -> Any:  # noqa: ANN401 - a moment or None
+def _asked_at(one: LabelledQuestion) -> Any:  # noqa: ANN401 - a moment or None
     return parse_query_time(one.row.get("query_time", ""))
 
 
-def _said(one: Labelling, domain: Domain, program: Program, outcome: Executed) -> str:
-    """What the values are as an answer: what the agent's rules make of them, else the values in a row."""
+def _said(one: LabelledQuestion, domain: Domain, program: Program, outcome: Executed) -> str:
+    """The answer that the values give by the agent's rules, else the values in a row."""
     by_rules = outcome.answer(one.row["query"], domain, program, _asked_at(one))
     if by_rules is not None:
         return by_rules
