@@ -21,9 +21,10 @@ from typing import Any
 import numpy as np
 
 from agents.contracts import Route
-from agents.datasets import DatasetError, write_rows
+from agents.files import write_rows
 from benchmarks.abstention_rules import THRESHOLD, Rule, of_pairs, rules
 from evaluation.cli import main as evaluate
+from evaluation.datasets import DatasetError
 from evaluation.judge import RulesJudge
 from evaluation.signature import signature_line
 from training.calibrate.__main__ import draw

@@ -23,7 +23,6 @@ from datetime import date, datetime
 from enum import StrEnum
 from pathlib import Path
 
-from agents.datasets import DatasetError, read_records
 from agents.queries import parse_query_time
 from agents.questions.dates import (
     Calendar,
@@ -35,6 +34,7 @@ from agents.questions.dates import (
     resolve_date,
 )
 from agents.questions.trading_calendar import sessions
+from evaluation.datasets import DatasetError, read_records
 
 DEFAULT_FILE = Path(__file__).parent.parent.parent / "shared/data/kg/kg_questions_split0.jsonl"
 DATE_FIELDS = frozenset({"time", "date", "year", "release_date"})

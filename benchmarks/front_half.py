@@ -29,7 +29,6 @@ from typing import Any
 import numpy as np
 
 from agents.contracts import Page, Query
-from agents.datasets import read_rows
 from agents.deadline import BatchClock
 from agents.encoders import load_cross_encoder, load_dense_encoder
 from agents.encoders.base import DenseEncoder
@@ -38,6 +37,7 @@ from agents.settings import DenseEncoderSettings, Settings, WebSettings, load_se
 from agents.web import WebPath
 from benchmarks.answer_recall import answer_recall, is_measurable
 from benchmarks.segment_pages import with_pages
+from evaluation.datasets import read_rows
 
 CONTEXT_CHARACTERS = 4000
 KIT_SENTENCES = 20

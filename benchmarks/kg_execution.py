@@ -28,7 +28,6 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from agents.datasets import DatasetError, read_records
 from agents.deadline import Deadline
 from agents.kg.client import KgClient
 from agents.kg.conditions import as_number
@@ -40,6 +39,7 @@ from agents.kg.results import Result, Row
 from agents.kg.schema import Domain
 from agents.queries import parse_query_time
 from agents.settings import KgClientSettings, KgLimits
+from evaluation.datasets import DatasetError, read_records
 from evaluation.judge import make_judge
 from evaluation.judge.base import Claim, Judge, Verdict, judge_claims
 from mock_api import serve

@@ -26,7 +26,6 @@ from unittest import mock
 
 import requests
 
-from agents.datasets import DatasetError, read_records
 from agents.deadline import Deadline
 from agents.kg.client import KgBatch, KgClient, Request
 from agents.kg.executor import Executor, Outcome, Task
@@ -35,6 +34,7 @@ from agents.kg.schema import Domain
 from agents.queries import parse_query_time
 from agents.settings import KgClientSettings, KgLimits
 from benchmarks.kg_execution import BATCH, QUESTIONS, unpacked_graph
+from evaluation.datasets import DatasetError, read_records
 from evaluation.graph_server import GraphServerError, mock_graph
 
 SECONDS = 480.0

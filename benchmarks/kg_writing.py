@@ -1,7 +1,7 @@
 """How good are the calls that a preset's writer makes of real questions? None of them is in the example bank.
 
     python -m benchmarks.kg_writing --preset cpu --limit 60 [--examples similar|fixed|none] [--no-grammar] [--no-schema]
-                                    [--adapter NAME|FOLDER|none] [--set KEY=VALUE] [--pairs FILE --fold 0/5]
+                                    [--adapter NAME|FOLDER|none] [--set KEY=VALUE] [--pairs FILE --fold 1/5]
                                     [--against SAVED.jsonl]
     python -m benchmarks.kg_writing --preset cpu --nearest
 
@@ -37,9 +37,9 @@ import numpy as np
 from tqdm import tqdm
 
 from agents.answering import shown
-from agents.datasets import DatasetError, read_records, write_rows
 from agents.deadline import Deadline
 from agents.encoders import load_dense_encoder
+from agents.files import write_rows
 from agents.kg.language import Program, parse, render
 from agents.kg.schema import Domain
 from agents.kg.writing.bank import load_bank
@@ -55,6 +55,7 @@ from agents.kg.writing.similar import ExampleIndex
 from agents.kg.writing.writer import Question, Written
 from benchmarks.held_out import check_held_out, fold_argument, read_pairs, tested_in, unseen
 from benchmarks.kg_execution import QUESTIONS, graph_server, labelled_questions, run_rows, values_agree
+from evaluation.datasets import DatasetError, read_records
 from training.calibrate.expected_score import difference
 from training.choose_examples import shape
 from training.folds import Fold

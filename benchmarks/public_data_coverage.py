@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from agents.datasets import DatasetError, read_records
 from agents.deadline import Deadline
 from agents.public_data import ShippedPublicData
 from agents.public_data.build import build_companies, build_films, build_grammys, build_oscars
@@ -24,6 +23,7 @@ from agents.public_data.tables import SHIPPED_TABLES
 from agents.queries import BATCH_KEYS, parse_batch
 from agents.settings import PublicDataSettings
 from benchmarks.answer_recall import answer_recall, is_measurable
+from evaluation.datasets import DatasetError, read_records
 
 SHARED = Path(__file__).parents[2] / "shared/data"
 DOMAINS = ("movie", "music", "finance")

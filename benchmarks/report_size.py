@@ -21,8 +21,9 @@ from typing import Any, NamedTuple
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
-from agents.datasets import DatasetError, json_line
+from agents.files import json_line
 from benchmarks.browser import NoBrowserError, chromium
+from evaluation.datasets import DatasetError
 from evaluation.report.page import render
 from evaluation.report.run_folder import FinishedRun, read_run
 from evaluation.results import summarise

@@ -18,10 +18,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.datasets import DatasetError, read_records
 from agents.questions.classifier import Classifier, locate_classifier
 from agents.questions.routes import FIELD_CLASSES
 from agents.settings import SettingsError
+from evaluation.datasets import DatasetError, read_records
 from models.manifest import WeightsMissingError
 from training.pictures import Confusion, confusion_matrices
 from training.router.examples import Examples, read_examples

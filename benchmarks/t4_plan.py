@@ -20,7 +20,6 @@ from typing import Any
 
 from agents.answering.prompts import PROMPTS
 from agents.contracts import Query
-from agents.datasets import DatasetError, read_rows
 from agents.deadline import BatchClock, Deadline
 from agents.encoders import BatchedDenseEncoder, load_dense_encoder
 from agents.encoders.base import Vectors
@@ -28,6 +27,7 @@ from agents.llm import load_language_model
 from agents.queries import BATCH_KEYS, parse_row
 from agents.settings import PromptRouter, Settings, SettingsError, TransformersEngine, VllmEngine, load_settings
 from agents.web import WebPath
+from evaluation.datasets import DatasetError, read_rows
 from evaluation.gpu_plan import GpuPlan, plan
 from evaluation.real_evaluator import SECONDS_PER_QUERY
 from models.manifest import load_manifest

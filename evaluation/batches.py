@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
-from agents.datasets import LABEL_FIELDS, PAGE_FIELDS
+from evaluation.datasets import LABEL_FIELDS, PAGE_FIELDS
 
 SLICE_FIELDS = (*LABEL_FIELDS, "popularity")
 """Labels by which results are divided. Public rows have no popularity (CRAG, section 4: head, torso or tail); rows of

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from agents.datasets import DatasetError, Split, dataset_files
 from agents.settings import OVERRIDES_VARIABLE, PRESET_VARIABLE, SettingsError, available_presets, load_settings
 from evaluation.agent_host import DEFAULT_AGENT, AgentSpec, AgentStartError
 from evaluation.batches import WHOLE, Shard
+from evaluation.datasets import DatasetError, Split, dataset_files
 from evaluation.graph_server import GraphServerError, mock_graph
 from evaluation.judge import Judge, JudgeUnavailableError, add_judge_arguments, cost_line, judge_from
 from evaluation.real_evaluator import GRAPH_VARIABLE, MAX_BATCH_SIZE, SECONDS_PER_QUERY, STARTUP_SECONDS
@@ -183,7 +183,7 @@ def _default_folder(options: argparse.Namespace) -> Path:
 def _report(folder: Path) -> None:
     try:
         sys.stdout.write(f"report     {write_report(folder)}\n")
-    except StoreError as error:
+    except DatasetError as error:
         _say(f"no report: {error}")
 
 

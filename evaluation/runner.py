@@ -7,9 +7,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from agents.datasets import DatasetError, Split, count_rows, dataset_files, read_rows
 from evaluation.agent_host import AgentSpec
 from evaluation.batches import WHOLE, Question, Shard, evaluator_batch, in_batches
+from evaluation.datasets import DatasetError, Split, count_rows, dataset_files, read_rows
 from evaluation.gates import Firing, judged_firings
 from evaluation.judge import Claim, Judge, Judgement, Verdict, judge_claims
 from evaluation.progress import Progress

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from agents.answering import PROMPTS
-from agents.datasets import dataset_files
 from agents.settings import Settings
+from evaluation.datasets import dataset_files
 from models.manifest import UnknownModelError, WeightsMissingError, locate
 
 WHOLE_FILE_LIMIT = 1 << 30

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from agents.datasets import write_rows
+from agents.files import write_rows
 from evaluation.cli import main
 
 REPOSITORY = Path(__file__).parents[1]

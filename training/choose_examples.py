@@ -28,8 +28,8 @@ from typing import Any, NamedTuple
 
 from tqdm import tqdm
 
-from agents.datasets import DatasetError, Split, json_line, read_records
 from agents.deadline import Deadline
+from agents.files import FolderInUseError, json_line, lock_folder
 from agents.kg.trainable import (
     Average,
     CallWriter,
@@ -47,18 +47,17 @@ from agents.kg.trainable import (
 from agents.llm import EngineUnavailableError, LanguageModel, load_language_model
 from agents.queries import parse_query_time
 from agents.settings import KgWriterSettings, KnowledgeGraphSettings, Settings, SettingsError, load_settings
-from evaluation.folder_lock import FolderInUseError, written_alone
+from evaluation.datasets import DatasetError, Split, read_records
 from evaluation.signature import settings_hash
 from mock_api import GraphError
 from models.manifest import UnknownModelError, WeightsMissingError
 from training.api_pairs.execution import Bench, bench_of
-from training.api_pairs.given import bank_version, real_pairs
-from training.api_pairs.graph import SHARED, GraphFolderError, graph_files, opened
+from training.api_pairs.graph import SHARED, graph_files, opened
 from training.api_pairs.groups import company_names
+from training.api_pairs.labelled import bank_version, real_pairs
 from training.api_pairs.pairs import Pair
-from training.data_files import check_data_file
+from training.command import add_split_argument, check_data_file
 from training.run_card import run_card, write_card
-from training.splits import add_split_argument
 
 QUESTIONS = SHARED / "kg_questions_split0.jsonl"
 REPOSITORY = Path(__file__).parents[1]
@@ -67,7 +66,7 @@ SECONDS_PER_QUESTION = 600.0
 ASKED_FILE, RUN_FILE, CURRENT = "asked.jsonl", "run.json", "current"
 
 _FAULTS = (
-    *(DatasetError, FolderInUseError, GraphError, GraphFolderError, SettingsError, EngineUnavailableError),
+    *(DatasetError, FolderInUseError, GraphError, SettingsError, EngineUnavailableError),
     *(UnknownModelError, WeightsMissingError, OSError),
 )
 
@@ -286,7 +285,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if getattr(options, name) is not None and getattr(options, name) < 1:
             parser.error(f"--{name} must be at least 1")
     try:
-        with written_alone(options.work):
+        with lock_folder(options.work):
             return _run(options)
     except _FAULTS as error:
         sys.stderr.write(f"error: {error}\n")

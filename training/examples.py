@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from agents.datasets import DatasetError, Record, Split, read_records, write_rows
+from agents.files import write_rows
 from agents.llm import GenerationRequest, Message
+from evaluation.datasets import DatasetError, Record, Split, read_records
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from agents.datasets import DatasetError, dataset_files
-from evaluation.store import write_whole
+from agents.files import write_whole
+from evaluation.datasets import DatasetError, dataset_files
 
 CARD_FILE = "run_card.json"
 _CPU_FACTS = Path("/proc/cpuinfo")

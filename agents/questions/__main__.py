@@ -14,13 +14,14 @@ from typing import Any
 from tqdm import tqdm
 
 from agents.contracts import Query
-from agents.datasets import DatasetError, Record, count_rows, dataset_files, read_records, write_rows
 from agents.deadline import Deadline
+from agents.files import write_rows
 from agents.llm import EngineUnavailableError, LanguageModel, load_language_model
 from agents.queries import parse_row
 from agents.questions.router import open_router
 from agents.questions.routes import QuestionRouter
 from agents.settings import EncoderRouter, SettingsError, load_settings
+from evaluation.datasets import DatasetError, Record, count_rows, dataset_files, read_records
 from models.manifest import UnknownModelError, WeightsMissingError
 
 SHIPPED_CLASSIFIER = "cpu"

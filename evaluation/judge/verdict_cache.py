@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from agents.datasets import json_line
+from agents.files import json_line
 from evaluation.judge.base import Claim, JudgeUnavailableError
 
 

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from agents.contracts import I_DONT_KNOW
-from agents.datasets import DatasetError, read_rows
 from agents.settings import PRESET_VARIABLE, needed_weights
 from evaluation.batches import evaluator_batch, in_batches
+from evaluation.datasets import DatasetError, read_rows
 from evaluation.graph_server import GraphServerError, mock_graph
 from evaluation.preflight.findings import Findings, Outcome, Place, one_line, skipped, some
 from evaluation.preflight.subject import Subject

@@ -7,7 +7,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from evaluation.store import write_whole
+from agents.files import write_whole
 from models.fetch import sha256_of
 
 HASHES = "preflight-hashes.json"

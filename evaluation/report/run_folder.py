@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.batches import RowKey
-from evaluation.saved_run import SavedRun
-from evaluation.store import RESULTS, StoreError, row_key
+from evaluation.store import RESULTS, SavedRun, StoreError, row_key
 
 _HEADLINE = ("score", "ci", "accuracy", "hallucination", "missing", "n", "unscored")
 

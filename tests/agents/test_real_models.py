@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from agents.contracts import I_DONT_KNOW
-from agents.datasets import read_rows
 from agents.queries import BATCH_KEYS
 from agents.settings import PRESETS
 from agents.user_config import UserAgent
+from evaluation.datasets import read_rows
 from models.manifest import WeightsMissingError
 
 SAMPLE = Path(__file__).parents[2] / "data" / "sample" / "questions.jsonl"

@@ -14,7 +14,7 @@ from uuid import UUID
 import pytest
 from bs4 import BeautifulSoup, Tag
 
-from agents.datasets import PAGE_FIELDS, read_rows
+from evaluation.datasets import PAGE_FIELDS, read_rows
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "data" / "sample"

@@ -91,7 +91,7 @@ def test_missing_weights_are_told_without_a_traceback() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "reason"),
     [
-        ("agents.web.extract.process._COMMAND", "import no_such_parser", "No module named 'no_such_parser'"),
+        ("agents.web.extract.worker._COMMAND", "import no_such_parser", "No module named 'no_such_parser'"),
         ("sys.executable", "/no/such/python", "No such file or directory: '/no/such/python'"),
     ],
 )

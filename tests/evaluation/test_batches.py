@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.datasets import LABEL_FIELDS, PAGE_FIELDS
 from evaluation.batches import WHOLE, RowKey, Shard, evaluator_batch, in_batches
+from evaluation.datasets import LABEL_FIELDS, PAGE_FIELDS
 
 
 def row(name: str, **more: Any) -> dict[str, Any]:

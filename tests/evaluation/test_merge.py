@@ -192,7 +192,7 @@ def test_a_bad_line_in_the_traces_costs_no_output(tmp_path: Path, capsys: pytest
     traces = Path(folders[0]) / TRACES
     lines = traces.read_text().splitlines()
     traces.write_text("\n".join([lines[0], "{}", *lines[2:]]) + "\n")
-    assert "traces.jsonl, line 2: no trace of this evaluator" in refused(tmp_path, capsys, folders)
+    assert 'traces.jsonl, line 2, field "interaction_id"' in refused(tmp_path, capsys, folders)
     assert not (tmp_path / "merged").exists()
 
 

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from agents.datasets import DatasetError, write_rows
+from agents.files import write_rows
 from evaluation.agent_host import AgentSpec
 from evaluation.batches import Shard
+from evaluation.datasets import DatasetError
 from evaluation.judge import RulesJudge
 from evaluation.runner import Evaluation, FailedBatchError, RunOptions
 from evaluation.store import RunStore, StoreError

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from agents.datasets import DatasetError
 from agents.llm import Message
+from evaluation.datasets import DatasetError
 from training.examples import TrainingExample, read_examples, write_examples
 
 CHAT = TrainingExample(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.datasets import DatasetError
+from evaluation.datasets import DatasetError
 from training.run_card import CARD_FILE, card_folder, file_hash, run_card, write_card
 
 

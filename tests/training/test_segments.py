@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.datasets import DatasetError
+from evaluation.datasets import DatasetError
 from training.segments import main, questions_of
 
 

@@ -25,7 +25,7 @@ from typing import Any
 
 from agents.answering import CALIBRATION_FOLDER, ConfidenceModel
 from agents.contracts import Route
-from agents.datasets import DatasetError
+from evaluation.datasets import DatasetError
 from evaluation.judge import JUDGE_NAMES, Judge, JudgeUnavailableError, make_judge
 from evaluation.signature import signature_line
 from evaluation.store import PREDICTIONS, TRACES
@@ -33,9 +33,9 @@ from training.calibrate.expected_score import AskedQuestion, without
 from training.calibrate.fitting import THRESHOLDS, Calibration, calibrate
 from training.calibrate.logistic import TooFewError
 from training.calibrate.runs import CalibrationError, FinishedRun, asked_questions, read_routes, read_run
+from training.command import add_split_argument
 from training.pictures import Curve, reliability_diagram, score_curve
 from training.run_card import file_hash, run_card, write_card
-from training.splits import add_split_argument
 
 LICENCE = (
     "The numbers were learned from runs over the questions named here. CRAG's questions and answers are under "

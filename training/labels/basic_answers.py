@@ -9,8 +9,8 @@ from typing import Any
 
 from agents.answering import normalise
 from agents.contracts import GRAPH, I_DONT_KNOW, WEB
-from agents.datasets import LABEL_FIELDS, Split, read_rows
 from agents.llm import Message
+from evaluation.datasets import LABEL_FIELDS, Split, read_rows
 from evaluation.store import TRACES
 from training.calibrate.runs import FinishedQuestion, read_run
 
@@ -38,7 +38,7 @@ class Answered(enum.StrEnum):
 
 
 _FACTS = re.compile(r'<doc source="[^"]*">.*</doc>\n?', re.DOTALL)
-"""What `agents.evidence.facts_text` writes; marks inside of facts are broken there."""
+"""What `agents.plan.facts_text` writes; marks inside of facts are broken there."""
 
 
 class LabelError(ValueError):

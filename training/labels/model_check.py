@@ -12,8 +12,8 @@ from typing import Any
 
 from tqdm import tqdm
 
-from agents.datasets import json_line
 from agents.deadline import Deadline
+from agents.files import json_line
 from agents.llm import Generation, GenerationRequest, LanguageModel, Message, load_language_model
 from agents.settings import load_settings
 from evaluation.judge import Judge, LanguageModelJudge

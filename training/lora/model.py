@@ -5,10 +5,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from agents.files import write_whole
 from agents.llm import EngineUnavailableError
 from agents.llm.trainable import quiet_transformers
 from agents.settings import SettingsError
-from evaluation.store import write_whole
 from training.lora.settings import AdapterShape, LoraTraining, available_configs
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from tqdm import tqdm
 from transformers.trainer_callback import TrainerCallback, TrainerControl, TrainerState
 from transformers.training_args import TrainingArguments
 
-from evaluation.store import write_whole
+from agents.files import write_whole
 from training.lora.run import COMPLETE
 
 

@@ -15,9 +15,8 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agents.datasets import write_rows
+from agents.files import write_rows, write_whole
 from agents.llm.trainable import quiet_transformers
-from evaluation.store import write_whole
 from training.examples import TrainingExample
 from training.lora.model import WEIGHTS_FILE, load_tunable, save_adapter
 from training.lora.settings import LoraTraining

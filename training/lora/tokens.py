@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.datasets import DatasetError
 from agents.llm.trainable import ChatTokenizer, PromptError
 from agents.text import encodable
+from evaluation.datasets import DatasetError
 from training.examples import TrainingExample
 
 Positions = NDArray[np.int64]

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.datasets import DatasetError, Split, read_records
 from agents.questions import FIELD_CLASSES
+from evaluation.datasets import DatasetError, Split, read_records
 
 Positions = NDArray[np.int64]
 """Places of questions in the data."""
@@ -31,7 +31,7 @@ class Examples:
 
 
 def read_examples(path: Path, fields: Sequence[str], split: Split | None = None) -> Examples:
-    """The questions of a file in any of the forms of `agents.datasets`, with their labels for `fields`.
+    """The questions of a file in any of the forms of `evaluation.datasets`, with their labels for `fields`.
 
     Raises:
         DatasetError: no such file, or a row without `query`, with a label that is not CRAG's or without a split.

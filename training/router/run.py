@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import load_file, save, save_file
 from tqdm import tqdm
 
-from agents.datasets import write_rows
+from agents.files import write_rows, write_whole
 from agents.questions import FIELD_CLASSES
 from agents.questions.trainable import (
     CONFIG_FILE,
@@ -29,7 +29,6 @@ from agents.questions.trainable import (
     hashed_rows,
     log_softmax,
 )
-from evaluation.store import write_whole
 from training.router.encoder_model import EncoderTrainer, FitTask, TunedEncoder, finished_epochs
 from training.router.examples import Examples, Positions, fold_of_each
 from training.router.ngram_model import fit_ngrams

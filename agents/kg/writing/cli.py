@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from agents.datasets import DatasetError, Record, json_line, read_records, write_rows
 from agents.deadline import Deadline
 from agents.encoders import load_dense_encoder
+from agents.files import json_line, write_rows
 from agents.kg.language import render
 from agents.kg.schema import Domain
 from agents.kg.writing.bank import BankError
@@ -26,6 +26,7 @@ from agents.settings import (
     SettingsError,
     load_settings,
 )
+from evaluation.datasets import DatasetError, Record, read_records
 from models.manifest import UnknownModelError, WeightsMissingError
 
 EXPECTED_ERRORS = (

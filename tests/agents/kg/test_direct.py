@@ -2,7 +2,6 @@
 
 import pytest
 
-from agents.datasets import read_records
 from agents.kg.derive import derived_answer
 from agents.kg.direct import direct_answer
 from agents.kg.language import parse
@@ -10,6 +9,7 @@ from agents.kg.results import Result, Row, Status, Value
 from agents.kg.schema import Domain
 from agents.queries import parse_query_time
 from benchmarks.kg_execution import GRAPH, QUESTIONS, graph_server, run_rows
+from evaluation.datasets import read_records
 from evaluation.judge import make_judge
 from evaluation.judge.base import Claim, Verdict, judge_claims
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agents.datasets import write_rows
+from agents.files import write_rows
 from agents.settings import PRESETS
 from evaluation.judge.__main__ import main
 
@@ -21,7 +21,7 @@ ROWS: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.bz2"])
 def test_rows_get_verdict_and_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str], suffix: str) -> None:
-    from agents.datasets import read_records
+    from evaluation.datasets import read_records
 
     source, target = tmp_path / f"in{suffix}", tmp_path / f"out{suffix}"
     write_rows(source, ROWS)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.datasets import DatasetError
+from evaluation.datasets import DatasetError
 from evaluation.preflight.agent import QUESTIONS, rehearsal_rows
 from evaluation.preflight.findings import Level, Report
 from evaluation.preflight.guard.sitecustomize import Watch

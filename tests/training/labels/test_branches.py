@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from agents.contracts import I_DONT_KNOW, INVALID_QUESTION
-from agents.datasets import write_rows
+from agents.files import write_rows
 from evaluation.judge import RulesJudge
 from tests.training.labels.runs import asked, basics
 from training.examples import read_examples

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.datasets import DatasetError
 from agents.llm import Message
 from agents.llm.tokenizer import ChatTokenizer
+from evaluation.datasets import DatasetError
 from tests.training.lora.toy import toy_examples
 from training.examples import TrainingExample
 from training.lora.tokens import ExampleTokenizer, training_order

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agents.datasets import DatasetError
 from agents.questions import DOMAINS
+from evaluation.datasets import DatasetError
 from tests.training.router.toy import toy_rows, write_toy
 from training.router.examples import fold_of_each, read_examples
 

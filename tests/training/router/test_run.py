@@ -9,9 +9,9 @@ import pytest
 import torch
 from safetensors.numpy import load_file
 
-from agents.datasets import read_records
 from agents.questions import DOMAINS
 from agents.questions.classifier import CONFIG_FILE, WEIGHTS_FILE, Classifier
+from evaluation.datasets import read_records
 from tests.agents.questions.tiny_bert import build_bert
 from tests.training.router.toy import toy_rows, toy_settings, write_toy
 from training.router.encoder_model import EncoderTrainer, TunedEncoder

@@ -1,0 +1,220 @@
+"""Files that survive interruptions: whole-file writes, JSON lines that grow, one process per folder."""
+
+import bz2
+import fcntl
+import json
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, Literal, NamedTuple, cast
+
+_BLOCK = 1 << 16
+
+
+class DatasetError(ValueError):
+    """A data file cannot be used; the message names the file, the line and the field."""
+
+
+class FolderInUseError(RuntimeError):
+    """Another process is writing into the folder."""
+
+
+class Record(NamedTuple):
+    """One JSON object of a file and its place for messages: ``FILE, line 3``."""
+
+    place: str
+    data: dict[str, Any]
+
+
+class GrowingRow(NamedTuple):
+    """One row of a file that `append_rows` wrote; `start` and `end` are the bytes between which its line stands."""
+
+    place: str
+    data: dict[str, Any]
+    start: int
+    end: int
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """Give a temporary path of the same suffix; what is written there becomes `path` at the end, or leaves no trace."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".unfinished-{os.getpid()}-{path.name}")
+    try:
+        yield temporary
+        with temporary.open("rb") as stream:
+            os.fsync(stream.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all. Folders are made."""
+    with whole_file(path) as temporary:
+        temporary.write_bytes(content)
+
+
+def write_json(path: Path, value: object, indent: int = 1) -> None:
+    """Write a value as indented JSON, whole or not at all."""
+    write_whole(path, json.dumps(value, indent=indent, ensure_ascii=False).encode() + b"\n")
+
+
+def write_rows(path: str | Path, rows: Iterable[dict[str, Any]]) -> int:
+    """Write JSON lines, in bz2 where the name ends so, whole or not at all; returns how many."""
+    target = Path(path)
+    count = 0
+    with whole_file(target) as temporary, _opened(temporary, "wb") as stream:
+        for row in rows:
+            stream.write(json_line(row))
+            count += 1
+    return count
+
+
+def _opened(path: Path, mode: Literal["rb", "wb"]) -> IO[bytes]:
+    return cast("IO[bytes]", bz2.open(path, mode)) if path.suffix == ".bz2" else path.open(mode)
+
+
+def json_line(row: dict[str, Any]) -> bytes:
+    """The row as one line of UTF-8 JSON. A lone surrogate, which UTF-8 cannot carry, is written as a JSON escape."""
+    try:
+        return (json.dumps(row, ensure_ascii=False) + "\n").encode()
+    except UnicodeEncodeError:
+        return (json.dumps(row) + "\n").encode()
+
+
+def read_jsonl(path: str | Path) -> Iterator[Record]:
+    """The JSON objects of a file of JSON lines (``.bz2`` is unpacked), one at a time; blank lines are skipped.
+
+    Raises:
+        DatasetError: the file cannot be read, or a line is not a JSON object.
+    """
+    source = Path(path)
+    try:
+        with _opened(source, "rb") as stream:
+            for number, line in enumerate(stream, start=1):
+                if line.strip():
+                    place = f"{source}, line {number}"
+                    yield Record(place, as_object(place, parse_json(place, line)))
+    except (OSError, EOFError) as error:
+        raise DatasetError(f"{source}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+
+
+def parse_json(place: str, line: bytes) -> object:
+    """The value of a line of JSON, with or without a byte order mark. NaN and Infinity become None.
+
+    Raises:
+        DatasetError: it is not JSON in UTF-8.
+    """
+    try:
+        value: object = json.loads(line.decode("utf-8-sig"), parse_constant=lambda _: None)
+    except UnicodeDecodeError as error:
+        raise DatasetError(f"{place}: not UTF-8 text ({error.reason} at byte {error.start})") from None
+    except json.JSONDecodeError as error:
+        raise DatasetError(f"{place}: not valid JSON ({error.msg} at column {error.colno})") from None
+    except RecursionError:
+        raise DatasetError(f"{place}: JSON nested too deeply") from None
+    return value
+
+
+def as_object(place: str, value: object) -> dict[str, Any]:
+    """The value, which must be a JSON object.
+
+    Raises:
+        DatasetError: it is something else.
+    """
+    if not isinstance(value, dict):
+        raise DatasetError(f"{place}: expected a JSON object, found {shown(value)}")
+    return value
+
+
+def shown(value: object) -> str:
+    """A value for an error message, cut to 60 characters."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def append_rows(path: Path, rows: Iterable[dict[str, Any]]) -> None:
+    """Append JSON lines; they are on disk when this returns. Several processes may append to one file.
+
+    A torn last line, left by a crash, is cut off first. A ``.bz2`` file gets another stream, and nothing is cut.
+    """
+    content = b"".join(json_line(row) for row in rows)
+    if not content:
+        return
+    with path.open("a+b") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        if path.suffix == ".bz2":
+            content = bz2.compress(content)
+        else:
+            os.ftruncate(stream.fileno(), _end_of_last_line(stream.fileno()))
+        stream.write(content)
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def _end_of_last_line(descriptor: int) -> int:
+    end = os.fstat(descriptor).st_size
+    while end:
+        start = max(0, end - _BLOCK)
+        found = os.pread(descriptor, end - start, start).rfind(b"\n")
+        if found >= 0:
+            return start + found + 1
+        end = start
+    return 0
+
+
+def read_growing(path: Path) -> Iterator[GrowingRow]:
+    """The rows that `append_rows` wrote, one at a time; a torn last line is left out. No file: no rows.
+
+    Raises:
+        DatasetError: a whole line is not a JSON object.
+    """
+    if not path.is_file():
+        return
+    start = 0
+    with path.open("rb") as stream:
+        for number, line in enumerate(stream, start=1):
+            if not line.endswith(b"\n"):
+                return
+            place, end = f"{path}, line {number}", start + len(line)
+            yield GrowingRow(place, as_object(place, parse_json(place, line)), start, end)
+            start = end
+
+
+@contextmanager
+def lock_folder(folder: Path) -> Iterator[int]:
+    """Make the folder and keep other processes out of it; gives the lock's file descriptor.
+
+    The folder itself is locked, so no lock file stays in it. A child process that inherits the descriptor also holds
+    the lock, until both have ended.
+
+    Raises:
+        FolderInUseError: another process has the lock.
+        OSError: the folder cannot be made or opened.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise FolderInUseError(f"{folder}: another process is writing here") from None
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def check_target(path: Path) -> None:
+    """Make the folders of a file, before the work that it is to hold.
+
+    Raises:
+        DatasetError: the file cannot be written: it is a folder, or a folder cannot be made.
+    """
+    try:
+        if path.is_dir():
+            raise DatasetError(f"{path}: cannot be written: it is a folder")
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DatasetError(f"{path}: cannot be written: {error.strerror}") from None

@@ -1,0 +1,395 @@
+"""Question files as rows: every form in which CRAG data is known to be passed round, read lazily, one row at a time.
+
+Read: JSON lines (``.jsonl``), the same in bz2 (``.jsonl.bz2``), files of the first release with a JSON list of rows on
+each line, ``.tar`` and ``.tar.bz2`` archives that hold such files, and any of these cut into numbered parts
+(``name.tar.bz2.part1``, ``.part0``, ``.part-aa``), which are read as if they were joined. Nothing is unpacked to disk.
+
+A task-3 row weighs about 10 MB, so the rows of a file are never held together.
+"""
+
+import bz2
+import io
+import json
+import re
+import sys
+import tarfile
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Self, cast
+
+from agents.files import DatasetError, Record, as_object, parse_json, shown
+from agents.text import clean, encodable
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+__all__ = [
+    "LABEL_FIELDS", "PAGE_FIELDS", "DatasetError", "Record", "Split", "alternative_answers", "count_rows",
+    "dataset_files", "read_records", "read_rows",
+]  # fmt: skip
+
+PAGE_FIELDS = ("page_name", "page_url", "page_snippet", "page_result", "page_last_modified")
+"""The fields of a search result, as the evaluator gives them to an agent."""
+
+LABEL_FIELDS = ("domain", "question_type", "static_or_dynamic")
+"""Labels that a public row may carry and that an agent never sees."""
+
+_TEXT_FIELDS = ("interaction_id", "query", "query_time", "answer", *LABEL_FIELDS)
+_REQUIRED_FIELDS = ("interaction_id", "query")
+_PART = re.compile(r"(?P<stem>.+)\.part[-_.]?(?P<mark>\d+|[a-z]{1,3})", re.IGNORECASE)
+
+
+class Split:
+    """Lets the rows of one split of CRAG through and counts the others.
+
+    The public files hold both splits: 0 is there to learn from, 1 is the public test set. A row says in its field
+    `split` of which it is; where that is null, it was made up and belongs to none.
+
+    Args:
+        wanted: The split; None: rows of any, without a look at the field.
+    """
+
+    FIELD = "split"
+    ANY = "any"
+
+    def __init__(self, wanted: int | None = 0) -> None:
+        self.wanted = wanted
+        self.left_out: Counter[int] = Counter()
+        """Rows of other splits, by split."""
+
+    def __str__(self) -> str:
+        return self.ANY if self.wanted is None else str(self.wanted)
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """``0``, ``1`` or ``any``.
+
+        Raises:
+            ValueError: it is something else.
+        """
+        if text == cls.ANY:
+            return cls(None)
+        if not text.isdecimal():
+            raise ValueError(f"a split is a number such as 0, or {cls.ANY}; found {text!r}")
+        return cls(int(text))
+
+    def holds(self, record: Record) -> bool:
+        """Whether the row may be read; one that may not is counted.
+
+        Raises:
+            DatasetError: the row does not say of which split it is.
+        """
+        if self.wanted is None:
+            return True
+        found = record.data.get(self.FIELD, "")
+        if found is None or (isinstance(found, int) and found == self.wanted):
+            return True
+        if not isinstance(found, int):
+            what = "missing" if found == "" else f"expected a whole number, found {shown(found)}"
+            raise DatasetError(
+                f'{record.place}, field "{self.FIELD}": {what}; only rows of split {self.wanted} are read '
+                f"(--split {self.ANY} reads all, without a look at the field)"
+            )
+        self.left_out[found] += 1
+        return False
+
+    def report(self) -> None:
+        """Say on standard output how many rows were left out, where any were."""
+        if self.left_out:
+            parts = [f"{count:,} of split {split}" for split, count in sorted(self.left_out.items())]
+            sys.stdout.write(f"left out, for only split {self} is read: {', '.join(parts)}\n")
+
+    def to_card(self) -> dict[str, Any]:
+        """The same for a run card."""
+        return {"split": str(self), "rows_of_other_splits": {str(key): self.left_out[key] for key in self.left_out}}
+
+
+def read_rows(path: str | Path, limit: int | None = None, split: Split | None = None) -> Iterator[dict[str, Any]]:
+    """The questions of a file, each checked and in one shape whatever the release it comes from.
+
+    A row has `interaction_id` and `query`; the other official fields are checked where they are present. Texts are
+    cleaned (`agents.text`). The alternative answers, found as ``alt_ans`` or ``alternative_answers``, as a list or as
+    its JSON text ``"[]"``, become ``alt_ans: list[str]``. Every search result has the five fields of `PAGE_FIELDS`,
+    null becoming "". A ``page_result_file`` in a search result is a path relative to the folder of the question file
+    and may not leave it; the text of that file becomes ``page_result``.
+
+    Args:
+        path: The file, the first part of a cut file, or the name that its parts have in common.
+        limit: At most this many rows.
+        split: Leaves rows of other splits out.
+
+    Raises:
+        DatasetError: No such file (at once); or, while reading, something in the file that is not such a row, or no row
+            of the split.
+    """
+    source = Path(path)
+    records = read_records(source, limit, split)
+    return (_normalised(record, source.parent) for record in records)
+
+
+def read_records(path: str | Path, limit: int | None = None, split: Split | None = None) -> Iterator[Record]:
+    """The JSON objects of a file with their places, in any of the forms of `read_rows`, their fields unchecked.
+
+    Raises:
+        DatasetError: No such file (at once); or, while reading, a line that is not a JSON object, or no row of `split`.
+    """
+    source = Path(path)
+    if limit is not None and limit < 0:
+        raise ValueError(f"limit must not be negative, found {limit}")
+    stem, parts = _find_parts(source)
+    return _limited_records(source, stem, parts, limit, split or Split(None))
+
+
+def count_rows(path: str | Path, limit: int | None = None) -> int:
+    """How many rows `read_rows` would give, found without looking into them (lines of the first release apart)."""
+    source = Path(path)
+    stem, parts = _find_parts(source)
+    count = 0
+    with _reading(source, parts) as (stream, stack):
+        for _, member in _members(source, stem, stream, stack):
+            for line in member:
+                text = line.strip()
+                count += _list_length(text) if text.startswith(b"[") else bool(text)
+                if limit is not None and count >= limit:
+                    return limit
+    return count
+
+
+def dataset_files(path: str | Path) -> list[Path]:
+    """The file, or the parts in order that make up the file.
+
+    Raises:
+        DatasetError: No such file, or a part is missing.
+    """
+    return _find_parts(Path(path))[1]
+
+
+# --- files and parts --------------------------------------------------------------------------------------------------
+
+
+def _find_parts(path: Path) -> tuple[str, list[Path]]:
+    """The name that tells the format, and the file or the parts that make it up, in order."""
+    match = _PART.fullmatch(path.name)
+    if match is None and path.is_file():
+        return path.name, [path]
+    stem = match["stem"] if match else path.name
+    parts: dict[int, Path] = {}
+    numbered = False
+    for sibling in sorted(path.parent.glob(f"{_escape_glob(stem)}.part*")) if path.parent.is_dir() else []:
+        found = _PART.fullmatch(sibling.name)
+        if found and found["stem"] == stem:
+            numbered = numbered or found["mark"].isdigit()
+            parts[_ordinal(found["mark"])] = sibling
+    if not parts or (match and not path.is_file()):
+        what = "is a folder, not a file" if path.is_dir() else "there is no such file"
+        raise DatasetError(f"{path}: {what}")
+    first = min(parts)
+    missing = sorted(set(range(first, max(parts) + 1)) - set(parts))
+    if missing or first > (1 if numbered else 0):
+        raise DatasetError(
+            f"{path}: parts are missing; found {', '.join(parts[number].name for number in sorted(parts))}"
+        )
+    return stem, [parts[number] for number in sorted(parts)]
+
+
+def _escape_glob(text: str) -> str:
+    return re.sub(r"([*?\[])", r"[\1]", text)
+
+
+def _ordinal(mark: str) -> int:
+    """``10`` -> 10; ``a`` or ``aa`` -> 0, ``ab`` -> 1, ``ba`` -> 26, as `split` counts."""
+    if mark.isdigit():
+        return int(mark)
+    value = 0
+    for letter in mark.lower():
+        value = value * 26 + ord(letter) - ord("a")
+    return value
+
+
+class _JoinedFiles(io.RawIOBase):
+    """Several files read as one, each opened only when its turn comes."""
+
+    def __init__(self, paths: list[Path]) -> None:
+        self._waiting = list(paths)
+        self._current: io.FileIO | None = None
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: "WriteableBuffer") -> int:
+        """Fill the buffer from the current file, or from the next that has anything; 0 at the very end."""
+        while True:
+            if self._current is None:
+                if not self._waiting:
+                    return 0
+                self._current = self._waiting.pop(0).open("rb", buffering=0)
+            count = self._current.readinto(buffer)
+            if count:
+                return count
+            self._current.close()
+            self._current = None
+
+    def close(self) -> None:
+        if self._current is not None:
+            self._current.close()
+            self._current = None
+        super().close()
+
+
+def _list_length(text: bytes) -> int:
+    try:
+        return len(json.loads(text))
+    except ValueError:
+        return 1
+
+
+def _limited_records(source: Path, stem: str, parts: list[Path], limit: int | None, split: Split) -> Iterator[Record]:
+    if limit == 0:
+        return
+    number = others = 0
+    with _reading(source, parts) as (stream, stack):
+        for name, member in _members(source, stem, stream, stack):
+            for record in _records_of_lines(name, member):
+                if not split.holds(record):
+                    others += 1
+                    continue
+                yield record
+                number += 1
+                if number == limit:
+                    return
+    if others and not number:
+        raise DatasetError(f"{source}: none of its {others:,} rows is of split {split} (--split {Split.ANY} reads all)")
+
+
+@contextmanager
+def _reading(source: Path, parts: list[Path]) -> Iterator[tuple[IO[bytes], ExitStack]]:
+    """The joined parts as one stream, and a stack that closes whatever is opened on it; read faults name the file."""
+    try:
+        with ExitStack() as stack:
+            joined = stack.enter_context(io.BufferedReader(_JoinedFiles(parts), buffer_size=1 << 20))
+            yield cast("IO[bytes]", joined), stack
+    except (tarfile.TarError, EOFError) as error:
+        raise DatasetError(f"{source}: damaged archive, or a part is missing: {error}") from None
+    except OSError as error:
+        raise DatasetError(f"{source}: cannot be read: {error.strerror or error}") from None
+
+
+def _members(source: Path, stem: str, stream: IO[bytes], stack: ExitStack) -> Iterator[tuple[str, IO[bytes]]]:
+    """The line files inside: the file itself, or those in the archive, with names for messages."""
+    lowered = stem.lower()
+    if not lowered.endswith((".tar", ".tar.bz2", ".tbz2")):
+        yield str(source), _unpacked(stem, stream, stack)
+        return
+    mode = "r|" if lowered.endswith(".tar") else "r|bz2"
+    archive = stack.enter_context(cast("Any", tarfile.open)(fileobj=stream, mode=mode))
+    for entry in archive:
+        if not entry.isfile() or Path(entry.name).name.startswith("."):
+            continue
+        if not entry.name.lower().endswith((".jsonl", ".json", ".jsonl.bz2", ".json.bz2")):
+            continue
+        member = archive.extractfile(entry)
+        with ExitStack() as inner:
+            yield f"{source}:{entry.name}", _unpacked(entry.name, inner.enter_context(member), inner)
+
+
+def _unpacked(name: str, stream: IO[bytes], stack: ExitStack) -> IO[bytes]:
+    if name.lower().endswith(".bz2"):
+        return cast("IO[bytes]", stack.enter_context(bz2.open(stream, "rb")))
+    return stream
+
+
+def _records_of_lines(name: str, stream: IO[bytes]) -> Iterator[Record]:
+    for number, line in enumerate(stream, start=1):
+        if not line.strip():
+            continue
+        place = f"{name}, line {number}"
+        value = parse_json(place, line)
+        if not isinstance(value, list):
+            yield Record(place, as_object(place, value))
+            continue
+        for index, row in enumerate(value, start=1):
+            here = f"{place}, row {index}"
+            yield Record(here, as_object(here, row))
+
+
+# --- fields -----------------------------------------------------------------------------------------------------------
+
+
+def _normalised(record: Record, folder: Path) -> dict[str, Any]:
+    place, row = record.place, dict(record.data)
+    for name in _TEXT_FIELDS:
+        value = row.get(name)
+        if name in _REQUIRED_FIELDS and name not in row:
+            raise DatasetError(f'{place}, field "{name}": missing')
+        if value is None and name not in _REQUIRED_FIELDS:
+            row.pop(name, None)
+        elif not isinstance(value, str):
+            raise DatasetError(f'{place}, field "{name}": expected text, found {shown(value)}')
+        else:
+            row[name] = clean(value)
+    row["alt_ans"] = alternative_answers(record)
+    row.pop("alternative_answers", None)
+    if "search_results" in row:
+        row["search_results"] = _search_results(place, row["search_results"], folder)
+    return row
+
+
+def alternative_answers(record: Record) -> list[str]:
+    """Other answers that count as right, from either field name, given as a list, as the JSON text of one, or as null.
+
+    Some public rows hold a number where a text is meant; it becomes the text of that number.
+
+    Raises:
+        DatasetError: Anything else is there.
+    """
+    name = "alt_ans" if "alt_ans" in record.data else "alternative_answers"
+    found = value = record.data.get(name)
+    if isinstance(value, str):
+        try:
+            value = json.loads(value) if value.strip() else []
+        except json.JSONDecodeError:
+            value = None
+    elif value is None:
+        value = []
+    if not isinstance(value, list) or not all(isinstance(answer, str | int | float) for answer in value):
+        raise DatasetError(f'{record.place}, field "{name}": expected a list of texts, found {shown(found)}')
+    return [clean(str(answer)) for answer in value]
+
+
+def _search_results(place: str, value: object, folder: Path) -> list[dict[str, Any]]:
+    field = f'{place}, field "search_results'
+    if not isinstance(value, list):
+        raise DatasetError(f'{field}": expected a list, found {shown(value)}')
+    results = []
+    for index, item in enumerate(value):
+        if not isinstance(item, dict):
+            raise DatasetError(f'{field}[{index}]": expected a JSON object, found {shown(item)}')
+        result = dict(item)
+        if "page_result_file" in result:
+            where = f'{field}[{index}].page_result_file"'
+            result["page_result"] = _page_text(where, result.pop("page_result_file"), folder)
+        for name in PAGE_FIELDS:
+            text = result.get(name)
+            if text is not None and not isinstance(text, str):
+                raise DatasetError(f'{field}[{index}].{name}": expected text, found {shown(text)}')
+            result[name] = encodable(text or "") if name == "page_result" else clean(text)
+        results.append(result)
+    return results
+
+
+def _page_text(where: str, name: object, folder: Path) -> str:
+    if not isinstance(name, str) or not name:
+        raise DatasetError(f"{where}: expected a relative path, found {shown(name)}")
+    root = folder.resolve()
+    page = (root / name).resolve()
+    if not page.is_relative_to(root):
+        raise DatasetError(f"{where}: {name!r} leaves the folder of the question file")
+    try:
+        return page.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise DatasetError(f"{where}: {name!r} is not UTF-8 text") from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise DatasetError(f"{where}: {name!r} cannot be read: {reason}") from None

@@ -1,0 +1,290 @@
+"""Every form in which CRAG question files are passed round is read to the same rows; bad ones say what is bad where."""
+
+import bz2
+import gc
+import io
+import json
+import tarfile
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents.files import write_rows
+from evaluation.datasets import DatasetError, count_rows, dataset_files, read_records, read_rows
+
+PAGE = {
+    "page_name": "Name",
+    "page_url": "https://example.org/1",
+    "page_snippet": "Snippet",
+    "page_result": "<p>Text</p>",
+    "page_last_modified": "",
+}
+SHARED = Path(__file__).parents[2] / "../shared/data/crag"
+
+
+def row(number: int, **more: Any) -> dict[str, Any]:
+    return {
+        "interaction_id": f"id{number}",
+        "query": f"question {number}?",
+        "query_time": "03/05/2024, 23:18:31 PT",
+        "answer": f"answer {number}",
+        "alt_ans": [],
+        "search_results": [PAGE],
+        **more,
+    }
+
+
+ROWS = [row(number) for number in range(7)]
+
+
+def lines(rows: list[Any]) -> bytes:
+    return "".join(json.dumps(value) + "\n" for value in rows).encode()
+
+
+def tar_of(members: dict[str, bytes], mode: str) -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode=mode) as archive:  # type: ignore[call-overload]
+        for name, content in members.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+    return buffer.getvalue()
+
+
+def cut(path: Path, content: bytes, names: list[str]) -> None:
+    size = -(-len(content) // len(names))
+    for number, name in enumerate(names):
+        (path / name).write_bytes(content[number * size : (number + 1) * size])
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("q.jsonl", lines(ROWS)),
+        ("q.jsonl", lines(ROWS).replace(b"\n", b"\r\n\n")),
+        ("q.jsonl", b"\xef\xbb\xbf" + lines(ROWS)),
+        ("q.jsonl.bz2", bz2.compress(lines(ROWS))),
+        ("q.jsonl.bz2", bz2.compress(lines(ROWS[:3])) + bz2.compress(lines(ROWS[3:]))),
+        ("q.json.bz2", bz2.compress(lines([ROWS[:4], ROWS[4:]]))),
+        ("q.tar", tar_of({"q/a.jsonl": lines(ROWS[:5]), "q/b.jsonl": lines(ROWS[5:])}, "w")),
+        ("q.tar.bz2", tar_of({"q/notes.txt": b"no rows", "q/a.jsonl": lines(ROWS)}, "w:bz2")),
+        ("q.tar.bz2", tar_of({"q/a.jsonl.bz2": bz2.compress(lines(ROWS))}, "w:bz2")),
+    ],
+    ids=["jsonl", "crlf", "bom", "bz2", "bz2-streams", "list-per-line", "tar", "tar.bz2", "bz2-in-tar"],
+)
+def test_every_form_gives_the_same_rows(tmp_path: Path, name: str, content: bytes) -> None:
+    (tmp_path / name).write_bytes(content)
+    assert list(read_rows(tmp_path / name)) == ROWS
+    assert count_rows(tmp_path / name) == len(ROWS)
+    assert count_rows(tmp_path / name, 3) == 3
+
+
+@pytest.mark.parametrize(
+    "marks",
+    [
+        [f".part{number}" for number in range(1, 5)],
+        [f".part{number}" for number in range(4)],
+        [f".part{number}" for number in range(1, 13)],
+        [".part-aa", ".part-ab", ".part-ac"],
+        [".partaa", ".partab"],
+        [".part_01", ".part_02"],
+    ],
+    ids=["from-1", "from-0", "ten-after-nine", "letters", "split", "zeros"],
+)
+@pytest.mark.parametrize("asked", ["first part", "stem"])
+def test_numbered_parts_are_joined_in_order(tmp_path: Path, marks: list[str], asked: str) -> None:
+    names = [f"crag.tar.bz2{mark}" for mark in marks]
+    cut(tmp_path, tar_of({"crag/a.jsonl": lines(ROWS)}, "w:bz2"), names)
+    (tmp_path / "other.tar.bz2.part1").write_bytes(b"not ours")
+    path = tmp_path / (names[0] if asked == "first part" else "crag.tar.bz2")
+    assert list(read_rows(path)) == ROWS
+    assert [file.name for file in dataset_files(path)] == names
+
+
+def test_a_missing_part_is_named_before_anything_is_read(tmp_path: Path) -> None:
+    cut(tmp_path, b"x" * 99, ["c.tar.bz2.part1", "c.tar.bz2.part2", "c.tar.bz2.part3"])
+    (tmp_path / "c.tar.bz2.part2").unlink()
+    with pytest.raises(DatasetError, match=r"parts are missing; found c\.tar\.bz2\.part1, c\.tar\.bz2\.part3"):
+        read_rows(tmp_path / "c.tar.bz2")
+
+
+def test_a_missing_first_part_is_noticed(tmp_path: Path) -> None:
+    cut(tmp_path, b"x" * 99, ["c.tar.bz2.part2", "c.tar.bz2.part3"])
+    with pytest.raises(DatasetError, match="parts are missing"):
+        read_rows(tmp_path / "c.tar.bz2")
+
+
+def test_a_lost_last_part_is_told_while_reading(tmp_path: Path) -> None:
+    cut(tmp_path, tar_of({"a.jsonl": lines(ROWS * 50)}, "w:bz2"), ["c.tar.bz2.part1", "c.tar.bz2.part2"])
+    (tmp_path / "c.tar.bz2.part2").unlink()
+    with pytest.raises(DatasetError, match="a part is missing"):
+        list(read_rows(tmp_path / "c.tar.bz2"))
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        ({"alt_ans": ["a", "b"]}, ["a", "b"]),
+        ({"alternative_answers": "[]"}, []),
+        ({"alternative_answers": '["a"]'}, ["a"]),
+        ({"alternative_answers": ["a"]}, ["a"]),
+        ({"alt_ans": ""}, []),
+        ({"alt_ans": None}, []),
+        ({"alt_ans": [0]}, ["0"]),
+        ({}, []),
+    ],
+)
+def test_alternative_answers_have_one_shape(tmp_path: Path, found: dict[str, Any], expected: list[str]) -> None:
+    plain = {"interaction_id": "x", "query": "q", **found}
+    (tmp_path / "q.jsonl").write_bytes(lines([plain]))
+    (read,) = read_rows(tmp_path / "q.jsonl")
+    assert read == {"interaction_id": "x", "query": "q", "alt_ans": expected}
+
+
+def test_null_page_fields_become_empty_text(tmp_path: Path) -> None:
+    (tmp_path / "q.jsonl").write_bytes(lines([row(0, search_results=[{"page_url": "u", "page_snippet": None}])]))
+    (read,) = read_rows(tmp_path / "q.jsonl")
+    assert read["search_results"] == [dict.fromkeys(PAGE, "") | {"page_url": "u"}]
+
+
+def test_pages_in_files_beside_the_questions(tmp_path: Path) -> None:
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages/one.html").write_text("<p>café</p>", encoding="utf-8")
+    page = {**PAGE, "page_result_file": "pages/one.html"}
+    del page["page_result"]
+    (tmp_path / "q.jsonl").write_bytes(lines([row(0, search_results=[page])]))
+    (read,) = read_rows(tmp_path / "q.jsonl")
+    assert read["search_results"] == [{**PAGE, "page_result": "<p>café</p>"}]
+
+
+@pytest.mark.parametrize("name", ["../secret.html", "/etc/hostname", "link.html", "pages/../../secret.html"])
+def test_a_page_file_may_not_leave_the_folder(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    (tmp_path / "secret.html").write_text("secret", encoding="utf-8")
+    (folder / "link.html").symlink_to(tmp_path / "secret.html")
+    (folder / "q.jsonl").write_bytes(lines([row(0, search_results=[{"page_result_file": name}])]))
+    with pytest.raises(DatasetError, match=r'q\.jsonl, line 1, field "search_results\[0\]\.page_result_file".*leaves'):
+        list(read_rows(folder / "q.jsonl"))
+
+
+def test_a_missing_page_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "q.jsonl").write_bytes(lines([row(0, search_results=[{"page_result_file": "none.html"}])]))
+    with pytest.raises(DatasetError, match=r"'none\.html' cannot be read: No such file"):
+        list(read_rows(tmp_path / "q.jsonl"))
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        (b'{"interaction_id": "x"', r"line 2: not valid JSON"),
+        (b"\xff\xfe", r"line 2: not UTF-8 text"),
+        (b'"text"', r"line 2: expected a JSON object, found 'text'"),
+        (b"[1]", r"line 2, row 1: expected a JSON object, found 1"),
+        (b"[" * 100_000, r"line 2: (JSON nested too deeply|not valid JSON)"),
+        (lines([{"query": "q"}]), r'line 2, field "interaction_id": missing'),
+        (lines([row(1, query=None)]), r'line 2, field "query": expected text, found None'),
+        (lines([row(1, query=5)]), r'line 2, field "query": expected text, found 5'),
+        (lines([row(1, domain=["movie"])]), r'line 2, field "domain": expected text, found \[\'movie\'\]'),
+        (lines([row(1, alt_ans="no list")]), r'line 2, field "alt_ans": expected a list of texts'),
+        (lines([row(1, alt_ans=[{}])]), r'line 2, field "alt_ans": expected a list of texts'),
+        (lines([row(1, search_results="html")]), r'line 2, field "search_results": expected a list'),
+        (lines([row(1, search_results=["html"])]), r'line 2, field "search_results\[0\]": expected a JSON object'),
+        (
+            lines([row(1, search_results=[PAGE, {**PAGE, "page_name": 3}])]),
+            r'line 2, field "search_results\[1\]\.page_name": expected text, found 3',
+        ),
+    ],
+)
+def test_a_bad_row_names_file_line_and_field(tmp_path: Path, bad: bytes, message: str) -> None:
+    (tmp_path / "q.jsonl").write_bytes(lines([row(0)]) + bad.strip() + b"\n")
+    rows = read_rows(tmp_path / "q.jsonl")
+    assert next(rows) == row(0), "the rows before it are given"
+    with pytest.raises(DatasetError, match=r"q\.jsonl, " + message):
+        next(rows)
+
+
+def test_a_bad_row_in_an_archive_names_the_member(tmp_path: Path) -> None:
+    (tmp_path / "q.tar.bz2").write_bytes(tar_of({"a.jsonl": b"{}\n"}, "w:bz2"))
+    with pytest.raises(DatasetError, match=r'q\.tar\.bz2:a\.jsonl, line 1, field "interaction_id": missing'):
+        list(read_rows(tmp_path / "q.tar.bz2"))
+
+
+@pytest.mark.parametrize("name", ["q.tar.bz2", "q.jsonl.bz2"])
+def test_a_file_that_is_not_what_its_name_says(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(b"neither bz2 nor tar")
+    with pytest.raises(DatasetError, match=r"q\..*bz2: (damaged archive|cannot be read)"):
+        list(read_rows(tmp_path / name))
+
+
+@pytest.mark.parametrize("name", ["none.jsonl", "none/none.jsonl", "none.tar.bz2.part1"])
+def test_a_wrong_path_is_told_at_once(tmp_path: Path, name: str) -> None:
+    with pytest.raises(DatasetError, match=r"none.*: there is no such file"):
+        read_rows(tmp_path / name)
+
+
+def test_a_folder_is_no_file(tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match="is a folder, not a file"):
+        read_rows(tmp_path)
+
+
+def test_limit(tmp_path: Path) -> None:
+    (tmp_path / "q.jsonl").write_bytes(lines(ROWS[:2]) + b"not JSON, but never reached\n")
+    assert list(read_rows(tmp_path / "q.jsonl", limit=2)) == ROWS[:2]
+    assert list(read_rows(tmp_path / "q.jsonl", limit=0)) == []
+    with pytest.raises(ValueError, match="negative"):
+        read_rows(tmp_path / "q.jsonl", limit=-1)
+
+
+def test_rows_are_not_held_together(tmp_path: Path) -> None:
+    big = row(0, search_results=[{**PAGE, "page_result": "x" * 1_000_000}])
+    write_rows(tmp_path / "q.jsonl.bz2", (big for _ in range(30)))
+    gc.collect()
+    tracemalloc.start()
+    try:
+        assert sum(1 for _ in read_rows(tmp_path / "q.jsonl.bz2")) == 30
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 12_000_000, "thirty rows of 1 MB were read within the memory of a few"
+
+
+@pytest.mark.parametrize("name", ["out.jsonl", "new/folder/out.jsonl.bz2"])
+def test_written_rows_are_read_back(tmp_path: Path, name: str) -> None:
+    rows = [row(0, query="Beyoncé — “quoted”\n second line\u2028"), row(1, query="lone surrogate \ud800")]
+    assert write_rows(tmp_path / name, rows) == 2
+    assert [record.data for record in read_records(tmp_path / name)] == rows
+    read = [one["query"] for one in read_rows(tmp_path / name)]
+    assert read == ["Beyoncé — “quoted”\n second line\n", "lone surrogate \ufffd"]
+    assert [path.name for path in (tmp_path / name).parent.iterdir()] == [Path(name).name]
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
+    target = tmp_path / "out.jsonl"
+    write_rows(target, [row(0)])
+
+    def failing() -> Any:
+        yield row(1)
+        raise DatasetError("in the middle")
+
+    with pytest.raises(DatasetError):
+        write_rows(target, failing())
+    assert list(read_rows(target)) == [row(0)]
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_records_are_not_checked(tmp_path: Path) -> None:
+    (tmp_path / "any.jsonl").write_bytes(b'{"anything": 1}\n')
+    (record,) = read_records(tmp_path / "any.jsonl")
+    assert record.data == {"anything": 1}
+    assert record.place.endswith("any.jsonl, line 1")
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the real CRAG files are not beside the repository")
+def test_real_files() -> None:
+    example = list(read_rows(SHARED / "example_dev_10q.jsonl.bz2"))
+    assert len(example) == 10
+    assert all(item["alt_ans"] == [] for item in example), 'the release has "[]" as a text'
+    assert sum(1 for _ in read_rows(SHARED / "questions_split0.jsonl")) == 1371
