@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from agents.contracts import I_DONT_KNOW
+from agents.matching import position_of, tokens
 from evaluation.agreement import Pair, agreement, cohens_kappa, differences
 from evaluation.datasets import DatasetError, read_records
 from evaluation.judge import (
@@ -31,7 +32,6 @@ from evaluation.judge import (
     judge_from,
 )
 from evaluation.judge.__main__ import claim_of
-from evaluation.judge.text import position_of, tokens
 from evaluation.trim import official_trim
 
 DEFAULT_FILE = Path(__file__).parent.parent.parent / "shared/data/judged/judged_split0.jsonl"

@@ -15,11 +15,11 @@ from agents.settings import (
     Settings,
     TransformersEngine,
     VllmEngine,
-    base_of,
     needed_weights,
 )
 from evaluation.real_evaluator import GPU_MEMORY_GIB
 from models.manifest import Manifest, ModelEntry, load_manifest
+from models.needed import base_of
 from models.shapes import Shape
 
 GIB = 2**30

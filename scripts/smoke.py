@@ -344,7 +344,7 @@ def rehearse(
     settings = load_settings(preset, [])
     folder = staged.root / "stand-ins"
     try:
-        made = make_stand_ins(settings, folder, repository=repository)
+        made = make_stand_ins(settings.model_dump(), folder, repository=repository)
     except StandInError as error:
         raise SmokeError(str(error)) from error
     for one in made:

@@ -42,21 +42,21 @@ from agents.answering import Answerer
 from agents.contracts import I_DONT_KNOW, Fact, Query
 from agents.encoders import load_dense_encoder
 from agents.encoders.base import DenseEncoder
-from agents.evidence import facts_text
 from agents.kg.trainable import Domain, ExampleChoice, write_prompt
 from agents.llm import EngineUnavailableError, LanguageModel, load_language_model
+from agents.plan import facts_text
 from agents.settings import KgWriterSettings, KnowledgeGraphSettings, Settings, SettingsError, load_settings
 from evaluation.datasets import DatasetError, Record, Split, read_records
 from evaluation.judge import RulesJudge
 from evaluation.judge.base import Claim, Verdict, judge_claims
 from evaluation.signature import settings_hash
 from models.manifest import UnknownModelError, WeightsMissingError
-from training.api_pairs.given import bank_version
+from training.api_pairs.labelled import bank_version
 from training.api_pairs.pairs import REAL, Pair, read_pairs
+from training.command import add_split_argument
 from training.examples import TrainingExample, read_examples, write_examples
 from training.lora.preferences import JudgedPrompt, ternary_pairs
 from training.run_card import card_folder, file_hash, run_card, write_card
-from training.splits import add_split_argument
 
 _FAULTS = (DatasetError, EngineUnavailableError, SettingsError, UnknownModelError, WeightsMissingError, OSError)
 LONGEST_ANSWER = 20

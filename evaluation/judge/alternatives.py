@@ -4,10 +4,8 @@ import re
 from datetime import date
 from itertools import pairwise
 
+from agents.matching import STOP_WORDS, Number, normalise, placed_dates, read_dates, read_numbers, same_number
 from evaluation.judge.case import Case, Finding
-from evaluation.judge.dates import DATE_PATTERNS, dates
-from evaluation.judge.numbers import Number, numbers, same_number
-from evaluation.judge.text import STOP_WORDS, clean
 
 _LONGEST = 7
 """Words of an alternative; longer ones are clauses of a sentence."""
@@ -55,7 +53,7 @@ def _slash_parts(query: str, parts: list[str]) -> bool:
 
 
 def _or_parts(query: str, parts: list[str]) -> bool:
-    if all(map(numbers, parts)) or all(map(dates, parts)):
+    if all(map(read_numbers, parts)) or all(map(read_dates, parts)):
         return True
     if not all(map(_SUBSTANTIAL.search, parts)):
         return False
@@ -78,8 +76,8 @@ def left_open(case: Case) -> Finding | None:
     """
     if re.search(r"\bor\b", f"{case.query} {case.gold}".lower()):
         return None
-    said = clean(case.prediction)
-    if _ONE_OF_TWO.match(clean(case.gold)) and _BOTH_OF_TWO.match(said):
+    said = normalise(case.prediction)
+    if _ONE_OF_TWO.match(normalise(case.gold)) and _BOTH_OF_TWO.match(said):
         return Finding(False, "the prediction says both yes and no")
     for first, second in pairwise(_OR.split(said)):
         if _one_is_gold(case, first, second):
@@ -99,23 +97,20 @@ def _one_is_gold(case: Case, before: str, after: str) -> bool:
     """The first part ends with a date or number, the second begins with another, and just one of both is gold."""
     days = _date_in(before, at_end=True), _date_in(after, at_end=False)
     if days[0] and days[1]:
-        wanted = dates(case.gold)
+        wanted = read_dates(case.gold)
         return (days[0] in wanted) is not (days[1] in wanted)
     pair = _number_pair(before, after)
     if pair is None or same_number(*pair):
         return False
-    asked = numbers(case.query)
+    asked = read_numbers(case.query)
     wanted_numbers = [one for one in case.gold_numbers if not any(same_number(one, said) for said in asked)]
     first, second = (any(same_number(one, said) for one in wanted_numbers) for said in pair)
     return first is not second
 
 
 def _date_in(text: str, *, at_end: bool) -> date | None:
-    for pattern in DATE_PATTERNS:
-        for found in pattern.finditer(text):
-            if (found.end() == len(text)) if at_end else (found.start() == 0):
-                return next(iter(dates(found[0])), None)
-    return None
+    found = placed_dates(text)
+    return next((one.day for one in found if (one.end == len(text) if at_end else one.start == 0)), None)
 
 
 def _number_pair(before: str, after: str) -> tuple[Number, Number] | None:
@@ -126,5 +121,5 @@ def _number_pair(before: str, after: str) -> tuple[Number, Number] | None:
     units = [unit for unit in (first["unit"], second["unit"]) if unit and unit not in STOP_WORDS]
     if len({unit.rstrip("s") for unit in units}) > 1:
         return None
-    told = numbers(before), numbers(after)
+    told = read_numbers(before), read_numbers(after)
     return (told[0][-1], told[1][0]) if told[0] and told[1] else None

@@ -5,8 +5,7 @@ import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from evaluation.judge.numbers import Number, numbers
-from evaluation.judge.text import content, found_in, tokens
+from agents.matching import Number, content, found_in, read_numbers, tokens
 
 
 class Finding(NamedTuple):
@@ -52,12 +51,12 @@ class Case:
     @functools.cached_property
     def gold_numbers(self) -> list[Number]:
         """The numbers of the gold answer outside whole dates."""
-        return numbers(self.gold)
+        return read_numbers(self.gold)
 
     @functools.cached_property
     def prediction_numbers(self) -> list[Number]:
         """The numbers of the prediction outside whole dates."""
-        return numbers(self.prediction)
+        return read_numbers(self.prediction)
 
     @functools.cached_property
     def is_sentence(self) -> bool:

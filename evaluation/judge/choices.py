@@ -3,9 +3,19 @@
 import re
 from itertools import chain
 
+from agents.matching import (
+    Number,
+    content,
+    found_in,
+    normalise,
+    position_of,
+    read_numbers,
+    recall,
+    same_number,
+    tokens,
+    words,
+)
 from evaluation.judge.case import Case, Finding
-from evaluation.judge.numbers import Number, numbers, same_number
-from evaluation.judge.text import clean, content, found_in, position_of, recall, tokens, words
 
 _YES_NO = re.compile(r"\W*(?:answer\s*:\s*)?(?P<word>yes|no|yeah|yep|nope|correct|incorrect|true|false)\b")
 _YES = frozenset({"yes", "yeah", "yep", "correct", "true"})
@@ -80,11 +90,11 @@ _ENDS_HERE = re.compile(r"\s*(?:[,.;:!(-]|$)")
 
 def yes_or_no(case: Case) -> Finding | None:
     """The leading word decides; where the prediction has none, a negation in it, if it speaks of the matter at all."""
-    gold = _YES_NO.match(clean(case.gold))
-    if gold is None or not (case.asks_yes_or_no or _ENDS_HERE.match(clean(case.gold)[gold.end() :])):
+    gold = _YES_NO.match(normalise(case.gold))
+    if gold is None or not (case.asks_yes_or_no or _ENDS_HERE.match(normalise(case.gold)[gold.end() :])):
         return None  # "No Country for Old Men" is a title
     wanted = gold["word"] in _YES
-    said = _YES_NO.match(clean(case.prediction))
+    said = _YES_NO.match(normalise(case.prediction))
     if said is not None:
         found = said["word"] in _YES
         return Finding(found is wanted, f"the gold answer says {gold['word']}, the prediction {said['word']}")
@@ -92,7 +102,7 @@ def yes_or_no(case: Case) -> Finding | None:
         return None
     if not wanted and _swapped(case):
         return Finding(True, "the gold answer says no, and the prediction says that it is the other way round")
-    negated = bool(_NEGATION.search(clean(case.prediction)))
+    negated = bool(_NEGATION.search(normalise(case.prediction)))
     restated = recall(content(case.query_tokens), case.prediction_tokens) >= 0.8
     bare = Case(case.query, case.gold, re.sub(r"\([^)]*\)", " ", case.prediction))
     adds = len(bare.new_in_prediction) > 1
@@ -103,7 +113,7 @@ def yes_or_no(case: Case) -> Finding | None:
 
 def _swapped(case: Case) -> bool:
     """As "B is longer than A" where the question is whether A is longer than B."""
-    asked, said = clean(case.query).partition(" than "), clean(case.prediction).partition(" than ")
+    asked, said = normalise(case.query).partition(" than "), normalise(case.prediction).partition(" than ")
     if not (asked[1] and said[1]):
         return False
     first, second = ([*content(tokens(part))] for part in (asked[0], asked[2]))
@@ -119,7 +129,7 @@ def this_or_that(case: Case) -> Finding | None:
     options = _options(case.query)
     if options is None:
         return None
-    if all(_SAME.search(clean(text)) for text in (case.gold, case.prediction)):
+    if all(_SAME.search(normalise(text)) for text in (case.gold, case.prediction)):
         return Finding(True, "both say that there is no difference")
     wanted = _picked(options, case.gold, case.query)
     if wanted is None:
@@ -147,7 +157,7 @@ def _options(query: str) -> tuple[list[str], list[str]] | None:
     """What the question offers: the words on both sides of its last "or", or of the "and" after "between", without
     those that they share.
     """
-    lowered = clean(query).strip(" ?.")
+    lowered = normalise(query).strip(" ?.")
     between = _BETWEEN.search(lowered)
     left, found, right = lowered.rpartition(" or ")
     if between is not None and not found and _ASKS_WHICH.search(lowered) and _COMPARES.search(lowered):
@@ -173,7 +183,7 @@ def _picked(options: tuple[list[str], list[str]], text: str, query: str) -> int 
         return named[0]
     sentences = [part for part in re.split(r"(?<=[.!?])\s+|\n+|;", text) if part.strip()]
     for sentence in reversed(sentences):
-        cleaned = clean(sentence)
+        cleaned = normalise(sentence)
         found = _named(options, tokens(sentence))
         if found and _COMPARES.search(cleaned) and not _SAME.search(cleaned):
             return 1 - found[0] if len(found) == 2 and _turned_round(query, cleaned) else found[0]
@@ -182,7 +192,7 @@ def _picked(options: tuple[list[str], list[str]], text: str, query: str) -> int 
 
 def _turned_round(query: str, sentence: str) -> bool:
     """The question compares by one side's words, the sentence by the other's alone."""
-    asked, said = (set(re.findall(r"[a-z]+", clean(text))) for text in (query, sentence))
+    asked, said = (set(re.findall(r"[a-z]+", normalise(text))) for text in (query, sentence))
     sides = [(bool(asked & words), bool(said & words)) for words in _OPPOSITES]
     return sides in ([(True, False), (False, True)], [(False, True), (True, False)])
 
@@ -200,13 +210,13 @@ def _implied(options: tuple[list[str], list[str]], text: str, query: str) -> int
             return None
         if named:
             option = named[0]
-        found = [number for number in numbers(part) if f"{number.value:g}" not in chain(*options)]
+        found = [number for number in read_numbers(part) if f"{number.value:g}" not in chain(*options)]
         if option is not None and found and option not in told:
             told[option] = [number for number in found if not number.year_like] or found
     if len(told) < 2 or told[0][0].year_like != told[1][0].year_like:
         return None
     values = [[number.value for number in told[place]] for place in (0, 1)]
-    asked = set(re.findall(r"\w+", clean(query)))
+    asked = set(re.findall(r"\w+", normalise(query)))
     low_wins, high_wins = (_EARLY, _LATE) if told[0][0].year_like else (_LITTLE, _MUCH)
     if values[0] == values[1] or not asked.intersection(low_wins | high_wins):
         return None

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from agents.matching import STOP_WORDS, alike, content, normalise, position_of, recall, tokens, words
 from evaluation.judge.case import Case, Finding
-from evaluation.judge.text import STOP_WORDS, alike, clean, content, position_of, recall, tokens, words
 
 _TITLES = frozenset(
     words(
@@ -98,7 +98,7 @@ def _surname(case: Case) -> bool:
 def _no_given_name(before: str | None) -> bool:
     if before is None or before[0].islower():
         return True
-    word = clean(before).strip(".")
+    word = normalise(before).strip(".")
     return word in STOP_WORDS or word in _TITLES
 
 
@@ -131,7 +131,7 @@ def _place_in_place(case: Case) -> bool:
     place = position_of(name, case.prediction_tokens)
     if place < 0:
         return False
-    other = re.search(rf"{re.escape(clean(head).strip())},\s+(\w+)", clean(case.prediction))
+    other = re.search(rf"{re.escape(normalise(head).strip())},\s+(\w+)", normalise(case.prediction))
     capital = re.search(rf"(?i:{re.escape(head.strip())}),\s+[A-Z]", case.prediction)
     return not (other and capital) or recall(tokens(other[1]), tokens(region)) > 0
 

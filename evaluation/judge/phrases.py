@@ -2,9 +2,8 @@
 
 import re
 
+from agents.matching import content, count_listed, found_in, normalise, position_of, recall, tokens, words
 from evaluation.judge.case import CLAUSE_VERB, Case, Finding
-from evaluation.judge.sets import listed_items
-from evaluation.judge.text import clean, content, found_in, position_of, recall, tokens, words
 
 _HEDGE = re.compile(
     r"\bi (?:do not|don't|cannot|can't|could not|couldn't|am not able to|was not able to) "
@@ -45,12 +44,12 @@ def hedged(case: Case) -> Finding | None:
     What one sentence cannot tell matters where no other sentence holds the gold answer. The last sentence takes the
     answer back besides, unless it is a mere note of the kind "I do not have newer data".
     """
-    hedges = [bool(_HEDGE.search(clean(sentence))) for sentence in case.sentences]
-    if not any(hedges) or _HEDGE.search(clean(case.gold)):
+    hedges = [bool(_HEDGE.search(normalise(sentence))) for sentence in case.sentences]
+    if not any(hedges) or _HEDGE.search(normalise(case.gold)):
         return None
     told = (sentence for sentence, hedge in zip(case.sentences, hedges, strict=True) if not hedge)
     wanted = case.new_in_gold or case.gold_tokens
-    last = clean(case.sentences[-1])
+    last = normalise(case.sentences[-1])
     takes_back = hedges[-1] and bool(_HOWEVER.match(last) or not _OF_ONESELF.search(last))
     if takes_back or not any(recall(wanted, tokens(sentence)) >= NEEDED for sentence in told):
         return Finding(False, "the prediction says that it cannot tell")
@@ -62,7 +61,7 @@ def gold_phrase(case: Case) -> Finding | None:
     wanted = content(case.gold_tokens) or list(case.gold_tokens)
     if case.is_sentence or not wanted:
         return None
-    if listed_items(case.prediction) > 1 or _one_of_several(case):
+    if count_listed(case.prediction) > 1 or _one_of_several(case):
         return Finding(False, "the prediction lists several answers where the gold answer is one")
     place = position_of(case.gold_tokens, case.prediction_tokens)
     if place >= 0 and (why := _longer_title(case) or _taken_back(case, place)):
@@ -154,7 +153,7 @@ def nothing_but_gold(case: Case) -> Finding | None:
 
 def _shorter_title(case: Case) -> bool:
     """The gold title goes on after what the prediction has of it: not with "by its artist", nor in another part."""
-    rest = clean(case.gold)[len(clean(case.prediction).strip(" .")) :]
+    rest = normalise(case.gold)[len(normalise(case.prediction).strip(" .")) :]
     return case.asks_for_work and bool(re.match(r" (?!by\b|from\b|featuring\b|feat\b|with\b|and\b|or\b)\w", rest))
 
 
@@ -178,7 +177,7 @@ def _answer_part(case: Case) -> list[str]:
     """
     if not case.is_sentence or _SECOND_QUESTION.search(case.query.lower()):
         return []
-    text = clean(case.gold)
+    text = normalise(case.gold)
     verb = CLAUSE_VERB.search(text)
     if verb is None:
         return []

@@ -4,11 +4,19 @@ import re
 from dataclasses import replace
 from difflib import SequenceMatcher
 
+from agents.matching import (
+    MAGNITUDES,
+    Number,
+    content,
+    count_listed,
+    normalise,
+    read_dates,
+    read_numbers,
+    same_number,
+    stem,
+    words,
+)
 from evaluation.judge.case import Case, Finding
-from evaluation.judge.dates import dates
-from evaluation.judge.numbers import MAGNITUDES, Number, numbers, same_number
-from evaluation.judge.sets import listed_items
-from evaluation.judge.text import clean, content, stem, words
 
 _MONTHS = re.compile(r"\b(?:january|february|march|april|june|july|august|september|october|november|december)\b")
 _UNIT_WORDS = frozenset(
@@ -28,11 +36,11 @@ _YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
 
 def same_pair(case: Case) -> Finding | None:
     """A gold answer that is a score or a span, 3-1 or 1968-1972: the prediction must hold both in that order."""
-    gold = _PAIR.fullmatch(clean(case.gold).strip(" ."))
+    gold = _PAIR.fullmatch(normalise(case.gold).strip(" ."))
     if gold is None:
         return None
     wanted = _whole_pair(gold)
-    pairs = [_whole_pair(found) for found in _PAIR.finditer(clean(case.prediction))]
+    pairs = [_whole_pair(found) for found in _PAIR.finditer(normalise(case.prediction))]
     years = [int(year) for year in _YEAR.findall(case.prediction)]
     if min(wanted) > 999 and [year for year in years if year in wanted] == [*wanted]:
         return Finding(True, f"the prediction goes from {wanted[0]} to {wanted[1]}")
@@ -51,7 +59,7 @@ def _whole_pair(found: re.Match[str]) -> tuple[int, int]:
 
 def no_value(case: Case) -> Finding | None:
     """A gold answer that says that there is no value, such as "nan": the prediction must say so, too."""
-    if clean(case.gold).strip(" .") not in _NO_VALUES:
+    if normalise(case.gold).strip(" .") not in _NO_VALUES:
         return None
     said = _says_none(case)
     return Finding(
@@ -61,13 +69,13 @@ def no_value(case: Case) -> Finding | None:
 
 def _says_none(case: Case) -> bool:
     """The prediction says that there is none, and gives no number of its own besides: "12, not 10" gives one."""
-    said = clean(case.prediction)
+    said = normalise(case.prediction)
     if _CLUELESS.search(said) or not _SAYS_NO_VALUE.search(said):
         return False
-    asked = numbers(case.query)
+    asked = read_numbers(case.query)
     return all(
         number.value == 0 or any(same_number(number, one) for one in asked)
-        for number in numbers(_TIME_GIVEN.sub(" ", said))
+        for number in read_numbers(_TIME_GIVEN.sub(" ", said))
     )
 
 
@@ -96,7 +104,7 @@ def same_quantity(case: Case) -> Finding | None:
     found = _own_numbers(case, key)
     if not found:
         return Finding(False, f"the prediction holds no number, the gold answer is {key.value:g}")
-    if case.asks_for_number and not key.year_like and listed_items(case.prediction) > key.value > 0:
+    if case.asks_for_number and not key.year_like and count_listed(case.prediction) > key.value > 0:
         return Finding(False, f"the gold answer is {key.value:g}, but the prediction lists more")
     answers = found if key.year_like else [*_of_first_sentence(case, found), found[-1]]
     if why := _meets(case, key, answers):
@@ -105,7 +113,7 @@ def same_quantity(case: Case) -> Finding | None:
 
 
 def _said_without_number(case: Case, key: Number) -> str | None:
-    if key.year_like and any(day.year == key.value for day in dates(case.prediction)):
+    if key.year_like and any(day.year == key.value for day in read_dates(case.prediction)):
         return f"the prediction holds a day of {key.value:g}"
     if key.value == 0 and _says_none(case):
         return "both say that there are none"
@@ -113,10 +121,10 @@ def _said_without_number(case: Case, key: Number) -> str | None:
 
 
 def _own_numbers(case: Case, key: Number) -> list[Number]:
-    asked = numbers(case.query)
+    asked = read_numbers(case.query)
     found = [number for number in case.prediction_numbers if not any(same_number(number, said) for said in asked)]
     if any(same_number(key, said) for said in asked):
-        found = numbers(_without_numbered_names(case))
+        found = read_numbers(_without_numbered_names(case))
     if key.year_like:
         return found
     found = [number for number in found if not number.year_like and (key.ordinal or not number.ordinal)] or found
@@ -125,7 +133,7 @@ def _own_numbers(case: Case, key: Number) -> list[Number]:
 
 def _without_numbered_names(case: Case) -> str:
     """The prediction without the numbers that belong to a name of the question, such as "Ligue 1", however spelt."""
-    named = {(found["name"], found["number"]) for found in _NUMBERED_NAME.finditer(clean(case.query))}
+    named = {(found["name"], found["number"]) for found in _NUMBERED_NAME.finditer(normalise(case.query))}
 
     def repeats(found: re.Match[str]) -> bool:
         return any(
@@ -133,7 +141,7 @@ def _without_numbered_names(case: Case) -> str:
             for name, number in named
         )
 
-    return _NUMBERED_NAME.sub(lambda found: found["name"] if repeats(found) else found[0], clean(case.prediction))
+    return _NUMBERED_NAME.sub(lambda found: found["name"] if repeats(found) else found[0], normalise(case.prediction))
 
 
 _NUMBERED_NAME = re.compile(r"\b(?P<name>[a-z]{4,})[\s-](?P<number>\d+)(?![\w.,]*\d)")
@@ -141,7 +149,7 @@ _NUMBERED_NAME = re.compile(r"\b(?P<name>[a-z]{4,})[\s-](?P<number>\d+)(?![\w.,]
 
 def _meets(case: Case, key: Number, answers: list[Number]) -> str | None:
     """How one of the answers is the gold number, or None."""
-    about = _ABOUT.search(clean(f"{case.gold} {case.prediction}"))
+    about = _ABOUT.search(normalise(f"{case.gold} {case.prediction}"))
     if any(same_number(key, number) or (about and _nearly(key, number)) for number in answers):
         return f"both say {key.value:g}"
     if any(same_number(key, number) for number in _in_units_of_question(case, answers)):
@@ -175,12 +183,12 @@ def _nearly(gold: Number, said: Number) -> bool:
 
 def _of_asked_year(case: Case, found: list[Number]) -> list[Number]:
     """Without the numbers that the prediction gives for another year than the question asks for."""
-    asked = {number.value for number in numbers(case.query) if number.year_like}
+    asked = {number.value for number in read_numbers(case.query) if number.year_like}
     if not asked:
         return found
     other: list[Number] = []
     for part in _PART_OF_SENTENCE.split(case.prediction):
-        here = numbers(part)
+        here = read_numbers(part)
         years = {number.value for number in here if number.year_like}
         if years and not years & asked:
             other += here
@@ -192,7 +200,7 @@ _PART_OF_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+|;|,\s(?!\d{3}\b)|\b(?:while|w
 
 def _of_first_sentence(case: Case, found: list[Number]) -> list[Number]:
     for sentence in case.sentences:
-        here = [number for number in numbers(sentence) if number in found]
+        here = [number for number in read_numbers(sentence) if number in found]
         if here:
             return here
     return found[:1]
@@ -205,7 +213,7 @@ def _gold_number(case: Case) -> Number | None:
     named = [token for token in content(case.gold_tokens) if not token[0].isdigit() and token not in _UNIT_WORDS]
     if len(case.gold_numbers) == 1 and not named:
         return case.gold_numbers[0]
-    asked = numbers(case.query)
+    asked = read_numbers(case.query)
     told = [number for number in case.gold_numbers if not any(same_number(number, said) for said in asked)]
     new_words = [word for word in named if word in case.new_in_gold]
     if counted := _counted(case) or _asked_year(case, told):
@@ -238,13 +246,13 @@ def _counted(case: Case) -> Number | None:
     """Of several numbers of a gold sentence, the first that stands before what the question counts: "how many races",
     "in 2023 he won 19 races"; "how long", "route 20 is 3,365 miles".
     """
-    asked = _COUNTED.search(clean(case.query))
+    asked = _COUNTED.search(normalise(case.query))
     if asked is None or len(case.gold_numbers) < 2:
         return None
     units = {stem(asked["noun"])} if asked["noun"] else _UNITS_OF.get(asked["measure"], _UNITS)
-    for found in _NUMBER_AND_NEXT.finditer(clean(case.gold)):
+    for found in _NUMBER_AND_NEXT.finditer(normalise(case.gold)):
         if units.intersection(map(stem, found["next"].split())):
-            return next(iter(numbers(found["number"])), None)
+            return next(iter(read_numbers(found["number"])), None)
     return None
 
 

@@ -2,8 +2,8 @@
 
 import re
 
+from agents.matching import content, count_listed, found_in, normalise, recall, split_list, tokens
 from evaluation.judge.case import CLAUSE_VERB, Case, Finding
-from evaluation.judge.text import clean, content, found_in, recall, tokens
 
 _ASKS_SET = re.compile(
     r"\b(?:which|what) (?:two|three|four|five|six|seven|eight|nine|ten|[2-9]|10)\b"
@@ -12,9 +12,6 @@ _ASKS_SET = re.compile(
     r"|\b(?:what|which) (?:\w+ ){0,3}(?!(?:was|is|has|does|this)\b)\w+[^s\W]s "
     r"(?:are|were|have|had|did|do|won|play|make)\b"
 )
-_LISTED = re.compile(r"(?m)(?:^|\s)\(?(?P<number>\d{1,2})[.)](?:\s+\S|\s*$)")
-
-
 _RELATIVE = re.compile(r",\s*(?:who|which|whose|where)\b[^,]*(?:,|$)")
 """A clause between commas that only describes: "ann lee, who plays for rome, won"."""
 
@@ -31,7 +28,7 @@ def same_items(case: Case) -> Finding | None:
     missing = [item for item in items if not _has(case.prediction_tokens, item)]
     if missing:
         return Finding(False, f'of {len(items)} items the prediction lacks "{" ".join(missing[0])}"')
-    listed = max(listed_items(case.prediction), _bare_items(case.prediction))
+    listed = max(count_listed(case.prediction), _bare_items(case.prediction))
     if listed > len(items):
         return Finding(False, f"the prediction has all {len(items)} items, but lists {listed}")
     return Finding(True, f"the prediction has all {len(items)} items")
@@ -41,12 +38,12 @@ def gold_items(case: Case) -> list[list[str]] | None:
     """The items of the gold answer as tokens, or None where it is not a set."""
     if not _ASKS_SET.search(case.query.lower()):
         return None
-    text = re.sub(r"\([^)]*\)", " ", clean(case.gold)).strip(" .")
-    quoted = [item for item in re.findall(r'"([^"]+)"', text) if f'"{item}"' not in clean(case.query)]
+    text = re.sub(r"\([^)]*\)", " ", normalise(case.gold)).strip(" .")
+    quoted = [item for item in re.findall(r'"([^"]+)"', text) if f'"{item}"' not in normalise(case.query)]
     if len(quoted) > 1:
         return [content(tokens(item)) or list(tokens(item)) for item in quoted]
     if not case.is_sentence:
-        return _usable([content(tokens(part)) for part in _split(text)])
+        return _usable([content(tokens(part)) for part in split_list(text)])
     text = _RELATIVE.sub(" ", text)
     verb = CLAUSE_VERB.search(text)
     if verb is None:
@@ -56,7 +53,7 @@ def gold_items(case: Case) -> list[list[str]] | None:
 
 def _items_of_clause(case: Case, text: str) -> list[list[str]] | None:
     """The items of one side of a sentence's verb: without words of the question, and none made of those alone."""
-    parts = [content(tokens(part)) for part in _split(text)]
+    parts = [content(tokens(part)) for part in split_list(text)]
     new = [[token for token in part if not found_in(token, case.query_tokens)] for part in parts if part]
     new = [[token for token in item if not token[0].isdigit()] or item for item in new]  # years beside names
     return None if any(not item for item in new) else _usable(new)
@@ -67,33 +64,10 @@ def _usable(items: list[list[str]]) -> list[list[str]] | None:
     return items if len(items) > 1 and all(len(item) <= 7 for item in items) else None
 
 
-def _split(text: str) -> list[str]:
-    """The items of a list in words. "And" separates only the last two, as it can be part of a name."""
-    if ";" in text or "\n" in text:
-        return re.split(r"[;\n]", text)
-    parts = re.split(r",(?!\d{3}\b)", text)
-    last = parts.pop()
-    joined = re.match(r"\s*(?:and|or|&)\s+(.*)", last, re.DOTALL)
-    if joined:
-        return [*parts, joined[1]]
-    return [*parts, *re.split(r"\s(?:and|&)\s(?!.*\s(?:and|&)\s)", last)]
-
-
-def listed_items(prediction: str) -> int:
-    """How many items a numbered or bulleted list in the prediction has; 0 without one."""
-    found = [int(match["number"]) for match in _LISTED.finditer(prediction)]
-    if 1 in found and 2 in found:
-        return max(found)
-    bullets = len(re.findall(r"(?m)^\s*[-*•]\s+\S", prediction))
-    if bullets > 1:
-        return bullets
-    return 0
-
-
 def _bare_items(prediction: str) -> int:
     """How many short items a prediction has that is nothing but a list: "red, white and blue"; 0 for a sentence."""
-    text = re.sub(r"\([^)]*\)", " ", clean(prediction)).strip(" .")
-    parts = [content(tokens(part)) for part in _split(text)]
+    text = re.sub(r"\([^)]*\)", " ", normalise(prediction)).strip(" .")
+    parts = [content(tokens(part)) for part in split_list(text)]
     return len(parts) if not CLAUSE_VERB.search(text) and all(0 < len(part) <= 4 for part in parts) else 0
 
 

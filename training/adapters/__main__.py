@@ -44,12 +44,11 @@ from training.adapters.recipe import (
     recipes,
     steps,
 )
-from training.api_pairs.graph import GraphFolderError, check_whole
-from training.data_files import check_data_file
+from training.api_pairs.graph import check_whole
+from training.command import add_split_argument, check_data_file
 from training.folds import parse_fold
 from training.lora.model import WEIGHTS_FILE, check_tunable
 from training.lora.settings import load_training
-from training.splits import add_split_argument
 
 REPOSITORY = Path(__file__).parents[2]
 ADAPTERS = REPOSITORY / "models" / "adapters"
@@ -64,7 +63,7 @@ class NotReadyError(RuntimeError):
 
 
 _FAULTS = (
-    DatasetError, EngineUnavailableError, FolderInUseError, GraphError, GraphFolderError, NotReadyError, SettingsError,
+    DatasetError, EngineUnavailableError, FolderInUseError, GraphError, NotReadyError, SettingsError,
     UnknownModelError, WeightsMissingError,
 )  # fmt: skip
 
@@ -271,10 +270,7 @@ def _positive(text: str) -> int:
 
 
 def _fold(text: str) -> str:
-    try:
-        return text if text == "none" else str(parse_fold(text))
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
+    return text if text == "none" else str(parse_fold(text))
 
 
 def _undone(made: Sequence[Step]) -> list[Step]:

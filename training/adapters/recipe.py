@@ -49,7 +49,7 @@ class Choices(NamedTuple):
         split: Of the questions, ``any`` for all.
         limit: At most so many real questions.
         max_steps: Of the tuning.
-        hold_out: A fold (``0/2``) that is kept out of the training, to be measured on; ``none``: learn from everything;
+        hold_out: A fold (``1/2``) that is kept out of the training, to be measured on; ``none``: learn from everything;
             None: as the recipe says, which is how the shipped adapter was made.
     """
 

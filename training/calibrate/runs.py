@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agents.answering import question_features
+from agents.answering import gated_answer, question_features
 from agents.contracts import (
     I_DONT_KNOW,
     INVALID_QUESTION,
@@ -17,7 +17,6 @@ from agents.contracts import (
     Route,
     Trace,
 )
-from agents.gates import gated_answer
 from agents.settings import ROUTE_CLASSES
 from evaluation.batches import golds_of
 from evaluation.datasets import DatasetError, Record, Split, read_records

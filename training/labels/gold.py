@@ -3,10 +3,20 @@
 import re
 from collections.abc import Iterator
 
+from agents.matching import (
+    NUMBER_WORDS,
+    Number,
+    content,
+    found_in,
+    normalise,
+    position_of,
+    read_numbers,
+    recall,
+    same_number,
+    tokens,
+)
 from evaluation.judge import Claim, RulesJudge, Verdict
 from evaluation.judge.case import Case
-from evaluation.judge.numbers import Number, numbers, same_number
-from evaluation.judge.text import NUMBER_WORDS, clean, content, found_in, position_of, recall, tokens
 
 _COPULA = re.compile(r"\s(?:is|are|was|were)\s", re.IGNORECASE)
 _VERB = re.compile(r"\s(?:is|are|was|were|has|have|had|won|wins|holds?)\s", re.IGNORECASE)
@@ -74,9 +84,9 @@ def _parts(case: Case) -> Iterator[str]:
 
 def _count(case: Case) -> Iterator[str]:
     """The one number that the question does not say already, as it is written."""
-    asked = numbers(case.query)
+    asked = read_numbers(case.query)
     told = [number for number in case.gold_numbers if not _is_said(number, asked)]
-    written = [text for text in _COUNT.findall(case.gold) if not _is_said((*numbers(text), None)[0], asked)]
+    written = [text for text in _COUNT.findall(case.gold) if not _is_said((*read_numbers(text), None)[0], asked)]
     if len(told) == len(written) == 1 and not _DENIES.search(case.gold.lower()) and not told[0].year_like:
         yield written[0].strip(" ,")
 
@@ -95,4 +105,4 @@ def _is_new(case: Case, part: str) -> bool:
 
 def _restates(case: Case, part: str) -> bool:
     asked = [token for token in content(case.query_tokens) if token not in {"name", "tell"}]
-    return recall(asked, tokens(clean(part))) >= _RESTATED
+    return recall(asked, tokens(normalise(part))) >= _RESTATED

@@ -22,12 +22,23 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+from agents.matching import (
+    STOP_WORDS,
+    Number,
+    content,
+    found_in,
+    normalise,
+    position_of,
+    read_dates,
+    read_durations,
+    read_numbers,
+    recall,
+    same_number,
+    tokens,
+    words,
+)
 from evaluation.judge.case import Case
-from evaluation.judge.dates import dates
-from evaluation.judge.moments import durations
-from evaluation.judge.numbers import Number, numbers, same_number
 from evaluation.judge.sets import gold_items
-from evaluation.judge.text import STOP_WORDS, clean, content, found_in, position_of, recall, tokens, words
 from training.labels.basic_answers import BasicAnswer
 from training.labels.gold import short_form
 
@@ -126,9 +137,9 @@ def gold_in_context(query: str, golds: Sequence[str], context: str) -> Finding:
 def _look(case: Case, there: Sequence[Passage]) -> Finding:
     if not case.gold_tokens:
         return Finding(False, "there is no right answer")
-    if _YES_NO.match(clean(case.gold)):
+    if _YES_NO.match(normalise(case.gold)):
         return _about_yes_or_no(case, there)
-    if not (case.new_in_gold or case.gold_numbers or dates(case.gold)):
+    if not (case.new_in_gold or case.gold_numbers or read_dates(case.gold)):
         return _about_choice(case, there)
     items = gold_items(case)
     if items is not None:
@@ -163,7 +174,7 @@ def _about_choice(case: Case, there: Sequence[Passage]) -> Finding:
 
 
 def _options(case: Case) -> list[list[str]]:
-    parts = [content(tokens(part)) for part in _OPTIONS.split(clean(case.query))]
+    parts = [content(tokens(part)) for part in _OPTIONS.split(normalise(case.query))]
     gold = content(case.gold_tokens)
     around = [number for number, part in enumerate(parts) if part and recall(gold, part) == 1.0]
     if not around:
@@ -176,7 +187,7 @@ def _options(case: Case) -> list[list[str]]:
 def _compares(option: Sequence[str], asked: Sequence[str], passage: Passage) -> bool:
     given = tokens(passage.whole)
     spoken_of = recall(option, given) == 1.0 and recall(asked, given) >= NEEDED_FOR_CHOICE
-    body = clean(passage.body)
+    body = normalise(passage.body)
     return spoken_of and bool(_COMPARES.search(body) or _DIGIT.search(body))
 
 
@@ -216,11 +227,11 @@ def _holding(case: Case, passage: Passage, common: bool) -> Iterator[str]:
 def _is_of_the_year(case: Case, passage: Passage) -> bool:
     """The passage names every year that the question names: a season has other numbers than the next one."""
     there = _numbers(passage.whole)
-    return all(any(same_number(year, one) for one in there) for year in numbers(case.query) if year.year_like)
+    return all(any(same_number(year, one) for one in there) for year in read_numbers(case.query) if year.year_like)
 
 
 def _is_quantity(case: Case) -> bool:
-    return bool(dates(case.gold)) or _is_number(case)
+    return bool(read_dates(case.gold)) or _is_number(case)
 
 
 def _holds(case: Case, text: str, common: bool) -> bool:
@@ -228,8 +239,8 @@ def _holds(case: Case, text: str, common: bool) -> bool:
 
 
 def _holds_in_order(case: Case, text: str) -> bool:
-    if days := dates(case.gold):
-        return days <= dates(text)
+    if days := read_dates(case.gold):
+        return days <= read_dates(text)
     if _same_time(case, text):
         return True
     if (case.is_sentence or _is_number(case)) and not _holds_numbers(case, text):
@@ -251,10 +262,10 @@ def _is_named(name: Sequence[str], given: Sequence[str]) -> bool:
 
 
 def _same_time(case: Case, text: str) -> bool:
-    wanted, rest = durations(case.gold)
+    wanted, rest = read_durations(case.gold)
     if len(wanted) != 1 or set(content(tokens(rest))) - STOP_WORDS:
         return False
-    return any(abs(seconds - wanted[0]) <= 0.01 * wanted[0] for seconds in durations(text)[0])
+    return any(abs(seconds - wanted[0]) <= 0.01 * wanted[0] for seconds in read_durations(text)[0])
 
 
 def _holds_numbers(case: Case, text: str) -> bool:
@@ -264,7 +275,7 @@ def _holds_numbers(case: Case, text: str) -> bool:
 
 def _numbers(text: str) -> list[Number]:
     """The numbers of a text, and the years of its dates."""
-    return [*numbers(text), *(Number(float(day.year), 1.0) for day in dates(text))]
+    return [*read_numbers(text), *(Number(float(day.year), 1.0) for day in read_dates(text))]
 
 
 def _same(gold: Number, found: Number) -> bool:

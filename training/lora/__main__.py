@@ -17,13 +17,13 @@ from agents.llm.trainable import adapter_folder, model_folder
 from agents.settings import SettingsError
 from evaluation.datasets import DatasetError
 from models.manifest import WeightsMissingError
+from training.command import add_split_argument
 from training.examples import TrainingExample, read_examples
 from training.folds import Fold, may_train, parse_fold
 from training.lora.model import WEIGHTS_FILE, check_tunable
 from training.lora.run import LoraRun, Outcome, RunMismatchError
 from training.lora.settings import available_configs, load_training, parse_change
 from training.run_card import CARD_FILE, file_hash, run_card, write_card
-from training.splits import add_split_argument
 
 PACKAGES = ("torch", "transformers", "trl", "peft", "accelerate", "bitsandbytes", "tokenizers", "safetensors")
 SMOOTHED_STEPS = 20
@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--out", type=Path, required=True, help="folder to write")
     parser.add_argument(
-        "--hold-out", metavar="NUMBER/COUNT", help="keep out what that fold of the cross-validation tests, such as 0/2"
+        "--hold-out", type=parse_fold, metavar="NUMBER/TOTAL", help="keep out what this fold tests, such as 1/2"
     )
     add_split_argument(parser)
     parser.add_argument("--start-from", metavar="FOLDER", help="go on from this adapter, a folder or a manifest name")
@@ -73,14 +73,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _train(options: argparse.Namespace) -> int:
     settings = load_training(options.config, dict(parse_change(text) for text in options.set))
-    fold = _fold(options.hold_out)
+    fold = options.hold_out
     base, start_from = model_folder(settings.base), _start(options.start_from)
     check_tunable(settings, base, options.device, start_from)
     given = [example for path in options.data for example in read_examples(path, split=options.split)]
     examples = _without(given, fold)
     chosen: dict[str, Any] = {
         **settings.model_dump(mode="json"),
-        "held_out_fold": str(fold) if fold else None,
+        "hold_out": str(fold) if fold else None,
         "started_from": _weights_hash(start_from),
         "max_steps": options.max_steps,
         "split": str(options.split),
@@ -125,13 +125,6 @@ def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"a whole number from 1, found {text!r}")
     return int(text)
-
-
-def _fold(text: str | None) -> Fold | None:
-    try:
-        return parse_fold(text) if text is not None else None
-    except ValueError as error:
-        raise SettingsError(f"--hold-out: {error}") from None
 
 
 def _without(examples: list[TrainingExample], fold: Fold | None) -> list[TrainingExample]:

@@ -10,9 +10,7 @@ import torch
 
 from agents.deadline import Deadline
 from agents.llm.base import GenerationRequest
-from agents.llm.decoding import FEWEST_PREFILL_TOKENS, BatchDecoder, Row
-from agents.llm.grammar import GrammarError
-from agents.llm.pace import Pace
+from agents.llm.decoding import FEWEST_PREFILL_TOKENS, BatchDecoder, GrammarError, Pace, Row
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 END = 26

@@ -1,6 +1,6 @@
 import math
 
-from agents.llm.pace import Pace
+from agents.llm.decoding import Pace
 
 
 def test_unmeasured_work_is_affordable() -> None:

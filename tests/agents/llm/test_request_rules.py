@@ -2,8 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.llm.base import GenerationRequest
-from agents.llm.request_rules import end_before_stop, refuse_unknown_adapter
+from agents.llm.base import GenerationRequest, end_before_stop, refuse_unknown_adapter
 
 
 @pytest.mark.parametrize(

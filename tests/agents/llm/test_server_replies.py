@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from agents.llm.server_replies import read_reply
+from agents.llm.openai_engine import read_reply
 
 
 def test_a_chat_reply_is_read() -> None:

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.llm.token_bound import bound_tokens, truncate_to_bound
-from agents.llm.tokenizer import ChatTokenizer
+from agents.llm.tokenizer import ChatTokenizer, bound_tokens, truncate_to_bound
 from models.manifest import WeightsMissingError, locate
 
 REPOSITORY = Path(__file__).parents[3]

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from agents.llm import weights
-from agents.llm.weights import adapter_folder, check_folders, model_folder
+from agents.llm import local_engine as weights
+from agents.llm.local_engine import adapter_folder, check_folders, model_folder
 from models.manifest import WeightsMissingError, load_manifest
 
 KNOWN = "smollm2-135m-instruct"

@@ -2,8 +2,9 @@
 
 import pytest
 
+from agents.matching import read_measures
 from evaluation.judge.case import Case
-from evaluation.judge.measures import measures, same_measure
+from evaluation.judge.measures import same_measure
 
 
 @pytest.mark.parametrize(
@@ -14,19 +15,19 @@ from evaluation.judge.measures import measures, same_measure
         ("6 feet 2 inches", "length", 1.8796),
         ("6'2\"", "length", 1.8796),
         ("a 5-mile walk", "length", 8046.72),
-        ("10 lbs", "weight", 4535.92),
+        ("10 lbs", "weight", 4.535924),
         ("two weeks", "time", 1_209_600),
     ],
 )
 def test_measures(text: str, dimension: str, value: float) -> None:
-    (found,) = measures(text)
+    (found,) = read_measures(text)
     assert found.dimension == dimension
     assert found.value == pytest.approx(value)
 
 
 @pytest.mark.parametrize("text", ["5 million", "12 minnows", "$5", "5", "10 in1"])
 def test_no_measure(text: str) -> None:
-    assert measures(text) == []
+    assert read_measures(text) == []
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,9 @@
 
 import pytest
 
+from agents.matching import read_durations
 from evaluation.judge.case import Case, Finding
-from evaluation.judge.moments import durations, same_date, same_dates, same_duration
+from evaluation.judge.moments import same_date, same_dates, same_duration
 
 
 def decided(finding: Finding | None) -> bool | None:
@@ -53,13 +54,13 @@ def test_same_date(query: str, gold: str, prediction: str, correct: bool | None)
     ],
 )
 def test_durations(text: str, seconds: float) -> None:
-    found, rest = durations(text)
+    found, rest = read_durations(text)
     assert found == pytest.approx([seconds])
     assert rest.strip() == ""
 
 
 def test_no_durations() -> None:
-    assert durations("2 hounds and 5 minutiae")[0] == []
+    assert read_durations("2 hounds and 5 minutiae")[0] == []
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,9 @@ import itertools
 
 import pytest
 
+from agents.matching import count_listed
 from evaluation.judge.case import Case
-from evaluation.judge.sets import gold_items, listed_items, same_items
+from evaluation.judge.sets import gold_items, same_items
 
 QUERY = "who are the members of the band?"
 GOLD = "ann lee, bob ray and cyrus young"
@@ -107,4 +108,4 @@ def test_a_question_for_one_thing_is_none_for_a_set(query: str) -> None:
     ],
 )
 def test_listed_items(prediction: str, count: int) -> None:
-    assert listed_items(prediction) == count
+    assert count_listed(prediction) == count

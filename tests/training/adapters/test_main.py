@@ -13,8 +13,7 @@ from typing import NamedTuple
 import pytest
 
 from agents.files import FolderInUseError, lock_folder
-from agents.settings import load_settings
-from agents.settings.loading import PRESETS
+from agents.settings import PRESETS, load_settings
 from training.adapters import __main__ as command
 from training.adapters import recipe
 from training.api_pairs.graph import check_whole
@@ -93,10 +92,10 @@ def test_a_dry_run_shows_the_commands_and_does_nothing(
 
 @pytest.mark.parametrize("name", recipe.recipes())
 def test_each_shipped_adapter_ends_with_a_training_that_can_hold_a_fold_out(name: str, tmp_path: Path) -> None:
-    steps = recipe.steps(name, tmp_path / "work", tmp_path / "out", recipe.GivenFiles(), recipe.Choices(hold_out="0/5"))
+    steps = recipe.steps(name, tmp_path / "work", tmp_path / "out", recipe.GivenFiles(), recipe.Choices(hold_out="1/5"))
     module, *arguments = steps[-1].command
     assert module == "training.lora"
-    assert arguments[-2:] == ["--hold-out", "0/5"]
+    assert arguments[-2:] == ["--hold-out", "1/5"]
     assert arguments[arguments.index("--out") + 1] == str(tmp_path / "out")
     assert arguments[arguments.index("--config") + 1] == name
     assert all("--hold-out" not in step.command for step in steps[:-1])
@@ -141,7 +140,7 @@ def test_given_files_come_into_the_steps_that_read_them(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["kg_writer", "--hold-out", "9/5"], "such as 0/5; found '9/5'"),
+        (["kg_writer", "--hold-out", "9/5"], "such as 1/5; found '9/5'"),
         (["kg_writer", "--contexts", "x"], "does not learn from --contexts"),
         (["web_answerer", "--no-real"], "does not learn from --questions"),
     ],

@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from agents.answering import answer_features, question_features
+from agents.answering import answer_features, gated_answer, question_features
 from agents.contracts import I_DONT_KNOW as IDK
 from agents.contracts import Fact, GateFiring, Passage, PassageKind, Trace
-from agents.gates import gated_answer
 from agents.settings import ClassGate, ScoreGate
 from evaluation.judge import RulesJudge, Verdict
 from tests.training.calibrate.synthetic import RIGHT, WRONG, candidate, row, trace, write_run

@@ -1,0 +1,114 @@
+"""What makes two texts the same to the rules."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agents.matching import alike, content, normalise, position_of, recall, tokens
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The Beatles'", "beatle"),
+        ("J. R. R. Tolkien", "JRR Tolkien"),
+        ("the U.S. Navy", "united states navy"),
+        ("Beyoncé", "beyonce"),
+        ("Tom & Jerry", "tom and jerry"),
+        ("twenty-two films", "22 film"),
+        ("1,000,000", "1000000"),
+        ("**Bold**", "bold"),
+        ("3rd", "third"),
+        ("1. one thing", "one thing"),
+        ("rock ’n’ roll", "rock 'n' roll"),
+        ("zero\u200bwidth", "zerowidth"),
+    ],
+)
+def test_same_tokens(one: str, other: str) -> None:
+    assert tokens(one) == tokens(other)
+
+
+@pytest.mark.parametrize(("one", "other"), [("5", "50"), ("class", "clas"), ("1.5", "15"), ("james", "jane")])
+def test_different_tokens(one: str, other: str) -> None:
+    assert tokens(one) != tokens(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("magellan", "magelan", True),
+        ("publishing", "published", True),
+        ("1974", "1975", False),
+        ("mary", "mark", False),
+        ("hockey", "tennis", False),
+    ],
+)
+def test_alike(one: str, other: str, same: bool) -> None:
+    assert alike(one, other) is same
+
+
+def test_recall_and_position() -> None:
+    assert recall([], ["x"]) == 1.0
+    assert recall(["x", "y"], ["x"]) == 0.5
+    assert position_of(["b", "c"], ["a", "b", "c"]) == 1
+    assert position_of(["c", "b"], ["a", "b", "c"]) == -1
+    assert position_of([], ["a"]) == -1
+
+
+@pytest.mark.parametrize(
+    ("text", "cleaned"),
+    [
+        ("“Ça va” — dit‑il", '"ca va" - dit‐il'),
+        ("ＦＵＬＬ １２", "full 12"),
+        ("straße", "strasse"),
+        ("twenty-one, forty two, nineteen", "21, 42, 19"),
+        ("once, twice, thrice", "1 time, 2 times, 3 times"),
+        ("the tenth", "the 10th"),
+        ("someone often", "someone often"),
+        ("*a* __b__ # c", "a b # c"),
+        ("a\u00adb", "ab"),
+        ("", ""),
+    ],
+)
+def test_clean(text: str, cleaned: str) -> None:
+    assert normalise(text) == cleaned
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("the cities of spain", ("city", "of", "spain")),
+        ("a bus of glass", ("bus", "of", "glass")),
+        ("Ann's dogs' bones", ("ann", "dog", "bone")),
+        ("don’t", ("dont",)),
+        ("1,234.5 & 6", ("1234.5", "and", "6")),
+        ("1,23", ("1", "23")),
+        ("U.K. and Great Britain", ("uk", "and", "uk")),
+        ("日本 2", ("日本", "2")),
+    ],
+)
+def test_tokens(text: str, kept: tuple[str, ...]) -> None:
+    assert tokens(text) == kept
+
+
+@given(st.text(max_size=60))
+def test_any_text_is_like_itself(text: str) -> None:
+    parts = tokens(text)
+    assert all(alike(part, part) for part in parts)
+    assert recall(parts, parts) == 1.0
+    assert position_of(parts, parts) == (0 if parts else -1)
+
+
+@given(st.text("abcdefgh12", min_size=1, max_size=12), st.integers(0, 9))
+def test_tokens_with_digits_are_never_merely_alike(one: str, digit: int) -> None:
+    assert not alike(one, f"{one}{digit}")
+    assert not alike(f"{one}{digit}", one)
+
+
+def test_recall_counts_each_wanted_token() -> None:
+    assert recall(["ann", "ann", "lee"], ["ann"]) == pytest.approx(2 / 3)
+    assert recall(["x"], []) == 0
+
+
+def test_content_drops_words_without_meaning_only() -> None:
+    assert content(tokens("It is the sum of 3 films by Ann Lee, Inc.")) == ["sum", "3", "film", "ann", "lee"]
