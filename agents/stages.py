@@ -34,7 +34,7 @@ from agents.kg import KnowledgeGraph, Lookup
 from agents.plan import Plan, facts_text, plan_of
 from agents.public_data import PublicData
 from agents.questions import QuestionRouter
-from agents.settings import ConfidenceSettings, GateSettings, KnowledgeGraphSettings
+from agents.settings import GateSettings, KnowledgeGraphSettings
 from agents.text import clean
 from agents.web import WebEvidence, WebPath
 
@@ -140,9 +140,9 @@ class AddFacts(Step[Sequence[Fact]]):
 class FalsePremise(Step[Candidate]):
     """Call a question invalid where a false premise is likelier than the answer is to be right."""
 
-    def __init__(self, settings: ConfidenceSettings | None, model: ConfidenceModel | None) -> None:
+    def __init__(self, model: ConfidenceModel | None, threshold: float) -> None:
         self._invalid = model.invalid if model else None
-        self._threshold = settings.threshold if settings else 0.0
+        self._threshold = threshold
 
     def wants(self, case: Case) -> bool:
         said = case.answer.text if case.answer else None

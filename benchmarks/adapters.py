@@ -1,7 +1,7 @@
 """What an adapter gains: the same prompts answered with it and without it, on questions that it never saw.
 
     python -m benchmarks.adapters ask --examples FILE --adapter NAME|FOLDER|none --save OUT.jsonl
-                                      [--fold 0/2|all] [--preset cpu] [--limit N] [--max-new-tokens 40] [--resume]
+                                      [--fold 1/2|all] [--preset cpu] [--limit N] [--max-new-tokens 40] [--resume]
     python -m benchmarks.adapters compare --base FILE ... --tuned FILE ... [--report OUT.json]
 
 `ask` puts the prompts of a file of training examples (`training.examples`; those with a question and its answers) to

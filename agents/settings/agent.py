@@ -83,8 +83,8 @@ class Settings(StrictModel):
         web = self.web
         links = self.public_data.links.values() if self.public_data else ()
         if self.dense_encoder is None:
-            if any(stage.method != "bm25" for stage in web.retrieve) or web.pages.method == "dense":
-                raise ValueError("dense_encoder is missing, but web.retrieve or web.pages uses it")
+            if any(stage.method != "bm25" for stage in web.retrieve):
+                raise ValueError("dense_encoder is missing, but web.retrieve uses it")
             if web.chunk.method == "tokens":
                 raise ValueError("dense_encoder is missing, but web.chunk counts tokens with it")
             if any(link.level == "similarity" for link in links):

@@ -380,8 +380,8 @@ def test_a_gate_before_the_web_leaves_the_graph_its_turn_with_and_without_an_aud
     answers = []
     for audit in (False, True):
         answering = {"gates": (gate,), "audit": audit}
-        policy = {"source_policy": "by_dynamism", "dynamism": "real-time"}
-        with agent_with(Told(FOUND), answering=answering, **policy) as agent:
+        policy = "by_dynamism"
+        with agent_with(Told(FOUND), answering=answering, dynamism="real-time", source_policy=policy) as agent:
             ((answer, trace), _) = ask(agent)
         answers.append((answer.text, answer.source, [firing.name for firing in trace.gates]))
     assert answers == [(FROM_GRAPH, "knowledge graph", [gate.name])] * 2

@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.text import MOST_MARKS, clean, encodable, encodable_json
-from agents.web.extract.neutralise import neutralise
-from agents.web.snippet import plain
+from agents.web.extract.clean import neutralise, plain
 
 ALL = range(sys.maxunicode + 1)
 MARKS = [chr(code) for code in ALL if unicodedata.category(chr(code))[0] == "M"]

@@ -14,14 +14,13 @@ from agents.questions.trainable import SHIPPED
 from agents.settings import SettingsError
 from evaluation.datasets import DatasetError
 from models.manifest import UnknownModelError, WeightsMissingError, cache_folder, locate
-from training.data_files import check_data_file
+from training.command import add_split_argument, check_data_file
 from training.router.encoder_model import DeviceError, check_device
 from training.router.examples import read_examples
 from training.router.report import FieldReport
 from training.router.run import RouterRun, RunMismatchError
 from training.router.settings import available_configs, change_training, load_training
 from training.run_card import file_hash, run_card, write_card
-from training.splits import add_split_argument
 
 DEFAULT_DATA = Path(__file__).parents[2].parent / "shared/data/crag/questions_split0.jsonl"
 _FAULTS = (DatasetError, DeviceError, SettingsError, RunMismatchError, OSError)

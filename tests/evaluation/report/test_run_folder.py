@@ -6,7 +6,7 @@ import pytest
 
 from evaluation.report.run_folder import read_run
 from evaluation.store import StoreError
-from tests.evaluation.report.example import RECORDS, SIGNATURE, record, trace, write_run
+from tests.evaluation.report.example import RECORDS, record, trace, write_run
 
 
 def test_a_run(tmp_path: Path) -> None:
@@ -24,17 +24,6 @@ def test_the_last_attempt_counts(tmp_path: Path) -> None:
     assert [one["attempt"] for one in run.records] == [2, 2]
     assert run.trace(run.records[0])["events"] == ["again"]
     assert run.trace(run.records[1]) == {}, "its second attempt left none"
-
-
-def test_an_agent_without_traces(tmp_path: Path) -> None:
-    run = read_run(write_run(tmp_path, traces=[]))
-    assert run.traces == {}
-    (tmp_path / "traces.jsonl").write_bytes(b"")
-    assert read_run(tmp_path).traces == {}
-
-
-def test_no_limit_in_the_signature(tmp_path: Path) -> None:
-    assert read_run(write_run(tmp_path, signature={**SIGNATURE, "seconds_per_query": None})).limit is None
 
 
 def test_what_is_no_finished_run(tmp_path: Path) -> None:
