@@ -109,6 +109,13 @@ def test_rules_match_as_dockers_do(rules: str, path: str, kept_out: bool) -> Non
     assert (parse_dockerignore(rules).rule_against(path) is not None) is kept_out
 
 
+def test_our_own_file_keeps_weights_and_secrets_out_and_the_code_in() -> None:
+    rules = parse_dockerignore((ROOT / ".dockerignore").read_text())
+    out = ["agents/web/__pycache__/x.pyc", ".env", "results/a/b.json", ".git/config", "models/weights/m/w.bin"]
+    kept = ["models/fetch.py", "models/manifest.toml", "models/user_config.py", "agents/presets/submission.toml"]
+    assert [path for path in out + kept if rules.rule_against(path) is not None] == out
+
+
 def test_the_context_says_which_rule_keeps_a_file_out(tmp_path: Path) -> None:
     for name in ("code/a.py", "weights/w.bin", ".git/config", "code/__pycache__/a.pyc"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
