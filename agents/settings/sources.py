@@ -26,7 +26,6 @@ class KgClientSettings(StrictModel):
 class KgLimits(StrictModel):
     """The most that one question may cost."""
 
-    statements: Annotated[int, Field(ge=1, le=32)] = 8
     rows: Annotated[int, Field(ge=1, le=10_000)] = 2_000
     """Rows that a statement may hold."""
     calls: Annotated[int, Field(ge=1, le=2_000)] = 500

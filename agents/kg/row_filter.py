@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 
-from agents.kg.asked import Asked
+from agents.kg.masked_question import Asked
 from agents.kg.names import contains_words, fold
 from agents.kg.results import Row
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from agents.kg.asked import Asked, ask, keeps_dates
 from agents.kg.language import parse
+from agents.kg.masked_question import Asked, ask, keeps_dates
 from agents.kg.schema import Domain
 
 

@@ -1,8 +1,8 @@
 """Rows that the question means, whatever the call forgot to say."""
 
-from agents.kg.asked import Asked
-from agents.kg.meant import letters_of, meant_rows
+from agents.kg.masked_question import Asked
 from agents.kg.results import Row
+from agents.kg.row_filter import letters_of, meant_rows
 
 
 def game(result: str, venue: str, opponent: str) -> Row:
