@@ -1,16 +1,18 @@
-"""One batch on its way: queries, traces, answers, and the promise that a fault costs one answer, never the batch."""
+"""The runner of a batch. It alone settles questions, isolates faults, keeps the clock and audits gates."""
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import TypeVar
+from typing import Generic, TypeVar
 
-from agents.answering import abstain
-from agents.contracts import Answer, GateFiring, Query, Trace, label
+from agents.answering import Answerer, Check, Draft, gated_answer, generate_all, shown
+from agents.case import Case
+from agents.contracts import I_DONT_KNOW, Answer, GateFiring, Query, Stage, Trace, abstain
 from agents.deadline import BatchClock, Deadline
-from agents.gates import gated_answer
-from agents.llm import LanguageModelDiedError
+from agents.llm import Generation, GenerationRequest, LanguageModel, LanguageModelDiedError
 from agents.watchdog import StuckError, call_within
 
 Result = TypeVar("Result")
@@ -20,127 +22,246 @@ GRACE_SECONDS = 2.0
 """How long after its deadline a stage may still hand in what it has; taken from the preset's reserve, once a batch."""
 
 
+class Step(Generic[Result]):
+    """What happens in a stage: `work` finds results, one per question and in order; `keep` puts each into its case."""
+
+    def wants(self, case: Case) -> bool:
+        """Whether the stage works for this question."""
+        return case.answer is None
+
+    def work(self, cases: Sequence[Case], deadline: Deadline) -> Sequence[Result]:
+        """The results. A question whose work fails has none, and goes on without."""
+        raise NotImplementedError
+
+    def keep(self, case: Case, result: Result) -> Answer | GateFiring | None:
+        """Put a result into its case; an answer settles the question, a gate closes it."""
+        raise NotImplementedError
+
+
+class Turn:
+    """A source that answers questions: `material` is what the model reads, or the draft where no model is needed."""
+
+    source: str
+    name: str
+    review: Stage
+    """The clock's stage for checks that ask the model again."""
+    prefix = ""
+    """Before the names of this turn's generations in the trace."""
+
+    def __init__(self, answerer: Answerer, checks: Sequence[Check]) -> None:
+        self.answerer = answerer
+        self.checks = checks
+
+    def material(self, case: Case) -> str | Draft:
+        """What the source has for this question."""
+        raise NotImplementedError
+
+    def gate(self, case: Case) -> GateFiring | None:
+        """The gate that keeps the model from being asked."""
+        return None
+
+
 class BatchRun:
-    """The state of a batch between the stages of `CragAgent`."""
+    """A batch between its first stage and its answers. A fault costs one answer, never the batch."""
 
-    def __init__(self, queries: Sequence[Query], clock: BatchClock) -> None:
-        self.queries = list(queries)
+    def __init__(self, queries: Sequence[Query], clock: BatchClock, *, audit: bool = False) -> None:
         self.clock = clock
-        self.answers: dict[int, Answer] = {}
-        self.gated: set[int] = set()
-        """Questions that a gate has decided; in an audit their answers are still to come."""
-        self._passed: dict[int, GateFiring] = {}
-        """Gates that closed while the question goes on, to learn what they withhold."""
+        self._audit = audit
         self._end = Deadline(clock.whole.remaining + GRACE_SECONDS)
-        self.traces = [
-            Trace(q.interaction_id, q.text, q.query_time, batch_size=len(queries), events=list(q.notes))
-            for q in queries
-        ]
+        traces = (Trace(q.interaction_id, q.text, q.query_time, batch_size=len(queries)) for q in queries)
+        self.cases = [Case(query, trace) for query, trace in zip(queries, traces, strict=True)]
+        for case in self.cases:
+            case.trace.events.extend(case.query.notes)
+            if case.query.fault:
+                self._settle(case, abstain(f"the row is malformed: {case.query.fault}"))
 
-    @property
-    def open(self) -> list[int]:
-        """Positions of the questions that have no answer yet."""
-        return [position for position in range(len(self.queries)) if position not in self.answers]
+    def note(self, events: Sequence[str]) -> None:
+        """Put events into all traces."""
+        for case in self.cases:
+            case.trace.events.extend(events)
 
-    def pick(self, positions: Sequence[int]) -> list[Query]:
-        """The queries at these positions."""
-        return [self.queries[position] for position in positions]
+    def stage(self, stage: Stage, step: Step[Result]) -> None:
+        """Do one step for all questions that want it."""
+        cases = [case for case in self.cases if step.wants(case)]
+        with self.clock.stage(stage) as deadline:
+            found = self.isolated(stage, deadline, lambda some: step.work(some, deadline), cases)
+        self._keep(step, found)
 
-    def domains(self, positions: Sequence[int]) -> list[str | None]:
-        """What the router takes the domains of these questions for."""
-        return [label(self.traces[position].route, "domain") for position in positions]
+    @contextmanager
+    def beside(self, stage: Stage, step: Step[Result]) -> Iterator[None]:
+        """Do one step in a thread of its own while the block runs; its results are kept at the end of the block."""
+        cases = [case for case in self.cases if step.wants(case)]
+        deadline = self.clock.span(Stage.SELECT_PAGES, Stage.RERANK)
+        with ThreadPoolExecutor(1, thread_name_prefix=stage) as thread:
+            found = thread.submit(self.isolated, stage, deadline, lambda some: step.work(some, deadline), cases)
+            yield
+            self._keep(step, found.result())
 
-    def settle(self, position: int, answer: Answer) -> None:
-        """Give a question its final answer; that of the gate where one was passed for the sake of an audit."""
-        passed = self._passed.get(position)
-        if passed is not None:
-            gates, told = self.traces[position].gates, replace(passed, withheld=answer.text)
-            gates[gates.index(passed)] = self._passed[position] = told
+    def turn(self, stage: Stage, turn: Turn) -> None:
+        """Let a source answer the open questions whose plan has this turn: material, gate, draft, checks."""
+        cases = [case for case in self.cases if case.answer is None and stage in case.plan.turns]
+        found = self.isolated(stage, self.clock.whole, lambda some: [turn.material(case) for case in some], cases)
+        drafts = {case: material for case, material in found.items() if isinstance(material, Draft)}
+        texts = {case: material for case, material in found.items() if isinstance(material, str)}
+        for case in list(texts):
+            if (firing := turn.gate(case)) is not None and not self._passes(stage, case, firing, turn.source):
+                texts.pop(case)
+                drafts[case] = Draft(gated_answer(firing, turn.source))
+        key, request = f"{turn.prefix}answer", lambda case: turn.answerer.request(case.query, texts[case])
+        said = self._generate(stage, key, turn.answerer.model, texts, request)
+        drafts |= self.isolated(
+            stage,
+            self.clock.whole,
+            lambda some: [turn.answerer.read(said[case], texts[case], turn.source) for case in some],
+            list(said),
+        )
+        for number, check in enumerate(turn.checks):
+            looks = sum(later.key is not None for later in turn.checks[number:])
+            self._check(turn, check, {case: drafts[case] for case in drafts if check.applies(drafts[case])}, looks)
+        for case in cases:
+            draft = drafts.get(case) or Draft(abstain(case.fault, turn.source))
+            if case.answer is None:
+                self._conclude(stage, turn, case, draft)
+
+    def finish(self, out_of_time: Mapping[str, int] | None = None) -> tuple[list[Answer], list[Trace]]:
+        """Settle what is still open; the answers and traces in the order of the questions."""
+        answers = []
+        for case in self.cases:
+            answer = case.answer or self._settle(case, abstain("no stage answered the question"))
+            case.trace.seconds = dict(self.clock.seconds)
+            case.trace.out_of_time = dict(out_of_time or {})
+            answers.append(answer)
+        return answers, [case.trace for case in self.cases]
+
+    def _keep(self, step: Step[Result], found: Mapping[Case, Result]) -> None:
+        for case, result in found.items():
+            outcome = step.keep(case, result)
+            if isinstance(outcome, Answer):
+                self._settle(case, outcome)
+            elif outcome is not None:
+                self._close(case, outcome, "none")
+
+    def _generate(
+        self,
+        stage: Stage,
+        key: str,
+        model: LanguageModel,
+        cases: Collection[Case],
+        request: Callable[[Case], GenerationRequest],
+        looks: int = 1,
+    ) -> dict[Case, Generation]:
+        """One generation per question, noted in its trace. `looks` calls of the stage share its time."""
+        if not cases:
+            return {}
+
+        def work(some: Sequence[Case]) -> list[tuple[GenerationRequest, Generation]]:
+            requests = [request(case) for case in some]
+            return list(zip(requests, generate_all(model, requests, deadline), strict=True))
+
+        with self.clock.stage(stage) as whole:
+            deadline = whole.within(whole.remaining / looks)
+            found = self.isolated(stage, deadline, work, list(cases))
+        for case, (asked, generation) in found.items():
+            case.trace.note_generation(key, shown(asked), generation)
+        return {case: generation for case, (_, generation) in found.items()}
+
+    def _check(self, turn: Turn, check: Check, drafts: Mapping[Case, Draft], looks: int) -> None:
+        """Let a check look at drafts; a check that fails withholds the answer."""
+        if check.key is not None:
+            key, model = f"{turn.prefix}{check.key}", turn.answerer.model
+            replies = self._generate(
+                turn.review, key, model, drafts, lambda case: check.request(case, drafts[case]), looks
+            )
+            for case, draft in drafts.items():
+                draft.replies[check.key] = replies.get(case, Generation.failed(case.fault))
+        work: Callable[[Sequence[Case]], list[GateFiring | None]]
+        work = lambda some: [check(case, drafts[case]) for case in some]  # noqa: E731
+        firings = self.isolated(check.name, self.clock.whole, work, list(drafts))
+        for case, draft in drafts.items():
+            firing = firings[case] if case in firings else GateFiring(check.name, case.fault, I_DONT_KNOW)
+            if firing is not None:
+                case.trace.gates.append(replace(firing, withheld=draft.answer.text))
+                draft.answer, draft.withheld = gated_answer(firing, turn.source), True
+
+    def _conclude(self, stage: Stage, turn: Turn, case: Case, draft: Draft) -> None:
+        """Settle a question with the draft, unless it abstains and another turn follows."""
+        if draft.candidate is not None:
+            case.trace.candidates.append(draft.candidate)
+        if draft.abstains and not case.is_last(stage):
+            case.note(f"{turn.name} did not answer: {draft.answer.reason}")
+        else:
+            self._settle(case, draft.answer)
+
+    def _passes(self, stage: Stage, case: Case, firing: GateFiring, source: str) -> bool:
+        """Whether the model is asked although a gate closed: only in an audit, and only in the last turn."""
+        if case.is_last(stage):
+            self._close(case, firing, source)
+            return self._audit
+        case.trace.gates.append(firing)
+        return False
+
+    def _close(self, case: Case, firing: GateFiring, source: str) -> None:
+        """Settle a question as the first gate that closed says; in an audit go on and settle it so in the end."""
+        if case.gate is None:
+            case.gate = firing
+            case.trace.gates.append(firing)
+            if not self._audit:
+                self._settle(case, gated_answer(firing, source))
+
+    def _settle(self, case: Case, answer: Answer) -> Answer:
+        """Give a question its answer; after a gate that of the gate, with what it withheld."""
+        if case.gate is not None and self._audit:
+            gates, told = case.trace.gates, replace(case.gate, withheld=answer.text)
+            gates[gates.index(case.gate)] = case.gate = told
             answer = gated_answer(told, answer.source)
-        self.answers[position] = answer
-        self.traces[position].answer = answer
+        case.answer = case.trace.answer = answer
+        return answer
 
-    def close_gate(self, position: int, firing: GateFiring, source: str, *, audit: bool) -> None:
-        """Settle a question as a gate says; in an audit go on and settle it so only in the end."""
-        if position not in self.gated:
-            self.gated.add(position)
-            self.traces[position].gates.append(firing)
-            if audit:
-                self._passed[position] = firing
-            else:
-                self.settle(position, gated_answer(firing, source))
-
-    def run_isolated(
+    def isolated(
         self,
         stage: str,
         deadline: Deadline,
-        work: Callable[[Sequence[int]], Sequence[Result]],
-        fallback: Result | None = None,
-        positions: Sequence[int] | None = None,
-    ) -> dict[int, Result]:
-        """Run a stage for all open questions, or for those of `positions`; where it fails, for each of them alone.
+        work: Callable[[Sequence[Case]], Sequence[Result]],
+        cases: Sequence[Case],
+    ) -> dict[Case, Result]:
+        """Work for all these questions at once; where that fails, for each of them alone.
 
-        `work` gets positions and returns one result for each. Where a question fails alone too, it goes on with the
-        `fallback`; without one it is settled as an abstention with the fault as its reason, and has no result.
+        A question whose work fails alone too has no result; `Case.fault` and an event say why.
         """
-        positions = self.open if positions is None else positions
-        if not positions:
-            return {}
         patience = self._end.within(deadline.remaining + GRACE_SECONDS)
         try:
-            results = call_within(patience.remaining, lambda: work(positions))
-            return dict(zip(positions, results, strict=True))
+            results = call_within(patience.remaining, lambda: work(cases)) if cases else []
+            return dict(zip(cases, results, strict=True))
         except (StuckError, LanguageModelDiedError) as fault:
-            return self._give_up(stage, positions, fault, fallback)
+            self._fail(stage, cases, fault)
+            return {}
         except Exception as fault:
             # The boundary of the batch: whatever a stage raises must not cost the other questions their answers.
             log.exception("stage %s failed for the batch; trying each question alone", stage)
-            self._note(positions, f"{stage} failed for the whole batch ({_describe(fault)}) and was run alone")
-            return self._one_by_one(stage, patience, work, positions, fallback)
-
-    def _one_by_one(
-        self,
-        stage: str,
-        patience: Deadline,
-        work: Callable[[Sequence[int]], Sequence[Result]],
-        positions: Sequence[int],
-        fallback: Result | None,
-    ) -> dict[int, Result]:
-        results: dict[int, Result] = {}
-        for place, position in enumerate(positions):
+            for case in cases:
+                case.note(f"{_words(stage)} failed for the whole batch ({_describe(fault)}) and was run alone")
+        alone: dict[Case, Result] = {}
+        for number, case in enumerate(cases):
             try:
-                results[position] = call_within(patience.remaining, partial(work, [position]))[0]
+                alone[case] = call_within(patience.remaining, partial(work, [case]))[0]
             except (StuckError, LanguageModelDiedError) as fault:
-                # The part is broken or the time is over: the questions that follow would only wait in vain.
-                return results | self._give_up(stage, positions[place:], fault, fallback)
+                # The part is broken or the time is over: the questions that follow would wait in vain.
+                self._fail(stage, cases[number:], fault)
+                break
             except Exception as fault:
-                log.exception("stage %s failed for question %s", stage, self.queries[position].interaction_id)
-                results |= self._give_up(stage, [position], fault, fallback)
-        return results
+                log.exception("stage %s failed for question %s", stage, case.query.interaction_id)
+                self._fail(stage, [case], fault)
+        return alone
 
-    def _give_up(
-        self, stage: str, positions: Sequence[int], fault: BaseException, fallback: Result | None
-    ) -> dict[int, Result]:
-        reason = f"{stage} failed: {_describe(fault)}"
-        if fallback is not None:
-            self._note(positions, reason)
-            return dict.fromkeys(positions, fallback)
-        for position in positions:
-            self.settle(position, abstain(reason))
-        return {}
+    @staticmethod
+    def _fail(stage: str, cases: Sequence[Case], fault: BaseException) -> None:
+        for case in cases:
+            case.fault = f"{_words(stage)} failed: {_describe(fault)}"
+            case.note(case.fault)
 
-    def _note(self, positions: Sequence[int], event: str) -> None:
-        for position in positions:
-            self.traces[position].events.append(event)
 
-    def finish(self, out_of_time: Mapping[str, int] | None = None) -> list[Answer]:
-        """Settle what is still open, complete the traces, and return the answers in the order of the questions."""
-        for position in self.open:
-            self.settle(position, abstain("no stage answered the question"))
-        for trace in self.traces:
-            trace.seconds = dict(self.clock.seconds)
-            trace.out_of_time = dict(out_of_time or {})
-        return [self.answers[position] for position in range(len(self.queries))]
+def _words(stage: str) -> str:
+    return stage.replace("_", " ")
 
 
 def _describe(fault: BaseException) -> str:

@@ -47,6 +47,34 @@ class Query:
 GRAPH, WEB = "knowledge graph", "web"
 """Where an answer can come from."""
 
+
+class Stage(enum.StrEnum):
+    """The stages of a batch: names for the clock, the traces and the report.
+
+    `VALUE`, `FACTS`, `PAGES`, `LATE_VALUE` and `LATE_FACTS` are turns: each may answer questions.
+    """
+
+    ROUTE = "route"
+    CLASS_GATES = "class_gates"
+    WEB = "web"
+    """Everything from `SELECT_PAGES` to `RERANK`, beside the knowledge graph."""
+    GRAPH = "knowledge_graph"
+    PLAN = "plan"
+    VALUE = "graph_value"
+    FACTS = "answer_from_graph"
+    REVIEW_FACTS = "review_graph"
+    PUBLIC_DATA = "public_data"
+    SELECT_PAGES = "select_pages"
+    EXTRACT = "extract"
+    RETRIEVE = "retrieve"
+    RERANK = "rerank"
+    PAGES = "generate"
+    REVIEW = "review"
+    LATE_VALUE = "late_graph_value"
+    LATE_FACTS = "graph_after_web"
+    FALSE_PREMISE = "false_premise"
+
+
 Route = dict[str, Any]
 """``{domain, question_type, static_or_dynamic, entities}``; empty where nothing is known about a question.
 
@@ -129,6 +157,11 @@ class Answer:
     decision: Decision
     source: str
     reason: str
+
+
+def abstain(reason: str, source: str = "none") -> Answer:
+    """The answer that costs nothing."""
+    return Answer(I_DONT_KNOW, Decision.ABSTAINED, source, reason)
 
 
 @dataclass(frozen=True, slots=True)

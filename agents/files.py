@@ -102,13 +102,13 @@ def read_jsonl(path: str | Path) -> Iterator[Record]:
 
 
 def parse_json(place: str, line: bytes) -> object:
-    """The value of a line of JSON, with or without a byte order mark.
+    """The value of a line of JSON, with or without a byte order mark. NaN and Infinity become None.
 
     Raises:
         DatasetError: it is not JSON in UTF-8.
     """
     try:
-        value: object = json.loads(line.decode("utf-8-sig"))
+        value: object = json.loads(line.decode("utf-8-sig"), parse_constant=lambda _: None)
     except UnicodeDecodeError as error:
         raise DatasetError(f"{place}: not UTF-8 text ({error.reason} at byte {error.start})") from None
     except json.JSONDecodeError as error:
@@ -204,3 +204,17 @@ def lock_folder(folder: Path) -> Iterator[int]:
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+def check_target(path: Path) -> None:
+    """Make the folders of a file, before the work that it is to hold.
+
+    Raises:
+        DatasetError: the file cannot be written: it is a folder, or a folder cannot be made.
+    """
+    try:
+        if path.is_dir():
+            raise DatasetError(f"{path}: cannot be written: it is a folder")
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DatasetError(f"{path}: cannot be written: {error.strerror}") from None

@@ -6,10 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from agents.answering import answer_features, normalise, question_features
-from agents.answering.assessment import level_of
+from agents.answering import answer_features, class_gate, level_of, normalise, question_features, score_gate
 from agents.contracts import I_DONT_KNOW, INVALID_QUESTION, WEB, Route, Trace
-from agents.gates import class_gate, score_gate
 from agents.settings import ClassGate, GateSettings, load_settings
 from agents.web.rerank import SCORE_NAME, probability
 from evaluation.judge import Claim, RulesJudge, Verdict, judge_claims

@@ -1,7 +1,7 @@
 """What an adapter gains: the same prompts answered with it and without it, on questions that it never saw.
 
     python -m benchmarks.adapters ask --examples FILE --adapter NAME|FOLDER|none --save OUT.jsonl
-                                      [--fold 0/2|all] [--preset cpu] [--limit N] [--max-new-tokens 40] [--resume]
+                                      [--fold 1/2|all] [--preset cpu] [--limit N] [--max-new-tokens 40] [--resume]
     python -m benchmarks.adapters compare --base FILE ... --tuned FILE ... [--report OUT.json]
 
 `ask` puts the prompts of a file of training examples (`training.examples`; those with a question and its answers) to
@@ -30,9 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from agents.answering import NO_DRAFT, Draft, decide, shown
-from agents.answering.assessment import Assessed
-from agents.answering.requests import generate_all
+from agents.answering import draft_of, generate_all, shown
 from agents.deadline import Deadline
 from agents.files import write_rows
 from agents.kg.writing.cli import EXPECTED_ERRORS, append_rows, choose_adapter
@@ -232,7 +230,7 @@ def _decided(row: Mapping[str, Any], text_field: str) -> str:
     """The answer that the agent would give; what a model said is nothing where its generation did not end well."""
     reason: FinishReason = row["finish_reason"] if text_field == "said" else "stop"
     generation = Generation(row[text_field], None, 0, 0, reason, row.get("error"))
-    return decide(Draft(NO_DRAFT.request, generation, Assessed(row[text_field], None)), row["source"]).text
+    return draft_of(generation, row["source"]).answer.text
 
 
 def figures(rewards: Rewards, groups: Sequence[str]) -> dict[str, Any]:

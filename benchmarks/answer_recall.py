@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from agents.web.sparse import STOPWORDS
+from agents.web.ranking import STOPWORDS
 
 SHORT_ANSWER_WORDS = 4
 _WORD = re.compile(r"[^\W_]+")

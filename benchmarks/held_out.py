@@ -1,6 +1,5 @@
 """Which questions an adapter never saw: the fold that its training held out, and what each question is about."""
 
-import argparse
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,16 +9,13 @@ from agents.llm.trainable import adapter_folder
 from agents.settings import LanguageModelSettings
 from evaluation.datasets import DatasetError, Record, read_records
 from training.api_pairs.pairs import REAL
-from training.folds import Fold, is_tested, may_train, parse_fold, spelling
+from training.folds import Fold, held_out_fold, is_tested, may_train, parse_fold, spelling
 from training.run_card import CARD_FILE
 
 
 def fold_argument(text: str) -> Fold | None:
-    """The type of an argument: ``0/2``, or ``all``, which is None."""
-    try:
-        return None if text == "all" else parse_fold(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
+    """The type of an argument: ``1/2``, or ``all``, which is None."""
+    return None if text == "all" else parse_fold(text)
 
 
 def check_held_out(engine: LanguageModelSettings, adapter: str | None, fold: Fold | None) -> None:
@@ -39,8 +35,8 @@ def check_held_out(engine: LanguageModelSettings, adapter: str | None, fold: Fol
     card = adapter_folder(engine.adapters[adapter]) / CARD_FILE
     if not card.is_file():
         raise DatasetError(f"{card} is missing, so that nobody knows whether the adapter has seen fold {fold}")
-    held_out = json.loads(card.read_text(encoding="utf-8"))["settings"].get("held_out_fold")
-    if held_out != str(fold):
+    held_out = held_out_fold(json.loads(card.read_text(encoding="utf-8"))["settings"])
+    if held_out != fold:
         raise DatasetError(
             f"{card}: the training held out {f'fold {held_out}' if held_out else 'nothing'}, so that the adapter may "
             f"have learnt from what fold {fold} tests"
@@ -69,7 +65,7 @@ def read_pairs(paths: Sequence[Path]) -> Pairs:
         found.add(groups)
         if record.data.get("source") != REAL:
             continue
-        query = record.data.get("rephrased_from") or record.data.get("query")
+        query = record.data.get("query")
         if not isinstance(query, str):
             raise DatasetError(f'{record.place}: field "query" must be the text of the real question, found {query!r}')
         if of_questions.setdefault(query, groups) != groups:

@@ -16,10 +16,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from agents.answering import EXPECTED_SCORE, FORMULA, REFINE, SELF_ASSESSMENT
 from agents.encoders import load_cross_encoder, load_dense_encoder
 from agents.llm import EngineUnavailableError, load_language_model
 from agents.questions import open_router
-from agents.scrutiny import EXPECTED_SCORE, REFINE, SELF_ASSESSMENT
 from agents.settings import EncoderRouter, Settings, SettingsError, StrictModel, load_settings
 from evaluation.cli import DEFAULT_DATASET
 from evaluation.cli import main as evaluate
@@ -122,6 +122,7 @@ def _gate_names(settings: Settings) -> list[str]:
     others = {
         SELF_ASSESSMENT: answering.self_assessment,
         REFINE: answering.refine,
+        FORMULA: answering.compute or None,
         EXPECTED_SCORE: answering.confidence,
     }
     return [*(gate.name for gate in answering.gates), *(name for name, part in others.items() if part is not None)]

@@ -183,7 +183,7 @@ def _default_folder(options: argparse.Namespace) -> Path:
 def _report(folder: Path) -> None:
     try:
         sys.stdout.write(f"report     {write_report(folder)}\n")
-    except StoreError as error:
+    except DatasetError as error:
         _say(f"no report: {error}")
 
 

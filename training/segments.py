@@ -15,8 +15,7 @@ from typing import Any
 
 from agents.files import write_rows
 from evaluation.datasets import DatasetError, Split, read_records
-from training.data_files import check_data_file
-from training.splits import add_split_argument
+from training.command import add_split_argument, check_data_file
 
 DEFAULT_FILE = Path(__file__).parents[2] / "shared/data/crag/contexts_split0_a.jsonl.bz2"
 

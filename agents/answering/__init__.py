@@ -1,37 +1,52 @@
-"""From context to the final string: prompts, the answering model, decisions and normal form."""
+"""From context to the final string: prompts, drafts of answers, what the model says about them, and normal form."""
 
-from agents.answering.answerer import NO_DRAFT, Answerer, Draft
-from agents.answering.assessment import NO_ASSESSMENT, Assessment, Assessor, level_of
+from agents.answering.answerer import Answerer, Draft, draft_of
+from agents.answering.checks import (
+    EXPECTED_SCORE,
+    FORMULA,
+    REFINE,
+    SELF_ASSESSMENT,
+    Check,
+    checks_of,
+    class_gate,
+    gated_answer,
+    score_gate,
+)
 from agents.answering.confidence import CALIBRATION_FOLDER, ConfidenceModel, LogisticModel
-from agents.answering.decide import abstain, decide
 from agents.answering.features import answer_features, kind_of, question_features
 from agents.answering.normalise import MAX_TOKENS, normalise, trim_to_tokens
 from agents.answering.prompts import PROMPTS
-from agents.answering.refiner import NO_REVIEW, Refiner, Review
-from agents.answering.requests import shown
+from agents.answering.requests import generate_all, request_of, shown
+from agents.answering.second_look import LEVEL_GRAMMAR, Review, level_of, review_of
 
 __all__ = [
     "CALIBRATION_FOLDER",
+    "EXPECTED_SCORE",
+    "FORMULA",
+    "LEVEL_GRAMMAR",
     "MAX_TOKENS",
-    "NO_ASSESSMENT",
-    "NO_DRAFT",
-    "NO_REVIEW",
     "PROMPTS",
+    "REFINE",
+    "SELF_ASSESSMENT",
     "Answerer",
-    "Assessment",
-    "Assessor",
+    "Check",
     "ConfidenceModel",
     "Draft",
     "LogisticModel",
-    "Refiner",
     "Review",
-    "abstain",
     "answer_features",
-    "decide",
+    "checks_of",
+    "class_gate",
+    "draft_of",
+    "gated_answer",
+    "generate_all",
     "kind_of",
     "level_of",
     "normalise",
     "question_features",
+    "request_of",
+    "review_of",
+    "score_gate",
     "shown",
     "trim_to_tokens",
 ]

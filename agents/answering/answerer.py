@@ -1,59 +1,75 @@
-"""Context and question -> the answering model's text, one language-model call for the whole batch."""
+"""Context and question -> what the model is asked, and the draft of an answer that its reply gives."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 
-from agents.answering.assessment import Assessed, assessed
+from agents.answering.normalise import normalise
 from agents.answering.prompts import PROMPTS
-from agents.answering.requests import generate_all, request_of
-from agents.contracts import Query
-from agents.deadline import Deadline
+from agents.answering.requests import request_of
+from agents.answering.second_look import Level, assessed
+from agents.contracts import Answer, Candidate, Decision, Query, abstain
 from agents.llm.base import Generation, GenerationRequest, LanguageModel
 from agents.settings import AnsweringSettings
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Draft:
-    """What the model was asked and what it said, before anything was decided.
+    """An answer that is not given yet, and what is known about it.
 
-    `said` is the generation's text, without the model's assessment of itself where the prompt asked for one.
+    `generation` is None where no model wrote the answer. `replies` holds what the model said about it later, by check.
+    `verdict` is that of a second look; `candidate` is the answer with its features and P(correct).
     """
 
-    request: GenerationRequest
-    generation: Generation
-    said: Assessed
-    assessed: bool = False
-    """Whether the model was asked how sure it is."""
+    answer: Answer
+    evidence: str = ""
+    generation: Generation | None = None
+    level: Level | None = None
+    verdict: str | None = None
+    replies: dict[str, Generation] = field(default_factory=dict)
+    candidate: Candidate | None = None
+    withheld: bool = False
+    """Whether a check has replaced the answer."""
+
+    @property
+    def abstains(self) -> bool:
+        """Whether nothing would be answered."""
+        return self.answer.decision is Decision.ABSTAINED
+
+    @property
+    def mean_log_probability(self) -> float | None:
+        """Of the generated tokens, in nats."""
+        return self.generation.mean_log_probability if self.generation else None
 
 
-NO_DRAFT = Draft(GenerationRequest(prompt=""), Generation.failed("the stage failed"), Assessed("", None))
-"""What is left of a draft whose stage failed: decided as an abstention, so that another source may answer."""
+def draft_of(generation: Generation, source: str, *, assesses: bool = False, evidence: str = "") -> Draft:
+    """The draft that a generation gives. One that failed or never began is an abstention; partial text is not trusted.
+
+    `assesses`: the prompt asked for a level of confidence, which is taken out of the text.
+    """
+    if generation.finish_reason == "error":
+        return Draft(abstain(f"the language model failed: {generation.error}", source), evidence, generation)
+    if generation.finish_reason == "deadline":
+        when = "finished" if generation.completion_tokens else "began"
+        return Draft(abstain(f"time ran out before the language model {when}", source), evidence, generation)
+    text, level = assessed(generation.text) if assesses else (generation.text, None)
+    return Draft(normalise(text, source), evidence, generation, level)
 
 
 class Answerer:
-    """Fills the preset's prompt and generates (db3 section 2.4)."""
+    """Fills the preset's prompt (db3 section 2.4) and reads the reply."""
 
     def __init__(self, settings: AnsweringSettings, model: LanguageModel) -> None:
+        self.model = model
         self._settings = settings
-        self._model = model
-        self._prompt = PROMPTS[settings.prompt]
-
-    def draft(self, queries: Sequence[Query], contexts: Sequence[str], deadline: Deadline) -> list[Draft]:
-        """One draft per query, in order. An engine that returns too few generations costs only the missing ones."""
-        requests = [self.request(query, context) for query, context in zip(queries, contexts, strict=True)]
-        return [
-            Draft(request, generation, self._said(generation.text), self._prompt.assesses)
-            for request, generation in zip(requests, generate_all(self._model, requests, deadline), strict=True)
-        ]
-
-    def _said(self, text: str) -> Assessed:
-        return assessed(text) if self._prompt.assesses else Assessed(text, None)
+        self._assesses = PROMPTS[settings.prompt].assesses
 
     def request(self, query: Query, context: str) -> GenerationRequest:
         """What the model is asked about a question: also what an adapter for it is tuned on."""
-        messages = self._prompt.render(
-            token_limit=self._settings.word_limit, query_time=query.query_time, context=context, query=query.text
+        own = self._settings
+        # Gates and P(correct) read the log-probability, in this run or when they are fitted to its traces.
+        return request_of(
+            own, own.prompt, query, context, max_tokens=own.max_new_tokens, adapter=own.adapter, log_probability=True
         )
-        request = request_of(messages, self._settings, self._settings.max_new_tokens, self._settings.adapter)
-        # For gates and P(correct), and for whoever fits them to the traces of this run.
-        return replace(request, with_log_probability=True)
+
+    def read(self, generation: Generation, context: str, source: str) -> Draft:
+        """The draft of an answer from this source."""
+        return draft_of(generation, source, assesses=self._assesses, evidence=context)

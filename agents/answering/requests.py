@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 
+from agents.answering.prompts import PROMPTS
+from agents.contracts import Query
 from agents.deadline import Deadline
-from agents.llm.base import Generation, GenerationRequest, LanguageModel, Message
+from agents.llm.base import Generation, GenerationRequest, LanguageModel
 from agents.settings import AnsweringSettings
 
 
@@ -14,13 +16,25 @@ def shown(request: GenerationRequest) -> object:
 
 
 def request_of(
-    messages: tuple[Message, ...],
     settings: AnsweringSettings,
+    prompt: str,
+    query: Query,
+    context: str,
+    answer: str = "",
+    *,
     max_tokens: int,
     adapter: str | None,
     grammar: str | None = None,
+    log_probability: bool = False,
 ) -> GenerationRequest:
-    """The request in the preset's form: a chat, or plain text for a base model."""
+    """The named prompt, filled in, in the preset's form: a chat, or plain text for a base model."""
+    messages = PROMPTS[prompt].render(
+        token_limit=settings.word_limit,
+        query_time=query.query_time,
+        context=context,
+        query=query.text,
+        answer=answer,
+    )
     text = "\n\n".join(message.content for message in messages)
     return GenerationRequest(
         messages=messages if settings.form == "chat" else (),
@@ -30,6 +44,7 @@ def request_of(
         max_tokens=max_tokens,
         temperature=settings.temperature,
         top_p=settings.top_p,
+        with_log_probability=log_probability,
     )
 
 

@@ -1,8 +1,6 @@
 """Dense encoders and cross-encoders behind one interface each (`agents.encoders.base`), chosen by settings."""
 
-from agents.encoders.base import CrossEncoder, DenseEncoder, Vectors
-from agents.encoders.cross_base import BatchedCrossEncoder
-from agents.encoders.dense_base import BatchedDenseEncoder
+from agents.encoders.base import BatchedCrossEncoder, BatchedDenseEncoder, CrossEncoder, DenseEncoder, Vectors
 from agents.settings import CrossEncoderSettings, DenseEncoderSettings
 
 __all__ = [

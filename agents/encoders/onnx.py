@@ -1,4 +1,4 @@
-"""Encoders that run an ONNX export with onnxruntime: no torch, and int8 models where a CPU has to do.
+"""Encoders that run an ONNX export with onnxruntime: no torch, and int8 models for CPUs.
 
 Dynamically quantised int8 models take the scale of their activations from the whole batch, padding included, so a
 text's numbers depend a little on its batch mates. `batch_size = 1` removes that, and on CPUs it is as fast as larger
@@ -14,15 +14,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.encoders.base import Vectors
-from agents.encoders.cross_base import BatchedCrossEncoder, Pair
-from agents.encoders.dense_base import BatchedDenseEncoder
+from agents.encoders.base import BatchedCrossEncoder, BatchedDenseEncoder, Pair, Vectors
 from agents.settings import SettingsError
 from models.manifest import WeightsMissingError
 
 MODEL_FILES = ("model.onnx", "onnx/model.onnx")
 THREADS_VARIABLE = "OMP_NUM_THREADS"
-"""onnxruntime brings its own threads and does not look at this variable; torch and BLAS do, so we pass it on."""
+"""onnxruntime has threads of its own and ignores this variable; torch and BLAS obey it, so it is passed on."""
 
 
 class OnnxTextModel:
@@ -39,30 +37,28 @@ class OnnxTextModel:
         self._plain_tokenizer: Any = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._plain_tokenizer.no_truncation()
         self._plain_tokenizer.no_padding()
-        # The longer of the two loses its end, which is the passage wherever the question is of a usual length.
+        # The longer of the two loses its end, which is the passage unless the question is unusually long.
         self._tokenizer.enable_truncation(max_tokens, strategy="longest_first")
         self._tokenizer.enable_padding()
         options = onnxruntime.SessionOptions()
         threads = os.environ.get(THREADS_VARIABLE, "")
         if threads.isdigit():
             options.intra_op_num_threads = int(threads)
-        providers = ["CPUExecutionProvider"]
-        if device.startswith("cuda"):
-            providers.insert(0, "CUDAExecutionProvider")
+        on_gpu = ["CUDAExecutionProvider"] if device.startswith("cuda") else []
+        providers = [*on_gpu, "CPUExecutionProvider"]
         self._session: Any = onnxruntime.InferenceSession(str(path), options, providers=providers)
         self._inputs = [node.name for node in self._session.get_inputs()]
 
     def run(self, texts: Sequence[str] | Sequence[Pair]) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """The graph's first output and the attention mask (texts, tokens)."""
         encodings = self._tokenizer.encode_batch(list(texts))
-        mask = np.array([encoding.attention_mask for encoding in encodings], dtype=np.int64)
+        columns = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type_ids": "type_ids"}
         known = {
-            "input_ids": np.array([encoding.ids for encoding in encodings], dtype=np.int64),
-            "attention_mask": mask,
-            "token_type_ids": np.array([encoding.type_ids for encoding in encodings], dtype=np.int64),
+            name: np.array([getattr(encoding, column) for encoding in encodings], dtype=np.int64)
+            for name, column in columns.items()
         }
         output = self._session.run(None, {name: known[name] for name in self._inputs})[0]
-        return np.asarray(output), mask
+        return np.asarray(output), known["attention_mask"]
 
     def token_offsets(self, text: str) -> list[tuple[int, int]]:
         """Character span of each token, without special tokens and without truncation."""
@@ -73,21 +69,16 @@ class OnnxTextModel:
 class OnnxDenseEncoder(BatchedDenseEncoder):
     """A dense encoder from an ONNX folder (`model.onnx`, `tokenizer.json`)."""
 
-    _model: OnnxTextModel | None = None
-    _dimensions = 0
     _pooling: Literal["cls", "mean"]
+    _dimensions: int
 
     def warm_up(self) -> None:
-        """Load weights; raises `WeightsMissingError`, or `SettingsError` where nobody says how tokens are pooled."""
-        if not self._dimensions:
-            self._dimensions = int(self._encode_batch(["warm up"]).shape[1])
-
-    def _loaded(self) -> OnnxTextModel:
+        """Load weights; raises `WeightsMissingError`, or `SettingsError` where nothing says how tokens are pooled."""
         if self._model is None:
             folder = self.check_weights()
             self._pooling = self.settings.pooling or pooling_of(folder, self.settings.model)
             self._model = OnnxTextModel(folder, self.settings.max_tokens, self.settings.device)
-        return self._model
+            self._dimensions = int(self._encode_batch(["warm up"]).shape[1])
 
     @property
     def dimensions(self) -> int:
@@ -96,10 +87,12 @@ class OnnxDenseEncoder(BatchedDenseEncoder):
 
     def token_offsets(self, text: str) -> list[tuple[int, int]]:
         """Character span of each token of the text."""
-        return self._loaded().token_offsets(text)
+        self.warm_up()
+        offsets: list[tuple[int, int]] = self._model.token_offsets(text)
+        return offsets
 
     def _encode_batch(self, texts: Sequence[str]) -> Vectors:
-        states, mask = self._loaded().run(texts)
+        states, mask = self._model.run(texts)
         if self._pooling == "cls":
             pooled = states[:, 0]
         else:
@@ -112,20 +105,14 @@ class OnnxDenseEncoder(BatchedDenseEncoder):
 class OnnxCrossEncoder(BatchedCrossEncoder):
     """A cross-encoder from an ONNX folder whose graph returns one raw logit per pair."""
 
-    _model: OnnxTextModel | None = None
-
     def warm_up(self) -> None:
         """Load weights; raises `WeightsMissingError`."""
         if self._model is None:
+            self._model = OnnxTextModel(self.check_weights(), self.settings.max_tokens, self.settings.device)
             self._score_batch([("warm up", "warm up")])
 
-    def _loaded(self) -> OnnxTextModel:
-        if self._model is None:
-            self._model = OnnxTextModel(self.check_weights(), self.settings.max_tokens, self.settings.device)
-        return self._model
-
     def _score_batch(self, pairs: Sequence[Pair]) -> list[float]:
-        logits, _ = self._loaded().run(pairs)
+        logits, _ = self._model.run(pairs)
         return [float(logit) for logit in logits.reshape(len(pairs), -1)[:, -1]]
 
 

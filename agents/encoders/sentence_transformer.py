@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from agents.encoders.base import Vectors
-from agents.encoders.cross_base import BatchedCrossEncoder, Pair
-from agents.encoders.dense_base import BatchedDenseEncoder
+from agents.encoders.base import BatchedCrossEncoder, BatchedDenseEncoder, Pair, Vectors
+from agents.settings import CrossEncoderSettings, DenseEncoderSettings
 
 
 @contextmanager
@@ -25,23 +24,28 @@ def _without_progress_bar() -> Iterator[None]:
             logging.enable_progress_bar()
 
 
+def _load(kind: str, folder: str, settings: DenseEncoderSettings | CrossEncoderSettings, **more: object) -> Any:  # noqa: ANN401 - untyped library
+    """A `SentenceTransformer` or `CrossEncoder` from a local folder."""
+    import sentence_transformers
+    import torch
+
+    with _without_progress_bar():
+        return getattr(sentence_transformers, kind)(
+            folder,
+            device=settings.device,
+            local_files_only=True,
+            model_kwargs={"dtype": getattr(torch, settings.dtype)},
+            **more,
+        )
+
+
 class SentenceTransformerEncoder(BatchedDenseEncoder):
     """A dense encoder from a local sentence-transformers folder."""
 
     def warm_up(self) -> None:
         """Load weights; raises `models.manifest.WeightsMissingError`."""
         if self._model is None:
-            folder = self.check_weights()
-            import torch
-            from sentence_transformers import SentenceTransformer
-
-            with _without_progress_bar():
-                model: Any = SentenceTransformer(
-                    str(folder),
-                    device=self.settings.device,
-                    local_files_only=True,
-                    model_kwargs={"dtype": getattr(torch, self.settings.dtype)},
-                )
+            model = _load("SentenceTransformer", str(self.check_weights()), self.settings)
             model.max_seq_length = min(self.settings.max_tokens, model.max_seq_length or self.settings.max_tokens)
             self._model = model
 
@@ -60,11 +64,7 @@ class SentenceTransformerEncoder(BatchedDenseEncoder):
 
     def _encode_batch(self, texts: Sequence[str]) -> Vectors:
         vectors = self._model.encode(
-            list(texts),
-            batch_size=len(texts),
-            normalize_embeddings=True,
-            convert_to_numpy=True,
-            show_progress_bar=False,
+            list(texts), batch_size=len(texts), normalize_embeddings=True, show_progress_bar=False
         )
         return np.asarray(vectors, dtype=np.float32)
 
@@ -75,19 +75,11 @@ class SentenceTransformerCrossEncoder(BatchedCrossEncoder):
     def warm_up(self) -> None:
         """Load weights; raises `models.manifest.WeightsMissingError`."""
         if self._model is None:
-            folder = self.check_weights()
-            import torch
-            from sentence_transformers import CrossEncoder
+            from torch.nn import Identity
 
-            with _without_progress_bar():
-                self._model = CrossEncoder(
-                    str(folder),
-                    device=self.settings.device,
-                    max_length=self.settings.max_tokens,
-                    local_files_only=True,
-                    model_kwargs={"dtype": getattr(torch, self.settings.dtype)},
-                    activation_fn=torch.nn.Identity(),
-                )
+            folder = str(self.check_weights())
+            more = {"max_length": self.settings.max_tokens, "activation_fn": Identity()}
+            self._model = _load("CrossEncoder", folder, self.settings, **more)
 
     def _score_batch(self, pairs: Sequence[Pair]) -> list[float]:
         logits = self._model.predict(list(pairs), batch_size=len(pairs), show_progress_bar=False)

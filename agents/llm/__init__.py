@@ -11,7 +11,7 @@ from agents.llm.base import (
     LanguageModelDiedError,
     Message,
 )
-from agents.llm.token_bound import bound_tokens, truncate_to_bound
+from agents.llm.tokenizer import bound_tokens, truncate_to_bound
 from agents.settings import LanguageModelSettings
 
 __all__ = [

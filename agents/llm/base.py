@@ -1,6 +1,6 @@
-"""What every language-model engine promises. Settings choose one, `agents.llm.load_language_model` loads it."""
+"""What every language-model engine promises, and the rules that all of them share."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -23,8 +23,7 @@ class GenerationRequest:
 
     `adapter` names a LoRA adapter of the engine's settings, None means the base model. `grammar` is a Lark grammar that
     the output must match. `temperature` 0 is greedy decoding. Generation ends before any of the `stop` strings.
-    `with_log_probability` says that somebody reads `Generation.mean_log_probability`; engines that have it at no cost
-    give it always.
+    `with_log_probability` asks for `Generation.mean_log_probability`; engines that have it at no cost give it always.
     """
 
     messages: tuple[Message, ...] = ()
@@ -47,9 +46,9 @@ class Generation:
     """What came back for one request.
 
     `mean_log_probability` is the mean over the generated tokens in nats, as the model itself gives them (before
-    temperature, top-p and grammar), the end-of-text token among them; None where the engine cannot tell.
-    `finish_reason` is ``stop`` at the model's own end or a stop string, ``length`` at `max_tokens`, ``deadline`` where
-    time ran out (the text may be partial or empty) and ``error`` where the engine failed: `error` says how.
+    temperature, top-p and grammar), end-of-text token included; None where the engine does not know it.
+    `finish_reason` is ``stop`` at the model's own end or a stop string, ``length`` at `max_tokens`, ``deadline`` at the
+    deadline (the text may be partial or empty) and ``error`` where the engine failed: `error` says how.
     """
 
     text: str
@@ -61,12 +60,12 @@ class Generation:
 
     @classmethod
     def failed(cls, error: str) -> "Generation":
-        """A generation that did not happen."""
+        """The generation of a request that failed."""
         return cls("", None, 0, 0, "error", error)
 
     @classmethod
     def out_of_time(cls) -> "Generation":
-        """A generation for which no time was left."""
+        """The generation of a request that the deadline prevented."""
         return cls("", None, 0, 0, "deadline", None)
 
 
@@ -75,9 +74,9 @@ class LanguageModel(Protocol):
 
     Construction is cheap; `count_tokens` and `truncate` load the tokenizer alone; `generate` before `warm_up` warms up.
 
-    `generate` returns one `Generation` per request, in order, whatever happens: a failing request yields
-    ``finish_reason="error"`` for itself alone, and time that runs out yields ``"deadline"``. It returns within the
-    deadline up to one model step. Only a dead engine raises `LanguageModelDiedError`.
+    `generate` returns one `Generation` per request, in order: a failing request gives ``finish_reason="error"`` for
+    itself alone, an expired deadline gives ``"deadline"``. It overruns the deadline by at most one model step. Only a
+    dead engine raises `LanguageModelDiedError`.
     """
 
     def check_weights(self) -> None:
@@ -100,8 +99,22 @@ class LanguageModel(Protocol):
 
 
 class LanguageModelDiedError(RuntimeError):
-    """The engine itself is gone (process killed, connection refused for good): no request can be served any more."""
+    """The engine is gone (process killed, connection refused for good) and can serve no more requests."""
 
 
 class EngineUnavailableError(RuntimeError):
     """The engine's package is not installed or cannot run here; the message says what to install."""
+
+
+def refuse_unknown_adapter(request: GenerationRequest, adapters: Collection[str]) -> Generation | None:
+    """A failed generation if the request names an adapter that the engine does not have, else None."""
+    if request.adapter is None or request.adapter in adapters:
+        return None
+    known = ", ".join(sorted(adapters)) or "none"
+    return Generation.failed(f"there is no adapter {request.adapter!r}; adapters of this engine: {known}")
+
+
+def end_before_stop(text: str, stop: Sequence[str]) -> str:
+    """The text up to the first of the stop strings in it; empty stop strings are ignored."""
+    places = [text.find(string) for string in stop if string]
+    return text[: min((place for place in places if place >= 0), default=len(text))]

@@ -1,35 +1,140 @@
-"""One batch of prompts through a transformers model, token by token, watching the clock between any two steps."""
+"""One batch of prompts through a transformers model, token by token, with a look at the clock between two steps."""
 
 import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import torch
 from transformers import Cache, PreTrainedModel
 
 from agents.deadline import Deadline
-from agents.llm.base import FinishReason, Generation, GenerationRequest
-from agents.llm.grammar import GrammarError, GrammarMatcher
-from agents.llm.pace import Pace
-from agents.llm.request_rules import end_before_stop
+from agents.llm.base import EngineUnavailableError, FinishReason, Generation, GenerationRequest, end_before_stop
 from agents.llm.tokenizer import ChatTokenizer
+
+if TYPE_CHECKING:
+    from llguidance import LLTokenizer
 
 FEWEST_PREFILL_TOKENS = 32
 """Prompt tokens (of all prompts together) of a step, however slow the model seems to be: enough to measure it."""
 
 
+class Pace:
+    """Seconds per prompt token and per decoding step, measured while the model runs.
+
+    It says how much work to take at once, never whether to begin: a busy machine spoils the estimate. Before the first
+    measurement every amount of work counts as affordable.
+    """
+
+    _NEWEST = 0.3
+    """Weight of a slower measurement, so that one slow step decides little. A quicker one counts at once."""
+    _FEWEST_TOKENS = 16
+    """A shorter prefill measures fixed costs, not the price of a token."""
+
+    def __init__(self) -> None:
+        self.seconds_per_prompt_token: float | None = None
+        self.seconds_per_step: float | None = None
+
+    def note_prefill(self, tokens: int, seconds: float) -> None:
+        """Record that `tokens` prompt tokens (padding included) took `seconds`."""
+        if tokens >= self._FEWEST_TOKENS:
+            self.seconds_per_prompt_token = self._corrected(self.seconds_per_prompt_token, seconds / tokens)
+
+    def note_decoding(self, steps: int, seconds: float) -> None:
+        """Record that `steps` steps, each one token for every prompt of the batch, took `seconds`."""
+        if steps > 0:
+            self.seconds_per_step = self._corrected(self.seconds_per_step, seconds / steps)
+
+    def prefill_seconds(self, tokens: int) -> float:
+        """Expected seconds to read that many prompt tokens."""
+        return tokens * (self.seconds_per_prompt_token or 0.0)
+
+    def prefill_tokens(self, seconds: float) -> float:
+        """How many prompt tokens can be read in so many seconds, a fraction or infinity."""
+        return seconds / self.seconds_per_prompt_token if self.seconds_per_prompt_token else math.inf
+
+    def steps_within(self, seconds: float) -> float:
+        """How many decoding steps fit, a fraction or infinity; 0 where no time is left."""
+        if seconds <= 0:
+            return 0.0
+        return seconds / self.seconds_per_step if self.seconds_per_step else math.inf
+
+    def _corrected(self, old: float | None, new: float) -> float:
+        return new if old is None or new < old else (1 - self._NEWEST) * old + self._NEWEST * new
+
+    def forget(self) -> None:
+        """Drop all measurements."""
+        self.seconds_per_prompt_token = self.seconds_per_step = None
+
+
+class GrammarError(ValueError):
+    """A grammar that llguidance cannot use; the message is its own."""
+
+
+def grammar_tokenizer(tokenizer: ChatTokenizer, vocabulary_size: int, end_tokens: list[int]) -> "LLTokenizer":
+    """What all grammars of one model share; building it takes a second.
+
+    Raises:
+        EngineUnavailableError: llguidance is not installed.
+    """
+    try:
+        from llguidance.hf import from_tokenizer
+    except ImportError as error:
+        raise EngineUnavailableError(
+            f"a request has a grammar, which needs llguidance ({error}): pip install llguidance==1.9.1"
+        ) from error
+    return from_tokenizer(tokenizer.huggingface, n_vocab=vocabulary_size, eos_token=end_tokens)
+
+
+class GrammarMatcher:
+    """The position of one generation in its Lark grammar.
+
+    Raises:
+        GrammarError: the grammar is not valid, or a token does not fit it.
+    """
+
+    def __init__(self, guide: "LLTokenizer", grammar: str) -> None:
+        from llguidance import LLMatcher
+
+        # The prefix tells llguidance that this is Lark text and not a JSON grammar.
+        self._matcher = LLMatcher(guide, LLMatcher.grammar_from_lark(grammar), log_level=0)
+        self._raise_if_broken()
+
+    def allowed(self) -> bytes:
+        """One byte per token of the vocabulary, 0 where the token must not come next."""
+        mask = self._matcher.compute_logit_bias()
+        self._raise_if_broken()
+        return mask
+
+    def advance(self, token: int) -> None:
+        """Note that this token was generated."""
+        self._matcher.consume_token(token)
+        self._raise_if_broken()
+
+    @property
+    def finished(self) -> bool:
+        """True where only the end of the text can follow."""
+        return bool(self._matcher.is_stopped())
+
+    def _raise_if_broken(self) -> None:
+        if self._matcher.is_error():
+            raise GrammarError(self._matcher.get_error().strip())
+
+
 @dataclass(slots=True)
 class Row:
-    """One prompt of a batch and what was generated for it so far; `limit` is how many tokens may be generated.
+    """One prompt of a batch and its text so far, of at most `limit` tokens.
 
-    A row that has not ended (`finish_reason` is None) can be run again and goes on where it was.
+    A row that has not ended (`finish_reason` is None) can be run again and continues.
     """
 
     request: GenerationRequest
     prompt: Sequence[int]
     limit: int
     matcher: GrammarMatcher | None = None
+    place: int = 0
+    """In the caller's list of requests."""
     tokens: list[int] = field(default_factory=list)
     log_probability: float = 0.0
     finish_reason: FinishReason | None = None
@@ -42,9 +147,8 @@ class BatchDecoder:
     transformers' own `generate` has one temperature, one stop list and one length for a whole batch, gives
     log-probabilities only by keeping all logits, and reads a prompt in one step that nothing can interrupt.
 
-    `prefill_tokens` bounds the prompt tokens (of all prompts together) in one step, and with them how far a step can
-    overrun the deadline. Near the deadline steps are made smaller, as the measured pace says; only the clock ends the
-    work. Only the newest step's logits are in memory.
+    `prefill_tokens` bounds the prompt tokens (of all prompts together) in one step, and so how far a step can overrun
+    the deadline. Near the deadline the measured pace makes steps smaller; only the clock ends the work.
     """
 
     def __init__(

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import math
 import os
 import random
 import re
@@ -9,17 +10,22 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import openai
+from pydantic import BaseModel, ValidationError
 
 from agents.deadline import Deadline
-from agents.llm.base import EngineUnavailableError, Generation, GenerationRequest, LanguageModelDiedError
-from agents.llm.request_rules import refuse_unknown_adapter
-from agents.llm.server_replies import read_reply
-from agents.llm.token_bound import bound_tokens, truncate_to_bound
-from agents.llm.tokenizer import ChatTokenizer
-from agents.llm.weights import model_folder
+from agents.llm.base import (
+    EngineUnavailableError,
+    FinishReason,
+    Generation,
+    GenerationRequest,
+    LanguageModelDiedError,
+    refuse_unknown_adapter,
+)
+from agents.llm.local_engine import model_folder
+from agents.llm.tokenizer import ChatTokenizer, bound_tokens, truncate_to_bound
 from agents.settings import OpenAIEngine
 from agents.text import clean, encodable
 
@@ -40,16 +46,16 @@ class _UnreachableError(Exception):
 class OpenAILanguageModel:
     """Requests run concurrently, at most `settings.concurrency` at a time; adapters are model names on the server.
 
-    The official client sends them, with its own retries off: its timeouts bound single reads, so a server that drips
-    would outlast any of them. Here one `asyncio` deadline bounds everything, and what it cancels is really closed.
-    Connection errors and status 429, 502, 503, 504 are tried again, with growing pauses, `settings.max_attempts` times
-    in all, never past the deadline. A request that the deadline cuts off yields no partial text.
+    The official client sends them, with its own retries off: its timeouts bound single reads, so a slow drip of bytes
+    would outlast them. Here one `asyncio` deadline bounds everything. Connection errors and status 429, 502, 503, 504
+    are tried again, with growing pauses, `settings.max_attempts` times in all, never past the deadline. A request that
+    the deadline cuts off yields no partial text.
 
-    Some servers refuse whoever asks for log-probabilities. So they are asked for only where a request wants them, and a
-    refusal that names them is answered by asking once more without; from then on the server is not asked for them.
+    Some servers refuse requests for log-probabilities. They are requested only where the caller wants them; after a
+    refusal that names them the request is repeated without, and so are all later ones.
 
-    Grammars are sent as vLLM's `structured_outputs`; other servers may ignore them, so the caller parses what comes.
-    Without `settings.tokenizer`, tokens are bounded from above by `agents.llm.token_bound`.
+    Grammars are sent as vLLM's `structured_outputs`; other servers may ignore them, so the caller checks the text.
+    Without `settings.tokenizer`, tokens are bounded from above by `agents.llm.tokenizer.bound_tokens`.
     """
 
     def __init__(self, settings: OpenAIEngine) -> None:
@@ -189,12 +195,12 @@ class OpenAILanguageModel:
         return reply
 
     def _do_without_log_probabilities(self, refusal: openai.APIStatusError) -> None:
-        """Remember that the server has none; several requests may find out at a time, the user is told once."""
+        """Remember that the server has none; warn once, even if several requests find out at a time."""
         if self._has_log_probabilities:
             self._has_log_probabilities = False
             log.warning(
-                "the server at %s refuses requests for log-probabilities (status %d: %s): from now on it is asked "
-                "without them, so they are not available to gates and P(correct)",
+                "the server at %s refuses requests for log-probabilities (status %d: %s): later requests go without, "
+                "so they are not available to gates and P(correct)",
                 *(self._base_url, refusal.status_code, " ".join(clean(refusal.response.text, most=200).split())),
             )
 
@@ -274,3 +280,74 @@ def _in_own_loop(work: Coroutine[None, None, None], deadline: Deadline) -> None:
         thread.submit(asyncio.run, bounded()).result(timeout=deadline.remaining + 1.0)
     finally:
         thread.shutdown(wait=False)
+
+
+class _Message(BaseModel):
+    content: str | None = None
+
+
+class _TokenLogProbability(BaseModel):
+    logprob: float
+
+
+class _LogProbabilities(BaseModel):
+    content: list[_TokenLogProbability] | None = None
+    token_logprobs: list[float | None] | None = None
+
+
+class _Choice(BaseModel):
+    finish_reason: str | None = None
+    message: _Message | None = None
+    text: str | None = None
+    logprobs: _LogProbabilities | None = None
+
+
+class _Usage(BaseModel):
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+class _Reply(BaseModel):
+    choices: list[_Choice]
+    usage: _Usage | None = None
+
+
+_FINISH_REASONS: dict[str | None, Literal["stop", "length"]] = {"stop": "stop", "length": "length", None: "stop"}
+
+
+def read_reply(body: str) -> Generation:
+    """The generation in the body of a 200 reply to `chat/completions` or `completions`, or a failed one."""
+    try:
+        reply = _Reply.model_validate_json(body)
+    except ValidationError as error:
+        fault = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(map(str, fault["loc"])) or "the body"
+        return Generation.failed(
+            f"the server's reply cannot be read: {where}: {fault['msg']}; it begins {body[:120]!r}"
+        )
+    if not reply.choices:
+        return Generation.failed("the server's reply has no choices")
+    choice = reply.choices[0]
+    text = choice.message.content if choice.message is not None else choice.text
+    if choice.message is None and text is None:
+        return Generation.failed("the server's reply has neither message nor text")
+    usage = reply.usage or _Usage()
+    reason: FinishReason = _FINISH_REASONS.get(choice.finish_reason, "error")
+    error_text = None if reason != "error" else f"the server ended with finish_reason {choice.finish_reason!r}"
+    return Generation(
+        text=encodable(text or ""),
+        mean_log_probability=_mean(choice.logprobs),
+        prompt_tokens=usage.prompt_tokens,
+        completion_tokens=usage.completion_tokens,
+        finish_reason=reason,
+        error=error_text,
+    )
+
+
+def _mean(logprobs: _LogProbabilities | None) -> float | None:
+    if logprobs is None:
+        return None
+    values = [token.logprob for token in logprobs.content or []]
+    values += [value for value in logprobs.token_logprobs or [] if value is not None]
+    mean = sum(values) / len(values) if values else math.nan
+    return mean if math.isfinite(mean) else None

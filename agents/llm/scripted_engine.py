@@ -6,8 +6,14 @@ import time
 from collections.abc import Sequence
 
 from agents.deadline import Deadline
-from agents.llm.base import FinishReason, Generation, GenerationRequest, LanguageModelDiedError
-from agents.llm.request_rules import end_before_stop, refuse_unknown_adapter
+from agents.llm.base import (
+    FinishReason,
+    Generation,
+    GenerationRequest,
+    LanguageModelDiedError,
+    end_before_stop,
+    refuse_unknown_adapter,
+)
 from agents.settings import ScriptedEngine
 
 _TOKEN = re.compile(r"\S+")

@@ -6,71 +6,47 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import torch
 from transformers import AutoModelForCausalLM, PreTrainedModel
 
 from agents.deadline import Deadline
 from agents.llm.base import EngineUnavailableError, Generation, GenerationRequest, LanguageModelDiedError
-from agents.llm.decoding import BatchDecoder, Row
-from agents.llm.grammar import GrammarCompiler, GrammarError
-from agents.llm.pace import Pace
-from agents.llm.request_rules import refuse_unknown_adapter
-from agents.llm.tokenizer import ChatTokenizer, PromptError, quiet_transformers
-from agents.llm.weights import adapter_folder, check_folders, model_folder
+from agents.llm.decoding import BatchDecoder, GrammarError, GrammarMatcher, Pace, Row, grammar_tokenizer
+from agents.llm.local_engine import LocalEngine, adapter_folder, model_folder
+from agents.llm.tokenizer import quiet_transformers
 from agents.settings import TransformersEngine
 
+if TYPE_CHECKING:
+    from llguidance import LLTokenizer
+
 FEWEST_NEW_TOKENS = 8
-"""Prompts that would leave no time for so many tokens each are not read together, but half of them first."""
+"""A micro-batch that leaves no time for so many tokens each is halved."""
 TURN = 0.5
-"""Part of the time left that a micro-batch may generate for while others wait. One text that does not end costs the
-others no more than that, and texts of ordinary length are finished: a text that the clock cuts off is no answer."""
+"""Part of the time left that a micro-batch may generate for while others wait: texts of ordinary length end in it, and
+one that does not end costs the others no more."""
 
 _PREFILL_TOKENS_ON_CPU = 512
-"""Three seconds of a 0.5B model on two cores: a step longer than the reserve of the deadline would be useless."""
+"""Three seconds of a 0.5B model on two cores, less than the reserve of the deadline."""
 _PREFILL_TOKENS_ON_GPU = 8192
 _WARM_UP_PROMPT_TOKENS = 128
 
 
-class _Prepared(NamedTuple):
-    """A request that can run: its place in the caller's list and its prompt as token ids."""
-
-    place: int
-    request: GenerationRequest
-    prompt: list[int]
-
-
-class TransformersLanguageModel:
+class TransformersLanguageModel(LocalEngine):
     """Requests are grouped by adapter, sorted by length and run in micro-batches of `settings.batch_size`.
 
     Greedy results do not depend on the batch mates up to rounding: with float32 they are equal in practice, with
-    float16 near ties can fall differently. The speed of this machine is measured at warm-up and ever after; where it
-    seems too low, micro-batches are halved. Only the clock refuses: what has not been begun or ended by the deadline.
-    Prompts longer than `settings.max_model_tokens` fail. Not covered: sharing the work on a common prefix.
+    float16 near ties can fall differently. Micro-batches are halved where the measured speed seems too low; only the
+    clock refuses. Prompts longer than `settings.max_model_tokens` fail.
     """
 
     def __init__(self, settings: TransformersEngine) -> None:
+        super().__init__(settings)
         self._settings = settings
         self._decoder: BatchDecoder | None = None
         self._model: Any = None
         self._pace = Pace()
-
-    @cached_property
-    def _tokenizer(self) -> ChatTokenizer:
-        return ChatTokenizer(model_folder(self._settings.model))
-
-    def check_weights(self) -> None:
-        """Raise `WeightsMissingError` at once if a file of the base model or of an adapter is missing."""
-        check_folders(self._settings.model, self._settings.adapters)
-
-    def count_tokens(self, text: str) -> int:
-        """Number of tokens of plain text."""
-        return self._tokenizer.count(text)
-
-    def truncate(self, text: str, max_tokens: int) -> str:
-        """The longest beginning with at most `max_tokens` tokens."""
-        return self._tokenizer.truncate(text, max_tokens)
 
     def warm_up(self) -> None:
         """Load the model and its adapters, and measure their speed with a short prompt.
@@ -87,10 +63,9 @@ class TransformersLanguageModel:
         self._model.eval()
         rehearsal = self._make_decoder(frozenset())
         request = GenerationRequest(prompt="warm-up")
-        rehearsal.run([Row(request, [0] * _WARM_UP_PROMPT_TOKENS, 2)], Deadline(60))
-        # What is measured counts only from the second time on: the first one pays for kernels and memory.
-        self._pace.forget()
-        rehearsal.run([Row(request, [0] * _WARM_UP_PROMPT_TOKENS, 4)], Deadline(60))
+        for tokens in (2, 4):
+            self._pace.forget()  # the first run pays for kernels and memory
+            rehearsal.run([Row(request, [0] * _WARM_UP_PROMPT_TOKENS, tokens)], Deadline(60))
         self._decoder = self._make_decoder(self._end_tokens)
 
     def close(self) -> None:
@@ -110,14 +85,17 @@ class TransformersLanguageModel:
             return [Generation.out_of_time() for _ in requests]
         self.warm_up()
         results: dict[int, Generation] = {}
-        runnable: list[_Prepared] = []
+        rows: list[Row] = []
         for place, request in enumerate(requests):
-            prepared = self._prepare(place, request)
-            if isinstance(prepared, Generation):
-                results[place] = prepared
-            else:
-                runnable.append(prepared)
-        results.update(self._run_in_turns(self._micro_batches(runnable), deadline))
+            prompt = self._prompt(request, self._window)
+            if isinstance(prompt, Generation):
+                results[place] = prompt
+                continue
+            try:
+                rows.append(self._row(place, request, prompt))
+            except (GrammarError, EngineUnavailableError) as error:
+                results[place] = Generation.failed(str(error))
+        self._run_in_turns(deque(self._micro_batches(rows)), results, deadline)
         return [results.get(place, Generation.out_of_time()) for place in range(len(requests))]
 
     # --- loading -----------------------------------------------------------------------------------------------------
@@ -175,65 +153,49 @@ class TransformersLanguageModel:
             yield
 
     @cached_property
-    def _grammars(self) -> GrammarCompiler:
+    def _guide(self) -> "LLTokenizer":
         vocabulary = self._model.get_input_embeddings().weight.shape[0]
-        return GrammarCompiler(self._tokenizer.huggingface, vocabulary, sorted(self._end_tokens))
+        return grammar_tokenizer(self._tokenizer, vocabulary, sorted(self._end_tokens))
 
     # --- running -----------------------------------------------------------------------------------------------------
 
-    def _prepare(self, place: int, request: GenerationRequest) -> _Prepared | Generation:
-        refused = refuse_unknown_adapter(request, self._settings.adapters)
-        if refused is not None:
-            return refused
-        try:
-            prompt = self._tokenizer.prompt_tokens(request)
-            if request.grammar is not None:
-                self._grammars.matcher(request.grammar)
-        except (PromptError, GrammarError, EngineUnavailableError) as error:
-            return Generation.failed(str(error))
-        if not prompt:
-            return Generation.failed("the prompt is empty")
-        if len(prompt) >= self._longest:
-            return Generation.failed(
-                f"the prompt has {len(prompt)} tokens, but the model takes {self._longest} with the answer"
-            )
-        return _Prepared(place, request, prompt)
-
     @property
-    def _longest(self) -> int:
+    def _window(self) -> int:
         own = getattr(self._model.config, "max_position_embeddings", None)
         return min(self._settings.max_model_tokens, own or self._settings.max_model_tokens)
 
-    def _micro_batches(self, runnable: list[_Prepared]) -> list[list[_Prepared]]:
+    def _row(self, place: int, request: GenerationRequest, prompt: Sequence[int]) -> Row:
+        limit = max(1, min(request.max_tokens, self._window - len(prompt)))
+        matcher = GrammarMatcher(self._guide, request.grammar) if request.grammar is not None else None
+        return Row(request, prompt, limit, matcher, place)
+
+    def _micro_batches(self, rows: list[Row]) -> list[list[Row]]:
         """Each with one adapter and prompts of similar length; the shortest first: most answers for their time."""
-        ordered = sorted(runnable, key=lambda prepared: (prepared.request.adapter or "", len(prepared.prompt)))
+        ordered = sorted(rows, key=lambda row: (row.request.adapter or "", len(row.prompt)))
         size = self._settings.batch_size
-        groups = [list(group) for _, group in groupby(ordered, key=lambda prepared: prepared.request.adapter)]
+        groups = [list(group) for _, group in groupby(ordered, key=lambda row: row.request.adapter)]
         return [group[start : start + size] for group in groups for start in range(0, len(group), size)]
 
-    def _run_in_turns(self, batches: Sequence[list[_Prepared]], deadline: Deadline) -> dict[int, Generation]:
-        """Generations by place; a request that could not be begun before the deadline has none.
+    def _run_in_turns(self, waiting: deque[list[Row]], results: dict[int, Generation], deadline: Deadline) -> None:
+        """Fill `results` by place; a request that was not begun before the deadline gets none.
 
-        While others wait, a micro-batch has its `TURN`; what has not ended in it goes on where it was after the others.
+        While others wait, a micro-batch has its `TURN`; its unfinished rows continue after the others.
         """
-        results: dict[int, Generation] = {}
-        rows: dict[int, Row] = {}
-        waiting, interrupted = deque(batches), list[list[_Prepared]]()
+        interrupted: list[list[Row]] = []
         while waiting and not deadline.expired:
             batch = self._affordable(waiting, deadline)
-            self._run(batch, rows, results, deadline, TURN if waiting else 1.0)
-            unfinished = [one for one in batch if one.place in rows and rows[one.place].finish_reason is None]
+            ended = self._run(batch, results, deadline, TURN if waiting else 1.0)
+            unfinished = [row for row in ended if row.finish_reason is None]
             if waiting and unfinished:
                 interrupted.append(unfinished)
         for batch in interrupted:
             if not deadline.expired:
-                self._run(batch, rows, results, deadline)
-        return results
+                self._run(batch, results, deadline)
 
-    def _affordable(self, waiting: deque[list[_Prepared]], deadline: Deadline) -> list[_Prepared]:
-        """The next micro-batch, or what of it seems to fit the time; the rest of it waits.
+    def _affordable(self, waiting: deque[list[Row]], deadline: Deadline) -> list[Row]:
+        """The next micro-batch, or the part of it that seems to fit the time; the rest of it waits.
 
-        One request is always begun: the speed is an estimate that a busy machine spoils, the clock is not.
+        One request is always begun: the speed is an estimate that a busy machine spoils.
         """
         batch = waiting.popleft()
         while len(batch) > 1 and not self._seems_to_fit(batch, deadline):
@@ -242,52 +204,39 @@ class TransformersLanguageModel:
             batch = batch[:middle]
         return batch
 
-    def _seems_to_fit(self, batch: Sequence[_Prepared], deadline: Deadline) -> bool:
+    def _seems_to_fit(self, batch: Sequence[Row], deadline: Deadline) -> bool:
         """Whether the prompts can be read, and a short text be generated, at the measured speed."""
-        reading = self._pace.prefill_seconds(len(batch) * max(len(prepared.prompt) for prepared in batch))
-        wanted = max(prepared.request.max_tokens for prepared in batch)
+        reading = self._pace.prefill_seconds(len(batch) * max(len(row.prompt) for row in batch))
+        wanted = max(row.request.max_tokens for row in batch)
         return self._pace.steps_within(deadline.remaining - reading) >= min(FEWEST_NEW_TOKENS, wanted)
 
     def _run(
-        self,
-        batch: Sequence[_Prepared],
-        rows: dict[int, Row],
-        results: dict[int, Generation],
-        deadline: Deadline,
-        share: float = 1.0,
-    ) -> None:
-        """Run one micro-batch, or go on with it; `rows` and `results` are by place.
+        self, batch: list[Row], results: dict[int, Generation], deadline: Deadline, share: float = 1.0
+    ) -> list[Row]:
+        """Run or continue one micro-batch; gives the rows that did not fail.
 
         Where it fails as a whole, each request is tried alone, from its beginning.
         """
         try:
-            for prepared in batch:
-                rows.setdefault(prepared.place, self._row(prepared))
-            generations = self._decode([rows[prepared.place] for prepared in batch], deadline, share)
+            generations = self._decode(batch, deadline, share)
         except (torch.cuda.OutOfMemoryError, RuntimeError, ValueError, IndexError) as error:
             if isinstance(error, torch.AcceleratorError) and not isinstance(error, torch.cuda.OutOfMemoryError):
                 raise LanguageModelDiedError(f"the GPU fails: {error}") from error
             failure = f"{type(error).__name__}: {str(error).strip() or 'no message'}"
         else:
-            results.update(zip((prepared.place for prepared in batch), generations, strict=True))
-            return
+            results.update(zip((row.place for row in batch), generations, strict=True))
+            return batch
         # Outside the handler, whose traceback would keep the failed batch's memory alive.
-        for prepared in batch:
-            rows.pop(prepared.place, None)
         if len(batch) == 1:
             results[batch[0].place] = Generation.failed(failure)
-            return
+            return []
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
-        for prepared in batch:
+        ended: list[Row] = []
+        for row in batch:
             if not deadline.expired:
-                self._run([prepared], rows, results, deadline, share)
-
-    def _row(self, prepared: _Prepared) -> Row:
-        _, request, prompt = prepared
-        limit = max(1, min(request.max_tokens, self._longest - len(prompt)))
-        matcher = self._grammars.matcher(request.grammar) if request.grammar is not None else None
-        return Row(request, prompt, limit, matcher)
+                ended += self._run([self._row(row.place, row.request, row.prompt)], results, deadline, share)
+        return ended
 
     def _decode(self, rows: Sequence[Row], deadline: Deadline, share: float) -> list[Generation]:
         if self._decoder is None:

@@ -9,14 +9,12 @@ code and documents and were not run.
 import gc
 import os
 from collections.abc import Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from agents.deadline import Deadline
 from agents.llm.base import FinishReason, Generation, GenerationRequest, LanguageModelDiedError
-from agents.llm.request_rules import refuse_unknown_adapter
-from agents.llm.tokenizer import ChatTokenizer, PromptError, quiet_transformers
-from agents.llm.weights import adapter_folder, check_folders, model_folder
+from agents.llm.local_engine import LocalEngine, adapter_folder, model_folder
+from agents.llm.tokenizer import quiet_transformers
 from agents.settings import VllmEngine
 from agents.text import encodable
 
@@ -28,24 +26,24 @@ _ENVIRONMENT = {
     "HF_HUB_OFFLINE": "1",
     "VLLM_NO_USAGE_STATS": "1",
     "VLLM_LOGGING_LEVEL": "WARNING",
-    # In this process: a child process would run the evaluator's main module once more, and nobody guards that one.
+    # In this process: a child process would run the evaluator's unguarded main module again.
     "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
 }
 """Set where the user has not set something else, before vLLM is imported."""
 
 _TOKENS_PER_STEP = 2048
-"""Prompt and answer tokens of all requests in one step: it bounds by how much a step can overrun the deadline."""
+"""Prompt and answer tokens of all requests in one step; bounds how far a step can overrun the deadline."""
 
 
-class VllmLanguageModel:
+class VllmLanguageModel(LocalEngine):
     """All requests enter the engine at once and are stepped until they end or time is up.
 
     vLLM's own `LLM.generate` cannot be interrupted; the engine below it can: at the deadline the unfinished requests
-    are aborted and their text so far is returned. vLLM does not promise the same output for the same prompt in another
-    batch.
+    are aborted and their text so far is returned. The same prompt may give another output in another batch.
     """
 
     def __init__(self, settings: VllmEngine) -> None:
+        super().__init__(settings)
         self._settings = settings
         self._llm: Any = None
         self._adapters: dict[str, LoRARequest] = {}
@@ -54,22 +52,6 @@ class VllmLanguageModel:
             os.environ.setdefault(name, value)
         # Only to fail here, with the name of the requirements file, and not at the first question.
         import vllm  # noqa: F401
-
-    @cached_property
-    def _tokenizer(self) -> ChatTokenizer:
-        return ChatTokenizer(model_folder(self._settings.model))
-
-    def check_weights(self) -> None:
-        """Raise `WeightsMissingError` at once if a file of the base model or of an adapter is missing."""
-        check_folders(self._settings.model, self._settings.adapters)
-
-    def count_tokens(self, text: str) -> int:
-        """Number of tokens of plain text."""
-        return self._tokenizer.count(text)
-
-    def truncate(self, text: str, max_tokens: int) -> str:
-        """The longest beginning with at most `max_tokens` tokens."""
-        return self._tokenizer.truncate(text, max_tokens)
 
     def warm_up(self) -> None:
         """Load the model and run one token through it and through each adapter, which loads them.
@@ -162,25 +144,15 @@ class VllmLanguageModel:
 
     def _add(self, request: GenerationRequest) -> str | Generation:
         """Queue one request and give its identifier, or the reason why it cannot run."""
-        refused = refuse_unknown_adapter(request, self._settings.adapters)
-        if refused is not None:
-            return refused
-        try:
-            prompt = self._tokenizer.prompt_tokens(request)
-        except PromptError as error:
-            return Generation.failed(str(error))
-        longest = self._settings.max_model_tokens
-        if not prompt:
-            return Generation.failed("the prompt is empty")
-        if len(prompt) >= longest:
-            return Generation.failed(
-                f"the prompt has {len(prompt)} tokens, but the model takes {longest} with the answer"
-            )
+        window = self._settings.max_model_tokens
+        prompt = self._prompt(request, window)
+        if isinstance(prompt, Generation):
+            return prompt
         self._added += 1
         identifier = str(self._added)
         adapter = self._adapters[request.adapter] if request.adapter is not None else None
         try:
-            parameters = _sampling(request, longest - len(prompt))
+            parameters = _sampling(request, window - len(prompt))
             self._llm.llm_engine.add_request(identifier, {"prompt_token_ids": prompt}, parameters, lora_request=adapter)
         except (ValueError, TypeError, _vllm_error()) as error:
             return Generation.failed(f"vLLM refuses the request: {error}")

@@ -1,12 +1,11 @@
 """Settings of the whole agent: frozen, validated, read from `agents/presets/*.toml`. A preset is data, nothing more."""
 
+from agents.settings.agent import Settings
 from agents.settings.answering import (
     ROUTE_CLASSES,
     AnsweringSettings,
     AnswerPromptName,
     ClassGate,
-    ConfidenceSettings,
-    DeadlineSettings,
     GateSettings,
     RefineSettings,
     ReviewPromptName,
@@ -14,27 +13,34 @@ from agents.settings.answering import (
     SelfAssessmentSettings,
 )
 from agents.settings.base import SettingsError, StrictModel
-from agents.settings.encoders import CrossEncoderSettings, DenseEncoderSettings
-from agents.settings.engines import LanguageModelSettings, OpenAIEngine, ScriptedEngine, TransformersEngine, VllmEngine
-from agents.settings.knowledge_graph import KgClientSettings, KgLimits, KgWriterSettings, KnowledgeGraphSettings
+from agents.settings.engines import (
+    CrossEncoderSettings,
+    DenseEncoderSettings,
+    EncoderRouter,
+    LanguageModelSettings,
+    OpenAIEngine,
+    PromptRouter,
+    ScriptedEngine,
+    TransformersEngine,
+    VllmEngine,
+)
 from agents.settings.loading import (
     OVERRIDES_VARIABLE,
     PRESET_VARIABLE,
-    PRESETS,
     active_preset,
-    available_presets,
     load_settings,
+    parse_override,
+    read_settings,
 )
-from agents.settings.needs import (
-    TRIM_TOKENIZER,
-    NeededFolder,
-    NeededWeights,
-    base_of,
-    needed_weights,
-    require_weights,
+from agents.settings.sources import (
+    KgClientSettings,
+    KgLimits,
+    KgWriterSettings,
+    KnowledgeGraphSettings,
+    LinkLevel,
+    LinkSettings,
+    PublicDataSettings,
 )
-from agents.settings.public_data import LinkLevel, LinkSettings, PublicDataSettings
-from agents.settings.questions import EncoderRouter, PromptRouter, RouterSettings
 from agents.settings.web import (
     Bm25Stage,
     ChunkSettings,
@@ -51,7 +57,8 @@ from agents.settings.web import (
     WebSettings,
     WordChunks,
 )
-from agents.settings.whole import Settings
+from agents.settings.weights import needed_weights, require_weights
+from models.needed import PRESETS, TRIM_TOKENIZER, available_presets
 
 __all__ = [
     "OVERRIDES_VARIABLE",
@@ -64,10 +71,8 @@ __all__ = [
     "Bm25Stage",
     "ChunkSettings",
     "ClassGate",
-    "ConfidenceSettings",
     "ContextSettings",
     "CrossEncoderSettings",
-    "DeadlineSettings",
     "DenseEncoderSettings",
     "DenseStage",
     "EncoderRouter",
@@ -81,8 +86,6 @@ __all__ = [
     "LanguageModelSettings",
     "LinkLevel",
     "LinkSettings",
-    "NeededFolder",
-    "NeededWeights",
     "OpenAIEngine",
     "PageSelectionSettings",
     "ParentChildChunks",
@@ -92,7 +95,6 @@ __all__ = [
     "RerankSettings",
     "RetrieveStage",
     "ReviewPromptName",
-    "RouterSettings",
     "ScoreGate",
     "ScriptedEngine",
     "SelfAssessmentSettings",
@@ -107,8 +109,9 @@ __all__ = [
     "WordChunks",
     "active_preset",
     "available_presets",
-    "base_of",
     "load_settings",
     "needed_weights",
+    "parse_override",
+    "read_settings",
     "require_weights",
 ]

@@ -1,10 +1,12 @@
-"""Which language model, in which engine."""
+"""The models: language model, encoders, and the router that classifies questions."""
 
 from typing import Annotated, Literal
 
-from pydantic import Field, PositiveInt
+from pydantic import Field, PositiveInt, model_validator
 
 from agents.settings.base import StrictModel
+
+EncoderTokens = Annotated[int, Field(ge=8, le=8192)]
 
 
 class TransformersEngine(StrictModel):
@@ -17,7 +19,7 @@ class TransformersEngine(StrictModel):
     device: str = "auto"
     """A torch device, or ``auto``: layers spread over all GPUs, or the CPU where there is none."""
     adapters: dict[str, str] = Field(default_factory=dict)
-    """Adapter name -> name in the manifest."""
+    """Adapter name -> name in the manifest, or folder."""
     batch_size: PositiveInt = 4
     """Prompts per forward pass."""
     max_model_tokens: PositiveInt = 8192
@@ -58,7 +60,7 @@ class OpenAIEngine(StrictModel):
     concurrency: Annotated[int, Field(ge=1, le=256)] = 16
     max_attempts: Annotated[int, Field(ge=1, le=10)] = 3
     tokenizer: str | None = None
-    """Name in the manifest of a tokenizer to count with; without one, a stated safe bound is used."""
+    """A tokenizer of the manifest to count with; without one, tokens are bounded from above."""
 
 
 class ScriptedEngine(StrictModel):
@@ -70,7 +72,7 @@ class ScriptedEngine(StrictModel):
     default_reply: str = "i don't know"
     fault: Literal["hang", "die_after", "garbage", "slow", "error", "empty", "short_list"] | None = None
     fault_after: Annotated[int, Field(ge=0)] = 0
-    """How many requests are served well before the fault begins."""
+    """How many requests succeed before the fault begins."""
     seconds_per_request: Annotated[float, Field(ge=0)] = 0.0
     adapters: dict[str, str] = Field(default_factory=dict)
 
@@ -78,3 +80,61 @@ class ScriptedEngine(StrictModel):
 LanguageModelSettings = Annotated[
     TransformersEngine | VllmEngine | OpenAIEngine | ScriptedEngine, Field(discriminator="engine")
 ]
+
+
+class CrossEncoderSettings(StrictModel):
+    """Which model scores (query, passage) pairs, and how."""
+
+    engine: Literal["sentence-transformers", "onnx"] = "sentence-transformers"
+    model: str
+    max_tokens: EncoderTokens = 512
+    batch_size: PositiveInt = 32
+    device: str = "cpu"
+    dtype: Literal["float32", "float16"] = "float32"
+
+
+class DenseEncoderSettings(CrossEncoderSettings):
+    """Which model maps texts to vectors, and how."""
+
+    query_instruction: str = ""
+    """Put in front of queries only; bge-*-v1.5 wants one for short queries against long passages."""
+    pooling: Literal["cls", "mean"] | None = None
+    """How token vectors become one (engine ``onnx``): bge ``cls``, MiniLM ``mean``, None as the folder says."""
+
+
+class EncoderRouter(StrictModel):
+    """Classifiers tuned from a small encoder: one forward pass per classifier for the whole batch (NEC 2.2)."""
+
+    engine: Literal["encoder"]
+    classifiers: Annotated[tuple[str, ...], Field(min_length=1, strict=False)]
+    """Folders written by `python -m training.router`: names under `models/routers/` or under the cache of fetched
+    models. Each gives one or more of domain, question_type and static_or_dynamic."""
+    device: str = "cpu"
+    batch_size: PositiveInt = 16
+
+
+class PromptRouter(StrictModel):
+    """The answering model names the class (db3 2.3 "Domain Prompt"; WeKnow-RAG "Domain classification")."""
+
+    engine: Literal["prompt"]
+    prompt: Literal["domain_word", "domain_with_certainty"] = "domain_word"
+    """``domain_word``: db3's, one word. ``domain_with_certainty``: WeKnow-RAG's, with a certainty in percent and how
+    fast the answer changes."""
+    minimum_certainty: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    """Below this certainty the domain counts as ``open`` (WeKnow-RAG: 0.9)."""
+    adapter: str | None = None
+    max_new_tokens: Annotated[int, Field(ge=1, le=128)] = 24
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The fields of a route that it gives, without probabilities."""
+        return ("domain",) if self.prompt == "domain_word" else ("domain", "static_or_dynamic")
+
+    @model_validator(mode="after")
+    def _asks_for_certainty(self) -> "PromptRouter":
+        if self.minimum_certainty > 0 and self.prompt == "domain_word":
+            raise ValueError("minimum_certainty needs prompt domain_with_certainty: domain_word asks for no certainty")
+        return self
+
+
+RouterSettings = Annotated[EncoderRouter | PromptRouter, Field(discriminator="engine")]

@@ -1,31 +1,30 @@
-"""Presets: found, read, validated, and explained where they cannot be used."""
+"""Settings from TOML files: found, changed by ``KEY=VALUE`` lines, validated, and explained where they are wrong."""
 
 import os
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from agents.settings.base import SettingsError
-from agents.settings.whole import Settings
+from agents.settings.agent import Settings
+from agents.settings.base import SettingsError, StrictModel
+from models.needed import PRESETS, available_presets
 
-PRESETS = Path(__file__).parents[1] / "presets"
 PRESET_VARIABLE = "CRAG_PRESET"
 """Environment variable that overrides the preset of `agents/presets/active.toml`."""
 OVERRIDES_VARIABLE = "CRAG_SETTINGS"
 """Environment variable with changes to the preset, one ``key = value`` of TOML a line."""
 NOTHING = "none"
-"""The value of an override that takes a key out."""
+"""The value of an override that removes a key."""
 _BARE_WORD = re.compile(r"^(?P<key>[^=]+)=\s*(?!(?:true|false|inf|nan)\s*$)(?P<word>[A-Za-z/.~][\w./~:-]*)\s*$")
 """A name, path or address without quotes. What TOML reads as a number or a date begins with a digit or a sign."""
+_WRONG_KEY = "[key]"
+"""The last part of pydantic's location where not the value but its key is wrong."""
 
-
-def available_presets() -> list[str]:
-    """Names of the shipped presets."""
-    return sorted(path.stem for path in PRESETS.glob("*.toml") if path.stem != "active")
+Model = TypeVar("Model", bound=StrictModel)
 
 
 def active_preset() -> str:
@@ -43,8 +42,8 @@ def active_preset() -> str:
 def load_settings(preset: str | Path | None = None, overrides: Sequence[str] | None = None) -> Settings:
     """Settings of a shipped preset by name, of a TOML file by path, or of the active preset.
 
-    `overrides` change single keys, each as a line of TOML such as ``answering.word_limit = 20`` or, to take a part out,
-    ``knowledge_graph = "none"``. None: those of the environment variable `CRAG_SETTINGS`, one a line.
+    `overrides` change single keys, each as a line of TOML such as ``answering.word_limit = 20`` or, to remove a part,
+    ``knowledge_graph = none``. None: those of the environment variable `CRAG_SETTINGS`, one a line.
 
     Raises:
         SettingsError: no such preset, not TOML, an unknown key, a wrong type or a value out of range.
@@ -53,42 +52,50 @@ def load_settings(preset: str | Path | None = None, overrides: Sequence[str] | N
     path = Path(chosen) if str(chosen).endswith(".toml") else PRESETS / f"{chosen}.toml"
     if not path.is_file():
         raise SettingsError(f"there is no preset {str(chosen)!r}; shipped presets: {', '.join(available_presets())}")
-    data = _read_toml(path)
     lines = os.environ.get(OVERRIDES_VARIABLE, "").splitlines() if overrides is None else overrides
-    for line in filter(str.strip, lines):
-        data = _overridden(data, line)
+    return read_settings(Settings, path, lines, name=path.stem)
+
+
+def read_settings(model: type[Model], path: Path, overrides: Sequence[str] = (), **fixed: object) -> Model:
+    """The TOML file, changed by the overrides, as a settings model; `fixed` are values that no file gives.
+
+    Raises:
+        SettingsError: names file, key, what was found and what is allowed, one fault a line.
+    """
+    data = _read_toml(path)
+    for line in filter(str.strip, overrides):
+        data = _merged(data, parse_override(line))
     try:
-        return Settings.model_validate({**data, "name": path.stem})
+        return model.model_validate({**data, **fixed})
     except ValidationError as error:
-        raise SettingsError(_explain(path, error)) from None
+        raise SettingsError(_explain(model, path, error)) from None
 
 
-def _overridden(data: dict[str, Any], line: str) -> dict[str, Any]:
-    """The data of a preset with one key changed. A name or path needs no quotes, which a shell would eat."""
+def parse_override(line: str) -> dict[str, Any]:
+    """The tables of one ``KEY=VALUE`` of `--set`. A name or path needs no quotes, which a shell would remove.
+
+    Raises:
+        SettingsError: it is not a line of TOML.
+    """
     try:
-        change = tomllib.loads(_BARE_WORD.sub(r"\g<key>='\g<word>'", line))
+        return tomllib.loads(_BARE_WORD.sub(r"\g<key>='\g<word>'", line))
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(
             f"the override {line!r} is not a line of TOML ({error}); allowed: KEY=VALUE such as "
             f"answering.word_limit=20, answering.prompt=basic or knowledge_graph=none"
         ) from None
-    return _merged(data, change)
 
 
-def _same_kind(old: dict[str, Any], new: dict[str, Any]) -> bool:
-    """Whether the change is to the table that is there, and not another engine in its place."""
-    return "engine" not in new or new["engine"] == old.get("engine")
-
-
-def _merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
-    """Tables are merged, everything else is replaced; "none" takes a key out."""
+def _merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """Tables are merged unless the new one names another engine; everything else is replaced."""
     merged = dict(old)
     for key, value in new.items():
         before = merged.get(key)
         if value == NOTHING:
             merged.pop(key, None)
-        elif isinstance(value, dict) and isinstance(before, dict) and value and _same_kind(before, value):
-            merged[key] = _merged(before, value)
+        elif value and isinstance(value, dict) and isinstance(before, dict):
+            same_engine = value.get("engine", before.get("engine")) == before.get("engine")
+            merged[key] = _merged(before, value) if same_engine else value
         else:
             merged[key] = value
     return merged
@@ -103,58 +110,40 @@ def _read_toml(path: Path) -> dict[str, Any]:
         raise SettingsError(f"{path}: cannot be read: {error.strerror}") from None
 
 
-def _explain(path: Path, error: ValidationError) -> str:
-    """One line per fault: file, key, what was found, what is allowed."""
+def _explain(model: type[StrictModel], path: Path, error: ValidationError) -> str:
+    schema = model.model_json_schema()
     lines = []
     for fault in error.errors(include_url=False):
-        place = _place(fault["loc"])
-        found = "" if fault["type"] in {"missing", "value_error"} else f" (found {fault['input']!r})"
+        key, siblings = _place(schema, fault["loc"])
         message = fault["msg"]
         if fault["type"] == "extra_forbidden":
-            message = f"unknown key; allowed keys: {', '.join(place.siblings)}"
-            found = ""
-        lines.append(f'{path}: key "{place.key}": {message}{found}')
+            message = f"unknown key; allowed keys: {', '.join(siblings)}"
+        elif fault["type"] not in {"missing", "value_error"}:
+            message += f" (found {fault['input']!r})"
+        lines.append(f'{path}: key "{key}": {message}')
     return "\n".join(lines)
 
 
-_KEY_ITSELF = "[key]"
-"""What pydantic puts at the end of a location where not the value but its key is wrong."""
+def _place(schema: dict[str, Any], location: tuple[int | str, ...]) -> tuple[str, list[str]]:
+    """The key of a fault as the file writes it, and all keys that its table may have.
 
-
-class _Place(NamedTuple):
-    """A key as it is written in the file, and all keys that its table may have."""
-
-    key: str
-    siblings: list[str]
-
-
-def _place(location: tuple[int | str, ...]) -> _Place:
-    """Where pydantic found a fault. Its location has the tag of a union before the key, the file has none.
-
-    Which parts are tags is told by the schema alone: a tag such as ``score`` may be the name of a key, too.
+    Pydantic's location has the tag of a union before the key. The schema says which parts are tags: a tag such as
+    ``score`` may be the name of a key, too.
     """
-    schema = Settings.model_json_schema()
-    definitions = schema["$defs"]
-
-    def resolved(node: dict[str, Any]) -> dict[str, Any]:
-        """What stands behind references and beside null."""
+    parts: list[str] = []
+    node, siblings = schema, list[str]()
+    for part in location:
         while "$ref" in node or "anyOf" in node:
             target = node.get("$ref") or next(o for o in node["anyOf"] if o.get("type") != "null")
-            node = definitions[target.rsplit("/", 1)[1]] if isinstance(target, str) else target
-        return node
-
-    parts: list[str] = []
-    node, siblings = schema, []
-    for part in location:
-        node = resolved(node)
+            node = schema["$defs"][target.rsplit("/", 1)[1]] if isinstance(target, str) else target
         if "discriminator" in node:
             node = {"$ref": node["discriminator"]["mapping"][part]}
             continue
-        if part == _KEY_ITSELF:
+        if part == _WRONG_KEY:
             break
         parts.append(str(part))
         keys = node.get("properties", {})
         siblings = sorted(keys)
         of_all = node.get("items") if isinstance(part, int) else node.get("additionalProperties")
         node = keys.get(part) or (of_all if isinstance(of_all, dict) else {})
-    return _Place(".".join(parts) or "(whole file)", siblings)
+    return ".".join(parts) or "(whole file)", siblings

@@ -11,7 +11,7 @@ class PageSelectionSettings(StrictModel):
     """Which of the search results are read at all (db3 3.1 and NEC 2.1: snippets rank 50 pages down to 5 in task 3)."""
 
     keep: Annotated[int, Field(ge=1, le=50)] = 5
-    method: Literal["cross_encoder", "dense", "bm25", "search_order"] = "cross_encoder"
+    method: Literal["cross_encoder", "bm25", "search_order"] = "cross_encoder"
     max_snippet_characters: PositiveInt = 2000
     with_page_name: bool = True
     """Read the page's name before its snippet: it often holds the entity that the snippet leaves out. Without, as in

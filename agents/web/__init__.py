@@ -1,7 +1,9 @@
-"""The web path: pages to passages to context. `WebPath` is the door; each step has a module of its own."""
+"""The web path: pages to passages to context. `WebPath` is the door; the steps are `pages` (which results to read),
+`extract` (HTML to text; `extract/tables.py` writes tables), `chunk`, `retrieve`, `rerank` and `context`.
+"""
 
 from agents.web.context import TokenCounter
-from agents.web.extract.pool import ExtractionUnavailableError
+from agents.web.extract import ExtractionUnavailableError
 from agents.web.path import WebEvidence, WebPath
 
 __all__ = ["ExtractionUnavailableError", "TokenCounter", "WebEvidence", "WebPath"]

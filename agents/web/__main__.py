@@ -8,20 +8,17 @@ import argparse
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from agents.contracts import Query
 from agents.deadline import BatchClock
 from agents.encoders import load_cross_encoder, load_dense_encoder
 from agents.files import write_rows
 from agents.llm import EngineUnavailableError, load_language_model
 from agents.queries import BATCH_KEYS, parse_batch
 from agents.settings import Settings, SettingsError, load_settings
-from agents.web import ExtractionUnavailableError
-from agents.web.extract import load_extractor
-from agents.web.path import WebEvidence, WebPath
+from agents.web import ExtractionUnavailableError, WebPath
+from agents.web.extract import page_text
 from evaluation.datasets import DatasetError, read_rows
 from models.manifest import UnknownModelError, WeightsMissingError
 
@@ -42,14 +39,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(required=True)
     extract = commands.add_parser("extract", help="print the text of an HTML file as retrieval sees it")
     extract.add_argument("file", type=Path)
-    extract.add_argument("--preset", help="name, or path of a TOML file; default: the active preset")
     extract.set_defaults(run=run_extract)
     context = commands.add_parser("context", help="write the context of every question of a data set")
     context.add_argument("--dataset", type=Path, required=True)
-    context.add_argument("--preset", help="name, or path of a TOML file; default: the active preset")
     context.add_argument("--out", type=Path, required=True, help="JSON lines, compressed where it ends with .bz2")
     context.add_argument("--limit", type=_positive, help="at most so many questions")
     context.set_defaults(run=run_context)
+    for command in (extract, context):
+        command.add_argument("--preset", help="name, or path of a TOML file; default: the active preset")
     options = parser.parse_args(arguments)
     try:
         options.run(options)
@@ -63,7 +60,7 @@ def run_extract(options: argparse.Namespace) -> None:
     """Print a page's text."""
     settings = load_settings(options.preset)
     html = options.file.read_bytes().decode("utf-8", "replace")
-    print(load_extractor(settings.web.extract).extract(html))
+    print(page_text(html, settings.web.extract))
 
 
 def run_context(options: argparse.Namespace) -> None:
@@ -72,10 +69,11 @@ def run_context(options: argparse.Namespace) -> None:
 
     settings = load_settings(options.preset)
     rows = list(read_rows(options.dataset, options.limit))
+    size = settings.batch_size
+    batches = [rows[start : start + size] for start in range(0, len(rows), size)]
     web = load_web_path(settings)
     try:
         web.warm_up()
-        batches = _batches(rows, settings.batch_size)
         records = (record for batch in batches for record in contexts(settings, web, batch))
         write_rows(options.out, tqdm(records, total=len(rows), unit="question", disable=None))
     finally:
@@ -83,7 +81,7 @@ def run_context(options: argparse.Namespace) -> None:
 
 
 def load_web_path(settings: Settings) -> WebPath:
-    """The web path of a preset. Of the language model only the tokenizer is used, so its weights are not loaded."""
+    """The web path of a preset. Only the tokenizer of the language model is used, so its weights are not loaded."""
     dense = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder else None
     cross = load_cross_encoder(settings.cross_encoder) if settings.cross_encoder else None
     for encoder in (dense, cross):
@@ -99,29 +97,18 @@ def contexts(settings: Settings, web: WebPath, rows: Sequence[dict[str, Any]]) -
     clock = BatchClock(len(rows) * times.seconds_per_query, times.reserve_seconds, times.shares())
     started = time.perf_counter()
     found = web.prepare(queries, clock)
-    seconds = (time.perf_counter() - started) / max(len(rows), 1)
-    return (_record(query, evidence, seconds) for query, evidence in zip(queries, found, strict=True))
-
-
-def _record(query: Query, evidence: WebEvidence, seconds: float) -> dict[str, Any]:
-    passages = [{"text": each.text, "url": each.url, "score": each.score} for each in evidence.passages]
-    return {
-        "interaction_id": query.interaction_id,
-        "context": evidence.context,
-        "passages": passages,
-        "events": list(evidence.events),
-        "seconds": round(seconds, 3),
-    }
-
-
-def _batches(rows: Sequence[dict[str, Any]], size: int) -> Iterator[list[dict[str, Any]]]:
-    remaining = iter(rows)
-    while batch := list(islice(remaining, size)):
-        yield batch
+    seconds = (time.perf_counter() - started) / len(rows)
+    for query, evidence in zip(queries, found, strict=True):
+        yield {
+            "interaction_id": query.interaction_id,
+            "context": evidence.context,
+            "passages": [{"text": each.text, "url": each.url, "score": each.score} for each in evidence.passages],
+            "events": list(evidence.events),
+            "seconds": round(seconds, 3),
+        }
 
 
 def _positive(text: str) -> int:
-    """A command line's number of questions."""
     if not text.isdecimal() or int(text) == 0:
         raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, found {text}")
     return int(text)

@@ -1,7 +1,7 @@
 """Splits a text into chunks. A chunk is a span of the text, never a changed copy of it, so offsets always hold.
 
-The searched chunks (children) lie inside the chunks that the model reads (parents): db3 2.2. Where a method knows
-only one size, each parent is its own only child.
+The searched chunks (children) lie inside the chunks that the model reads (parents): db3 2.2. A method with only one
+size makes each parent its own only child.
 """
 
 import re

@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 
 from agents.contracts import Passage
 from agents.settings import ContextSettings
+from agents.web.extract.clean import plain, plain_url
 from agents.web.rerank import reading_key
-from agents.web.snippet import plain, plain_url
 
 SMALLEST_PART_TOKENS = 40
 """A passage that does not fit whole is cut if at least this many tokens of it remain, and left out otherwise."""
@@ -41,28 +41,20 @@ def build_context(
 
     `passages` come best first. Text that is already there is not repeated. `max_tokens` replaces the settings' limit.
     """
-    max_tokens = settings.max_tokens if max_tokens is None else max_tokens
+    left = max_tokens = settings.max_tokens if max_tokens is None else max_tokens
     blocks: list[str] = []
     used: list[Passage] = []
     keys: list[str] = []
-    left = max_tokens
-    for candidate in passages:
-        passage = candidate
+    for passage in passages:
         key = f" {reading_key(passage.text)} "
         if not key.strip() or any(key in other for other in keys):
             continue
-        opening, closing = _marks(passage)
-        block = f"{opening}\n{passage.text}\n{closing}\n"
-        size = tokens.count_tokens(block)
-        if size > left:
-            overhead = tokens.count_tokens(f"{opening}\n\n{closing}\n")
-            if left - overhead < SMALLEST_PART_TOKENS:
-                break
-            passage = _cut(passage, left - overhead, tokens)
-            block = f"{opening}\n{passage.text}\n{closing}\n"
-            size = left
-        blocks.append(block)
-        used.append(passage)
+        size = tokens.count_tokens(_block(passage))
+        shown = passage if size <= left else _cut(passage, left, tokens)
+        if shown is None:
+            break
+        blocks.append(_block(shown))
+        used.append(shown)
         keys.append(key)
         left -= size
         if left <= 0:
@@ -71,25 +63,29 @@ def build_context(
         # Blocks may need a few tokens more together than apart.
         blocks.pop()
         used.pop()
-    shown = reversed(blocks) if settings.order == "best_last" else blocks
-    return Context(tokens.truncate("".join(shown).rstrip("\n"), max_tokens), tuple(used))
+    ordered = reversed(blocks) if settings.order == "best_last" else blocks
+    return Context(tokens.truncate("".join(ordered).rstrip("\n"), max_tokens), tuple(used))
 
 
-def _marks(passage: Passage) -> tuple[str, str]:
-    source = plain_url(urlsplit_host(passage.url))
+def _cut(passage: Passage, max_tokens: int, tokens: TokenCounter) -> Passage | None:
+    """The beginning of a passage whose block has at most so many tokens; None where too little of it would remain."""
+    room = max_tokens - tokens.count_tokens(_block(replace(passage, text="")))
+    if room < SMALLEST_PART_TOKENS:
+        return None
+    text = tokens.truncate(passage.text, room)
+    return replace(passage, text=text, end=passage.start + len(text))
+
+
+def _block(passage: Passage) -> str:
     title = plain(passage.page_name)[:_TITLE_CHARACTERS].replace('"', "'")
-    return (f'<doc source="{source}" title="{title}">' if title else f'<doc source="{source}">'), "</doc>"
+    attributes = f'source="{plain_url(_host(passage.url))}"' + (f' title="{title}"' if title else "")
+    return f"<doc {attributes}>\n{passage.text}\n</doc>\n"
 
 
-def urlsplit_host(url: str) -> str:
+def _host(url: str) -> str:
     """The host of a URL without ``www.``; the URL itself where it has none."""
     try:
         host = urlsplit(url).netloc
     except ValueError:
         host = ""
     return host.removeprefix("www.") or url
-
-
-def _cut(passage: Passage, max_tokens: int, tokens: TokenCounter) -> Passage:
-    text = tokens.truncate(passage.text, max_tokens)
-    return replace(passage, text=text, end=passage.start + len(text))

@@ -5,19 +5,19 @@ from dataclasses import dataclass, replace
 
 from agents.contracts import Page, Passage, PassageKind, Query
 from agents.deadline import BatchClock, Deadline
-from agents.encoders.base import CrossEncoder, DenseEncoder
+from agents.encoders import CrossEncoder, DenseEncoder
 from agents.settings import WebSettings
 from agents.web.chunk import Parent, TokenOffsets, split
 from agents.web.context import TokenCounter, build_context
-from agents.web.extract.pool import Extraction, ExtractionPool
-from agents.web.needs import needed
-from agents.web.pages import PageSelector, Selection
+from agents.web.extract import Extraction, ExtractionPool
+from agents.web.extract.clean import plain
+from agents.web.pages import Selection, select_pages
+from agents.web.ranking import in_turns
 from agents.web.rerank import SCORE_NAME, Reranked, distinct, probability, rerank
-from agents.web.retrieve import Retrieved, Retriever, Source
-from agents.web.snippet import plain
+from agents.web.retrieve import Retrieved, Source, retrieve
 
 HEADING_CHARACTERS = 400
-"""Of a page's name, and of its snippet, where they stand before its chunks: as much as a search engine shows."""
+"""Of a page's name, and of its snippet, where they are searched with its chunks: as much as a search engine shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,18 +42,12 @@ class WebPath:
     def __init__(
         self, settings: WebSettings, dense: DenseEncoder | None, cross: CrossEncoder | None, tokens: TokenCounter
     ) -> None:
-        if settings.rerank is not None:
-            needed(cross, "cross-encoder", "web.rerank")
-        if settings.chunk.method == "tokens" and not isinstance(dense, TokenOffsets):
-            raise ValueError("token chunks need a dense encoder that offers token_offsets")
         self._settings = settings
         self._dense = dense
         self._cross = cross
         self._tokens = tokens
         self._tokenizer = dense if isinstance(dense, TokenOffsets) else None
-        self._selector = PageSelector(settings.pages, dense, cross)
         self._pool = ExtractionPool(settings.extract)
-        self._retriever = Retriever(settings.retrieve, dense)
 
     def warm_up(self) -> None:
         """Load the encoders and start the extraction workers.
@@ -77,16 +71,20 @@ class WebPath:
         When a stage's time ends, the batch goes on with what there is: pages that were not read are dropped, passages
         that were not scored keep their order of retrieval.
         """
+        settings, texts = self._settings, [query.text for query in queries]
         with clock.stage("select_pages") as deadline:
-            selections = self._selector.select(queries, deadline)
+            selections = select_pages(queries, settings.pages, self._cross, deadline)
         with clock.stage("extract") as deadline:
             extraction = self._extract(selections, deadline)
-        texts = [query.text for query in queries]
         with clock.stage("retrieve") as deadline:
             sources = self._sources(selections, extraction, clock.whole)
-            retrieved = self._retriever.retrieve(texts, sources, deadline)
+            retrieved = retrieve(texts, sources, settings.retrieve, self._dense, deadline)
         with clock.stage("rerank") as deadline:
-            ranked = self._rerank(texts, [distinct(own.passages) for own in retrieved], deadline)
+            candidates = [distinct(own.passages) for own in retrieved]
+            if settings.rerank is None:
+                ranked = [Reranked(own, pairs=0, scored=0) for own in candidates]
+            else:
+                ranked = rerank(self._cross, texts, candidates, settings.rerank, deadline)
         return [
             self._evidence(selection, extraction, found, best)
             for selection, found, best in zip(selections, retrieved, ranked, strict=True)
@@ -100,12 +98,11 @@ class WebPath:
 
     def _extract(self, selections: Sequence[Selection], deadline: Deadline) -> Extraction:
         """Every question's best page first, so that a short time is shared fairly."""
-        longest = max((len(selection.read) for selection in selections), default=0)
-        pages = [s.read[turn].html for turn in range(longest) for s in selections if turn < len(s.read)]
-        return self._pool.extract(pages, deadline)
+        pages = in_turns({owner: selection.read for owner, selection in enumerate(selections)})
+        return self._pool.extract([page.html for _, page in pages], deadline)
 
     def _sources(self, selections: Sequence[Selection], extraction: Extraction, whole: Deadline) -> list[list[Source]]:
-        """What is cut into passages; once the batch is over nobody waits for the rest."""
+        """The texts to cut into passages; once the batch's time is over, the rest is left out."""
         chunked: dict[str, list[Parent]] = {}
 
         def source(text: str, page: Page, kind: PassageKind) -> Source:
@@ -127,33 +124,29 @@ class WebPath:
         return sources
 
     def _heading(self, page: Page, kind: PassageKind) -> str:
-        """The page's own words before each of its chunks; a snippet is not put before itself."""
+        """The page's own words that are searched with each of its chunks; a snippet is not put before itself."""
         words = {"page_name": page.name, "snippet": "" if kind is PassageKind.SNIPPET else page.snippet}
         parts = [plain(words[name][:HEADING_CHARACTERS]) for name in self._settings.chunk.searched_with]
         return "\n".join(part for part in parts if part)
 
-    def _rerank(self, texts: Sequence[str], candidates: Sequence[list[Passage]], deadline: Deadline) -> list[Reranked]:
-        if self._settings.rerank is None:
-            return [Reranked(own, pairs=0, scored=0) for own in candidates]
-        cross = needed(self._cross, "cross-encoder", "web.rerank")
-        return rerank(cross, texts, candidates, self._settings.rerank, deadline)
-
     def _evidence(
         self, selection: Selection, extraction: Extraction, retrieved: Retrieved, ranked: Reranked
     ) -> WebEvidence:
-        events = list(selection.events)
         dropped = [page for page in selection.read if page.html in extraction.dropped]
-        events += [f"page {page.url} was dropped: {extraction.dropped[page.html]}" for page in dropped]
-        events += _unfinished(retrieved, ranked)
+        events = (
+            *selection.events,
+            *(f"page {page.url} was dropped: {extraction.dropped[page.html]}" for page in dropped),
+            *_unfinished(retrieved, ranked),
+        )
         logits = [passage.scores[SCORE_NAME] for passage in ranked.passages if SCORE_NAME in passage.scores]
         context = build_context(ranked.passages, self._settings.context, self._tokens)
         read = len(selection.read) - len(dropped)
         top = probability(max(logits)) if logits else None
-        return WebEvidence(context.text, context.passages, read, tuple(events), top)
+        return WebEvidence(context.text, context.passages, read, events, top)
 
 
 def _unfinished(retrieved: Retrieved, ranked: Reranked) -> Iterator[str]:
-    """What of one question's work was not done, in plain words."""
+    """What was not done for one question, in plain words."""
     if retrieved.encoded < retrieved.chunks:
         yield f"dense retrieval stopped at the clock: {retrieved.encoded} of {retrieved.chunks} chunks were encoded"
     if ranked.scored < ranked.pairs:

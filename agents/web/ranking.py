@@ -1,17 +1,137 @@
-"""Ranked lists: what is compared, the best places of a score array, fusion of rankings, fair turns of questions."""
+"""What all ranking stages share: BM25, cosines and cross-encoder logits of texts, best places, fusion, fair turns.
 
+Only the terms of a question are counted for its BM25: no index is worth building for one query.
+"""
+
+import re
 from collections.abc import Mapping, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.deadline import Deadline
+from agents.encoders import CrossEncoder, DenseEncoder
+
 T = TypeVar("T")
+Scores = NDArray[np.float64]
+
+K1 = 1.5
+B = 0.75
+"""The usual constants of Robertson's BM25, as in bm25s and rank-bm25."""
+
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 
 
 def with_heading(heading: str, text: str) -> str:
-    """A chunk as every step of ranking compares it with the question; see `agents.settings.Chunks.searched_with`."""
+    """A chunk as every ranking stage compares it with the question; see `agents.settings.Chunks.searched_with`."""
     return f"{heading}\n{text}" if heading else text
+
+
+# --- BM25 -----------------------------------------------------------------------------------------------------------
+
+
+def terms(text: str) -> list[str]:
+    """Lower-case words and numbers. Thousands separators go, so that 1,000 and 1000 are the same term."""
+    return re.findall(r"\w+", _THOUSANDS.sub("", text.lower()))
+
+
+STOPWORDS = frozenset(
+    terms(
+        "a an and are as at be been but by can did do does for from had has have how in into is it its of on or s so "
+        "than that the their there these this to was were what when where which who whom whose why will with would"
+    )
+)
+"""Words of questions that do not help to find the answer."""
+
+
+def query_terms(query: str) -> list[str]:
+    """The question's distinct terms without stop words; all of them where it has only stop words."""
+    found = dict.fromkeys(terms(query))
+    return [term for term in found if term not in STOPWORDS] or list(found)
+
+
+def bm25(query: Sequence[str], documents: Sequence[Sequence[str]]) -> Scores:
+    """BM25 of each document with Lucene's idf, ``ln(1 + (N - df + 0.5) / (df + 0.5))``, which is never negative.
+
+    Equal to bm25s with ``method="lucene"`` (Lù, 2024) for distinct query terms. No documents: an empty array.
+    """
+    places = {term: place for place, term in enumerate(dict.fromkeys(query))}
+    counts = np.zeros((len(documents), len(places)))
+    for row, document in enumerate(documents):
+        for term in document:
+            if term in places:
+                counts[row, places[term]] += 1
+    lengths = np.array([len(document) for document in documents], dtype=np.float64)
+    frequency = (counts > 0).sum(axis=0)
+    idf = np.log1p((len(documents) - frequency + 0.5) / (frequency + 0.5))
+    relative_length = lengths / max(lengths.mean() if len(documents) else 0.0, 1e-9)
+    saturation = counts / (counts + K1 * (1 - B + B * relative_length)[:, None] + 1e-12)
+    return np.asarray((saturation * idf).sum(axis=1))
+
+
+def rank_bm25_plus(query: Sequence[str], documents: Sequence[Sequence[str]]) -> Scores:
+    """BM25+ of the rank-bm25 package, the library that several CRAG systems used.
+
+    Its plain variant gives a term that occurs in half of the documents the weight zero and divides by zero without
+    documents; BM25+ (Lv and Zhai, CIKM 2011) has a positive idf.
+    """
+    if not any(documents):
+        return np.zeros(len(documents))
+    from rank_bm25 import BM25Plus
+
+    index: Any = BM25Plus([list(document) for document in documents], k1=K1, b=B)
+    return np.asarray(index.get_scores(list(query)), dtype=np.float64)
+
+
+def bm25_of_texts(query: str, texts: Sequence[str], implementation: str = "query_terms") -> Scores:
+    """BM25 of each text for the question; `implementation` as in `agents.settings.Bm25Stage`."""
+    score = rank_bm25_plus if implementation == "rank_bm25" else bm25
+    return score(query_terms(query), [terms(text) for text in texts])
+
+
+# --- encoders: the texts of all questions of a batch in one call, each question's most promising texts first --------
+
+
+def cosines(
+    encoder: DenseEncoder | None, queries: Sequence[str], texts: Mapping[int, Sequence[str]], deadline: Deadline
+) -> dict[int, NDArray[np.float32]]:
+    """Cosine of each text with the query at its key; NaN where the deadline came first.
+
+    Every distinct text is encoded once. A vector that is no number (a float16 overflow, for example) counts as unlike
+    everything: -1.
+    """
+    if encoder is None:
+        raise ValueError("the settings rank by a dense encoder, but there is none")
+    distinct = list(dict.fromkeys(text for _, text in in_turns(texts)))
+    if not distinct:
+        return {owner: np.zeros(0, dtype=np.float32) for owner in texts}
+    place = {text: row for row, text in enumerate(distinct)}
+    query_vectors = encoder.encode_queries([queries[owner] for owner in texts])
+    vectors, encoded = encoder.encode_passages(distinct, deadline)
+    found = {}
+    for (owner, own_texts), query_vector in zip(texts.items(), query_vectors, strict=True):
+        rows = np.array([place[text] for text in own_texts], dtype=np.intp)
+        similarity = np.nan_to_num(vectors[rows] @ query_vector, nan=-1.0)
+        found[owner] = np.where(rows < encoded, similarity, np.nan).astype(np.float32)
+    return found
+
+
+def cross_encoder_logits(
+    encoder: CrossEncoder | None, queries: Sequence[str], texts: Mapping[int, Sequence[str]], deadline: Deadline
+) -> dict[int, list[float | None]]:
+    """Raw logit of each text with the query at its key; None where the deadline came first."""
+    if encoder is None:
+        raise ValueError("the settings rank by a cross-encoder, but there is none")
+    turns = in_turns(texts)
+    found: dict[int, list[float | None]] = {owner: [] for owner in texts}
+    logits = encoder.score([(queries[owner], text) for owner, text in turns], deadline)
+    for (owner, _), logit in zip(turns, logits, strict=True):
+        found[owner].append(logit)
+    return found
+
+
+# --- ranked lists ---------------------------------------------------------------------------------------------------
 
 
 def best(scores: NDArray[np.floating], count: int | None = None) -> list[int]:
@@ -21,7 +141,7 @@ def best(scores: NDArray[np.floating], count: int | None = None) -> list[int]:
 
 
 def reciprocal_rank_fusion(rankings: Sequence[Sequence[int]], constant: int) -> dict[int, float]:
-    """Sum over the rankings of 1 / (constant + rank), rank from 1; an item that a ranking lacks gets nothing from it.
+    """Sum over the rankings of 1 / (constant + rank), rank from 1; an item gets nothing from a ranking that lacks it.
 
     Cormack, Clarke and Büttcher (SIGIR 2009).
     """
@@ -35,7 +155,7 @@ def reciprocal_rank_fusion(rankings: Sequence[Sequence[int]], constant: int) -> 
 def in_turns(lists: Mapping[int, Sequence[T]]) -> list[tuple[int, T]]:
     """All items with their owner: every owner's first, then every owner's second, and so on.
 
-    When time ends in the middle of a batch, every question has had its most promising items looked at.
+    When time ends in the middle of a batch, the most promising items of every question are done.
     """
     longest = max((len(items) for items in lists.values()), default=0)
     return [(owner, items[turn]) for turn in range(longest) for owner, items in lists.items() if turn < len(items)]

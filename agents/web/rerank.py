@@ -1,4 +1,4 @@
-"""The cross-encoder's part: all questions of a batch in one call, each question's most promising passages first."""
+"""The cross-encoder ranks passages: all questions of a batch in one call, each question's best candidates first."""
 
 import math
 import re
@@ -7,20 +7,19 @@ from dataclasses import dataclass, replace
 
 from agents.contracts import Passage
 from agents.deadline import Deadline
-from agents.encoders.base import CrossEncoder
+from agents.encoders import CrossEncoder
 from agents.settings import RerankSettings
-from agents.web.ranking import in_turns, with_heading
+from agents.web.ranking import cross_encoder_logits, with_heading
 
 SCORE_NAME = "cross_encoder"
-_NOT_WORD = re.compile(r"\W+")
 
 
 @dataclass(frozen=True, slots=True)
 class Reranked:
-    """The best passages of one question, and how much of the work behind them was done.
+    """The best passages of one question, and how much of the work was done.
 
-    `scored` of `pairs` passages went through the cross-encoder before the clock cut it off; for `without_number` of
-    those it gave no usable logit (a float16 overflow, for example).
+    `scored` of `pairs` passages went through the cross-encoder before the deadline; for `without_number` of those it
+    gave no usable logit (a float16 overflow, for example).
     """
 
     passages: list[Passage]
@@ -30,13 +29,13 @@ class Reranked:
 
 
 def probability(logit: float) -> float:
-    """The logistic function: what a cross-encoder's raw logit says as a probability of relevance."""
+    """The logistic function: a cross-encoder's raw logit as a probability of relevance."""
     return 1.0 / (1.0 + math.exp(-logit)) if logit >= 0 else math.exp(logit) / (1.0 + math.exp(logit))
 
 
 def reading_key(text: str) -> str:
     """The same for texts that differ only in capitals, punctuation and blanks."""
-    return _NOT_WORD.sub(" ", text.lower()).strip()
+    return re.sub(r"\W+", " ", text.lower()).strip()
 
 
 def distinct(passages: Sequence[Passage]) -> list[Passage]:
@@ -49,7 +48,7 @@ def distinct(passages: Sequence[Passage]) -> list[Passage]:
 
 
 def rerank(
-    encoder: CrossEncoder,
+    encoder: CrossEncoder | None,
     queries: Sequence[str],
     candidates: Sequence[Sequence[Passage]],
     settings: RerankSettings,
@@ -59,24 +58,19 @@ def rerank(
 
     Passages that the deadline did not allow to be scored follow in their order of retrieval.
     """
-    chosen = {owner: list(own)[: settings.max_pairs] for owner, own in enumerate(candidates)}
-    turns = in_turns(chosen)
-    pairs = [(queries[owner], with_heading(passage.heading, passage.text)) for owner, passage in turns]
-    logits = encoder.score(pairs, deadline)
-    found: dict[int, list[tuple[Passage, float | None]]] = {owner: [] for owner in chosen}
-    for (owner, passage), logit in zip(turns, logits, strict=True):
-        found[owner].append((passage, logit))
-    return [_ranked(found[owner], settings.top_k) for owner in chosen]
+    chosen = [own[: settings.max_pairs] for own in candidates]
+    texts = {owner: [with_heading(each.heading, each.text) for each in own] for owner, own in enumerate(chosen)}
+    logits = cross_encoder_logits(encoder, queries, texts, deadline)
+    return [_by_logit(own, logits[owner], settings.top_k) for owner, own in enumerate(chosen)]
 
 
-def _ranked(found: Sequence[tuple[Passage, float | None]], top_k: int) -> Reranked:
-    """One question's passages by logit; None stands for a passage that was not scored."""
+def _by_logit(passages: Sequence[Passage], logits: Sequence[float | None], top_k: int) -> Reranked:
     scored, unscored = [], []
-    for passage, logit in found:
+    for passage, logit in zip(passages, logits, strict=True):
         if logit is None or math.isnan(logit):
             unscored.append(passage)
         else:
             scored.append(replace(passage, scores={**passage.scores, SCORE_NAME: logit}))
     scored.sort(key=lambda passage: -passage.scores[SCORE_NAME])
-    reached = sum(logit is not None for _, logit in found)
-    return Reranked([*scored, *unscored][:top_k], len(found), reached, reached - len(scored))
+    reached = sum(logit is not None for logit in logits)
+    return Reranked([*scored, *unscored][:top_k], len(passages), reached, reached - len(scored))

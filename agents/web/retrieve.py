@@ -1,6 +1,6 @@
 """From chunks to candidates: the stages of the settings, one after another, for all questions of a batch together.
 
-Stages rank the small chunks (children). What leaves is their parents, each once, in the order of its best child.
+Stages rank the small chunks (children). The result is their parents, each once, in the order of its best child.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,18 +10,15 @@ import numpy as np
 
 from agents.contracts import Passage, PassageKind
 from agents.deadline import Deadline
-from agents.encoders.base import DenseEncoder
+from agents.encoders import DenseEncoder
 from agents.settings import Bm25Stage, DenseStage, FusionStage, RetrieveStage, UnionStage
 from agents.web.chunk import Parent
-from agents.web.dense import cosines
-from agents.web.needs import needed
-from agents.web.ranking import best, reciprocal_rank_fusion, with_heading
-from agents.web.sparse import Scores, score_texts
+from agents.web.ranking import Scores, best, bm25_of_texts, cosines, reciprocal_rank_fusion, with_heading
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A text that was cut into chunks, and where it came from."""
+    """A text that was cut into chunks, and where it came from. `heading` is searched with each of its chunks."""
 
     text: str
     chunks: Sequence[Parent]
@@ -30,7 +27,6 @@ class Source:
     page_rank: int
     kind: PassageKind
     heading: str = ""
-    """What stands in front of each chunk wherever it is compared with the question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +40,11 @@ class Retrieved:
 
 @dataclass(slots=True)
 class _Child:
-    """A searched chunk that is still in the running."""
+    """A searched chunk; `text` is its source's heading and the chunk."""
 
     source: Source
     parent: Parent
     text: str
-    """As it is searched: the source's heading, then the chunk."""
     scores: dict[str, float] = field(default_factory=dict)
 
 
@@ -59,72 +54,48 @@ class _Search:
 
     query: str
     children: list[_Child]
-    sparse: Scores | None = None
-    """BM25 of the children, in their order. The first stage counts it; later ones keep it, because the statistics of
-    the larger set are the better ones.
+    bm25: Scores | None = None
+    """Of the children, in their order. The first stage counts it and later ones keep it, because the statistics of the
+    larger set are the better ones.
     """
     chunks: int = 0
     encoded: int = 0
 
-    def scored_by_bm25(self, implementation: str) -> Scores:
-        """BM25 of all children."""
-        if self.sparse is None:
-            self.sparse = score_texts(self.query, [child.text for child in self.children], implementation)
-            for child, score in zip(self.children, self.sparse, strict=True):
+    def ranked_by_bm25(self, implementation: str = "query_terms") -> list[int]:
+        if self.bm25 is None:
+            self.bm25 = bm25_of_texts(self.query, [child.text for child in self.children], implementation)
+            for child, score in zip(self.children, self.bm25, strict=True):
                 child.scores["bm25"] = float(score)
-        return self.sparse
+        return best(self.bm25)
 
     def keep(self, places: Sequence[int]) -> None:
         """Go on with the children at these places, in this order."""
         self.children = [self.children[place] for place in places]
-        if self.sparse is not None:
-            self.sparse = self.sparse[list(places)]
+        if self.bm25 is not None:
+            self.bm25 = self.bm25[list(places)]
 
 
-class Retriever:
-    """Runs a chain of stages. `dense` may be None where no stage needs it."""
-
-    def __init__(self, stages: Sequence[RetrieveStage], dense: DenseEncoder | None) -> None:
-        self._stages = stages
-        self._dense = dense
-        if any(not isinstance(stage, Bm25Stage) for stage in stages):
-            needed(dense, "dense encoder", "web.retrieve")
-
-    def retrieve(
-        self, queries: Sequence[str], sources: Sequence[Sequence[Source]], deadline: Deadline
-    ) -> list[Retrieved]:
-        """Candidates per question. Dense ranks that the deadline does not allow count as not found."""
-        searches = [
-            _Search(query, [child for source in own for child in _children(source)])
-            for query, own in zip(queries, sources, strict=True)
-        ]
-        for stage in self._stages:
-            self._run(stage, searches, deadline)
-        return [Retrieved(_parents(search.children), search.chunks, search.encoded) for search in searches]
-
-    def _run(self, stage: RetrieveStage, searches: Sequence[_Search], deadline: Deadline) -> None:
+def retrieve(
+    queries: Sequence[str],
+    sources: Sequence[Sequence[Source]],
+    stages: Sequence[RetrieveStage],
+    dense: DenseEncoder | None,
+    deadline: Deadline,
+) -> list[Retrieved]:
+    """Candidates per question. Dense ranks that the deadline does not allow count as not found."""
+    searches = [
+        _Search(query, [child for source in own for child in _children(source)])
+        for query, own in zip(queries, sources, strict=True)
+    ]
+    for stage in stages:
         if isinstance(stage, Bm25Stage):
             for search in searches:
                 search.keep(_bm25_places(search, stage))
-            return
-        dense = self._dense_rankings(searches, deadline)
-        for owner, search in enumerate(searches):
-            search.keep(_combined_places(stage, search, dense[owner]))
-
-    def _dense_rankings(self, searches: Sequence[_Search], deadline: Deadline) -> Mapping[int, list[int]]:
-        """Places of the children by cosine, best first; those without a cosine are missing."""
-        dense = needed(self._dense, "dense encoder", "web.retrieve")
-        queries = {owner: search.query for owner, search in enumerate(searches)}
-        texts = {owner: [child.text for child in search.children] for owner, search in enumerate(searches)}
-        rankings = {}
-        for owner, similarity in cosines(dense, queries, texts, deadline).items():
-            known = np.flatnonzero(~np.isnan(similarity))
-            searches[owner].chunks += len(similarity)
-            searches[owner].encoded += len(known)
-            for place in known:
-                searches[owner].children[place].scores["dense"] = float(similarity[place])
-            rankings[owner] = [int(known[place]) for place in best(similarity[known])]
-        return rankings
+        else:
+            by_cosine = _dense_rankings(searches, dense, deadline)
+            for owner, search in enumerate(searches):
+                search.keep(_combined_places(stage, search, by_cosine[owner]))
+    return [Retrieved(_parents(search.children), search.chunks, search.encoded) for search in searches]
 
 
 def _children(source: Source) -> list[_Child]:
@@ -135,13 +106,30 @@ def _children(source: Source) -> list[_Child]:
     ]
 
 
+def _dense_rankings(
+    searches: Sequence[_Search], dense: DenseEncoder | None, deadline: Deadline
+) -> Mapping[int, list[int]]:
+    """Places of the children by cosine, best first; those without a cosine are missing."""
+    texts = {owner: [child.text for child in search.children] for owner, search in enumerate(searches)}
+    rankings = {}
+    for owner, similarity in cosines(dense, [search.query for search in searches], texts, deadline).items():
+        known = np.flatnonzero(~np.isnan(similarity))
+        search = searches[owner]
+        search.chunks += len(similarity)
+        search.encoded += len(known)
+        for place in known:
+            search.children[place].scores["dense"] = float(similarity[place])
+        rankings[owner] = [int(known[place]) for place in best(similarity[known])]
+    return rankings
+
+
 def _bm25_places(search: _Search, stage: Bm25Stage) -> list[int]:
-    ranked = best(search.scored_by_bm25(stage.implementation))
+    ranked = search.ranked_by_bm25(stage.implementation)
     if not stage.per_kind:
         return ranked[: stage.top_k]
     kept: list[int] = []
     for kind in PassageKind:
-        kept.extend([place for place in ranked if search.children[place].source.kind is kind][: stage.top_k])
+        kept += [place for place in ranked if search.children[place].source.kind is kind][: stage.top_k]
     return sorted(kept, key=ranked.index)
 
 
@@ -150,7 +138,7 @@ def _combined_places(stage: DenseStage | FusionStage | UnionStage, search: _Sear
         known = set(by_cosine)
         missing = [place for place in range(len(search.children)) if place not in known]
         return [*by_cosine, *missing][: stage.top_k]
-    by_bm25 = best(search.scored_by_bm25("query_terms"))
+    by_bm25 = search.ranked_by_bm25()
     if isinstance(stage, UnionStage):
         return list(dict.fromkeys([*by_cosine[: stage.dense_k], *by_bm25[: stage.sparse_k]]))
     fused = reciprocal_rank_fusion([by_bm25, by_cosine], stage.constant)

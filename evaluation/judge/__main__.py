@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from agents.files import write_rows
+from agents.files import check_target, write_rows
 from evaluation.agreement import Pair, reference_verdict, report
 from evaluation.datasets import DatasetError, Record, alternative_answers, read_records
 from evaluation.judge import (
@@ -21,7 +21,6 @@ from evaluation.judge import (
     judge_from,
 )
 from evaluation.metrics import fields_of
-from evaluation.store import StoreError, prepare_file
 from evaluation.trim import official_trim
 
 DEFAULT_REFERENCE = "judgement"
@@ -41,14 +40,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.by is not None:
             _refuse_unknown(options.by, options.source)
         if options.target is not None:
-            prepare_file(options.target)
+            check_target(options.target)
         judge = judge_from(options, check=False)  # a file whose verdicts are all cached needs no model
         rows = _compared(judged_rows(options.source, judge, _trim(options)), options, counts, pairs)
         if options.target is not None:
             write_rows(options.target, rows)
         else:
             deque(rows, maxlen=0)
-    except (DatasetError, JudgeUnavailableError, StoreError) as error:
+    except (DatasetError, JudgeUnavailableError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     except OSError as error:

@@ -4,12 +4,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from agents.settings import NeededFolder, needed_weights
+from agents.settings import needed_weights
 from evaluation.preflight.findings import Findings, Level, Outcome, Place, one_line, skipped, some
 from evaluation.preflight.repository import is_pointer
 from evaluation.preflight.subject import Subject
 from models.fetch import verification_problem
 from models.manifest import RECORD_NAME, ModelEntry, cache_folder, recorded_files
+from models.needed import NeededFolder
 
 NAMED = 10
 """So many files that are not committed are named; a model has seldom more."""

@@ -11,8 +11,8 @@ from pathlib import Path
 from shutil import copyfile
 from typing import NamedTuple
 
-from agents.settings import NeededWeights
 from evaluation.preflight.guard.sitecustomize import GUARD_VARIABLE
+from models.needed import NeededWeights
 
 GUARD = Path(__file__).with_name("guard")
 INHERITED = ("PATH", "TMPDIR", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS")

@@ -5,8 +5,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from agents.files import DatasetError
 from evaluation.report import write_report
-from evaluation.store import REPORT, StoreError
+from evaluation.store import REPORT
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -14,7 +15,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         print(write_report(options.folder, options.out))
-    except StoreError as error:
+    except DatasetError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     return 0

@@ -9,13 +9,12 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from agents.files import write_whole
+from agents.files import check_target, write_whole
 from evaluation.report import sections
 from evaluation.report.markup import element, html
+from evaluation.report.measured import FinishedRun, read_run, table_data
 from evaluation.report.packing import PackedTraces, pack
-from evaluation.report.questions import table_data
-from evaluation.report.run_folder import FinishedRun, read_run
-from evaluation.store import REPORT, StoreError, prepare_file
+from evaluation.store import REPORT, StoreError
 
 SCRIPTS = ("elements.js", "trace.js", "table.js")
 """In the order in which they need each other."""
@@ -30,12 +29,12 @@ def write_report(folder: Path, out: Path | None = None) -> Path:
     """Write report.html of the finished run in `folder`, there or to `out`, whose folders are made; the path written.
 
     Raises:
-        StoreError: the folder holds no finished run, or the page cannot be written.
+        DatasetError: the folder holds no finished run, or the page cannot be written.
     """
     path = out or folder / REPORT
+    run = read_run(folder)
+    check_target(path)
     try:
-        run = read_run(folder)
-        prepare_file(path)
         page = render(run)
     except REPORT_FAULTS as error:
         raise StoreError(f"{folder}: the report cannot be made: {type(error).__name__}: {error}") from error

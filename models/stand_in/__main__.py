@@ -9,8 +9,9 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from agents.settings import SettingsError, available_presets, load_settings
+from models.needed import available_presets, read_preset
 from models.stand_in.folders import StandInError, make_stand_ins
 
 
@@ -24,9 +25,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0, help="of the random numbers (default: 0)")
     options = parser.parse_args(arguments)
     try:
-        settings = load_settings(options.preset)
-        made = make_stand_ins(settings, options.to, seed=options.seed, say=lambda line: print(line, file=sys.stderr))
-    except (SettingsError, StandInError, OSError) as error:
+        preset = _preset(options.preset)
+        made = make_stand_ins(preset, options.to, seed=options.seed, say=lambda line: print(line, file=sys.stderr))
+    except (StandInError, ValueError, OSError) as error:
         print(f"stand_in: {error}", file=sys.stderr)
         return 1
     for one in made:
@@ -34,6 +35,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     count = sum(one.is_stand_in for one in made)
     print(f"{options.to}: {count} stand-in(s), {len(made) - count} real; for rehearsals of wiring, never of quality")
     return 0
+
+
+def _preset(name: str) -> dict[str, Any]:
+    preset = read_preset(name)
+    if preset is None:
+        raise StandInError(f"there is no preset {name!r}; shipped presets: {', '.join(available_presets())}")
+    return preset
 
 
 if __name__ == "__main__":

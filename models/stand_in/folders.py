@@ -3,27 +3,25 @@
 import json
 import shutil
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from agents.settings import ROUTE_CLASSES, NeededFolder, Settings, base_of, needed_weights
 from models import fetch
-from models.manifest import STAND_IN, Manifest, ModelEntry, cache_folder, is_stand_in, load_manifest
+from models.manifest import STAND_IN, ModelEntry, cache_folder, is_stand_in, load_manifest
+from models.needed import RECIPES, REPOSITORY, ROUTERS, NeededFolder, base_of, needed_weights
 from models.shapes import Shape
-from models.stand_in.classifiers import write_classifier
-from models.stand_in.networks import seed_of, small, write_adapter, write_network
 from models.stand_in.tokenizers import copy_tokenizer, special_tokens, write_small_xlm_tokenizer
+from models.stand_in.weights import seed_of, small, write_adapter, write_classifier, write_network
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 WORDS = "all-minilm-l6-v2"
 """Its `vocab.txt` gives the words of the small XLM-RoBERTa tokenizer."""
 _RANK = 8
-"""Of an adapter whose own rank is not known."""
+"""Of adapters."""
 
 
 class StandInError(RuntimeError):
-    """A folder could not be made; one line that says which and what to do."""
+    """A folder could not be made; one line that names it and what to do."""
 
 
 class Made(NamedTuple):
@@ -35,24 +33,57 @@ class Made(NamedTuple):
     is_stand_in: bool
 
 
-class _Maker:
-    """Fills folders below `to`; what it has made is in `made`."""
+def make_stand_ins(
+    preset: Mapping[str, Any],
+    to: Path,
+    *,
+    seed: int = 0,
+    repository: Path = REPOSITORY,
+    say: Callable[[str], None] = lambda _: None,
+) -> list[Made]:
+    """Fill `to` with everything that the preset needs and the repository does not hold.
 
-    def __init__(self, settings: Settings, to: Path, seed: int, repository: Path, say: Callable[[str], None]) -> None:
-        self._settings, self._to, self._seed, self._repository = settings, to, seed, repository
-        self._manifest: Manifest = load_manifest()
+    Models of the manifest lie in `to`/NAME, adapters and classifiers in `to`/PATH, the path that they have in the
+    repository. Models whose files a registry has are fetched and real, and so is what the repository ships for them.
+
+    Args:
+        preset: TOML of a preset, or the dump of its settings.
+        to: A folder; stand-ins in it are replaced, nothing else is.
+        seed: Of all random numbers.
+        repository: Where adapters and classifiers lie.
+        say: Gets a line for each model that is fetched.
+
+    Raises:
+        StandInError: a folder cannot be made.
+    """
+    maker = _Maker(preset, to, seed, repository, say)
+    needed = needed_weights(preset, repository=repository)
+    with fetch.fetch_lock(maker.cache):
+        for name in (*needed.models, *needed.optional):
+            maker.model(name)
+        for folder in needed.folders:
+            maker.folder(folder)
+    return maker.made
+
+
+class _Maker:
+    """Fills folders below `to`, and lists them in `made`."""
+
+    def __init__(
+        self, preset: Mapping[str, Any], to: Path, seed: int, repository: Path, say: Callable[[str], None]
+    ) -> None:
+        self._preset, self._to, self._seed, self._repository, self._say = preset, to, seed, repository, say
+        self._manifest = load_manifest()
+        self._random: set[str] = set()
+        """Models that are stand-ins."""
         self.cache = cache_folder()
-        self._say = say
-        self.shapes: dict[str, Shape] = {}
-        """Stand-in models that were made -> their small shapes."""
         self.made: list[Made] = []
 
     def model(self, name: str) -> None:
         """A model of the manifest: small ones that a registry has are real, the others random."""
         entry = self._manifest.model(name)
         if entry.files:
-            folder = self._fetched(name, self._to)
-            self.made.append(Made(name, folder, "the real model", is_stand_in=False))
+            self.made.append(Made(name, self._fetched(name, self._to), "the real model", is_stand_in=False))
             return
         shape = entry.shape
         if shape is None:
@@ -60,62 +91,50 @@ class _Maker:
                 f"{name} has no stand-in: its entry in models/manifest.toml has no shape (sizes of its config.json)"
             )
         folder = self._empty(name)
-        tokens = self._write_tokenizer(entry, shape, folder)
+        tokenizer = self._write_tokenizer(entry, shape, folder)
         size, numbers = special_tokens(folder)
-        self.shapes[name] = small(shape, size)
-        write_network(self.shapes[name], numbers, folder, seed_of(name, self._seed))
-        if entry.name in self._dense_encoders:
-            _write_sentence_transformer(folder)
-        self._finish(folder)
-        mine = self.shapes[name]
+        mine = small(shape, size)
+        write_network(mine, numbers, folder, seed_of(name, self._seed))
+        if name == (self._preset.get("dense_encoder") or {}).get("model"):
+            _write_sentence_transformer(mine, folder)
+        self._random.add(name)
+        sizes = f"{mine.layers} random layers of {mine.hidden} (the model: {shape.layers} of {shape.hidden})"
         quantised = ", 4-bit AWQ" if shape.awq_group else ""
-        what = (
-            f"{shape.architecture}{quantised}, {mine.layers} random layers of {mine.hidden} "
-            f"(the model: {shape.layers} of {shape.hidden}), {tokens}"
-        )
-        self.made.append(Made(name, folder, what, is_stand_in=True))
-
-    @property
-    def _dense_encoders(self) -> set[str]:
-        encoder = self._settings.dense_encoder
-        return {encoder.model} if encoder is not None else set()
+        self._finish(name, folder, f"{shape.architecture}{quantised}, {sizes}, {tokenizer}")
 
     def folder(self, needed: NeededFolder) -> None:
-        """What training makes: as it lies in the repository where its base is real, else random on the stand-in."""
+        """An adapter or a classifier: as it lies in the repository where its base is real, else random."""
         name = needed.places[0].relative_to(self._repository).as_posix()
+        engine = self._preset["language_model"]
         base = base_of(needed, self._repository)
         if needed.kind == "adapter" and base is None:
-            base = str(getattr(self._settings.language_model, "model", None))
-        if base not in self.shapes or needed.kind not in {"adapter", "classifier"}:
+            base = str(engine.get("model"))
+        if base not in self._random or needed.kind not in {"adapter", "classifier"}:
             if needed.problem:
                 raise StandInError(f"no stand-in can be made for the {needed.kind} at {needed.key}: {needed.problem}")
             return
         folder = self._empty(name)
         seed = seed_of(name, self._seed)
         if needed.kind == "adapter":
-            most = getattr(self._settings.language_model, "max_adapter_rank", _RANK)
-            rank = min(_RANK, most)
-            write_adapter(self.shapes[base], base, rank, folder, seed)
+            rank = min(_RANK, engine.get("max_adapter_rank", _RANK))
+            write_adapter(self._to / base, base, rank, folder, seed)
             what = f"LoRA adapter of rank {rank} on the stand-in of {base}"
         else:
-            recipe = self._repository / "training" / "router" / "configs" / f"{needed.name}.toml"
-            fields = tomllib.loads(recipe.read_text(encoding="utf-8"))["fields"]
-            labels = {field: self._labels(field) for field in fields}
-            write_classifier(self.shapes[base], base, self._to / base, labels, folder, seed)
-            what = f"classifier of {', '.join(fields)} on the stand-in of {base}; says what no gate stops"
-        self._finish(folder)
-        self.made.append(Made(name, folder, what, is_stand_in=True))
+            labels = self._labels(needed.name)
+            write_classifier(base, self._to / base, labels, folder, seed)
+            what = f"classifier of {', '.join(labels)} on the stand-in of {base}; gives what no gate stops"
+        self._finish(name, folder, what)
 
-    def _labels(self, field: str) -> list[str]:
-        """The classes of a field, first those for which none of the preset's gates closes."""
-        stopped = {
-            label
-            for gate in self._settings.answering.gates
-            if gate.gate == "class" and gate.field == field
-            for label in gate.classes
+    def _labels(self, classifier: str) -> dict[str, list[str]]:
+        """Field of the classifier -> its classes, first those for which none of the preset's gates closes."""
+        recipe = tomllib.loads((self._repository / RECIPES / f"{classifier}.toml").read_text(encoding="utf-8"))
+        shipped = json.loads((REPOSITORY / ROUTERS / "cpu" / "config.json").read_bytes())["fields"]
+        gates = (self._preset.get("answering") or {}).get("gates", ())
+        stopped = {(gate.get("field"), label) for gate in gates for label in gate.get("classes", ())}
+        return {
+            field: sorted(shipped[field]["labels"], key=lambda label: ((field, label) in stopped, label))
+            for field in recipe["fields"]
         }
-        classes = sorted(ROUTE_CLASSES[field])
-        return sorted(classes, key=lambda label: label in stopped)
 
     def _write_tokenizer(self, entry: ModelEntry, shape: Shape, folder: Path) -> str:
         if entry.tokenizer is not None:
@@ -140,60 +159,25 @@ class _Maker:
         folder.mkdir(parents=True)
         return folder
 
-    def _finish(self, folder: Path) -> None:
+    def _finish(self, name: str, folder: Path, what: str) -> None:
         files = [path.relative_to(folder).as_posix() for path in sorted(folder.rglob("*")) if path.is_file()]
         fetch.write_record(folder, dict.fromkeys(files, f"{STAND_IN}, seed {self._seed}: random weights"))
+        self.made.append(Made(name, folder, what, is_stand_in=True))
 
 
-def _write_sentence_transformer(folder: Path) -> None:
+def _write_sentence_transformer(shape: Shape, folder: Path) -> None:
     """The files that make an encoder's folder one of sentence-transformers: CLS pooling, unit length, as bge has."""
-    places = ("", "1_Pooling", "2_Normalize")
-    kinds = ("Transformer", "Pooling", "Normalize")
+    kinds = {"": "Transformer", "1_Pooling": "Pooling", "2_Normalize": "Normalize"}
     modules = [
         {"idx": number, "name": str(number), "path": path, "type": f"sentence_transformers.models.{kind}"}
-        for number, (path, kind) in enumerate(zip(places, kinds, strict=True))
+        for number, (path, kind) in enumerate(kinds.items())
     ]
-    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    pooling = {"word_embedding_dimension": config["hidden_size"], "pooling_mode_cls_token": True}
+    pooling = {"word_embedding_dimension": shape.hidden, "pooling_mode_cls_token": True}
     pooling |= {"pooling_mode_mean_tokens": False, "pooling_mode_max_tokens": False}
-    written = {
+    (folder / "1_Pooling").mkdir()
+    for name, value in {
         "modules.json": modules,
-        "sentence_bert_config.json": {"max_seq_length": config["max_position_embeddings"], "do_lower_case": True},
+        "sentence_bert_config.json": {"max_seq_length": shape.positions, "do_lower_case": True},
         "1_Pooling/config.json": pooling,
-    }
-    for name, value in written.items():
-        (folder / name).parent.mkdir(exist_ok=True)
+    }.items():
         (folder / name).write_text(json.dumps(value, indent=1), encoding="utf-8")
-
-
-def make_stand_ins(
-    settings: Settings,
-    to: Path,
-    *,
-    seed: int = 0,
-    repository: Path = REPOSITORY,
-    say: Callable[[str], None] = lambda _: None,
-) -> list[Made]:
-    """Fill `to` with everything that the settings need and the repository does not hold.
-
-    Models of the manifest lie in `to`/NAME, adapters and classifiers in `to`/PATH, the path that they have in the
-    repository. Models whose files a registry has are fetched and real, and so is what the repository ships for them.
-
-    Args:
-        settings: Of a preset.
-        to: A folder; stand-ins that lie there are replaced, nothing else is.
-        seed: Of all random numbers.
-        repository: Where adapters and classifiers lie.
-        say: Hears of what is fetched.
-
-    Raises:
-        StandInError: a folder cannot be made.
-    """
-    maker = _Maker(settings, to, seed, repository, say)
-    needed = needed_weights(settings, repository=repository)
-    with fetch.fetch_lock(maker.cache):
-        for name in (*needed.models, *needed.optional):
-            maker.model(name)
-        for folder in needed.folders:
-            maker.folder(folder)
-    return maker.made

@@ -20,7 +20,10 @@ _LLAMA_2 = {
     "model_max_length": 4096,
 }
 """Of the base model, which has no chat template."""
-_XLM_SPECIAL = ("<s>", "<pad>", "</s>", "<unk>")
+_XLM_SPECIAL = {
+    "bos_token": "<s>", "pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>",
+    "sep_token": "</s>", "cls_token": "<s>",
+}  # fmt: skip
 _LONGEST_PIECE = 16
 
 
@@ -38,55 +41,39 @@ def write_small_xlm_tokenizer(words: Path, folder: Path) -> None:
 
     Args:
         words: `vocab.txt` of BERT: one piece a line, parts of words behind ``##``; the commoner, the earlier.
-        folder: Gets `tokenizer.json` and its two small companions.
+        folder: Gets `tokenizer.json` and `tokenizer_config.json`.
     """
-    pieces: dict[str, None] = dict.fromkeys(_XLM_SPECIAL)
+    from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
+
+    special = list(dict.fromkeys(_XLM_SPECIAL.values()))
+    pieces: dict[str, None] = dict.fromkeys(special)
     for line in words.read_text(encoding="utf-8").splitlines():
         if line.startswith("[") or len(line) > _LONGEST_PIECE:
             continue
         pieces[line.removeprefix("##") if line.startswith("##") else f"▁{line}"] = None
     pieces |= dict.fromkeys(("▁", *map(chr, range(33, 127)), *(f"▁{chr(code)}" for code in range(65, 91))))
-    vocabulary = [[piece, 0.0 if piece in _XLM_SPECIAL else -5.0 - place / 5000] for place, piece in enumerate(pieces)]
-    numbers = {piece: place for place, piece in enumerate(pieces)}
-    marks: dict[str, Any] = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
-    begin, end = ({"SpecialToken": {"id": mark, "type_id": 0}} for mark in ("<s>", "</s>"))
-    first, second = ({"Sequence": {"id": name, "type_id": 0}} for name in "AB")
-    space = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}
-    tokenizer = {
-        "version": "1.0",
-        "truncation": None,
-        "padding": None,
-        "added_tokens": [{"id": numbers[mark], "content": mark, "special": True, **marks} for mark in _XLM_SPECIAL],
-        "normalizer": {"type": "NFKC"},
-        "pre_tokenizer": space,
-        "post_processor": {
-            "type": "TemplateProcessing",
-            "single": [begin, first, end],
-            "pair": [begin, first, end, end, second, end],
-            "special_tokens": {
-                mark: {"id": mark, "ids": [numbers[mark]], "tokens": [mark]} for mark in ("<s>", "</s>")
-            },
-        },
-        "decoder": space,
-        "model": {"type": "Unigram", "unk_id": numbers["<unk>"], "vocab": vocabulary, "byte_fallback": False},
-    }
-    special = {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>", "sep_token": "</s>", "pad_token": "<pad>"}
-    special |= {"cls_token": "<s>"}
-    config = {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": 512, **special}
-    written = {"tokenizer.json": tokenizer, "tokenizer_config.json": config, "special_tokens_map.json": special}
-    for name, value in written.items():
-        (folder / name).write_text(json.dumps(value, ensure_ascii=False), encoding="utf-8")
+    vocabulary = [(piece, 0.0 if piece in special else -5.0 - place / 5000) for place, piece in enumerate(pieces)]
+    tokenizer: Any = Tokenizer(models.Unigram(vocabulary, unk_id=special.index("<unk>"), byte_fallback=False))
+    tokenizer.normalizer = normalizers.NFKC()
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    tokenizer.decoder = decoders.Metaspace()
+    tokenizer.add_special_tokens(special)
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="<s> $A </s>",
+        pair="<s> $A </s> </s> $B </s>",
+        special_tokens=[(mark, special.index(mark)) for mark in ("<s>", "</s>")],
+    )
+    tokenizer.save(str(folder / "tokenizer.json"))
+    config = {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": 512, **_XLM_SPECIAL}
+    (folder / "tokenizer_config.json").write_text(json.dumps(config), encoding="utf-8")
 
 
 def special_tokens(folder: Path) -> tuple[int, dict[str, int]]:
-    """How many tokens the folder's tokenizer knows, and the numbers of its special ones."""
+    """How many tokens the folder's tokenizer has, and the numbers of its special ones."""
     from tokenizers import Tokenizer
 
     tokenizer: Any = Tokenizer.from_file(str(folder / "tokenizer.json"))
     config = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
-    numbers = {}
-    for role in ("bos", "eos", "pad"):
-        number = tokenizer.token_to_id(config.get(f"{role}_token") or "")
-        if number is not None:
-            numbers[role] = number
-    return tokenizer.get_vocab_size(with_added_tokens=True), numbers
+    numbers = {role: tokenizer.token_to_id(config.get(f"{role}_token") or "") for role in ("bos", "eos", "pad")}
+    known = {role: number for role, number in numbers.items() if number is not None}
+    return tokenizer.get_vocab_size(with_added_tokens=True), known

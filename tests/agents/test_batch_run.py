@@ -2,14 +2,16 @@
 
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytest
 
 from agents import batch_run
-from agents.batch_run import BatchRun
-from agents.contracts import I_DONT_KNOW, Answer, Decision, Query
-from agents.deadline import BatchClock
+from agents.batch_run import BatchRun, Step
+from agents.case import Case
+from agents.contracts import I_DONT_KNOW, Answer, Decision, Query, Stage
+from agents.deadline import BatchClock, Deadline
 from agents.llm import LanguageModelDiedError
 
 
@@ -18,14 +20,35 @@ def run_of(size: int, seconds: float = 60) -> BatchRun:
     return BatchRun(queries, BatchClock(seconds, 0, {"generate": 1}))
 
 
-def shout(run: BatchRun) -> dict[int, str]:
-    return run.run_isolated("shout", run.clock.whole, lambda some: [run.queries[i].text.upper() for i in some])
+class Work(Step[Any]):
+    """A step that does what a function does with the numbers of the questions; `kept` holds its results."""
+
+    def __init__(self, run: BatchRun, function: Callable[[Sequence[int]], Sequence[Any]]) -> None:
+        self.run = run
+        self.function = function
+        self.kept: dict[int, Any] = {}
+
+    def work(self, cases: Sequence[Case], deadline: Deadline) -> Sequence[Any]:
+        return self.function([self.run.cases.index(case) for case in cases])
+
+    def keep(self, case: Case, result: Any) -> Answer | None:
+        self.kept[self.run.cases.index(case)] = result
+        return result if isinstance(result, Answer) else None
 
 
-def test_results_belong_to_their_questions() -> None:
+def kept(run: BatchRun, function: Callable[[Sequence[int]], Sequence[Any]]) -> dict[int, Any]:
+    step = Work(run, function)
+    run.stage(Stage.PAGES, step)
+    return step.kept
+
+
+def test_results_belong_to_their_questions_and_answers_settle_them() -> None:
     run = run_of(3)
-    run.settle(1, Answer("done", Decision.ANSWERED, "test", "early"))
-    assert shout(run) == {0: "QUESTION 0?", 2: "QUESTION 2?"}
+    kept(run, lambda some: [Answer("done", Decision.ANSWERED, "test", "early") if n == 1 else None for n in some])
+    assert kept(run, lambda some: [run.cases[n].query.text.upper() for n in some]) == {
+        0: "QUESTION 0?",
+        2: "QUESTION 2?",
+    }
 
 
 def test_one_question_that_breaks_the_stage_costs_one_answer(caplog: pytest.LogCaptureFixture) -> None:
@@ -37,30 +60,29 @@ def test_one_question_that_breaks_the_stage_costs_one_answer(caplog: pytest.LogC
         return ["fine"] * len(some)
 
     with caplog.at_level(logging.CRITICAL):
-        results = run.run_isolated("work", run.clock.whole, work)
+        results = kept(run, work)
     assert results == {0: "fine", 1: "fine", 3: "fine"}
-    assert run.open == [0, 1, 3]
-    assert "a page divided by zero" in run.answers[2].reason
-    assert "was run alone" in run.traces[0].events[0]
+    assert "a page divided by zero" in run.cases[2].fault
+    assert "was run alone" in run.cases[0].trace.events[0]
 
 
-def test_a_stage_with_a_fallback_never_costs_an_answer(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_failed_step_settles_nothing_and_says_why(caplog: pytest.LogCaptureFixture) -> None:
     run = run_of(2)
 
     def work(some: Sequence[int]) -> list[str]:
         raise OSError("server gone")
 
     with caplog.at_level(logging.CRITICAL):
-        results = run.run_isolated("look up", run.clock.whole, work, fallback="nothing")
-    assert results == {0: "nothing", 1: "nothing"}
-    assert run.open == [0, 1]
-    assert "server gone" in run.traces[1].events[-1]
+        results = kept(run, work)
+    assert results == {}
+    assert [case.answer for case in run.cases] == [None, None]
+    assert "server gone" in run.cases[1].trace.events[-1]
 
 
 def test_too_few_results_are_a_fault_too(caplog: pytest.LogCaptureFixture) -> None:
     run = run_of(2)
     with caplog.at_level(logging.CRITICAL):
-        results = run.run_isolated("work", run.clock.whole, lambda some: ["x"] if len(some) > 1 else ["y"])
+        results = kept(run, lambda some: ["x"] if len(some) > 1 else ["y"])
     assert results == {0: "y", 1: "y"}
 
 
@@ -72,8 +94,8 @@ def test_a_stuck_stage_is_left_when_its_time_is_over(monkeypatch: pytest.MonkeyP
         threading.Event().wait()
         return some
 
-    assert run.run_isolated("sleep", run.clock.whole, sleep) == {}
-    assert [answer.text for answer in run.finish()] == [I_DONT_KNOW, I_DONT_KNOW]
+    assert kept(run, sleep) == {}
+    assert [answer.text for answer in run.finish()[0]] == [I_DONT_KNOW, I_DONT_KNOW]
 
 
 def test_a_dead_engine_is_not_asked_again_for_each_question() -> None:
@@ -84,16 +106,17 @@ def test_a_dead_engine_is_not_asked_again_for_each_question() -> None:
         calls.append(len(some))
         raise LanguageModelDiedError("out of memory")
 
-    assert run.run_isolated("answer", run.clock.whole, work) == {}
+    assert kept(run, work) == {}
     assert calls == [5]
 
 
 def test_what_no_stage_answered_is_an_abstention_with_a_reason() -> None:
     run = run_of(2)
-    run.settle(0, Answer("Paris", Decision.ANSWERED, "web", "the model answered"))
-    answers = run.finish()
+    paris = Answer("Paris", Decision.ANSWERED, "web", "the model answered")
+    kept(run, lambda some: [paris if n == 0 else None for n in some])
+    answers, traces = run.finish()
     assert [answer.text for answer in answers] == ["Paris", I_DONT_KNOW]
-    assert run.traces[1].answer is answers[1]
+    assert traces[1].answer is answers[1]
     assert answers[1].reason == "no stage answered the question"
 
 
@@ -110,8 +133,8 @@ def test_questions_tried_alone_share_one_time_limit(
         return some
 
     with caplog.at_level(logging.CRITICAL):
-        assert run.run_isolated("work", run.clock.whole, work) == {}
-    assert len(run.finish()) == 16
+        assert kept(run, work) == {}
+    assert len(run.finish()[0]) == 16
 
 
 def test_a_dead_engine_ends_the_single_tries(caplog: pytest.LogCaptureFixture) -> None:
@@ -125,9 +148,9 @@ def test_a_dead_engine_ends_the_single_tries(caplog: pytest.LogCaptureFixture) -
         raise LanguageModelDiedError("gone")
 
     with caplog.at_level(logging.CRITICAL):
-        run.run_isolated("work", run.clock.whole, work)
+        kept(run, work)
     assert calls == [5, 1]
-    assert run.open == []
+    assert all("gone" in case.fault for case in run.cases)
 
 
 class PanicError(BaseException):
@@ -143,8 +166,8 @@ def test_a_panic_in_a_library_costs_one_answer(caplog: pytest.LogCaptureFixture)
         return some
 
     with caplog.at_level(logging.CRITICAL):
-        assert run.run_isolated("work", run.clock.whole, work) == {0: 0, 2: 2}
-    assert "index out of bounds" in run.answers[1].reason
+        assert kept(run, work) == {0: 0, 2: 2}
+    assert "index out of bounds" in run.cases[1].fault
 
 
 def test_graces_of_several_stages_do_not_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,5 +178,5 @@ def test_graces_of_several_stages_do_not_add_up(monkeypatch: pytest.MonkeyPatch)
         threading.Event().wait()
         return some
 
-    for stage in ("one", "two", "three", "four"):
-        run.run_isolated(stage, run.clock.whole, sleep, fallback=0)
+    for _ in range(4):
+        kept(run, sleep)

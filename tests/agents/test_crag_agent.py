@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from agents.answering import normalise
 from agents.batch_run import BatchRun
-from agents.contracts import I_DONT_KNOW, Decision, Fact, Query
+from agents.case import Case
+from agents.contracts import I_DONT_KNOW, Decision, Fact, Query, Stage
 from agents.crag_agent import CragAgent
 from agents.deadline import Deadline
 from agents.kg import Lookup, NoKnowledgeGraph
@@ -253,17 +254,17 @@ class Sleeper(ScriptedLanguageModel):
 
 
 def test_a_model_with_a_stuck_call_inside_is_not_entered_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    in_time = BatchRun.run_isolated
+    in_time = BatchRun.isolated
 
-    def hasty(self: BatchRun, stage: str, deadline: Deadline, *work: Any, **how: Any) -> dict[int, Any]:
-        if stage == "answer from web":
+    def hasty(self: BatchRun, stage: str, deadline: Deadline, *work: Any) -> dict[Case, Any]:
+        if stage == Stage.PAGES and deadline is not self.clock.whole:
             self._end = deadline = Deadline(0.05)
-        return in_time(self, stage, deadline, *work, **how)
+        return in_time(self, stage, deadline, *work)
 
     model = Sleeper(ScriptedEngine(engine="scripted", replies=REPLIES))
     agent = with_model(model, seconds_per_query=600)
     batch = batch_of(["who directed rain man?"])
-    monkeypatch.setattr(BatchRun, "run_isolated", hasty)
+    monkeypatch.setattr(BatchRun, "isolated", hasty)
     (first,), _ = agent.answer_batch(batch)
     assert model.entered.wait(600)
     (second,), (trace,) = agent.answer_batch(batch)

@@ -74,7 +74,8 @@ def test_a_span_covers_the_stages_from_its_first_to_its_last() -> None:
     assert clock.span("extract", "rerank").remaining == pytest.approx(30)
 
 
-def test_unknown_stage_is_named() -> None:
+def test_a_stage_without_a_share_may_use_all_that_is_left_and_is_not_noted() -> None:
     clock = BatchClock(60, 0, {"extract": 1}, Hands())
-    with pytest.raises(KeyError, match="'refine' has no share"), clock.stage("refine"):
-        pass
+    with clock.stage("plan") as budget:
+        assert budget.remaining == 60
+    assert clock.seconds == {}

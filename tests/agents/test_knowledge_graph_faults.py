@@ -48,13 +48,15 @@ def agent_with(
     web: type[WebPath] = WebPath,
     dynamism: str | None = None,
     domain: str | None = None,
+    answering: Mapping[str, Any] | None = None,
     **policy: Any,
 ) -> Iterator[CragAgent]:
     """An agent over a graph or the address of one."""
     client = {"connect_seconds": 0.5, "read_seconds": 0.5}
     graph_settings = KnowledgeGraphSettings.model_validate({"client": client} | policy)
     settings = settings_with({"replies": dict(said or replies())}, SECONDS_PER_QUERY)
-    settings = settings.model_copy(update={"knowledge_graph": graph_settings})
+    answering_settings = settings.answering.model_copy(update=answering)
+    settings = settings.model_copy(update={"knowledge_graph": graph_settings, "answering": answering_settings})
     assert isinstance(settings.language_model, ScriptedEngine)
     model = WatchedModel(model or ScriptedLanguageModel(settings.language_model))
     with pytest.MonkeyPatch.context() as environment:
@@ -308,7 +310,7 @@ def test_a_web_path_that_gives_nothing_leaves_the_question_to_the_graph() -> Non
     with agent_with(Told(FOUND), web=BrokenWeb, source_policy="by_dynamism", dynamism="real-time") as agent:
         ((answer, trace), _) = ask(agent)
     assert (answer.text, answer.source) == (FROM_GRAPH, "knowledge graph")
-    assert any(event.startswith("the web was not enough") for event in trace.events)
+    assert any(event.startswith("the model, from the pages, did not answer: web failed") for event in trace.events)
 
 
 @pytest.mark.parametrize("policy", ["graph_first", "together", "by_dynamism", "synthesis"])
@@ -377,9 +379,9 @@ def test_a_gate_before_the_web_leaves_the_graph_its_turn_with_and_without_an_aud
     gate = ClassGate(gate="class", field="static_or_dynamic", classes=("real-time",), source="web")
     answers = []
     for audit in (False, True):
-        with agent_with(Told(FOUND), source_policy="by_dynamism", dynamism="real-time") as agent:
-            answering = agent.settings.answering.model_copy(update={"gates": (gate,), "audit": audit})
-            agent.settings = agent.settings.model_copy(update={"answering": answering})
+        answering = {"gates": (gate,), "audit": audit}
+        policy = "by_dynamism"
+        with agent_with(Told(FOUND), answering=answering, dynamism="real-time", source_policy=policy) as agent:
             ((answer, trace), _) = ask(agent)
         answers.append((answer.text, answer.source, [firing.name for firing in trace.gates]))
     assert answers == [(FROM_GRAPH, "knowledge graph", [gate.name])] * 2

@@ -11,7 +11,7 @@ from agents import batch_run, model_health
 from agents.contracts import I_DONT_KNOW, Answer, Query, Trace
 from agents.crag_agent import CragAgent
 from agents.deadline import BatchClock, Deadline
-from agents.encoders import BatchedCrossEncoder, turns
+from agents.encoders import BatchedCrossEncoder, base
 from agents.kg import Lookup, NoKnowledgeGraph
 from agents.llm import Generation, GenerationRequest
 from agents.llm.scripted_engine import ScriptedLanguageModel
@@ -323,14 +323,14 @@ def test_an_encoder_that_nobody_is_in_keeps_its_weights(gate: Gate) -> None:
 
 
 def test_encoders_that_all_hang_do_not_fill_the_memory(gate: Gate) -> None:
-    cross, hanging = Cross(gate), [Gate() for _ in range(turns.MOST_LEFT_BEHIND + 1)]
+    cross, hanging = Cross(gate), [Gate() for _ in range(base.MOST_LEFT_BEHIND + 1)]
     cross.gates = [*hanging]
     calls: list[threading.Thread] = []
     for inside in hanging:
         calls.append(threading.Thread(target=cross.score, args=([("a", "b")],), daemon=True))
         calls[-1].start()
         assert inside.entered.wait(LONG)
-        assert cross.leave_behind(0) is (len(calls) <= turns.MOST_LEFT_BEHIND)
+        assert cross.leave_behind(0) is (len(calls) <= base.MOST_LEFT_BEHIND)
     assert cross.gates == [], "nothing else is loaded"
     for inside, call in zip(hanging, calls, strict=True):
         inside.open.set()

@@ -15,14 +15,14 @@ from agents.settings import (
     available_presets,
     load_settings,
     needed_weights,
-    needs,
     require_weights,
 )
 from agents.user_config import UserAgent
+from models import needed
 from models.manifest import RECORD_NAME, ModelEntry, WeightsMissingError, load_manifest
 from training.adapters.__main__ import main as train_adapter
 
-REAL = needs.REPOSITORY
+REAL = needed.REPOSITORY
 PRESETS = available_presets()
 assert {"cpu", "submission", "nec", "weknow", "db3_task1", "db3_task23"} <= set(PRESETS)
 
@@ -107,6 +107,14 @@ def test_without_any_one_of_them_a_part_misses_it_and_one_line_names_the_presets
         (cache / "away").rename(cache / missing)
 
 
+@pytest.mark.parametrize("preset", PRESETS)
+def test_the_tables_of_a_preset_need_what_its_settings_need(preset: str) -> None:
+    """`models.fetch` reads the TOML alone; the agent checks the validated settings."""
+    tables = needed.read_preset(preset)
+    assert tables is not None
+    assert needed.needed_weights(tables) == needed_weights(load_settings(preset, []))
+
+
 def test_the_base_of_the_submissions_router_is_among_what_it_needs() -> None:
     needed = needed_weights(load_settings("submission", []))
     assert needed.models["all-minilm-l6-v2"] == "router.classifiers.cpu, base model"
@@ -120,16 +128,6 @@ def test_a_classifier_that_is_not_trained_yet_is_told_with_its_command_and_its_b
     problems = [folder.problem or "" for folder in needed.folders]
     assert len(problems) == 3
     assert "python -m training.router --config nec_domain --out models/routers/nec_domain" in problems[0]
-
-
-@pytest.mark.parametrize("preset", ["db3_task1", "db3_task23"])
-def test_adapters_of_db3_are_trained_by_the_user_and_told_apart_from_what_is_fetched(preset: str, cache: Path) -> None:
-    settings = load_settings(preset, [])
-    absent = [one for one in needed_weights(settings, repository=cache).folders if one.kind == "adapter"]
-    assert {one.name for one in absent} == set(settings.language_model.adapters) != set()
-    for one in absent:
-        assert f"python -m training.adapters {one.name} --config db3" in (one.problem or "")
-    assert not {one.name for one in absent} & set(needed_weights(settings).models)
 
 
 def test_the_small_models_of_the_cpu_preset_need_no_hub_and_no_npm() -> None:
@@ -170,7 +168,7 @@ THREE = {name: f"models/adapters/db3/{name}" for name in ("web_answerer", "kg_wr
 def test_missing_adapters_are_told_in_one_line_with_training_and_the_way_without(
     tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(needs, "REPOSITORY", tmp_path)
+    monkeypatch.setattr(needed, "REPOSITORY", tmp_path)
     place(load_manifest().model("smollm2-135m-instruct"), cache)
     preset = with_adapters(tmp_path, **THREE)
     with pytest.raises(WeightsMissingError) as caught:

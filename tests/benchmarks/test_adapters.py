@@ -89,8 +89,8 @@ def test_a_row_holds_what_was_asked_for_and_what_was_said(bench: Bench) -> None:
 
 
 def test_the_folds_ask_each_question_once(bench: Bench) -> None:
-    halves = [bench.ask(f"{n}.jsonl", "", "--fold", f"{n}/2") for n in (0, 1)]
-    for number, rows in enumerate(halves):
+    halves = [bench.ask(f"{n}.jsonl", "", "--fold", f"{n}/2") for n in (1, 2)]
+    for number, rows in enumerate(halves, start=1):
         assert [row["query"] for row in rows] == [
             each.query for each in EXAMPLES if is_tested(each.groups, Fold(number, 2))
         ]
@@ -181,9 +181,9 @@ def test_only_questions_of_both_are_compared_and_folds_are_put_together(
     bench: Bench, capsys: pytest.CaptureFixture[str]
 ) -> None:
     bench.ask("base.jsonl", REPLIES, "--limit", "3")
-    for fold in ("0", "1"):
+    for fold in ("1", "2"):
         bench.ask(f"{fold}.jsonl", REPLIES, "--fold", f"{fold}/2")
-    files = [str(bench.folder / f"{name}.jsonl") for name in ("base", "0", "1")]
+    files = [str(bench.folder / f"{name}.jsonl") for name in ("base", "1", "2")]
     report = bench.folder / "report.json"
     assert adapters.main(["compare", "--base", files[0], "--tuned", *files[1:], "--report", str(report)]) == 0
     facts = json.loads(report.read_text(encoding="utf-8"))

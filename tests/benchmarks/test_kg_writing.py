@@ -110,7 +110,6 @@ def test_a_fold_asks_what_it_tests_and_says_how_much_is_new(bench: Bench, capsys
         bench.folder / "pairs.jsonl",
         [
             pair(ROWS[0]["query"], "Red Kite"),
-            pair("another wording", "Red Kite") | {"rephrased_from": ROWS[0]["query"]},
             pair(ROWS[1]["query"], "red  kite", other),
             pair(ROWS[2]["query"], other),
             pair("sampled", f"{other.upper()}", source="synthetic"),
@@ -134,7 +133,7 @@ def test_an_adapter_that_learnt_from_the_fold_is_refused(bench: Bench, capsys: p
     fold = str(Fold(number_of("one thing", 2), 2))
     arguments = ["--pairs", str(pairs), "--fold", fold, "--adapter", str(adapter)]
     for held_out, code in ((None, 1), ("3/7", 1), (fold, 0)):
-        (adapter / "run_card.json").write_text(json.dumps({"settings": {"held_out_fold": held_out}}), encoding="utf-8")
+        (adapter / "run_card.json").write_text(json.dumps({"settings": {"hold_out": held_out}}), encoding="utf-8")
         assert bench.run("", *arguments) == code
         assert ("may have learnt" in capsys.readouterr().err) == (code == 1)
 

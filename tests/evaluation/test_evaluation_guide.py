@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluation import cli, merge
-from evaluation.compare import __main__ as compare
+from evaluation import cli, compare, merge
 from evaluation.judge import __main__ as judge
 from evaluation.preflight import __main__ as preflight
 from evaluation.report import __main__ as report

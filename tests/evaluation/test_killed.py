@@ -18,6 +18,7 @@ from unittest import mock
 
 import pytest
 
+from agents import files
 from evaluation import runner, store
 from evaluation.batches import Question
 from evaluation.cli import DEFAULT_DATASET, EXIT_INTERRUPTED, EXIT_TERMINATED, main
@@ -64,7 +65,7 @@ def _live(options: list[str], last_line: float, told: Connection) -> None:
         return count
 
     def enter(frame: FrameType, _event: str, _argument: object) -> Any:
-        return count if frame.f_code.co_filename in {runner.__file__, store.__file__} else None
+        return count if frame.f_code.co_filename in {runner.__file__, store.__file__, files.__file__} else None
 
     finish = runner.Evaluation._finish
 

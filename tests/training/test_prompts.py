@@ -10,12 +10,12 @@ import pytest
 
 from agents.answering import PROMPTS
 from agents.contracts import I_DONT_KNOW, Fact
-from agents.evidence import facts_text
 from agents.kg.trainable import Domain, Program, load_bank, parse
 from agents.llm import load_language_model
+from agents.plan import facts_text
 from agents.settings import KgWriterSettings, load_settings
 from evaluation.signature import settings_hash
-from training.api_pairs.given import bank_version
+from training.api_pairs.labelled import bank_version
 from training.api_pairs.pairs import Pair
 from training.examples import TrainingExample, read_examples
 from training.prompts import answer_examples, main, names_its_dates, right_answers, writer_examples

@@ -51,7 +51,7 @@ def segment_rows(count: int) -> list[dict[str, Any]]:
 
 COMMANDS: dict[str, tuple[Callable[[list[str]], int], Callable[[Path], list[dict[str, Any]]], str, list[str]]] = {
     "segments": (segments, lambda _: segment_rows(4), "--contexts", []),
-    "held_out": (held_out, lambda _: segment_rows(20), "--questions", ["--fold", "0/2"]),
+    "held_out": (held_out, lambda _: segment_rows(20), "--questions", ["--fold", "1/2"]),
     "prompts": (prompts, lambda _: [LABEL] * 4, "--labels", ["web_answerer", "--preset", "scripted"]),
     "prompts of pairs": (
         prompts,
@@ -63,7 +63,7 @@ COMMANDS: dict[str, tuple[Callable[[list[str]], int], Callable[[Path], list[dict
         api_pairs,
         lambda _: [CALLS | {"query": f"how long is heat, part {n}?"} for n in range(4)],
         "--questions",
-        ["--graph", str(OWN_GRAPH), "--count", "0", "--quiet"],
+        ["--graph", str(OWN_GRAPH), "--count", "0"],
     ),
 }  # fmt: skip
 

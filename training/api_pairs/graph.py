@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from mock_api import GraphError
 from mock_api.tables import IMPORT_FILE, check_folder, store_path
 from mock_api.tables.store import RecordStore
 
@@ -25,19 +26,13 @@ OWN_GRAPH = Path(__file__).parents[2] / "mock_api/graph"
 Record = dict[str, Any]
 
 
-class GraphFolderError(ValueError):
-    """A folder is not one of graph tables; the message says what is missing."""
-
-
 class Graph:
     """The tables of one folder. A missing table is an empty one; a folder with none of the domains is an error."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         if not any((folder / domain).is_dir() for domain in DOMAINS):
-            raise GraphFolderError(
-                f"{folder}: no graph: none of the folders movie, finance, music, sports, open is there"
-            )
+            raise GraphError(f"{folder}: no graph: none of the folders movie, finance, music, sports, open is there")
         check_folder(folder)
 
     def _json(self, name: str, empty: Any) -> Any:  # noqa: ANN401 - what a JSON file holds
@@ -47,7 +42,7 @@ class Graph:
         try:
             return json.loads(path.read_text(encoding="utf-8"))
         except (UnicodeDecodeError, json.JSONDecodeError) as error:
-            raise GraphFolderError(f"{path}: not JSON: {error}") from None
+            raise GraphError(f"{path}: not JSON: {error}") from None
 
     def _by_share(self, name: str) -> Mapping[str, dict[str, Record]]:
         """Ticker -> day or minute -> figures; where they lie in a store on disk, read when they are asked for."""
@@ -172,15 +167,14 @@ def check_whole(folder: Path) -> None:
     """Make sure that a folder of graph tables has all five domains, or lacks some because an import was told so.
 
     Raises:
-        GraphFolderError: some or all of them are missing.
-        GraphError: it holds official files that were not imported, or an import did not end.
+        GraphError: some are missing, it holds official files that were not imported, or an import did not end.
     """
     missing = [domain for domain in DOMAINS if not (folder / domain).is_dir()]
     if len(missing) < len(DOMAINS):
         check_folder(folder)
     if missing and not (folder / IMPORT_FILE).is_file():
         what = "no graph" if len(missing) == len(DOMAINS) else "half a graph"
-        raise GraphFolderError(
+        raise GraphError(
             f"{folder}: {what}: the folders {', '.join(missing)} are missing; give the folder that holds "
             f"{', '.join(DOMAINS)}"
         )
@@ -206,8 +200,7 @@ def opened(folders: Sequence[Path]) -> Iterator[list[Graph]]:
     """The graphs of some folders; of none, those at hand: the packed real one, where it is, and the project's own.
 
     Raises:
-        GraphFolderError: a folder is none.
-        GraphError: it holds official files that were not imported.
+        GraphError: a folder is none, or it holds official files that were not imported.
     """
     if folders:
         yield [Graph(folder) for folder in folders]

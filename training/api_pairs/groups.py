@@ -1,13 +1,13 @@
-"""What a question is about, spelled alike wherever it comes from, so that folds never part one entity."""
+"""What a question is about, spelled the same from every source, so that one entity is in one fold."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
 from agents.kg.trainable import Call, Domain, ParameterKind, Program, fold, load_schema, nicknames, team_spelling
+from training.api_pairs.fillers import spoken_name
 from training.api_pairs.graph import Graph
-from training.api_pairs.scenes.finance import spoken_name
 
 CompanyNames = Mapping[str, str]
-"""Folded name of a company -> its ticker in lower case."""
+"""Normalised name of a company -> its ticker in lower case."""
 
 
 def company_names(graphs: Sequence[Graph]) -> CompanyNames:

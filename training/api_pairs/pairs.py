@@ -1,7 +1,7 @@
 """A question with its calls, as one line of the file."""
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -23,7 +23,7 @@ class Pair:
     `groups` are the entities that it is about, most important first (see `training.folds`). `facts` is what an
     answering model would be shown, `direct_answer` what rules make of the values alone, `values` the executed values in
     the order of the statements. `answer` and `alt_ans` are gold answers; only real questions have them.
-    `rephrased_from` is the sampled wording where a language model has changed it. `split` is that of a real question in
+    `split` is that of a real question in
     CRAG, None where it was made up.
     """
 
@@ -38,13 +38,12 @@ class Pair:
     values: tuple[Value, ...] = ()
     answer: str | None = None
     alt_ans: tuple[str, ...] = ()
-    rephrased_from: str | None = None
     split: int | None = None
 
     @property
     def key(self) -> str:
-        """What makes it the same question as another: its first wording, normalised."""
-        return normalised(self.rephrased_from or self.query)
+        """What makes it the same question as another: its words."""
+        return normalised(self.query)
 
     @property
     def calls(self) -> list[str]:
@@ -53,7 +52,7 @@ class Pair:
 
     def to_row(self) -> dict[str, Any]:
         """The pair as a line of the file."""
-        row = {
+        return {
             "query": self.query,
             "query_time": self.query_time,
             "domain": str(self.domain),
@@ -67,11 +66,6 @@ class Pair:
             "alt_ans": list(self.alt_ans),
             "values": list(self.values),
         }
-        return row | ({"rephrased_from": self.rephrased_from} if self.rephrased_from else {})
-
-    def reworded(self, query: str) -> "Pair":
-        """The same in other words."""
-        return replace(self, query=query, rephrased_from=self.query)
 
 
 def normalised(question: str) -> str:
@@ -101,7 +95,6 @@ class _PairRow(QuestionRow):
     values: list[Any]
     answer: str | None
     alt_ans: list[str]
-    rephrased_from: str | None = None
     split: int | None = None
 
 
@@ -157,6 +150,5 @@ def _pair(record: Record) -> Pair:
         values=tuple(row.values),
         answer=row.answer,
         alt_ans=tuple(row.alt_ans),
-        rephrased_from=row.rephrased_from,
         split=row.split,
     )

@@ -1,58 +1,33 @@
-"""Sampled questions: shapes filled from a graph, worded, executed; those whose calls find something stay."""
+"""Sampled questions: templates filled from a graph, worded, executed; those whose calls find something stay."""
 
 import math
-import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
 from random import Random
 from typing import TypeVar
 
 from agents.kg.trainable import Domain, Program, Task, parse
 from training.api_pairs.execution import Bench, Executed
+from training.api_pairs.fillers import FILLERS, Draw, Filling, NothingToDrawError, asking_time
 from training.api_pairs.graph import Graph
 from training.api_pairs.groups import company_names, groups_of
 from training.api_pairs.pairs import Pair, normalised
-from training.api_pairs.scenes import SCENES, Draw, Scene
-from training.api_pairs.scenes.base import asking_time
-from training.api_pairs.shape_files import Shape, load_shapes
-from training.api_pairs.wording import FOLDER, Phraser, filled
+from training.api_pairs.templates import Phraser, Template, filled, load_templates, shares
+from training.command import CommandError
 
 ROUNDS = 14
-"""Attempts to fill each shape's quota; what a graph cannot fill goes to the shapes that it can."""
+"""Attempts to fill each template's quota; what a graph cannot fill goes to the templates that it can."""
 _SHARE_OF_ONE = 0.01
 _LEAST_ABOUT_ONE = 8
 """No entity may be what more questions are mainly about than this share, or this number where that is more."""
 Name = TypeVar("Name")
 
 
-class NothingSampledError(RuntimeError):
-    """A graph gives nothing to ask about."""
-
-
-@dataclass(frozen=True, slots=True)
-class Shares:
-    """How many of the sampled questions go to each domain, and how many of a domain's have no calls."""
-
-    domain: dict[Domain, float]
-    without_calls: dict[Domain, float]
-
-
-@cache
-def shares() -> Shares:
-    """The shares of ``shapes/shares.toml``, learnt from real questions."""
-    data = tomllib.loads((FOLDER / "shares.toml").read_text(encoding="utf-8"))
-    return Shares(
-        {Domain(name): share for name, share in data["domain"].items()},
-        {Domain(name): share for name, share in data["without_calls"].items()},
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    shape: Shape
+    template: Template
     query: str
     asked_at: datetime
     program: Program
@@ -63,7 +38,7 @@ class _Candidate:
     def tasks(self) -> list[Task]:
         """The program, and the one with the plain names where it has others."""
         programs = [self.program, *([self.plain] if self.plain is not None else [])]
-        return [Task(self.shape.domain, program, self.asked_at) for program in programs]
+        return [Task(self.template.domain, program, self.asked_at) for program in programs]
 
 
 class Sampler:
@@ -90,46 +65,46 @@ class Sampler:
         """About `count` questions of all domains, in random order; fewer where the graphs give no more.
 
         Raises:
-            NothingSampledError: not one program found anything.
+            CommandError: not one program found anything.
         """
         self._most_about_one = max(_LEAST_ABOUT_ONE, round(count * _SHARE_OF_ONE))
         found: list[Pair] = []
-        for domain, quota in _allotted(shares().domain, count).items():
-            without = round(quota * shares().without_calls[domain])
-            with_calls = [shape for shape in load_shapes(domain) if shape.source == "synthetic"]
-            others = [shape for shape in load_shapes(domain) if shape.source != "synthetic"]
+        for domain, quota in _allotted(shares()["domain"], count).items():
+            without = round(quota * shares()["without_calls"][domain])
+            templates = load_templates(Domain(domain))
+            with_calls = [template for template in templates if template.source == "synthetic"]
+            others = [template for template in templates if template.source != "synthetic"]
             found += self._fill(with_calls, quota - without)
             found += self._fill(others, without)
         if count and not any(pair.values for pair in found):
-            raise NothingSampledError("no sampled program found anything in the graph")
+            raise CommandError("no sampled program found anything in the graph")
         self._rng.shuffle(found)
         return found
 
-    def _fill(self, shapes: Sequence[Shape], count: int) -> list[Pair]:
-        """Pairs of the shapes by their weights; a quota that cannot be filled goes to the shapes that can."""
-        found: dict[str, list[Pair]] = {shape.name: [] for shape in shapes}
-        quotas = _allotted({shape: shape.weight for shape in shapes}, count)
+    def _fill(self, templates: Sequence[Template], count: int) -> list[Pair]:
+        """Pairs of the templates by their weights; a quota that cannot be filled goes to the templates that can."""
+        found: dict[str, list[Pair]] = {template.name: [] for template in templates}
+        quotas = _allotted({template: template.weight for template in templates}, count)
         for round_number in range(ROUNDS):
-            missing = {shape: quota - len(found[shape.name]) for shape, quota in quotas.items()}
-            missing = {shape: number for shape, number in missing.items() if number > 0}
+            missing = {template: quota - len(found[template.name]) for template, quota in quotas.items()}
+            missing = {template: number for template, number in missing.items() if number > 0}
             if not missing:
                 break
             if round_number == ROUNDS // 2:
-                rest = sum(missing.values())
-                fertile = {shape: shape.weight for shape in shapes if shape not in missing}
-                extra = _allotted(fertile, rest)
-                quotas = {shape: len(found[shape.name]) + extra.get(shape, 0) for shape in shapes}
-                missing = {shape: number for shape, number in extra.items() if number > 0}
-            wanted = [shape for shape, number in missing.items() for _ in range(number)]
-            for pair, shape in self._attempt(wanted):
-                if len(found[shape.name]) < quotas[shape]:
-                    found[shape.name].append(pair)
+                fertile = {template: template.weight for template in templates if template not in missing}
+                extra = _allotted(fertile, sum(missing.values()))
+                quotas = {template: len(found[template.name]) + extra.get(template, 0) for template in templates}
+                missing = {template: number for template, number in extra.items() if number > 0}
+            wanted = [template for template, number in missing.items() for _ in range(number)]
+            for pair, template in self._attempt(wanted):
+                if len(found[template.name]) < quotas[template]:
+                    found[template.name].append(pair)
                     self._taken.add(pair.key)
         return [pair for pairs in found.values() for pair in pairs]
 
-    def _attempt(self, wanted: Sequence[Shape]) -> list[tuple[Pair, Shape]]:
-        candidates = [made for shape in wanted if (made := self._candidate(shape)) is not None]
-        kept: list[tuple[Pair, Shape]] = []
+    def _attempt(self, wanted: Sequence[Template]) -> list[tuple[Pair, Template]]:
+        candidates = [made for template in wanted if (made := self._candidate(template)) is not None]
+        kept: list[tuple[Pair, Template]] = []
         fresh = set(self._taken)
         executed = self._executed(candidates)
         for place, candidate in enumerate(candidates):
@@ -139,7 +114,7 @@ class Sampler:
                 continue
             fresh.add(key)
             self._rows_about[candidate.groups[0]] += 1
-            kept.append((_pair(candidate, outcome), candidate.shape))
+            kept.append((_pair(candidate, outcome), candidate.template))
         return kept
 
     def _executed(self, candidates: Sequence[_Candidate]) -> dict[int, Executed]:
@@ -156,33 +131,30 @@ class Sampler:
             found |= {place: said[0] for place, said in each.items() if _sound(said)}
         return found
 
-    def _candidate(self, shape: Shape) -> _Candidate | None:
-        sizes = [math.sqrt(graph.size(shape.domain)) for graph in self._graphs]
+    def _candidate(self, template: Template) -> _Candidate | None:
+        sizes = [math.sqrt(graph.size(template.domain)) for graph in self._graphs]
         if not any(sizes):
             return None
         (graph,) = self._rng.choices(range(len(sizes)), sizes)
-        scene = SCENES[shape.about](Draw(self._graphs[graph], self._rng, shape.has))
-        if scene is None:
+        try:
+            filling = FILLERS[template.about](Draw(self._graphs[graph], self._rng, template.has))
+        except NothingToDrawError:
             return None
-        program = parse(filled(shape.calls, scene.gaps), shape.domain)
-        query = self._phraser.question(shape.wordings, scene.gaps)
-        asked_at = scene.asked_at or asking_time(shape.domain, self._rng)
-        return _Candidate(
-            shape, query, asked_at, program, _plain(shape, scene), self._groups(shape, scene, query), graph
-        )
-
-    def _groups(self, shape: Shape, scene: Scene, query: str) -> tuple[str, ...]:
-        """What the calls are about or, without calls, the entities in the question, or the question itself."""
-        program = _plain(shape, scene) or parse(filled(shape.calls, scene.gaps), shape.domain)
-        spoken = tuple(name for gap, name in scene.names.items() if scene.gaps[gap].asked in query)
-        return groups_of(shape.domain, program, self._companies) or spoken or (query,)
+        program = parse(filled(template.calls, filling.gaps), template.domain)
+        plain = _plain(template, filling)
+        query = self._phraser.question(template.wordings, filling.gaps)
+        asked_at = filling.asked_at or asking_time(template.domain, self._rng)
+        # Without calls the question is about the entities in it, or about itself.
+        spoken = tuple(name for gap, name in filling.names.items() if filling.gaps[gap].asked in query)
+        groups = groups_of(template.domain, plain or program, self._companies) or spoken or (query,)
+        return _Candidate(template, query, asked_at, program, plain, groups, graph)
 
 
-def _plain(shape: Shape, scene: Scene) -> Program | None:
-    if not scene.plain or shape.calls == "None":
+def _plain(template: Template, filling: Filling) -> Program | None:
+    if not filling.plain or template.calls == "None":
         return None
-    gaps = scene.gaps | {gap: scene.gaps[gap]._replace(called=name) for gap, name in scene.plain.items()}
-    return parse(filled(shape.calls, gaps), shape.domain)
+    gaps = filling.gaps | {gap: filling.gaps[gap]._replace(called=name) for gap, name in filling.plain.items()}
+    return parse(filled(template.calls, gaps), template.domain)
 
 
 def _sound(said: Sequence[Executed]) -> bool:
@@ -191,14 +163,14 @@ def _sound(said: Sequence[Executed]) -> bool:
 
 
 def _pair(candidate: _Candidate, outcome: Executed) -> Pair:
-    domain = candidate.shape.domain
+    domain = candidate.template.domain
     answer = outcome.answer(candidate.query, domain, candidate.program, candidate.asked_at) if outcome.results else None
     return Pair(
         query=candidate.query,
         query_time=written_time(candidate.asked_at),
         domain=domain,
         program=candidate.program,
-        source=candidate.shape.source,
+        source=candidate.template.source,
         groups=candidate.groups,
         facts=outcome.facts,
         direct_answer=answer,

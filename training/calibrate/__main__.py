@@ -33,9 +33,9 @@ from training.calibrate.expected_score import AskedQuestion, without
 from training.calibrate.fitting import THRESHOLDS, Calibration, calibrate
 from training.calibrate.logistic import TooFewError
 from training.calibrate.runs import CalibrationError, FinishedRun, asked_questions, read_routes, read_run
+from training.command import add_split_argument
 from training.pictures import Curve, reliability_diagram, score_curve
 from training.run_card import file_hash, run_card, write_card
-from training.splits import add_split_argument
 
 LICENCE = (
     "The numbers were learned from runs over the questions named here. CRAG's questions and answers are under "

@@ -74,7 +74,7 @@ def reward(question: AskedQuestion, beliefs: Beliefs, threshold: float) -> int:
     """+1, 0 or -1: what the agent earns that gives the first answer with P(correct) above the threshold.
 
     Where there is none, a gate that closed has the word. Elsewhere "invalid question" is given instead where P(false
-    premise) is above both (`agents.scrutiny`).
+    premise) is above both (`agents.stages.FalsePremise`).
     """
     given, likely = question.settled, threshold
     if given is None:

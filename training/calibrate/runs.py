@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agents.answering import question_features
+from agents.answering import gated_answer, question_features
 from agents.contracts import (
     I_DONT_KNOW,
     INVALID_QUESTION,
@@ -17,13 +17,11 @@ from agents.contracts import (
     Route,
     Trace,
 )
-from agents.gates import gated_answer
 from agents.settings import ROUTE_CLASSES
 from evaluation.batches import golds_of
 from evaluation.datasets import DatasetError, Record, Split, read_records
 from evaluation.judge import Claim, Judge, Verdict, judge_claims
-from evaluation.row_faults import fault_of_place
-from evaluation.store import PREDICTIONS, TRACES, StoreError, read_run_file, row_key
+from evaluation.store import PREDICTIONS, TRACES, RunFile, StoreError, check_place, row_key
 from evaluation.trim import official_trim
 from training.calibrate.expected_score import AskedQuestion, JudgedCandidate
 
@@ -85,17 +83,18 @@ def read_run(folder: Path, split: Split | None = None) -> FinishedRun:
 
 def _rows(path: Path, split: Split | None = None) -> Iterator[Mapping[str, Any]]:
     for place, row in read_records(path, split=split):
-        if fault := fault_of_place(row):
-            raise CalibrationError(f"{place}, {fault}; {_AGAIN}")
+        try:
+            check_place(place, row)
+        except StoreError as error:
+            raise CalibrationError(f"{error}; {_AGAIN}") from None
         yield row
 
 
 def _signature(folder: Path) -> Mapping[str, Any]:
     try:
-        signature: Mapping[str, Any] = read_run_file(folder).get("signature", {})
+        return RunFile.read(folder).signature
     except StoreError:
         return {}
-    return signature
 
 
 def read_routes(path: Path) -> dict[str, Route]:

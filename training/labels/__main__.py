@@ -38,12 +38,12 @@ from evaluation.judge import JudgeUnavailableError, add_judge_arguments, cost_li
 from evaluation.store import PREDICTIONS, TRACES
 from models.manifest import UnknownModelError, WeightsMissingError
 from training.calibrate.runs import CalibrationError
+from training.command import add_split_argument
 from training.labels.basic_answers import Answered, BasicAnswers, LabelError, basic_answers
 from training.labels.branches import Branch, Labelled, label
 from training.labels.in_context import ContextCheck, RulesContextCheck
 from training.labels.model_check import ModelContextCheck, open_model_check
 from training.run_card import card_folder, run_card, write_card
-from training.splits import add_split_argument
 
 _WRONG = (
     CalibrationError, DatasetError, EngineUnavailableError, JudgeUnavailableError, LabelError, SettingsError,

@@ -38,7 +38,7 @@ class Answered(enum.StrEnum):
 
 
 _FACTS = re.compile(r'<doc source="[^"]*">.*</doc>\n?', re.DOTALL)
-"""What `agents.evidence.facts_text` writes; marks inside of facts are broken there."""
+"""What `agents.plan.facts_text` writes; marks inside of facts are broken there."""
 
 
 class LabelError(ValueError):

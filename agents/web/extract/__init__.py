@@ -1,19 +1,6 @@
-"""HTML to text: one protocol, two extractors, limits around them, and processes that can be killed."""
+"""HTML to text within limits, in processes that can be killed. `page_text` reads a page, `tables` writes its tables."""
 
-from agents.settings import ExtractSettings
-from agents.web.extract.base import Extractor, PageReader
-from agents.web.extract.neutralise import neutralise
+from agents.web.extract.page_text import page_text
+from agents.web.extract.pool import Extraction, ExtractionPool, ExtractionUnavailableError
 
-__all__ = ["Extractor", "PageReader", "load_extractor", "neutralise"]
-
-
-def load_extractor(settings: ExtractSettings) -> Extractor:
-    """The extractor of the settings with its limits and cleaning around it."""
-    if settings.method == "beautifulsoup":
-        from agents.web.extract.beautiful_soup import LIBXML2_DEPTH, BeautifulSoupExtractor
-
-        shallow = settings.model_copy(update={"max_depth": min(settings.max_depth, LIBXML2_DEPTH)})
-        return PageReader(shallow, BeautifulSoupExtractor())
-    from agents.web.extract.main_text import MainTextExtractor
-
-    return PageReader(settings, MainTextExtractor(settings.fallback_characters))
+__all__ = ["Extraction", "ExtractionPool", "ExtractionUnavailableError", "page_text"]

@@ -1,17 +1,64 @@
-"""The cleaning of extracted text that NEC describes (2.1, step 3)."""
+"""Text from the web made clean and harmless: it may say anything, but it may not pretend to be markup of ours."""
 
 import re
 
+from agents.text import clean
+
+# Marks that some chat template or tokenizer turns into control tokens, and the marks we put round passages. Their
+# text stays readable, but is no longer what a tokenizer looks for.
+_CONTROL_MARK = re.compile(
+    r"<\|(?P<bar>[^<>|\n]{0,64})\|>"
+    r"|\[(?P<square>/?INST|/?SYSTEM_PROMPT|/?AVAILABLE_TOOLS|/?TOOL_RESULTS|TOOL_CALLS)\]"
+    r"|<<(?P<double>/?SYS)>>"
+    r"|<(?P<angle>/?s|unk|pad|bos|eos|mask|cls|sep|/?start_of_turn|/?end_of_turn|/?doc(?=[\s>/])[^<>\n]{0,256}|/?doc)>"
+    r"|<(?P<open_doc>/?doc)(?![A-Za-z0-9])"
+    r"|\[(?P<bert>CLS|SEP|MASK|PAD|UNK)\]",
+    re.IGNORECASE,
+)
+_TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 _LATIN_LETTER = re.compile(r"[A-Za-z]")
 _LETTER = re.compile(r"[^\W\d_]")
 _FOREIGN_LETTER_SHARE = 0.5
-"""A line is dropped where more than this part of its letters is outside A to Z. Numbers and names stay."""
+"""A line is dropped if more than this share of its letters is outside A to Z."""
+
+
+def neutralise(text: str, *, references: bool = False) -> str:
+    """The text cleaned by `agents.text.clean`, its chat-template tokens and `<doc>` marks turned into plain brackets.
+
+    ``<|eot_id|>`` becomes ``(eot_id)``, ``[INST]`` becomes ``(INST)``; applying it twice changes nothing more.
+    """
+    text = clean(text, references=references)
+    before = ""
+    while text != before and ("<" in text or "[" in text or "|>" in text):  # a mark may stand inside another one
+        before = text
+        text = _CONTROL_MARK.sub(lambda match: f"({(match.group(match.lastgroup or 0) or '').strip()})", text)
+        text = text.replace("<|", "(|").replace("|>", "|)")
+    return text
+
+
+def plain(text: str) -> str:
+    """A search engine's snippet or page name as one line, without tags and entities.
+
+    Search engines mark hits with ``<strong>`` and write ``&#x27;``. Removing a tag can join the two halves of a mark,
+    so the text is neutralised before and after.
+    """
+    return " ".join(neutralise(_TAG.sub("", neutralise(text)), references=True).split())
+
+
+def plain_url(url: str, max_characters: int = 200) -> str:
+    """The URL as it may stand inside quotes: no blanks, quotes or angle brackets, and cut off."""
+    return neutralise(re.sub(r"[\s\"'<>]", "", neutralise(url)))[:max_characters]
+
+
+def tidy(text: str) -> str:
+    """Runs of blanks become one space, runs of line ends one line end; none of either at the ends."""
+    return re.sub(r" ?\n[ \n]*", "\n", re.sub(r"[^\S\n]+", " ", text)).strip()
 
 
 def clean_lines(text: str, *, english_only: bool, max_word_characters: int | None) -> str:
-    """The text without lines in other scripts and without words too long to be words, as the settings say.
+    """Drop lines in other scripts and words too long to be words (NEC 2.1, step 3).
 
-    Other languages in Latin letters are not recognised: that takes a model, and the paper does not name one.
+    Other languages in Latin letters stay: recognising them takes a model, and the paper does not name one.
     """
     if english_only:
         text = "\n".join(line for line in text.split("\n") if not _is_foreign(line))
@@ -25,4 +72,4 @@ def _is_foreign(line: str) -> bool:
     if line.isascii():
         return False
     letters = len(_LETTER.findall(line))
-    return letters > 0 and letters - len(_LATIN_LETTER.findall(line)) > _FOREIGN_LETTER_SHARE * letters
+    return letters - len(_LATIN_LETTER.findall(line)) > _FOREIGN_LETTER_SHARE * letters

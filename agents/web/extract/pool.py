@@ -2,14 +2,15 @@
 
 import threading
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from agents.deadline import Deadline
 from agents.settings import OVERRIDES_VARIABLE, ExtractSettings
-from agents.web.extract import load_extractor
-from agents.web.extract.process import PageTimeoutError, WorkerDiedError, WorkerProcess
+from agents.web.extract.page_text import page_text
+from agents.web.extract.worker import PageTimeoutError, WorkerDiedError, WorkerProcess
 
 START_SECONDS = 20.0
 """How long a worker may take to start, on a busy machine; it takes about half a second on a quiet one."""
@@ -23,20 +24,26 @@ class ExtractionUnavailableError(RuntimeError):
 class Extraction:
     """Texts by page and, for pages that were dropped, why. A page is named by its HTML."""
 
-    texts: Mapping[str, str] = field(default_factory=dict)
-    dropped: Mapping[str, str] = field(default_factory=dict)
+    texts: Mapping[str, str]
+    dropped: Mapping[str, str]
+
+
+class _Dropped(NamedTuple):
+    reason: str
+
+
+_TOO_LATE = _Dropped("the time for reading pages was over")
 
 
 class ExtractionPool:
     """Workers that are kept from batch to batch. With `workers = 0` pages are read in this process, one after another.
 
-    Each page of a call is read once, however often it is asked for. A page that outlasts `page_seconds` is dropped and
-    costs one worker, which is replaced; when the deadline passes, the pages that are not done are dropped.
+    Each page of a call is read once, however often it occurs. A page that takes longer than `page_seconds` is dropped
+    and costs one worker, which is replaced; when the deadline passes, the pages that are not done are dropped.
     """
 
     def __init__(self, settings: ExtractSettings) -> None:
         self._settings = settings
-        self._extractor = load_extractor(settings)
         self._idle: list[WorkerProcess] = []
         self._lock = threading.Lock()
         self._threads: ThreadPoolExecutor | None = None
@@ -50,6 +57,32 @@ class ExtractionPool:
         """
         if self._settings.workers:
             self._started()
+
+    def close(self) -> None:
+        """End the workers; safe to call twice."""
+        if self._threads is not None:
+            self._threads.shutdown(wait=True, cancel_futures=True)
+            self._threads = None
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for worker in idle:
+            worker.close()
+
+    def extract(self, pages: Sequence[str], deadline: Deadline) -> Extraction:
+        """Texts of the pages; the first pages are read first."""
+        distinct = dict.fromkeys(pages)
+        found: dict[str, str | _Dropped]
+        if self._settings.workers == 0:
+            found = {page: _TOO_LATE if deadline.expired else page_text(page, self._settings) for page in distinct}
+        else:
+            threads = self._started()
+            futures = {page: threads.submit(self._read, page, deadline) for page in distinct}
+            wait(futures.values())  # every job ends by the deadline, at the latest by killing its worker
+            found = {page: future.result() for page, future in futures.items()}
+        return Extraction(
+            texts={page: text for page, text in found.items() if isinstance(text, str)},
+            dropped={page: result.reason for page, result in found.items() if isinstance(result, _Dropped)},
+        )
 
     def _started(self) -> ThreadPoolExecutor:
         if self._threads is None:
@@ -75,46 +108,21 @@ class ExtractionPool:
             on_failure.pop_all()
         return workers
 
-    def close(self) -> None:
-        """End the workers; safe to call twice."""
-        if self._threads is not None:
-            self._threads.shutdown(wait=True, cancel_futures=True)
-            self._threads = None
-        with self._lock:
-            idle, self._idle = self._idle, []
-        for worker in idle:
-            worker.close()
-
-    def extract(self, pages: Sequence[str], deadline: Deadline) -> Extraction:
-        """Texts of the pages; the first pages are read first."""
-        distinct = list(dict.fromkeys(pages))
-        if self._settings.workers == 0:
-            return self._extract_here(distinct, deadline)
-        threads = self._started()
-        futures = {page: threads.submit(self._extract_one, page, deadline) for page in distinct}
-        wait(futures.values())  # every job ends by the deadline, at the latest by killing its worker
-        texts, dropped = {}, {}
-        for page, future in futures.items():
-            reason = _reason(future, self._settings.page_seconds, deadline)
-            if reason is None:
-                texts[page] = future.result()
-            else:
-                dropped[page] = reason
-        return Extraction(texts, dropped)
-
-    def _extract_here(self, pages: Sequence[str], deadline: Deadline) -> Extraction:
-        texts, dropped = {}, {}
-        for page in pages:
-            if deadline.expired:
-                dropped[page] = "the time for reading pages was over"
-            else:
-                texts[page] = self._extractor.extract(page)
-        return Extraction(texts, dropped)
-
-    def _extract_one(self, page: str, deadline: Deadline) -> str:
-        """Runs in a thread that waits for one worker."""
+    def _read(self, page: str, deadline: Deadline) -> str | _Dropped:
+        """The text of a page, or why there is none. Runs in a thread that waits for one worker."""
         if deadline.expired:
-            raise PageTimeoutError("the time for reading pages was over")
+            return _TOO_LATE
+        try:
+            return self._read_by_worker(page, deadline)
+        except PageTimeoutError:
+            slow = _Dropped(f"it took longer than {self._settings.page_seconds:g} s to read")
+            return _TOO_LATE if deadline.expired else slow
+        except WorkerDiedError as error:
+            return _Dropped(str(error))
+        except OSError as error:
+            return _Dropped(f"no extraction worker could be started: {error}")
+
+    def _read_by_worker(self, page: str, deadline: Deadline) -> str:
         with self._lock:
             worker = self._idle.pop() if self._idle else None
         worker = worker or WorkerProcess(self._settings)
@@ -129,18 +137,3 @@ class ExtractionPool:
         with self._lock:
             self._idle.append(worker)
         return text
-
-
-def _reason(future: "Future[str]", page_seconds: float, deadline: Deadline) -> str | None:
-    """Why the job gave no text, None where it did."""
-    error = future.exception()
-    if error is None:
-        return None
-    if isinstance(error, PageTimeoutError):
-        over = deadline.expired
-        return "the time for reading pages was over" if over else f"it took longer than {page_seconds:g} s to read"
-    if isinstance(error, WorkerDiedError):
-        return str(error)
-    if isinstance(error, OSError):
-        return f"no extraction worker could be started: {error}"
-    raise error

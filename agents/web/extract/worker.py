@@ -1,21 +1,56 @@
-"""The extraction worker: one process that reads pages from its standard input and writes their texts to standard
-output.
+"""An extraction worker, both ends of it: the process that reads pages, and the parent that kills it when it is late.
 
 A frame is its length in bytes (4 bytes, big-endian) and that many bytes of UTF-8. The first frame holds the settings as
-JSON; an empty frame is sent back when the worker is ready. The alarm is the second safety net: a page that is stuck
-in C code ends the process by signal even if the parent is gone.
+JSON; the worker sends an empty frame back when it is ready. The worker's alarm is the second safety net: it ends a page
+that is stuck in C code even if the parent is gone.
 """
 
+import contextlib
 import math
+import os
 import resource
+import select
 import signal
 import struct
+import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
 from typing import BinaryIO
+
+from agents.deadline import Deadline
+from agents.settings import ExtractSettings
+from agents.web.extract.page_text import page_text
 
 HEADER = struct.Struct(">I")
 MEMORY_BYTES = 3 * 1024**3
 """Address space of a worker; a page that wants more ends its worker, not the machine."""
+
+_ROOT = Path(__file__).resolve().parents[3]
+_COMMAND = "import sys; from agents.web.extract.worker import main; main(sys.stdin.buffer, sys.stdout.buffer)"
+_PIPE_BYTES = 65_536
+_LAST_BYTES = 4_096
+"""How much of the end of a worker's standard error is read to find its last line."""
+
+
+# --- the worker's end -----------------------------------------------------------------------------------------------
+
+
+def main(source: BinaryIO, sink: BinaryIO) -> None:
+    """Serve pages until the source ends."""
+    first = read_frame(source)
+    if first is None:
+        return
+    settings = ExtractSettings.model_validate_json(first)
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    page_text("<p>warm up</p>", settings)
+    write_frame(sink, b"")
+    while (page := read_frame(source)) is not None:
+        signal.alarm(math.ceil(settings.page_seconds) + 1)
+        text = page_text(page.decode("utf-8", "replace"), settings)
+        signal.alarm(0)
+        write_frame(sink, text.encode("utf-8", "replace"))
 
 
 def read_frame(stream: BinaryIO) -> bytes | None:
@@ -32,25 +67,113 @@ def write_frame(stream: BinaryIO, content: bytes) -> None:
     stream.flush()
 
 
-def main(source: BinaryIO, sink: BinaryIO) -> None:
-    """Serve pages until the source ends."""
-    from agents.settings import ExtractSettings
-    from agents.web.extract import load_extractor
-
-    first = read_frame(source)
-    if first is None:
-        return
-    settings = ExtractSettings.model_validate_json(first)
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
-    extractor = load_extractor(settings)
-    extractor.extract("<p>warm up</p>")
-    write_frame(sink, b"")
-    while (page := read_frame(source)) is not None:
-        signal.alarm(math.ceil(settings.page_seconds) + 1)
-        text = extractor.extract(page.decode("utf-8", "replace"))
-        signal.alarm(0)
-        write_frame(sink, text.encode("utf-8", "replace"))
+# --- the parent's end -----------------------------------------------------------------------------------------------
 
 
-if __name__ == "__main__":
-    main(sys.stdin.buffer, sys.stdout.buffer)
+class PageTimeoutError(TimeoutError):
+    """The worker was not ready or did not answer in time, and was killed."""
+
+
+class WorkerDiedError(RuntimeError):
+    """The worker ended without being asked to, for example because the page wanted too much memory."""
+
+
+class _LateError(Exception):
+    """The deadline passed while a pipe was waited for."""
+
+
+class WorkerProcess:
+    """A child process that runs `main`.
+
+    It is a plain child and not one of `multiprocessing`, which would import the main program again in every worker: an
+    evaluator's script without a main guard would start itself anew, and every worker would load torch.
+    """
+
+    def __init__(self, settings: ExtractSettings) -> None:
+        search_path = os.pathsep.join([str(_ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+        with contextlib.ExitStack() as on_failure:
+            # A file and not a pipe: nobody reads it while the worker lives, and a full pipe would stop the worker.
+            self._stderr = on_failure.enter_context(tempfile.TemporaryFile())
+            self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and a constant command
+                [sys.executable, "-c", _COMMAND],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._stderr,
+                env={**os.environ, "PYTHONPATH": search_path, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+                start_new_session=True,  # only the parent reacts to an interrupt from the keyboard
+            )
+            on_failure.pop_all()
+        if self._process.stdin is None or self._process.stdout is None:
+            raise WorkerDiedError("the extraction worker has no pipes")
+        self._stdin, self._stdout = self._process.stdin, self._process.stdout
+        os.set_blocking(self._stdin.fileno(), False)
+        self._settings_to_send: bytes | None = settings.model_dump_json().encode()
+
+    def wait_ready(self, deadline: Deadline) -> None:
+        """Return once the worker can take a page; raises as `extract` does."""
+        if self._settings_to_send is not None:
+            content, self._settings_to_send = self._settings_to_send, None
+            self._exchange(content, deadline, late="the extraction worker was not ready in time")
+
+    def extract(self, html: str, deadline: Deadline) -> str:
+        """Text of one page.
+
+        Raises:
+            PageTimeoutError: the deadline passed; the worker is killed.
+            WorkerDiedError: the worker ended.
+        """
+        answer = self._exchange(html.encode("utf-8", "replace"), deadline, late="reading the page took too long")
+        return answer.decode("utf-8", "replace")
+
+    def close(self) -> None:
+        """Kill the worker and wait for its end; safe to call twice."""
+        self._process.kill()
+        self._process.wait()
+        for stream in (self._stdin, self._stdout, self._stderr):
+            with contextlib.suppress(BrokenPipeError):
+                stream.close()
+
+    def _exchange(self, content: bytes, deadline: Deadline, *, late: str) -> bytes:
+        """The answer to a frame; `late` is the message where it does not come in time."""
+        try:
+            self._send(HEADER.pack(len(content)) + content, deadline)
+            (length,) = HEADER.unpack(b"".join(self._received(HEADER.size, deadline)))
+            return b"".join(self._received(length, deadline))
+        except _LateError:
+            self.close()
+            raise PageTimeoutError(late) from None
+        except (BrokenPipeError, ConnectionError, EOFError) as error:
+            self._process.kill()  # it has closed its pipes, but may still run
+            status, last_line = self._process.wait(), self._last_line()
+            self.close()
+            raise WorkerDiedError(f"the extraction worker ended with status {status}{last_line}") from error
+
+    def _last_line(self) -> str:
+        """The last line of the worker's standard error, as the end of a message; empty without one."""
+        self._stderr.seek(max(0, self._stderr.seek(0, os.SEEK_END) - _LAST_BYTES))
+        lines = self._stderr.read().decode("utf-8", "replace").split("\n")
+        return next((f": {line.strip()}" for line in reversed(lines) if line.strip()), "")
+
+    def _send(self, content: bytes, deadline: Deadline) -> None:
+        remaining, descriptor = memoryview(content), self._stdin.fileno()
+        while remaining:
+            while not select.select([], [descriptor], [], deadline.remaining)[1]:
+                _raise_if_late(deadline)
+            remaining = remaining[os.write(descriptor, remaining[:_PIPE_BYTES]) :]
+
+    def _received(self, count: int, deadline: Deadline) -> Iterator[bytes]:
+        descriptor = self._stdout.fileno()
+        while count:
+            while not select.select([descriptor], [], [], deadline.remaining)[0]:
+                _raise_if_late(deadline)
+            part = os.read(descriptor, min(count, _PIPE_BYTES))
+            if not part:
+                raise EOFError
+            count -= len(part)
+            yield part
+
+
+def _raise_if_late(deadline: Deadline) -> None:
+    """A wait can end a moment before the deadline's own clock says so."""
+    if deadline.expired:
+        raise _LateError

@@ -1,60 +1,69 @@
-"""Context and question reach the engine in one call, and every query gets a draft."""
+"""What the answering model is asked, and the draft that its reply gives."""
 
-from collections.abc import Sequence
+import pytest
 
-from agents.answering.answerer import Answerer
-from agents.contracts import Query
+from agents.answering import Answerer, draft_of, generate_all, request_of, shown
+from agents.contracts import I_DONT_KNOW, INVALID_QUESTION, Decision, Query
 from agents.deadline import Deadline
-from agents.llm.base import Generation, GenerationRequest
+from agents.llm import Generation
 from agents.llm.scripted_engine import ScriptedLanguageModel
 from agents.settings import AnsweringSettings, ScriptedEngine, SelfAssessmentSettings
 
-QUERIES = [Query(str(number), f"question {number}?", "03/05/2024, 23:18:31 PT", None, ()) for number in range(3)]
+QUERY = Query("1", "who directed rain man?", "03/05/2024, 23:18:31 PT", None, ())
 
 
-class Recorder(ScriptedLanguageModel):
-    """The scripted engine, remembering what it was asked."""
-
-    def __init__(self, **settings: object) -> None:
-        super().__init__(ScriptedEngine.model_validate({"engine": "scripted", **settings}))
-        self.calls: list[list[GenerationRequest]] = []
-
-    def generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
-        self.calls.append(list(requests))
-        return super().generate(requests, deadline)
+def scripted(**settings: object) -> ScriptedLanguageModel:
+    return ScriptedLanguageModel(ScriptedEngine.model_validate({"engine": "scripted", **settings}))
 
 
-def test_a_batch_is_one_call_with_the_settings_of_the_preset() -> None:
-    model = Recorder(adapters={"web_answerer": "x"})
+def test_a_request_has_the_prompt_and_decoding_of_the_preset() -> None:
     settings = AnsweringSettings(prompt="basic", adapter="web_answerer", max_new_tokens=9, temperature=0.5, top_p=0.9)
-    drafts = Answerer(settings, model).draft(QUERIES, ["context a", "context b", "context c"], Deadline(10))
-    assert len(drafts) == 3
-    (requests,) = model.calls
-    for request, query, context in zip(requests, QUERIES, ("context a", "context b", "context c"), strict=True):
-        assert (request.adapter, request.max_tokens) == ("web_answerer", 9)
-        assert (request.temperature, request.top_p) == (0.5, 0.9)
-        assert request.with_log_probability, "gates and P(correct) read it"
-        assert query.text in request.messages[1].content
-        assert context in request.messages[1].content
+    request = Answerer(settings, scripted()).request(QUERY, "a page about films")
+    assert (request.adapter, request.max_tokens) == ("web_answerer", 9)
+    assert (request.temperature, request.top_p) == (0.5, 0.9)
+    assert request.with_log_probability, "gates and P(correct) read it"
+    assert QUERY.text in request.messages[1].content
+    assert "a page about films" in request.messages[1].content
+    assert [turn["role"] for turn in shown(request)] == ["system", "user"]  # type: ignore[attr-defined]
 
 
-def test_a_missing_generation_costs_its_own_question_only() -> None:
-    model = Recorder(fault="short_list", fault_after=1, default_reply="fine")
-    drafts = Answerer(AnsweringSettings(), model).draft(QUERIES, [""] * 3, Deadline(10))
-    assert [draft.generation.finish_reason for draft in drafts] == ["stop", "error", "error"]
-    assert drafts[0].generation.text == "fine"
+@pytest.mark.parametrize("prompt", ["nec_refine", "refine"])
+def test_a_base_model_reads_plain_text(prompt: str) -> None:
+    settings = AnsweringSettings(form="completion")
+    request = request_of(settings, prompt, QUERY, "a page about films", "Barry Levinson", max_tokens=7, adapter=None)
+    assert request.messages == ()
+    assert request.prompt == shown(request)
+    for part in (QUERY.text, "a page about films", "Barry Levinson"):
+        assert part in (request.prompt or "")
+
+
+def test_generations_that_an_engine_leaves_out_are_failures_of_their_own() -> None:
+    model = scripted(fault="short_list", fault_after=1, default_reply="fine")
+    request = Answerer(AnsweringSettings(), model).request(QUERY, "")
+    found = generate_all(model, [request] * 3, Deadline(10))
+    assert [generation.finish_reason for generation in found] == ["stop", "error", "error"]
 
 
 def test_an_assessment_is_taken_out_of_the_text() -> None:
-    model = Recorder(default_reply="tin\nConfidence: medium")
     settings = AnsweringSettings(prompt="assessed", self_assessment=SelfAssessmentSettings())
-    (draft,) = Answerer(settings, model).draft(QUERIES[:1], ["context"], Deadline(10))
-    assert (draft.said.text, draft.said.level, draft.assessed) == ("tin", "medium", True)
+    said = Generation("tin\nConfidence: medium", -0.1, 1, 1, "stop")
+    draft = Answerer(settings, scripted()).read(said, "context", "web")
+    assert (draft.answer.text, draft.level, draft.evidence) == ("tin", "medium", "context")
 
 
-def test_a_base_model_gets_plain_text() -> None:
-    model = Recorder()
-    Answerer(AnsweringSettings(prompt="nec", form="completion"), model).draft(QUERIES[:1], ["context a"], Deadline(10))
-    (request,) = model.calls[0]
-    assert request.prompt is not None
-    assert request.prompt.count("question 0?") == 2
+@pytest.mark.parametrize(
+    ("said", "finish_reason", "text", "decision", "reason"),
+    [
+        ("Barry Levinson", "stop", "Barry Levinson", Decision.ANSWERED, "answered"),
+        ("Barry Levinson and", "length", "Barry Levinson and", Decision.ANSWERED, "answered"),
+        ("invalid question", "stop", INVALID_QUESTION, Decision.INVALID_QUESTION, "false premise"),
+        ("Barry Lev", "deadline", I_DONT_KNOW, Decision.ABSTAINED, "time ran out"),
+        ("", "error", I_DONT_KNOW, Decision.ABSTAINED, "out of memory"),
+    ],
+)
+def test_only_finished_text_becomes_an_answer(
+    said: str, finish_reason: str, text: str, decision: Decision, reason: str
+) -> None:
+    answer = draft_of(Generation(said, -0.1, 10, 5, finish_reason, "out of memory"), "web").answer  # type: ignore[arg-type]
+    assert (answer.text, answer.decision, answer.source) == (text, decision, "web")
+    assert reason in answer.reason

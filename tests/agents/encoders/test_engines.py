@@ -6,10 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agents.deadline import Deadline
 from agents.encoders import load_cross_encoder, load_dense_encoder
-from agents.encoders.onnx import pooling_of
-from agents.settings import CrossEncoderSettings, DenseEncoderSettings, SettingsError
+from agents.settings import CrossEncoderSettings, DenseEncoderSettings
 from models.manifest import WeightsMissingError, locate
 
 PASSAGES = [
@@ -53,41 +51,6 @@ def test_token_offsets_point_into_the_text(engine: str) -> None:
     assert [text[start:end] for start, end in offsets][:2] == ["Zürich", ","]
     assert len(offsets) > 600  # not cut at the model's maximum
     assert all(before[1] <= after[0] for before, after in pairwise(offsets))
-
-
-@pytest.mark.models
-def test_one_text_at_a_time_does_not_depend_on_its_batch_mates() -> None:
-    encoder = load_dense_encoder(dense("onnx"))
-    together, _ = encoder.encode_passages(PASSAGES)
-    alone = np.concatenate([encoder.encode_passages([passage])[0] for passage in PASSAGES])
-    np.testing.assert_array_equal(together, alone)
-
-
-@pytest.mark.models
-def test_the_cross_encoder_gives_raw_logits_and_knows_what_is_relevant() -> None:
-    settings = CrossEncoderSettings(
-        engine="onnx", model=present("ms-marco-minilm-l-12-v2"), max_tokens=64, batch_size=1
-    )
-    scores = load_cross_encoder(settings).score([("who directed the matrix?", passage) for passage in PASSAGES])
-    assert scores[0] is not None
-    assert scores[0] > 5
-    assert all(score is not None and score < -5 for score in scores[1:])
-
-
-@pytest.mark.models
-def test_no_time_scores_nothing() -> None:
-    settings = CrossEncoderSettings(engine="onnx", model=present("ms-marco-minilm-l-12-v2"))
-    assert load_cross_encoder(settings).score([("a", "b")], Deadline(0)) == [None]
-
-
-@pytest.mark.models
-def test_mean_pooling_is_read_from_the_folder() -> None:
-    assert pooling_of(locate(present("all-minilm-l6-v2")), "all-minilm-l6-v2") == "mean"
-
-
-def test_a_folder_that_does_not_say_how_tokens_are_pooled_asks_for_the_setting(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match=r"dense_encoder\.pooling.*cls, mean"):
-        pooling_of(tmp_path, "some-model")
 
 
 @pytest.mark.parametrize("engine", ["onnx", "sentence-transformers"])

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from agents.deadline import Deadline
 from agents.encoders.onnx import OnnxCrossEncoder, OnnxDenseEncoder, OnnxTextModel, pooling_of
 from agents.settings import CrossEncoderSettings, DenseEncoderSettings, SettingsError
 from models.manifest import WeightsMissingError, locate
@@ -102,20 +101,6 @@ def test_vectors_have_unit_length_and_hardly_depend_on_the_batch_size(batch_size
 
 
 @pytest.mark.models
-def test_paraphrases_are_nearer_than_unrelated_texts() -> None:
-    pairs = [
-        ("The film won three Academy Awards.", "Three Oscars went to the movie."),
-        ("Shares of the company fell by 5 percent.", "The firm's stock lost a twentieth of its value."),
-        ("He was born in 1972 in Lagos.", "His birthplace is Lagos, where he came into the world in 1972."),
-    ]
-    first, _ = bge().encode_passages([left for left, _ in pairs])
-    second, _ = bge().encode_passages([right for _, right in pairs])
-    cosines = first @ second.T
-    unrelated = cosines[~np.eye(len(pairs), dtype=bool)]
-    assert cosines.diagonal().min() > unrelated.max()
-
-
-@pytest.mark.models
 def test_the_instruction_is_read_with_queries_only() -> None:
     instructed = bge(query_instruction=INSTRUCTION)
     query = "when was the bridge opened?"
@@ -131,15 +116,6 @@ def test_a_very_long_text_is_read_up_to_the_limit_and_no_further() -> None:
     np.testing.assert_array_equal(one, other)
     short = unit(plain_output(BGE, "bridge " * (MAX_TOKENS - 2))[0, 0])  # two tokens are [CLS] and [SEP]
     np.testing.assert_allclose(one, short, atol=1e-4)
-
-
-@pytest.mark.models
-def test_no_texts_and_an_empty_text() -> None:
-    vectors, encoded = bge().encode_passages([])
-    assert (vectors.shape, encoded) == ((0, 384), 0)
-    empty, encoded = bge().encode_passages(["", "a"])
-    assert encoded == 2
-    np.testing.assert_allclose(np.linalg.norm(empty, axis=1), 1.0, atol=1e-5)
 
 
 @pytest.mark.models
@@ -160,19 +136,6 @@ def test_cross_encoder_logits_are_the_graphs_own() -> None:
 
 
 @pytest.mark.models
-def test_scores_follow_their_pairs_when_these_are_turned_round() -> None:
-    pairs = [
-        ("how tall is it?", "It is 330 metres tall."),
-        ("how tall is it?", "It was painted brown in the year 1907."),
-    ]
-    forward, backward = cross(2).score(pairs), cross(2).score(pairs[::-1])
-    assert forward == backward[::-1]
-    assert forward[0] is not None
-    assert forward[1] is not None
-    assert forward[0] > forward[1]
-
-
-@pytest.mark.models
 def test_a_long_passage_loses_its_end_and_the_question_stays() -> None:
     query = "when was the bridge opened?"
     padding = " The weather was fine." * 40
@@ -182,14 +145,6 @@ def test_a_long_passage_loses_its_end_and_the_question_stays() -> None:
     assert kept > lost + 3
     same = cross().score([(query, TEXTS[0] + padding + " in 1937"), (query, TEXTS[0] + padding + " bananas")])
     assert same[0] == same[1] == kept
-
-
-@pytest.mark.models
-def test_time_that_is_over_leaves_zeros_and_nones() -> None:
-    vectors, encoded = bge().encode_passages(TEXTS, Deadline(0))
-    assert encoded == 0
-    assert not vectors.any()
-    assert cross().score([("a", "b"), ("c", "d")], Deadline(0)) == [None, None]
 
 
 @pytest.mark.parametrize(

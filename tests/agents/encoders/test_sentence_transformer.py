@@ -17,7 +17,6 @@ from transformers import (
     BertTokenizerFast,
 )
 
-from agents.deadline import Deadline
 from agents.encoders.sentence_transformer import SentenceTransformerCrossEncoder, SentenceTransformerEncoder
 from agents.settings import CrossEncoderSettings, DenseEncoderSettings
 from models.manifest import WeightsMissingError, locate
@@ -104,13 +103,6 @@ def test_cross_encoder_reads_up_to_its_limit_and_keeps_the_question(
     np.testing.assert_allclose(scores(encoder, ends), found, atol=1e-5)
 
 
-def test_cross_encoder_no_pairs_no_time_and_empty_texts(tiny_cross: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    encoder = cross(tiny_cross, monkeypatch)
-    assert encoder.score([]) == []
-    assert encoder.score(PAIRS, Deadline(0)) == [None] * len(PAIRS)
-    assert np.isfinite(scores(encoder, [("", ""), ("who", "")])).all()
-
-
 def test_cross_encoder_is_loaded_once(tiny_cross: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     encoder = cross(tiny_cross, monkeypatch)
     encoder.warm_up()
@@ -153,16 +145,6 @@ def test_minilm_vectors_are_the_masked_mean_of_the_last_layer() -> None:
 
 
 @pytest.mark.models
-def test_minilm_does_not_depend_on_the_batch_size_and_knows_a_paraphrase() -> None:
-    together, _ = minilm().encode_passages(TEXTS)
-    alone, _ = minilm(batch_size=1).encode_passages(TEXTS)
-    np.testing.assert_allclose(together, alone, atol=1e-5)
-    cosines = together @ together.T
-    assert cosines[0, 1] > 0.6
-    assert cosines[0, 2] < 0.3
-
-
-@pytest.mark.models
 def test_minilm_reads_a_very_long_text_up_to_the_limit() -> None:
     start = "bridge " * 64
     (one, other, short), encoded = minilm().encode_passages([start + "banana " * 5_000, start, "bridge " * 62])
@@ -177,15 +159,3 @@ def test_a_limit_above_the_models_own_does_not_raise_it() -> None:
     wide = minilm(max_tokens=512)
     (one, other), _ = wide.encode_passages(["bridge " * 254, "bridge " * 254 + "banana " * 100])
     np.testing.assert_allclose(one, other, atol=1e-5)
-
-
-@pytest.mark.models
-def test_minilm_instruction_empty_list_and_no_time() -> None:
-    instructed = minilm(query_instruction="query: ")
-    expected, _ = minilm().encode_passages(["query: who built it?"])
-    np.testing.assert_allclose(instructed.encode_queries(["who built it?"]), expected, atol=1e-5)
-    np.testing.assert_allclose(instructed.encode_passages(TEXTS)[0], minilm().encode_passages(TEXTS)[0], atol=1e-6)
-    assert minilm().encode_passages([])[0].shape == (0, 384)
-    vectors, encoded = minilm().encode_passages(TEXTS, Deadline(0))
-    assert encoded == 0
-    assert not vectors.any()

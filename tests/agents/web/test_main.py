@@ -74,6 +74,7 @@ def test_extract_prints_the_text_that_retrieval_sees(tmp_path: Path, capsys: pyt
     ("arguments", "named"),
     [
         (["extract", "absent.html", "--preset", "cpu"], "absent.html"),
+        (["extract", "agents", "--preset", "cpu"], "agents"),
         (["extract", "absent.html", "--preset", "nope"], "nope"),
         (["context", "--dataset", "absent.jsonl", "--preset", "cpu", "--out", "out"], "absent.jsonl"),
     ],
@@ -102,7 +103,7 @@ def test_missing_weights_are_an_error_before_anything_is_written(
 def test_workers_that_cannot_start_are_an_error_in_a_line(
     dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("agents.web.extract.process._COMMAND", "import no_such_parser")
+    monkeypatch.setattr("agents.web.extract.worker._COMMAND", "import no_such_parser")
     assert run("context", "--dataset", dataset, "--preset", "cpu", "--out", tmp_path / "out.jsonl") == 1
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("error: the processes that read pages cannot start (")
@@ -136,36 +137,9 @@ def test_an_interrupted_run_leaves_an_older_file_as_it_was(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.jsonl", "questions.jsonl"]
 
 
-def test_a_command_is_needed_and_both_are_told(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as caught:
-        run()
-    assert caught.value.code == 2
-    assert "{extract,context}" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "missing"),
-    [(["context"], "--dataset, --out"), (["context", "--dataset", "x"], "--out"), (["extract"], "file")],
-)
-def test_missing_arguments_are_named(arguments: list[str], missing: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as caught:
-        run(*arguments)
-    assert caught.value.code == 2
-    assert capsys.readouterr().err.endswith(f"the following arguments are required: {missing}\n")
-
-
-def test_a_folder_is_no_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("extract", tmp_path, "--preset", "cpu") == 1
-    output = capsys.readouterr()
-    assert output.out == ""
-    assert output.err.startswith("error: ")
-    assert str(tmp_path) in output.err
-    assert "Traceback" not in output.err
-
-
 @pytest.mark.usefixtures("without_weights")
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "named"),
     [
         (json.dumps(ROWS[0]).encode() + b"\n{broken", "line 2"),
         (b"[1, 2]\n", "questions"),
@@ -173,7 +147,7 @@ def test_a_folder_is_no_page(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     ],
 )
 def test_a_broken_data_set_is_an_error_that_names_it_and_writes_nothing(
-    content: bytes, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    content: bytes, named: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     broken = tmp_path / "questions.jsonl"
     broken.write_bytes(content)
@@ -181,7 +155,7 @@ def test_a_broken_data_set_is_an_error_that_names_it_and_writes_nothing(
     error = capsys.readouterr().err
     assert error.startswith("error: ")
     assert "questions.jsonl" in error
-    assert told in error
+    assert named in error
     assert not (tmp_path / "out.jsonl").exists()
 
 
@@ -197,15 +171,3 @@ def test_folders_of_the_output_are_made_and_a_place_that_cannot_be_written_is_an
     last = capsys.readouterr().err.splitlines()[-1]
     assert last.startswith("error: ")
     assert "out.jsonl" in last
-
-
-def test_a_preset_of_ones_own_is_a_path_and_its_faults_are_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    preset, page = tmp_path / "own.toml", tmp_path / "page.html"
-    page.write_text("<p>text</p>")
-    preset.write_text("[web.extract]\nmethod = 'magic'\n")
-    assert run("extract", page, "--preset", preset) == 1
-    error = capsys.readouterr().err
-    assert error.startswith("error: ")
-    assert "method" in error

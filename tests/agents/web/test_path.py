@@ -132,7 +132,7 @@ worker.main(sys.stdin.buffer, sys.stdout.buffer)
 def test_a_page_on_which_the_worker_dies_costs_its_own_question_only(
     monkeypatch: pytest.MonkeyPatch, workers: int
 ) -> None:
-    monkeypatch.setattr("agents.web.extract.process._COMMAND", MORTAL_WORKER)
+    monkeypatch.setattr("agents.web.extract.worker._COMMAND", MORTAL_WORKER)
     topics = {"comet": 1910, "dodo": 1598, "moa": 1769}
     queries = [query(f"when was the {one} seen", page(ARTICLE.format(one, year), 0)) for one, year in topics.items()]
     queries.insert(1, query("when was the quagga seen", page("<p>the deadly page</p>", 0)))
@@ -186,7 +186,7 @@ def test_a_page_that_hangs_is_named_and_costs_the_others_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", "")
-    monkeypatch.setattr("agents.web.extract.process._COMMAND", hanging_command(tmp_path))
+    monkeypatch.setattr("agents.web.extract.worker._COMMAND", hanging_command(tmp_path))
     stuck = page(STUCK, 0, url="https://stuck.example.org/")
     queries = [query("dodo", stuck), query("comet", page(ARTICLE.format("comet", 1910), 0))]
     with web_path(settings(extract={"workers": 1, "page_seconds": 60.0})) as path:
@@ -205,16 +205,6 @@ def test_every_shipped_preset_finds_the_answer(preset: str) -> None:
         (found,) = path.prepare([query("when was the comet seen", *pages)], clock())
     assert "1910" in found.context
     assert found.pages_read == min(len(pages), web.pages.keep)
-
-
-def test_token_chunks_need_an_encoder_with_a_tokenizer() -> None:
-    with pytest.raises(ValueError, match="token_offsets"):
-        WebPath(settings(chunk={"method": "tokens"}), None, SharedWords(), WordTokens())
-
-
-def test_rerank_needs_a_cross_encoder() -> None:
-    with pytest.raises(ValueError, match=r"web\.rerank needs a cross-encoder"):
-        WebPath(settings(), HashedWords(), None, WordTokens())
 
 
 def test_nothing_touches_the_network(monkeypatch: pytest.MonkeyPatch) -> None:

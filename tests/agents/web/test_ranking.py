@@ -1,6 +1,94 @@
-import numpy as np
+from collections.abc import Sequence
 
-from agents.web.ranking import best, in_turns, reciprocal_rank_fusion
+import bm25s
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agents.deadline import Deadline
+from agents.encoders import Vectors
+from agents.web.ranking import (
+    K1,
+    B,
+    best,
+    bm25,
+    bm25_of_texts,
+    cosines,
+    in_turns,
+    query_terms,
+    rank_bm25_plus,
+    reciprocal_rank_fusion,
+    terms,
+)
+from tests.agents.web.fakes import HashedWords
+
+WORDS = st.sampled_from(["london", "windy", "chicago", "rain", "in", "the", "of", "1999", "film"])
+CORPORA = st.lists(st.lists(WORDS, min_size=1, max_size=12), min_size=1, max_size=12)
+
+
+@given(CORPORA, st.lists(WORDS, min_size=1, max_size=4, unique=True))
+def test_bm25_equals_bm25s_lucene(corpus: list[list[str]], query: list[str]) -> None:
+    oracle = bm25s.BM25(method="lucene", k1=K1, b=B)
+    oracle.index(corpus, show_progress=False)
+    known = [term for term in query if any(term in document for document in corpus)]
+    expected = oracle.get_scores(known) if known else np.zeros(len(corpus))
+    np.testing.assert_allclose(bm25(query, corpus), expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("implementation", ["query_terms", "rank_bm25"])
+def test_two_chunks_about_two_cities_are_told_apart(implementation: str) -> None:
+    """The plain variant of rank-bm25 scores both of these 0."""
+    scores = bm25_of_texts("windy london", ["it is windy in london", "it rains in chicago"], implementation)
+    assert scores[0] > scores[1]
+
+
+@pytest.mark.parametrize("implementation", ["query_terms", "rank_bm25"])
+@pytest.mark.parametrize("texts", [[], [""], ["", "..."], ["one word"]])
+def test_small_and_empty_corpora_get_finite_scores(implementation: str, texts: list[str]) -> None:
+    scores = bm25_of_texts("windy london", texts, implementation)
+    assert scores.shape == (len(texts),)
+    assert np.isfinite(scores).all()
+    assert (scores >= 0).all()
+
+
+def test_stop_words_count_only_in_a_question_that_has_nothing_else() -> None:
+    assert query_terms("Who was the director of The Matrix?") == ["director", "matrix"]
+    assert query_terms("who is it?") == ["who", "is", "it"]
+
+
+def test_numbers_with_and_without_separators_are_the_same_term() -> None:
+    assert terms("1,234,567 people") == terms("1234567 people")
+    assert terms("1, 2") == ["1", "2"]
+
+
+def test_rank_bm25_prefers_the_document_with_the_term() -> None:
+    scores = rank_bm25_plus(["rain"], [["rain"], ["sun"], ["rain", "sun", "fog", "wind"]])
+    assert list(np.argsort(-scores)) == [0, 2, 1]
+
+
+def test_every_distinct_text_of_the_batch_is_encoded_once_in_one_call() -> None:
+    encoder = HashedWords()
+    found = cosines(encoder, ["red", "blue"], {0: ["red", "blue"], 1: ["blue", "blue", "green"]}, Deadline(9))
+    assert [sorted(call) for call in encoder.calls] == [["blue", "green", "red"]]
+    np.testing.assert_allclose(found[0], [1.0, 0.0], atol=1e-6)
+    np.testing.assert_allclose(found[1], [1.0, 1.0, 0.0], atol=1e-6)
+    assert [len(own) for own in cosines(HashedWords(), ["red"], {0: []}, Deadline(9)).values()] == [0]
+
+
+def test_texts_after_the_deadline_have_no_cosine_and_each_question_has_its_first() -> None:
+    found = cosines(HashedWords(at_most=2), ["red", "blue"], {0: ["a", "b"], 1: ["c", "d"]}, Deadline(9))
+    assert [list(np.isnan(own)) for own in found.values()] == [[False, True], [False, True]]
+
+
+def test_a_vector_that_is_no_number_is_unlike_everything_but_was_encoded() -> None:
+    class Overflowing(HashedWords):
+        def encode_passages(self, texts: Sequence[str], deadline: Deadline | None = None) -> tuple[Vectors, int]:
+            vectors, encoded = super().encode_passages(texts, deadline)
+            vectors[0] = np.nan
+            return vectors, encoded
+
+    assert list(cosines(Overflowing(), ["red"], {0: ["blue", "green"]}, Deadline(9))[0]) == [-1.0, 0.0]
 
 
 def test_best_keeps_the_order_of_equal_scores() -> None:

@@ -6,7 +6,7 @@ from agents.contracts import PassageKind
 from agents.deadline import Deadline
 from agents.settings import Bm25Stage, DenseStage, FusionStage, ParentChildChunks, RetrieveStage, UnionStage, WordChunks
 from agents.web.chunk import split
-from agents.web.retrieve import Retriever, Source
+from agents.web.retrieve import Retrieved, Source, retrieve
 from tests.agents.web.fakes import HashedWords
 
 LINES = ParentChildChunks(method="parent_child", parent_characters=60, child_characters=30)
@@ -17,9 +17,13 @@ def source(text: str, kind: PassageKind = PassageKind.PAGE, chunks: ParentChildC
     return Source(text, split(text, chunks), "https://example.org", "Name", 0, kind)
 
 
+def found_by(stages: list[RetrieveStage], query: str, *sources: Source, dense: HashedWords | None = None) -> Retrieved:
+    (found,) = retrieve([query], [list(sources)], stages, dense, Deadline(9))
+    return found
+
+
 def texts(stages: list[RetrieveStage], query: str, *sources: Source, dense: HashedWords | None = None) -> list[str]:
-    found = Retriever(stages, dense).retrieve([query], [list(sources)], Deadline(9))
-    return [passage.text for passage in found[0].passages]
+    return [passage.text for passage in found_by(stages, query, *sources, dense=dense).passages]
 
 
 def bm25(top_k: int, *, per_kind: bool = False) -> Bm25Stage:
@@ -36,9 +40,7 @@ def test_hits_bring_their_parents_each_once_in_the_order_of_the_best_child() -> 
         "Nothing at all to see here.\nThe matrix is a film.\n"
         "Other words stand in this line.\nThe matrix was made in 1999."
     )
-    found = (
-        Retriever([bm25(2)], None).retrieve(["matrix 1999"], [[source(text, chunks=LINES)]], Deadline(9))[0].passages
-    )
+    found = found_by([bm25(2)], "matrix 1999", source(text, chunks=LINES)).passages
     assert [passage.text.splitlines() for passage in found] == [
         ["Other words stand in this line.", "The matrix was made in 1999."],
         ["Nothing at all to see here.", "The matrix is a film."],
@@ -70,7 +72,7 @@ def test_dense_ranks_by_cosine() -> None:
 def test_a_heading_is_searched_with_every_chunk_of_its_source_but_is_no_part_of_it(stage: RetrieveStage) -> None:
     headed = replace(source("it was made in 1999"), heading="The matrix")
     plain = source("a dog and a cat were seen in town")
-    (found,) = Retriever([stage], HashedWords()).retrieve(["the matrix"], [[plain, headed]], Deadline(9))
+    found = found_by([stage], "the matrix", plain, headed, dense=HashedWords())
     assert [(passage.text, passage.heading) for passage in found.passages] == [("it was made in 1999", "The matrix")]
 
 
@@ -84,10 +86,10 @@ def test_dense_without_time_keeps_the_order_it_was_given() -> None:
 def test_each_question_tells_how_many_of_its_chunks_were_encoded_whatever_is_kept() -> None:
     stages: list[RetrieveStage] = [bm25(3), DenseStage(method="dense", top_k=1)]
     sources = [[source(f"moon {number}") for number in range(5)], [source("sun")], []]
-    found = Retriever(stages, HashedWords(at_most=3)).retrieve(["moon", "sun", "x"], sources, Deadline(9))
+    found = retrieve(["moon", "sun", "x"], sources, stages, HashedWords(at_most=3), Deadline(9))
     assert [(own.encoded, own.chunks) for own in found] == [(2, 3), (1, 1), (0, 0)]
-    sparse = Retriever([bm25(3)], None).retrieve(["moon"], sources[:1], Deadline(9))
-    assert (sparse[0].encoded, sparse[0].chunks) == (0, 0), "no dense stage, nothing to encode"
+    sparse = found_by([bm25(3)], "moon", *sources[0])
+    assert (sparse.encoded, sparse.chunks) == (0, 0), "no dense stage, nothing to encode"
 
 
 def test_a_chain_encodes_only_what_reaches_the_dense_stage() -> None:
@@ -99,7 +101,7 @@ def test_a_chain_encodes_only_what_reaches_the_dense_stage() -> None:
 def test_fusion_prefers_what_both_rankings_like() -> None:
     stage = FusionStage(method="reciprocal_rank_fusion", top_k=2)
     sources = [source("moon landing of apollo"), source("moon"), source("sun")]
-    found = Retriever([stage], HashedWords()).retrieve(["apollo moon landing"], [sources], Deadline(9))[0].passages
+    found = found_by([stage], "apollo moon landing", *sources, dense=HashedWords()).passages
     assert found[0].text == "moon landing of apollo"
     assert found[0].scores["fusion"] == pytest.approx(2 / 61)
     assert set(found[0].scores) == {"bm25", "dense", "fusion"}
@@ -112,10 +114,5 @@ def test_union_takes_the_best_of_each_once() -> None:
 
 
 def test_questions_do_not_mix_and_may_have_no_source() -> None:
-    found = Retriever([bm25(5)], None).retrieve(["red", "blue", "x"], [[source("red")], [], [source("")]], Deadline(9))
+    found = retrieve(["red", "blue", "x"], [[source("red")], [], [source("")]], [bm25(5)], None, Deadline(9))
     assert [[passage.text for passage in own.passages] for own in found] == [["red"], [], []]
-
-
-def test_a_dense_stage_without_an_encoder_is_refused_at_once() -> None:
-    with pytest.raises(ValueError, match=r"web\.retrieve needs a dense encoder"):
-        Retriever([DenseStage(method="dense", top_k=1)], None)

@@ -15,7 +15,7 @@ QUESTIONS = Path(__file__).parent / "questions.jsonl"
 def make(out: Path, *more: str, count: int = 130) -> int:
     """Run the command."""
     graph = ["--graph", str(OWN_GRAPH), "--questions", str(QUESTIONS)]
-    return main([*graph, "--count", str(count), "--seed", "3", "--out", str(out), "--quiet", *more])
+    return main([*graph, "--count", str(count), "--seed", "3", "--out", str(out), *more])
 
 
 @pytest.fixture(scope="session")

@@ -32,7 +32,7 @@ def test_an_imported_graph_knows_what_the_original_knows(imported: Path) -> None
 
 def test_pairs_are_made_of_it(imported: Path, tmp_path: Path) -> None:
     out = tmp_path / "pairs.jsonl"
-    assert main(["--graph", str(imported), "--no-real", "--count", "12", "--out", str(out), "--quiet"]) == 0
+    assert main(["--graph", str(imported), "--no-real", "--count", "12", "--out", str(out)]) == 0
     sampled = [pair for pair in read_pairs(out) if pair.source == "synthetic"]
     assert sampled
     assert all(pair.values for pair in sampled)

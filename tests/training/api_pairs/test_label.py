@@ -110,7 +110,7 @@ def test_the_card_counts_what_became_of_every_attempt(questions: Path, tmp_path:
 def test_its_output_is_what_the_pair_maker_reads(questions: Path, tmp_path: Path) -> None:
     out, pairs = tmp_path / "calls.jsonl", tmp_path / "pairs.jsonl"
     label(questions, out)
-    arguments = ["--graph", str(OWN_GRAPH), "--questions", str(out), "--count", "0", "--out", str(pairs), "--quiet"]
+    arguments = ["--graph", str(OWN_GRAPH), "--questions", str(out), "--count", "0", "--out", str(pairs)]
     assert pairs_main(arguments) == 0
     real = [pair for pair in read_pairs(pairs) if pair.source == "real"]
     assert [pair.query for pair in real] == KEPT
@@ -265,5 +265,5 @@ def test_official_files_that_nobody_imported_are_told(
             "--out",
             str(tmp_path / "x.jsonl"),
         ]
-        assert pairs_main([*arguments, "--quiet"]) == 1
+        assert pairs_main([*arguments]) == 1
         assert f"python -m mock_api.tables import {official} --out DIR" in capsys.readouterr().err

@@ -1,25 +1,18 @@
-"""Wording, groups, the style of calls and rephrasing, each by itself."""
+"""Wording, groups and the style of calls."""
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import suppress
 from datetime import datetime
 from random import Random
 
 import pytest
 
-from agents.deadline import Deadline
 from agents.kg.trainable import Domain, parse, render
-from agents.llm import Generation, GenerationRequest
+from training.api_pairs.example_style import example_style
+from training.api_pairs.fillers import FILLERS, Draw, Filling, NothingToDrawError, spoken_name
 from training.api_pairs.graph import OWN_GRAPH, Graph
 from training.api_pairs.groups import company_names, groups_of
-from training.api_pairs.house_style import house_style
-from training.api_pairs.pairs import Pair
-from training.api_pairs.rephrase import is_faithful, rephrased
-from training.api_pairs.scenes import SCENES, Draw
-from training.api_pairs.scenes.finance import spoken_name
-from training.api_pairs.shape_files import ShapeError, _shape, load_shapes
-from training.api_pairs.wording import Gap, Phraser, Wording, filled, slip
+from training.api_pairs.templates import Gap, Phraser, Template, Wording, filled, load_templates, slip
 
 WEDNESDAY = datetime(2024, 2, 28, 8, 0, 0)
 
@@ -49,28 +42,23 @@ def test_a_slip_changes_a_word_by_one_stroke() -> None:
     assert "qeustion" in slips or "quesiton" in slips
 
 
-def test_shapes_are_checked() -> None:
-    assert sum(len(load_shapes(domain)) for domain in Domain) > 200
-    with pytest.raises(ShapeError, match="no such kind"):
-        _shape(Domain.MOVIE, 1, {"about": "film", "calls": 'get_movie("{film}")', "aks": ["{film}?"]})
-    with pytest.raises(ShapeError, match="a gap of the calls"):
-        _shape(Domain.MOVIE, 1, {"about": "film", "calls": 'get_movie("{film}","{person}")', "ask": ["{film}?"]})
-    with pytest.raises(ShapeError, match="source"):
-        _shape(Domain.MOVIE, 1, {"about": "film", "ask": ["{film}?"]})
-
-
 @pytest.mark.parametrize("domain", list(Domain))
-def test_every_shape_has_its_scene_and_every_gap_is_filled(domain: Domain) -> None:
+def test_every_template_has_its_filler_and_every_gap_is_filled(domain: Domain) -> None:
     graph = Graph(OWN_GRAPH)
-    for shape in load_shapes(domain):
-        scene = next(
-            (drawn for seed in range(20) if (drawn := SCENES[shape.about](Draw(graph, Random(seed), shape.has)))), None
-        )
-        if scene is None:
+    for template in load_templates(domain):
+        filling = drawn(graph, template)
+        if filling is None:
             continue  # the small graph lacks it
-        parse(filled(shape.calls, scene.gaps), domain)
-        for wording in shape.wordings:
-            Phraser(Random(0)).question((wording,), scene.gaps)
+        parse(filled(template.calls, filling.gaps), domain)
+        for wording in template.wordings:
+            Phraser(Random(0)).question((wording,), filling.gaps)
+
+
+def drawn(graph: Graph, template: Template) -> Filling | None:
+    for seed in range(20):
+        with suppress(NothingToDrawError):
+            return FILLERS[template.about](Draw(graph, Random(seed), template.has))
+    return None
 
 
 def test_groups_are_spelled_alike() -> None:
@@ -132,7 +120,7 @@ def test_groups_are_spelled_alike() -> None:
 def test_the_style_of_the_examples(
     domain: Domain, question: str, frame: dict[str, object], labelled: str, wanted: str
 ) -> None:
-    assert render(house_style(domain, parse(labelled, domain), question, WEDNESDAY, frame)) == wanted
+    assert render(example_style(domain, parse(labelled, domain), question, WEDNESDAY, frame)) == wanted
 
 
 @pytest.mark.parametrize(
@@ -146,38 +134,3 @@ def test_the_style_of_the_examples(
 )
 def test_companies_are_called_as_people_call_them(listed: str, short: bool, name: str) -> None:
     assert spoken_name(listed, short=short) == name
-
-
-@dataclass
-class Parrot:
-    """A model with answers by heart."""
-
-    answers: dict[str, str]
-
-    def generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
-        said = [self.answers.get(request.messages[-1].content, "") for request in requests]
-        return [Generation(text, None, 0, 0, "stop") for text in said]
-
-
-def test_rephrasing_keeps_names_or_the_old_wording() -> None:
-    program = parse('get_movie("heat")["budget"]', Domain.MOVIE)
-    pairs = [
-        Pair(query, "", Domain.MOVIE, program, "synthetic")
-        for query in ("what was the budget of heat?", "how much did heat cost?")
-    ]
-    answers = {
-        pairs[0].query: '"Could you tell me how costly Heat was?"\nI hope this helps.',
-        pairs[1].query: "how much did the film cost?",
-    }
-    new = list(rephrased(pairs, Parrot(answers)))  # type: ignore[arg-type]
-    assert [pair.query for pair in new] == ["could you tell me how costly heat was?", "how much did heat cost?"]
-    assert [pair.key for pair in new] == [pair.key for pair in pairs]  # what resuming goes by
-    assert new[0].to_row()["rephrased_from"] == pairs[0].query
-
-
-def test_a_wording_must_keep_numbers() -> None:
-    program = parse('get_person("cher")["music"]\nsort(eq(release_date,"1998"),release_date)["len"]', Domain.MUSIC)
-    pair = Pair("how many songs did cher release in 1998?", "", Domain.MUSIC, program, "synthetic")
-    assert is_faithful(pair, "in 1998, cher put out how many songs?")
-    assert not is_faithful(pair, "how many songs did cher release in 1999?")
-    assert not is_faithful(pair, pair.query)

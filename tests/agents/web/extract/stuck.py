@@ -1,4 +1,4 @@
-"""Pages that are never read to their end, on a machine of any speed: at them the worker's extractor stays in C code."""
+"""Pages that are never read to their end, on a machine of any speed: the worker stays in C code at them."""
 
 import select
 from pathlib import Path
@@ -12,24 +12,17 @@ STUCK = "a page that is never read to its end"
 
 _COMMAND = """
 import itertools, pathlib, sys, uuid
-from agents.web import extract
 from agents.web.extract import worker
 
-load = extract.load_extractor
+read = worker.page_text
 
-def load_hanging(settings):
-    real = load(settings)
+def hang(html, settings):
+    if {stuck!r} in html:
+        (pathlib.Path({folder!r}) / uuid.uuid4().hex).touch()
+        sum(itertools.repeat(0))
+    return read(html, settings)
 
-    class Hanging:
-        def extract(self, html):
-            if {stuck!r} in html:
-                (pathlib.Path({folder!r}) / uuid.uuid4().hex).touch()
-                sum(itertools.repeat(0))
-            return real.extract(html)
-
-    return Hanging()
-
-extract.load_extractor = load_hanging
+worker.page_text = hang
 worker.main(sys.stdin.buffer, sys.stdout.buffer)
 """
 

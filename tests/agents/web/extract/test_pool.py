@@ -1,22 +1,22 @@
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from agents.deadline import Deadline
 from agents.settings import ExtractSettings
-from agents.web.extract import process
-from agents.web.extract.pool import ExtractionPool, ExtractionUnavailableError
-from agents.web.extract.process import WorkerProcess
+from agents.web.extract import ExtractionPool, ExtractionUnavailableError, worker
+from agents.web.extract.worker import WorkerProcess
 from tests.agents.web.extract.stuck import STUCK, clock_that_waits, hanging_command
 
-LIMITS = {"page_seconds": 60.0, "max_depth": 10_000, "fallback_characters": 0, "max_text_characters": 10_000_000}
 
-
-def pool_of(**more: Any) -> ExtractionPool:
-    return ExtractionPool(ExtractSettings.model_validate({**LIMITS, **more}))
+def pool_of(workers: int) -> ExtractionPool:
+    return ExtractionPool(
+        ExtractSettings(
+            workers=workers, page_seconds=60.0, max_depth=10_000, fallback_characters=0, max_text_characters=10_000_000
+        )
+    )
 
 
 @pytest.fixture(scope="module")
@@ -35,8 +35,8 @@ def begun(stuck_pages: Path) -> Path:
 @pytest.fixture(scope="module")
 def pool(stuck_pages: Path) -> Iterator[ExtractionPool]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(process, "_COMMAND", hanging_command(stuck_pages))
-        shared = pool_of(workers=2)
+        patch.setattr(worker, "_COMMAND", hanging_command(stuck_pages))
+        shared = pool_of(2)
         shared.warm_up()
         yield shared
         shared.close()
@@ -47,6 +47,7 @@ def test_texts_are_found_by_page(pool: ExtractionPool) -> None:
     found = pool.extract(pages + pages, Deadline(600))
     assert found.texts == {page: f"page number {n}" for n, page in enumerate(pages)}
     assert not found.dropped
+    assert pool.extract([], Deadline(600)).texts == {}
 
 
 def test_large_pages_and_any_characters_pass_through_the_pipes(pool: ExtractionPool) -> None:
@@ -79,9 +80,9 @@ def test_the_deadline_ends_the_stage_and_what_is_done_is_kept(
 
 
 def test_a_worker_that_dies_is_replaced(pool: ExtractionPool) -> None:
-    for worker in pool._idle:
-        worker._process.kill()
-        worker._process.wait()
+    for each in pool._idle:
+        each._process.kill()
+        each._process.wait()
     pages = [f"<p>{n}</p>" for n in range(4)]
     found = pool.extract(pages, Deadline(600))
     assert all("worker ended with status" in reason for reason in found.dropped.values())
@@ -90,7 +91,7 @@ def test_a_worker_that_dies_is_replaced(pool: ExtractionPool) -> None:
 
 
 def test_a_machine_that_cannot_start_a_process_costs_pages_not_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
-    pool = pool_of(workers=1)
+    pool = pool_of(1)
     pool.warm_up()
     pool._idle.pop().close()
 
@@ -104,23 +105,20 @@ def test_a_machine_that_cannot_start_a_process_costs_pages_not_the_batch(monkeyp
 
 
 def test_no_workers_reads_in_this_process_until_the_deadline() -> None:
-    pool = pool_of(workers=0)
+    pool = pool_of(0)
+    pool.warm_up()
     assert pool.extract(["<p>a</p>"], Deadline(600)).texts == {"<p>a</p>": "a"}
     assert pool.extract(["<p>a</p>"], Deadline(0)).dropped == {"<p>a</p>": "the time for reading pages was over"}
     pool.close()
 
 
-def test_nothing_to_read(pool: ExtractionPool) -> None:
-    assert pool.extract([], Deadline(600)).texts == {}
-
-
 def test_closing_ends_all_processes_and_may_be_repeated() -> None:
-    pool = pool_of(workers=1)
+    pool = pool_of(1)
     pool.warm_up()
-    (worker,) = pool._idle
+    (idle,) = pool._idle
     pool.close()
     pool.close()
-    assert worker._process.poll() is not None
+    assert idle._process.poll() is not None
     assert pool.extract(["<p>again</p>"], Deadline(600)).texts == {"<p>again</p>": "again"}
     pool.close()
 
@@ -140,46 +138,35 @@ def test_when_one_worker_cannot_start_the_others_are_ended(monkeypatch: pytest.M
 
     monkeypatch.setattr("agents.web.extract.pool.WorkerProcess", SecondFails)
     with pytest.raises(ExtractionUnavailableError, match="ended with status -9"):
-        pool_of(workers=3).warm_up()
-    assert [worker._process.poll() for worker in started] == [-9, -9, -9]
+        pool_of(3).warm_up()
+    assert [each._process.poll() for each in started] == [-9, -9, -9]
 
 
-def test_workers_that_cannot_import_are_told_with_the_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process, "_COMMAND", "import no_such_parser")
-    pool = pool_of(workers=2)
-    with pytest.raises(ExtractionUnavailableError) as caught:
-        pool.warm_up()
+def test_a_pool_that_cannot_start_names_the_cause_and_the_way_out_and_may_try_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pool = pool_of(1)
+    with monkeypatch.context() as broken:
+        broken.setattr(worker, "_COMMAND", "import no_such_parser")
+        with pytest.raises(ExtractionUnavailableError) as caught:
+            pool.warm_up()
     assert str(caught.value) == (
         "the processes that read pages cannot start (the extraction worker ended with status 1: ModuleNotFoundError: "
         "No module named 'no_such_parser'): web.extract.workers=0 (with --set, or in CRAG_SETTINGS) reads pages "
         "without them, but then nothing can stop a page that hangs"
     )
-    pool.close()
-    without = pool_of(workers=0)
-    without.warm_up()
-    assert without.extract(["<p>a</p>"], Deadline(600)).texts == {"<p>a</p>": "a"}
-
-
-def test_an_operating_system_that_starts_no_process_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "executable", "/no/such/python")
-    with pytest.raises(ExtractionUnavailableError, match=r"cannot start \(\[Errno 2\] No such file or directory: "):
-        pool_of(workers=2).warm_up()
-
-
-def test_workers_that_are_not_ready_in_time_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process, "_COMMAND", "import time; time.sleep(99)")
-    monkeypatch.setattr("agents.web.extract.pool.START_SECONDS", 0.2)
-    with pytest.raises(
-        ExtractionUnavailableError, match=r"cannot start \(the extraction worker was not ready in time\)"
-    ):
-        pool_of(workers=1).warm_up()
-
-
-def test_a_pool_that_could_not_start_may_try_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    pool = pool_of(workers=1)
-    with monkeypatch.context() as broken:
-        broken.setattr(process, "_COMMAND", "import no_such_parser")
-        with pytest.raises(ExtractionUnavailableError):
-            pool.warm_up()
     assert pool.extract(["<p>a</p>"], Deadline(600)).texts == {"<p>a</p>": "a"}
     pool.close()
+
+
+def test_an_operating_system_that_starts_no_process_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/no/such/python")
+    with pytest.raises(ExtractionUnavailableError, match=r"cannot start \(\[Errno 2\] No such file or directory: "):
+        pool_of(2).warm_up()
+
+
+def test_workers_that_are_not_ready_in_time_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker, "_COMMAND", "import time; time.sleep(99)")
+    monkeypatch.setattr("agents.web.extract.pool.START_SECONDS", 0.2)
+    with pytest.raises(ExtractionUnavailableError, match=r"\(the extraction worker was not ready in time\)"):
+        pool_of(1).warm_up()

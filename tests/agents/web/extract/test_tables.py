@@ -1,6 +1,10 @@
 import pytest
 
+from agents.web.extract.page_text import main_text, visible_text
 from agents.web.extract.tables import is_data_table, row_text
+from tests.agents.web.extract.test_page_text import METHODS, lines, main_lines, visible_lines
+
+INNER = "<table><tr><td>Height</td><td>227 m</td></tr><tr><td>Width</td><td>27 m</td></tr></table>"
 
 
 def test_a_row_keeps_its_columns_in_place() -> None:
@@ -21,3 +25,59 @@ def test_a_row_keeps_its_columns_in_place() -> None:
 )
 def test_data_and_layout(rows: list[list[str]], expected: bool) -> None:
     assert is_data_table(rows) is expected
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_rows_keep_values_in_their_columns_and_entities_are_read_once(method: str) -> None:
+    found = lines(
+        method,
+        "<table><tr><th>Year<th>Club<th>Score<tr><td>2021<td><td>1<br>0"
+        "<tr><td>2022<td><a href=x>A&amp;B</a> <i>AFC</i><td>&lt;2\n  1<tr><td></td><td>last</td></table>",
+    )
+    start = found.index("Year | Club | Score")
+    assert found[start : start + 4] == ["Year | Club | Score", "2021 | | 1 0", "2022 | A&B AFC | <2 1", "last"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_only_the_innermost_table_is_written_as_rows(method: str) -> None:
+    found = lines(
+        method, f"<table><tr><td>Left column</td><td>Intro {INNER} Outro</td></tr><tr><td>a</td><td>b</td></tr></table>"
+    )
+    assert found.count("Height | 227 m") == found.count("Width | 27 m") == 1
+
+
+def test_a_caption_is_a_line_of_its_own() -> None:
+    html = "<table><caption>Winners</caption><thead><tr><th>Year<th>Club</thead><tbody><tr><td>1<td>2</tbody></table>"
+    assert visible_lines(html) == ["Winners", "Year | Club", "1 | 2"]
+
+
+def test_a_table_beside_the_article_is_put_back_even_if_its_head_is_like_that_of_another() -> None:
+    inside = "<table><tr><th>Team<th>Points<tr><td>Ajax<td>71</table>"
+    beside = "<aside class=sidebar><table><tr><th>Team<th>Points<tr><td>Feyenoord<td>68</table></aside>"
+    assert {"Ajax | 71", "Feyenoord | 68"} <= set(main_lines(inside + beside))
+
+
+@pytest.mark.parametrize("html", [INNER, f"<aside>{INNER}</aside>"])
+@pytest.mark.parametrize("fallback", [50, 100_000])
+def test_a_table_stands_in_the_text_once(html: str, fallback: int) -> None:
+    assert "\n".join(main_lines(html, fallback_characters=fallback)).count("227 m") == 1
+
+
+@pytest.mark.parametrize(
+    "wrapped",
+    [
+        "<div hidden>{}</div>",
+        "<div style='display:none'><p>x</p>{}</div>",
+        "<noscript>{}</noscript>",
+        "<canvas>{}</canvas>",
+        "<object>{}</object>",
+        "<nav>{}</nav>",
+    ],
+)
+def test_a_table_inside_something_hidden_or_a_menu_is_not_put_back(wrapped: str) -> None:
+    assert "Height" not in "\n".join(main_lines(wrapped.format(INNER)))
+
+
+def test_a_page_that_is_a_table_only() -> None:
+    assert "Height | 227 m" in visible_text(INNER)
+    assert "Height | 227 m" in main_text(INNER, 50)

@@ -1,4 +1,5 @@
 import io
+import re
 import signal
 import subprocess
 import sys
@@ -9,12 +10,17 @@ import pytest
 from agents.deadline import Deadline
 from agents.settings import ExtractSettings
 from agents.web.extract import worker
-from agents.web.extract.process import PageTimeoutError, WorkerDiedError, WorkerProcess
+from agents.web.extract.worker import PageTimeoutError, WorkerDiedError, WorkerProcess
 from tests.agents.web.extract.stuck import STUCK, hanging_command
 
-PATIENCE = 600.0
-"""Seconds that nothing here takes, however busy the machine is."""
+PATIENCE = Deadline(600.0)
+"""Nothing here takes so long, however busy the machine is."""
 ROOT = Path(__file__).resolve().parents[4]
+
+
+def worker_that_runs(monkeypatch: pytest.MonkeyPatch, command: str) -> WorkerProcess:
+    monkeypatch.setattr(worker, "_COMMAND", command)
+    return WorkerProcess(ExtractSettings())
 
 
 def test_frames_survive_the_round_trip_and_a_torn_one_ends_the_stream() -> None:
@@ -26,10 +32,7 @@ def test_frames_survive_the_round_trip_and_a_torn_one_ends_the_stream() -> None:
 
 
 def test_a_worker_imports_neither_torch_nor_an_encoder() -> None:
-    code = (
-        "import sys, agents.web.extract.worker, agents.web.extract.main_text\n"
-        "print({'torch', 'transformers', 'onnxruntime'} & set(sys.modules))"
-    )
+    code = "import sys, agents.web.extract.worker\nprint({'torch', 'transformers', 'onnxruntime'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
 
@@ -41,7 +44,7 @@ def test_workers_start_from_an_unguarded_program(tmp_path: Path) -> None:
         f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
         "from agents.deadline import Deadline\n"
         "from agents.settings import ExtractSettings\n"
-        "from agents.web.extract.pool import ExtractionPool\n"
+        "from agents.web.extract import ExtractionPool\n"
         "print('started')\n"
         "pool = ExtractionPool(ExtractSettings(workers=1))\n"
         "print(pool.extract(['<p>hello</p>'], Deadline(600)).texts)\n"
@@ -51,7 +54,7 @@ def test_workers_start_from_an_unguarded_program(tmp_path: Path) -> None:
     assert done.stdout.splitlines() == ["started", "{'<p>hello</p>': 'hello'}"]
 
 
-def test_a_worker_whose_parent_died_ends_by_itself(tmp_path: Path) -> None:
+def test_a_worker_whose_parent_died_ends(tmp_path: Path) -> None:
     command = [sys.executable, "-c", hanging_command(tmp_path)]
     child = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert isinstance(child.stdin, io.BufferedWriter)
@@ -64,21 +67,41 @@ def test_a_worker_whose_parent_died_ends_by_itself(tmp_path: Path) -> None:
         assert child.wait() == -signal.SIGALRM  # the page itself never ends
 
 
-def test_a_worker_in_time_and_one_that_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agents.web.extract.process._COMMAND", hanging_command(tmp_path))
-    process = WorkerProcess(ExtractSettings())
-    process.wait_ready(Deadline(PATIENCE))
-    assert process.extract("<p>one</p>", Deadline(PATIENCE)) == "one"
-    with pytest.raises(PageTimeoutError):
+def test_a_page_in_time_and_one_that_is_late(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    process = worker_that_runs(monkeypatch, hanging_command(tmp_path))
+    process.wait_ready(PATIENCE)
+    assert process.extract("<p>one</p>", PATIENCE) == "one"
+    with pytest.raises(PageTimeoutError, match=r"^reading the page took too long$"):
         process.extract(STUCK, Deadline(0.3))
     assert process._process.poll() == -signal.SIGKILL
     process.close()
 
 
-def test_a_dead_worker_is_one_named_error() -> None:
-    process = WorkerProcess(ExtractSettings())
-    process.wait_ready(Deadline(PATIENCE))
-    process._process.kill()
-    process._process.wait()
-    with pytest.raises(WorkerDiedError, match="status -9"):
-        process.extract("<p>one</p>", Deadline(PATIENCE))
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("import no_such_parser", "1: ModuleNotFoundError: No module named 'no_such_parser'"),
+        ("import os; os._exit(7)", "7"),
+        ("import os, time; os.close(1); time.sleep(999)", "-9"),
+    ],
+    ids=["cannot import", "ends without a word", "closes its pipes and lives on"],
+)
+def test_a_worker_that_ends_says_why(monkeypatch: pytest.MonkeyPatch, command: str, message: str) -> None:
+    process = worker_that_runs(monkeypatch, command)
+    with pytest.raises(WorkerDiedError, match=f"^the extraction worker ended with status {re.escape(message)}$"):
+        process.wait_ready(PATIENCE)
+
+
+def test_a_slow_start_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    process = worker_that_runs(monkeypatch, "import time; time.sleep(999)")
+    with pytest.raises(PageTimeoutError, match=r"^the extraction worker was not ready in time$"):
+        process.wait_ready(Deadline(0.2))
+    assert process._process.poll() is not None
+
+
+def test_a_worker_that_complains_at_length_is_not_held_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    talkative = "import sys; [sys.stderr.write('a warning ' * 99 + chr(10)) for _ in range(2000)]; "
+    process = worker_that_runs(monkeypatch, talkative + worker._COMMAND)
+    process.wait_ready(PATIENCE)
+    assert process.extract("<p>hello</p>", PATIENCE) == "hello"
+    process.close()

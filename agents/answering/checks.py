@@ -1,0 +1,236 @@
+"""Checks: everything that withholds or changes an answer before it is given.
+
+A check that fires leaves a `GateFiring` in the trace with the answer that it withheld, so that a run shows what each
+check cost and saved. To add one, write a class and put it into `checks_of`.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Protocol
+
+from agents.answering.answerer import Draft
+from agents.answering.confidence import ConfidenceModel
+from agents.answering.features import answer_features
+from agents.answering.requests import request_of
+from agents.answering.second_look import LEVEL_GRAMMAR, level_of, review_of
+from agents.contracts import (
+    I_DONT_KNOW,
+    INVALID_QUESTION,
+    Answer,
+    Candidate,
+    Decision,
+    GateFiring,
+    Query,
+    Route,
+    Trace,
+    label,
+    probability,
+)
+from agents.llm import GenerationRequest
+from agents.reasoning import computed
+from agents.settings import AnsweringSettings, ClassGate, GateSettings, RefineSettings, ScoreGate
+
+FORMULA, SELF_ASSESSMENT, REFINE, EXPECTED_SCORE = "formula", "self-assessment", "refine", "expected score"
+"""Names of the checks in traces and results; gates of the settings have names of their own."""
+_DECISIONS = {I_DONT_KNOW: Decision.ABSTAINED, INVALID_QUESTION: Decision.INVALID_QUESTION}
+
+
+class Case(Protocol):
+    """What a check may know of a question: `agents.case.Case`."""
+
+    query: Query
+    trace: Trace
+
+    def note(self, event: str) -> None:
+        """Keep an event for the reader of the trace."""
+
+
+class Check(ABC):
+    """Looks at a draft and may replace its answer."""
+
+    name: str
+    reads_values = False
+    """Whether it also looks at values of the graph, which no model wrote."""
+    key: str | None = None
+    """Name of the reply in the trace, for a check that asks the language model first."""
+
+    def applies(self, draft: Draft) -> bool:
+        """Whether the check looks at this draft: an abstention has nothing to withhold."""
+        return not draft.abstains
+
+    def request(self, case: Case, draft: Draft) -> GenerationRequest:
+        """What the language model is asked; its reply is in `draft.replies` when the check is called."""
+        raise NotImplementedError(f"the check {self.name!r} has a key and no request")
+
+    @abstractmethod
+    def __call__(self, case: Case, draft: Draft) -> GateFiring | None:
+        """None: the answer stays. Else why it is replaced, and by what."""
+
+
+class Formula(Check):
+    """A formula is an answer only when it is computed (WeKnow-RAG, "Answer Retrieval and Post-processing")."""
+
+    name = FORMULA
+
+    def __call__(self, case: Case, draft: Draft) -> GateFiring | None:
+        today = case.query.asked_at.date() if case.query.asked_at else None
+        found = computed(draft.answer.text, today) if draft.answer.decision is Decision.ANSWERED else None
+        return GateFiring(self.name, f"computed: {found.explanation}", found.text) if found else None
+
+
+class LogProbability(Check):
+    """The preset's gates on the mean log-probability of an answer."""
+
+    name = "mean_log_probability"
+
+    def __init__(self, gates: Sequence[GateSettings]) -> None:
+        self._gates = gates
+
+    def __call__(self, case: Case, draft: Draft) -> GateFiring | None:
+        return score_gate(self._gates, "mean_log_probability", draft.mean_log_probability)
+
+
+class SelfAssessment(Check):
+    """The model must be sure of its answer (WeKnow-RAG). The level was asked for with the answer."""
+
+    name = SELF_ASSESSMENT
+
+    def __init__(self, accepted: Sequence[str]) -> None:
+        self._accepted = accepted
+
+    def __call__(self, case: Case, draft: Draft) -> GateFiring | None:
+        if draft.level in self._accepted:
+            return None
+        said = f"calls its confidence {draft.level}" if draft.level else "does not say how sure it is"
+        return GateFiring(self.name, f"the model {said}; accepted: {', '.join(self._accepted)}", I_DONT_KNOW)
+
+
+class LaterSelfAssessment(SelfAssessment):
+    """The same, asked afterwards in a short second generation."""
+
+    key = "assess"
+
+    def __init__(self, settings: AnsweringSettings, accepted: Sequence[str]) -> None:
+        super().__init__(accepted)
+        self._settings = settings
+
+    def request(self, case: Case, draft: Draft) -> GenerationRequest:
+        own, text = self._settings, draft.answer.text
+        return request_of(
+            own, "assess", case.query, draft.evidence, text, max_tokens=4, adapter=own.adapter, grammar=LEVEL_GRAMMAR
+        )
+
+    def __call__(self, case: Case, draft: Draft) -> GateFiring | None:
+        draft.level = level_of(draft.replies["assess"].text)
+        return super().__call__(case, draft)
+
+
+class Refine(Check):
+    """A second look at the answer confirms, withdraws or corrects it (NEC 2.1 step 7)."""
+
+    name = REFINE
+    key = "refine"
+
+    def __init__(self, settings: AnsweringSettings, refine: RefineSettings) -> None:
+        self._settings = settings
+        self._refine = refine
+
+    def applies(self, draft: Draft) -> bool:
+        """Also to the model's own "i don't know", where the preset says so."""
+        finished = draft.generation is not None and draft.generation.finish_reason in {"stop", "length"}
+        return not draft.abstains or (self._refine.abstentions and finished and not draft.withheld)
+
+    def request(self, case: Case, draft: Draft) -> GenerationRequest:
+        own, text = self._refine, draft.answer.text
+        return request_of(
+            self._settings,
+            own.prompt,
+            case.query,
+            draft.evidence,
+            text,
+            max_tokens=own.max_new_tokens,
+            adapter=own.adapter,
+        )
+
+    def __call__(self, case: Case, draft: Draft) -> GateFiring | None:
+        reply = draft.replies["refine"]
+        review = review_of(draft.answer, reply)
+        draft.verdict = review.verdict.value
+        case.note(f"second look: {review.verdict}: {reply.text.strip()!r}")
+        same = review.answer == draft.answer
+        return None if same else GateFiring(self.name, review.answer.reason, review.answer.text)
+
+
+class ExpectedScore(Check):
+    """An answer is given where it is likelier right than wrong: P(correct) of the preset's calibrated model."""
+
+    name = EXPECTED_SCORE
+    reads_values = True
+
+    def __init__(self, threshold: float, model: ConfidenceModel | None) -> None:
+        self._threshold = threshold
+        self._model = model
+
+    def __call__(self, case: Case, draft: Draft) -> GateFiring | None:
+        features = answer_features(
+            case.trace,
+            draft.answer.text,
+            draft.answer.source,
+            how="generated" if draft.generation else "read",
+            mean_log_probability=draft.mean_log_probability,
+            assessment=draft.level,
+            review=draft.verdict,
+            evidence=draft.evidence,
+        )
+        likely = self._model.probability(features) if self._model else None
+        draft.candidate = Candidate(draft.answer.text, draft.answer.source, features, likely)
+        if likely is None or likely > self._threshold:
+            return None
+        return GateFiring(self.name, f"P(correct) is {likely:.2f}, not above {self._threshold:g}", I_DONT_KNOW)
+
+
+def checks_of(settings: AnsweringSettings, confidence: ConfidenceModel | None) -> list[Check]:
+    """The checks of a preset, in their order. The last one also notes the features of each answer in its trace."""
+    checks: list[Check] = [Formula()] if settings.compute else []
+    checks.append(LogProbability(settings.gates))
+    if assessment := settings.self_assessment:
+        later = assessment.asked == "afterwards"
+        accepted = assessment.accepted
+        checks.append(LaterSelfAssessment(settings, accepted) if later else SelfAssessment(accepted))
+    if settings.refine:
+        checks.append(Refine(settings, settings.refine))
+    return [*checks, ExpectedScore(settings.confidence.threshold if settings.confidence else 0.0, confidence)]
+
+
+def class_gate(gates: Sequence[GateSettings], route: Route | None, source: str) -> GateFiring | None:
+    """The first gate of that `source` (``any`` or ``web``) that closes for the question's classes (NEC 2.1 step 1)."""
+    for gate in gates:
+        if isinstance(gate, ClassGate) and gate.source == source and (reason := _class_reason(gate, route)):
+            return GateFiring(gate.name, reason, gate.answer)
+    return None
+
+
+def _class_reason(gate: ClassGate, route: Route | None) -> str | None:
+    """Why the gate closes, or None. A question without a route passes."""
+    if gate.above is None:
+        likeliest = label(route, gate.field)
+        return f"the router's {gate.field} is {likeliest}" if likeliest in gate.classes else None
+    share = probability(route, gate.field, gate.classes)
+    if share is None or share <= gate.above:
+        return None
+    return f"P({gate.field} is {' or '.join(gate.classes)}) is {share:.2f}, above {gate.above:g}"
+
+
+def score_gate(gates: Sequence[GateSettings], score: str, value: float | None) -> GateFiring | None:
+    """The first gate on that score that closes. Without a number (nothing was scored in time) it closes."""
+    for gate in gates:
+        if isinstance(gate, ScoreGate) and gate.score == score and (value is None or value <= gate.minimum):
+            found = "there is no number" if value is None else f"it is {value:.2f}"
+            return GateFiring(gate.name, f"{score} must be above {gate.minimum:g}, and {found}", I_DONT_KNOW)
+    return None
+
+
+def gated_answer(firing: GateFiring, source: str) -> Answer:
+    """What is answered where a gate closed or a check fired."""
+    decision = _DECISIONS.get(firing.answer, Decision.ANSWERED)
+    return Answer(firing.answer, decision, source, f"gate {firing.name}: {firing.reason}")

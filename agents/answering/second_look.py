@@ -1,0 +1,113 @@
+"""What a model says about an answer: how sure it is of it (WeKnow-RAG), and what a second look finds (NEC).
+
+Sources: WeKnow-RAG, "Answer Generation with Self-Assessment"; NEC sections 2.1 step 7, 2.4 and 3.5.
+"""
+
+import enum
+import re
+from typing import Literal, NamedTuple
+
+from agents.answering.normalise import normalise, one_line
+from agents.contracts import Answer, Decision, abstain
+from agents.llm.base import Generation
+
+Level = Literal["high", "medium", "low"]
+
+_LEVEL = re.compile(
+    r"[\s(\[*_,;.-]*\bconfidence(?: level)?\W{0,8}(?:is\W+)?(?P<level>high|medium|low)\b[\s)\].*_]*", re.IGNORECASE
+)
+
+
+_ASKED_LEVEL = re.compile(
+    r"[\W_]*(?:confidence(?: level)?[\W_]+(?:is[\W_]+)?)?(?P<level>high|medium|low)(?![^\W_])"
+    r"(?![\W_]+(?:(?:or|to|and)\W+)?(?:high|medium|low)\b)",
+    re.IGNORECASE,
+)
+_LEVELS: dict[str, Level] = {"high": "high", "medium": "medium", "low": "low"}
+
+
+class Assessed(NamedTuple):
+    """A model's text without its assessment, and the level; None where the text names none or several."""
+
+    text: str
+    level: Level | None
+
+
+def assessed(text: str) -> Assessed:
+    """Take the assessment out of a text, wherever the model put it.
+
+    Levels that contradict each other are no level: what a model is sure of it says once.
+    """
+    found = {match["level"].lower() for match in _LEVEL.finditer(text)}
+    rest = _LEVEL.sub("\n", text).strip()
+    return Assessed(rest, _LEVELS[found.pop()] if len(found) == 1 else None)
+
+
+def level_of(text: str) -> Level | None:
+    """The level that a model named when it was asked for nothing else; None where it names none or several.
+
+    Engines that know no grammars give "High." or "**high** (the text says so)"; a level further on in a sentence may
+    be about anything.
+    """
+    found = _ASKED_LEVEL.match(text)
+    return _LEVELS[found["level"].lower()] if found else None
+
+
+LEVEL_GRAMMAR = 'start: "high" | "medium" | "low"'
+"""A level alone, as a Lark grammar. Models of around a billion parameters do not give an answer and a level at once."""
+
+_SUBJECT = r"(?:it|that|this|(?:(?:the|that|this|your|given|proposed|provided)\s+)*answer)(?:\s+is|[\u2019']s)\s+"
+_END = r"(?=\s*(?:[.,;:!?()*\"\u201d]|\s[-\u2013\u2014]\s|(?:because|since)\b|$))"
+"""What a verdict ends with; "Right-handed", "Right Said Fred" and "Wrong Turn" are answers."""
+_CONFIRMED = re.compile(rf"\W*(?:yes\W+)?(?:{_SUBJECT}|is\s+)?(?:correct|right)(?:\s+answer)?{_END}", re.IGNORECASE)
+_REJECTED = re.compile(
+    rf"\W*(?:no\W+)?(?:{_SUBJECT}|is\s+)?(?:incorrect|wrong|not\s+(?:correct|right))(?:\s+answer)?{_END}"
+    r"(?:[\s.,;:!?()*\"\u201d]|[-\u2013\u2014](?=\s)|(?:because|since)\b)*",
+    re.IGNORECASE,
+)
+_LEAD_IN = re.compile(
+    r"\W*(?:the\s+)?(?:correct|right)\s+answer(?:\s+(?:is|was|would\s+be|should\s+be)\b|\s*:)[\s:]*", re.IGNORECASE
+)
+
+
+class Verdict(enum.StrEnum):
+    """What the second look found."""
+
+    CONFIRMED = "confirmed"
+    WITHDRAWN = "withdrawn"
+    CORRECTED = "corrected"
+    NOT_REVIEWED = "not_reviewed"
+
+
+class Review(NamedTuple):
+    """The verdict, and the answer that follows from it."""
+
+    verdict: Verdict
+    answer: Answer
+
+
+def review_of(answer: Answer, generation: Generation) -> Review:
+    """Read the model's reply about an answer. An answer that could not be reviewed is withdrawn."""
+    if generation.finish_reason in {"error", "deadline"}:
+        why = generation.error or "time ran out"
+        return Review(Verdict.NOT_REVIEWED, abstain(f"the answer could not be reviewed: {why}", answer.source))
+    said, further = one_line(generation.text), generation.text.strip().partition("\n")[2]
+    correction = _correction(said)
+    if correction == said and _CONFIRMED.match(said):
+        return Review(Verdict.CONFIRMED, answer)
+    found = normalise(correction or _correction(one_line(further)), answer.source)
+    if found.text.casefold().strip(" .") == answer.text.casefold().strip(" ."):
+        return Review(Verdict.CONFIRMED, answer)
+    if found.decision is Decision.ABSTAINED:
+        return Review(Verdict.WITHDRAWN, abstain("the second look withdrew the answer", answer.source))
+    reason = f"the second look corrected {answer.text!r}"
+    return Review(Verdict.CORRECTED, Answer(found.text, found.decision, found.source, reason))
+
+
+def _correction(said: str) -> str:
+    """The reply without its verdict on the first answer and without "the correct answer is"; may be empty."""
+    left = said
+    while rejected := _REJECTED.match(left):
+        left = left[rejected.end() :]
+    left = left[lead_in.end() :] if (lead_in := _LEAD_IN.match(left)) else left
+    return left.rstrip(" )") if left != said and "(" not in left else left

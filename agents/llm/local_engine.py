@@ -1,0 +1,123 @@
+"""What engines in this process share: the folders of their weights, the tokenizer, and the check of a prompt."""
+
+import json
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+
+from agents.llm.base import Generation, GenerationRequest, refuse_unknown_adapter
+from agents.llm.tokenizer import ChatTokenizer, PromptError
+from agents.settings import TransformersEngine, VllmEngine
+from models.manifest import UnknownModelError, WeightsMissingError, load_manifest, locate
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+_MODEL_ADVICE = "give a folder that holds it, or a name of models/manifest.toml, which python -m models.fetch NAME gets"
+_ADAPTER_ADVICE = (
+    "python -m training.adapters trains adapters (docs/training.md), --set tuned=false does without; or give a folder "
+    "that holds it, or a name of models/manifest.toml, which python -m models.fetch NAME gets"
+)
+
+
+class LocalEngine:
+    """Tokenizer and weights of an engine in this process."""
+
+    def __init__(self, settings: TransformersEngine | VllmEngine) -> None:
+        self._model_name, self._adapter_places = settings.model, settings.adapters
+
+    @cached_property
+    def _tokenizer(self) -> ChatTokenizer:
+        return ChatTokenizer(model_folder(self._model_name))
+
+    def check_weights(self) -> None:
+        """Raise `WeightsMissingError` at once if a file of the base model or of an adapter is missing."""
+        check_folders(self._model_name, self._adapter_places)
+
+    def count_tokens(self, text: str) -> int:
+        """Number of tokens of plain text."""
+        return self._tokenizer.count(text)
+
+    def truncate(self, text: str, max_tokens: int) -> str:
+        """The longest beginning with at most `max_tokens` tokens."""
+        return self._tokenizer.truncate(text, max_tokens)
+
+    def _prompt(self, request: GenerationRequest, window: int) -> list[int] | Generation:
+        """Token ids of the prompt, or why the request cannot run; `window` is the most tokens with the answer."""
+        refused = refuse_unknown_adapter(request, self._adapter_places)
+        if refused is not None:
+            return refused
+        try:
+            prompt = self._tokenizer.prompt_tokens(request)
+        except PromptError as error:
+            return Generation.failed(str(error))
+        if not prompt:
+            return Generation.failed("the prompt is empty")
+        if len(prompt) >= window:
+            return Generation.failed(
+                f"the prompt has {len(prompt)} tokens, but the model takes {window} with the answer"
+            )
+        return prompt
+
+
+def model_folder(name: str) -> Path:
+    """The folder of a model of `models/manifest.toml`, or the folder at a path (relative to the repository).
+
+    Raises:
+        WeightsMissingError: a file of the model is missing, or the name is neither in the manifest nor a folder.
+    """
+    try:
+        return locate(name)
+    except UnknownModelError as unknown:
+        folder = REPOSITORY / name
+        if not folder.is_dir():
+            raise WeightsMissingError(f"{unknown}; and there is no folder {folder}") from None
+    return _holding(folder, _MODEL_ADVICE, "config.json")
+
+
+def adapter_folder(name: str) -> Path:
+    """The folder of a LoRA adapter, found as in `model_folder`. Only safetensors count: pickled weights can run code.
+
+    Raises:
+        WeightsMissingError: the folder or one of the adapter's two files is missing.
+    """
+    try:
+        folder = locate(name)
+    except UnknownModelError:
+        folder = REPOSITORY / name
+    return _holding(folder, _ADAPTER_ADVICE, "adapter_config.json", "adapter_model.safetensors")
+
+
+def check_folders(model: str, adapters: Mapping[str, str]) -> None:
+    """Check a base model and its adapters (name -> place) without loading them.
+
+    Raises:
+        WeightsMissingError: a file is missing, or an adapter was tuned for another model.
+    """
+    model_folder(model)
+    for name, place in adapters.items():
+        config = json.loads((adapter_folder(place) / "adapter_config.json").read_bytes())
+        base = config.get("base_model_name_or_path")
+        if base is not None and _canonical(base) not in {None, _canonical(model)}:
+            raise WeightsMissingError(
+                f"the adapter {name} was tuned for {base}, and the engine runs {model}: give language_model.adapters "
+                "one of this model, or remove the adapter there and where the preset names it"
+            )
+
+
+def _canonical(model: str) -> str | None:
+    """One name for a model that is named by manifest, hub or folder; None for a model known by none of them."""
+    entries = load_manifest().models
+    of_hub = {entry.hub.repository: name for name, entry in entries.items() if entry.hub is not None}
+    name = of_hub.get(model, model)
+    if name in entries:
+        return name
+    folder = (REPOSITORY / name).resolve()
+    if not folder.is_dir():
+        return None
+    return folder.name if folder.name in entries else str(folder)
+
+
+def _holding(folder: Path, advice: str, *names: str) -> Path:
+    for name in names:
+        if not (folder / name).is_file():
+            raise WeightsMissingError(f"{folder / name} is missing: {advice}")
+    return folder

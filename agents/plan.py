@@ -1,0 +1,76 @@
+"""Which sources may answer a question, in which order, and how their texts become one context."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from agents.contracts import Fact, Route, Stage, label
+from agents.kg import Lookup
+from agents.llm import LanguageModel
+from agents.settings import KnowledgeGraphSettings
+
+_MARK = re.compile(r"<(?=/?\s*doc\b)", re.IGNORECASE)
+
+
+class Plan(NamedTuple):
+    """The turns of a question in their order. Where one turn abstains, the next one answers.
+
+    `joint`: the pages are read together with the graph's facts; `pages_lead`: the pages stand before the facts.
+    """
+
+    turns: tuple[Stage, ...]
+    joint: bool = False
+    pages_lead: bool = False
+
+
+PAGES_ONLY = Plan((Stage.PAGES,))
+GRAPH_FIRST = Plan((Stage.VALUE, Stage.FACTS, Stage.PAGES))
+GRAPH_ONLY = Plan((Stage.VALUE, Stage.FACTS))
+TOGETHER = Plan((Stage.PAGES, Stage.LATE_VALUE), joint=True)
+GRAPH_LEADS = Plan((Stage.PAGES,), joint=True)
+PAGES_LEAD = Plan((Stage.PAGES,), joint=True, pages_lead=True)
+PAGES_FIRST = Plan((Stage.PAGES, Stage.LATE_VALUE, Stage.LATE_FACTS))
+
+POLICIES: Mapping[str, tuple[Plan, Mapping[str, Plan]]] = {
+    "graph_first": (GRAPH_FIRST, {}),
+    "together": (TOGETHER, {}),
+    "synthesis": (GRAPH_LEADS, {"fast-changing": PAGES_LEAD, "real-time": PAGES_LEAD}),
+    "by_dynamism": (GRAPH_FIRST, {"fast-changing": TOGETHER, "real-time": PAGES_FIRST}),
+}
+"""`source_policy` of a preset -> the plan of its questions, and that of questions whose answers change fast."""
+
+
+def plan_of(settings: KnowledgeGraphSettings, route: Route | None, lookup: Lookup) -> Plan:
+    """The plan of a question by the preset's policy, without the turns for which the graph has nothing.
+
+    A domain of the graph alone is closed to the web only where the graph was really asked: a dead server, and a
+    question for which no call can be written, leave the question to the web.
+    """
+    usual, by_dynamism = POLICIES[settings.source_policy]
+    plan = by_dynamism.get(label(route, "static_or_dynamic") or "", usual)
+    asked = bool(lookup.statuses) and not lookup.down
+    if asked and (label(route, "domain") or lookup.domain) in settings.graph_only_domains:
+        plan = GRAPH_ONLY
+    empty: set[Stage] = set() if lookup.direct_answer is not None else {Stage.VALUE, Stage.LATE_VALUE}
+    empty |= set() if lookup.found else {Stage.FACTS, Stage.LATE_FACTS}
+    return plan._replace(turns=tuple(turn for turn in plan.turns if turn not in empty))
+
+
+def facts_text(facts: Sequence[Fact], model: LanguageModel, max_tokens: int) -> str:
+    """The facts in `<doc>` marks, the first ones until the limit is reached; marks inside of facts are broken."""
+    blocks: list[str] = []
+    left = max_tokens
+    for fact in facts:
+        opening = f'<doc source="{_plain(fact.source)}">'
+        block = f"{opening}{_plain(fact.text)}</doc>\n"
+        size = model.count_tokens(block)
+        if size > left:
+            text = model.truncate(_plain(fact.text), max(0, left - model.count_tokens(f"{opening}</doc>\n")))
+            return "".join([*blocks, f"{opening}{text}</doc>\n" if text else ""])
+        blocks.append(block)
+        left -= size
+    return "".join(blocks)
+
+
+def _plain(text: str) -> str:
+    return _MARK.sub("&lt;", text).replace('"', "'")

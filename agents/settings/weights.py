@@ -1,0 +1,44 @@
+"""The weights that settings need, checked before anything is loaded."""
+
+from pathlib import Path
+
+from agents.settings.agent import Settings
+from models import needed
+from models.manifest import Manifest, WeightsMissingError, find
+
+
+def needed_weights(
+    settings: Settings,
+    *,
+    manifest: Manifest | None = None,
+    repository: Path = needed.REPOSITORY,
+    cache: Path | None = None,
+) -> needed.NeededWeights:
+    """What the settings name; see `models.needed.needed_weights`."""
+    return needed.needed_weights(settings.model_dump(), manifest=manifest, repository=repository, cache=cache)
+
+
+def require_weights(settings: Settings) -> None:
+    """Check that all weights of the settings are here; reads none of them.
+
+    Raises:
+        WeightsMissingError: some are missing; one line names all of them and the command that gets them.
+    """
+    wanted = needed_weights(settings, repository=needed.REPOSITORY)
+    found = {name: find(name) for name in wanted.models if name != needed.TRIM_TOKENIZER}
+    missing = {name: place for name, place in found.items() if place.problem}
+    lost = [folder for folder in wanted.folders if folder.problem]
+    if not missing and not lost:
+        return
+    parts = []
+    if missing:
+        preset = needed.read_preset(settings.name)
+        of_preset = needed.needed_weights(preset).models if preset is not None else {}
+        names = settings.name if missing.keys() <= of_preset.keys() else " ".join(missing)
+        to = " --to models/weights" if any(place.checked_in for place in missing.values()) else ""
+        parts = ["; ".join(f"weights of {name}: {place.problem}" for name, place in missing.items())]
+        parts.append(f"Get them with: python -m models.fetch {names}{to}")
+    parts += [str(folder.problem) for folder in lost]
+    if any(folder.kind == "adapter" for folder in lost):
+        parts.append("Or do without adapters: --set tuned=false")
+    raise WeightsMissingError(f"preset {settings.name}: {'. '.join(parts)}")

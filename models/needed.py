@@ -1,0 +1,197 @@
+"""All weights that a preset needs, found by following the names in its TOML, base models of adapters included.
+
+Fetching, the agent's start, preflight, stand-ins and the rehearsal of the image all ask here.
+"""
+
+import json
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from models.manifest import Manifest, cache_folder, load_manifest
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+PRESETS = REPOSITORY / "agents" / "presets"
+TRIM_TOKENIZER = "llama-2-tokenizer"
+"""The tokenizer of the evaluator's cut to 75 tokens. Without it an estimate cuts answers, which keeps fewer words."""
+ROUTERS, CALIBRATIONS, RECIPES = "models/routers", "models/calibration", "training/router/configs"
+
+Kind = Literal["adapter", "classifier", "calibration", "model"]
+_FILES: Mapping[Kind, tuple[str, ...]] = {
+    "adapter": ("adapter_config.json", "adapter_model.safetensors"),
+    "classifier": ("config.json", "weights.safetensors"),
+    "calibration": (),
+    "model": ("config.json",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class NeededFolder:
+    """What a preset names and `models.fetch` cannot download: training makes it, or it lies at a path of the user's.
+
+    `key` is where the preset names it. `places` are the paths to look at, the first of them in the repository.
+    A calibration is one file, everything else a folder. `remedy` says how to make it.
+    """
+
+    key: str
+    kind: Kind
+    name: str
+    places: tuple[Path, ...]
+    remedy: str
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Files of the folder; none where `path` is the file itself."""
+        return _FILES[self.kind]
+
+    @property
+    def path(self) -> Path:
+        """Where it is, or where it should be."""
+        return next((place for place in self.places if place.exists()), self.places[0])
+
+    @property
+    def problem(self) -> str | None:
+        """Why it cannot be loaded, in one line with the remedy, or None."""
+        paths = [self.path / name for name in self.files] or [self.path]
+        missing = next((path for path in paths if not path.is_file()), None)
+        return f"{self.kind} {self.name}: {missing} is missing. {self.remedy}" if missing else None
+
+
+@dataclass(frozen=True, slots=True)
+class NeededWeights:
+    """What a preset needs. `models` and `optional` map names of the manifest to the key that names them.
+
+    Nothing is optional for a preset that needs GPUs: it runs where nothing can be fetched.
+    """
+
+    models: Mapping[str, str]
+    optional: Mapping[str, str]
+    folders: tuple[NeededFolder, ...]
+
+
+def read_preset(name: str) -> dict[str, Any] | None:
+    """The TOML of a shipped preset, or of a file that ends in .toml; None where there is no such preset.
+
+    Raises:
+        ValueError: the file is not TOML.
+    """
+    path = Path(name) if name.endswith(".toml") else PRESETS / f"{name}.toml"
+    if not path.is_file():
+        return None
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{path}: not valid TOML: {error}") from None
+
+
+def available_presets() -> list[str]:
+    """Names of the shipped presets."""
+    return sorted(path.stem for path in PRESETS.glob("*.toml") if path.stem != "active")
+
+
+def needs_gpu(preset: Mapping[str, Any]) -> bool:
+    """Whether the preset cannot run on a machine without GPU."""
+    everywhere = preset.get("device")
+    parts = [preset.get(key) or {} for key in ("language_model", "dense_encoder", "cross_encoder", "router")]
+    devices = [everywhere or part.get("device") or "" for part in parts]
+    return parts[0].get("engine") == "vllm" or any(device.startswith("cuda") for device in devices)
+
+
+def needed_weights(
+    preset: Mapping[str, Any],
+    *,
+    manifest: Manifest | None = None,
+    repository: Path = REPOSITORY,
+    cache: Path | None = None,
+) -> NeededWeights:
+    """Follow what the preset names to all weights. Reads small configuration files only; no weights have to be there.
+
+    Args:
+        preset: TOML of a preset, or the dump of its settings.
+        manifest: Which names are models; default: the shipped manifest.
+        repository: Where adapters, classifiers and calibrations lie.
+        cache: Where classifiers lie beside that; default: the cache of fetched models.
+    """
+    known = (manifest or load_manifest()).models
+    models: dict[str, str] = {}
+    folders: list[NeededFolder] = []
+    for key, kind, name in _named(preset):
+        if kind in {"adapter", "model"} and name in known:
+            models.setdefault(name, key)
+            continue
+        folder = _folder(key, kind, name, repository, cache or cache_folder())
+        folders.append(folder)
+        base = base_of(folder, repository)
+        if base in known:
+            models.setdefault(base, f"{key}, base model")
+    optional: dict[str, str] = {}
+    if TRIM_TOKENIZER in known and TRIM_TOKENIZER not in models:
+        (models if needs_gpu(preset) else optional)[TRIM_TOKENIZER] = "the cut to 75 tokens"
+    return NeededWeights(models, optional, tuple(folders))
+
+
+def _named(preset: Mapping[str, Any]) -> Iterator[tuple[str, Kind, str]]:
+    """Key, kind and name of everything with weights that the preset names itself."""
+    model = preset.get("language_model") or {}
+    if model.get("engine") in {"transformers", "vllm"}:
+        yield "language_model.model", "model", str(model.get("model"))
+        adapters = model.get("adapters") if preset.get("tuned", True) else None
+        for adapter, location in (adapters or {}).items():
+            yield f"language_model.adapters.{adapter}", "adapter", location
+    elif tokenizer := model.get("tokenizer"):
+        yield "language_model.tokenizer", "model", tokenizer
+    for key in ("dense_encoder", "cross_encoder"):
+        if encoder := preset.get(key):
+            yield f"{key}.model", "model", str(encoder.get("model"))
+    for name in (preset.get("router") or {}).get("classifiers", ()):
+        yield f"router.classifiers.{name}", "classifier", name
+    if confidence := (preset.get("answering") or {}).get("confidence"):
+        yield "answering.confidence.model", "calibration", str(confidence.get("model"))
+
+
+def _folder(key: str, kind: Kind, name: str, repository: Path, cache: Path) -> NeededFolder:
+    if kind == "classifier":
+        places = (repository / ROUTERS / name, cache / name)
+        remedy = f"Train it with: python -m training.router --config {name} --out {ROUTERS}/{name}"
+        return NeededFolder(key, kind, name, places, remedy)
+    if kind == "calibration":
+        path = Path(name).expanduser() if name.endswith(".json") else repository / CALIBRATIONS / f"{name}.json"
+        remedy = f"Fit it with: python -m training.calibrate RUN_DIR --out {name}"
+        return NeededFolder(key, kind, name, (path,), remedy)
+    if kind == "adapter":
+        adapter = key.rpartition(".")[2]
+        return NeededFolder(key, kind, adapter, (repository / name,), _training_of(adapter, name))
+    return NeededFolder(key, kind, name, (repository / name,), "Name a model of models/manifest.toml, or a folder")
+
+
+def _training_of(adapter: str, location: str) -> str:
+    parts = Path(location).parts
+    if parts[:2] != ("models", "adapters") or len(parts) != 4 or parts[3] != adapter:
+        return f"Train it with: python -m training.adapters {adapter} --base-preset PRESET --out {location}"
+    config = "" if parts[2] == "cpu" else f" --config {parts[2]}"
+    return f"Train it with: python -m training.adapters {adapter}{config}"
+
+
+def base_of(folder: NeededFolder, repository: Path = REPOSITORY) -> str | None:
+    """The model that an adapter or a classifier was tuned from, as its folder says, else as its recipe does."""
+    base: object = None
+    if folder.kind == "adapter":
+        base = _read(folder.path / "adapter_config.json").get("base_model_name_or_path")
+    elif folder.kind == "classifier" and (folder.path / "config.json").is_file():
+        base = _read(folder.path / "config.json").get("base")
+    elif folder.kind == "classifier":
+        encoder = _read(repository / RECIPES / f"{folder.name}.toml").get("encoder")
+        base = encoder.get("base") if isinstance(encoder, dict) else None
+    return base if isinstance(base, str) else None
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """A small JSON or TOML file; empty where it is missing or broken, which the code that loads from it reports."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        data = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
+    except (OSError, ValueError):
+        return {}
+    return data if isinstance(data, dict) else {}

@@ -1,0 +1,144 @@
+"""What a model may say about an answer, and what follows from it."""
+
+import pytest
+
+from agents.answering import LEVEL_GRAMMAR, Review, level_of, request_of, review_of
+from agents.answering.second_look import Verdict, assessed
+from agents.contracts import I_DONT_KNOW, Answer, Decision, Query
+from agents.deadline import Deadline
+from agents.llm import Generation, load_language_model
+from agents.settings import load_settings
+
+DRAFT = Answer("Barry Levinson", Decision.ANSWERED, "web", "the model answered")
+
+
+def review_of_reply(reply: str) -> Review:
+    return review_of(DRAFT, Generation(reply, -0.1, 1, 1, "stop"))
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "Correct",
+        "correct.",
+        "**Correct**",
+        "The given answer is correct",
+        "Yes, correct!",
+        "It is correct.",
+        "That's right.",
+        "Correct, Barry Levinson.",
+        "Correct (Barry Levinson)",
+        "Correct because the text names him",
+        "Correct. The document says Barry Levinson directed it.",
+        "Correct - the document does not mention anybody else.",
+        "Correct\nThe document names him.",
+        "Correct answer: Barry Levinson",
+        "barry levinson.",
+    ],
+)
+def test_a_confirmed_answer_stays_as_it_is(reply: str) -> None:
+    review = review_of_reply(reply)
+    assert (review.verdict, review.answer) == (Verdict.CONFIRMED, DRAFT)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "I don't know",
+        "i don\u2019t know.",
+        "The document does not mention it.",
+        "Incorrect",
+        "Wrong",
+        "The proposed answer is incorrect.",
+        "The given answer is not correct.",
+        "Incorrect. The proposed answer is wrong.",
+        "Incorrect. The document does not mention it.",
+    ],
+)
+def test_a_withdrawn_answer_becomes_the_official_phrase(reply: str) -> None:
+    review = review_of_reply(reply)
+    assert (review.verdict, review.answer.text) == (Verdict.WITHDRAWN, I_DONT_KNOW)
+
+
+@pytest.mark.parametrize(
+    ("reply", "text"),
+    [
+        ("Sydney Pollack", "Sydney Pollack"),
+        ("Correct answer: Sydney Pollack", "Sydney Pollack"),
+        ("The correct answer is Sydney Pollack", "Sydney Pollack"),
+        ("Incorrect. It was Sydney Pollack", "It was Sydney Pollack"),
+        ("The answer is incorrect. The right answer is Sydney Pollack", "Sydney Pollack"),
+        ("Incorrect (Sydney Pollack)", "Sydney Pollack"),
+        ("Incorrect\n\nThe correct answer is Sydney Pollack", "Sydney Pollack"),
+        ("Wrong. $5 million", "$5 million"),
+        ("Wrong Turn", "Wrong Turn"),
+        ("Right-handed", "Right-handed"),
+        ("right now", "right now"),
+    ],
+)
+def test_another_answer_replaces_the_first(reply: str, text: str) -> None:
+    review = review_of_reply(reply)
+    assert (review.verdict, review.answer.text) == (Verdict.CORRECTED, text)
+    assert "Barry Levinson" in review.answer.reason
+
+
+def test_what_could_not_be_reviewed_is_not_trusted() -> None:
+    review = review_of(DRAFT, Generation.failed("out of memory"))
+    assert (review.verdict, review.answer.text) == (Verdict.NOT_REVIEWED, I_DONT_KNOW)
+    assert "could not be reviewed: out of memory" in review.answer.reason
+
+
+@pytest.mark.parametrize(
+    ("said", "text", "level"),
+    [
+        ("Paris\nConfidence: high", "Paris", "high"),
+        ("Paris (confidence: Medium)", "Paris", "medium"),
+        ("**Confidence level:** low\nParis", "Paris", "low"),
+        ("Paris. Confidence is HIGH.", "Paris", "high"),
+        ("Paris", "Paris", None),
+        ("a high tower", "a high tower", None),
+        ("the confidence of the high court", "the confidence of the high court", None),
+        ("Confidence: high\nParis\nConfidence: low", "Paris", None),
+        ("", "", None),
+    ],
+)
+def test_the_level_is_taken_out_of_the_text(said: str, text: str, level: str | None) -> None:
+    found = assessed(said)
+    assert (found.text.strip(), found.level) == (text, level)
+
+
+@pytest.mark.parametrize(
+    ("said", "level"),
+    [
+        ("high", "high"),
+        ("High.", "high"),
+        ("**High**", "high"),
+        ("__low__", "low"),
+        ("high (the", "high"),
+        ("Confidence: high", "high"),
+        ("Confidence level is medium.", "medium"),
+        ("\nlow\n", "low"),
+        ("Well, high I think", None),
+        ("highly", None),
+        ("high, medium or low", None),
+        ("low to medium", None),
+        ("", None),
+    ],
+)
+def test_a_level_that_was_asked_for_comes_first(said: str, level: str | None) -> None:
+    assert level_of(said) == level
+
+
+@pytest.mark.models
+def test_a_small_model_held_to_the_grammar_names_a_level() -> None:
+    bare = ["language_model.adapters = {}", "answering.adapter = none", "knowledge_graph = none"]
+    settings = load_settings("cpu", ["language_model.model = smollm2-135m-instruct", *bare])
+    model = load_language_model(settings.language_model)
+    model.check_weights()
+    query = Query("1", "who directed rain man?", "03/05/2024, 23:18:31 PT", None, ())
+    context = "Rain Man is a film by Barry Levinson."
+    own = settings.answering
+    request = request_of(own, "assess", query, context, DRAFT.text, max_tokens=4, adapter=None, grammar=LEVEL_GRAMMAR)
+    (found,) = model.generate([request], Deadline(120))
+    model.close()
+    assert level_of(found.text) in {"high", "medium", "low"}

@@ -1,0 +1,166 @@
+"""What every engine inherits, checked against the plain way: one text or pair at a time, in the given order."""
+
+import zlib
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agents.deadline import Deadline
+from agents.encoders.base import BATCHES_PER_SLICE, BatchedCrossEncoder, BatchedDenseEncoder, Pair, Vectors
+from agents.settings import CrossEncoderSettings, DenseEncoderSettings
+from models.manifest import UnknownModelError
+
+DIMENSIONS = 4
+TEXTS = st.lists(st.text("ab ", max_size=12), max_size=30)
+PAIRS = st.lists(st.tuples(st.text("qw", max_size=6), st.text("ab ", max_size=12)), max_size=30)
+
+
+def vector_of(text: str) -> list[float]:
+    """A unit vector that depends on nothing but the text."""
+    row = np.random.default_rng(zlib.crc32(text.encode())).normal(size=DIMENSIONS)
+    return [float(value) for value in row / np.linalg.norm(row)]
+
+
+def logit_of(pair: Pair) -> float:
+    """Depends on both texts and on which is which."""
+    query, passage = pair
+    return len(passage) - 3.5 * len(query) + 0.25 * passage.count("a")
+
+
+class HashEncoder(BatchedDenseEncoder):
+    """Counts its batches; each takes one second of the clock."""
+
+    def __init__(self, batch_size: int = 2, query_instruction: str = "", extra: int = 0) -> None:
+        super().__init__(DenseEncoderSettings(model="m", batch_size=batch_size, query_instruction=query_instruction))
+        self.batches: list[list[str]] = []
+        self.warm = False
+        self.extra = extra
+
+    def clock(self) -> float:
+        return float(len(self.batches))
+
+    def warm_up(self) -> None:
+        self.warm = True
+
+    @property
+    def dimensions(self) -> int:
+        assert self.warm, "dimensions were asked for before the weights were loaded"
+        return DIMENSIONS
+
+    def token_offsets(self, text: str) -> list[tuple[int, int]]:
+        return [(0, len(text))]
+
+    def _encode_batch(self, texts: Sequence[str]) -> Vectors:
+        self.batches.append(list(texts))
+        return np.array([vector_of(text) for text in [*texts, *["x"] * self.extra]], dtype=np.float32)
+
+
+class Arithmetic(BatchedCrossEncoder):
+    """Counts its batches; each takes one second of the clock."""
+
+    def __init__(self, batch_size: int = 2, extra: int = 0) -> None:
+        super().__init__(CrossEncoderSettings(model="m", batch_size=batch_size))
+        self.batches: list[list[Pair]] = []
+        self.warm = False
+        self.extra = extra
+
+    def clock(self) -> float:
+        return float(len(self.batches))
+
+    def warm_up(self) -> None:
+        self.warm = True
+
+    def _score_batch(self, pairs: Sequence[Pair]) -> list[float]:
+        assert self.warm, "scored before the weights were loaded"
+        self.batches.append(list(pairs))
+        return [logit_of(pair) for pair in pairs] + [0.0] * self.extra
+
+
+@given(TEXTS, st.integers(1, 6))
+def test_each_text_is_encoded_once_into_its_own_row_whatever_the_batch_size(texts: list[str], batch_size: int) -> None:
+    encoder = HashEncoder(batch_size)
+    vectors, encoded = encoder.encode_passages(texts)
+    assert encoded == len(texts)
+    assert vectors.dtype == np.float32
+    np.testing.assert_allclose(vectors, np.array([vector_of(text) for text in texts]).reshape(-1, 4), rtol=1e-6)
+    assert sorted(text for batch in encoder.batches for text in batch) == sorted(texts)
+    assert all(1 <= len(batch) <= batch_size for batch in encoder.batches)
+
+
+@given(TEXTS, st.integers(1, 4), st.integers(0, 20))
+def test_the_count_of_a_hurried_run_says_which_rows_may_be_used(
+    texts: list[str], batch_size: int, seconds: int
+) -> None:
+    encoder = HashEncoder(batch_size)
+    vectors, encoded = encoder.encode_passages(texts, Deadline(seconds, encoder.clock))
+    for row, text in zip(vectors[:encoded], texts[:encoded], strict=True):
+        np.testing.assert_allclose(row, vector_of(text), rtol=1e-6)
+    assert vectors.shape == (len(texts), DIMENSIONS)
+    assert not vectors[encoded:].any()
+    assert len(encoder.batches) <= seconds
+    # Only whole slices count, and no slice that fits is given away.
+    slice_of_texts = batch_size * BATCHES_PER_SLICE
+    assert encoded == len(texts) or encoded == seconds // BATCHES_PER_SLICE * slice_of_texts
+
+
+@pytest.mark.parametrize(("deadline", "longest"), [(1000, [7, 6]), (None, [19, 18])])
+def test_the_longest_texts_of_a_slice_come_first(deadline: int | None, longest: list[int]) -> None:
+    encoder = HashEncoder()
+    texts = ["x" * length for length in range(20)]
+    encoder.encode_passages(texts, None if deadline is None else Deadline(deadline, encoder.clock))
+    assert [len(text) for text in encoder.batches[0]] == longest
+
+
+def test_the_instruction_stands_before_queries_only() -> None:
+    encoder = HashEncoder(query_instruction="q: ")
+    queries = ["short", "a much longer question", "mid-size one"]
+    np.testing.assert_allclose(
+        encoder.encode_queries(queries), [vector_of(f"q: {text}") for text in queries], rtol=1e-6
+    )
+    np.testing.assert_allclose(encoder.encode_passages(queries)[0], [vector_of(text) for text in queries], rtol=1e-6)
+    assert encoder.encode_queries([]).shape == (0, DIMENSIONS)
+
+
+@given(PAIRS, st.integers(1, 6))
+def test_each_pair_is_scored_once_whatever_the_batch_size(pairs: list[Pair], batch_size: int) -> None:
+    encoder = Arithmetic(batch_size)
+    assert encoder.score(pairs) == [logit_of(pair) for pair in pairs]
+    assert sorted(pair for batch in encoder.batches for pair in batch) == sorted(pairs)
+    assert all(1 <= len(batch) <= batch_size for batch in encoder.batches)
+
+
+@given(PAIRS, st.integers(1, 4), st.integers(0, 20))
+def test_scores_before_the_deadline_are_right_and_the_rest_is_none(
+    pairs: list[Pair], batch_size: int, seconds: int
+) -> None:
+    encoder = Arithmetic(batch_size)
+    scores = encoder.score(pairs, Deadline(seconds, encoder.clock))
+    assert all(score in (None, logit_of(pair)) for score, pair in zip(scores, pairs, strict=True))
+    assert len(encoder.batches) <= seconds
+    # Whole slices come first: nothing of a later slice is scored while an earlier one has gaps.
+    whole = min(len(pairs), seconds // BATCHES_PER_SLICE * batch_size * BATCHES_PER_SLICE)
+    assert None not in scores[:whole]
+    assert all(score is None for score in scores[whole + batch_size * BATCHES_PER_SLICE :])
+    # All the time there was is used: a pair is left out only where every second went to a batch.
+    assert None not in scores or len(encoder.batches) == seconds
+
+
+def test_pairs_are_sorted_by_the_length_of_both_texts_together() -> None:
+    encoder = Arithmetic(1)
+    encoder.score([("q" * 5, "p"), ("q", "p" * 3), ("q", "p" * 7)])
+    assert [len(query) + len(passage) for batch in encoder.batches for query, passage in batch] == [8, 6, 4]
+
+
+def test_an_engine_that_returns_too_much_is_an_error() -> None:
+    with pytest.raises(ValueError, match="shape"):
+        HashEncoder(extra=1).encode_passages(["a", "b"])
+    with pytest.raises(ValueError, match="zip"):
+        Arithmetic(extra=1).score([("a", "b")])
+
+
+def test_an_unknown_model_is_named_before_anything_is_loaded() -> None:
+    with pytest.raises(UnknownModelError, match="'m'"):
+        HashEncoder().check_weights()

@@ -1,0 +1,266 @@
+"""What withholds an answer on the whole way, what the trace says about it, and what an audit learns."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents.answering import ConfidenceModel, LogisticModel
+from agents.contracts import I_DONT_KNOW, INVALID_QUESTION, Answer, Query, Route, Trace
+from agents.crag_agent import CragAgent
+from agents.deadline import Deadline
+from agents.llm import Generation, GenerationRequest, LanguageModel, load_language_model
+from agents.llm.scripted_engine import ScriptedLanguageModel
+from agents.questions import Unrouted
+from agents.settings import LanguageModelSettings, ScriptedEngine, Settings, load_settings
+from agents.web import WebPath
+
+QUESTION = "who directed rain man?"
+PAGE = {
+    "page_name": "Rain Man",
+    "page_url": "https://site.example/rain-man",
+    "page_snippet": "",
+    "page_result": "<p>Rain Man is a film of 1988. Barry Levinson directed it.</p>",
+    "page_last_modified": "",
+}
+FALSE_PREMISE = "answering.gates = [{gate='class', field='question_type', classes=['false_premise'], above=0.5}]"
+
+
+class Classified(Unrouted):
+    """A router that says the same about every question."""
+
+    def __init__(self, false_premise: float) -> None:
+        shares = {"false_premise": false_premise, "simple": 1 - false_premise}
+        likeliest = max(shares, key=lambda name: shares[name])
+        self._route: Route = {"question_type": {"label": likeliest, "probabilities": shares}}
+
+    def route(self, queries: Sequence[Query], deadline: Deadline) -> list[Route]:
+        return [self._route for _ in queries]
+
+
+def settings_of(replies: Mapping[str, str], *overrides: str) -> Settings:
+    table = ", ".join(f"{json.dumps(key)} = {json.dumps(value)}" for key, value in replies.items())
+    lines = [f"language_model.replies = {{ {table} }}", "web.extract.workers = 0", *overrides]
+    if any("'class'" in line for line in overrides):
+        lines.append("router = {engine = 'encoder', classifiers = ['not loaded']}")
+    return load_settings("scripted", lines)
+
+
+class FailsAfter(ScriptedLanguageModel):
+    """An engine that raises once it has served so many calls."""
+
+    def __init__(self, settings: LanguageModelSettings, served: int) -> None:
+        assert isinstance(settings, ScriptedEngine)
+        super().__init__(settings)
+        self._left = served
+
+    def generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
+        self._left -= 1
+        if self._left < 0:
+            raise RuntimeError("out of memory")
+        return super().generate(requests, deadline)
+
+
+class SlowLooks(ScriptedLanguageModel):
+    """An engine that confirms everything, and remembers how much time each call was given."""
+
+    def __init__(self, settings: LanguageModelSettings) -> None:
+        assert isinstance(settings, ScriptedEngine)
+        super().__init__(settings.model_copy(update={"default_reply": "high"}))
+        self.given: list[float] = []
+
+    def generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
+        self.given.append(deadline.remaining)
+        return super().generate(requests, deadline)
+
+
+def ask(settings: Settings, false_premise: float = 0.1, model: LanguageModel | None = None) -> tuple[Answer, Trace]:
+    model = model or load_language_model(settings.language_model)
+    agent = CragAgent(settings, model, WebPath(settings.web, None, None, model), Classified(false_premise))
+    agent.warm_up()
+    batch: dict[str, list[Any]] = {
+        "interaction_id": ["1"],
+        "query": [QUESTION],
+        "search_results": [[PAGE]],
+        "query_time": ["03/05/2024, 23:18:31 PT"],
+    }
+    try:
+        answers, traces = agent.answer_batch(batch)
+    finally:
+        agent.close()
+    return answers[0], traces[0]
+
+
+def calibrated(tmp_path: Path, *, correct: float = 0.0, invalid: float | None = None) -> str:
+    """A model whose P(correct) depends on whether the evidence has the answer; with biases in logits."""
+
+    def model(name: str, bias: float, weight: float) -> LogisticModel:
+        return LogisticModel((name,), mean=(0.5,), scale=(0.5,), weights=(weight,), bias=bias)
+
+    own = ConfidenceModel(
+        model("answer_in_evidence", correct, 2.0),
+        None if invalid is None else model("question_type=false_premise", invalid, 2.0),
+    )
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps(own.to_dict()), encoding="utf-8")
+    return f"answering.confidence = {{model = {json.dumps(str(path))}}}"
+
+
+def test_a_gate_on_a_class_answers_before_any_model_is_asked() -> None:
+    answer, trace = ask(settings_of({QUESTION: "Barry Levinson"}, FALSE_PREMISE), false_premise=0.9)
+    assert answer.text == I_DONT_KNOW
+    assert trace.generations == {}
+    (firing,) = trace.gates
+    assert firing.withheld is None
+    assert "0.90" in firing.reason
+    assert firing.reason in answer.reason
+
+
+def test_an_audit_gives_the_same_answer_and_learns_what_was_withheld() -> None:
+    settings = settings_of({QUESTION: "Barry Levinson"}, FALSE_PREMISE, "answering.audit = true")
+    answer, trace = ask(settings, false_premise=0.9)
+    assert answer.text == I_DONT_KNOW
+    assert [firing.withheld for firing in trace.gates] == ["Barry Levinson"]
+    assert trace.answer == answer
+
+
+@pytest.mark.parametrize("audit", ["true", "false"])
+def test_a_gate_has_the_last_word_with_and_without_an_audit(tmp_path: Path, audit: str) -> None:
+    overrides = (FALSE_PREMISE, f"answering.audit = {audit}", calibrated(tmp_path, correct=-9.0, invalid=5.0))
+    answer, trace = ask(settings_of({QUESTION: "Barry Levinson"}, *overrides), false_premise=0.9)
+    assert answer.text == I_DONT_KNOW
+    assert INVALID_QUESTION not in [firing.withheld for firing in trace.gates]
+
+
+def test_an_audit_tells_where_nothing_would_have_been_answered_anyway() -> None:
+    _, trace = ask(settings_of({}, FALSE_PREMISE, "answering.audit = true"), false_premise=0.9)
+    assert trace.gates[0].withheld == I_DONT_KNOW
+
+
+def test_an_open_gate_leaves_no_mark() -> None:
+    answer, trace = ask(settings_of({QUESTION: "Barry Levinson"}, FALSE_PREMISE))
+    assert (answer.text, trace.gates) == ("Barry Levinson", [])
+
+
+@pytest.mark.parametrize(("level", "given"), [("high", True), ("medium", False), ("low", False), (None, False)])
+def test_only_accepted_levels_of_confidence_are_given(level: str | None, given: bool) -> None:
+    said = "Barry Levinson" + (f"\nConfidence: {level}" if level else "")
+    settings = settings_of({QUESTION: said}, "answering.prompt = 'assessed'", "answering.self_assessment = {}")
+    answer, trace = ask(settings)
+    assert answer.text == ("Barry Levinson" if given else I_DONT_KNOW)
+    assert [firing.withheld for firing in trace.gates] == ([] if given else ["Barry Levinson"])
+
+
+@pytest.mark.parametrize(("level", "given"), [("high", True), ("low", False), ("Well, high I think", False)])
+def test_the_level_may_be_asked_for_afterwards(level: str, given: bool) -> None:
+    replies = {"How sure is it": level, QUESTION: "Barry Levinson"}
+    answer, trace = ask(settings_of(replies, "answering.self_assessment = {asked='afterwards'}"))
+    assert answer.text == ("Barry Levinson" if given else I_DONT_KNOW)
+    assert trace.generations["assess"].text == level
+
+
+@pytest.mark.parametrize("look", ["answering.refine = {}", "answering.self_assessment = {asked='afterwards'}"])
+def test_a_second_look_that_fails_costs_the_answer_and_nothing_else(look: str) -> None:
+    settings = settings_of({QUESTION: "Barry Levinson"}, look)
+    answer, trace = ask(settings, model=FailsAfter(settings.language_model, served=1))
+    assert answer.text == I_DONT_KNOW
+    assert any("failed" in event for event in trace.events)
+    assert trace.gates[0].withheld == "Barry Levinson"
+
+
+@pytest.mark.parametrize(
+    ("verdict", "text"),
+    [("Correct", "Mike Nichols"), ("I don't know", I_DONT_KNOW), ("Barry Levinson", "Barry Levinson")],
+)
+def test_the_second_look_confirms_withdraws_or_corrects(verdict: str, text: str) -> None:
+    settings = settings_of(
+        {"Proposed answer: Mike Nichols": verdict, QUESTION: "Mike Nichols"}, "answering.refine = {}"
+    )
+    answer, trace = ask(settings)
+    assert answer.text == text
+    assert trace.generations["refine"].text == verdict
+    assert [firing.withheld for firing in trace.gates] == ([] if text == "Mike Nichols" else ["Mike Nichols"])
+    assert trace.seconds["review"] >= 0
+
+
+@pytest.mark.parametrize(("fault", "asked"), [("", True), ("error", False)])
+@pytest.mark.parametrize("abstentions", ["true", "false"])
+def test_an_abstention_is_looked_at_again_where_the_preset_says_so_and_the_model_said_it(
+    abstentions: str, fault: str, asked: bool
+) -> None:
+    settings = settings_of(
+        {f"Proposed answer: {I_DONT_KNOW}": "Barry Levinson", QUESTION: I_DONT_KNOW},
+        f"answering.refine = {{abstentions = {abstentions}}}",
+        *([f"language_model.fault = '{fault}'"] if fault else []),
+    )
+    answer, trace = ask(settings)
+    again = asked and abstentions == "true"
+    assert ("refine" in trace.generations) is again
+    assert answer.text == ("Barry Levinson" if again else I_DONT_KNOW)
+
+
+def test_an_answer_that_was_withheld_is_no_abstention_of_the_model() -> None:
+    doubted = {f"Proposed answer: {I_DONT_KNOW}": "Barry Levinson", QUESTION: "Mike Nichols\nConfidence: low"}
+    assessed = ("answering.prompt = 'assessed'", "answering.self_assessment = {}")
+    answer, trace = ask(settings_of(doubted, *assessed, "answering.refine = {abstentions = true}"))
+    assert answer.text == I_DONT_KNOW
+    assert "refine" not in trace.generations
+
+
+def test_a_formula_is_worked_out_and_told() -> None:
+    answer, trace = ask(settings_of({QUESTION: "= 1988 - 1937"}, "answering.compute = true"))
+    assert answer.text == "51"
+    assert [firing.withheld for firing in trace.gates] == ["= 1988 - 1937"]
+    assert "1988 - 1937" in trace.gates[0].reason
+
+
+def test_calling_the_question_invalid_is_an_answer_that_can_be_doubted_too() -> None:
+    said = f"{INVALID_QUESTION}\nConfidence: low"
+    settings = settings_of({QUESTION: said}, "answering.prompt = 'assessed'", "answering.self_assessment = {}")
+    answer, trace = ask(settings)
+    assert answer.text == I_DONT_KNOW
+    assert trace.gates[0].withheld == INVALID_QUESTION
+
+
+def test_two_second_looks_share_the_time() -> None:
+    model = SlowLooks(settings_of({}).language_model)
+    looks = ("answering.refine = {}", "answering.self_assessment = {asked='afterwards'}")
+    ask(settings_of({}, *looks), model=model)
+    assess, refine = model.given[1:]
+    assert assess < 0.6 * (assess + refine)
+
+
+@pytest.mark.parametrize(("said", "given"), [("Barry Levinson", True), ("Mike Nichols", False)])
+def test_an_answer_is_given_where_it_is_likelier_right_than_wrong(tmp_path: Path, said: str, given: bool) -> None:
+    answer, trace = ask(settings_of({QUESTION: said}, calibrated(tmp_path)))
+    assert answer.text == (said if given else I_DONT_KNOW)
+    (candidate,) = trace.candidates
+    assert candidate.text == said
+    assert candidate.probability is not None
+    assert (candidate.probability > 0.5) is given
+    if not given:
+        assert f"P(correct) is {candidate.probability:.2f}" in answer.reason
+
+
+@pytest.mark.parametrize(
+    ("false_premise", "said", "text"),
+    [
+        (0.9, "Mike Nichols", INVALID_QUESTION),
+        (0.2, "Mike Nichols", I_DONT_KNOW),
+        (0.9, "Barry Levinson", "Barry Levinson"),
+        (0.9, I_DONT_KNOW, INVALID_QUESTION),
+    ],
+)
+def test_a_false_premise_is_an_answer_of_its_own(tmp_path: Path, false_premise: float, said: str, text: str) -> None:
+    answer, trace = ask(settings_of({QUESTION: said}, calibrated(tmp_path, correct=0.5, invalid=0.0)), false_premise)
+    assert answer.text == text
+    assert trace.candidates[-1].text == INVALID_QUESTION
+
+
+def test_a_trace_is_json_with_all_of_it(tmp_path: Path) -> None:
+    _, trace = ask(settings_of({QUESTION: "Mike Nichols"}, calibrated(tmp_path, invalid=-5.0)))
+    told = json.loads(json.dumps(trace.to_dict()))
+    assert told["gates"][0]["withheld"] == "Mike Nichols"
+    assert set(told["candidates"][0]) == {"text", "source", "features", "probability"}

@@ -1,0 +1,250 @@
+"""Page texts by both parsers: what is kept, what is dropped, and hostile pages. Other parsers are the oracles."""
+
+import re
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bs4 import BeautifulSoup
+from hypothesis import given
+from hypothesis import strategies as st
+from selectolax.lexbor import LexborHTMLParser
+
+from agents.settings import ExtractSettings
+from agents.web.extract import page_text
+from agents.web.extract.clean import tidy
+from agents.web.extract.hidden import is_hidden_style
+from agents.web.extract.page_text import main_text, visible_text
+
+METHODS = ("main_text", "beautifulsoup")
+PAGES = sorted((Path(__file__).parents[4] / "data" / "sample" / "pages").glob("*.html"))
+HIDING = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden|(left|top|text-indent)\s*:\s*-9999", re.IGNORECASE)
+STORY = (
+    "<p>The bridge was opened in <b>1937</b> after\nfour years of work, and a hundred thousand cars cross it every "
+    "day.</p>{}<p>Painters work on it all year round. The colour was chosen by the architect, who saw it in the primer."
+)
+PAGE = (
+    "<html><head><title>Title</title><style>p {{color: red}}</style></head><body>"
+    "<nav><ul><li><a href=/>Home</a><li><a href=/b>Sections</a></ul></nav><main><article><h1>Bridge</h1>"
+    + STORY
+    + "</article></main><footer><p>Imprint <a href=/c>Cookies</a></p></footer></body></html>"
+)
+
+
+def text_of(html: str, **more: Any) -> str:
+    return page_text(html, ExtractSettings.model_validate({"fallback_characters": 50, **more}))
+
+
+def lines(method: str, part: str) -> list[str]:
+    return text_of(PAGE.format(part), method=method).split("\n")
+
+
+def main_lines(part: str, *, fallback_characters: int = 50) -> list[str]:
+    return tidy(main_text(PAGE.format(part), fallback_characters)).split("\n")
+
+
+def visible_lines(html: str) -> list[str]:
+    return tidy(visible_text(html)).split("\n")
+
+
+def words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text))
+
+
+def seen_by_selectolax(html: str) -> set[str]:
+    """The words of a page as another parser (lexbor, in C) sees them."""
+    tree = LexborHTMLParser(html)
+    tree.strip_tags(["script", "style", "noscript", "template", "iframe", "svg", "canvas", "object", "select", "head"])
+    for node in tree.css("[hidden], [style]"):
+        if "hidden" in node.attributes or HIDING.search(node.attributes.get("style") or ""):
+            node.decompose()
+    assert tree.body is not None
+    return words(tree.body.text(separator=" "))
+
+
+@pytest.mark.parametrize("page", PAGES[::9], ids=lambda page: page.stem)
+def test_the_visible_words_of_a_sample_page_are_those_that_another_parser_sees(page: Path) -> None:
+    html = page.read_text(encoding="utf-8")
+    found = words(text_of(html, method="beautifulsoup", max_text_characters=5_000_000))
+    expected = seen_by_selectolax(html)
+    assert len(expected) > 100
+    # Words with a tag in the middle are one word here and two there; nothing else may differ.
+    assert {word for word in expected - found if not any(word in other for other in found)} == set()
+    assert {word for word in found - expected if not any(word.startswith(part) for part in expected)} == set()
+
+
+@pytest.mark.parametrize("page", PAGES[::9], ids=lambda page: page.stem)
+def test_the_main_text_of_a_sample_page_invents_nothing_and_keeps_the_paragraphs(page: Path) -> None:
+    html = page.read_text(encoding="utf-8")
+    found = words(page_text(html, ExtractSettings(max_text_characters=5_000_000)))
+    # Python's own parser shares no code with the one inside the extractor.
+    soup = BeautifulSoup(html, "html.parser")
+    assert soup.body is not None
+    assert found - words(soup.body.get_text(" ")) - words(soup.body.get_text()) == set()
+    article = soup.select_one("article, main")
+    if article is not None:
+        paragraphs = [node.get_text() for node in article.select("p") if len(node.get_text()) > 200]
+        long_words = words(" ".join(paragraphs))
+        assert len(found & long_words) >= 0.9 * len(long_words)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    ("part", "expected"),
+    [
+        ("", ["Bridge", "The bridge was opened in 1937 after four years of work, and a hundred thousand cars"]),
+        ("<ul><li>one item here<li>another item there</ul>", ["one item here", "another item there"]),
+        ("<p>19<sup>th</sup> un<b>believ</b>able<!-- x --> <a>two</a></p>", ["19th unbelievable two"]),
+        (
+            "<p>caf&eacute; &#8364;5 &lt;b&gt; AT&amp;T &#x2014; &quot;x&quot; &amp;amp;</p>",
+            ['café €5 <b> AT&T — "x" &amp;'],
+        ),
+    ],
+    ids=["blocks", "lists", "inline marks", "entities"],
+)
+def test_blocks_are_lines_and_inline_marks_neither_join_nor_split_words(
+    method: str, part: str, expected: list[str]
+) -> None:
+    found = text_of(PAGE.format(part), method=method, fallback_characters=100_000).split("\n")
+    at = next(place for place, line in enumerate(found) if expected[0] in line)
+    assert all(want in line for want, line in zip(expected, found[at:], strict=False))
+
+
+def test_visible_text_keeps_every_block_on_its_line() -> None:
+    html = "<header>Site</header><nav><a>Home</a></nav><main><p>Text.</p></main><footer>Imprint</footer>"
+    assert visible_lines(html) == ["Site", "Home", "Text.", "Imprint"]
+    for gap in ("<br>", "<hr>", "</div><div>", "</p><p>", "<h2>x</h2>", "<blockquote></blockquote>"):
+        found = visible_lines(f"<div>one{gap}two</div>")
+        assert (found[0], found[-1]) == ("one", "two")
+
+
+def test_definitions_follow_their_terms_and_preformatted_text_keeps_its_lines() -> None:
+    found = main_lines("<dl><dt>Opened</dt><dd>in May</dd><dt>Length</dt><dd>2,737 m</dd></dl><pre>first\nsecond</pre>")
+    assert "Opened in May Length 2,737 m" in " ".join(found)
+    assert found.index("first") + 1 == found.index("second")
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        "<p style='display:none'>SECRET</p>",
+        "<div style='color: red; Display : NONE'><p>SECRET</p></div>",
+        "<p style='visibility: collapse'>SECRET</p>",
+        "<p style='text-indent:-99999px'>SECRET</p>",
+        "<p style='position:absolute; left:-9999px'>SECRET</p>",
+        "<div hidden><p>SECRET<span hidden>SECRET</span></p></div>",
+        "<script>SECRET</script>",
+        "<style>SECRET</style>",
+        "<template><p>SECRET</p></template>",
+        "<noscript>SECRET</noscript>",
+        "<select><option>SECRET</option></select>",
+        "<iframe src='//ads'>SECRET</iframe>",
+        "<svg><title>SECRET</title><text>SECRET</text></svg>",
+        "<canvas>SECRET</canvas>",
+        "<!-- <p>SECRET</p> -->",
+        "<!--[if IE]><p>SECRET</p><![endif]-->",
+        "<img alt='SECRET' title='SECRET'>",
+        "<table hidden><tr><td>SECRET<td>x<tr><td>y<td>z</table>",
+        "<table><tr><td>a<td>b<tr hidden><td>SECRET<td>c<tr><td>d<td>e</table>",
+        '<table><tr><td>a<td>b<tr><td>c<span style="display:none">SECRET</span><td>d</table>',
+    ],
+)
+def test_what_nobody_sees_is_dropped_also_where_all_text_is_taken(method: str, hidden: str) -> None:
+    for fallback in (50, 100_000):
+        text = text_of(PAGE.format(f"{hidden}<p>Painters also came.</p>"), method=method, fallback_characters=fallback)
+        assert "SECRET" not in text
+        assert "Painters also came." in text
+
+
+@pytest.mark.parametrize(
+    "style", ["display:block", "overflow:hidden", "margin-left:-9px", "list-style: none", "top:-99px"]
+)
+def test_a_style_that_hides_nothing(style: str) -> None:
+    assert not is_hidden_style(style)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("shown", ['aria-hidden="false"', 'style="overflow:hidden"', 'hidden="until-found"'])
+def test_what_can_be_seen_is_kept(method: str, shown: str) -> None:
+    assert "SHOWN HERE" in lines(method, f"<p {shown}>SHOWN HERE</p>")
+
+
+def test_main_text_drops_the_boilerplate_that_visible_text_keeps() -> None:
+    main, visible = "\n".join(lines("main_text", "")), "\n".join(lines("beautifulsoup", ""))
+    for boilerplate in ("Home", "Sections", "Imprint", "Cookies"):
+        assert boilerplate not in main
+        assert boilerplate in visible
+
+
+def test_the_fallback_begins_below_its_number_of_characters() -> None:
+    main = "\n".join(main_lines(""))
+    assert "Cookies" not in "\n".join(main_lines("", fallback_characters=len(main) - 5))
+    assert "Cookies" in "\n".join(main_lines("", fallback_characters=len(main) + 100))
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("html", ["", " \n", "<html></html>", "<!-- x -->", "\ufeff", "<frameset></frameset>", "\x00"])
+def test_a_page_without_text_gives_none(method: str, html: str) -> None:
+    assert text_of(html, method=method) == ""
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_zero_width_characters_lone_surrogates_and_control_tokens(method: str) -> None:
+    html = "<p>ca\u200bli\u00adfor&#8203;nia \ud800 &lt;|eot_id|&gt;</p>"
+    text = text_of(html, method=method)
+    text.encode("utf-8")
+    assert text.startswith("california ")
+    assert text.endswith(" (eot_id)")
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_text_below_three_hundred_elements_is_kept_and_endless_text_is_cut(method: str) -> None:
+    """Everything built on libxml2 loses deep text unless the page is made shallower first."""
+    assert "needle" in text_of("<div>" * 300 + "needle" + "</div>" * 300, method=method)
+    assert 990 <= len(text_of("<p>word word</p>" * 1000, method=method, max_text_characters=1000)) <= 1000
+
+
+def test_the_cleaning_of_the_settings_is_applied() -> None:
+    html = f"<p>Tokyo (東京) is large.</p><p>東京は日本の首都です</p><p>before {'x' * 30} {'y' * 31} after</p>"
+    text = page_text(html, ExtractSettings(english_only=True, max_word_characters=30))
+    assert text == f"Tokyo (東京) is large.\nbefore {'x' * 30} after"
+
+
+HOSTILE = {
+    "100,000 nested elements": "<div>" * 100_000 + "needle" + "</div>" * 100_000,
+    "1.5 MB of nested tables": "<table><tr><td>" * 100_000 + "needle",
+    "200,000 siblings": "<p>needle</p>" * 200_000,
+    "a table of 20,000 rows": "<table>" + "<tr><td>needle</td><td>1</td></tr>" * 20_000 + "</table>",
+    "unclosed attributes": "needle" + "<a href='x" * 150_000,
+    "unclosed comments": "needle" + "<!--" * 400_000,
+    "nested formatting": "needle" + "".join(f"<b class={n}><p>" for n in range(2_000)),
+    "one long word": "needle" + "x" * 1_500_000,
+    "only angle brackets": "needle " + "<" * 1_000_000,
+    "entities": "needle " + "&amp;" * 300_000,
+    "blanks": "needle" + " \n" * 700_000 + "end",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_pages_are_read_in_bounded_time(name: str) -> None:
+    started = time.process_time()
+    page_text(HOSTILE[name], ExtractSettings(max_word_characters=30, english_only=True))
+    assert time.process_time() - started < 8
+
+
+MARKS = ["<|im_start|>", "<|eot_id|>", "[INST]", "[/INST]", "<<SYS>>", "</s>", "<doc>", "</doc>", "[SEP]"]
+ANY_MARKUP = st.one_of(
+    st.text(max_size=20),
+    st.text(st.sampled_from("<>/=\"' abdiptrhln!-&;\ud800\u200b"), max_size=30),
+    st.sampled_from([*MARKS, "\u200b", "&lt;", "<p>"]),
+)
+
+
+@given(st.lists(ANY_MARKUP, max_size=20), st.sampled_from(METHODS))
+def test_any_input_gives_text_without_chat_marks_and_never_raises(parts: list[str], method: str) -> None:
+    text = text_of("".join(parts), method=method)
+    text.encode("utf-8")
+    assert text == text.strip()
+    assert not [mark for mark in MARKS if mark.lower() in text.lower()]

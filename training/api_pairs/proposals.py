@@ -1,0 +1,172 @@
+"""Calls that a model proposes for a question, executed and judged."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from agents.contracts import I_DONT_KNOW, INVALID_QUESTION
+from agents.deadline import Deadline
+from agents.kg.trainable import CallWriter, Domain, Program, Question, Task, render
+from agents.llm import Generation, GenerationRequest, LanguageModel
+from agents.queries import parse_query_time
+from evaluation.datasets import LABEL_FIELDS
+from evaluation.judge import Claim, Judge, Verdict, judge_claims
+from training.api_pairs.execution import Bench, Executed
+
+UNHURRIED_SECONDS = 600.0
+"""Per question, on any machine."""
+_SMALL = (Domain.FINANCE, 'get_stock_info("aapl")["sector"]')
+"""A program of two requests."""
+_MOST_VALUES = 8
+"""A longer list of values is no answer to a question."""
+
+
+class GraphDownError(RuntimeError):
+    """The graph's server does not answer."""
+
+
+@dataclass
+class LabelledQuestion:
+    """A question with what its attempts gave.
+
+    `outcomes` counts its attempts: ``failed`` (the engine gave nothing), ``unreadable``, ``none`` (the model says that
+    the graph does not know), ``no reply`` (the graph took too long), ``not found``, ``other answer``, ``kept``. `kept`
+    are the calls whose values gave the answer, as the fields of an output row.
+    """
+
+    row: dict[str, Any]
+    outcomes: Counter[str] = field(default_factory=Counter)
+    kept: dict[str, Any] | None = None
+
+    @property
+    def golds(self) -> tuple[str, ...]:
+        """All right answers, the official one first."""
+        return (self.row["answer"], *self.row.get("alt_ans", ()))
+
+    def to_entry(self) -> dict[str, Any]:
+        """A line of the journal; `failed` where the engine gave nothing at all, `kept` the row of the output."""
+        fields = ("interaction_id", "query", "query_time", "split", *LABEL_FIELDS, "answer", "alt_ans")
+        asked = {name: self.row[name] for name in fields if name in self.row}
+        return {
+            "interaction_id": self.row.get("interaction_id"),
+            "domain": self.row.get("domain", "unknown"),
+            "outcomes": dict(self.outcomes),
+            "failed": self.kept is None and self.outcomes.total() == self.outcomes["failed"],
+            "kept": None if self.kept is None else asked | self.kept,
+        }
+
+
+class SampledModel:
+    """A language model that answers at `temperature` whatever the request says."""
+
+    def __init__(self, model: LanguageModel) -> None:
+        self._model = model
+        self.temperature = 0.0
+        self.check_weights, self.warm_up, self.close = model.check_weights, model.warm_up, model.close
+        self.count_tokens, self.truncate = model.count_tokens, model.truncate
+
+    def generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
+        """See `LanguageModel`."""
+        return self._model.generate([replace(one, temperature=self.temperature) for one in requests], deadline)
+
+
+def can_be_labelled(row: dict[str, Any]) -> bool:
+    """Whether values of a graph can be its answer; a false premise or an unknown answer has none."""
+    answer = str(row.get("answer") or "").strip().lower().rstrip(".")
+    return bool(answer) and answer not in {I_DONT_KNOW, INVALID_QUESTION}
+
+
+@dataclass(frozen=True)
+class Labeller:
+    """Proposes calls with `writer`, whose engine is `model`; executes them on `bench`; judges what their values give.
+
+    At most `attempts` for each question: the first is greedy, the others at `temperature`.
+    """
+
+    writer: CallWriter
+    model: SampledModel
+    bench: Bench
+    judge: Judge
+    attempts: int
+    temperature: float
+
+    def label(self, rows: Sequence[dict[str, Any]]) -> list[LabelledQuestion]:
+        """One result per question, in order.
+
+        Raises:
+            LanguageModelDiedError: the engine is gone.
+            GraphDownError: the graph is.
+        """
+        found = [LabelledQuestion(row) for row in rows]
+        for attempt in range(self.attempts):
+            pending = [one for one in found if one.kept is None]
+            if not pending:
+                break
+            self.model.temperature = self.temperature if attempt else 0.0
+            self._attempt(pending, attempt + 1)
+        return found
+
+    def _attempt(self, pending: Sequence[LabelledQuestion], number: int) -> None:
+        questions = [_question(one.row) for one in pending]
+        written = self.writer.write(questions, Deadline(UNHURRIED_SECONDS * len(questions)))
+        proposed: list[tuple[LabelledQuestion, Domain, Program]] = []
+        for one, answer in zip(pending, written, strict=True):
+            program = answer.program
+            if program is not None and program.statements:
+                proposed.append((one, answer.domain, program))
+            elif program is not None:
+                one.outcomes["none"] += 1
+            else:
+                one.outcomes[
+                    "failed" if answer.generation.finish_reason in {"error", "deadline"} else "unreadable"
+                ] += 1
+        tasks = [Task(domain, program, _asked_at(one)) for one, domain, program in proposed]
+        executed = self.bench.run(tasks, attempts=1)  # a proposal that asks for far too much is no good label
+        if any(outcome.is_down for outcome in executed):
+            self._check_graph()
+        found = [(*each, outcome) for each, outcome in zip(proposed, executed, strict=True) if outcome.found]
+        for (one, _, _), outcome in zip(proposed, executed, strict=True):
+            if not outcome.found:
+                one.outcomes["no reply" if outcome.is_down else "not found"] += 1
+        self._judge(found, number)
+
+    def _check_graph(self) -> None:
+        """One program may ask for too much; a graph that does not answer a small one either is gone."""
+        domain, program = _SMALL
+        if self.bench.run([Task(domain, program, None)])[0].is_down:
+            raise GraphDownError("the graph's server does not answer")
+
+    def _judge(self, found: Sequence[tuple[LabelledQuestion, Domain, Program, Executed]], number: int) -> None:
+        said = [_said(one, domain, program, outcome) for one, domain, program, outcome in found]
+        claims = [Claim(one.row["query"], one.golds, text) for (one, *_), text in zip(found, said, strict=True)]
+        judged = judge_claims(self.judge, claims, str)
+        for (one, domain, program, outcome), text, judgement in zip(found, said, judged, strict=True):
+            if judgement.verdict is not Verdict.CORRECT:
+                one.outcomes["other answer"] += 1
+                continue
+            one.outcomes["kept"] += 1
+            one.kept = {
+                "domain": str(domain),
+                "calls": render(program).split("\n"),
+                "kg_values": list(outcome.values),
+                "label": {"attempt": number, "answer_of_values": text, "reason": judgement.reason},
+            }
+
+
+def _question(row: dict[str, Any]) -> Question:
+    domain = Domain(row["domain"]) if row.get("domain") in list(Domain) else None
+    return Question(row["query"], row.get("query_time", ""), domain)
+
+
+def _asked_at(one: LabelledQuestion) -> Any:  # noqa: ANN401 - a moment or None
+    return parse_query_time(one.row.get("query_time", ""))
+
+
+def _said(one: LabelledQuestion, domain: Domain, program: Program, outcome: Executed) -> str:
+    """The answer that the values give by the agent's rules, else the values in a row."""
+    by_rules = outcome.answer(one.row["query"], domain, program, _asked_at(one))
+    if by_rules is not None:
+        return by_rules
+    values = [str(value) for value in outcome.values]
+    return ", ".join(values) if len(values) <= _MOST_VALUES else I_DONT_KNOW
