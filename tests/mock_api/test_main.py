@@ -10,7 +10,7 @@ import pytest
 import requests
 
 from mock_api.__main__ import main
-from mock_api.serving import listen
+from mock_api.server import listen
 from tests.mock_api.small_graph import write_graph
 
 COMMAND = [sys.executable, "-m", "mock_api"]

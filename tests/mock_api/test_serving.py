@@ -5,7 +5,7 @@ import pytest
 import requests
 
 from mock_api import GraphError, serve
-from mock_api.serving import listen, url_of
+from mock_api.server import listen, url_of
 from tests.mock_api.small_graph import write_graph
 
 

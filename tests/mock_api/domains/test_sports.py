@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from mock_api.domains.sports import SOCCER_COLUMNS
+from mock_api.answers import SOCCER_COLUMNS
 from tests.mock_api.client import Client
 
 SOCCER = "/sports/soccer/get_games_on_date"
