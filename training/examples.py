@@ -8,7 +8,9 @@ that cross-validation keeps together, for learning from preferences ``rejected``
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, Field, ValidationError
 
 from agents.files import write_rows
 from agents.llm import GenerationRequest, Message
@@ -72,47 +74,53 @@ def read_examples(path: Path, limit: int | None = None, split: Split | None = No
     return examples
 
 
+class _MessageRow(BaseModel):
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+class _ExampleRow(BaseModel):
+    completion: str
+    prompt: str | None = None
+    messages: Annotated[list[_MessageRow], Field(min_length=1)] | None = None
+    groups: list[str] = []
+    source: str = ""
+    rejected: str | None = None
+    query: str = ""
+    answers: list[str] = []
+    split: int | None = None
+
+
 def _example(record: Record) -> TrainingExample:
-    row = record.data
-    for name in ("completion", "prompt", "source", "rejected", "query"):
-        needed = name == "completion"
-        if not isinstance(row.get(name, None if needed else ""), str):
-            raise DatasetError(f'{record.place}: field "{name}" must be a text, found {row.get(name)!r}')
-    if ("prompt" in row) == ("messages" in row):
+    row = row_of(record, _ExampleRow)
+    if (row.prompt is None) == (row.messages is None):
         raise DatasetError(f'{record.place}: give either field "prompt" or field "messages"')
     return TrainingExample(
-        completion=row["completion"],
-        messages=_messages(record) if "messages" in row else (),
-        prompt=row.get("prompt"),
-        groups=_texts(record, "groups"),
-        source=row.get("source", ""),
-        rejected=row.get("rejected"),
-        query=row.get("query", ""),
-        answers=_texts(record, "answers"),
-        split=found if isinstance(found := row.get(Split.FIELD), int) else None,
+        completion=row.completion,
+        messages=tuple(Message(message.role, message.content) for message in row.messages or ()),
+        prompt=row.prompt,
+        groups=tuple(row.groups),
+        source=row.source,
+        rejected=row.rejected,
+        query=row.query,
+        answers=tuple(row.answers),
+        split=row.split,
         place=record.place,
     )
 
 
-def _texts(record: Record, name: str) -> tuple[str, ...]:
-    found = record.data.get(name, [])
-    if not (isinstance(found, list) and all(isinstance(text, str) for text in found)):
-        raise DatasetError(f'{record.place}: field "{name}" must be a list of texts, found {found!r}')
-    return tuple(found)
+Row = TypeVar("Row", bound=BaseModel)
 
 
-def _messages(record: Record) -> tuple[Message, ...]:
-    found = record.data["messages"]
-    if not (isinstance(found, list) and found and all(_is_message(message) for message in found)):
-        raise DatasetError(
-            f'{record.place}: field "messages" must be a list of {{"role": "system|user|assistant", "content": text}}'
-        )
-    return tuple(Message(message["role"], message["content"]) for message in found)
+def row_of(record: Record, form: type[Row]) -> Row:
+    """The fields of a line.
 
-
-def _is_message(message: object) -> bool:
-    return (
-        isinstance(message, dict)
-        and message.get("role") in {"system", "user", "assistant"}
-        and isinstance(message.get("content"), str)
-    )
+    Raises:
+        DatasetError: one is missing or of another type; the message names file, line and field.
+    """
+    try:
+        return form.model_validate(record.data)
+    except ValidationError as error:
+        fault = error.errors(include_url=False)[0]
+        name = ".".join(map(str, fault["loc"]))
+        raise DatasetError(f'{record.place}: field "{name}": {fault["msg"]}') from None

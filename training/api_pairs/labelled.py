@@ -13,8 +13,9 @@ from training.api_pairs.example_style import example_style
 from training.api_pairs.execution import Bench
 from training.api_pairs.fillers import asking_time
 from training.api_pairs.groups import CompanyNames, groups_of
-from training.api_pairs.pairs import REAL, Pair, QuestionRow, program_of, row_of
+from training.api_pairs.pairs import REAL, Pair, QuestionRow, program_of
 from training.api_pairs.sampling import written_time
+from training.examples import row_of
 
 
 def real_pairs(

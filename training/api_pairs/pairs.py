@@ -3,13 +3,14 @@
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from agents.contracts import Fact
 from agents.kg.trainable import Domain, KgQueryError, Program, Value, parse, render
 from evaluation.datasets import DatasetError, Record, Split, read_records
+from training.examples import row_of
 
 REAL = "real"
 """`source` of labelled real questions."""
@@ -96,23 +97,6 @@ class _PairRow(QuestionRow):
     answer: str | None
     alt_ans: list[str]
     split: int | None = None
-
-
-_Row = TypeVar("_Row", bound=QuestionRow)
-
-
-def row_of(record: Record, form: type[_Row]) -> _Row:
-    """The fields of a line.
-
-    Raises:
-        DatasetError: one is missing or of another type; the message names file, line and field.
-    """
-    try:
-        return form.model_validate(record.data)
-    except ValidationError as error:
-        fault = error.errors(include_url=False)[0]
-        name = ".".join(map(str, fault["loc"]))
-        raise DatasetError(f'{record.place}: field "{name}": {fault["msg"]}') from None
 
 
 def program_of(record: Record, row: QuestionRow) -> Program:
