@@ -117,15 +117,10 @@ def test_a_slice_without_a_scored_question_has_dashes(tmp_path: Path) -> None:
 
 
 def test_the_intervals_are_those_of_the_results(tmp_path: Path) -> None:
-    """Older results have none."""
-    for name, told in (("intervals", "12.3 % to 45.6 %"), ("other", "0.0 % to ")):
-        write_run(tmp_path / name)
-        path = tmp_path / name / "results.json"
-        results = json.loads(path.read_text(encoding="utf-8"))
-        del results["intervals"]
-        ends = {share: [0.123, 0.456] for share in ("accuracy", "missing", "hallucination")}
-        path.write_text(json.dumps({**results, name: ends}), encoding="utf-8")
-        assert told in Parsed(write_report(tmp_path / name).read_text(encoding="utf-8")).text
+    path = write_run(tmp_path) / "results.json"
+    ends = {share: [0.123, 0.456] for share in ("accuracy", "missing", "hallucination")}
+    path.write_text(json.dumps({**json.loads(path.read_text(encoding="utf-8")), "intervals": ends}), encoding="utf-8")
+    assert "12.3 % to 45.6 %" in Parsed(write_report(tmp_path).read_text(encoding="utf-8")).text
 
 
 def test_numbers_of_the_run_are_told(tmp_path: Path) -> None:

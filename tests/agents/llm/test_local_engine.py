@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.llm import local_engine as weights
+from agents.llm import local_engine
 from agents.llm.local_engine import adapter_folder, check_folders, model_folder
 from models.manifest import WeightsMissingError, load_manifest
 
@@ -13,7 +13,7 @@ KNOWN = "smollm2-135m-instruct"
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty repository whose caches hold no weights."""
-    monkeypatch.setattr(weights, "REPOSITORY", tmp_path)
+    monkeypatch.setattr(local_engine, "REPOSITORY", tmp_path)
     monkeypatch.setattr("models.manifest.WEIGHTS_FOLDER", tmp_path / "models" / "weights")
     monkeypatch.setenv("CRAG_MODELS_DIR", str(tmp_path / "cache"))
     return tmp_path
@@ -30,10 +30,6 @@ def make_adapter(folder: Path, weights_file: str = "adapter_model.safetensors") 
     (folder / "adapter_config.json").write_text("{}")
     (folder / weights_file).write_bytes(b"x")
     return folder
-
-
-def test_the_repository_is_the_one_that_holds_the_manifest() -> None:
-    assert (weights.REPOSITORY / "models" / "manifest.toml").is_file()
 
 
 def test_a_path_counts_from_the_repository_and_not_from_where_the_command_runs(
@@ -67,12 +63,6 @@ def test_a_name_that_is_neither_model_nor_folder_tells_both(repository: Path) ->
     assert caught.value.__suppress_context__, "one error is shown, not a chain of two"
 
 
-def test_a_file_is_no_folder(repository: Path) -> None:
-    (repository / "model.safetensors").write_bytes(b"x")
-    with pytest.raises(WeightsMissingError, match="there is no folder"):
-        model_folder("model.safetensors")
-
-
 def test_a_known_model_that_was_not_fetched_names_the_command_even_if_a_folder_has_its_name(repository: Path) -> None:
     make_model(repository / KNOWN)
     assert KNOWN in load_manifest().models
@@ -80,9 +70,8 @@ def test_a_known_model_that_was_not_fetched_names_the_command_even_if_a_folder_h
         model_folder(KNOWN)
 
 
-@pytest.mark.parametrize("pickled", ["adapter_model.bin", "adapter_model.pt", "adapter_model.pth"])
-def test_pickled_adapters_are_refused(repository: Path, pickled: str) -> None:
-    make_adapter(repository / "old", pickled)
+def test_pickled_adapters_are_refused(repository: Path) -> None:
+    make_adapter(repository / "old", "adapter_model.bin")
     with pytest.raises(WeightsMissingError, match=r"old/adapter_model\.safetensors is missing"):
         adapter_folder("old")
 
@@ -91,13 +80,8 @@ def test_an_adapter_needs_its_description(repository: Path) -> None:
     folder = make_adapter(repository / "adapter")
     assert adapter_folder("adapter") == folder
     (folder / "adapter_config.json").unlink()
-    with pytest.raises(WeightsMissingError, match=r"adapter_config\.json is missing"):
+    with pytest.raises(WeightsMissingError, match=r"adapter_config\.json is missing: .*--set tuned=false"):
         adapter_folder("adapter")
-
-
-def test_an_adapter_that_is_nowhere_is_weights_that_are_missing(repository: Path) -> None:
-    with pytest.raises(WeightsMissingError, match=r"nowhere/adapter_config\.json is missing: .*--set tuned=false"):
-        adapter_folder("nowhere")
 
 
 def test_the_base_model_and_every_adapter_are_looked_at(repository: Path) -> None:
@@ -112,7 +96,7 @@ def test_the_base_model_and_every_adapter_are_looked_at(repository: Path) -> Non
 
 
 def test_an_adapter_of_another_model_is_refused_by_name(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(weights, "model_folder", lambda name: repository)
+    monkeypatch.setattr(local_engine, "model_folder", lambda name: repository)
     adapter = make_adapter(repository / "adapter")
     config = adapter / "adapter_config.json"
     config.write_text('{"base_model_name_or_path": "qwen2.5-coder-0.5b-instruct"}')
