@@ -6,7 +6,7 @@ from agents.answering import Answerer, Check, ConfidenceModel, checks_of
 from agents.batch_run import BatchRun
 from agents.contracts import Answer, Stage, Trace
 from agents.deadline import BatchClock
-from agents.encoders import load_cross_encoder, load_dense_encoder
+from agents.encoders import CrossEncoder, load_cross_encoder, load_dense_encoder
 from agents.kg import KnowledgeGraph, NoKnowledgeGraph, open_knowledge_graph
 from agents.llm import LanguageModel, load_language_model
 from agents.model_health import LeavesBehind, WatchedModel, begin_batch
@@ -46,13 +46,14 @@ class CragAgent:
         public_data: PublicData | None = None,
         encoders: Sequence[LeavesBehind] = (),
         more_checks: Sequence[Check] = (),
+        more_facts: Sequence[PublicData] = (),
     ) -> None:
         self.settings = settings
         self._model = model if isinstance(model, WatchedModel) else WatchedModel(model)
         self._web = web
         self._router = router or Unrouted()
         self._knowledge_graph = knowledge_graph or NoKnowledgeGraph()
-        self._public_data = public_data or NoPublicData()
+        self._fact_sources = [public_data or NoPublicData(), *more_facts]
         self._encoders = encoders
 
         answering, graph = settings.answering, settings.knowledge_graph or KnowledgeGraphSettings()
@@ -63,15 +64,21 @@ class CragAgent:
         self.class_gates = CloseClassGates(answering.gates)
         self.ask_graph = AskGraph(self._knowledge_graph, invalid_without_game=graph.invalid_without_game)
         self.plan = PlanTurns(graph)
-        self.add_public_data = AddFacts(self._public_data)
+        self.add_facts = [AddFacts(source) for source in self._fact_sources]
         self.graph_value = GraphValue(facts_answerer, [check for check in checks if check.reads_values])
         self.graph_facts = GraphFacts(facts_answerer, checks, graph.max_fact_tokens)
         self.web_pages = WebPages(pages_answerer, checks, web, answering.gates, settings.web.context.max_tokens)
         self.false_premise = FalsePremise(confidence, answering.confidence.threshold if answering.confidence else 0.0)
 
     @classmethod
-    def from_settings(cls, settings: Settings) -> "CragAgent":
-        """Build the parts that the settings name.
+    def from_settings(
+        cls,
+        settings: Settings,
+        cross_encoder: CrossEncoder | None = None,
+        more_checks: Sequence[Check] = (),
+        more_facts: Sequence[PublicData] = (),
+    ) -> "CragAgent":
+        """Build the parts that the settings name; docs/extending.md shows how to add your own.
 
         Raises:
             models.manifest.WeightsMissingError: at once, before anything is loaded, if weights are missing; one line
@@ -81,7 +88,8 @@ class CragAgent:
             load_language_model(settings.language_model), fresh=lambda: load_language_model(settings.language_model)
         )
         dense = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder else None
-        cross = load_cross_encoder(settings.cross_encoder) if settings.cross_encoder else None
+        named = None if cross_encoder else settings.cross_encoder
+        cross = load_cross_encoder(named) if named else None
         router = open_router(settings.router, model)
         require_weights(settings)
         for part in (model, dense, cross, router):
@@ -90,11 +98,13 @@ class CragAgent:
         return cls(
             settings,
             model,
-            WebPath(settings.web, dense, cross, model),
+            WebPath(settings.web, dense, cross_encoder or cross, model),
             router,
             knowledge_graph=open_knowledge_graph(settings.knowledge_graph, model, dense),
             public_data=open_public_data(settings.public_data, model, dense),
             encoders=[encoder for encoder in (dense, cross) if encoder is not None],
+            more_checks=more_checks,
+            more_facts=more_facts,
         )
 
     def warm_up(self) -> None:
@@ -102,8 +112,12 @@ class CragAgent:
 
         An engine that starts processes of its own must do so before anything else in this process has used CUDA.
         """
-        for part in (self._model, self._router, self._web, self._knowledge_graph, self._public_data):
-            part.warm_up()
+        self._model.warm_up()
+        self._router.warm_up()
+        self._web.warm_up()
+        self._knowledge_graph.warm_up()
+        for source in self._fact_sources:
+            source.warm_up()
 
     def close(self) -> None:
         """Stop workers and release memory."""
@@ -129,7 +143,8 @@ class CragAgent:
             run.stage(Stage.PLAN, self.plan)
             run.turn(Stage.VALUE, self.graph_value)
             run.turn(Stage.FACTS, self.graph_facts)
-            run.stage(Stage.PUBLIC_DATA, self.add_public_data)
+            for add in self.add_facts:
+                run.stage(Stage.PUBLIC_DATA, add)
         run.turn(Stage.PAGES, self.web_pages)
         run.turn(Stage.LATE_VALUE, self.graph_value)
         run.turn(Stage.LATE_FACTS, self.graph_facts)

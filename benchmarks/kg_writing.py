@@ -43,6 +43,7 @@ from agents.files import write_rows
 from agents.kg.language import Program, parse, render
 from agents.kg.schema import Domain
 from agents.kg.writing.bank import load_bank
+from agents.kg.writing.choice import ExampleIndex
 from agents.kg.writing.cli import (
     EXPECTED_ERRORS,
     add_writer_arguments,
@@ -51,7 +52,6 @@ from agents.kg.writing.cli import (
     load_writer,
     writer_settings,
 )
-from agents.kg.writing.similar import ExampleIndex
 from agents.kg.writing.writer import Question, Written
 from benchmarks.held_out import check_held_out, fold_argument, read_pairs, tested_in, unseen
 from benchmarks.kg_execution import QUESTIONS, graph_server, labelled_questions, run_rows, values_agree

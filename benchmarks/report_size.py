@@ -24,8 +24,8 @@ from selenium.webdriver.support.ui import WebDriverWait
 from agents.files import json_line
 from benchmarks.browser import NoBrowserError, chromium
 from evaluation.datasets import DatasetError
+from evaluation.report.measured import FinishedRun, read_run
 from evaluation.report.page import render
-from evaluation.report.run_folder import FinishedRun, read_run
 from evaluation.results import summarise
 from evaluation.store import REPORT, StoreError, row_key
 

@@ -38,7 +38,7 @@ EXPECTED_START_FAULTS = (
     UnknownModelError,
     WeightsMissingError,
 )
-"""Faults of our own agent that say themselves what to do; they are told without a traceback."""
+"""Faults of our own agent whose messages say what to do; they are shown without a traceback."""
 
 
 class Agent(Protocol):
@@ -60,20 +60,22 @@ class AgentSpec:
 
 
 class AgentStartError(RuntimeError):
-    """The agent cannot be built; the message is for the user."""
+    """The agent cannot be built."""
 
 
-class AgentContractError(TypeError):
-    """The agent gave back what the evaluator could not use."""
+@dataclass(slots=True)
+class BatchResult:
+    """What the agent made of a batch.
 
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What came of a batch: `answers`, or None and in `error` why (a traceback). `seconds` are the agent's alone."""
+    `answers` is None where there are none: the batch ran over its time (`timed_out`) or failed (`error` says how; for
+    an overrun it holds the stack where the agent was, if known). `seconds` are those of the agent alone.
+    """
 
     answers: list[str] | None
     error: str | None
     seconds: float
+    timed_out: bool = False
+    traces: Sequence[dict[str, Any]] = ()
 
 
 def build_agent(spec: AgentSpec) -> tuple[Agent, int]:
@@ -98,7 +100,7 @@ def build_agent(spec: AgentSpec) -> tuple[Agent, int]:
 
 
 def _agent_class(path: str) -> Callable[[], Any]:
-    """What the path names. What the agent's own module fails to import is a fault of foreign code, and goes through."""
+    """What the path names. Faults within the agent's own module pass through."""
     module_name, _, class_name = path.partition(":")
     if not module_name or not class_name:
         raise AgentStartError(f"agent {path!r}: expected MODULE:CLASS, for example {DEFAULT_AGENT}")
@@ -113,33 +115,26 @@ def _agent_class(path: str) -> Callable[[], Any]:
     return cast("Callable[[], Any]", getattr(module, class_name))
 
 
-def ask_agent(agent: Agent, batch: dict[str, Any]) -> Reply:
-    """Let the agent answer one batch; whatever it raises becomes the reply's error."""
+def ask_agent(agent: Agent, batch: dict[str, Any]) -> BatchResult:
+    """Let the agent answer one batch; whatever it raises becomes the result's error."""
     began = time.monotonic()
     try:
-        answers = checked_answers(agent.batch_generate_answer(batch), len(batch["query"]))
-    except AgentContractError as error:
-        return Reply(None, str(error), time.monotonic() - began)
+        answers = agent.batch_generate_answer(batch)
+        error = _fault_of_answers(answers, len(batch["query"]))
     except (Exception, SystemExit):  # noqa: BLE001 - foreign code: its failure costs a batch, not the run
-        return Reply(None, traceback.format_exc(), time.monotonic() - began)
-    return Reply(answers, None, time.monotonic() - began)
+        error = traceback.format_exc()
+    return BatchResult(None if error else answers, error, time.monotonic() - began)
 
 
-def checked_answers(value: object, expected: int) -> list[str]:
-    """The value, if it is a list of as many texts as there were questions.
-
-    Raises:
-        AgentContractError: It is not.
-    """
+def _fault_of_answers(value: object, expected: int) -> str | None:
+    """Why the evaluator could not use this; None for a list of as many texts as there were questions."""
     rule = f"batch_generate_answer must return a list of {expected} texts, one per question"
     if not isinstance(value, list):
-        raise AgentContractError(f"{rule}; found {type(value).__name__}")
+        return f"{rule}; found {type(value).__name__}"
     for position, answer in enumerate(value):
         if not isinstance(answer, str):
-            raise AgentContractError(f"{rule}; found {type(answer).__name__} at position {position}")
-    if len(value) != expected:
-        raise AgentContractError(f"{rule}; found {len(value)}")
-    return value
+            return f"{rule}; found {type(answer).__name__} at position {position}"
+    return None if len(value) == expected else f"{rule}; found {len(value)}"
 
 
 def traces_of(agent: Agent, expected: int) -> list[dict[str, Any]]:
@@ -151,14 +146,13 @@ def traces_of(agent: Agent, expected: int) -> list[dict[str, Any]]:
         plain = [trace.to_dict() if hasattr(trace, "to_dict") else dict(trace) for trace in traces]
         # A score of half precision can be NaN, which JSON does not have: what reads traces would fail there.
         return cast("list[dict[str, Any]]", json.loads(json.dumps(plain, default=str), parse_constant=lambda _: None))
-    except Exception as error:
-        # Somebody else's code: whatever its traces raise must not cost the answers that are already there.
+    except Exception as error:  # foreign code: its traces must not cost the answers
         log.exception("the agent's traces cannot be read")
         return [{"trace_error": f"{type(error).__name__}: {error}"} for _ in range(expected)]
 
 
 def close_agent(agent: Agent) -> None:
-    """Call the agent's `close`, where it has one; a failure there costs nothing any more."""
+    """Call the agent's `close`, where it has one; a failure there is only logged."""
     close = getattr(agent, "close", None)
     if callable(close):
         try:
@@ -186,13 +180,13 @@ def peak_memory_mb() -> float:
 def serve(connection: Connection, spec: AgentSpec, stack_file: str) -> None:
     """The whole life of the agent's process: build, then answer batches until the connection closes.
 
-    Messages are JSON. The process leads a group of its own, so that it can be killed with all that it started; it dies
-    when the evaluator dies. What the agent prints goes to standard error, as standard output belongs to the evaluator.
+    Messages are JSON. The process leads its own group, so that it can be killed with all that it started; it dies when
+    the evaluator dies. What the agent prints goes to standard error, as standard output belongs to the evaluator.
     """
     os.setsid()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.dup2(2, 1)
-    # Progress bars would else hold a named semaphore, which outlives a process that is killed.
+    # Progress bars would otherwise hold a named semaphore, which outlives a killed process.
     tqdm.set_lock(threading.RLock())
     threading.Thread(target=_die_with_parent, daemon=True).start()
     try:
@@ -206,7 +200,7 @@ def serve(connection: Connection, spec: AgentSpec, stack_file: str) -> None:
             request = receive(connection)
             send(connection, {"started": True})
             stacks.truncate(0)
-            # By a thread in C that needs no interpreter lock: it can tell where an agent hangs even in C code.
+            # A thread in C that needs no interpreter lock: it sees where an agent hangs even in C code.
             faulthandler.dump_traceback_later(request["limit"] * 0.95, file=stacks)
             reply = ask_agent(agent, request["batch"])
             faulthandler.cancel_dump_traceback_later()

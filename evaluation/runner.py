@@ -1,13 +1,13 @@
 """One run: questions in, batches to the agent under the evaluator's limits, verdicts and results on disk."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from evaluation.agent_host import AgentSpec
+from evaluation.agent_host import AgentSpec, BatchResult
 from evaluation.batches import WHOLE, Question, Shard, evaluator_batch, in_batches
 from evaluation.datasets import DatasetError, Split, count_rows, dataset_files, read_rows
 from evaluation.gates import Firing, judged_firings
@@ -17,10 +17,10 @@ from evaluation.real_evaluator import SECONDS_PER_QUERY, STARTUP_SECONDS
 from evaluation.results import OUT_OF_TIME, summarise
 from evaluation.store import RunStore, StoreError
 from evaluation.trim import Trim
-from evaluation.worker import AgentWorker, InProcessWorker, Outcome, ProcessWorker
+from evaluation.worker import InProcessWorker, ProcessWorker
 
 COUNTED_SIZE = 1 << 30
-"""Larger files are not counted before the run (minutes of decompression), so that the time left stays unknown."""
+"""Larger files are not counted before the run (minutes of decompression), so the time left stays unknown."""
 
 
 class FailedBatchError(RuntimeError):
@@ -31,10 +31,9 @@ class FailedBatchError(RuntimeError):
 class RunOptions:
     """What to run and how; the defaults are the real evaluator's.
 
-    `seconds_per_query` times the questions in a batch is its limit. `batch_size` replaces the agent's own.
-    `startup_seconds` limits how long the agent may take to build. `retry_failed` asks failed questions of a resumed run
-    again. `in_process` runs the agent in this process, where no limit can be enforced. Only the batches of `shard` are
-    asked.
+    A batch of n questions has n times `seconds_per_query`. `batch_size` replaces the agent's own. `startup_seconds`
+    limits building the agent. `retry_failed` asks failed questions of a resumed run again. `in_process` runs the agent
+    in this process, where no limit can be enforced. Only the batches of `shard` are asked.
     """
 
     dataset: Path
@@ -55,7 +54,7 @@ class Evaluation:
 
     Args:
         options: What to run.
-        store: Where finished batches go; what it holds already is not asked again.
+        store: Where finished batches go; questions that it already holds are not asked again.
         judge: Decides between correct and incorrect.
         trim: Cuts answers as the evaluator does.
         signature: Goes into the results.
@@ -78,13 +77,15 @@ class Evaluation:
         self._trim = trim
         self._signature = signature
         self._show_progress = show_progress
-        self._sitting = _Sitting(store)
-        self._worker: AgentWorker = (
+        self._worker = (
             InProcessWorker(options.agent)
             if options.in_process
             else ProcessWorker(options.agent, options.startup_seconds)
         )
-        self._ready = False
+        self._began: float | None = None
+        self._is_ready = False
+        self._sitting: dict[str, float] = {}
+        self._sitting_number = len(store.sittings)
 
     def __enter__(self) -> Self:
         return self
@@ -100,14 +101,13 @@ class Evaluation:
         Raises:
             DatasetError: the file has no question, or a row that cannot be used; all batches before it are finished.
             AgentStartError: the agent cannot be built.
-            StoreError: the run that is resumed has another batch size than the agent, or cannot go on to `limit`.
+            StoreError: the run to resume has another batch size than the agent, or cannot go on to `limit`.
             FailedBatchError: `fail_on_error` is set and a batch failed.
         """
         if self._store.batch_size is None:
-            self._sitting.begin()
-            self._worker.start()  # builds while the rows are counted
+            self._start()  # builds while the rows are counted
         total = self._count_rows()
-        size = self._store.batch_size or self._start()
+        size = self._store.batch_size or self._wait_until_ready()
         self._refuse_smaller_limit(size)
         mine = None if total is None else self._options.shard.questions(total, size)
         read = 0
@@ -115,15 +115,13 @@ class Evaluation:
             for batch in in_batches(read_rows(self._options.dataset, self._options.limit, self._options.split), size):
                 read += len(batch)
                 self._refuse_rest(batch, size)
-                pending = [question for question in batch if self._is_pending(question)]
-                if pending:
+                if pending := [question for question in batch if self._is_pending(question)]:
                     records = self._finish(pending)
                     progress.add(records)
-                    self._stop_on_error(records)
+                    self._stop_on_error(records[0])
         self._worker.finish()
         self._store.set_questions(read)
-        records = list(self._store.records.values())
-        results = summarise(records, self._store.sittings, self._signature)
+        results = summarise(list(self._store.records.values()), self._store.sittings, self._signature)
         self._store.write_results(results)
         return results
 
@@ -136,14 +134,17 @@ class Evaluation:
             raise DatasetError(f"{self._options.dataset}: there is no question in it")
         return count
 
-    def _start(self) -> int:
+    def _start(self) -> None:
+        self._began = time.monotonic()
+        self._worker.start()
+
+    def _wait_until_ready(self) -> int:
         """Wait for the agent; the batch size of the run."""
-        if not self._sitting.begun:
-            self._sitting.begin()
-            self._worker.start()
+        if self._began is None:
+            self._start()
         own = self._worker.wait_until_ready()
-        self._sitting.started(self._worker.peak_memory_mb)
-        self._ready = True
+        self._is_ready = True
+        self._measure("startup_seconds")
         size = self._options.batch_size or own
         if self._store.batch_size not in (None, size):
             raise StoreError(
@@ -152,6 +153,14 @@ class Evaluation:
             )
         self._store.set_batch_size(size)
         return size
+
+    def _measure(self, name: str) -> None:
+        """Keep the seconds since the agent's start, the first time only, and its peak memory."""
+        before = dict(self._sitting)
+        self._sitting.setdefault(name, round(time.monotonic() - (self._began or 0.0), 3))
+        self._sitting["peak_memory_mb"] = round(self._worker.peak_memory_mb, 1)
+        if self._sitting != before:
+            self._store.set_sitting(self._sitting_number, self._sitting)
 
     def _refuse_smaller_limit(self, size: int) -> None:
         """All that the folder holds is measured, so a resumed run cannot be cut."""
@@ -168,7 +177,7 @@ class Evaluation:
         if 0 < asked < len(batch):
             raise StoreError(
                 f"{self._store.folder}: the run to resume ended within a batch (--limit {batch[0].batch * size + asked}"
-                f", batches of {size}); answers can depend on batch mates, so the rest of it is not asked alone: take "
+                f", batches of {size}); answers can depend on batch mates, so the rest of it is not asked alone: give "
                 "the same --limit, or another folder"
             )
 
@@ -176,123 +185,83 @@ class Evaluation:
         if not self._options.shard.holds(question.batch):
             return False
         record = self._store.records.get(question.key)
-        return record is None or (self._options.retry_failed and _failed(record))
+        return record is None or (self._options.retry_failed and bool(record["timed_out"] or record["error"]))
 
     def _finish(self, questions: Sequence[Question]) -> list[dict[str, Any]]:
         """Ask one batch, judge it and put it on disk."""
-        if not self._ready:
-            self._start()
+        if not self._is_ready:
+            self._wait_until_ready()
         limit = self._options.seconds_per_query * len(questions)
-        outcome = self._worker.answer(evaluator_batch(questions), limit)
-        self._sitting.answered(self._worker.peak_memory_mb)
-        judgements = self._judged(questions, outcome)
-        firings = judged_firings(self._judge, self._trim.cut, questions, outcome.traces)
-        attempts = [self._attempt(question) for question in questions]
+        result = self._worker.answer(evaluator_batch(questions), limit)
+        self._measure("first_answer_seconds")
+        judgements = self._judged(questions, result)
+        firings = judged_firings(self._judge, self._trim.cut, questions, result.traces)
+        places = [self._place(question) for question in questions]
         records = [
-            _record(question, judgement, outcome, position, attempts[position], len(questions), firings[position])
-            for position, (question, judgement) in enumerate(zip(questions, judgements, strict=True))
+            {**place, **_record(question, judgement, result, position, fired, len(questions))}
+            for position, (place, question, judgement, fired) in enumerate(
+                zip(places, questions, judgements, firings, strict=True)
+            )
         ]
-        traces = [
-            {**trace, **_place(question, attempt)}
-            for trace, question, attempt in zip(outcome.traces, questions, attempts, strict=False)
-        ]
+        traces = [{**trace, **place} for trace, place in zip(result.traces, places, strict=False)]
         self._store.append(records, traces)
         return records
 
-    def _attempt(self, question: Question) -> int:
+    def _place(self, question: Question) -> dict[str, Any]:
         before = self._store.records.get(question.key)
-        return 1 if before is None else int(before["attempt"]) + 1
+        attempt = before["attempt"] + 1 if before else 1
+        return {**question.key._asdict(), "batch": question.batch, "attempt": attempt}
 
-    def _judged(self, questions: Sequence[Question], outcome: Outcome) -> list[Judgement]:
-        if outcome.answers is None:
-            why = "the batch ran over its time" if outcome.timed_out else "the agent failed in this batch"
+    def _judged(self, questions: Sequence[Question], result: BatchResult) -> list[Judgement]:
+        if result.answers is None:
+            why = "the batch ran over its time" if result.timed_out else "the agent failed in this batch"
             return [Judgement(Verdict.MISSING, f"evaluator: no answer, {why}")] * len(questions)
         claims = [
             Claim(question.row["query"], question.golds, answer)
-            for question, answer in zip(questions, outcome.answers, strict=True)
+            for question, answer in zip(questions, result.answers, strict=True)
         ]
         return judge_claims(self._judge, claims, self._trim.cut)
 
-    def _stop_on_error(self, records: Sequence[dict[str, Any]]) -> None:
-        if self._options.fail_on_error and _failed(records[0]):
-            what = "ran over its time" if records[0]["timed_out"] else "failed"
-            raise FailedBatchError(f"batch {records[0]['batch']} {what}:\n{records[0]['error'] or ''}".rstrip())
-
-
-class _Sitting:
-    """What is measured of one sitting, kept in the store as soon as it is known."""
-
-    def __init__(self, store: RunStore) -> None:
-        self._store = store
-        self._number = len(store.sittings)
-        self._began: float | None = None
-        self._values: dict[str, Any] = {}
-
-    @property
-    def begun(self) -> bool:
-        return self._began is not None
-
-    def begin(self) -> None:
-        self._began = time.monotonic()
-
-    def started(self, peak_memory_mb: float) -> None:
-        self._keep("startup_seconds", peak_memory_mb)
-
-    def answered(self, peak_memory_mb: float) -> None:
-        self._keep("first_answer_seconds", peak_memory_mb)
-
-    def _keep(self, name: str, peak_memory_mb: float) -> None:
-        before = dict(self._values)
-        self._values.setdefault(name, round(time.monotonic() - (self._began or 0.0), 3))
-        self._values["peak_memory_mb"] = max(self._values.get("peak_memory_mb", 0.0), round(peak_memory_mb, 1))
-        if self._values != before:
-            self._store.set_sitting(self._number, self._values)
-
-
-def _failed(record: dict[str, Any]) -> bool:
-    return bool(record["timed_out"] or record["error"])
-
-
-def _place(question: Question, attempt: int) -> dict[str, Any]:
-    return {**question.key._asdict(), "batch": question.batch, "attempt": attempt}
+    def _stop_on_error(self, record: Mapping[str, Any]) -> None:
+        if self._options.fail_on_error and (record["timed_out"] or record["error"]):
+            what = "ran over its time" if record["timed_out"] else "failed"
+            raise FailedBatchError(f"batch {record['batch']} {what}:\n{record['error'] or ''}".rstrip())
 
 
 def _record(
     question: Question,
     judgement: Judgement,
-    outcome: Outcome,
+    result: BatchResult,
     position: int,
-    attempt: int,
-    batch_size: int,
     firings: Sequence[Firing],
+    batch_size: int,
 ) -> dict[str, Any]:
-    """A row of predictions.jsonl.
+    """A row of predictions.jsonl after its place.
 
-    `seconds` are those of the whole batch, divided evenly; `batch_seconds` and `out_of_time` are those of the
-    batch, undivided.
+    `seconds` are those of the batch divided evenly; `batch_seconds` and `out_of_time` are those of the whole batch.
     """
+    split = question.row.get(Split.FIELD)
     return {
-        **_place(question, attempt),
         "query": question.row["query"],
-        "prediction": "" if outcome.answers is None else outcome.answers[position],
+        "prediction": "" if result.answers is None else result.answers[position],
         "answer": question.row.get("answer"),
         "alt_ans": question.row.get("alt_ans", []),
         "verdict": judgement.verdict.value,
         "reason": judgement.reason,
         "gates": list(firings),
         **question.labels,
-        **({Split.FIELD: split} if isinstance(split := question.row.get(Split.FIELD), int) else {}),
-        "seconds": round(outcome.seconds / batch_size, 3),
-        "batch_seconds": round(outcome.seconds, 3),
+        **({Split.FIELD: split} if isinstance(split, int) else {}),
+        "seconds": round(result.seconds / batch_size, 3),
+        "batch_seconds": round(result.seconds, 3),
         "batch_size": batch_size,
-        "timed_out": outcome.timed_out,
-        "error": outcome.error,
-        "out_of_time": _out_of_time(outcome),
+        "timed_out": result.timed_out,
+        "error": result.error,
+        "out_of_time": _out_of_time(result),
     }
 
 
-def _out_of_time(outcome: Outcome) -> dict[str, int]:
-    """What the agent's traces say about the whole batch; an agent of somebody else may say nothing, or nonsense."""
-    found = next((trace.get("out_of_time") for trace in outcome.traces), None)
+def _out_of_time(result: BatchResult) -> dict[str, int]:
+    """Counts of the whole batch from the agent's traces, which may hold none, or nonsense."""
+    found = next((trace.get("out_of_time") for trace in result.traces), None)
     counts = found if isinstance(found, dict) else {}
     return {name: counts[name] for name in OUT_OF_TIME if type(counts.get(name)) is int}

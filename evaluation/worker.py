@@ -6,17 +6,16 @@ import os
 import signal
 import tempfile
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from evaluation.agent_host import (
     Agent,
     AgentSpec,
     AgentStartError,
+    BatchResult,
     ask_agent,
     build_agent,
     close_agent,
@@ -34,49 +33,16 @@ CLOSE_SECONDS = 10.0
 """How long an agent may take to close itself after the last batch."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What came of a batch.
-
-    `answers` is None where there are none: the batch ran over its time (`timed_out`), or failed (`error` says how; for
-    an overrun it holds the stack where the agent was, if that could be had). `seconds` are those of the agent alone.
-    """
-
-    answers: list[str] | None
-    seconds: float
-    timed_out: bool = False
-    error: str | None = None
-    traces: Sequence[dict[str, Any]] = ()
-
-
-class AgentWorker(Protocol):
-    """An agent that can be started, asked and stopped. `peak_memory_mb` is its peak resident memory so far, in MiB."""
-
-    peak_memory_mb: float
-
-    def start(self) -> None:
-        """Begin to build the agent."""
-
-    def wait_until_ready(self) -> int:
-        """The agent's batch size, once it is built; raises `AgentStartError`."""
-
-    def answer(self, batch: dict[str, Any], limit: float) -> Outcome:
-        """Answers to one batch within `limit` seconds."""
-
-    def finish(self) -> None:
-        """Let an idle agent close itself, then stop it."""
-
-    def stop(self) -> None:
-        """Stop the agent, whatever it does."""
-
-
 class _Running(NamedTuple):
     process: SpawnProcess
     connection: Connection
 
 
 class ProcessWorker:
-    """The agent in a process of its own, which is killed on an overrun and started again for the next batch."""
+    """The agent in its own process, which is killed on an overrun and started again for the next batch.
+
+    `peak_memory_mb` is the agent's peak resident memory so far, in MiB.
+    """
 
     def __init__(self, spec: AgentSpec, startup_seconds: float) -> None:
         self._spec = spec
@@ -86,7 +52,7 @@ class ProcessWorker:
         self._stack_file = Path(tempfile.gettempdir()) / f"crag-agent-stack-{os.getpid()}.txt"
         self.peak_memory_mb = 0.0
 
-    def start(self) -> None:
+    def start(self) -> _Running:
         """Begin to build the agent in a new process."""
         self.stop()
         context = multiprocessing.get_context("spawn")
@@ -98,6 +64,7 @@ class ProcessWorker:
         process.start()
         theirs.close()
         self._running = _Running(process, ours)
+        return self._running
 
     def wait_until_ready(self) -> int:
         """The agent's batch size, once it is built.
@@ -105,7 +72,7 @@ class ProcessWorker:
         Raises:
             AgentStartError: It could not be built, or not within the start-up time.
         """
-        running = self._require_running()
+        running = self._running or self.start()
         try:
             message = _next_message(running, self._startup_seconds)
         except EOFError:
@@ -119,7 +86,7 @@ class ProcessWorker:
         self.peak_memory_mb = max(self.peak_memory_mb, message["peak_memory_mb"])
         return int(message["batch_size"])
 
-    def answer(self, batch: dict[str, Any], limit: float) -> Outcome:
+    def answer(self, batch: dict[str, Any], limit: float) -> BatchResult:
         """Answers to one batch. The limit starts when the agent has the batch; an overrun kills its process.
 
         Raises:
@@ -127,7 +94,7 @@ class ProcessWorker:
         """
         if not self._ready:
             self.wait_until_ready()
-        running = self._require_running()
+        running = self._running or self.start()
         began = time.monotonic()
         try:
             send(running.connection, {"batch": batch, "limit": limit})
@@ -138,17 +105,16 @@ class ProcessWorker:
         except (EOFError, BrokenPipeError, ConnectionResetError):
             error = f"the agent's process ended in the middle of a batch {_ending(running.process)}"
             self.stop()
-            return Outcome(None, time.monotonic() - began, error=error)
+            return BatchResult(None, error, time.monotonic() - began)
         if reply is None:
-            seconds = time.monotonic() - began
-            stack = self._stack()
+            seconds, stack = time.monotonic() - began, self._stack()
             self.stop()
-            return Outcome(None, seconds, timed_out=True, error=stack)
+            return BatchResult(None, stack, seconds, timed_out=True)
         if rest is None:  # it hangs over its traces, but its answers came in time
             self.stop()
-            return Outcome(reply["answers"], reply["seconds"], error=reply["error"])
+            return BatchResult(**reply)
         self.peak_memory_mb = max(self.peak_memory_mb, rest["peak_memory_mb"])
-        return Outcome(reply["answers"], reply["seconds"], error=reply["error"], traces=rest["traces"])
+        return BatchResult(**{**reply, "traces": rest["traces"]})
 
     def finish(self) -> None:
         """Let an idle agent close itself and its workers; one that takes longer than `CLOSE_SECONDS` is killed."""
@@ -158,7 +124,7 @@ class ProcessWorker:
         self.stop()
 
     def stop(self) -> None:
-        """Kill the agent's process and all that it started; nothing to do where there is none."""
+        """Kill the agent's process and all that it started, if there is one."""
         running, self._running, self._ready = self._running, None, False
         if running is not None:
             process = running.process
@@ -171,13 +137,6 @@ class ProcessWorker:
             if not running.connection.closed:
                 running.connection.close()
         self._stack_file.unlink(missing_ok=True)
-
-    def _require_running(self) -> _Running:
-        if self._running is None:
-            self.start()
-        if self._running is None:
-            raise AgentStartError(f"agent {self._spec.path}: could not be started")
-        return self._running
 
     def _stopped(self, why: str) -> AgentStartError:
         self.stop()
@@ -217,7 +176,7 @@ class InProcessWorker:
         self.peak_memory_mb = 0.0
 
     def start(self) -> None:
-        """Nothing to begin: the agent is built when it is waited for."""
+        """Do nothing: `wait_until_ready` builds the agent."""
 
     def wait_until_ready(self) -> int:
         """Build the agent; its batch size.
@@ -229,18 +188,18 @@ class InProcessWorker:
         self.peak_memory_mb = peak_memory_mb()
         return batch_size
 
-    def answer(self, batch: dict[str, Any], limit: float) -> Outcome:
+    def answer(self, batch: dict[str, Any], limit: float) -> BatchResult:
         """Answers to one batch; `limit` is not enforced here."""
         del limit
         if self._agent is None:
             raise AgentStartError("the agent was not started")
-        reply = ask_agent(self._agent, batch)
+        result = ask_agent(self._agent, batch)
         self.peak_memory_mb = peak_memory_mb()
-        traces = traces_of(self._agent, len(batch["query"]))
-        return Outcome(reply.answers, reply.seconds, error=reply.error, traces=traces)
+        result.traces = traces_of(self._agent, len(batch["query"]))
+        return result
 
     def finish(self) -> None:
-        """Let the agent go; its `close` is called where it has one."""
+        """Close the agent."""
         agent, self._agent = self._agent, None
         if agent is not None:
             close_agent(agent)

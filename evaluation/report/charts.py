@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
-from evaluation.report.confidence import ReliabilityBin, ThresholdPoint
 from evaluation.report.markup import element
-from evaluation.report.stages import StageSeconds
+from evaluation.report.measured import ReliabilityBin, StageSeconds, ThresholdPoint
 
 SHARES = ("correct", "missing", "incorrect")
 """Verdicts in the order of a bar, with the style classes of their names."""

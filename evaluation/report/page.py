@@ -12,9 +12,8 @@ from typing import Any
 from agents.files import check_target, write_whole
 from evaluation.report import sections
 from evaluation.report.markup import element, html
+from evaluation.report.measured import FinishedRun, read_run, table_data
 from evaluation.report.packing import PackedTraces, pack
-from evaluation.report.questions import table_data
-from evaluation.report.run_folder import FinishedRun, read_run
 from evaluation.store import REPORT, StoreError
 
 SCRIPTS = ("elements.js", "trace.js", "table.js")

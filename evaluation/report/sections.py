@@ -4,14 +4,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from evaluation.judge import Verdict
-from evaluation.metrics import measure
 from evaluation.report.charts import reliability_chart, score_whisker, shares_bar, threshold_chart, time_bar
-from evaluation.report.confidence import confidence, reliability, threshold_curve
 from evaluation.report.markup import Child, element
-from evaluation.report.questions import labels, title
-from evaluation.report.run_folder import FinishedRun
-from evaluation.report.stages import StageSeconds, stage_seconds
+from evaluation.report.measured import (
+    FinishedRun,
+    StageSeconds,
+    confidence,
+    labels,
+    reliability,
+    stage_seconds,
+    threshold_curve,
+    title,
+)
 from evaluation.results import out_of_time_line
 from evaluation.signature import signature_line
 
@@ -52,19 +56,14 @@ def headline(run: FinishedRun) -> list[Element]:
 def _share_cards(run: FinishedRun) -> list[Element]:
     results = run.results
     low, high = results["ci"]
-    # Results of older versions have no intervals of the shares.
-    intervals = (
-        results.get("intervals") or measure([Verdict(row["verdict"]) for row in run.records]).to_dict()["intervals"]
-    )
     cards = [_card("Score", f"{results['score']:+.3f}", f"95 % interval\n{low:+.3f} to {high:+.3f}", "score")]
-    for verdict, name in (
-        (Verdict.CORRECT, "Right (accuracy)"),
-        (Verdict.MISSING, "Missing"),
-        (Verdict.INCORRECT, "Wrong (hallucination)"),
+    for key, name, kind in (
+        ("accuracy", "Right (accuracy)", "correct"),
+        ("missing", "Missing", "missing"),
+        ("hallucination", "Wrong (hallucination)", "incorrect"),
     ):
-        key = {"correct": "accuracy", "incorrect": "hallucination"}.get(verdict.value, verdict.value)
-        interval = "95 % interval\n{} to {}".format(*map(_percent, intervals[key]))
-        cards.append(_card(name, _percent(results[key]), interval, verdict.value))
+        interval = "95 % interval\n{} to {}".format(*map(_percent, results["intervals"][key]))
+        cards.append(_card(name, _percent(results[key]), interval, kind))
     return cards
 
 

@@ -7,8 +7,8 @@ import pytest
 pytest.importorskip("selenium", reason="selenium of requirements-dev.txt is not installed")
 
 from benchmarks.report_size import enlarged, main
+from evaluation.report.measured import read_run
 from evaluation.report.page import render
-from evaluation.report.run_folder import read_run
 from tests.evaluation.report.example import record, trace, write_run
 
 

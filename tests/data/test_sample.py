@@ -14,8 +14,6 @@ from uuid import UUID
 import pytest
 from bs4 import BeautifulSoup, Tag
 
-from evaluation.datasets import PAGE_FIELDS, read_rows
-
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "data" / "sample"
 QUESTIONS = SAMPLE / "questions.jsonl"
@@ -48,9 +46,6 @@ DECISIVE_PAGES = {
     "sweden": "pages/sweden-joins-nato.html",
 }
 """The page that each 50-page question turns on, by the answer of the question."""
-
-HIDDEN_LIE = "the capital of tanzania is arusha"
-HIDDEN_LIE_PAGE = "pages/kilimanjaro-trek-blog.html"
 
 Row = dict[str, Any]
 
@@ -142,7 +137,8 @@ def test_search_results_are_well_formed_and_not_from_the_future(row: Row) -> Non
 def test_labels_are_spread() -> None:
     domains = Counter(row["domain"] for row in rows())
     types = Counter(row["question_type"] for row in rows())
-    assert len(rows()) >= 24
+    assert len({row["interaction_id"] for row in rows()}) == len({row["query"] for row in rows()}) == len(rows()) >= 24
+    assert {row["query"] for row in rows()} >= UNANSWERABLE
     assert set(domains) == DOMAINS
     assert min(domains.values()) >= 4
     assert set(types) == QUESTION_TYPES
@@ -151,11 +147,6 @@ def test_labels_are_spread() -> None:
     assert {row["static_or_dynamic"] for row in rows()} == DYNAMISMS
     assert {row["domain"] for row in rows()[:5]} == DOMAINS, "a run with --limit 5 should see every domain"
     assert sum(len(row["search_results"]) == 50 for row in rows()) == 3
-
-
-def test_ids_and_queries_are_unique() -> None:
-    assert len({row["interaction_id"] for row in rows()}) == len(rows())
-    assert len({row["query"] for row in rows()}) == len(rows())
 
 
 def test_readme_gives_the_true_label_counts() -> None:
@@ -173,33 +164,29 @@ def test_every_page_is_there_and_every_page_is_used() -> None:
     assert named == present
 
 
-def test_an_address_always_means_the_same_page() -> None:
-    pairs = {(result["page_url"], result["page_result_file"]) for row in rows() for result in row["search_results"]}
-    assert len({url for url, _ in pairs}) == len(pairs) == len({page_file for _, page_file in pairs})
-
-
-def test_reader_puts_the_pages_in_their_place() -> None:
-    for read, raw in zip(read_rows(QUESTIONS), rows(), strict=True):
-        assert [set(result) for result in read["search_results"]] == [set(PAGE_FIELDS)] * len(raw["search_results"])
-        for result, page_file in zip(read["search_results"], page_files(raw), strict=True):
-            assert result["page_result"] == (SAMPLE / page_file).read_text(encoding="utf-8")
-
-
 @pytest.mark.parametrize("row", [row for row in rows() if row["question_type"] not in COMPUTED_TYPES], ids=by_query)
 def test_answer_stands_in_a_page_exactly_when_it_should(row: Row) -> None:
     found = any(all(holds(visible_text(page), part) for part in answer_parts(row)) for page in page_files(row))
     assert found == (row["query"] not in UNANSWERABLE)
 
 
-@pytest.mark.parametrize("row", [row for row in rows() if row["query"] in UNANSWERABLE], ids=by_query)
-def test_snippets_do_not_hold_an_answer_that_the_pages_lack(row: Row) -> None:
-    for result in row["search_results"]:
-        assert not holds(squeezed(result["page_snippet"]), answer_parts(row)[0])
-
-
-def test_unanswerable_questions_are_in_the_file() -> None:
-    assert {row["query"] for row in rows()} >= UNANSWERABLE
-    assert len(UNANSWERABLE) >= 3
+def test_the_awkward_pages_are_what_other_tests_need() -> None:
+    """An empty one, one of scripts only, hidden text, an injection, and an answer only in a table."""
+    pages = SAMPLE / "pages"
+    assert (pages / "empty-scoreboard.html").read_bytes() == b""
+    assert visible_text("pages/nikkei-live-widget.html") == "nikkei 225 live chart", "only the title remains"
+    assert "ignore all previous instructions" in visible_text("pages/abba-bio.html")
+    hidden = "the capital of tanzania is arusha"
+    assert hidden in squeezed((pages / "kilimanjaro-trek-blog.html").read_text(encoding="utf-8"))
+    assert not any(hidden in visible_text(f"pages/{path.name}") for path in pages.iterdir())
+    soup = BeautifulSoup((pages / "nba-champions.html").read_text(encoding="utf-8"), "lxml")
+    for table in soup.find_all("table"):
+        table.decompose()
+    assert "kawhi leonard" in visible_text("pages/nba-champions.html")
+    assert not holds(squeezed(soup.get_text(" ")), "kawhi leonard")
+    sizes = [path.stat().st_size for path in pages.iterdir()]
+    assert sum(sizes) < 3_000_000
+    assert max(sizes) < 200_000
 
 
 def test_decisive_page_of_a_long_list_is_beyond_the_fifth_place() -> None:
@@ -208,49 +195,6 @@ def test_decisive_page_of_a_long_list_is_beyond_the_fifth_place() -> None:
     for answer, files in long_lists.items():
         assert files.index(DECISIVE_PAGES[answer]) >= 5
         assert holds(visible_text(DECISIVE_PAGES[answer]), answer)
-
-
-def test_one_answer_stands_in_a_single_table_row_only() -> None:
-    [row] = [row for row in rows() if row["answer"] == "kawhi leonard"]
-    holding = [page for page in page_files(row) if holds(visible_text(page), row["answer"])]
-    assert holding == ["pages/nba-champions.html"]
-    soup = BeautifulSoup((SAMPLE / "pages" / "nba-champions.html").read_text(encoding="utf-8"), "lxml")
-    table_rows = [squeezed(tag.get_text(" ")) for tag in soup.find_all("tr")]
-    assert "2014 san antonio spurs miami heat 4-1 kawhi leonard" in table_rows
-    for table in soup.find_all("table"):
-        table.decompose()
-    assert not holds(squeezed(soup.get_text(" ")), row["answer"])
-
-
-def test_hidden_lie_is_only_in_hidden_markup() -> None:
-    markup = (SAMPLE / HIDDEN_LIE_PAGE).read_text(encoding="utf-8")
-    soup = BeautifulSoup(markup, "lxml")
-    hidden = squeezed(" ".join(tag.get_text(" ") for tag in soup.find_all(True) if is_hidden(tag)))
-    assert HIDDEN_LIE in hidden
-    for page in (SAMPLE / "pages").iterdir():
-        assert HIDDEN_LIE not in visible_text(f"pages/{page.name}")
-    for row in rows():
-        for result in row["search_results"]:
-            assert HIDDEN_LIE not in result["page_snippet"].lower()
-
-
-def test_awkward_pages_are_there() -> None:
-    assert (SAMPLE / "pages" / "empty-scoreboard.html").read_bytes() == b""
-    scripts_only = (SAMPLE / "pages" / "nikkei-live-widget.html").read_text(encoding="utf-8")
-    assert "<script" in scripts_only
-    assert visible_text("pages/nikkei-live-widget.html") == "nikkei 225 live chart", "only the title remains"
-    assert "ignore all previous instructions" in visible_text("pages/abba-bio.html")
-    broken = (SAMPLE / "pages" / "nvidia-splits.html").read_text(encoding="utf-8")
-    assert broken.count("<td") > 0 == broken.count("</td>")
-    repeated = [row for row in rows() if len(set(page_files(row))) < len(page_files(row))]
-    assert repeated, "one list of results names a page twice, as real ones do"
-
-
-def test_sizes() -> None:
-    sizes = {path.name: path.stat().st_size for path in (SAMPLE / "pages").iterdir()}
-    assert sum(sizes.values()) + QUESTIONS.stat().st_size < 3_000_000
-    assert max(sizes.values()) < 200_000
-    assert sum(size > 75_000 for size in sizes.values()) >= 3, "a few pages should be long"
 
 
 @pytest.mark.skipif(not CRAG_QUESTIONS.exists(), reason=f"the public CRAG questions are not at {CRAG_QUESTIONS}")

@@ -70,15 +70,6 @@ def test_what_a_person_reads(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert len(set(columns)) == 1
 
 
-def test_equal_signatures_are_said_to_be_equal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    first, second = two_runs(tmp_path)
-    assert main([first, second, "--no-flips"]) == 0
-    out = capsys.readouterr().out
-    assert out.startswith("The signatures are equal")
-    assert "question 3?" not in out
-    assert "     1  right -> wrong" in out
-
-
 def test_everything_as_json(tmp_path: Path) -> None:
     first, second = two_runs(tmp_path, judge="llm@1")
     target = tmp_path / "new/folder/comparison.json"
@@ -177,13 +168,3 @@ def test_a_field_of_unscored_questions_only_is_a_field(tmp_path: Path, capsys: p
     write_run(tmp_path / "c", [record(0, "unscored")])
     assert main([folders[0], str(tmp_path / "c"), "--by", "domain"]) == 0
     assert "No question is scored in both runs" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("wrong", ["none", "empty"])
-def test_a_folder_that_is_no_run(tmp_path: Path, capsys: pytest.CaptureFixture[str], wrong: str) -> None:
-    first, _ = two_runs(tmp_path)
-    (tmp_path / "empty").mkdir()
-    assert main([first, str(tmp_path / wrong)]) == 2
-    err = capsys.readouterr().err
-    assert err.startswith(f"error: {tmp_path / wrong}")
-    assert len(err.splitlines()) == 1

@@ -99,18 +99,9 @@ def test_the_effect_is_the_difference_of_two_scores() -> None:
     assert (low, high) == (pytest.approx(0.2 - 1.96 * standard_error, abs=0.02), pytest.approx(0.32, abs=0.02))
 
 
-def test_where_nothing_is_known_no_effect_is_claimed() -> None:
-    effect = gate_effects([row("missing", ("class", None))])["class"]
-    assert (effect["score_effect"], effect["ci"], effect["unknown"], effect["questions"]) == (None, None, 1, 0)
-
-
 def test_questions_of_which_nothing_is_known_make_the_effect_no_smaller_and_nobody_surer() -> None:
     known = [row("missing", ("g", "incorrect"))] * 20 + [row("missing", ("g", "correct"))] * 10 + [row("correct")] * 10
     alone = gate_effects(known)["g"]
     among = gate_effects([*known, *[row("missing", ("g", None))] * 200])["g"]
     assert alone["score_effect"] == (20 - 10) / 40
     assert {**among, "fired": 30, "unknown": 0} == alone
-
-
-def test_rows_of_older_runs_have_no_gates() -> None:
-    assert gate_effects([{"verdict": "correct"}]) == {}

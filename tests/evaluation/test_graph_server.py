@@ -11,10 +11,9 @@ import pytest
 import requests
 
 from evaluation import graph_server
-from evaluation.cli import main
 from evaluation.graph_server import GraphServerError, mock_graph
 from tests.mock_api.small_graph import write_graph
-from tests.test_local_evaluation import one_line, results_of, rows_of, run
+from tests.test_local_evaluation import results_of, rows_of, run
 
 
 @pytest.fixture
@@ -49,12 +48,6 @@ def test_it_answers_from_the_shipped_graph_and_is_gone_afterwards() -> None:
 def test_it_serves_the_graph_of_a_folder(tmp_path: Path) -> None:
     with mock_graph(write_graph(tmp_path)) as address:
         assert ask(address, "/movie/get_movie_info_by_id", "7")["title"] == "Café Story"
-
-
-@pytest.mark.usefixtures("processes")
-def test_it_ends_when_the_run_beside_it_fails() -> None:
-    with pytest.raises(KeyError), mock_graph():
-        raise KeyError
 
 
 @pytest.mark.usefixtures("processes")
@@ -108,9 +101,3 @@ def test_a_run_of_the_sample_with_the_shipped_graph(tmp_path: Path) -> None:
     for row in rows_of(tmp_path / "out", "traces.jsonl"):
         assert row["prompts"]["calls"], "the graph was asked"
         assert "knowledge_graph" in row["seconds"]
-
-
-def test_a_run_with_a_folder_that_is_no_graph(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--preset", "scripted", "--mock-kg", str(tmp_path), "--output", str(tmp_path / "out")]) == 2
-    assert one_line(capsys).startswith("error: the mock knowledge graph did not start: ")
-    assert not (tmp_path / "out").exists()

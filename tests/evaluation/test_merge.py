@@ -49,25 +49,6 @@ def test_three_shards_are_the_undivided_run(tmp_path: Path, capsys: pytest.Captu
     assert "all questions" in capsys.readouterr().out
 
 
-def test_the_scripted_engine_in_shards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CRAG_SETTINGS", "web.extract.workers=0")
-    monkeypatch.setenv("CRAG_PRESET", "scripted")
-    common = ["--limit", "7", "--batch-size", "2", "--in-process", "--quiet"]
-    for shard in ("1/3", "2/3", "3/3"):
-        assert evaluate([*common, "--shard", shard, "--output", str(tmp_path / shard[0])]) == 0
-    assert evaluate([*common, "--output", str(tmp_path / "whole")]) == 0
-    assert merged(tmp_path, [str(tmp_path / number) for number in "123"]) == 0
-    results, whole = results_of(tmp_path / "merged"), results_of(tmp_path / "whole")
-    assert without_times(results) == without_times(whole)
-    assert [row["verdict"] for row in rows_of(tmp_path / "merged")] == [
-        row["verdict"] for row in rows_of(tmp_path / "whole")
-    ]
-    traces = rows_of(tmp_path / "merged", TRACES)
-    assert [trace["interaction_id"] for trace in traces] == [
-        row["interaction_id"] for row in rows_of(tmp_path / "whole", TRACES)
-    ]
-
-
 def test_a_retried_question_keeps_its_attempts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FAKE_AGENT_MENDED", str(tmp_path / "mended"))
     folders = sharded(tmp_path, "1/2", "2/2", count=6, crash_at=2, agent="RecoveringAgent")
@@ -128,15 +109,6 @@ def test_an_unfinished_shard_is_named(tmp_path: Path, capsys: pytest.CaptureFixt
     assert merged(tmp_path, folders) == 0
 
 
-def test_a_shard_that_stopped_after_its_last_question_is_not_finished(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    folders = sharded(tmp_path, "1/1", count=3)
-    run = json.loads((Path(folders[0]) / RUN).read_text())
-    (Path(folders[0]) / RUN).write_text(json.dumps({**run, "questions": None}))
-    assert "shard 1/1" in refused(tmp_path, capsys, folders)
-
-
 def test_what_does_not_belong_together(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     first, second = sharded(tmp_path, "1/2", "2/2")
     assert "are both shard 1/2" in refused(tmp_path, capsys, [first, first])
@@ -169,13 +141,6 @@ def test_the_output_cannot_be_a_shard(tmp_path: Path, capsys: pytest.CaptureFixt
     assert (Path(first) / PREDICTIONS).read_bytes() == before
 
 
-def test_an_empty_shard_is_merged(tmp_path: Path) -> None:
-    folders = sharded(tmp_path, "1/3", "2/3", "3/3", count=4)
-    assert (Path(folders[2]) / REPORT).is_file()
-    assert merged(tmp_path, folders) == 0
-    assert results_of(tmp_path / "merged")["n"] == 4
-
-
 def test_a_shard_cannot_hold_what_it_was_not_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folders = sharded(tmp_path, "1/2", "2/2", count=8)
     run_file = Path(folders[0]) / RUN
@@ -194,15 +159,6 @@ def test_a_bad_line_in_the_traces_costs_no_output(tmp_path: Path, capsys: pytest
     traces.write_text("\n".join([lines[0], "{}", *lines[2:]]) + "\n")
     assert 'traces.jsonl, line 2, field "interaction_id"' in refused(tmp_path, capsys, folders)
     assert not (tmp_path / "merged").exists()
-
-
-def test_a_merge_without_a_report_is_a_merge(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folders = sharded(tmp_path, "1/1", count=2)
-    monkeypatch.setattr("evaluation.report.page.render", lambda run: run.nothing)
-    assert merged(tmp_path, folders) == 0
-    assert "no report: " in capsys.readouterr().err
 
 
 def test_other_versions_are_merged_and_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -234,10 +190,3 @@ def test_an_ordinary_run_goes_on_with_a_merged_one(tmp_path: Path) -> None:
     options = arguments(tmp_path, data, "TracingAgent", "--in-process", "--resume")
     assert evaluate([*options, "--output", str(tmp_path / "merged")]) == 0
     assert [row["attempt"] for row in rows_of(tmp_path / "merged")] == [1] * 4
-
-
-@pytest.mark.parametrize("wrong", ["0/2", "3/2", "2", "a/b"])
-def test_a_wrong_shard_is_told(capsys: pytest.CaptureFixture[str], wrong: str) -> None:
-    with pytest.raises(SystemExit, match="2"):
-        evaluate(["--shard", wrong])
-    assert "argument --shard: a shard is" in capsys.readouterr().err

@@ -26,12 +26,6 @@ def test_score_and_seconds(capsys: pytest.CaptureFixture[str]) -> None:
     assert "score +0.250, 3.00 s/question" in last
 
 
-def test_unscored_questions_count_neither_way(capsys: pytest.CaptureFixture[str]) -> None:
-    with Progress(3, []) as progress:
-        progress.add([row("unscored"), row("incorrect"), row("unscored")])
-    assert "score -1.000" in shown(capsys)
-
-
 def test_nothing_scored_has_no_score(capsys: pytest.CaptureFixture[str]) -> None:
     with Progress(1, []) as progress:
         progress.add([row("unscored")])

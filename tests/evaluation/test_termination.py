@@ -25,13 +25,6 @@ def test_the_first_signal_interrupts_and_the_second_is_ignored() -> None:
     assert cleaned == [True]
 
 
-def test_the_handler_of_before_comes_back() -> None:
-    before = signal.getsignal(signal.SIGTERM)
-    with stopped_in_order():
-        assert signal.getsignal(signal.SIGTERM) is not before
-    assert signal.getsignal(signal.SIGTERM) is before
-
-
 def test_a_thread_that_may_not_handle_signals_goes_without() -> None:
     outcome: list[object] = []
 

@@ -8,10 +8,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from agents.kg.language.arguments import Contents
-from agents.kg.language.errors import ErrorKind, KgQueryError
-from agents.kg.language.faults import error, prose
-from agents.kg.language.names import find_table, fold, nearest
+from agents.kg.language.arguments import Contents, find_table, fold, nearest
+from agents.kg.language.faults import ErrorKind, KgQueryError, error, prose
 from agents.kg.language.program import Average, Call, Program, Sort, Statement, Take
 from agents.kg.language.syntax import Invocation, Item, Opening, Selected, Sliced, Star, Surplus, Text, Written
 from agents.kg.schema import COUNT_KEY, Schema, Table

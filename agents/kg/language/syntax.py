@@ -11,7 +11,7 @@ from lark import Lark, Token, Transformer
 
 GRAMMAR = Path(__file__).with_name("calls.lark").read_text(encoding="utf-8")
 CANONICAL, LENIENT = GRAMMAR.split("// ---- 2. lenient", maxsplit=1)
-"""The two parts of the file: what is printed and generated, and what more is read."""
+"""The two parts of the file: what is printed and generated, and what is also read."""
 
 _ESCAPE = re.compile(r"\\([\"'”’\\])")
 
@@ -98,14 +98,14 @@ class Nothing:
 
 @dataclass(frozen=True, slots=True)
 class Surplus:
-    """A closing bracket after a statement that has all of its own."""
+    """A closing bracket after a complete statement."""
 
     position: int
 
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """A bracket round all statements, as in a list of calls."""
+    """A bracket around all statements, as in a list of calls."""
 
     position: int
 
@@ -180,13 +180,7 @@ def _start(token: Token) -> int:
 @functools.cache
 def reader() -> Lark:
     """The parser of the lenient form, made on first use (30 ms)."""
-    return Lark(
-        GRAMMAR,
-        start="start",
-        parser="lalr",
-        lexer="contextual",
-        transformer=_Builder(),
-    )
+    return Lark(GRAMMAR, start="start", parser="lalr", lexer="contextual", transformer=_Builder())
 
 
 def terminal(name: str) -> str:

@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from agents.deadline import Deadline
 from agents.kg.client import KgClient
 from agents.kg.conditions import Comparer, as_number, day_span, exact_number, year_range
-from agents.kg.context import Calendar, LookupContext, MeaninglessCallError
+from agents.kg.context import LookupContext, MeaninglessCallError
 from agents.kg.language import Condition, Key, Operator, Previous
 from agents.kg.results import Cell, Row
 from agents.kg.schema import load_schema
+from agents.questions import Calendar
 from agents.settings import KgClientSettings
 from tests.agents.kg.conftest import WEDNESDAY
 from tests.agents.kg.faulty_server import unused_address
@@ -181,12 +182,3 @@ def test_years_that_conditions_allow() -> None:
     assert allowed((EQ, "2000")) == range(2000, 2001)
     assert allowed((GE, "2000"), (LE, "2005")) == range(2000, 2006)
     assert not allowed((GE, "2005"), (LE, "2000"))
-
-
-@pytest.mark.parametrize(
-    ("wanted", "year"), [("92nd ceremony", 2020), ("92nd", 2020), ("1st academy awards", 1928), ("2020", 2020)]
-)
-def test_a_year_may_be_named_by_its_oscar_ceremony(wanted: str, year: int) -> None:
-    assert passes("movie", "get_movie_person_oscar", {"year": year}, EQ, "year", wanted)
-    assert not passes("movie", "get_movie_person_oscar", {"year": year + 1}, EQ, "year", wanted)
-    assert year_range([Condition(EQ, "year", wanted)]) == range(year, year + 1)

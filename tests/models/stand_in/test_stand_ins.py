@@ -146,11 +146,6 @@ def test_what_is_no_stand_in_is_left_alone(tmp_path: Path, capsys: pytest.Captur
     assert theirs.read_text() == "{}"
 
 
-def test_an_unknown_preset_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["nobody", "--to", str(tmp_path)]) == 1
-    assert capsys.readouterr().err.count("\n") == 1
-
-
 def test_preflight_refuses_to_push_stand_ins(nec: tuple[Path, list[Made]], tmp_path: Path) -> None:
     to, made = nec
     recipes = [f"training/router/configs/nec_{name}.toml" for name in ("domain", "question_type", "dynamism")]

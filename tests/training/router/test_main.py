@@ -61,13 +61,13 @@ def test_a_run_leaves_a_classifier_and_its_card(
         ),
         (
             ["--config", "nec_domain", "--cross-validate", "1"],
-            'the command line: key "folds": a cross-validation has at least 2 parts',
+            'key "folds": Value error, a cross-validation has at least 2 parts',
         ),
         (
             ["--config", "nec_domain", "--cross-validate", "-1"],
-            'the command line: key "folds": Input should be greater than or equal to 0',
+            'key "folds": Input should be greater than or equal to 0',
         ),
-        (["--config", "cpu", "--cross-validate", "0"], "the command line: folds: mixing an encoder with n-grams needs"),
+        (["--config", "cpu", "--cross-validate", "0"], "folds: mixing an encoder with n-grams needs"),
         (["--config", "cpu"], "give --out: the agent takes the classifier 'cpu' from"),
         (["--config", "nec_domain", "--device", "nosuch"], "device 'nosuch': "),
     ],

@@ -25,8 +25,8 @@ class Faulty(NamedTuple):
     column: int
 
 
-def pairs() -> list[Pair]:
-    return [Pair(domain, *_both_sides(line)) for domain, line in _lines("canonical.txt")]
+def pairs(file: str = "canonical.txt") -> list[Pair]:
+    return [Pair(domain, *_both_sides(line)) for domain, line in _lines(file)]
 
 
 def faulty() -> list[Faulty]:

@@ -3,7 +3,7 @@
 import pytest
 
 from agents.kg.writing.bank import load_bank
-from agents.kg.writing.form import MARK, QuestionForm
+from agents.kg.writing.choice import MARK, QuestionForm
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from agents.deadline import Deadline
 from agents.encoders.base import Vectors
 from agents.kg.schema import Domain
 from agents.kg.writing.bank import load_bank
-from agents.kg.writing.similar import ExampleIndex, WordVectors
+from agents.kg.writing.choice import ExampleIndex, WordVectors
 
 BANK = load_bank()
 
