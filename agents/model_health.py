@@ -64,8 +64,8 @@ class _Engine:
 class WatchedModel:
     """A language model that lets one call at a time into `generate`, and that is replaced where it hangs or died.
 
-    Two threads must not use an engine at a time. The next caller waits for a stuck call, or for the engine that replaces
-    it, no longer than its own deadline.
+    Two threads must not use an engine at a time. The next caller waits for a stuck call, or for the new engine, within
+    its own deadline.
 
     Args:
         model: The engine.
