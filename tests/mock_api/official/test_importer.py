@@ -16,8 +16,8 @@ from filelock import FileLock
 from mock_api import GraphError, Tables, load_tables, serve
 from mock_api.answers import OfficialCrashError
 from mock_api.official.importer import LOCK_FILE, import_graph
-from mock_api.official.names import OFFICIAL_FILES
 from mock_api.server import endpoints
+from mock_api.tables import OFFICIAL_FILES
 from mock_api.tables.__main__ import main
 from mock_api.tables.store import StoreWriter
 from tests.mock_api.client import Client
