@@ -91,9 +91,11 @@ def _foreign_imports(subject: Subject) -> dict[str, Place]:
     for name in subject.files(*RUNS_THERE):
         tree = subject.module(name)
         for node in ast.walk(tree) if tree else ():
-            modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-            if isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                modules = [node.module]
+            if not isinstance(node, ast.Import | ast.ImportFrom):
+                continue
+            modules = [alias.name for alias in node.names]
+            if isinstance(node, ast.ImportFrom):
+                modules = [node.module] if node.module and not node.level else []
             for module in modules:
                 top = module.partition(".")[0]
                 if top not in known:
