@@ -1,4 +1,4 @@
-"""Comparing: which rows a condition lets through, and in what order rows stand."""
+"""Conditions and orders over rows."""
 
 import re
 from collections.abc import Callable, Sequence

@@ -1,6 +1,6 @@
-"""Which of the rows that a call found does the question mean? A model forgets conditions; the rows can still tell.
+"""Keeps the rows that the question means, since a model may forget conditions in its call.
 
-"How many games did they win at home" means the rows with a win and the venue "Home", whether or not the call said so.
+"How many games did they win at home" means the rows with a win and the venue "Home", with or without a condition.
 """
 
 import re
