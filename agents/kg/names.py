@@ -27,14 +27,14 @@ _OTHER_NUMBER = 0.8
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """The place of the best candidate, how alike its name is (0 to 1), and whether both are the same when folded."""
+    """The place of the best candidate, its similarity (0 to 1), and whether both are equal when normalised."""
 
     position: int
     similarity: float
     exact: bool
 
 
-def fold(name: str) -> str:
+def normalise_name(name: str) -> str:
     """The name without case, accents, punctuation and leading article; "&" is "and", Roman numerals are digits.
 
     A name without a single letter or digit ("÷", "!!!") stays as it is.
@@ -49,11 +49,11 @@ def fold(name: str) -> str:
 
 
 def similarity(left: str, right: str) -> float:
-    """How alike two names are, from 0 to 1; 1 exactly when they fold to the same text.
+    """How alike two names are, from 0 to 1; 1 exactly if their normalised texts are equal.
 
     Different numbers lower it: the sequels of a film differ by nothing else.
     """
-    one, other = fold(left), fold(right)
+    one, other = normalise_name(left), normalise_name(right)
     if one == other:
         return 1.0
     if not one or not other:
@@ -73,18 +73,18 @@ def best_match(wanted: str, candidates: Sequence[str], *, floor: float = SIMILAR
     best, position = max(scored, key=lambda pair: (pair[0], -pair[1]))
     if best < floor:
         return None
-    winner = fold(candidates[position])
-    runner_up = max((score for score, i in scored if fold(candidates[i]) != winner), default=0.0)
+    winner = normalise_name(candidates[position])
+    runner_up = max((score for score, i in scored if normalise_name(candidates[i]) != winner), default=0.0)
     if best < 1.0 and best - runner_up < MARGIN:
         return None
     return Match(position, best, exact=best == 1.0)
 
 
 def same_name(left: str, right: str) -> bool:
-    """Whether two texts name the same entity: equal when folded, or one typo apart in a longer name."""
+    """Whether two texts name the same entity: equal when normalised, or one typo apart in a longer name."""
     return similarity(left, right) >= 0.92
 
 
 def contains_words(text: str, wanted: str) -> bool:
     """Whether the words of `wanted` stand in `text` next to each other."""
-    return f" {fold(wanted)} " in f" {fold(text)} "
+    return f" {normalise_name(wanted)} " in f" {normalise_name(text)} "

@@ -81,7 +81,7 @@ class Contents:
         column = self._table.column(name.text)
         if column is not None:
             return column.name
-        if self._table.extra_keys and fold(name.text) and not is_nothing(name):
+        if self._table.extra_keys and bare_name(name.text) and not is_nothing(name):
             return name.text
         message = f"{self._table.name} has no key {name.text!r}; it has {nearest_keys(name.text, self._table)}"
         raise error(ErrorKind.UNKNOWN_KEY, message, self._text, name.position)
@@ -104,9 +104,9 @@ class Contents:
                 self._names.append(slot)
 
     def _operation(self, item: Invocation) -> Condition:
-        operator = _OPERATORS.get(fold(item.name))
+        operator = _OPERATORS.get(bare_name(item.name))
         if operator is None:
-            if find_table(self._schema, item.name) or fold(item.name) == "sort":
+            if find_table(self._schema, item.name) or bare_name(item.name) == "sort":
                 raise self.wrong(
                     "a call cannot stand in a call: write it on the line before, and * here", item.position
                 )
@@ -119,8 +119,8 @@ class Contents:
 
     def _comparison(self, item: Comparison) -> None:
         """A condition such as `year >= 2012`, or an argument by its name such as `person="x"`."""
-        places = {fold(parameter.name): index for index, parameter in enumerate(self._table.parameters)}
-        place = places.get(fold(item.left.text)) if item.operator == "=" else None
+        places = {bare_name(parameter.name): index for index, parameter in enumerate(self._table.parameters)}
+        place = places.get(bare_name(item.left.text)) if item.operator == "=" else None
         if place is not None and all(name is None for name in self._names[place : place + 1]):
             self._names += [None] * (place + 1 - len(self._names))
             self._names[place] = item.right
@@ -196,7 +196,7 @@ def _are_comparable(column: Column, other: Column) -> bool:
 
 
 @lru_cache(1024)
-def fold(name: str) -> str:
+def bare_name(name: str) -> str:
     """A name without what makes no difference: case, blanks, hyphens, underscores."""
     return "".join(character for character in name.casefold() if character.isalnum())
 
@@ -207,7 +207,7 @@ def find_table(schema: Schema, name: str) -> Table | None:
     A name may also leave words out, as in `get_market_cap`, where one table alone has all the words it gives.
     """
     tables = schema.callable_tables
-    exact = [table for table in tables if fold(table.name) == fold(name)]
+    exact = [table for table in tables if bare_name(table.name) == bare_name(name)]
     if exact:
         return exact[0]
     words = _words(name)
@@ -219,7 +219,7 @@ def find_table(schema: Schema, name: str) -> Table | None:
 
 def nearest(name: str, names: Iterable[str]) -> list[str]:
     """The names in the order of their likeness to one, at most `SHOWN_NAMES`."""
-    found = process.extract(name, list(names), scorer=fuzz.WRatio, processor=fold, limit=SHOWN_NAMES)
+    found = process.extract(name, list(names), scorer=fuzz.WRatio, processor=bare_name, limit=SHOWN_NAMES)
     return [match for match, _, _ in found]
 
 

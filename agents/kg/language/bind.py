@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from agents.kg.language.arguments import Contents, find_table, fold, nearest
+from agents.kg.language.arguments import Contents, bare_name, find_table, nearest
 from agents.kg.language.faults import ErrorKind, KgQueryError, error, prose
 from agents.kg.language.program import Average, Call, Program, Sort, Statement, Take
 from agents.kg.language.syntax import Invocation, Item, Selected, Sign, Sliced, Star, Text, Written
@@ -67,9 +67,9 @@ class Binder:
         body = written.body
         if body is None:
             self._average(written.position)
-        elif fold(body.name) in _AVERAGES:
+        elif bare_name(body.name) in _AVERAGES:
             self._average_of(body)
-        elif fold(body.name) == "sort":
+        elif bare_name(body.name) == "sort":
             self._sort(body, written.take)
         else:
             self._call(body, written.take)
@@ -180,7 +180,7 @@ def _example(table: Table) -> str:
 
 
 def _is_count(name: Text, table: Table) -> bool:
-    return fold(name.text) == COUNT_KEY and table.column(name.text) is None
+    return bare_name(name.text) == COUNT_KEY and table.column(name.text) is None
 
 
 def _has_rows(key: str | None, table: Table) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 from agents.kg.conditions import year_range
 from agents.kg.context import LookupContext, MeaninglessCallError, NotFoundError, TableQuery, name_list
 from agents.kg.language import Condition, Operator
-from agents.kg.names import Match, best_match, contains_words, fold, same_name
+from agents.kg.names import Match, best_match, contains_words, normalise_name, same_name
 from agents.kg.results import Cell, Row
 
 OSCAR_YEARS = range(1990, 2022)
@@ -92,7 +92,7 @@ def find_films(context: LookupContext, title: str, conditions: Sequence[Conditio
     best = films[match.position]
     if not match.exact:
         context.remark(f'"{title}" is read as the film "{best["title"]}"')
-    same = [film for film in films if fold(film["title"]) == fold(best["title"])]
+    same = [film for film in films if normalise_name(film["title"]) == normalise_name(best["title"])]
     allowed = year_range(conditions) or (range(year, year + 1) if year is not None else None)
     if allowed is not None:
         same = [film for film in same if (_year(film) or 0) in allowed] or same
@@ -111,7 +111,11 @@ def _search_film(context: LookupContext, query: str, title: str) -> tuple[list[_
     films = sorted(found, key=_fame, reverse=True)
     match = best_match(title, [film["title"] for film in films])
     if match is None:
-        longer = [place for place, film in enumerate(films) if fold(_stem(film["title"])[0]) == fold(title)]
+        longer = [
+            place
+            for place, film in enumerate(films)
+            if normalise_name(_stem(film["title"])[0]) == normalise_name(title)
+        ]
         match = Match(longer[0], 0.9, exact=False) if len(longer) == 1 else None
     return films, match
 
@@ -177,7 +181,7 @@ def _films_of(context: LookupContext, person: _Record, part: str, query: TableQu
 
 def _only_directing(conditions: Sequence[Condition]) -> bool:
     wanted = [c.value for c in conditions if c.key == "job" and c.operator is Operator.EQ]
-    return any(isinstance(value, str) and fold(value) == "director" for value in wanted)
+    return any(isinstance(value, str) and normalise_name(value) == "director" for value in wanted)
 
 
 def _is_named(record: _Record, name: str) -> bool:

@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of the command."""
     parser.add_argument("--in", dest="source", metavar="FILE", type=Path, required=True, help="JSON lines with `query`")
     parser.add_argument("--out", type=Path, required=True, help="JSON lines, compressed where it ends with .bz2")
-    parser.add_argument("--limit", type=int, help="at most so many questions")
+    parser.add_argument("--limit", type=int, metavar="N", help="at most N questions")
     parser.add_argument("--resume", action="store_true", help="keep what --out holds already and go on after it")
     parser.add_argument("--use-domain", action="store_true", help="trust the row's `domain` instead of choosing it")
     add_writer_arguments(parser)

@@ -12,7 +12,7 @@ from agents.deadline import Deadline
 from agents.kg.client import KgClient
 from agents.kg.companies import company_data, nicknames
 from agents.kg.context import LookupContext, NotFoundError
-from agents.kg.names import best_match, contains_words, fold, same_name, similarity
+from agents.kg.names import best_match, contains_words, normalise_name, same_name, similarity
 from agents.kg.oscar_categories import same_category
 from agents.kg.teams import League, team_spelling
 from agents.settings import KgClientSettings
@@ -143,12 +143,12 @@ def test_every_nickname_has_the_form_of_a_ticker() -> None:
     ],
 )
 def test_spellings_of_one_name_fold_to_the_same_text(one: str, other: str) -> None:
-    assert fold(one) == fold(other)
+    assert normalise_name(one) == normalise_name(other)
     assert similarity(one, other) == 1.0
 
 
 def test_names_of_signs_stay_apart() -> None:
-    assert fold("÷") != fold("+")
+    assert normalise_name("÷") != normalise_name("+")
     assert similarity("!!!", "???") < 0.5
     assert best_match("÷", ["+", "÷", "="]) is not None
 
