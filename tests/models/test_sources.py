@@ -59,7 +59,7 @@ def test_with_npm_it_packs_and_never_runs_scripts(tmp_path: Path, monkeypatch: p
 def test_a_registry_that_does_not_answer_is_one_clear_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("npm_config_registry", "http://127.0.0.1:9")
-    with pytest.raises(SourceError, match=r"npm package @owner/name@1.2.3: ConnectionError"):
+    with pytest.raises(SourceError, match=r"npm package @owner/name 1.2.3: ConnectionError"):
         sources.download_packages([PART], tmp_path, lambda _: None)
     assert not sources.package_archive(PART, tmp_path).exists()
 
