@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from agents.files import write_rows
-from evaluation.datasets import DatasetError, read_rows
+from evaluation.datasets import read_rows
 from training.api_pairs.pairs import REAL, read_pairs
-from training.command import add_split_argument
+from training.command import CommandError, add_split_argument, exit_code, parser_of
 from training.folds import Fold, is_tested, parse_fold
 
 Row = dict[str, Any]
@@ -46,9 +46,7 @@ def held_out(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the questions; the exit code is 1 where there are none, or a file cannot be read."""
-    parser = argparse.ArgumentParser(
-        prog="python -m training.held_out", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of("training.held_out", __doc__)
     parser.add_argument("--questions", type=Path, required=True, metavar="FILE", help="as for local_evaluation.py")
     parser.add_argument("--fold", type=parse_fold, required=True, metavar="I/K", help="as training.lora --hold-out")
     parser.add_argument("--pairs", type=Path, metavar="FILE", help="rows of training.api_pairs")
@@ -60,25 +58,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if options.others and not options.pairs:
         parser.error("--others needs --pairs, which says which questions are known")
-    try:
-        groups = _groups(options.pairs) if options.pairs else None
-        rows = list(read_rows(options.questions, split=options.split))
-        chosen = held_out(rows, options.fold, groups, options.others, options.seed)
-        if chosen:
-            write_rows(options.out, (row | {"search_results": []} if options.no_pages else row for row in chosen))
-    except (DatasetError, OSError) as error:
-        sys.stderr.write(f"error: {error}\n")
-        return 1
+    return exit_code(lambda: _run(options))
+
+
+def _run(options: argparse.Namespace) -> int:
+    groups = None
+    if options.pairs:
+        groups = {pair.query: pair.groups for pair in read_pairs(options.pairs) if pair.source == REAL}
+    rows = list(read_rows(options.questions, split=options.split))
+    chosen = held_out(rows, options.fold, groups, options.others, options.seed)
     if not chosen:
-        sys.stderr.write(f"error: {options.questions}: fold {options.fold} tests none of its {len(rows)} questions\n")
-        return 1
+        raise CommandError(f"{options.questions}: fold {options.fold} tests none of its {len(rows)} questions")
+    write_rows(options.out, (row | {"search_results": []} if options.no_pages else row for row in chosen))
     sys.stdout.write(f"wrote {len(chosen)} of {len(rows)} questions to {options.out}\n")
     options.split.report()
     return 0
-
-
-def _groups(path: Path) -> dict[str, tuple[str, ...]]:
-    return {pair.query: pair.groups for pair in read_pairs(path) if pair.source == REAL}
 
 
 if __name__ == "__main__":

@@ -43,21 +43,19 @@ from agents.contracts import I_DONT_KNOW, Fact, Query
 from agents.encoders import load_dense_encoder
 from agents.encoders.base import DenseEncoder
 from agents.kg.trainable import Domain, ExampleChoice, write_prompt
-from agents.llm import EngineUnavailableError, LanguageModel, load_language_model
+from agents.llm import LanguageModel, load_language_model
 from agents.plan import facts_text
 from agents.settings import KgWriterSettings, KnowledgeGraphSettings, Settings, SettingsError, load_settings
 from evaluation.datasets import DatasetError, Record, Split, read_records
 from evaluation.judge import RulesJudge
 from evaluation.judge.base import Claim, Verdict, judge_claims
 from evaluation.signature import settings_hash
-from models.manifest import UnknownModelError, WeightsMissingError
 from training.api_pairs.labelled import bank_version
 from training.api_pairs.pairs import REAL, Pair, read_pairs
-from training.command import add_split_argument
+from training.command import add_split_argument, exit_code, parser_of
 from training.examples import TrainingExample, read_examples, write_examples
 from training.run_card import card_folder, file_hash, run_card, write_card
 
-_FAULTS = (DatasetError, EngineUnavailableError, SettingsError, UnknownModelError, WeightsMissingError, OSError)
 LONGEST_ANSWER = 20
 """Words; a longer value is an article in which the answer stands somewhere."""
 UNHELPFUL_SHARE = 0.3
@@ -259,9 +257,7 @@ def _answer_example(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the file; the exit code is 1 where something that it needs is missing or wrong."""
-    parser = argparse.ArgumentParser(
-        prog="python -m training.prompts", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of("training.prompts", __doc__)
     parser.add_argument("task", choices=("kg_writer", "kg_answerer", "web_answerer", "preferences"))
     given = parser.add_mutually_exclusive_group(required=True)
     given.add_argument("--pairs", type=Path, help="rows of training.api_pairs, for the adapters of the graph")
@@ -281,77 +277,61 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
     if not 0 <= options.abstaining <= 1:
         parser.error(f"--abstaining is a share from 0 to 1, which keeps all; found {options.abstaining}")
-    try:
-        summary = _written(options)
-    except _FAULTS as error:
-        sys.stderr.write(f"error: {error}\n")
-        return 1
-    sys.stdout.write(f"{summary}\n")
-    options.split.report()
-    return 0
+    return exit_code(lambda: _run(options))
 
 
-def _written(options: argparse.Namespace) -> str:
-    """Write the examples and their run card; says so in a line."""
+def _run(options: argparse.Namespace) -> int:
+    """Write the examples and their run card."""
     began = time.monotonic()
     folder = card_folder(options.out)
-    examples = _make(options)
+    examples, chosen = _made(options)
     random.Random(options.seed).shuffle(examples)  # noqa: S311 - an order, not a secret
     write_examples(options.out, examples)
     counts = dict(Counter(example.source for example in examples).most_common())
     data = {"labels": options.labels} if options.labels else {"pairs": options.pairs}
     metrics = {"examples": len(examples), "sources": counts, "sha256": file_hash(options.out)}
     metrics |= options.split.to_card()
-    card = write_card(folder, run_card(data, _chosen(options), time.monotonic() - began, metrics))
+    card = write_card(folder, run_card(data, chosen, time.monotonic() - began, metrics))
     sources = ", ".join(f"{count} {source}" for source, count in counts.items())
-    return f"wrote {len(examples)} examples to {options.out}: {sources}; the run card is {card}"
+    sys.stdout.write(f"wrote {len(examples)} examples to {options.out}: {sources}; the run card is {card}\n")
+    options.split.report()
+    return 0
 
 
-def _chosen(options: argparse.Namespace) -> dict[str, Any]:
-    """The settings of the run card: what of the options the task depends on."""
+def _made(options: argparse.Namespace) -> tuple[list[TrainingExample], dict[str, Any]]:
+    """The examples, and the settings of the run card that the task depends on."""
     chosen: dict[str, Any] = {"task": options.task, "seed": options.seed}
     if options.task == "preferences":
-        return chosen
+        return list(preference_examples(options.labels, options.split)), chosen
     settings = load_settings(options.preset, options.set)
     chosen |= {"preset": f"{settings.name}@{settings_hash(settings)}", "set": options.set}
-    chosen |= {"made_up": options.made_up} if options.pairs else {"abstaining": options.abstaining}
-    if options.task == "kg_writer":
-        writer = (settings.knowledge_graph or KnowledgeGraphSettings()).writer
-        chosen |= {"shown": _shown(options, writer), "bank": bank_version()}
-    return chosen
-
-
-def _make(options: argparse.Namespace) -> list[TrainingExample]:
-    if options.task == "preferences":
-        return list(preference_examples(options.labels, options.split))
-    settings = load_settings(options.preset, options.set)
     if options.labels:
-        given = (options.task, options.abstaining, options.seed, options.split)
-        return label_examples(options.labels, settings, *given)
+        chosen["abstaining"] = options.abstaining
+        return label_examples(
+            options.labels, settings, options.task, options.abstaining, options.seed, options.split
+        ), chosen
+    chosen["made_up"] = options.made_up
     writer = (settings.knowledge_graph or KnowledgeGraphSettings()).writer
     shown = _shown(options, writer)
     pairs = some(read_pairs(options.pairs, options.split), options.made_up, options.seed)
     if options.task == "kg_answerer":
         model = load_language_model(settings.language_model)
-        return list(answer_examples(pairs, settings, model, seed=options.seed))
+        return list(answer_examples(pairs, settings, model, seed=options.seed)), chosen
+    chosen |= {"shown": shown, "bank": bank_version()}
     nearest = writer.selection == "similar" and max(shown)
     dense = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder and nearest else None
     if dense is not None:
         dense.warm_up()
-    return list(writer_examples(pairs, writer, dense, shown))
+    return list(writer_examples(pairs, writer, dense, shown)), chosen
 
 
 def _shown(options: argparse.Namespace, writer: KgWriterSettings) -> tuple[int, ...]:
-    """With how many examples questions are asked: as the command says, else as the writer asks."""
-    if options.shown is not None:
-        return _numbers(options.shown)
-    return (writer.examples,)
-
-
-def _numbers(text: str) -> tuple[int, ...]:
-    if not all(part.strip().isdecimal() for part in text.split(",")):
-        raise SettingsError(f"--shown takes numbers with commas between them, such as 0,0,2; found {text!r}")
-    return tuple(int(part) for part in text.split(","))
+    """The numbers of examples to ask with: the command's, else the writer's."""
+    if options.shown is None:
+        return (writer.examples,)
+    if not all(part.strip().isdecimal() for part in options.shown.split(",")):
+        raise SettingsError(f"--shown takes numbers with commas between them, such as 0,0,2; found {options.shown!r}")
+    return tuple(int(part) for part in options.shown.split(","))
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from typing import Any
 
 from agents.files import write_rows
 from evaluation.datasets import DatasetError, Split, read_records
-from training.command import add_split_argument, check_data_file
+from training.command import add_split_argument, check_data_file, exit_code, parser_of
 
 DEFAULT_FILE = Path(__file__).parents[2] / "shared/data/crag/contexts_split0_a.jsonl.bz2"
 
@@ -54,18 +54,17 @@ def _page(segment: str, rank: int) -> dict[str, str]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the question file; the exit code is 1 where the input cannot be read."""
-    parser = argparse.ArgumentParser(prog="python -m training.segments", description=(__doc__ or "").split("\n")[0])
+    parser = parser_of("training.segments", __doc__)
     parser.add_argument("--contexts", type=Path, default=DEFAULT_FILE, help="rows with segments (default: %(default)s)")
     parser.add_argument("--out", type=Path, required=True, help="JSON lines for local_evaluation.py --dataset")
     add_split_argument(parser)
     options = parser.parse_args(arguments)
-    try:
-        check_data_file(options.contexts, "--contexts names the file")
-        options.out.parent.mkdir(parents=True, exist_ok=True)
-        write_rows(options.out, questions_of(options.contexts, options.split))
-    except (DatasetError, OSError) as error:
-        sys.stderr.write(f"error: {error}\n")
-        return 1
+    return exit_code(lambda: _run(options))
+
+
+def _run(options: argparse.Namespace) -> int:
+    check_data_file(options.contexts, "--contexts names the file")
+    write_rows(options.out, questions_of(options.contexts, options.split))
     options.split.report()
     return 0
 

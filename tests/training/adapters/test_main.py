@@ -376,3 +376,12 @@ def test_who_judges_is_said_as_in_the_evaluator(db3: Db3, tmp_path: Path, capfd:
     assert "--judge-preset" not in asked
     assert asked[asked.index("--judge-url") + 1] == "http://gpu:8000/v1"
     assert "llm" not in labels("--judge", "rules")
+
+
+def test_the_commands_of_the_documentation_are_those_of_the_parser(capfd: pytest.CaptureFixture[str]) -> None:
+    text = (command.REPOSITORY / "docs" / "training.md").read_text(encoding="utf-8")
+    lines = [shlex.split(line) for line in text.splitlines() if line.startswith("python -m training.adapters ")]
+    assert {line[3] for line in lines if "db3" in line} == set(recipe.recipes("db3"))
+    assert {line[3] for line in lines if "db3" not in line} == set(recipe.recipes("cpu"))
+    for line in lines:
+        assert command.main([*line[3:], "--dry-run"]) == 0
