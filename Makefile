@@ -19,6 +19,8 @@ TORCH_OPTIONS := $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX),)
 PRESET ?=
 BROWSER ?=
 ARGS ?=
+# Processes that share the tests. Each may hold a small language model: 2 GB.
+WORKERS ?= 2
 
 .DEFAULT_GOAL := help
 .PHONY: help install models evaluate test test-vllm browser lint types smoke preflight task1 task2 task3 benchmarks clean
@@ -58,7 +60,7 @@ test: $(VENV)/development browser  ## lint, types and the test suite, real small
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest $(ARGS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
 
 # The tests marked vllm, and every preset for GPUs rehearsed with stand-ins: on its own engine, as tasks 1 and 2.
 test-vllm: $(VLLM_VENV)/ready  ## the tests of the vllm engine and rehearsals of all presets for GPUs, on the CPU

@@ -1,6 +1,6 @@
 """How good are the calls that a preset's writer makes of real questions? None of them is in the example bank.
 
-    python -m benchmarks.kg_writing --preset cpu --limit 60 [--examples similar|fixed|none] [--no-grammar] [--no-schema]
+    python -m benchmarks.kg_writing --preset cpu --limit 60 [--examples similar|fixed|none]
                                     [--adapter NAME|FOLDER|none] [--set KEY=VALUE] [--pairs FILE --fold 1/5]
                                     [--against SAVED.jsonl]
     python -m benchmarks.kg_writing --preset cpu --nearest

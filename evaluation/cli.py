@@ -5,14 +5,21 @@ import hashlib
 import os
 import re
 import sys
-import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from agents.settings import OVERRIDES_VARIABLE, PRESET_VARIABLE, SettingsError, available_presets, load_settings
+from agents.settings import (
+    OVERRIDES_VARIABLE,
+    PRESET_VARIABLE,
+    SettingsError,
+    available_presets,
+    load_settings,
+    parse_override,
+    quoted_override,
+)
 from evaluation.agent_host import DEFAULT_AGENT, AgentSpec, AgentStartError
 from evaluation.batches import WHOLE, Shard
 from evaluation.datasets import DatasetError, Split, dataset_files
@@ -44,8 +51,9 @@ EXIT_INTERRUPTED = 130
 EXIT_TERMINATED = 143
 
 LONGEST_FOLDER = 120
-"""Characters of a folder's default name; a longer one ends in a hash of the settings that it does not tell."""
+"""Characters of a folder's default name; a longer one is cut and ends in a hash."""
 
+T = TypeVar("T")
 _SUFFIXES = (".jsonl", ".json", ".tar", ".tbz2", ".bz2")
 
 
@@ -79,7 +87,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _evaluate(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
-    dataset_files(options.dataset)  # a wrong path is told before anything else
+    dataset_files(options.dataset)  # a wrong path is the first thing to report
     judge, trim = judge_from(options), official_trim()
     signature = _signature(options, judge, trim)
     store = RunStore(folder, identity_of(signature), signature, resume=options.resume, overwrite=options.overwrite)
@@ -108,7 +116,7 @@ def _evaluate(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
 
 
 def _signature(options: argparse.Namespace, judge: Judge, trim: Trim) -> dict[str, Any]:
-    """All that a number of this run depends on, as far as the command line knows it."""
+    """All that a number of this run depends on."""
     return {
         **_preset_signature(options),
         "set": "; ".join(_overrides(options)) or None,
@@ -127,14 +135,14 @@ def _signature(options: argparse.Namespace, judge: Judge, trim: Trim) -> dict[st
 
 
 def _graph_signature(options: argparse.Namespace) -> str:
-    """Which knowledge graph the agent may ask: none, the mock one with its folder, or one at an address of its own."""
+    """Which knowledge graph the agent may ask: none, the mock one with its folder, or another server."""
     if options.mock_kg is not None:
         return f"mock:{Path(options.mock_kg).name or 'shipped'}"
     return "yes" if options.kg_url or os.environ.get(GRAPH_VARIABLE) else "no"
 
 
 def _preset_signature(options: argparse.Namespace) -> dict[str, str | None]:
-    """Preset, prompts and adapters. An agent of the user's own may have none, so there only a named preset counts."""
+    """Preset, prompts and adapters. A user's own agent may have none, so there only a named preset counts."""
     if options.agent != DEFAULT_AGENT and options.preset is None:
         return {"preset": None, "prompts": None, "adapters": None}
     settings = load_settings(_preset(options), _overrides(options))
@@ -156,7 +164,7 @@ def _overrides(options: argparse.Namespace) -> list[str]:
 
 
 def _environment(options: argparse.Namespace) -> dict[str, str]:
-    """What the agent's environment has besides ours. The real evaluator passes no arguments, so neither do we."""
+    """Additions to the agent's environment: like the real evaluator, we pass no arguments."""
     environment = {PRESET_VARIABLE: _preset(options)}
     if options.kg_url:
         environment[GRAPH_VARIABLE] = options.kg_url
@@ -173,8 +181,8 @@ def _default_folder(options: argparse.Namespace) -> Path:
     if options.agent != DEFAULT_AGENT:
         named = options.agent.rpartition(":")[2] + (f"-{named}" if options.preset else "")
     shard = [f"shard-{options.shard.number}-of-{options.shard.shards}"] if options.shard else []
-    told = [re.sub(r"[^\w.=,-]", "", line) for line in _overrides(options)]  # no quotes and brackets
-    name = "-".join([stem, named, *shard, *told])
+    changes = [re.sub(r"[^\w.=,-]", "", line) for line in _overrides(options)]  # no quotes and brackets
+    name = "-".join([stem, named, *shard, *changes])
     if len(name) > LONGEST_FOLDER:
         name = f"{name[:LONGEST_FOLDER]}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
     return Path("results") / name
@@ -250,14 +258,14 @@ def _add_what(what: argparse._ArgumentGroup) -> None:
     what.add_argument(
         "--split",
         metavar="N|any",
-        type=_split,
+        type=_parsed(Split.parse),
         default=Split.ANY,
         help="only questions of this split of CRAG: 0 to learn from, 1 is the public test set (default: %(default)s)",
     )
     what.add_argument(
         "--shard",
         metavar="I/N",
-        type=_shard,
+        type=_parsed(Shard.parse),
         help="only every Nth batch, from the Ith on, as one of N runs that python -m evaluation.merge puts together",
     )
     what.add_argument(
@@ -312,15 +320,11 @@ def override(text: str) -> str:
     key, equals, value = (part.strip() for part in text.partition("="))
     if not (key and equals and value) or "\n" in text:
         raise argparse.ArgumentTypeError(f"must be KEY=VALUE in one line, found {text!r}")
-    if re.fullmatch(r"[A-Za-z./~][\w./~:-]*", value) and value not in {"true", "false", "inf", "nan"}:
-        value = f'"{value}"'
     try:
-        tomllib.loads(f"{key}={value}")
-    except tomllib.TOMLDecodeError as error:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is not a line of TOML ({error}); for example answering.word_limit=20"
-        ) from None
-    return f"{key}={value}"
+        parse_override(f"{key}={value}")
+    except SettingsError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return quoted_override(f"{key}={value}")
 
 
 def _whole(least: int, most: int | None = None) -> Any:  # noqa: ANN401 - argparse takes any callable
@@ -335,18 +339,16 @@ def _whole(least: int, most: int | None = None) -> Any:  # noqa: ANN401 - argpar
     return parse
 
 
-def _shard(text: str) -> Shard:
-    try:
-        return Shard.parse(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
+def _parsed(parse: Callable[[str], T]) -> Callable[[str], T]:
+    """The parser as a type of argparse, which shows the message of its errors only."""
 
+    def parsed(text: str) -> T:
+        try:
+            return parse(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
 
-def _split(text: str) -> Split:
-    try:
-        return Split.parse(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
+    return parsed
 
 
 def _server(text: str) -> str:

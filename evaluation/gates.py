@@ -16,8 +16,7 @@ def judged_firings(
 ) -> list[list[Firing]]:
     """The firings in the traces of a batch, one list per question, each with the verdict of what it withheld.
 
-    ``withheld_verdict`` is None where nobody asked for the answer that the gate withheld. An agent without traces, or
-    with traces of another kind, has no firings.
+    ``withheld_verdict`` is None where the withheld answer was never generated. An agent without traces has no firings.
     """
     firings = [_firings(traces[position]) if position < len(traces) else [] for position in range(len(questions))]
     asked = [
@@ -33,7 +32,7 @@ def judged_firings(
 
 
 def _firings(trace: Mapping[str, Any]) -> list[Firing]:
-    """Those of one trace; it may come from somebody else's agent, so nothing about it is taken for granted."""
+    """Those of one trace; another agent's trace may have any shape."""
     entries = trace.get("gates")
     return [
         {
@@ -88,6 +87,6 @@ def _closed(record: Mapping[str, Any], name: str) -> bool:
 
 
 def _withheld(record: Mapping[str, Any], name: str) -> Verdict | None:
-    """The verdict of the first answer that the gate withheld: where it closed twice, that one would have been given."""
+    """The verdict of the first answer that the gate withheld, which would otherwise have been given."""
     verdicts = (firing["withheld_verdict"] for firing in record["gates"] if firing["name"] == name)
     return next((Verdict(verdict) for verdict in verdicts if verdict is not None), None)

@@ -31,7 +31,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Metrics:
-    """What a set of verdicts comes to. All shares are of the `n` scored questions; `unscored` ones are not among them.
+    """The metrics of a set of verdicts. All shares are of the `n` scored questions, without the `unscored` ones.
 
     `score` = (2 * correct + missing) / n - 1 (CRAG, section 3.1, and the starter kit), which is accuracy minus
     hallucination; `hallucination` is the share of incorrect answers. Without any scored question all are 0.

@@ -79,8 +79,8 @@ def table(results: Mapping[str, Any]) -> str:
 
 
 def out_of_time_line(results: Mapping[str, Any]) -> str:
-    """What the clock kept the language model from; empty where that is nothing, or an older run did not count it."""
-    counts = results.get("generations_out_of_time") or {}
+    """The generations that the clock ended; empty where there are none."""
+    counts = results["generations_out_of_time"]
     parts = [f"{counts[name]} {name.replace('_', ' ')}" for name in OUT_OF_TIME if counts.get(name)]
     return f"generations that ran out of time: {', '.join(parts)}" if parts else ""
 

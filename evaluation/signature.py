@@ -1,4 +1,4 @@
-"""What a number depends on, said in one line beside it: without this, two scores cannot be compared."""
+"""What a number depends on, as one line beside it, so that scores can be compared."""
 
 import hashlib
 import json
@@ -27,7 +27,7 @@ _PROMPT_SOURCES = {
     "entities": ("agents/public_data/prompts.py",),
     "route": ("agents/questions/prompt_router.py",),
 }
-"""Prompts that are put together by code, and the files from which they are: any change there is another prompt."""
+"""Prompts that code builds, and the files they are built from: any change there is another prompt."""
 _ADAPTER_FILES = ("adapter_config.json", "adapter_model.safetensors")
 
 
@@ -66,8 +66,8 @@ def prompts_signature(settings: Settings) -> str:
 def adapters_signature(settings: Settings) -> str | None:
     """Each adapter of the preset with 12 digits of its files' sha256, as ``kg_writer@0f...``; None without adapters.
 
-    ``?`` where there are no files: the agent then says at its start what is missing. Those of a server stand with the
-    name that the server knows them by, as their weights cannot be seen from here.
+    ``?`` where there are no files: the agent then reports at its start what is missing. Adapters of a server have the
+    server's name instead, as their weights are not visible here.
     """
     model = settings.language_model
     if model.engine in {"openai", "scripted"}:

@@ -122,26 +122,11 @@ def test_a_perfect_agent_from_the_command_line(tmp_path: Path) -> None:
     assert traces[0]["page_fields"] == [sorted(PAGE)], "no field but the official five"
 
 
-@pytest.mark.parametrize(
-    ("agent", "score", "missing"), [("SilentAgent", 0.0, 1.0), ("WrongAgent", -1.0, 0.0), ("EchoAgent", 1.0, 0.0)]
-)
-def test_scores(tmp_path: Path, agent: str, score: float, missing: float) -> None:
-    assert main(arguments(tmp_path, dataset(tmp_path), agent)) == 0
-    results = results_of(tmp_path / "out")
-    assert (results["score"], results["missing"]) == (score, missing)
-
-
 def test_questions_without_answers_are_unscored(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments(tmp_path, dataset(tmp_path, answer=None))) == 0
     results = results_of(tmp_path / "out")
     assert (results["n"], results["unscored"]) == (0, 6)
     assert "6 more could not be scored" in capsys.readouterr().out
-
-
-def test_in_process(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(arguments(tmp_path, dataset(tmp_path), "TracingAgent", "--in-process")) == 0
-    assert "time limit is not enforced" in capsys.readouterr().err
-    assert len(rows_of(tmp_path / "out", "traces.jsonl")) == 6
 
 
 # --- what would lose a submission -------------------------------------------------------------------------------------
@@ -230,13 +215,3 @@ def test_the_environment_of_the_agent(tmp_path: Path, monkeypatch: pytest.Monkey
     assert main(arguments(tmp_path, data, "EnvironmentAgent", "--kg-url", "http://127.0.0.1:1")) == 0
     assert rows_of(tmp_path / "out")[0]["prediction"] == "cpu http://127.0.0.1:1"
     assert "CRAG_MOCK_API_URL" not in os.environ
-
-
-def test_help_shows_the_defaults() -> None:
-    code, out, _ = run(["--help"])
-    assert code == 0
-    shown = " ".join(out.split())
-    assert "cut file (default: data/sample/questions.jsonl)" in shown
-    assert "has N times this (default: 30)" in shown
-    assert "without it $CRAG_PRESET, else cpu" in shown
-    assert "default: None" not in shown

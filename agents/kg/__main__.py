@@ -33,9 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     run.add_argument(
         "--kg-url", default=os.environ.get(KgClientSettings().url_variable), help="default: $CRAG_MOCK_API_URL"
     )
-    run.add_argument(
-        "--query-time", help='time of asking, like "03/05/2024, 23:18:31 PT"; default: now, as this machine tells it'
-    )
+    run.add_argument("--query-time", help='time of asking, like "03/05/2024, 23:18:31 PT"; default: now')
     run.add_argument("--seconds", type=float, default=30.0, help="time limit (default: 30)")
     run.add_argument("--rows", action="store_true", help="also print the records")
     writing.add_arguments(commands.add_parser("write", help="write calls for the questions of a JSONL file"))

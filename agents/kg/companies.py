@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.kg.context import LookupContext, NotFoundError, name_list
-from agents.kg.names import MARGIN, fold, similarity
+from agents.kg.names import MARGIN, normalise_name, similarity
 
 _TICKER = re.compile(r"[A-Za-z]{1,5}(?:[.\-/][A-Za-z]{1,2})?")
 _LEGAL_FORM = re.compile(
@@ -24,7 +24,7 @@ _FLOOR = 0.8
 def nicknames() -> dict[str, str]:
     """Names that the stock exchange's list does not know, such as "google", with the ticker that is meant."""
     data = tomllib.loads((Path(__file__).parent / "companies.toml").read_text(encoding="utf-8"))
-    return {fold(name): ticker for name, ticker in data["tickers"].items()}
+    return {normalise_name(name): ticker for name, ticker in data["tickers"].items()}
 
 
 def company_data(context: LookupContext, endpoint: str, name: str) -> tuple[str, Any]:
@@ -38,7 +38,7 @@ def company_data(context: LookupContext, endpoint: str, name: str) -> tuple[str,
     in_brackets = _TICKER_BEHIND.search(name)
     bare = in_brackets.group(1) if in_brackets else _ASIDE.sub("", name.strip())
     compact = bare.strip().lstrip("$").upper()
-    known = nicknames().get(fold(bare))
+    known = nicknames().get(normalise_name(bare))
     if known:
         if known != compact:
             context.remark(f'"{name}" is read as the ticker {known}')
@@ -94,13 +94,13 @@ def _likeness(wanted: str, name: str, listing: str) -> float:
 
 
 def _core(name: str) -> str:
-    """The folded name without legal forms and kinds of share."""
-    folded = fold(name)
-    return " ".join(_LEGAL_FORM.sub(" ", folded).split()) or folded
+    """The normalised name without legal forms and kinds of share."""
+    normalised = normalise_name(name)
+    return " ".join(_LEGAL_FORM.sub(" ", normalised).split()) or normalised
 
 
 def _oddity(listing: str) -> int:
     """How far a listing is from the company's ordinary share."""
-    folded = fold(listing)
+    normalised = normalise_name(listing)
     odd = ("warrant", "unit", "right", "preferred", "notes", "debenture", "depositary shares", "preference")
-    return sum(word in folded for word in odd)
+    return sum(word in normalised for word in odd)

@@ -1,4 +1,4 @@
-"""Comparing: which rows a condition lets through, and in what order rows stand."""
+"""Conditions and orders over rows."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -7,7 +7,7 @@ from datetime import date, timedelta
 
 from agents.kg.context import LookupContext
 from agents.kg.language import Condition, Key, Operator, Previous
-from agents.kg.names import contains_words, fold, same_name
+from agents.kg.names import contains_words, normalise_name, same_name
 from agents.kg.oscar_categories import same_category
 from agents.kg.results import Cell, Row, Value
 from agents.kg.schema import Column, Match, Table, Type
@@ -89,7 +89,7 @@ class Comparer:
             return equal
         if operator is Operator.NEQ:
             return lambda cell: not equal(cell)
-        return lambda cell: _by_operator(fold(str(cell)), operator, fold(wanted))
+        return lambda cell: _by_operator(normalise_name(str(cell)), operator, normalise_name(wanted))
 
     def _dates(self, operator: Operator, wanted: str) -> Callable[[Value], bool]:
         """A cell that holds a month or a year only meets a condition if each of its days would."""
@@ -166,7 +166,7 @@ def sort_value(cell: Cell, kind: Type) -> float | str:
     if kind in {Type.NUMBER, Type.MONEY, Type.YEAR, Type.YEARS}:
         number = as_number(cell)
         return number if number is not None else float("-inf")
-    return str(cell) if kind is Type.DATE else fold(str(cell))
+    return str(cell) if kind is Type.DATE else normalise_name(str(cell))
 
 
 def _text_equality(column: Column | None, wanted: str) -> Callable[[Value], bool]:
@@ -178,7 +178,7 @@ def _text_equality(column: Column | None, wanted: str) -> Callable[[Value], bool
         return lambda cell: contains_words(str(cell), meant)
     if how is Match.NAME:
         return lambda cell: same_name(str(cell), meant) or contains_words(str(cell), meant)
-    return lambda cell: fold(str(cell)) == fold(meant)
+    return lambda cell: normalise_name(str(cell)) == normalise_name(meant)
 
 
 def _by_operator(left: float | str | None, operator: Operator, right: float | str) -> bool:
@@ -196,7 +196,7 @@ def _between_keys(left: Cell, operator: Operator, right: Cell) -> bool:
     """Two cells of one row, as numbers where both are; `ge` and `le` are strict here (see `Operator`)."""
     if left is None or right is None:
         return False
-    sides: tuple[float | str, float | str] = fold(str(left)), fold(str(right))
+    sides: tuple[float | str, float | str] = normalise_name(str(left)), normalise_name(str(right))
     one, other = exact_number(left), exact_number(right)
     if one is not None and other is not None:
         sides = one, other

@@ -1,6 +1,6 @@
-"""The words of a question, for rules that ask what kind of answer it wants: no courtesies, no names, lower case.
+"""A question for rules about the kind of answer it wants: lower case, without courtesies, with names masked.
 
-Names are masked, since titles hold all words there are: "the more the merrier" compares nothing.
+Names are masked because titles may hold any word: "the more the merrier" compares nothing.
 """
 
 import re

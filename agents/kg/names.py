@@ -1,8 +1,7 @@
-"""Is this the entity that was asked for? Name similarity on top of the server's word search.
+"""Name similarity on top of the server's word search.
 
-The mock API's search is BM25 over whole words: it forgives no typo, and its first hit is often a longer or shorter name
-("Lord of the Rings" finds the horror film "Rings" first). So its ten hits are ranked again by how alike the names are,
-and a hit that is not clearly the best one is not trusted.
+The search is BM25 over whole words: it forgives no typo, and its first hit is often a longer or shorter name ("Lord of
+the Rings" finds "Rings" first). So its hits are ranked again by similarity, and only a clearly best one counts.
 """
 
 import re
@@ -15,10 +14,10 @@ from rapidfuzz import fuzz
 from agents.text import clean
 
 SIMILARITY_FLOOR = 0.82
-"""Less alike names are different names."""
+"""Names below it are different names."""
 
 MARGIN = 0.04
-"""So much better than the next different name an inexact hit must be."""
+"""Required lead of an inexact hit over the next different name."""
 
 _ROMAN = {"ii": "2", "iii": "3", "iv": "4", "v": "5", "vi": "6", "vii": "7", "viii": "8", "ix": "9"}
 _WORDS = re.compile(r"[^\W_]+")
@@ -28,14 +27,14 @@ _OTHER_NUMBER = 0.8
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """The place of the best candidate, how alike its name is (0 to 1), and whether both are the same when folded."""
+    """The place of the best candidate, its similarity (0 to 1), and whether both are equal when normalised."""
 
     position: int
     similarity: float
     exact: bool
 
 
-def fold(name: str) -> str:
+def normalise_name(name: str) -> str:
     """The name without case, accents, punctuation and leading article; "&" is "and", Roman numerals are digits.
 
     A name without a single letter or digit ("÷", "!!!") stays as it is.
@@ -50,11 +49,11 @@ def fold(name: str) -> str:
 
 
 def similarity(left: str, right: str) -> float:
-    """How alike two names are, from 0 to 1; 1 exactly when they fold to the same text.
+    """How alike two names are, from 0 to 1; 1 exactly if their normalised texts are equal.
 
-    A name with another number is never more than a little alike: the sequels of a film differ by nothing else.
+    Different numbers lower it: the sequels of a film differ by nothing else.
     """
-    one, other = fold(left), fold(right)
+    one, other = normalise_name(left), normalise_name(right)
     if one == other:
         return 1.0
     if not one or not other:
@@ -74,18 +73,18 @@ def best_match(wanted: str, candidates: Sequence[str], *, floor: float = SIMILAR
     best, position = max(scored, key=lambda pair: (pair[0], -pair[1]))
     if best < floor:
         return None
-    winner = fold(candidates[position])
-    runner_up = max((score for score, i in scored if fold(candidates[i]) != winner), default=0.0)
+    winner = normalise_name(candidates[position])
+    runner_up = max((score for score, i in scored if normalise_name(candidates[i]) != winner), default=0.0)
     if best < 1.0 and best - runner_up < MARGIN:
         return None
     return Match(position, best, exact=best == 1.0)
 
 
 def same_name(left: str, right: str) -> bool:
-    """Whether two texts name the same entity: equal when folded, or one typo apart in a longer name."""
+    """Whether two texts name the same entity: equal when normalised, or one typo apart in a longer name."""
     return similarity(left, right) >= 0.92
 
 
 def contains_words(text: str, wanted: str) -> bool:
     """Whether the words of `wanted` stand in `text` next to each other."""
-    return f" {fold(wanted)} " in f" {fold(text)} "
+    return f" {normalise_name(wanted)} " in f" {normalise_name(text)} "

@@ -10,7 +10,7 @@ from agents.kg.results import Cell, Row, Value
 from agents.kg.schema import Column, Table, Type
 
 MOST_LISTED = 25
-"""Items of a list that are written out; of more, the number of the rest is told."""
+"""Items of a list that are written out; the rest are counted."""
 
 _CODES = {"birth_place": "countries", "release_country": "countries", "original_language": "languages"}
 _RESULTS = {"W": "win", "D": "draw", "L": "loss"}

@@ -1,6 +1,6 @@
-"""Which of the rows that a call found does the question mean? A model forgets conditions; the rows can still tell.
+"""Keeps the rows that the question means, since a model may forget conditions in its call.
 
-"How many games did they win at home" means the rows with a win and the venue "Home", whether or not the call said so.
+"How many games did they win at home" means the rows with a win and the venue "Home", with or without a condition.
 """
 
 import re
@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 
 from agents.kg.masked_question import Asked
-from agents.kg.names import contains_words, fold
+from agents.kg.names import contains_words, normalise_name
 from agents.kg.results import Row
 
 WIN = re.compile(r"\b(?:wins?|won|winning|winners?|victor(?:y|ies|ious)|triumph(?:s|ed)?)\b")
@@ -82,13 +82,13 @@ def _at_the_place(text: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
 def _against_named(asked: Asked, rows: tuple[Row, ...]) -> tuple[Row, ...]:
     """The games against the opponents that the question names, by their whole name or their own last word."""
     opponents = {str(row.cells.get("opponent")) for row in rows}
-    own = {word for row in rows[:1] for word in fold(str(row.cells.get("team"))).split()}
-    last = Counter(fold(name).rsplit(" ", 1)[-1] for name in opponents)
+    own = {word for row in rows[:1] for word in normalise_name(str(row.cells.get("team"))).split()}
+    last = Counter(normalise_name(name).rsplit(" ", 1)[-1] for name in opponents)
     named = {name for name in opponents if _is_named(asked.text, name, last, own)}
     return tuple(row for row in rows if not named or str(row.cells.get("opponent")) in named)
 
 
 def _is_named(text: str, name: str, last: Counter[str], own: set[str]) -> bool:
-    word = fold(name).rsplit(" ", 1)[-1]
+    word = normalise_name(name).rsplit(" ", 1)[-1]
     unmistakable = len(word) >= _LEAST_NICKNAME and last[word] == 1 and word not in own
     return contains_words(text, name) or (unmistakable and contains_words(text, word))

@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from agents.kg.names import best_match, fold
+from agents.kg.names import best_match, normalise_name
 
 League = Literal["soccer", "nba"]
 _CLUB_WORDS = frozenset({"fc", "cf", "afc", "ac", "as", "sc", "rc", "ud", "sv", "vfl", "vfb", "tsg", "ssc", "1"})
@@ -29,7 +29,7 @@ def team_spelling(name: str, league: League) -> tuple[str, bool]:
 
 @cache
 def _spellings(league: League) -> dict[str, str]:
-    """Every unambiguous folded name -> the graph's spelling."""
+    """Every unambiguous normalised name -> the graph's spelling."""
     teams: dict[str, list[str]] = tomllib.loads((Path(__file__).parent / "teams.toml").read_text("utf-8"))[league]
     found: dict[str, str] = {}
     parts: dict[str, set[str]] = {}
@@ -49,6 +49,6 @@ def _spellings(league: League) -> dict[str, str]:
 
 
 def _essence(name: str) -> str:
-    """The folded name without "FC" and its like, nor a possessive s."""
-    words = fold(name.removesuffix("'s").removesuffix("\u2019s")).split()
-    return " ".join(word for word in words if word not in _CLUB_WORDS) or fold(name)
+    """The normalised name without "FC" and its like, nor a possessive s."""
+    words = normalise_name(name.removesuffix("'s").removesuffix("\u2019s")).split()
+    return " ".join(word for word in words if word not in _CLUB_WORDS) or normalise_name(name)

@@ -18,7 +18,7 @@ from agents.kg.language import (
     parse,
     render,
 )
-from agents.kg.names import fold
+from agents.kg.names import normalise_name
 from agents.kg.path import facts_of
 from agents.kg.results import Result, Status, Value
 from agents.kg.schema import Domain, ParameterKind, load_schema
@@ -57,10 +57,10 @@ __all__ = [
     "derived_answer",
     "direct_answer",
     "facts_of",
-    "fold",
     "load_bank",
     "load_schema",
     "nicknames",
+    "normalise_name",
     "parse",
     "render",
     "team_spelling",

@@ -57,6 +57,7 @@ def split(text: str, settings: ChunkSettings, tokenizer: TokenOffsets | None = N
 # --- characters: blocks, then sentences, then words, then anywhere --------------------------------------------------
 
 _WORD = re.compile(r"\S+")
+_LINE = re.compile(r"\S(?:[^\n]*\S)?")
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”’)\]]*\s+(?=[\"'“‘(\[]*[A-Z0-9])")
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(])(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|Inc|Ltd|Co|Corp|No|vs|etc|e\.g|i\.e|U\.S|U\.K|approx|Vol|Fig)\.$"
@@ -94,7 +95,7 @@ def pack(text: str, span: Span, limit: int) -> list[Span]:
 
 def _units(text: str, span: Span, limit: int) -> Iterator[Span]:
     """Pieces of at most `limit` characters without blanks at their ends."""
-    for line in _lines(text, span):
+    for line in (Span(*match.span()) for match in _LINE.finditer(text, span.start, span.end)):
         if line.end - line.start <= limit:
             yield line
             continue
@@ -103,17 +104,6 @@ def _units(text: str, span: Span, limit: int) -> Iterator[Span]:
                 yield sentence
             else:
                 yield from _cut(text, sentence, limit)
-
-
-def _lines(text: str, span: Span) -> Iterator[Span]:
-    position = span.start
-    while position < span.end:
-        found = text.find("\n", position, span.end)
-        end = span.end if found < 0 else found
-        line = _trim(text, Span(position, end))
-        if line.start < line.end:
-            yield line
-        position = end + 1
 
 
 def _cut(text: str, span: Span, limit: int) -> Iterator[Span]:

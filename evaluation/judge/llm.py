@@ -1,6 +1,8 @@
 """The llm judge: a language model decides by a rubric, from any engine of `agents.llm`."""
 
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from agents.deadline import Deadline
 from agents.llm import (
@@ -12,8 +14,6 @@ from agents.llm import (
     Message,
 )
 from evaluation.judge.base import Claim, Judgement, JudgeUnavailableError, Verdict
-from evaluation.judge.cost import JudgeCost
-from evaluation.judge.replies import read_verdict
 from evaluation.judge.rubrics import Rubric
 from evaluation.judge.verdict_cache import VerdictCache, content_key
 from models.manifest import UnknownModelError, WeightsMissingError
@@ -28,6 +28,46 @@ CLAIMS_AT_ONCE = 16
 """After so many the verdicts are on disk; an endpoint is asked as many at a time."""
 
 _PROBE = Claim("what is two plus two?", ("4",), "it is four")
+_THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL | re.IGNORECASE)
+_FIELD = re.compile(
+    r"[\"'{,\s](?:accuracy|score)[\"']?\s*[:=]\s*[\"']?(?P<value>true|false|[01](?:\.0)?)[\"']?\s*"
+    r"(?:,(?!\d)|[}\n]|\Z)",  # the value must end there: "true or false" repeats the form, "1/5" is no verdict
+    re.IGNORECASE,
+)
+_BARE = re.compile(r"\W*(?P<value>true|false|[01])\W*", re.IGNORECASE)
+_RIGHT = frozenset({"true", "1", "1.0"})
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """Money per million tokens."""
+
+    prompt: float
+    completion: float
+
+
+@dataclass(slots=True)
+class JudgeCost:
+    """Counts so far. `claims` were to be judged, `cached` of them were known; `requests` count every attempt."""
+
+    claims: int = 0
+    cached: int = 0
+    requests: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    prices: Prices | None = None
+
+    def line(self) -> str:
+        """One line for people; money only where prices are known."""
+        share = f"{self.cached / self.claims:.0%}" if self.claims else "none"
+        text = (
+            f"judge: {self.requests} requests, {self.prompt_tokens} prompt and {self.completion_tokens} completion "
+            f"tokens; {self.cached} of {self.claims} verdicts ({share}) from the cache"
+        )
+        if self.prices is None:
+            return text
+        money = (self.prompt_tokens * self.prices.prompt + self.completion_tokens * self.prices.completion) / 1_000_000
+        return f"{text}; {money:.4f} at the given prices"
 
 
 class LanguageModelJudge:
@@ -200,3 +240,17 @@ def _fault(generation: Generation) -> str:
             return "no reply in time"
         case _:
             return f"the reply cannot be read: {generation.text[:80]!r}"
+
+
+def read_verdict(reply: str) -> bool | None:
+    """True or False as the reply's ``accuracy`` or ``score`` says, or None where it says neither or both.
+
+    Accepted besides plain JSON: Python's ``True``, quoted values, single quotes, text or a code fence around the
+    object, a missing last brace, a thought before it, and a reply that is the bare value.
+    """
+    text = _THOUGHT.sub(" ", reply)
+    values = [match["value"] for match in _FIELD.finditer(f" {text}")]
+    if not values and (bare := _BARE.fullmatch(text)):
+        values = [bare["value"]]
+    verdicts = {value.lower() in _RIGHT for value in values}
+    return verdicts.pop() if len(verdicts) == 1 else None

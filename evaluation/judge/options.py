@@ -11,8 +11,7 @@ from typing import NamedTuple
 from agents.llm import EngineUnavailableError, LanguageModel, load_language_model
 from agents.settings import LanguageModelSettings, OpenAIEngine, SettingsError, load_settings
 from evaluation.judge.base import Judge, JudgeUnavailableError
-from evaluation.judge.cost import JudgeCost, Prices
-from evaluation.judge.llm import LanguageModelJudge
+from evaluation.judge.llm import JudgeCost, LanguageModelJudge, Prices
 from evaluation.judge.rubrics import RUBRICS
 from evaluation.judge.rules import RulesJudge
 from evaluation.judge.verdict_cache import VerdictCache, default_cache_file

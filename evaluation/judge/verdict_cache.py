@@ -1,6 +1,5 @@
 """Verdicts of a language model that were paid for once, in a file that runs share."""
 
-import fcntl
 import hashlib
 import json
 import os
@@ -8,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from agents.files import json_line
+from agents.files import append_rows
 from evaluation.judge.base import Claim, JudgeUnavailableError
 
 
@@ -27,8 +26,7 @@ def content_key(judge: str, claim: Claim) -> str:
 class VerdictCache:
     """JSON lines ``{key, correct, judge}``, appended and synced row by row; several evaluators may append at once.
 
-    Lines that cannot be read, such as one torn by a crash, are passed over, and the next row begins on a line of its
-    own. Without a path nothing is kept beyond this object's life.
+    Lines that cannot be read, such as one torn by a crash, are skipped. Without a path nothing is kept on disk.
 
     Raises:
         JudgeUnavailableError: the file cannot be opened for reading and writing.
@@ -63,13 +61,8 @@ class VerdictCache:
         self._verdicts.update(verdicts)
         if self._path is None or not verdicts:
             return
-        rows = b"".join(json_line({"key": key, "correct": right, "judge": judge}) for key, right in verdicts.items())
         try:
-            with self._path.open("a+b") as stream:
-                fcntl.flock(stream, fcntl.LOCK_EX)
-                stream.write(rows if _ends_with_line(stream.fileno()) else b"\n" + rows)
-                stream.flush()
-                os.fsync(stream.fileno())
+            append_rows(self._path, ({"key": key, "correct": right, "judge": judge} for key, right in verdicts.items()))
         except OSError as error:
             raise _unusable(self._path, error) from error
 
@@ -78,11 +71,6 @@ def _unusable(path: Path, error: OSError) -> JudgeUnavailableError:
     return JudgeUnavailableError(
         f"{path}: the cache of verdicts cannot be used ({error.strerror}); --judge-cache names another file, or none"
     )
-
-
-def _ends_with_line(file: int) -> bool:
-    size = os.fstat(file).st_size
-    return size == 0 or os.pread(file, 1, size - 1) == b"\n"
 
 
 def _verdict(line: bytes) -> tuple[str, bool] | None:

@@ -149,15 +149,6 @@ def test_labels_are_spread() -> None:
     assert sum(len(row["search_results"]) == 50 for row in rows()) == 3
 
 
-def test_readme_gives_the_true_label_counts() -> None:
-    readme = (SAMPLE / "README.md").read_text(encoding="utf-8")
-    for label in ("domain", "question_type", "static_or_dynamic"):
-        for value, count in Counter(row[label] for row in rows()).items():
-            assert f"| {value} | {count} |" in readme
-    assert f"{len(rows())} questions" in readme
-    assert f"{len(list((SAMPLE / 'pages').iterdir()))} web pages" in readme
-
-
 def test_every_page_is_there_and_every_page_is_used() -> None:
     named = {page_file for row in rows() for page_file in page_files(row)}
     present = {f"pages/{path.name}" for path in (SAMPLE / "pages").iterdir()}

@@ -11,7 +11,7 @@ from tqdm import tqdm
 
 from agents.llm import EngineUnavailableError
 from agents.settings import load_settings
-from models.manifest import UnknownModelError, WeightsMissingError
+from models.manifest import UnknownModelError
 
 
 class EchoAgent:
@@ -148,31 +148,6 @@ class RecoveringAgent(EchoAgent):
         if query == "say crash" and not Path(os.environ["FAKE_AGENT_MENDED"]).exists():
             raise RuntimeError("the planted fault")
         return super().answer(query)
-
-
-class ShortListAgent(EchoAgent):
-    def batch_generate_answer(self, batch: dict[str, Any]) -> list[str]:
-        return super().batch_generate_answer(batch)[:-1]
-
-
-class NoneAgent(EchoAgent):
-    def batch_generate_answer(self, batch: dict[str, Any]) -> list[Any]:
-        return [None for _ in batch["query"]]
-
-
-class StringAgent(EchoAgent):
-    def batch_generate_answer(self, batch: dict[str, Any]) -> Any:
-        return "ab"
-
-
-class BigBatchAgent(EchoAgent):
-    def get_batch_size(self) -> int:
-        return 17
-
-
-class NoWeightsAgent(EchoAgent):
-    def __init__(self) -> None:
-        raise WeightsMissingError("weights of tiny-model: no file. Get them with: python -m models.fetch tiny-model")
 
 
 class NoEngineAgent(EchoAgent):

@@ -167,13 +167,6 @@ def test_traces_that_cannot_be_written_down() -> None:
     assert "ircular" in first["trace_error"]
 
 
-@pytest.mark.parametrize("traces", [None, 5, {"a": 1}, iter([{}])])
-def test_what_is_no_sequence_of_traces_is_none(traces: object) -> None:
-    agent = TracingAgent()
-    agent.last_traces = traces  # type: ignore[assignment]
-    assert traces_of(agent, 1) == []
-
-
 def test_a_failing_close_costs_nothing(caplog: pytest.LogCaptureFixture) -> None:
     close_agent(BadClosingAgent())
     assert "the agent could not close itself" in caplog.text

@@ -157,14 +157,3 @@ def test_a_slice_of_which_nothing_is_scored_has_dashes(tmp_path: Path, capsys: p
     assert music.split() == ["music", "-", "-", "-", "-", "-", "n", "0"]
     assert movie.index("n 1") == music.index("n 0")
     assert json.loads(target.read_text(encoding="utf-8"))["slices"]["domain"]["music"] == {"n": 0}
-
-
-def test_a_field_of_unscored_questions_only_is_a_field(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for name in "ab":
-        write_run(tmp_path / name, [record(0, "unscored"), record(1, "correct", domain=None)])
-    folders = [str(tmp_path / "a"), str(tmp_path / "b")]
-    assert main([*folders, "--by", "domain"]) == 0
-    assert "  (none) " in capsys.readouterr().out
-    write_run(tmp_path / "c", [record(0, "unscored")])
-    assert main([folders[0], str(tmp_path / "c"), "--by", "domain"]) == 0
-    assert "No question is scored in both runs" in capsys.readouterr().out

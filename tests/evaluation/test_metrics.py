@@ -44,13 +44,6 @@ def test_the_interval_is_that_of_the_normal_approximation_for_many_questions() -
     assert interval.high == pytest.approx(mean + 1.96 * error, abs=0.006)
 
 
-def test_the_interval_is_the_same_every_time() -> None:
-    values = [1.0, -1.0, 0.0, 1.0]
-    assert bootstrap_interval(values) == bootstrap_interval(values)
-    assert bootstrap_interval(values) != bootstrap_interval(values, seed=1, resamples=50)
-    assert bootstrap_interval([1.0, 1.0]) == bootstrap_interval([1.0])
-
-
 def test_slices() -> None:
     rows: list[dict[str, Any]] = [
         {"verdict": "correct", "domain": "movie"},

@@ -47,11 +47,6 @@ def test_the_last_batch_is_shorter_and_shares_its_own_time(tmp_path: Path) -> No
     assert records[4]["seconds"] == records[4]["batch_seconds"]
 
 
-@pytest.mark.parametrize(("limit", "count"), [(1, 1), (3, 3), (99, 5), (None, 5)])
-def test_limit(tmp_path: Path, limit: int | None, count: int) -> None:
-    assert run(tmp_path, questions(tmp_path, *"abcde"), limit=limit)["n"] == count
-
-
 @pytest.mark.parametrize("content", ["", "\n\n", "[]\n"])
 def test_a_dataset_without_questions_is_an_error(tmp_path: Path, content: str) -> None:
     path = tmp_path / "q.jsonl"
@@ -69,12 +64,6 @@ def test_a_shard_asks_whole_batches_of_the_undivided_run(tmp_path: Path) -> None
     asked = sorted((row for rows in shards for row in rows), key=lambda row: row["batch"])
     place = ("interaction_id", "occurrence", "batch", "batch_size", "prediction")
     assert [[row[name] for name in place] for row in asked] == [[row[name] for name in place] for row in whole]
-
-
-def test_a_shard_of_fewer_batches_than_shards_is_empty_and_complete(tmp_path: Path) -> None:
-    results = run(tmp_path, questions(tmp_path, *"ab"), shard=Shard(3, 3))
-    assert results["n"] == 0
-    assert json.loads((tmp_path / "out/run.json").read_text(encoding="utf-8"))["questions"] == 2
 
 
 def test_how_many_questions_there_are_is_known_only_of_a_complete_run(tmp_path: Path) -> None:

@@ -126,7 +126,7 @@ def test_commands_that_take_long_ask_for_the_split_first(tmp_path: Path, capsys:
         assert command(arguments) in {1, 2}
         told = capsys.readouterr().err
         assert told.count("\n") == 1
-        assert 'line 2, field "split": missing' in told
+        assert 'field "split": missing' in told
 
 
 def test_labels_and_calibration_leave_questions_of_the_test_set_out(

@@ -2,7 +2,16 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from agents.kg.trainable import Call, Domain, ParameterKind, Program, fold, load_schema, nicknames, team_spelling
+from agents.kg.trainable import (
+    Call,
+    Domain,
+    ParameterKind,
+    Program,
+    load_schema,
+    nicknames,
+    normalise_name,
+    team_spelling,
+)
 from training.api_pairs.fillers import spoken_name
 from training.api_pairs.graph import Graph
 
@@ -16,7 +25,7 @@ def company_names(graphs: Sequence[Graph]) -> CompanyNames:
     for graph in reversed(graphs):
         for ticker, listed in reversed(graph.companies.items()):
             for short in (False, True):
-                found[fold(spoken_name(listed, short=short))] = ticker.lower()
+                found[normalise_name(spoken_name(listed, short=short))] = ticker.lower()
     return found | {name: ticker.lower() for name, ticker in nicknames().items()}
 
 
@@ -39,7 +48,7 @@ def _names(domain: Domain, call: Call, companies: CompanyNames) -> Iterator[str]
             if parameter.kind is ParameterKind.TEAM:
                 yield team_spelling(name, "nba" if "nba" in call.table else "soccer")[0].casefold()
             elif parameter.kind is ParameterKind.COMPANY:
-                yield companies.get(fold(name), name).casefold()
+                yield companies.get(normalise_name(name), name).casefold()
             else:
                 yield name.casefold()
 

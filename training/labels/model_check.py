@@ -3,9 +3,8 @@
 import argparse
 import hashlib
 import json
-import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -13,8 +12,8 @@ from typing import Any
 from tqdm import tqdm
 
 from agents.deadline import Deadline
-from agents.files import json_line
-from agents.llm import Generation, GenerationRequest, LanguageModel, Message, load_language_model
+from agents.files import append_rows, read_growing
+from agents.llm import GenerationRequest, LanguageModel, Message, load_language_model
 from agents.settings import load_settings
 from evaluation.judge import Judge, LanguageModelJudge
 from evaluation.judge.llm import CLAIMS_AT_ONCE
@@ -37,8 +36,7 @@ UNHURRIED_SECONDS = 600.0
 class ModelContextCheck:
     """Asks the model greedily, a batch at a time; each batch's replies are on disk before the next one begins.
 
-    A reply that is neither yes nor no counts as no, and so does a request that failed; the latter is asked again by a
-    resumed run.
+    A reply that is neither yes nor no counts as no. A request that failed counts as no too; a resumed run repeats it.
 
     Args:
         model: Any engine.
@@ -76,11 +74,12 @@ class ModelContextCheck:
         if missing:
             self._model.warm_up()
         with tqdm(total=len(missing), desc="context checks", unit="question", disable=not self._shown) as bar:
-            for batch in _batches(list(missing.items()), self._batch_size):
-                said = self._ask(batch)
-                _append(self._path, said.values())
+            waiting = list(missing.items())
+            for start in range(0, len(waiting), self._batch_size):
+                said = self._ask(waiting[start : start + self._batch_size])
+                append_rows(self._path, said.values())
                 replies.update({key: row["reply"] for key, row in said.items()})
-                bar.update(len(batch))
+                bar.update(min(self._batch_size, len(waiting) - start))
         return [self._result(replies.get(key)) for key, _ in requests]
 
     def _key(self, basic: BasicAnswer) -> str:
@@ -94,7 +93,7 @@ class ModelContextCheck:
         return {
             key: {"key": key, "interaction_id": basic.interaction_id, "reply": generation.text}
             for (key, basic), generation in zip(batch, generations, strict=False)
-            if _is_whole(generation)
+            if generation.finish_reason not in {"error", "deadline"}
         }
 
     def _result(self, reply: str | None) -> ContextResult:
@@ -153,45 +152,11 @@ def read_reply(reply: str) -> str | None:
     return word if word in {"yes", "no"} else None
 
 
-def _is_whole(generation: Generation) -> bool:
-    return generation.finish_reason not in {"error", "deadline"}
-
-
-def _batches(rows: Sequence[tuple[str, BasicAnswer]], size: int) -> Iterator[Sequence[tuple[str, BasicAnswer]]]:
-    for start in range(0, len(rows), size):
-        yield rows[start : start + size]
-
-
 def _known_replies(path: Path) -> dict[str, str]:
-    """Replies by key; a torn last line is cut off the file."""
-    if not path.is_file():
-        return {}
+    """Replies by key; a torn last line does not count."""
     replies: dict[str, str] = {}
-    whole = 0
-    lines = path.read_bytes().splitlines(keepends=True)
-    for number, line in enumerate(lines, start=1):
-        row = _reply_row(line)
-        if row is None:
-            if number < len(lines):
-                raise LabelError(f'{path}, line {number}: expected {{"key", "reply"}}, and rows follow it')
-            os.truncate(path, whole)
-            break
+    for place, row, *_ in read_growing(path):
+        if not (isinstance(row.get("key"), str) and isinstance(row.get("reply"), str)):
+            raise LabelError(f'{place}: expected {{"key", "reply"}}')
         replies[row["key"]] = row["reply"]
-        whole += len(line)
     return replies
-
-
-def _reply_row(line: bytes) -> Mapping[str, Any] | None:
-    try:
-        row = json.loads(line) if line.endswith(b"\n") else None
-    except ValueError:
-        return None
-    fine = isinstance(row, dict) and isinstance(row.get("key"), str) and isinstance(row.get("reply"), str)
-    return row if fine else None
-
-
-def _append(path: Path, rows: Iterable[dict[str, Any]]) -> None:
-    with path.open("ab") as stream:
-        stream.write(b"".join(json_line(row) for row in rows))
-        stream.flush()
-        os.fsync(stream.fileno())

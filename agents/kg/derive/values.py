@@ -7,7 +7,7 @@ from agents.kg.derive.readings import Case, Derived, Reading, amount, worked_out
 from agents.kg.direct import COMPLETE
 from agents.kg.language import Key
 from agents.kg.masked_question import AVERAGE, HOW_MANY, WHICH
-from agents.kg.names import fold
+from agents.kg.names import normalise_name
 from agents.kg.readable import readable
 from agents.kg.row_filter import meant_rows
 from agents.kg.schema import Type
@@ -37,7 +37,7 @@ def original_title(case: Case) -> Derived | None:
     if not (_ORIGINAL.search(case.text) and _NAMED.search(case.text)) or WHICH.search(case.text):
         return None
     first = str(reading.values[0])
-    same = fold(first) == fold(reading.name)
+    same = normalise_name(first) == normalise_name(reading.name)
     said = "yes" if same is not bool(_ANOTHER.search(case.text)) else "no"
     return Derived(said, f"the original title is {first}, {'just as' if same else 'other than'} {reading.name}")
 

@@ -41,12 +41,7 @@ def is_nothing(slot: Slot) -> bool:
 
 
 class Contents:
-    """The names (by place) and the conditions in the brackets of one call on a table.
-
-    Raises:
-        KgQueryError: a condition has an unknown key or no value, a call stands in the call, or `*` has no meaning
-            because no statement comes before (`has_previous`).
-    """
+    """The names (by place) and conditions in the brackets of a call on a table; `KgQueryError` if they do not fit."""
 
     def __init__(self, text: str, schema: Schema, table: Table, slots: Iterable[Slot], *, has_previous: bool) -> None:
         self._text = text
@@ -58,11 +53,7 @@ class Contents:
         self._collect(slots)
 
     def arguments(self) -> tuple[Argument, ...]:
-        """The arguments of a table, without None at the end.
-
-        Raises:
-            KgQueryError: there are too many, or one is of the wrong kind.
-        """
+        """The arguments of a table, without None at the end."""
         arguments: list[Argument] = []
         for index, name in enumerate(self._names):
             parameters = self._table.parameters
@@ -72,11 +63,7 @@ class Contents:
         return tuple(arguments)
 
     def order(self) -> tuple[str | None, bool]:
-        """The key of a `sort` and whether it is descending.
-
-        Raises:
-            KgQueryError: there are several keys, or the table has no such key.
-        """
+        """The key of a `sort` and whether it is descending."""
         key, descending = None, False
         for name in self._names:
             if name is None or is_nothing(name):
@@ -90,15 +77,11 @@ class Contents:
         return key, descending
 
     def key(self, name: Text) -> str:
-        """The canonical name of a key of the table.
-
-        Raises:
-            KgQueryError: the table has no such key.
-        """
+        """The canonical name of a key of the table."""
         column = self._table.column(name.text)
         if column is not None:
             return column.name
-        if self._table.extra_keys and fold(name.text) and not is_nothing(name):
+        if self._table.extra_keys and bare_name(name.text) and not is_nothing(name):
             return name.text
         message = f"{self._table.name} has no key {name.text!r}; it has {nearest_keys(name.text, self._table)}"
         raise error(ErrorKind.UNKNOWN_KEY, message, self._text, name.position)
@@ -121,9 +104,9 @@ class Contents:
                 self._names.append(slot)
 
     def _operation(self, item: Invocation) -> Condition:
-        operator = _OPERATORS.get(fold(item.name))
+        operator = _OPERATORS.get(bare_name(item.name))
         if operator is None:
-            if find_table(self._schema, item.name) or fold(item.name) == "sort":
+            if find_table(self._schema, item.name) or bare_name(item.name) == "sort":
                 raise self.wrong(
                     "a call cannot stand in a call: write it on the line before, and * here", item.position
                 )
@@ -136,8 +119,8 @@ class Contents:
 
     def _comparison(self, item: Comparison) -> None:
         """A condition such as `year >= 2012`, or an argument by its name such as `person="x"`."""
-        places = {fold(parameter.name): index for index, parameter in enumerate(self._table.parameters)}
-        place = places.get(fold(item.left.text)) if item.operator == "=" else None
+        places = {bare_name(parameter.name): index for index, parameter in enumerate(self._table.parameters)}
+        place = places.get(bare_name(item.left.text)) if item.operator == "=" else None
         if place is not None and all(name is None for name in self._names[place : place + 1]):
             self._names += [None] * (place + 1 - len(self._names))
             self._names[place] = item.right
@@ -213,7 +196,7 @@ def _are_comparable(column: Column, other: Column) -> bool:
 
 
 @lru_cache(1024)
-def fold(name: str) -> str:
+def bare_name(name: str) -> str:
     """A name without what makes no difference: case, blanks, hyphens, underscores."""
     return "".join(character for character in name.casefold() if character.isalnum())
 
@@ -224,7 +207,7 @@ def find_table(schema: Schema, name: str) -> Table | None:
     A name may also leave words out, as in `get_market_cap`, where one table alone has all the words it gives.
     """
     tables = schema.callable_tables
-    exact = [table for table in tables if fold(table.name) == fold(name)]
+    exact = [table for table in tables if bare_name(table.name) == bare_name(name)]
     if exact:
         return exact[0]
     words = _words(name)
@@ -236,7 +219,7 @@ def find_table(schema: Schema, name: str) -> Table | None:
 
 def nearest(name: str, names: Iterable[str]) -> list[str]:
     """The names in the order of their likeness to one, at most `SHOWN_NAMES`."""
-    found = process.extract(name, list(names), scorer=fuzz.WRatio, processor=fold, limit=SHOWN_NAMES)
+    found = process.extract(name, list(names), scorer=fuzz.WRatio, processor=bare_name, limit=SHOWN_NAMES)
     return [match for match, _, _ in found]
 
 

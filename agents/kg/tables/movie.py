@@ -7,7 +7,7 @@ from typing import Any
 from agents.kg.conditions import year_range
 from agents.kg.context import LookupContext, MeaninglessCallError, NotFoundError, TableQuery, name_list
 from agents.kg.language import Condition, Operator
-from agents.kg.names import Match, best_match, contains_words, fold, same_name
+from agents.kg.names import Match, best_match, contains_words, normalise_name, same_name
 from agents.kg.results import Cell, Row
 
 OSCAR_YEARS = range(1990, 2022)
@@ -65,9 +65,6 @@ def find_person(context: LookupContext, name: str) -> _Record:
     """The person of that name; of several, the one with awards and most films.
 
     A part of a name is enough if one of the people found is far better known than the next.
-
-    Raises:
-        NotFoundError: the server knows nobody of that name.
     """
     found = [person for person in context.ask("/movie/get_person_info", query=name) if person.get("name")]
     people = sorted(found, key=_renown, reverse=True)
@@ -84,9 +81,6 @@ def find_films(context: LookupContext, title: str, conditions: Sequence[Conditio
     """The films of that title, best known first; conditions on the year choose among them.
 
     If the whole title finds nothing, its first part or the title without a year is tried.
-
-    Raises:
-        NotFoundError: the server knows no such film.
     """
     stem, year = _stem(title)
     films, match = _search_film(context, title, title)
@@ -98,7 +92,7 @@ def find_films(context: LookupContext, title: str, conditions: Sequence[Conditio
     best = films[match.position]
     if not match.exact:
         context.remark(f'"{title}" is read as the film "{best["title"]}"')
-    same = [film for film in films if fold(film["title"]) == fold(best["title"])]
+    same = [film for film in films if normalise_name(film["title"]) == normalise_name(best["title"])]
     allowed = year_range(conditions) or (range(year, year + 1) if year is not None else None)
     if allowed is not None:
         same = [film for film in same if (_year(film) or 0) in allowed] or same
@@ -117,7 +111,11 @@ def _search_film(context: LookupContext, query: str, title: str) -> tuple[list[_
     films = sorted(found, key=_fame, reverse=True)
     match = best_match(title, [film["title"] for film in films])
     if match is None:
-        longer = [place for place, film in enumerate(films) if fold(_stem(film["title"])[0]) == fold(title)]
+        longer = [
+            place
+            for place, film in enumerate(films)
+            if normalise_name(_stem(film["title"])[0]) == normalise_name(title)
+        ]
         match = Match(longer[0], 0.9, exact=False) if len(longer) == 1 else None
     return films, match
 
@@ -183,7 +181,7 @@ def _films_of(context: LookupContext, person: _Record, part: str, query: TableQu
 
 def _only_directing(conditions: Sequence[Condition]) -> bool:
     wanted = [c.value for c in conditions if c.key == "job" and c.operator is Operator.EQ]
-    return any(isinstance(value, str) and fold(value) == "director" for value in wanted)
+    return any(isinstance(value, str) and normalise_name(value) == "director" for value in wanted)
 
 
 def _is_named(record: _Record, name: str) -> bool:

@@ -115,7 +115,7 @@ def output_grammar(domain: Domain, question: str | None = None) -> str:
 
 
 def write_repair_prompt(prompt: CallPrompt, output: str, fault: Fault) -> CallPrompt:
-    """The same prompt, then what was written and why it cannot be read, then once more the open end."""
+    """The same prompt, then the output, why it cannot be read, and the open end again."""
     written = " ".join(output.split())[:_LONGEST_OUTPUT]
     if prompt.text is not None:
         return CallPrompt(text=f"{prompt.text}{written}\nError: {fault.message}\n{fault.caret}\nCorrected calls:\n")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from evaluation.judge import JudgeUnavailableError, add_judge_arguments, cost_line, judge_from, make_judge
-from evaluation.judge.cost import Prices
+from evaluation.judge.llm import Prices
 
 
 def parsed(*arguments: str) -> argparse.Namespace:

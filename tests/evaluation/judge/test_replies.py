@@ -1,4 +1,4 @@
-"""Replies of a judging model: liberal in form, never guessed."""
+"""Replies of a judging model, liberal in form but never guessed, and what they cost."""
 
 import json
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.judge.replies import read_verdict
+from evaluation.judge.llm import JudgeCost, Prices, read_verdict
 
 
 @pytest.mark.parametrize(
@@ -59,3 +59,16 @@ def test_every_json_object_of_ours_is_read(correct: bool, field: str, indent: in
 @given(st.text())
 def test_any_text_is_survived(reply: str) -> None:
     assert read_verdict(reply) in {True, False, None}
+
+
+def test_the_line() -> None:
+    cost = JudgeCost(claims=8, cached=6, requests=3, prompt_tokens=1500, completion_tokens=30)
+    assert cost.line() == (
+        "judge: 3 requests, 1500 prompt and 30 completion tokens; 6 of 8 verdicts (75%) from the cache"
+    )
+
+
+def test_money_needs_prices() -> None:
+    cost = JudgeCost(prompt_tokens=2_000_000, completion_tokens=100_000, prices=Prices(2.5, 10.0))
+    assert cost.line().endswith("; 6.0000 at the given prices")
+    assert "none" in JudgeCost().line()

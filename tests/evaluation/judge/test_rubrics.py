@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.judge import Claim
-from evaluation.judge.replies import read_verdict
+from evaluation.judge.llm import read_verdict
 from evaluation.judge.rubrics import RUBRICS, Rubric, as_data
 
 CLAIM = Claim("who wrote it?", ("ann lee", "a. lee"), "Ann Lee")

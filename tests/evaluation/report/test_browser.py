@@ -178,12 +178,6 @@ def test_a_link_opens_its_question(page: Chrome, address: str) -> None:
     assert focused(page) == "what is number 120?"
 
 
-def test_a_frame_that_may_not_touch_the_history_filters_all_the_same(page: Chrome) -> None:
-    page.execute_script("history.replaceState = () => { throw new DOMException('sandboxed', 'SecurityError'); };")
-    choose(page, "verdict", "unscored")
-    WebDriverWait(page, 20).until(lambda driver: len(rows(driver)) == 1)
-
-
 def test_a_trace_as_json(page: Chrome) -> None:
     page.execute_script("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
     rows(page)[1].click()

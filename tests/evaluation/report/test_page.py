@@ -109,20 +109,6 @@ def test_nothing_scored_is_no_score_of_0(tmp_path: Path) -> None:
     assert "right 0%" not in headline, "no bar of nothing either"
 
 
-def test_a_slice_without_a_scored_question_has_dashes(tmp_path: Path) -> None:
-    rows = [record(0, domain="movie"), record(1, "unscored", domain="music")]
-    text = " ".join(Parsed(page_of(tmp_path, records=rows)).text.partition("By slice")[2].split())
-    assert "music0–––" in text
-    assert "+0.000" not in text
-
-
-def test_the_intervals_are_those_of_the_results(tmp_path: Path) -> None:
-    path = write_run(tmp_path) / "results.json"
-    ends = {share: [0.123, 0.456] for share in ("accuracy", "missing", "hallucination")}
-    path.write_text(json.dumps({**json.loads(path.read_text(encoding="utf-8")), "intervals": ends}), encoding="utf-8")
-    assert "12.3 % to 45.6 %" in Parsed(write_report(tmp_path).read_text(encoding="utf-8")).text
-
-
 def test_numbers_of_the_run_are_told(tmp_path: Path) -> None:
     text = " ".join(Parsed(page_of(tmp_path)).text.split())
     assert "preset own@0123, data few.jsonl@4567, judge rules@1, 6 questions" in text
