@@ -129,8 +129,8 @@ def table(facts: Mapping[str, Any]) -> list[str]:
     lines.append("")
     for name, rule in facts["rules"].items():
         if "probabilities" in rule:
-            told = ", ".join(f"{key} {rule['probabilities'][key]:.3f}" for key in ("ece", "brier", "auc", "right"))
-            lines.append(f"{name}: P(correct) of {rule['probabilities']['answers']} answers: {told}")
+            shown = ", ".join(f"{key} {rule['probabilities'][key]:.3f}" for key in ("ece", "brier", "auc", "right"))
+            lines.append(f"{name}: P(correct) of {rule['probabilities']['answers']} answers: {shown}")
     return lines
 
 
