@@ -18,18 +18,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from agents.contracts import Route
 from agents.files import write_rows
-from benchmarks.abstention_rules import THRESHOLD, Rule, of_pairs, rules
+from benchmarks.abstention_rules import THRESHOLD, Rule, rules
 from evaluation.cli import main as evaluate
 from evaluation.datasets import DatasetError
 from evaluation.judge import RulesJudge
 from evaluation.signature import signature_line
 from training.calibrate.__main__ import draw
-from training.calibrate.expected_score import AskedQuestion, difference, score_table
-from training.calibrate.fitting import Calibration, calibrate
+from training.calibrate.expected_score import difference, score_table
 from training.calibrate.runs import CalibrationError, asked_questions, read_routes, read_run
 from training.pictures import Estimate, estimates
 from training.segments import DEFAULT_FILE, questions_of
@@ -70,6 +67,7 @@ def run(options: argparse.Namespace) -> int:
 
 def report(options: argparse.Namespace) -> int:
     """Print the table; write report.json and the pictures."""
+    options.pictures = options.pictures or options.output / "pictures"
     routes: dict[str, Route] = {}
     for path in options.routes:
         for name, route in read_routes(path).items():
@@ -81,7 +79,6 @@ def report(options: argparse.Namespace) -> int:
     facts = figures(found, groups)
     for name, calibration in calibrations.items():
         facts["rules"][name]["probabilities"] = calibration.metrics(THRESHOLD)["probabilities"]
-        facts["rules"][name]["scores_of_other_folds"] = _other_folds(calibration, more, options)
         draw(options.pictures / name.replace(", ", "_").replace(" ", "_"), calibration, THRESHOLD)
     scores = [Estimate(name, rule["score"], *rule["ci"]) for name, rule in facts["rules"].items()]
     estimates(options.pictures / "scores.svg", scores, "score, 95 % interval", f"{facts['pairs']} pairs")
@@ -90,14 +87,6 @@ def report(options: argparse.Namespace) -> int:
     print("\n".join([*table(facts), *(f"left out: {note}" for note in notes)]))
     print(f"wrote {options.output / 'report.json'} and pictures in {options.pictures}")
     return 0
-
-
-def _other_folds(calibration: Calibration, more: Sequence[AskedQuestion], options: argparse.Namespace) -> list[float]:
-    """The cross-validated score with the questions cut otherwise: how much of it is luck of the cut."""
-    seeds = range(options.seed + 1, options.seed + 1 + options.repeats)
-    pairs = calibration.questions
-    again = (of_pairs(calibrate([*pairs, *more], options.folds, seed, THRESHOLD), len(pairs)) for seed in seeds)
-    return [float(one.rewards(THRESHOLD).mean()) for one in again]
 
 
 def figures(found: Sequence[Rule], groups: Sequence[str]) -> dict[str, Any]:
@@ -140,12 +129,8 @@ def table(facts: Mapping[str, Any]) -> list[str]:
     lines.append("")
     for name, rule in facts["rules"].items():
         if "probabilities" in rule:
-            told = ", ".join(f"{key} {rule['probabilities'][key]:.3f}" for key in ("ece", "brier", "auc", "right"))
-            scores = rule["scores_of_other_folds"]
-            spread = (
-                f"; other folds: {np.mean(scores):+.3f} ({min(scores):+.3f} to {max(scores):+.3f})" if scores else ""
-            )
-            lines.append(f"{name}: P(correct) of {rule['probabilities']['answers']} answers: {told}{spread}")
+            shown = ", ".join(f"{key} {rule['probabilities'][key]:.3f}" for key in ("ece", "brier", "auc", "right"))
+            lines.append(f"{name}: P(correct) of {rule['probabilities']['answers']} answers: {shown}")
     return lines
 
 
@@ -196,14 +181,8 @@ def _parser() -> argparse.ArgumentParser:
     reporting.add_argument("--pictures", type=Path, metavar="DIR", help="default: DIR/pictures of --output")
     reporting.add_argument("--folds", type=int, default=10, metavar="K", help="default: %(default)s")
     reporting.add_argument("--seed", type=int, default=20240605, metavar="N", help="default: %(default)s")
-    reporting.add_argument("--repeats", type=int, default=5, metavar="N", help="other folds; default: %(default)s")
-    reporting.set_defaults(command=_report_beside)
+    reporting.set_defaults(command=report)
     return parser
-
-
-def _report_beside(options: argparse.Namespace) -> int:
-    options.pictures = options.pictures or options.output / "pictures"
-    return report(options)
 
 
 if __name__ == "__main__":

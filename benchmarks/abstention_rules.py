@@ -40,19 +40,19 @@ class Pair:
 
     def asked(self, *, with_level: bool = False) -> AskedQuestion:
         """The draft as the only answer that could be given, with or without what the model said of it."""
-        told = self.draft
+        draft = self.draft
         features = answer_features(
             self.trace,
-            told.text,
+            draft.text,
             WEB,
-            mean_log_probability=told.mean_log_probability,
-            assessment=told.level if with_level else None,
+            mean_log_probability=draft.mean_log_probability,
+            assessment=draft.level if with_level else None,
             evidence=self.trace.context,
         )
         scored = self.verdict in {Verdict.CORRECT, Verdict.INCORRECT}
         return AskedQuestion(
             interaction_id=self.trace.interaction_id,
-            candidates=(JudgedCandidate(told.text, self.verdict, features),) if scored else (),
+            candidates=(JudgedCandidate(draft.text, self.verdict, features),) if scored else (),
             settled=None,
             invalid=INVALID_QUESTION in self.finished.golds,
             features=question_features(self.trace) if self.trace.route else None,

@@ -113,8 +113,8 @@ def _show(judge: Judge, rows: list[JudgedRow]) -> None:
     print(f"\nby question type (all), and reference->{judge.name} where they differ")
     for kind in sorted({_kind(row) for row in rows}):
         some = [row for row in rows if _kind(row) == kind]
-        told = differences(Pair(row.reference, row.verdicts[judge.name], kind) for row in some)
-        print(f"{kind:20}{_figures(some, names)}   {told}")
+        shown = differences(Pair(row.reference, row.verdicts[judge.name], kind) for row in some)
+        print(f"{kind:20}{_figures(some, names)}   {shown}")
 
 
 def _kind(row: JudgedRow) -> str:

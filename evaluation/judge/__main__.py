@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     counts: Counter[str] = Counter()
     pairs: list[Pair] = []
     try:
-        if not _comparable(options) and options.target is None:  # told before a model is paid
+        if not _comparable(options) and options.target is None:  # before a model costs money
             parser.error(f'the rows have no field "{options.against or DEFAULT_REFERENCE}" to compare with: give --out')
         if options.by is not None:
             _refuse_unknown(options.by, options.source)

@@ -171,7 +171,7 @@ def _implied(options: tuple[list[str], list[str]], text: str, query: str) -> int
 
     Numbers belong to the option that was named last; of two lengths such as 7 ft 6 and 7 ft 1 the later numbers decide.
     """
-    told: dict[int, list[Number]] = {}
+    found_by_option: dict[int, list[Number]] = {}
     option = None
     for part in re.split(r"(?<=[.!?])\s+|\n+|;|,\s(?!\d{3}\b)|\bwhile\b|\bwhereas\b|\band\b", text):
         named = _named(options, tokens(part))
@@ -180,13 +180,13 @@ def _implied(options: tuple[list[str], list[str]], text: str, query: str) -> int
         if named:
             option = named[0]
         found = [number for number in read_numbers(part) if f"{number.value:g}" not in chain(*options)]
-        if option is not None and found and option not in told:
-            told[option] = [number for number in found if not number.year_like] or found
-    if len(told) < 2 or told[0][0].year_like != told[1][0].year_like:
+        if option is not None and found and option not in found_by_option:
+            found_by_option[option] = [number for number in found if not number.year_like] or found
+    if len(found_by_option) < 2 or found_by_option[0][0].year_like != found_by_option[1][0].year_like:
         return None
-    values = [[number.value for number in told[place]] for place in (0, 1)]
+    values = [[number.value for number in found_by_option[place]] for place in (0, 1)]
     asked = set(re.findall(r"\w+", normalise(query)))
-    low_wins, high_wins = (_EARLY, _LATE) if told[0][0].year_like else (_LITTLE, _MUCH)
+    low_wins, high_wins = (_EARLY, _LATE) if found_by_option[0][0].year_like else (_LITTLE, _MUCH)
     if values[0] == values[1] or not asked.intersection(low_wins | high_wins):
         return None
     lowest = 0 if values[0] < values[1] else 1

@@ -124,7 +124,7 @@ class LanguageModelJudge:
         return f"{self._model_name}@{self._engine}"
 
     def check(self) -> None:
-        """Ask for one obvious verdict, once, so that a fault is told before anything is at stake.
+        """Ask for one obvious verdict, once, so that a fault shows before the first claim.
 
         Raises:
             JudgeUnavailableError: the model cannot be loaded, nobody answers, or the answer is an error.

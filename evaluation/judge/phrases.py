@@ -287,11 +287,11 @@ def nothing_but_gold(claim: ReadClaim) -> Decision | None:
     Of a gold answer that is not a sentence only the beginning will do: "Melbourne" of "Melbourne, Australia", but not
     the artist of "album by artist".
     """
-    told = claim.new_in_prediction
+    new = claim.new_in_prediction
     sentence = claim.is_sentence or claim.gold.rstrip().endswith(".")
     if not sentence and tuple(claim.gold_tokens[: len(claim.prediction_tokens)]) != tuple(claim.prediction_tokens):
         return None
-    if told and all(found_in(token, claim.gold_tokens) for token in told):
+    if new and all(found_in(token, claim.gold_tokens) for token in new):
         if not sentence and _shorter_title(claim):
             return Decision(False, "the prediction is a shorter title")
         return Decision(True, "all that the prediction tells is in the gold answer")

@@ -1,4 +1,4 @@
-"""What a language model is told before it judges: two rubrics by name, and the claim as data that cannot break out."""
+"""The prompt of a judging model: two rubrics by name, and the claim as data that cannot break out."""
 
 import hashlib
 import json

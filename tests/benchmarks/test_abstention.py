@@ -102,7 +102,7 @@ def test_the_report_compares_over_whole_questions(tmp_path: Path, capsys: pytest
         right, logit = ("correct", 6.0) if number % 2 else ("incorrect", -2.0)
         pairs.append(answered(f"q{number}", said, "high", said, right, logit + number % 3))
     finished(tmp_path, pairs)
-    assert abstention.main(["report", "--output", str(tmp_path), "--folds", "4", "--repeats", "1"]) == 0
+    assert abstention.main(["report", "--output", str(tmp_path), "--folds", "4"]) == 0
     told = capsys.readouterr().out
     facts = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
     assert facts["rules"]["plain answering"]["score"] == 0.0

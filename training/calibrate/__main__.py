@@ -16,15 +16,15 @@ out_of_fold.jsonl).
 """
 
 import argparse
-import json
 import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agents.answering import CALIBRATION_FOLDER, ConfidenceModel
+from agents.answering import CALIBRATION_FOLDER
 from agents.contracts import Route
+from agents.files import write_json
 from evaluation.datasets import DatasetError
 from evaluation.judge import JUDGE_NAMES, Judge, JudgeUnavailableError, make_judge
 from evaluation.signature import signature_line
@@ -153,19 +153,8 @@ def _trained_on(
 
 
 def _write_model(path: Path, found: Calibration, metrics: Mapping[str, Any], trained_on: Mapping[str, Any]) -> None:
-    """Write the file whole or not at all, and read it as the agent will."""
-    data = {
-        **found.model.to_dict(),
-        "without_invalid": found.without_invalid,
-        "trained_on": trained_on,
-        "cross_validated": metrics,
-    }
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.stem}.unfinished.json")
-    unfinished.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    if ConfidenceModel.load(str(unfinished)) != found.model:
-        raise AssertionError(f"{unfinished} does not read as it was written")
-    unfinished.replace(path)
+    own = {"without_invalid": found.without_invalid, "trained_on": trained_on, "cross_validated": metrics}
+    write_json(path, found.model.to_dict() | own)
 
 
 def _report(found: Calibration, metrics: Mapping[str, Any]) -> None:

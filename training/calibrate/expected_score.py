@@ -61,9 +61,9 @@ def without(question: AskedQuestion, names: Container[str]) -> AskedQuestion:
 
 
 class Beliefs(NamedTuple):
-    """P(correct) of each candidate of a question, and P(false premise), None where nobody says.
+    """P(correct) of each candidate of a question, and P(false premise), None if unknown.
 
-    A candidate of which nobody says anything is of a kind that the model does not cover: the agent gives it.
+    A candidate without a probability is of a kind that the model does not cover: the agent gives it.
     """
 
     correct: tuple[float | None, ...]

@@ -38,7 +38,7 @@ class CalibrationError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class FinishedQuestion:
-    """A row of predictions.jsonl and what traces.jsonl says of the same attempt."""
+    """A row of predictions.jsonl and the trace of the same attempt."""
 
     record: Mapping[str, Any]
     trace: Mapping[str, Any]
@@ -196,7 +196,7 @@ def _of_web(gate: str) -> bool:
 
 
 def _settled(question: FinishedQuestion) -> JudgedCandidate | None:
-    """The answer that no model weighs: such as that of the graph about a game that never was."""
+    """The answer that no model weighs, such as the graph's about a game that does not exist."""
     text, verdict = question.record["prediction"], Verdict(question.record["verdict"])
     weighed = {entry["text"] for entry in question.trace["candidates"]}
     gated = {firing["answer"] for firing in question.trace.get("gates", ())}

@@ -51,7 +51,7 @@ class BasicAnswer:
 
     `answer` is the model's first answer as the evaluator would have been given it, before gates, second looks and
     P(correct): "i don't know" where it said so, said nothing, or failed. `golds` are the right answers, the official
-    one first, `labels` what the row says of the question (domain and so on).
+    one first, `labels` the labels of the question (domain and so on).
     """
 
     interaction_id: str
@@ -68,7 +68,7 @@ class BasicAnswer:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What a question file says of a question."""
+    """Right answers and labels of a question."""
 
     golds: tuple[str, ...]
     labels: Mapping[str, str]
@@ -116,9 +116,9 @@ def basic_answers(
             if reason:
                 left_out[reason] = left_out.get(reason, 0) + 1
     if not rows:
-        told = ", ".join(f"{count} {reason}" for reason, count in left_out.items())
+        shown = ", ".join(f"{count} {reason}" for reason, count in left_out.items())
         found = "" if answered is Answered.WEB else "; the graph's answerer is asked only where calls found facts"
-        raise LabelError(f"{', '.join(map(str, runs))}: there is nothing to label ({told}){found}")
+        raise LabelError(f"{', '.join(map(str, runs))}: there is nothing to label ({shown}){found}")
     return BasicAnswers(tuple(rows.values()), left_out)
 
 

@@ -84,9 +84,9 @@ def _parts(claim: ReadClaim) -> Iterator[str]:
 def _count(claim: ReadClaim) -> Iterator[str]:
     """The one number that the question does not say already, as it is written."""
     asked = read_numbers(claim.query)
-    told = [number for number in claim.gold_numbers if not _is_said(number, asked)]
+    new = [number for number in claim.gold_numbers if not _is_said(number, asked)]
     written = [text for text in _COUNT.findall(claim.gold) if not _is_said((*read_numbers(text), None)[0], asked)]
-    if len(told) == len(written) == 1 and not _DENIES.search(claim.gold.lower()) and not told[0].year_like:
+    if len(new) == len(written) == 1 and not _DENIES.search(claim.gold.lower()) and not new[0].year_like:
         yield written[0].strip(" ,")
 
 
