@@ -81,8 +81,6 @@ def stage(repository: Path, image: Dockerfile, root: Path, tracked: Collection[s
     rules_of = {item.path: item.rule for item in ignored}
     for copy in image.copies:
         target = root / copy.target.lstrip("/")
-        for source in copy.unknown:
-            _say(f"note: Dockerfile:{copy.line}: what COPY {source} copies is not rehearsed")
         for source in copy.sources:
             files = copied(source, seen)
             if not files:
@@ -211,9 +209,7 @@ def pushed_files(repository: Path) -> set[str] | None:
     if subject.tracked is None:
         _say(f"note: all files of the tree are taken: {subject.no_git}")
         return None
-    lines = subject.git("status", "--porcelain").splitlines()
-    unknown = [line[3:] for line in lines if line.startswith("??")]
-    changed = [line[3:] for line in lines if not line.startswith("??")]
+    changed, unknown = subject.uncommitted
     if changed:
         _say(f"note: rehearsed as they lie here, but not committed: {some(changed)}")
     if unknown:

@@ -41,12 +41,7 @@ def is_nothing(slot: Slot) -> bool:
 
 
 class Contents:
-    """The names (by place) and the conditions in the brackets of one call on a table.
-
-    Raises:
-        KgQueryError: a condition has an unknown key or no value, a call stands in the call, or `*` has no meaning
-            because no statement comes before (`has_previous`).
-    """
+    """The names (by place) and conditions in the brackets of a call on a table; `KgQueryError` if they do not fit."""
 
     def __init__(self, text: str, schema: Schema, table: Table, slots: Iterable[Slot], *, has_previous: bool) -> None:
         self._text = text
@@ -58,11 +53,7 @@ class Contents:
         self._collect(slots)
 
     def arguments(self) -> tuple[Argument, ...]:
-        """The arguments of a table, without None at the end.
-
-        Raises:
-            KgQueryError: there are too many, or one is of the wrong kind.
-        """
+        """The arguments of a table, without None at the end."""
         arguments: list[Argument] = []
         for index, name in enumerate(self._names):
             parameters = self._table.parameters
@@ -72,11 +63,7 @@ class Contents:
         return tuple(arguments)
 
     def order(self) -> tuple[str | None, bool]:
-        """The key of a `sort` and whether it is descending.
-
-        Raises:
-            KgQueryError: there are several keys, or the table has no such key.
-        """
+        """The key of a `sort` and whether it is descending."""
         key, descending = None, False
         for name in self._names:
             if name is None or is_nothing(name):
@@ -90,11 +77,7 @@ class Contents:
         return key, descending
 
     def key(self, name: Text) -> str:
-        """The canonical name of a key of the table.
-
-        Raises:
-            KgQueryError: the table has no such key.
-        """
+        """The canonical name of a key of the table."""
         column = self._table.column(name.text)
         if column is not None:
             return column.name

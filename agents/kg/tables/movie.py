@@ -65,9 +65,6 @@ def find_person(context: LookupContext, name: str) -> _Record:
     """The person of that name; of several, the one with awards and most films.
 
     A part of a name is enough if one of the people found is far better known than the next.
-
-    Raises:
-        NotFoundError: the server knows nobody of that name.
     """
     found = [person for person in context.ask("/movie/get_person_info", query=name) if person.get("name")]
     people = sorted(found, key=_renown, reverse=True)
@@ -84,9 +81,6 @@ def find_films(context: LookupContext, title: str, conditions: Sequence[Conditio
     """The films of that title, best known first; conditions on the year choose among them.
 
     If the whole title finds nothing, its first part or the title without a year is tried.
-
-    Raises:
-        NotFoundError: the server knows no such film.
     """
     stem, year = _stem(title)
     films, match = _search_film(context, title, title)

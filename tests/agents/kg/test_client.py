@@ -90,11 +90,6 @@ def test_numbers_that_json_does_not_have_are_null(server: FaultyServer) -> None:
     assert result == {"high": None, "low": None, "open": None, "close": 1.5}
 
 
-def test_a_refused_connection() -> None:
-    with KgClient(unused_address(), settings()) as client, pytest.raises(KgUnreachableError, match="refused"):
-        client.batch(Deadline(LONG)).question(9).get(ask("a"))
-
-
 @pytest.mark.parametrize("address", ["", "localhost:8000", "ftp://localhost", "http://"])
 def test_what_is_no_address_is_said_at_once(address: str) -> None:
     with pytest.raises(ValueError, match=r"http|URL"):
@@ -147,15 +142,6 @@ def test_sixteen_questions_share_bound_and_cache(server: FaultyServer) -> None:
     assert all(right for right, _ in outcomes)
     assert len(server.requests) == sum(calls for _, calls in outcomes) == 100
     assert 1 < server.most_at_once <= 4
-
-
-def test_the_same_call_at_the_same_time_is_sent_once(server: FaultyServer) -> None:
-    server.seconds = 0.3
-    with KgClient(server.url, settings()) as client, ThreadPoolExecutor(16) as threads:
-        batch = client.batch(Deadline(LONG))
-        results = list(threads.map(lambda _: batch.question(1).get(ask("a")), range(16)))
-    assert results == [{"name": "a"}] * 16
-    assert len(server.requests) == 1
 
 
 def test_a_long_list_does_not_shut_the_other_questions_out(server: FaultyServer) -> None:

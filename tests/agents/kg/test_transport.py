@@ -79,15 +79,6 @@ def test_a_status_is_an_error_that_quotes_the_beginning_of_the_reply(
     assert len(httpserver.log) == asked
 
 
-def test_it_is_not_asked_again_where_the_pause_would_outlast_the_deadline(
-    transport: Transport, httpserver: HTTPServer
-) -> None:
-    httpserver.expect_request(PATH).respond_with_data(b"", status=503)
-    with pytest.raises(KgError):
-        transport.ask(PATH, {}, Deadline(0.02))
-    assert len(httpserver.log) <= 1
-
-
 def test_a_timeout_is_told_with_its_time_and_not_tried_again() -> None:
     with FaultyServer() as server:
         server.fault = "hang"
@@ -98,24 +89,6 @@ def test_a_timeout_is_told_with_its_time_and_not_tried_again() -> None:
         assert time.monotonic() - started >= 0.1
         assert len(server.requests) == 1
         transport.close()
-
-
-def test_a_slash_at_the_end_of_the_address_is_not_doubled() -> None:
-    with FaultyServer() as server:
-        server.results[PATH] = 1
-        transport = Transport(server.url + "/", SETTINGS)
-        assert transport.ask(PATH, {}, Deadline(10.0)) == 1
-        transport.close()
-        assert [path for path, _ in server.requests] == [PATH]
-
-
-def test_a_refused_connection_is_told_by_its_cause() -> None:
-    with FaultyServer() as server:
-        address = server.url
-    transport = Transport(address, SETTINGS)
-    with pytest.raises(KgError, match=r"the connection failed: \[Errno \d+\]"):
-        transport.ask(PATH, {}, Deadline(10.0))
-    transport.close()
 
 
 @given(st.binary() | st.binary().map(lambda noise: b'{"result": ' + noise + b"}"))

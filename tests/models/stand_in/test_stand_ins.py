@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from agents.settings import EncoderRouter, Settings, load_settings, needed_weights
-from evaluation.preflight.checks import named, run_check
+from evaluation.preflight.checks import run_check
 from evaluation.preflight.subject import Subject
 from models import fetch
 from models.manifest import WeightsMissingError, is_stand_in, load_manifest, locate
@@ -144,8 +144,8 @@ def test_preflight_refuses_to_push_stand_ins(nec: tuple[Path, list[Made]], tmp_p
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).write_bytes((ROOT / file).read_bytes())
     (tmp_path / "models" / "weights").symlink_to(to)
-    report = run_check(named("weights"), Subject(tmp_path, None, "nec"))
-    said = [finding.problem for finding in report.outcome.findings]
+    report = run_check("weights", Subject(tmp_path, None, "nec"))
+    said = [finding.problem for finding in report.findings]
     for one in made:
         if one.is_stand_in and one.name in load_manifest().models:
             assert any("stand-in" in problem and one.name in problem for problem in said), one.name

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 import torch
 
-from agents.llm.tokenizer import ChatTokenizer
 from tests.training.lora.toy import toy_examples, toy_settings
 from training.examples import TrainingExample
 from training.lora.model import load_tunable
@@ -55,10 +54,3 @@ def test_accumulating_pairs_one_by_one_is_a_batch_of_them(tiny_llama: Path, tmp_
         run = LoraRun(settings, examples, tiny_llama, tmp_path / str(batch_size), shown=False)
         found.append([step["loss"] for step in run.train({}).steps])
     assert found[0] == pytest.approx(found[1], rel=2e-3)
-
-
-def test_the_end_of_an_answer_is_preferred_too(tiny_llama: Path) -> None:
-    (tokens,) = ExampleTokenizer(tiny_llama).tokens(toy_examples(1, rejected="no"), 300, preferences=True).kept
-    end = ChatTokenizer(tiny_llama).huggingface.eos_token_id
-    assert tokens.rejected
-    assert tokens.completion[-1] == tokens.rejected[-1] == end
