@@ -106,7 +106,7 @@ class BatchRun:
         for case in list(texts):
             if (firing := turn.gate(case)) is not None and not self._passes(stage, case, firing, turn.source):
                 texts.pop(case)
-                drafts[case] = Draft(gated_answer(firing, turn.source))
+                drafts[case] = Draft(abstain(firing.reason, turn.source))
         key, request = f"{turn.prefix}answer", lambda case: turn.answerer.request(case.query, texts[case])
         said = self._generate(stage, key, turn.answerer.model, texts, request)
         drafts |= self.isolated(
@@ -119,9 +119,8 @@ class BatchRun:
             looks = sum(later.key is not None for later in turn.checks[number:])
             self._check(turn, check, {case: drafts[case] for case in drafts if check.applies(drafts[case])}, looks)
         for case in cases:
-            draft = drafts.get(case) or Draft(abstain(case.fault, turn.source))
             if case.answer is None:
-                self._conclude(stage, turn, case, draft)
+                self._conclude(stage, turn, case, drafts.get(case) or Draft(abstain(case.fault, turn.source)))
 
     def finish(self, out_of_time: Mapping[str, int] | None = None) -> tuple[list[Answer], list[Trace]]:
         """Settle what is still open; the answers and traces in the order of the questions."""
@@ -174,9 +173,9 @@ class BatchRun:
             )
             for case, draft in drafts.items():
                 draft.replies[check.key] = replies.get(case, Generation.failed(case.fault))
-        work: Callable[[Sequence[Case]], list[GateFiring | None]]
-        work = lambda some: [check(case, drafts[case]) for case in some]  # noqa: E731
-        firings = self.isolated(check.name, self.clock.whole, work, list(drafts))
+        firings = self.isolated(
+            check.name, self.clock.whole, lambda some: [check(case, drafts[case]) for case in some], list(drafts)
+        )
         for case, draft in drafts.items():
             firing = firings[case] if case in firings else GateFiring(check.name, case.fault, I_DONT_KNOW)
             if firing is not None:
@@ -211,9 +210,9 @@ class BatchRun:
     def _settle(self, case: Case, answer: Answer) -> Answer:
         """Give a question its answer; after a gate that of the gate, with what it withheld."""
         if case.gate is not None and self._audit:
-            gates, told = case.trace.gates, replace(case.gate, withheld=answer.text)
-            gates[gates.index(case.gate)] = case.gate = told
-            answer = gated_answer(told, answer.source)
+            gates, firing = case.trace.gates, replace(case.gate, withheld=answer.text)
+            gates[gates.index(case.gate)] = case.gate = firing
+            answer = gated_answer(firing, answer.source)
         case.answer = case.trace.answer = answer
         return answer
 

@@ -76,11 +76,9 @@ class Stage(enum.StrEnum):
 
 
 Route = dict[str, Any]
-"""``{domain, question_type, static_or_dynamic, entities}``; empty where nothing is known about a question.
+"""``{domain, question_type, static_or_dynamic}``, each ``{label, probabilities}``; empty for an unknown question.
 
-The first three hold ``{label, probabilities}``, where ``probabilities`` maps classes to numbers that sum to 1 and is
-absent where a router only names a class. ``entities`` is a list of ``{text, start, end}`` with ``query[start:end] ==
-text``. All of it is JSON-ready: a route stands in the trace as it is.
+``probabilities`` maps classes to numbers that sum to 1; it is absent where a router only names a class. JSON-ready.
 """
 
 

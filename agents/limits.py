@@ -1,16 +1,14 @@
-"""How much of what comes from outside is worked on: one table, applied where a batch comes in (`agents.queries`).
+"""The most that is used of each field of a batch; `agents.queries` applies the table and notes cuts in the trace.
 
-Names, snippets and addresses are worked on in this process, where nothing stops a thread that computes; only size
-bounds its time. What a cut takes away is said in the question's trace. Bounds of later stages, such as the bytes of a
-page that are parsed (`web.extract`) or the size of a reply of the knowledge graph (`knowledge_graph.client`), are
-settings.
+Names, snippets and addresses are processed in this process, where only size bounds the time. Bounds of later stages
+(`web.extract`, `knowledge_graph.client`) are settings.
 """
 
 from typing import NamedTuple
 
 
 class Limit(NamedTuple):
-    """The most that is kept of a field, what is counted, and why there."""
+    """The most that is kept of a field, its unit, and why."""
 
     most: int
     unit: str

@@ -1,24 +1,17 @@
-"""A call that hangs costs its own batch some answers and no later batch any: what is stuck is left behind.
+"""A call that hangs costs its own batch some answers and later batches none: stuck engines are abandoned.
 
-What is promised, by the kind of thing that can hang:
-
-* **The language model.** One call at a time is inside. A batch that finds the call of an earlier one inside begins its
-  other work; for a quarter of its time the call may still end. Then the engine is given up: a fresh one is loaded while
-  pages are read, and the old one is closed when its call ends, not before (its memory is in use, and freeing that under
-  a running kernel can end the process). A stage that needs the model waits for it within the stage's own time. Until
-  then, and where loading fails, the batch has what needs no model, such as values of the graph; all other questions are
-  "i don't know". Each batch tries to load again. An engine that died is closed and replaced in the same way. Beside
+* **The language model.** One call at a time is inside. A batch that finds an earlier call inside waits a quarter of its
+  time for it, beside its other work. Then the engine is given up and a fresh one is loaded; the old one is closed when
+  its call ends, because freeing memory under a running kernel can end the process. Until then the batch answers
+  what needs no model. Every batch tries to load again. A dead engine is replaced in the same way. With
   `MOST_LEFT_BEHIND` engines that still hang no other is loaded: their memory is not free.
-* **Encoders.** A call that an earlier batch left inside gets a twentieth of the batch's time to end; then the next call
-  has weights of its own (`agents.encoders`), unless two such calls hang already.
-* **Work in Python on names, snippets and passages.** Its size is bounded before it begins (`agents.limits`), its
-  threads hold nothing that a later batch waits for, and they stop at the next page once their batch is over.
+* **Encoders.** An earlier batch's call gets a twentieth of the batch's time to end; then the next call has weights of
+  its own (`agents.encoders`), unless two such calls hang already.
+* **Python work on texts** is bounded in size (`agents.limits`) and holds nothing that a later batch waits for.
 * **HTML parsers** run in processes that are killed (`agents.web.extract`).
-* **The knowledge graph.** Calls have a deadline; threads that hang all the same (a name lookup cannot be interrupted)
-  are left behind with their pool (`agents.kg.client`).
+* **The knowledge graph.** Calls have a deadline; threads that hang in a name lookup are abandoned (`agents.kg.client`).
 
-Not covered: code in C that keeps the interpreter's lock. It stops all threads, so it may only run in a process of its
-own. What is left behind keeps its memory until it ends.
+Not covered: C code that keeps the interpreter's lock, which stops all threads.
 """
 
 import logging
@@ -36,15 +29,13 @@ from agents.watchdog import call_within
 log = logging.getLogger(__name__)
 
 PATIENCE_SHARE = 0.25
-"""Part of a batch's time in which a language model's call of an earlier batch may still end."""
+"""Part of a batch's time in which an earlier batch's call of the language model may still end."""
 ENCODER_PATIENCE_SHARE = 0.05
-"""The same for encoders, whose calls are short: nothing else of the batch runs meanwhile."""
+"""The same for encoders."""
 MOST_LEFT_BEHIND = 2
-"""Language models with a stuck call inside, beside the one in use. Where three hang a fourth would, and memory ends:
-then the newest call is waited for."""
+"""Language models with a stuck call inside, beside the one in use."""
 CLOSING_SECONDS = 5.0
 LOADING_SECONDS = 600.0
-"""A fresh engine that is not ready by then is given up as well; a later batch tries again."""
 
 STUCK = "an earlier call is still stuck in the language model"
 
@@ -60,71 +51,67 @@ class LeavesBehind(Protocol):
 class _Engine:
     model: LanguageModel
     calls: int = 0
-    """How many were let in; the last of them is inside while `busy`."""
     busy: bool = False
     died: bool = False
 
     def close_quietly(self) -> None:
-        """Free its memory; it is left behind even where that fails."""
         try:
             call_within(CLOSING_SECONDS, self.model.close)
         except Exception:
-            # Whatever a broken engine raises while it is taken down.
             log.exception("the old language model could not be closed")
 
 
 class WatchedModel:
     """A language model that lets one call at a time into `generate`, and that is replaced where it hangs or died.
 
-    Adapters and engine steps are no business of two threads. A stage whose call hangs is left behind by its batch; who
-    comes next waits for that call, or for the engine that replaces it, no longer than its own deadline.
+    Two threads must not use an engine at a time. The next caller waits for a stuck call, or for the new engine, within
+    its own deadline.
 
     Args:
         model: The engine.
-        fresh: Makes another one of the same settings, not loaded yet. Without it a stuck engine is waited for, and one
-            that died is closed and loaded again.
+        fresh: Makes another one of the same settings, not loaded yet. Without it a stuck engine is waited for, and a
+            dead one is closed and loaded again.
     """
 
     def __init__(self, model: LanguageModel, fresh: Callable[[], LanguageModel] | None = None) -> None:
         self._fresh = fresh
         self._newest = _Engine(model)
-        """Counts tokens, which needs no weights, whatever became of it."""
+        """Counts tokens, which needs no weights, even if it hangs."""
         self._engine: _Engine | None = self._newest
-        """None from when it is given up until another one is loaded."""
+        """None after it is given up, until another one is loaded."""
         self._left_behind: list[_Engine] = []
         """Given up with a call inside; closed and taken out when it ends."""
         self._changed = threading.Condition()
         self._renewal: threading.Thread | None = None
         self._fault = ""
-        """Why the last renewal failed."""
         self._closed = False
         self._out_of_time: Counter[str] = Counter()
 
     def check_weights(self) -> None:
-        """As the model does it."""
+        """See `LanguageModel`."""
         self._newest.model.check_weights()
 
     def warm_up(self) -> None:
-        """As the model does it."""
+        """See `LanguageModel`."""
         self._closed = False
         self._newest.model.warm_up()
 
     def count_tokens(self, text: str) -> int:
-        """As the model does it."""
+        """See `LanguageModel`."""
         return self._newest.model.count_tokens(text)
 
     def truncate(self, text: str, max_tokens: int) -> str:
-        """As the model does it."""
+        """See `LanguageModel`."""
         return self._newest.model.truncate(text, max_tokens)
 
     def close(self) -> None:
-        """As the model does it; an engine that is still being loaded is closed when it is ready."""
+        """Close the engine, and one that is still being loaded when it is ready."""
         with self._changed:
             self._closed = True
         self._newest.model.close()
 
     def generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
-        """As the model does it; failed generations where no engine is free in time, at once where none is to come."""
+        """See `LanguageModel.generate`; failed generations where no engine is free in time or none will be."""
         with self._changed:
             self._changed.wait_for(self._settled, timeout=deadline.remaining)
             engine = self._engine
@@ -146,7 +133,7 @@ class WatchedModel:
                 self._changed.notify_all()
             if given_up:
                 engine.close_quietly()
-        # Of the batch that asked: where that is over, nobody counts any more.
+        # A later batch has a counter of its own.
         out_of_time.update(
             "cut_short" if one.completion_tokens else "not_begun"
             for one in generations
@@ -155,12 +142,12 @@ class WatchedModel:
         return generations
 
     def take_out_of_time(self) -> dict[str, int]:
-        """How many generations the clock ended before their first token and later, since this was last asked."""
+        """How many generations the clock ended before and after their first token, since the last call of this."""
         counts, self._out_of_time = self._out_of_time, Counter()
         return {name: counts[name] for name in ("not_begun", "cut_short")}
 
     def begin_batch(self, whole: Deadline) -> str | None:
-        """Start to replace an engine that hangs or died, beside the batch; what the traces should say about it."""
+        """Start to replace an engine that hangs or died; gives a note for the traces."""
         with self._changed:
             if self._engine is not None and self._engine.died:
                 self._engine = None
@@ -182,13 +169,13 @@ class WatchedModel:
         return self._fault or "the language model hung or died in an earlier batch; a fresh one is being loaded"
 
     def _renew(self, patience: float) -> None:
-        """Replace the engine, in a thread of its own; at the end, also after a fault, all waiting calls wake up."""
+        """Replace the engine and wake all waiting calls, also after a fault; runs in a thread of its own."""
         fault = ""
         try:
             if self._given_up(patience):
                 self._replace()
         except Exception as error:
-            # Whatever a broken engine raises while another is built: the traces say so, the next batch tries again.
+            # The traces report it, the next batch tries again.
             log.exception("the language model could not be loaded again")
             fault = f"the language model could not be loaded again: {error}"
         finally:
@@ -198,7 +185,7 @@ class WatchedModel:
                 self._changed.notify_all()
 
     def _given_up(self, patience: float) -> bool:
-        """Whether the engine is of no use any more: dead, or its call does not end and there can be another."""
+        """Whether the engine is dead, or hangs and can be replaced."""
         with self._changed:
             engine = self._engine
             if engine is None:
@@ -225,7 +212,7 @@ class WatchedModel:
 
 
 def begin_batch(model: WatchedModel, encoders: Sequence[LeavesBehind], whole: Deadline) -> list[str]:
-    """Look after what earlier batches left in the models; what the traces of the new batch should say about it."""
+    """Replace models in which calls of earlier batches hang; gives notes for the traces of the new batch."""
     notes = [note for note in [model.begin_batch(whole)] if note]
     if [encoder for encoder in encoders if encoder.leave_behind(whole.remaining * ENCODER_PATIENCE_SHARE)]:
         notes.append("an earlier call is still stuck in an encoder: another one is loaded")

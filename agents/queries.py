@@ -1,4 +1,4 @@
-"""The evaluator's batch -> `Query` objects. A malformed row costs one answer, a malformed batch is an error."""
+"""The evaluator's batch -> `Query` objects. A malformed row costs one answer; a malformed batch is an error."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -46,8 +46,7 @@ def parse_batch(batch: Mapping[str, Sequence[object]]) -> list[Query]:
 def parse_row(interaction_id: object, query: object, search_results: object, query_time: object) -> Query:
     """Read one row, cleaned and within `agents.limits.LIMITS`.
 
-    What is wrong with the question itself becomes `Query.fault`; a broken search result is skipped. What was cut off
-    is noted in `Query.notes`.
+    A fault of the question becomes `Query.fault`; a broken search result is skipped; cuts are noted in `Query.notes`.
     """
     notes: list[str] = []
     fault = None

@@ -1,8 +1,7 @@
-"""Text from outside becomes text that every part can work on: the one cleaning function, which raises for no input.
+"""The one cleaning function for text from outside; it raises for no input.
 
-All of it comes through here: questions, names, snippets and texts of pages, values and error bodies of the knowledge
-graph, rows of question files, what a language model writes. HTML alone is only made `encodable` at the door, because
-cleaning 50 pages of markup takes seconds; the processes that read pages clean it before and after the parser.
+Questions, names, snippets, values of the knowledge graph, rows of question files and generations pass through it. HTML
+is only made `encodable` here: cleaning 50 pages of markup takes seconds, so the processes that read pages do it.
 """
 
 import html
@@ -11,9 +10,8 @@ import re
 import unicodedata
 
 MOST_MARKS = 30
-"""So many combining marks in a row belong to one character (Unicode's Stream-Safe Text Format, UAX 15, has the same
-number); what follows is dropped. Sorting the marks of a normal form takes time with the square of their number.
-"""
+"""Combining marks that one character may have (as in Unicode's Stream-Safe Text Format, UAX 15); normalising takes time
+with the square of their number."""
 
 _LINE_END = re.compile("[\r\x0b\x0c\x1c-\x1f\x85\u2028\u2029]")
 _INVISIBLE = re.compile(
@@ -36,14 +34,14 @@ _LONG_NUMBER = re.compile(r"&#(?=[0-9]{9})0*+([0-9]{0,8})[0-9]*+")
 def clean(value: object, *, references: bool = False, most: int | None = None) -> str:
     r"""The value as text without what breaks libraries, hides words or is no character; "" for anything but a string.
 
-    Lone surrogates become U+FFFD; control and format characters go, but tabs stay and all line ends become ``\n``;
-    combining marks go where they have no character in front or are more than `MOST_MARKS`. What is left is never longer
-    than what came, and cleaning it again changes nothing.
+    Lone surrogates become U+FFFD; control and format characters are dropped, but tabs stay and all line ends become
+    ``\n``; combining marks without a character in front or beyond `MOST_MARKS` are dropped. The result is never longer
+    than the value, and cleaning it again changes nothing.
 
     Args:
         value: Anything.
-        references: Whether character references (``&amp;``, ``&#x27;``) are replaced once, by the rules of HTML 5.
-        most: Only so many of the first characters are looked at.
+        references: Whether to replace character references (``&amp;``, ``&#x27;``) once, by the rules of HTML 5.
+        most: Use only so many of the first characters.
     """
     if not isinstance(value, str):
         return ""
@@ -57,10 +55,7 @@ def clean(value: object, *, references: bool = False, most: int | None = None) -
 
 
 def encodable(text: str) -> str:
-    """The text with its surrogates joined to characters or, where they are alone, replaced by U+FFFD.
-
-    JSON can carry half a character; no tokenizer and no file takes it.
-    """
+    """The text with surrogates joined, or replaced by U+FFFD where alone: no tokenizer and no file takes them."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -69,7 +64,7 @@ def encodable(text: str) -> str:
 
 
 def encodable_json(value: object) -> object:
-    """The same for every text in a value that `json.loads` gave, keys included; numbers that are none become None.
+    """The same for every text in a value of `json.loads`, keys included; NaN and infinity become None.
 
     Raises:
         RecursionError: it is nested too deep.
@@ -86,9 +81,7 @@ def encodable_json(value: object) -> object:
 
 
 def _resolved(text: str) -> str:
-    """`html.unescape` turns digits into a number and raises above Python's limit of 4,300 of them; no character has
-    more than seven.
-    """
+    """`html.unescape` raises above Python's limit of 4,300 digits; no character has more than seven."""
     return html.unescape(_LONG_NUMBER.sub(lambda found: f"&#{found[1] or 0}", text))
 
 

@@ -1,4 +1,4 @@
-"""Wait for a function no longer than agreed, even where the function itself cannot be stopped."""
+"""Wait for a function with a time limit, even where the function itself cannot be stopped."""
 
 import threading
 from collections.abc import Callable
@@ -8,7 +8,7 @@ Result = TypeVar("Result")
 
 
 class StuckError(TimeoutError):
-    """A call did not come back in time. Its thread is abandoned, whatever it returns later is thrown away."""
+    """A call did not return in time. Its thread is abandoned and its later result ignored."""
 
     def __init__(self, message: str, thread: threading.Thread) -> None:
         super().__init__(message)
@@ -17,15 +17,14 @@ class StuckError(TimeoutError):
 
 
 class CallCrashedError(RuntimeError):
-    """A call ended in something that is no ordinary exception, such as a panic in a Rust library."""
+    """A call raised something that is not an `Exception`, such as a panic in a Rust library."""
 
 
 def call_within(seconds: float, function: Callable[[], Result]) -> Result:
     """Run the function in a thread of its own and return its result or raise its exception.
 
-    Code that holds the interpreter lock without pause cannot be left behind this way (measured: a regex in C held
-    `join(1.0)` for more than 25 s), which is why pages are parsed in killable processes. Torch, ONNX Runtime and
-    sockets release the lock.
+    Code that holds the interpreter lock cannot be abandoned this way (a regex in C held `join(1.0)` for more than 25
+    s), so pages are parsed in killable processes. Torch, ONNX Runtime and sockets release the lock.
 
     Raises:
         StuckError: no result after so many seconds.

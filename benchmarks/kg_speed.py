@@ -27,7 +27,8 @@ from unittest import mock
 import requests
 
 from agents.deadline import Deadline
-from agents.kg.client import KgBatch, KgClient, Request
+from agents.kg.client import KgBatch, KgClient
+from agents.kg.endpoints import Request
 from agents.kg.executor import Executor, Outcome, Task
 from agents.kg.language import parse
 from agents.kg.schema import Domain

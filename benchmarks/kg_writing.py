@@ -1,6 +1,6 @@
 """How good are the calls that a preset's writer makes of real questions? None of them is in the example bank.
 
-    python -m benchmarks.kg_writing --preset cpu --limit 60 [--examples similar|fixed|none] [--no-grammar] [--no-schema]
+    python -m benchmarks.kg_writing --preset cpu --limit 60 [--examples similar|fixed|none]
                                     [--adapter NAME|FOLDER|none] [--set KEY=VALUE] [--pairs FILE --fold 1/5]
                                     [--against SAVED.jsonl]
     python -m benchmarks.kg_writing --preset cpu --nearest
@@ -43,6 +43,7 @@ from agents.files import write_rows
 from agents.kg.language import Program, parse, render
 from agents.kg.schema import Domain
 from agents.kg.writing.bank import load_bank
+from agents.kg.writing.choice import ExampleIndex
 from agents.kg.writing.cli import (
     EXPECTED_ERRORS,
     add_writer_arguments,
@@ -51,13 +52,12 @@ from agents.kg.writing.cli import (
     load_writer,
     writer_settings,
 )
-from agents.kg.writing.similar import ExampleIndex
 from agents.kg.writing.writer import Question, Written
 from benchmarks.held_out import check_held_out, fold_argument, read_pairs, tested_in, unseen
 from benchmarks.kg_execution import QUESTIONS, graph_server, labelled_questions, run_rows, values_agree
 from evaluation.datasets import DatasetError, read_records
 from training.calibrate.expected_score import difference
-from training.choose_examples import shape
+from training.choose_examples import kind_of
 from training.folds import Fold
 from training.pictures import wilson_interval
 
@@ -292,8 +292,8 @@ def _measure_nearest(rows: Sequence[Mapping[str, Any]], options: argparse.Namesp
     near = index.nearest([row["query"] for row in rows], [Domain(row["domain"]) for row in rows], max(depths))
     found: dict[str, Counter[int]] = defaultdict(Counter)
     for row, neighbourhood in zip(rows, near, strict=True):
-        wanted = shape(parse("\n".join(row["calls"]), Domain(row["domain"])))
-        best_first = [shape(example.program) for example in reversed(neighbourhood.examples)]
+        wanted = kind_of(parse("\n".join(row["calls"]), Domain(row["domain"])))
+        best_first = [kind_of(example.program) for example in reversed(neighbourhood.examples)]
         for domain in (row["domain"], "all"):
             found[domain][0] += 1
             found[domain].update(depth for depth in depths if wanted in best_first[:depth])

@@ -25,7 +25,7 @@ from evaluation.datasets import DatasetError, read_records
 from models.manifest import WeightsMissingError
 from training.pictures import Confusion, confusion_matrices
 from training.router.examples import Examples, read_examples
-from training.router.report import FieldReport, report_all
+from training.router.out_of_fold import FieldReport, report_all
 
 DEFAULT_DATA = Path(__file__).parents[2] / "shared/data/crag/questions_split0.jsonl"
 BATCH_SIZE = 16

@@ -4,12 +4,10 @@
 
 Works for every preset that needs GPUs; exit code 1 where it does not fit (preflight refuses it, too).
 
-The front half runs for real on the dataset's pages with the preset's own settings and counts every token that would
-go through an encoder, a cross-encoder or the language model. The encoder is the small one of the cpu preset (same
-pages, same chunks; bge has the same BERT vocabulary), the language model's tokens are counted with the tokenizer of the
-cpu preset. Memory is `evaluation.gpu_plan`. Times are arithmetic: operations over the assumed share of the card's peak
-for reading prompts, bytes of weights over the assumed share of its memory bandwidth for writing answers. Nothing here
-ran on a T4.
+The retrieval runs on the dataset's pages with the preset's own settings and counts every token that an encoder, a
+cross-encoder or the language model would read, with the encoder and the tokenizer of the cpu preset. Memory is
+`evaluation.gpu_plan`. Times are arithmetic: operations over the assumed share of the card's peak for reading prompts,
+bytes of weights over the assumed share of its memory bandwidth for writing answers. Nothing here ran on a T4.
 """
 
 import argparse
@@ -26,12 +24,12 @@ from agents.deadline import BatchClock, Deadline
 from agents.encoders import BatchedDenseEncoder, load_dense_encoder
 from agents.encoders.base import Vectors
 from agents.llm import load_language_model
-from agents.queries import parse_row
+from agents.queries import BATCH_KEYS, parse_row
 from agents.settings import PromptRouter, Settings, SettingsError, TransformersEngine, VllmEngine, load_settings
 from agents.web import WebPath
 from evaluation.datasets import DatasetError, read_rows
-from evaluation.gpu_plan import Plan, plan
-from evaluation.real_evaluator import GPU_MEMORY_GIB, SECONDS_PER_QUERY
+from evaluation.gpu_plan import GpuPlan, plan
+from evaluation.real_evaluator import SECONDS_PER_QUERY
 from models.manifest import load_manifest
 from models.shapes import Shape
 
@@ -40,25 +38,12 @@ LONGEST = 512
 ROUTE_TOKENS = 400
 PCIE_BYTES_PER_SECOND = 6e9
 """Assumed for T4 in a g4dn machine: PCIe 3.0, no NVLink."""
-
-
-@dataclass(frozen=True, slots=True)
-class Card:
-    """A GPU's figures from its maker's data sheet, and the shares of them that we dare to count on."""
-
-    name: str
-    memory_gib: float
-    half_tflops: float
-    bandwidth_gb: float
-    compute_share: float
-    bandwidth_share: float
-
-
+HALF_TFLOPS, BANDWIDTH_GB = 65.0, 320.0
+"""Half-precision tensor operations and memory bandwidth of a T4 (NVIDIA's data sheet)."""
+COMPUTE_SHARE, BANDWIDTH_SHARE = 0.35, 0.70
+"""Assumed, on the careful side: a 70 W card lowers its clock under load."""
 AWQ_COMPUTE_SHARE = 0.5
-"""Assumed: what is left of the reading speed where 4-bit weights are unpacked for each use."""
-T4 = Card("NVIDIA T4", GPU_MEMORY_GIB, 65.0, 320.0, 0.35, 0.70)
-"""65 TFLOPS of half-precision tensor operations and 320 GB/s (NVIDIA T4 data sheet); the 16 GB card shows 15.0 GiB to
-programs. 0.35 and 0.70 are cautious assumptions: a 70 W card lowers its clock under load."""
+"""Assumed: the share of the reading speed that remains where 4-bit weights are unpacked for each use."""
 
 
 @dataclass(slots=True)
@@ -77,14 +62,11 @@ class Workload:
 
 
 class CountingDense:
-    """A dense encoder that notes what it is asked to read."""
+    """A dense encoder that notes what it reads; the encoder behind it gives everything else."""
 
     def __init__(self, inner: BatchedDenseEncoder, max_tokens: int, load: Workload) -> None:
+        self.warm_up, self.token_offsets = inner.warm_up, inner.token_offsets
         self._inner, self._max_tokens, self._load = inner, max_tokens, load
-
-    def warm_up(self) -> None:
-        """Load the encoder behind."""
-        self._inner.warm_up()
 
     def encode_queries(self, texts: Sequence[str]) -> Vectors:
         """Note and pass on."""
@@ -96,10 +78,6 @@ class CountingDense:
         self._note(texts)
         return self._inner.encode_passages(texts, deadline)
 
-    def token_offsets(self, text: str) -> list[tuple[int, int]]:
-        """As the encoder behind."""
-        return self._inner.token_offsets(text)
-
     def count(self, text: str) -> int:
         """Tokens of a text as this model reads it, its two marks included."""
         return min(self._max_tokens, len(self.token_offsets(text)) + 2)
@@ -110,7 +88,7 @@ class CountingDense:
 
 
 class CountingCross:
-    """A cross-encoder that notes what it is asked to read and ranks by the order in which it is asked."""
+    """A cross-encoder that notes what it reads and ranks by the order of the pairs: counting needs no relevance."""
 
     def __init__(self, tokens: CountingDense, max_tokens: int, load: Workload) -> None:
         self._tokens, self._max_tokens, self._load = tokens, max_tokens, load
@@ -119,11 +97,10 @@ class CountingCross:
         """Nothing to load."""
 
     def score(self, pairs: Sequence[tuple[str, str]], deadline: Deadline | None = None) -> list[float | None]:
-        """Falling numbers: counting needs no relevance, and the small model's would cost minutes."""
+        """Falling numbers."""
+        lengths = [self._tokens.count(query) + self._tokens.count(text) for query, text in pairs]
         self._load.reranker_pairs += len(pairs)
-        self._load.reranker_tokens += sum(
-            min(self._max_tokens, self._tokens.count(query) + self._tokens.count(text)) for query, text in pairs
-        )
+        self._load.reranker_tokens += sum(min(self._max_tokens, length) for length in lengths)
         return [-float(place) for place in range(len(pairs))]
 
 
@@ -172,22 +149,6 @@ def as_task_3(queries: Sequence[Query], pages_per_question: int = 50) -> list[Qu
     return grown
 
 
-def reading_seconds(shape: Shape, tokens: float, cards: int = 1, card: Card = T4) -> float:
-    """Two operations per active parameter and token, over the share of the cards' peak that we count on."""
-    share = card.compute_share * (AWQ_COMPUTE_SHARE if shape.awq_group else 1.0)
-    return 2 * shape.active_parameters * tokens / (cards * card.half_tflops * 1e12 * share)
-
-
-def writing_seconds(shape: Shape, steps: float, cards: int = 1, card: Card = T4) -> float:
-    """Each step reads all weights once, whatever the number of sequences in the batch."""
-    return steps * shape.weight_bytes() / (cards * card.bandwidth_gb * 1e9 * card.bandwidth_share)
-
-
-def exchange_seconds(shape: Shape, tokens: float, cards: int) -> float:
-    """Tensor parallelism adds up activations (two bytes each) twice in each layer, over PCIe."""
-    return 0.0 if cards == 1 else shape.layers * 2 * tokens * shape.hidden * 2 / PCIE_BYTES_PER_SECOND
-
-
 def shape_of(name: str) -> Shape:
     """The shape of a model of the manifest."""
     entry = load_manifest().models.get(name)
@@ -196,60 +157,69 @@ def shape_of(name: str) -> Shape:
     return entry.shape
 
 
+def reading_seconds(shape: Shape, tokens: float, cards: int = 1) -> float:
+    """Two operations per active parameter and token, over the assumed share of the cards' peak."""
+    share = COMPUTE_SHARE * (AWQ_COMPUTE_SHARE if shape.awq_group else 1.0)
+    return 2 * shape.active_parameters * tokens / (cards * HALF_TFLOPS * 1e12 * share)
+
+
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """The language model and how it runs.
+    """The language model: `together` prompts are answered at once.
 
     `cards` work side by side on one step (tensor parallelism); layers spread over cards work one after another.
-    `together` prompts are answered at once.
     """
 
     shape: Shape
     cards: int
     together: int
 
+    def exchange(self, tokens: float) -> float:
+        """Seconds in which tensor parallelism adds up activations (two bytes each) twice in each layer, over PCIe."""
+        return (
+            0.0 if self.cards == 1 else self.shape.layers * 2 * tokens * self.shape.hidden * 2 / PCIE_BYTES_PER_SECOND
+        )
+
     def read(self, tokens: float) -> float:
         """Seconds to read the prompts of a batch."""
-        return reading_seconds(self.shape, tokens, self.cards) + exchange_seconds(self.shape, tokens, self.cards)
+        return reading_seconds(self.shape, tokens, self.cards) + self.exchange(tokens)
 
     def write(self, prompts: int, tokens: int) -> float:
-        """Seconds in which each prompt of a batch gets so many tokens."""
-        return math.ceil(prompts / self.together) * writing_seconds(self.shape, tokens, self.cards)
+        """Seconds to write so many tokens for each prompt: a step reads all weights once for the prompts together."""
+        step = self.shape.weight_bytes() / (self.cards * BANDWIDTH_GB * 1e9 * BANDWIDTH_SHARE)
+        return math.ceil(prompts / self.together) * tokens * step
 
 
-def writer_of(settings: Settings, made: Plan, prompt_tokens: float) -> Writer:
+def writer_of(settings: Settings, made: GpuPlan, prompt_tokens: float) -> Writer:
     """How many prompts of this length the engine takes at once, on how many cards."""
     engine = settings.language_model
-    if isinstance(engine, VllmEngine):
-        fit = settings.batch_size
-        if made.cached_tokens is not None:
-            fit = int(made.cached_tokens // max(1.0, prompt_tokens + settings.answering.max_new_tokens))
-        return Writer(shape_of(engine.model), engine.tensor_parallel_size, max(1, min(settings.batch_size, fit)))
     if isinstance(engine, TransformersEngine):
         return Writer(shape_of(engine.model), 1, engine.batch_size)
-    raise SystemExit(f"t4_plan: the preset {settings.name} runs its language model on no GPU of its own")
+    if not isinstance(engine, VllmEngine):
+        raise SystemExit(f"t4_plan: the preset {settings.name} runs its language model on no GPU of its own")
+    tokens = max(1.0, prompt_tokens + settings.answering.max_new_tokens)
+    fit = settings.batch_size if made.cached_tokens is None else int(made.cached_tokens // tokens)
+    return Writer(shape_of(engine.model), engine.tensor_parallel_size, max(1, min(settings.batch_size, fit)))
 
 
 def time_rows(settings: Settings, load: Workload, writer: Writer, *, graph: bool) -> list[tuple[str, float]]:
     """(what, seconds) for a batch. `graph` adds what tasks 2 and 3 spend on the knowledge graph."""
-    batch = settings.batch_size
+    batch, answering = settings.batch_size, settings.answering
     scale = batch / load.questions
-    answering = settings.answering
-    new_tokens = answering.max_new_tokens
-    tokens = load.prompt_tokens * scale
+    new_tokens, tokens = answering.max_new_tokens, load.prompt_tokens * scale
     rows = [("extract and chunk (CPU, measured here)", load.front_half_seconds_on_cpu * scale)]
     if isinstance(settings.router, PromptRouter):
         seconds = writer.read(batch * ROUTE_TOKENS) + writer.write(batch, settings.router.max_new_tokens)
         rows.append((f"route: a prompt of {ROUTE_TOKENS} tokens each (assumed)", seconds))
-    for what, encoder, count in (
-        ("dense encoder", settings.dense_encoder, load.encoder_tokens),
-        ("cross-encoder", settings.cross_encoder, load.reranker_tokens),
-    ):
-        if encoder is not None:
-            rows.append((what, reading_seconds(shape_of(encoder.model), count * scale)))
+    if settings.dense_encoder is not None:
+        shape = shape_of(settings.dense_encoder.model)
+        rows.append(("dense encoder", reading_seconds(shape, load.encoder_tokens * scale)))
+    if settings.cross_encoder is not None:
+        shape = shape_of(settings.cross_encoder.model)
+        rows.append(("cross-encoder", reading_seconds(shape, load.reranker_tokens * scale)))
     rows += [
         ("read the prompts", reading_seconds(writer.shape, tokens, writer.cards)),
-        ("exchange between the cards while reading", exchange_seconds(writer.shape, tokens, writer.cards)),
+        ("exchange between the cards while reading", writer.exchange(tokens)),
         (f"write {new_tokens} tokens, {writer.together} of {batch} at once", writer.write(batch, new_tokens)),
     ]
     if answering.refine is not None:
@@ -266,21 +236,26 @@ def time_rows(settings: Settings, load: Workload, writer: Writer, *, graph: bool
     return rows
 
 
-def print_memory(made: Plan) -> None:
-    """Who lies on which card."""
-    print(f"\n### memory\n\n| GPU | what | GiB of {made.memory_gib:g} |\n|---|---|---:|")
+def print_table(heading: str, header: str, rows: list[tuple[str, float]]) -> None:
+    """A table of numbers under a heading."""
+    print(f"\n{heading}\n\n| {header} |\n|{'---|' * (header.count('|'))}---:|")
+    for what, number in rows:
+        print(f"| {what} | {number:.1f} |")
+
+
+def print_memory(made: GpuPlan) -> None:
+    """What lies on which card."""
+    rows: list[tuple[str, float]] = []
     for card in range(made.cards):
-        for part in made.on(card):
-            print(f"| {card} | {part.key}: {part.what} | {part.gib:.1f} |")
-        print(f"| {card} | **all** | **{made.total(card):.1f}** |")
+        rows += [(f"{card} | {part.key}: {part.what}", part.gib) for part in made.on(card)]
+        rows.append((f"{card} | **all**", made.total(card)))
+    print_table("### memory", f"GPU | what | GiB of {made.memory_gib:g}", rows)
     if made.inside:
-        print("\n| in vLLM's share of each card | GiB |\n|---|---:|")
-        for what, size in made.inside:
-            print(f"| {what} | {size:.1f} |")
+        print_table("", "in vLLM's share of each card | GiB", made.inside)
     if made.cached_tokens is not None:
         print(f"\nKeys and values of {made.cached_tokens:,} tokens at once.")
     for name in made.unknown:
-        print(f"\nNot reckoned: {name}, whose shape models/manifest.toml does not give.")
+        print(f"\nNot included: {name}, whose shape models/manifest.toml does not give.")
     for key, problem, remedy in made.problems:
         print(f"\n**Does not fit: {key}: {problem}; {remedy}.**")
 
@@ -288,50 +263,34 @@ def print_memory(made: Plan) -> None:
 def report(settings: Settings, dataset: Path, limit: int | None) -> dict[str, Any]:
     """Measure both shapes of question, print the tables, and return all figures."""
     made = plan(settings)
-    writer_of(settings, made, 0)  # what cannot be reckoned is said before the minutes of work
-    rows = read_rows(dataset, limit)
-    keys = ("interaction_id", "query", "search_results", "query_time")
-    queries = [parse_row(*(row.get(key) for key in keys)) for row in rows]
-    batch = settings.batch_size
-    budget = batch * SECONDS_PER_QUERY
-    figures: dict[str, Any] = {"dataset": dataset.name, "preset": settings.name, "card": asdict(T4), "tasks": {}}
+    writer_of(settings, made, 0)  # fails before the minutes of work
+    queries = [parse_row(*(row.get(key) for key in BATCH_KEYS)) for row in read_rows(dataset, limit)]
+    budget = settings.batch_size * SECONDS_PER_QUERY
+    tasks: dict[str, Any] = {}
     five, fifty = measure(settings, queries), measure(settings, as_task_3(queries))
-    slowest = 0.0
     for task, load, graph in (("task 1", five, False), ("task 2", five, True), ("task 3", fifty, True)):
-        per_question = load.prompt_tokens / load.questions
-        times = time_rows(settings, load, writer_of(settings, made, per_question), graph=graph)
+        count, prompt = load.questions, load.prompt_tokens / load.questions
+        times = time_rows(settings, load, writer_of(settings, made, prompt), graph=graph)
         total = sum(seconds for _, seconds in times)
-        slowest = max(slowest, total)
-        figures["tasks"][task] = {"workload": asdict(load), "seconds": dict(times), "total": total}
-        print(f"\n### {task}, {settings.name}, a batch of {batch}\n")
-        print(
-            f"Measured per question on {dataset.name}: {load.pages_read / load.questions:.1f} pages read, "
-            f"{load.encoder_texts / load.questions:.0f} texts ({load.encoder_tokens / load.questions:,.0f} tokens) "
-            f"encoded, {load.reranker_pairs / load.questions:.0f} pairs ({load.reranker_tokens / load.questions:,.0f} "
-            f"tokens) reranked, {per_question:,.0f} prompt tokens.\n"
+        tasks[task] = {"workload": asdict(load), "seconds": dict(times), "total": total}
+        heading = (
+            f"### {task}, {settings.name}, a batch of {settings.batch_size}\n\n"
+            f"Measured per question on {dataset.name}: {load.pages_read / count:.1f} pages read, "
+            f"{load.encoder_texts / count:.0f} texts ({load.encoder_tokens / count:,.0f} tokens) encoded, "
+            f"{load.reranker_pairs / count:.0f} pairs ({load.reranker_tokens / count:,.0f} tokens) reranked, "
+            f"{prompt:,.0f} prompt tokens."
         )
-        print("| step | seconds |\n|---|---:|")
-        for what, seconds in times:
-            print(f"| {what} | {seconds:.1f} |")
-        print(f"| **all, one after another** | **{total:.1f} of {budget:.0f}** |")
+        print_table(heading, "step | seconds", [*times, (f"**all, one after another, of {budget:.0f}**", total)])
         if total > budget:
             print("\n**Not in time, if every question takes every step: the clock would end the last ones.**")
     print_memory(made)
-    figures["memory"] = {str(card): made.total(card) for card in range(made.cards)}
-    figures["fits"] = not made.problems and slowest <= budget
-    if isinstance(settings.language_model, VllmEngine):
-        tokens = batch * five.prompt_tokens / five.questions
-        writer = writer_of(settings, made, five.prompt_tokens / five.questions)
-        one_card = Writer(writer.shape, 1, 1)
-        one_by_one = one_card.read(tokens) + one_card.write(batch, settings.answering.max_new_tokens)
-        together = writer.read(tokens) + writer.write(batch, settings.answering.max_new_tokens)
-        figures["batched_over_one_by_one"] = one_by_one / together
-        print(
-            "\nOne question after another, the layers spread over the cards so that one works at a time (how db3 ran): "
-            f"{one_by_one:.0f} s for the answers of a batch. {writer.together} together on {writer.cards} cards: "
-            f"{together:.0f} s, {one_by_one / together:.1f} times less."
-        )
-    return figures
+    return {
+        "dataset": dataset.name,
+        "preset": settings.name,
+        "tasks": tasks,
+        "memory": {str(card): made.total(card) for card in range(made.cards)},
+        "fits": not made.problems and max(task["total"] for task in tasks.values()) <= budget,
+    }
 
 
 def main() -> int:

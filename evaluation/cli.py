@@ -5,14 +5,21 @@ import hashlib
 import os
 import re
 import sys
-import tomllib
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from agents.settings import OVERRIDES_VARIABLE, PRESET_VARIABLE, SettingsError, available_presets, load_settings
+from agents.settings import (
+    OVERRIDES_VARIABLE,
+    PRESET_VARIABLE,
+    SettingsError,
+    available_presets,
+    load_settings,
+    parse_override,
+    quoted_override,
+)
 from evaluation.agent_host import DEFAULT_AGENT, AgentSpec, AgentStartError
 from evaluation.batches import WHOLE, Shard
 from evaluation.datasets import DatasetError, Split, dataset_files
@@ -313,15 +320,11 @@ def override(text: str) -> str:
     key, equals, value = (part.strip() for part in text.partition("="))
     if not (key and equals and value) or "\n" in text:
         raise argparse.ArgumentTypeError(f"must be KEY=VALUE in one line, found {text!r}")
-    if re.fullmatch(r"[A-Za-z./~][\w./~:-]*", value) and value not in {"true", "false", "inf", "nan"}:
-        value = f'"{value}"'
     try:
-        tomllib.loads(f"{key}={value}")
-    except tomllib.TOMLDecodeError as error:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is not a line of TOML ({error}); for example answering.word_limit=20"
-        ) from None
-    return f"{key}={value}"
+        parse_override(f"{key}={value}")
+    except SettingsError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return quoted_override(f"{key}={value}")
 
 
 def _whole(least: int, most: int | None = None) -> Any:  # noqa: ANN401 - argparse takes any callable

@@ -1,11 +1,10 @@
 """A stand-in for the mock API of the CRAG benchmark: its 38 endpoints, shapes, misses and quirks over HTTP.
 
 `python -m mock_api --port 8000` serves the graph that ships with the project, `serve()` does the same inside a process.
-Nothing here knows the agents or the evaluator: they meet the server only through HTTP, as in the competition.
+The agents and the evaluator reach the server only through HTTP, as in the competition.
 """
 
-from mock_api.server import create_app
-from mock_api.serving import serve
+from mock_api.server import create_app, serve
 from mock_api.tables import GraphError, Tables, load_tables
 
 __all__ = ["GraphError", "Tables", "create_app", "load_tables", "serve"]

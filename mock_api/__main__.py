@@ -12,8 +12,7 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
-from mock_api.server import create_app
-from mock_api.serving import LOOPBACK, Server, listen, url_of
+from mock_api.server import LOOPBACK, Server, create_app, listen, url_of
 from mock_api.tables import SHIPPED_GRAPH, GraphError, load_tables
 
 

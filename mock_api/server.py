@@ -1,22 +1,34 @@
-"""The HTTP side: one table of endpoints, one way to answer."""
+"""The HTTP side: the endpoints, one way to answer, and running it, in this thread or behind a test or a benchmark."""
 
 import asyncio
+import inspect
 import json
-from collections.abc import Callable
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, NamedTuple
 
+import uvicorn
 from fastapi import FastAPI
 from fastapi.responses import PlainTextResponse, Response
-from pydantic import BaseModel
+from pydantic import BaseModel, create_model
 
-from mock_api.bodies import ChartAttribute, ChartRank, GameIds, GamesOnDate, Number, Text
-from mock_api.domains.faults import OfficialCrashError
-from mock_api.domains.finance import FinanceAnswers
-from mock_api.domains.movie import MovieAnswers
-from mock_api.domains.music import MusicAnswers
-from mock_api.domains.open import OpenAnswers
-from mock_api.domains.sports import SportsAnswers
-from mock_api.tables import Tables
+from mock_api.answers import (
+    FinanceAnswers,
+    MovieAnswers,
+    MusicAnswers,
+    OfficialCrashError,
+    OpenAnswers,
+    SportsAnswers,
+)
+from mock_api.tables import Tables, load_tables
+
+LOOPBACK = "127.0.0.1"
+START_LIMIT = 10.0
+STOP_LIMIT = 5
+"""Seconds for a server thread to come up; whole seconds for answers under way when a server stops."""
 
 
 class Endpoint(NamedTuple):
@@ -28,79 +40,22 @@ class Endpoint(NamedTuple):
 
 
 def endpoints(tables: Tables) -> list[Endpoint]:
-    """The 38 endpoints of the official server over a graph."""
-    return [
-        *_open_endpoints(OpenAnswers(tables)),
-        *_movie_endpoints(MovieAnswers(tables)),
-        *_finance_endpoints(FinanceAnswers(tables)),
-        *_music_endpoints(MusicAnswers(tables)),
-        *_sports_endpoints(SportsAnswers(tables)),
-    ]
+    """The 38 endpoints of the official server over a graph: the public methods of all answers."""
+    found = []
+    for kind in (OpenAnswers, MovieAnswers, FinanceAnswers, MusicAnswers, SportsAnswers):
+        domain, answers = kind.__name__.removesuffix("Answers").lower(), kind(tables)
+        for name in (name for name in vars(kind) if name[0].islower()):
+            place = name.replace("_", "/", 1) if domain == "sports" else name
+            answer = getattr(answers, name)
+            found.append(Endpoint(f"/{domain}/{place}", _body(answer), answer))
+    return found
 
 
-def _open_endpoints(wiki: OpenAnswers) -> list[Endpoint]:
-    return [
-        Endpoint("/open/search_entity_by_name", Text, wiki.search_entity_by_name),
-        Endpoint("/open/get_entity", Text, wiki.get_entity),
-    ]
-
-
-def _movie_endpoints(movie: MovieAnswers) -> list[Endpoint]:
-    return [
-        Endpoint("/movie/get_person_info", Text, movie.get_person_info),
-        Endpoint("/movie/get_movie_info", Text, movie.get_movie_info),
-        Endpoint("/movie/get_year_info", Text, movie.get_year_info),
-        Endpoint("/movie/get_movie_info_by_id", Number, movie.get_movie_info_by_id),
-        Endpoint("/movie/get_person_info_by_id", Number, movie.get_person_info_by_id),
-    ]
-
-
-def _finance_endpoints(finance: FinanceAnswers) -> list[Endpoint]:
-    return [
-        Endpoint("/finance/get_company_name", Text, finance.get_company_name),
-        Endpoint("/finance/get_ticker_by_name", Text, finance.get_ticker_by_name),
-        Endpoint("/finance/get_price_history", Text, finance.get_price_history),
-        Endpoint("/finance/get_detailed_price_history", Text, finance.get_detailed_price_history),
-        Endpoint("/finance/get_dividends_history", Text, finance.get_dividends_history),
-        Endpoint("/finance/get_market_capitalization", Text, finance.get_market_capitalization),
-        Endpoint("/finance/get_eps", Text, finance.get_eps),
-        Endpoint("/finance/get_pe_ratio", Text, finance.get_pe_ratio),
-        Endpoint("/finance/get_info", Text, finance.get_info),
-    ]
-
-
-def _music_endpoints(music: MusicAnswers) -> list[Endpoint]:
-    return [
-        Endpoint("/music/search_artist_entity_by_name", Text, music.search_artist_entity_by_name),
-        Endpoint("/music/search_song_entity_by_name", Text, music.search_song_entity_by_name),
-        Endpoint("/music/get_billboard_rank_date", ChartRank, music.get_billboard_rank_date),
-        Endpoint("/music/get_billboard_attributes", ChartAttribute, music.get_billboard_attributes),
-        Endpoint("/music/grammy_get_best_artist_by_year", Number, music.grammy_get_best_artist_by_year),
-        Endpoint("/music/grammy_get_award_count_by_artist", Text, music.grammy_get_award_count_by_artist),
-        Endpoint("/music/grammy_get_award_count_by_song", Text, music.grammy_get_award_count_by_song),
-        Endpoint("/music/grammy_get_best_song_by_year", Number, music.grammy_get_best_song_by_year),
-        Endpoint("/music/grammy_get_award_date_by_artist", Text, music.grammy_get_award_date_by_artist),
-        Endpoint("/music/grammy_get_best_album_by_year", Number, music.grammy_get_best_album_by_year),
-        Endpoint("/music/grammy_get_all_awarded_artists", None, music.grammy_get_all_awarded_artists),
-        Endpoint("/music/get_artist_birth_place", Text, music.get_artist_birth_place),
-        Endpoint("/music/get_artist_birth_date", Text, music.get_artist_birth_date),
-        Endpoint("/music/get_members", Text, music.get_members),
-        Endpoint("/music/get_lifespan", Text, music.get_lifespan),
-        Endpoint("/music/get_song_author", Text, music.get_song_author),
-        Endpoint("/music/get_song_release_country", Text, music.get_song_release_country),
-        Endpoint("/music/get_song_release_date", Text, music.get_song_release_date),
-        Endpoint("/music/get_artist_all_works", Text, music.get_artist_all_works),
-    ]
-
-
-def _sports_endpoints(sports: SportsAnswers) -> list[Endpoint]:
-    return [
-        Endpoint("/sports/soccer/get_games_on_date", GamesOnDate, sports.soccer_get_games_on_date),
-        Endpoint("/sports/nba/get_games_on_date", GamesOnDate, sports.nba_get_games_on_date),
-        Endpoint(
-            "/sports/nba/get_play_by_play_data_by_game_ids", GameIds, sports.nba_get_play_by_play_data_by_game_ids
-        ),
-    ]
+def _body(answer: Callable[..., Any]) -> type[BaseModel] | None:
+    """The request that a method takes, None where it has no parameters."""
+    parameters = inspect.signature(answer).parameters.values()
+    fields: Any = {one.name: (one.annotation, ... if one.default is one.empty else one.default) for one in parameters}
+    return create_model(answer.__name__, **fields) if fields else None
 
 
 def create_app(tables: Tables, delay: float = 0.0) -> FastAPI:
@@ -156,3 +111,68 @@ def _result(value: object) -> Response:
     except ValueError as error:
         raise OfficialCrashError(str(error)) from error
     return Response(content.encode(), media_type="application/json")
+
+
+class Server(uvicorn.Server):
+    """A uvicorn server on a socket that is open already. `ready` is called once it answers."""
+
+    def __init__(self, app: FastAPI, listening: socket.socket, ready: Callable[[], None]) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                lifespan="off",
+                access_log=False,
+                log_config=None,
+                log_level="error",
+                timeout_graceful_shutdown=STOP_LIMIT,
+            )
+        )
+        self._listening = listening
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """As uvicorn does it, then say so."""
+        await super().startup(sockets)
+        self._ready()
+
+    def serve_until_stopped(self) -> None:
+        """Answer until `should_exit` is set, or until SIGINT or SIGTERM in the main thread."""
+        self.run(sockets=[self._listening])
+
+
+def listen(host: str = LOOPBACK, port: int = 0) -> socket.socket:
+    """A listening socket; port 0 takes a free one. Raises OSError where host or port cannot be used."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.create_server((host, port), family=family)
+    # Connections inherit it. asyncio sets it only on sockets that name their protocol; without it each answer after the
+    # first of a connection comes 40 ms late.
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listening
+
+
+def url_of(listening: socket.socket) -> str:
+    """The URL of a listening socket."""
+    host, port = listening.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+@contextmanager
+def serve(data: Path | None = None, delay: float = 0.0) -> Iterator[str]:
+    """Serve a graph from a thread of this process and yield the base URL, without a slash at its end.
+
+    `data` is the directory of the graph (default: the one that ships with the project), `delay` the seconds before each
+    answer. Raises GraphError for a graph that cannot be read.
+    """
+    app = create_app(load_tables(data), delay)
+    started = threading.Event()
+    with listen() as listening:
+        server = Server(app, listening, started.set)
+        thread = threading.Thread(target=server.serve_until_stopped, name="mock-api", daemon=True)
+        thread.start()
+        try:
+            if not started.wait(START_LIMIT):
+                raise RuntimeError(f"the mock API did not start within {START_LIMIT:.0f} s")
+            yield url_of(listening)
+        finally:
+            server.should_exit = True
+            thread.join()

@@ -1,8 +1,7 @@
 """Turn a quantised GGUF file (llama or qwen2 architecture) into a Hugging Face model folder.
 
-So transformers, PEFT and vLLM load one and the same weights. Matrices are dequantised and stored as float16, vectors
-(norms, biases) as float32. Float16 halves the disk and is faithful enough: its relative rounding, 2^-11, is far below
-one step of a 4- to 8-bit quantisation; loading it as float32 takes about a second longer. On a CPU, run it in float32.
+So transformers, PEFT and vLLM load the same weights. Matrices are dequantised and stored as float16, whose rounding is
+far below one step of a 4- to 8-bit quantisation, vectors (norms, biases) as float32. On a CPU, run it in float32.
 """
 
 import json
@@ -24,6 +23,7 @@ QWEN2_SPLIT = (
 )
 """How Qwen2's tokenizer cuts text before byte-pair merging (its published tokenizer.json)."""
 
+_END_OF_TEXT = "<|endoftext|>"
 _CONTROL, _USER_DEFINED, _UNUSED = 3, 4, 5  # GGUF token types
 _LAYER_TENSORS = {
     "attn_norm": "input_layernorm",
@@ -35,6 +35,11 @@ _LAYER_TENSORS = {
     "ffn_gate": "mlp.gate_proj",
     "ffn_up": "mlp.up_proj",
     "ffn_down": "mlp.down_proj",
+}
+_FIXED_TENSORS = {
+    "token_embd.weight": "model.embed_tokens.weight",
+    "output_norm.weight": "model.norm.weight",
+    "output.weight": "lm_head.weight",
 }
 _ARCHITECTURES = {"llama": "LlamaForCausalLM", "qwen2": "Qwen2ForCausalLM"}
 
@@ -76,18 +81,19 @@ def read_gguf(path: Path) -> GgufFile:
     )
 
 
-def dequantised(tensor: "ReaderTensor") -> Array:
-    """A tensor's float32 values in rows x columns, as the gguf package computes them."""
+def dequantised(tensor: "ReaderTensor", rows: int | None = None) -> Array:
+    """The float32 values of a tensor, or of its first rows: rows x columns, as the gguf package computes them."""
     from gguf.quants import dequantize
 
-    return np.asarray(dequantize(tensor.data, tensor.tensor_type), dtype=np.float32)
+    data = tensor.data if rows is None else tensor.data[:rows]
+    return np.asarray(dequantize(data, tensor.tensor_type), dtype=np.float32)
 
 
 def undo_rotary_permutation(matrix: Array, heads: int) -> Array:
-    """Rows of a q or k projection back in Hugging Face's order.
+    """Rows of a q or k projection, (heads x head size, columns), in Hugging Face's order.
 
     llama.cpp stores each head's rows with the two rotary halves interleaved (0, d/2, 1, d/2 + 1, ...); transformers
-    wants the first half, then the second. `matrix` has shape (heads x head size, columns).
+    wants the first half, then the second.
     """
     rows = matrix.shape[0]
     return matrix.reshape(heads, rows // heads // 2, 2, -1).swapaxes(1, 2).reshape(matrix.shape)
@@ -95,13 +101,8 @@ def undo_rotary_permutation(matrix: Array, heads: int) -> Array:
 
 def huggingface_name(name: str) -> str:
     """`blk.3.attn_q.weight` -> `model.layers.3.self_attn.q_proj.weight`; unknown names raise `UnsupportedGgufError`."""
-    fixed = {
-        "token_embd.weight": "model.embed_tokens.weight",
-        "output_norm.weight": "model.norm.weight",
-        "output.weight": "lm_head.weight",
-    }
-    if name in fixed:
-        return fixed[name]
+    if name in _FIXED_TENSORS:
+        return _FIXED_TENSORS[name]
     parts = name.split(".")
     if len(parts) != 4 or parts[0] != "blk" or parts[2] not in _LAYER_TENSORS:
         raise UnsupportedGgufError(f"tensor {name!r}")
@@ -111,61 +112,42 @@ def huggingface_name(name: str) -> str:
 def embeddings_are_tied(gguf: GgufFile) -> bool:
     """Whether input and output embeddings are one matrix.
 
-    llama.cpp leaves `output` out when they are, but some quantisers write the same matrix twice at different precision;
-    then the first rows agree up to the quantisation error, while separately trained matrices do not resemble another.
+    llama.cpp leaves `output` out when they are, but some quantisers write the same matrix twice at different precision:
+    then the first rows agree up to the quantisation error.
     """
     if "output.weight" not in gguf.tensors:
         return True
-    from gguf.quants import dequantize
-
-    rows = [
-        np.asarray(dequantize(gguf.tensors[name].data[:512], gguf.tensors[name].tensor_type), dtype=np.float64)
-        for name in ("output.weight", "token_embd.weight")
-    ]
-    cosine = (rows[0] * rows[1]).sum() / max(float(np.linalg.norm(rows[0]) * np.linalg.norm(rows[1])), 1e-30)
-    return bool(cosine > 0.98)
+    first, second = (dequantised(gguf.tensors[name], 512) for name in ("output.weight", "token_embd.weight"))
+    norms = float(np.linalg.norm(first)) * float(np.linalg.norm(second))
+    return bool((first.astype(np.float64) * second).sum() / max(norms, 1e-30) > 0.98)
 
 
 def converted_tensors(gguf: GgufFile) -> dict[str, Array]:
     """Every tensor under its Hugging Face name: matrices float16, vectors float32.
 
-    Tied embeddings appear once, taken from whichever stored copy has more bytes, that is the finer quantisation.
+    Tied embeddings appear once, from the stored copy with more bytes, that is the finer quantisation.
     """
-    tied = embeddings_are_tied(gguf)
     heads = {
         "attn_q": int(gguf.setting("attention.head_count")),
         "attn_k": int(gguf.setting("attention.head_count_kv")),
     }
-    skipped = {"rope_freqs.weight"}
-    embedding_source = "token_embd.weight"
-    if tied and "output.weight" in gguf.tensors:
-        skipped.add("output.weight")
-        embedding_source = max(("token_embd.weight", "output.weight"), key=lambda name: int(gguf.tensors[name].n_bytes))
+    tensors = {name: tensor for name, tensor in gguf.tensors.items() if name != "rope_freqs.weight"}
+    if embeddings_are_tied(gguf) and (output := tensors.pop("output.weight", None)) is not None:
+        embedding = tensors["token_embd.weight"]
+        tensors["token_embd.weight"] = max(embedding, output, key=lambda tensor: int(tensor.n_bytes))
     converted: dict[str, Array] = {}
-    for name, tensor in gguf.tensors.items():
-        if name in skipped:
-            continue
-        source = gguf.tensors[embedding_source] if name == "token_embd.weight" else tensor
-        values = dequantised(source)
+    for name, tensor in tensors.items():
+        values = dequantised(tensor)
         kind = name.split(".")[-2]
         if gguf.architecture == "llama" and kind in heads:
             values = undo_rotary_permutation(values, heads[kind])
-        is_matrix = values.ndim > 1
-        converted[huggingface_name(name)] = np.ascontiguousarray(values, dtype=np.float16 if is_matrix else np.float32)
+        dtype = np.float16 if values.ndim > 1 else np.float32
+        converted[huggingface_name(name)] = np.ascontiguousarray(values, dtype=dtype)
     return converted
 
 
 def _short_float(value: float) -> float:
     return float(str(np.float32(value)))  # 9.999999747e-06 in the file is 1e-05 in the original configuration
-
-
-def _end_of_text_ids(gguf: GgufFile) -> list[int]:
-    """Ids that end a generation: the declared one and, for raw completions, `<|endoftext|>` where there is one."""
-    ids = [int(gguf.metadata["tokenizer.ggml.eos_token_id"])]
-    tokens: list[str] = gguf.metadata["tokenizer.ggml.tokens"]
-    if "<|endoftext|>" in tokens and tokens.index("<|endoftext|>") not in ids:
-        ids.append(tokens.index("<|endoftext|>"))
-    return ids
 
 
 def model_config(gguf: GgufFile) -> dict[str, Any]:
@@ -196,11 +178,15 @@ def model_config(gguf: GgufFile) -> dict[str, Any]:
 
 
 def generation_config(gguf: GgufFile) -> dict[str, Any]:
-    """The content of generation_config.json: greedy, with every id that ends a text."""
+    """The content of generation_config.json: greedy, ended by the declared token and, where known, `<|endoftext|>`."""
+    tokens: list[str] = gguf.metadata["tokenizer.ggml.tokens"]
+    ends = [int(gguf.metadata["tokenizer.ggml.eos_token_id"])]
+    if _END_OF_TEXT in tokens and tokens.index(_END_OF_TEXT) not in ends:
+        ends.append(tokens.index(_END_OF_TEXT))
     return {
         "do_sample": False,
         "bos_token_id": gguf.metadata.get("tokenizer.ggml.bos_token_id"),
-        "eos_token_id": _end_of_text_ids(gguf),
+        "eos_token_id": ends,
         "pad_token_id": gguf.metadata.get("tokenizer.ggml.padding_token_id"),
     }
 

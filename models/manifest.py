@@ -27,7 +27,7 @@ _GIT_LFS_POINTER = b"version https://git-lfs"
 
 
 class WeightsMissingError(RuntimeError):
-    """A model's folder is absent or incomplete; the message names the first missing file and the command to get it."""
+    """A model's folder is absent or incomplete; names the first missing file and the command that gets it."""
 
 
 class UnknownModelError(KeyError):
@@ -133,10 +133,8 @@ class ModelEntry(_Frozen):
 
     @property
     def expected(self) -> dict[str, int | None]:
-        """Path -> size in bytes (None: any) of each file that the manifest promises in the model's folder."""
-        if self.conversion:
-            return {file.path: file.size for file in self.built}
-        return {file.path: file.size for file in self.files}
+        """Path -> size in bytes (None: any) of each file that belongs into the model's folder."""
+        return {file.path: file.size for file in (self.built if self.conversion else self.files)}
 
 
 class Group(_Frozen):
@@ -159,9 +157,7 @@ class Manifest(_Frozen):
             if unknown:
                 raise ValueError(f"group {group_name} names unknown models: {', '.join(unknown)}")
         for name, model in self.models.items():
-            if model.tokenizer is not None and not (
-                model.tokenizer in self.models and self.models[model.tokenizer].files
-            ):
+            if model.tokenizer and (model.tokenizer not in self.models or not self.models[model.tokenizer].files):
                 raise ValueError(f"{name}: tokenizer names {model.tokenizer}, which is no model with pinned files")
         both = sorted(set(self.models) & set(self.groups))
         if both:
@@ -195,7 +191,7 @@ def parse_manifest(text: str) -> Manifest:
 
 @lru_cache(maxsize=1)
 def load_manifest() -> Manifest:
-    """The shipped manifest, read once."""
+    """The shipped manifest."""
     return parse_manifest(MANIFEST_FILE.read_text(encoding="utf-8"))
 
 
@@ -224,18 +220,16 @@ def is_stand_in(folder: Path) -> bool:
 
 
 def first_problem(entry: ModelEntry, folder: Path) -> str | None:
-    """Why `folder` does not hold the whole model (missing file, wrong size, a snapshot of another repository or commit
-    than the manifest names today), or None. Compares sizes, not hashes.
-    """
+    """Why `folder` does not hold the whole model (missing file, wrong size, snapshot of another commit), or None."""
     if not folder.is_dir():
         return f"{folder} does not exist"
     expected = dict(entry.expected)
     if entry.snapshot:
         arrived = recorded_files(folder)
-        sources = {str(facts.get("source", "")) for facts in arrived.values()}
-        other = next((source for source in sorted(sources) if _is_another(entry.hub, source)), None)
-        if other is not None:
-            return f"{folder} holds {other}, an earlier choice"
+        pinned = f"{entry.hub.repository}@{entry.hub.revision}" if entry.hub else ""
+        for source in sorted({str(facts.get("source", "")) for facts in arrived.values()}):
+            if _HUB_SOURCE.match(source) and source != pinned:
+                return f"{folder} holds {source}, an earlier choice"
         recorded: dict[str, int | None] = {path: int(facts["size"]) for path, facts in arrived.items()}
         expected = recorded or {"config.json": None}
     for path, size in expected.items():
@@ -267,11 +261,6 @@ def find(name: str, *, manifest: Manifest | None = None) -> Found:
     checked_in = (WEIGHTS_FOLDER / name).is_dir()
     folder = WEIGHTS_FOLDER / name if checked_in else cache_folder() / name
     return Found(folder, first_problem(entry, folder), checked_in)
-
-
-def _is_another(hub: Hub | None, source: str) -> bool:
-    """Whether a record's source is a hub repository at a revision, and not this one."""
-    return hub is not None and bool(_HUB_SOURCE.match(source)) and source != f"{hub.repository}@{hub.revision}"
 
 
 def locate(name: str, *, manifest: Manifest | None = None) -> Path:

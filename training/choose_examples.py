@@ -20,16 +20,15 @@ import random
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from tqdm import tqdm
 
 from agents.deadline import Deadline
-from agents.files import FolderInUseError, json_line, lock_folder
+from agents.files import append_rows, lock_folder, read_growing, write_json
 from agents.kg.trainable import (
     Average,
     CallWriter,
@@ -44,84 +43,49 @@ from agents.kg.trainable import (
     render,
     write_examples,
 )
-from agents.llm import EngineUnavailableError, LanguageModel, load_language_model
+from agents.llm import LanguageModel, load_language_model
 from agents.queries import parse_query_time
-from agents.settings import KgWriterSettings, KnowledgeGraphSettings, Settings, SettingsError, load_settings
-from evaluation.datasets import DatasetError, Split, read_records
+from agents.settings import KgWriterSettings, KnowledgeGraphSettings, Settings, load_settings
+from evaluation.datasets import Split
 from evaluation.signature import settings_hash
-from mock_api import GraphError
-from models.manifest import UnknownModelError, WeightsMissingError
 from training.api_pairs.execution import Bench, bench_of
 from training.api_pairs.graph import SHARED, graph_files, opened
 from training.api_pairs.groups import company_names
 from training.api_pairs.labelled import bank_version, real_pairs
 from training.api_pairs.pairs import Pair
-from training.command import add_split_argument, check_data_file
+from training.command import CommandError, add_split_argument, check_data_file, exit_code, parser_of, positive
 from training.run_card import run_card, write_card
 
 QUESTIONS = SHARED / "kg_questions_split0.jsonl"
 REPOSITORY = Path(__file__).parents[1]
 SECONDS_PER_QUESTION = 600.0
-"""What is chosen must not depend on the speed of the machine: this ends a hang, nothing else."""
+"""The choice must not depend on the speed of the machine: this only ends a hang."""
 ASKED_FILE, RUN_FILE, CURRENT = "asked.jsonl", "run.json", "current"
-
-_FAULTS = (
-    *(DatasetError, FolderInUseError, GraphError, SettingsError, EngineUnavailableError),
-    *(UnknownModelError, WeightsMissingError, OSError),
-)
+_DEFAULT_KEYS = {"summary", "value"}
 
 
-class OtherRunError(SettingsError):
-    """The work folder or the output belongs to another run."""
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """How a list grows: `start` examples at first, at most `added` a round, until there are `count`."""
-
-    count: int
-    start: int = 5
-    added: int = 5
-    asked: int = 100
-    rounds: int = 10
-    seed: int = 0
-    pool: str = "bank"
-
-
-@dataclass(slots=True)
-class Growth:
-    """The list of one domain, and what each round said."""
-
-    examples: list[Example]
-    rounds: list[dict[str, int]] = field(default_factory=list)
-
-
-class Shape(NamedTuple):
-    """The kind of a program: which tables it calls and which keys it gives, without names, order and repetition."""
+class ProgramKind(NamedTuple):
+    """The tables that a program calls and the keys it gives, without names, order and repetition."""
 
     tables: frozenset[str]
     keys: frozenset[str]
 
 
-def shape(program: Program) -> Shape:
+def kind_of(program: Program) -> ProgramKind:
     """The kind of a program; default keys do not count."""
     tables = (getattr(each, "table", None) for each in program.statements)
-    keys = ("len" if each.count else each.select for each in _selecting(program))
-    return Shape(frozenset(name for name in tables if name), frozenset(key for key in keys if key) - _DEFAULT_KEYS)
-
-
-_DEFAULT_KEYS = {"summary", "value"}
-
-
-def _selecting(program: Program) -> Iterator[Any]:
+    keys = set()
     for place, each in enumerate(program.statements):
         following = program.statements[place + 1 : place + 2]
         if not isinstance(each, Average) and not (following and isinstance(following[0], Sort)):
-            yield each
+            keys.add("len" if each.count else each.select)
+    return ProgramKind(
+        frozenset(name for name in tables if name), frozenset(key for key in keys if key) - _DEFAULT_KEYS
+    )
 
 
-class Asked:
-    """Asks the writer with a list of examples, and says of each question whether its calls give the right values.
+class ExampleTrial:
+    """Asks the writer with a list of examples and checks whether its calls give the right values.
 
     Everything is kept in the work folder: what was asked with the same examples is not asked again.
     """
@@ -132,14 +96,13 @@ class Asked:
         self._model = model
         self._bench = bench
         self._batch = batch
-        path = work / ASKED_FILE
-        self._known: dict[tuple[str, int, str], bool] = {}
-        for record in read_records(path) if path.is_file() else ():
-            row = record.data
-            self._known[row["domain"], row["round"], row["query"]] = row["right"]
+        rows = [row.data for row in read_growing(work / ASKED_FILE)]
+        self._known: dict[tuple[str, int, str], bool] = {
+            (row["domain"], row["round"], row["query"]): row["right"] for row in rows
+        }
 
     def right(self, domain: Domain, number: int, pairs: Sequence[Pair], examples: Sequence[Example]) -> list[bool]:
-        """Whether what the writer makes of each question in this round is right."""
+        """Whether the writer's calls for each question of this round are right."""
         missing = [pair for pair in pairs if (domain, number, pair.query) not in self._known]
         if missing:
             writer = self._shown(domain, examples)
@@ -161,11 +124,10 @@ class Asked:
         written = writer.write(questions, Deadline(SECONDS_PER_QUESTION * len(pairs)))
         programs = [each.program for each in written]
         right = same_values(pairs, programs, self._bench)
-        with (self._work / ASKED_FILE).open("ab") as lines:
-            for pair, each, found in zip(pairs, written, right, strict=True):
-                row = {"domain": str(domain), "round": number, "query": pair.query, "right": found}
-                lines.write(json_line(row | {"labelled": pair.calls, "written": each.text}))
-                self._known[domain, number, pair.query] = found
+        for pair, each, found in zip(pairs, written, right, strict=True):
+            row = {"domain": str(domain), "round": number, "query": pair.query, "right": found}
+            append_rows(self._work / ASKED_FILE, [row | {"labelled": pair.calls, "written": each.text}])
+            self._known[domain, number, pair.query] = found
 
 
 def same_values(pairs: Sequence[Pair], programs: Sequence[Program | None], bench: Bench) -> list[bool]:
@@ -189,45 +151,47 @@ def _plain(values: Sequence[object]) -> list[str]:
     return sorted(map(str, values))
 
 
-def grow(domain: Domain, pairs: Sequence[Pair], pool: Sequence[Example], plan: Plan, asked: Asked) -> Growth:
-    """The examples of one domain, in the order in which they joined."""
-    chance = random.Random(f"{plan.seed} {domain}")  # noqa: S311 - chance that can be repeated
+def grow(
+    domain: Domain, pairs: Sequence[Pair], pool: Sequence[Example], options: argparse.Namespace, trial: ExampleTrial
+) -> tuple[list[Example], list[dict[str, int]]]:
+    """The examples of one domain, in the order in which they joined, and the counts of each round."""
+    chance = random.Random(f"{options.seed} {domain}")  # noqa: S311 - chance that can be repeated
     index = ExampleIndex(pool, None)
-    grown = Growth(chance.sample(list(pool), min(plan.start, plan.count, len(pool))))
-    for number in range(1, plan.rounds + 1):
-        shown = {example.question for example in grown.examples}
+    examples = chance.sample(list(pool), min(options.start, options.count, len(pool)))
+    rounds: list[dict[str, int]] = []
+    for number in range(1, options.rounds + 1):
+        shown = {example.question for example in examples}
         others = [pair for pair in pairs if pair.query not in shown]
         free = [example for example in pool if example.question not in shown]
-        if len(grown.examples) >= plan.count or not others or not free:
+        if len(examples) >= options.count or not others or not free:
             break
-        sample = chance.sample(others, min(plan.asked, len(others)))
-        right = asked.right(domain, number, sample, grown.examples)
+        sample = chance.sample(others, min(options.asked, len(others)))
+        right = trial.right(domain, number, sample, examples)
         wrong = [pair for pair, found in zip(sample, right, strict=True) if not found]
-        most = min(plan.added, plan.count - len(grown.examples))
-        joined = lessons(wrong, free, index, most)
-        grown.rounds.append({"asked": len(sample), "wrong": len(wrong), "added": len(joined)})
+        joined = lessons(wrong, free, index, min(options.added, options.count - len(examples)))
+        rounds.append({"asked": len(sample), "wrong": len(wrong), "added": len(joined)})
         sys.stdout.write(
             f"{domain}, round {number}: {len(wrong)} of {len(sample)} wrong, {len(joined)} examples join\n"
         )
         sys.stdout.flush()
         if not joined:
             break
-        grown.examples += joined
-    return grown
+        examples += joined
+    return examples, rounds
 
 
 def lessons(wrong: Sequence[Pair], free: Sequence[Example], index: ExampleIndex, most: int) -> list[Example]:
-    """The examples that teach what came out wrong: for each kind of calls in turn, the most frequent one first.
+    """Examples of the kinds of calls that failed: each kind in turn, the most frequent one first.
 
     Args:
-        wrong: Questions whose calls came out wrong.
+        wrong: Questions whose calls were wrong.
         free: Examples that are not shown yet.
         index: The whole pool.
         most: So many examples at most.
     """
-    kinds: dict[Shape, list[Pair]] = defaultdict(list)
+    kinds: dict[ProgramKind, list[Pair]] = defaultdict(list)
     for pair in wrong:
-        kinds[shape(pair.program)].append(pair)
+        kinds[kind_of(pair.program)].append(pair)
     turns = sorted(kinds.values(), key=lambda own: -len(own))
     left = {example.question: example for example in free}
     chosen: list[Example] = []
@@ -240,7 +204,7 @@ def lessons(wrong: Sequence[Pair], free: Sequence[Example], index: ExampleIndex,
 
 def _nearest(pair: Pair, free: Sequence[Example], index: ExampleIndex) -> Example:
     """The free example most like the question, of those that ask the same kind of thing if there are any."""
-    same = {example.question for example in free if shape(example.program) == shape(pair.program)}
+    same = {example.question for example in free if kind_of(example.program) == kind_of(pair.program)}
     wanted = same or {example.question for example in free}
     (near,) = index.nearest([pair.query], [pair.domain], sys.maxsize)
     return next(example for example in reversed(near.examples) if example.question in wanted)
@@ -248,131 +212,101 @@ def _nearest(pair: Pair, free: Sequence[Example], index: ExampleIndex) -> Exampl
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the folder; the exit code is 1 where something that it needs is missing or wrong."""
-    parser = argparse.ArgumentParser(
-        prog="python -m training.choose_examples",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = parser_of("training.choose_examples", __doc__)
     parser.add_argument("--preset", help="name, or path of a TOML file; default: the active preset")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change to the preset")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="the folder of examples")
     add_split_argument(parser)
     parser.add_argument("--questions", type=Path, default=QUESTIONS, help="labelled real questions (%(default)s)")
     parser.add_argument(
-        "--graph",
-        type=Path,
-        action="append",
-        default=[],
-        metavar="DIR",
+        "--graph", type=Path, action="append", default=[], metavar="DIR",
         help="folder of the graph they were labelled on",
-    )
-    parser.add_argument(
-        "--pool", choices=("bank", "questions"), default=Plan(0).pool, help="what may join (%(default)s)"
-    )
-    parser.add_argument("--count", type=int, help="examples of a domain; default: as many as the preset shows")
-    for name, meaning in (
-        ("start", "examples at first"), ("added", "at most so many join in a round"), ("asked", "questions of a round"),
-        ("rounds", "rounds at most"), ("seed", "of the first examples and the questions of each round"),
-    ):  # fmt: skip
-        parser.add_argument(f"--{name}", type=int, default=getattr(Plan(0), name), help=f"{meaning} (%(default)s)")
+    )  # fmt: skip
+    parser.add_argument("--pool", choices=("bank", "questions"), default="bank", help="what may join (%(default)s)")
+    for name, default, meaning in (
+        ("count", None, "examples of a domain; default: as many as the preset shows"),
+        ("start", 5, "examples at first (%(default)s)"),
+        ("added", 5, "at most so many join in a round (%(default)s)"),
+        ("asked", 100, "questions of a round (%(default)s)"),
+        ("rounds", 10, "rounds at most (%(default)s)"),
+    ):
+        parser.add_argument(f"--{name}", type=positive, default=default, help=meaning)
+    parser.add_argument("--seed", type=int, default=0, help="of the first examples and each round (%(default)s)")
     parser.add_argument(
         "--work", type=Path, default=REPOSITORY / "results/training/choose_examples", help="folder of what was asked"
     )
     parser.add_argument("--resume", action="store_true", help="go on with what --work holds")
     parser.add_argument("--overwrite", action="store_true", help="replace the examples that are in --out")
     options = parser.parse_args(arguments)
-    for name in ("count", "start", "added", "asked", "rounds"):
-        if getattr(options, name) is not None and getattr(options, name) < 1:
-            parser.error(f"--{name} must be at least 1")
-    try:
-        with lock_folder(options.work):
-            return _run(options)
-    except _FAULTS as error:
-        sys.stderr.write(f"error: {error}\n")
-        return 1
-    except KeyboardInterrupt:
-        sys.stderr.write("stopped; the same command with --resume goes on\n")
-        return 130
+    return exit_code(lambda: _run(options), "the same command with --resume")
 
 
 def _run(options: argparse.Namespace) -> int:
     started = time.monotonic()
     settings = load_settings(options.preset, [*options.set, "tuned = false"])
     writer = (settings.knowledge_graph or KnowledgeGraphSettings()).writer
-    plan = Plan(
-        options.count or writer.examples,
-        *(getattr(options, name) for name in ("start", "added", "asked", "rounds", "seed", "pool")),
-    )
+    options.count = options.count or writer.examples
     if any(options.out.glob("*.toml")) and not options.overwrite:
-        raise OtherRunError(f"{options.out} holds examples: --out names another folder, --overwrite replaces them")
+        raise CommandError(f"{options.out} holds examples: --out names another folder, --overwrite replaces them")
     check_data_file(options.questions, "--questions names the file")
-    chosen = _chosen(settings, plan, writer) | {Split.FIELD: options.split.wanted}
-    _open_work(options.work, chosen, resume=options.resume)
-    # The questions were labelled on the first graph; the others are for sampling.
-    with opened(options.graph) as graphs, bench_of(graphs[:1]) as bench:
+    chosen = _chosen(options, settings, writer)
+    grown = {}
+    with ExitStack() as stack:
+        stack.enter_context(lock_folder(options.work))
+        _open_work(options.work, chosen, resume=options.resume)
+        # The questions were labelled on the first graph; the others are for sampling.
+        graphs = stack.enter_context(opened(options.graph))
+        bench = stack.enter_context(bench_of(graphs[:1]))
         real = real_pairs(options.questions, bench, company_names(graphs), split=options.split)
         pairs = list({pair.query: pair for pair in reversed(real)}.values())[::-1]
-        with _loaded(settings) as model:
-            asked = Asked(options.work, writer, model, bench, settings.batch_size)
-            grown = {domain: _grown(domain, pairs, plan, asked) for domain in Domain}
+        model = load_language_model(settings.language_model)
+        stack.callback(model.close)
+        model.warm_up()
+        trial = ExampleTrial(options.work, writer, model, bench, settings.batch_size)
+        for domain in Domain:
+            own = [pair for pair in pairs if pair.domain is domain]
+            pool = [example for example in load_bank() if example.domain is domain]
+            if options.pool == "questions":
+                pool = [Example(pair.domain, pair.query, render(pair.program), pair.program) for pair in own]
+            grown[domain] = grow(domain, own, pool, options, trial)
     options.out.mkdir(parents=True, exist_ok=True)
-    for domain, growth in grown.items():
+    for domain, (examples, _) in grown.items():
         comment = "Made by python -m training.choose_examples, in the order in which they joined; see run_card.json."
-        write_examples(options.out / f"{domain}.toml", comment, growth.examples)
-    metrics = {str(domain): {"examples": len(one.examples), "rounds": one.rounds} for domain, one in grown.items()}
+        write_examples(options.out / f"{domain}.toml", comment, examples)
+    metrics = {str(domain): {"examples": len(found), "rounds": rounds} for domain, (found, rounds) in grown.items()}
     graph = {name: path for name, path in graph_files(options.graph).items() if name.startswith("graph 1 ")}
     data = {"questions": options.questions, **graph}
-    card = write_card(
-        options.out, run_card(data, chosen, time.monotonic() - started, metrics, ("torch", "transformers"))
-    )
-    count = sum(len(one.examples) for one in grown.values())
+    seconds = time.monotonic() - started
+    card = write_card(options.out, run_card(data, chosen, seconds, metrics, ("torch", "transformers")))
+    count = sum(len(examples) for examples, _ in grown.values())
     sys.stdout.write(f"wrote {count} examples to {options.out}; the run card is {card}\n")
     options.split.report()
     return 0
 
 
-def _grown(domain: Domain, pairs: Sequence[Pair], plan: Plan, asked: Asked) -> Growth:
-    own = [pair for pair in pairs if pair.domain is domain]
-    pool = [example for example in load_bank() if example.domain is domain]
-    if plan.pool == "questions":
-        pool = [Example(pair.domain, pair.query, render(pair.program), pair.program) for pair in own]
-    return grow(domain, own, pool, plan, asked)
-
-
-@contextmanager
-def _loaded(settings: Settings) -> Iterator[LanguageModel]:
-    model = load_language_model(settings.language_model)
-    try:
-        model.warm_up()
-        yield model
-    finally:
-        model.close()
-
-
-def _chosen(settings: Settings, plan: Plan, writer: KgWriterSettings) -> dict[str, Any]:
+def _chosen(options: argparse.Namespace, settings: Settings, writer: KgWriterSettings) -> dict[str, Any]:
     """The settings of the run card."""
     shown = ("form", "schema_in_prompt", "schema_detail", "grammar", "repair")
+    plan = ("count", "start", "added", "asked", "rounds", "seed", "pool")
     return {
         "preset": f"{settings.name}@{settings_hash(settings)}",
         "model": getattr(settings.language_model, "model", settings.language_model.engine),
         "writer": {name: getattr(writer, name) for name in shown},
-        "plan": {name: getattr(plan, name) for name in plan.__slots__},
+        "plan": {name: getattr(options, name) for name in plan},
         "bank": bank_version(),
+        Split.FIELD: options.split.wanted,
     }
 
 
 def _open_work(work: Path, chosen: Mapping[str, Any], *, resume: bool) -> None:
     """Begin a work folder, or go on with that of the same run."""
-    path, asked = work / RUN_FILE, work / ASKED_FILE
-    plain = json.loads(json.dumps(chosen))
-    if path.is_file() and asked.is_file():
+    path = work / RUN_FILE
+    if path.is_file() and (work / ASKED_FILE).is_file():
         if not resume:
-            raise OtherRunError(f"{work} holds a run: --resume goes on with it, --work names another folder")
-        if json.loads(path.read_text(encoding="utf-8")) != plain:
-            raise OtherRunError(f"{work} holds a run with other settings: --work names another folder, or remove it")
-        whole = asked.read_bytes()
-        asked.write_bytes(whole[: whole.rfind(b"\n") + 1])  # a line that was cut off is asked again
-    path.write_text(json.dumps(plain, indent=1), encoding="utf-8")
+            raise CommandError(f"{work} holds a run: --resume goes on with it, --work names another folder")
+        if json.loads(path.read_text(encoding="utf-8")) != json.loads(json.dumps(chosen)):
+            raise CommandError(f"{work} holds a run with other settings: --work names another folder, or remove it")
+    write_json(path, chosen)
 
 
 if __name__ == "__main__":

@@ -55,7 +55,6 @@ from training.api_pairs.labelled import bank_version
 from training.api_pairs.pairs import REAL, Pair, read_pairs
 from training.command import add_split_argument
 from training.examples import TrainingExample, read_examples, write_examples
-from training.lora.preferences import JudgedPrompt, ternary_pairs
 from training.run_card import card_folder, file_hash, run_card, write_card
 
 _FAULTS = (DatasetError, EngineUnavailableError, SettingsError, UnknownModelError, WeightsMissingError, OSError)
@@ -149,21 +148,28 @@ def _asked_anew(example: TrainingExample, record: Record, answerer: Answerer) ->
 
 
 def preference_examples(path: Path, split: Split | None = None) -> Iterator[TrainingExample]:
-    """Pairs of the answers that a row of `training.labels` knows: its label, abstaining, and a wrong basic answer.
+    """A better and a worse answer of each row of `training.labels`, after the ternary reward of TruthRL.
+
+    Right is better than abstaining, abstaining better than wrong. Where the prompt does not tell, there is no right
+    answer. The wrong one is what the untuned model said; what is in truth the right one or abstaining is left out.
 
     Raises:
         DatasetError: a row is no example, or lacks what the basic answer was.
     """
-    prompts = []
     for example, record in _label_rows(path, split):
         row = record.data
         for field in ("basic_answer", "verdict"):
             if not isinstance(row.get(field), str):
                 raise DatasetError(f'{record.place}: field "{field}" must be a text, found {row.get(field)!r}')
-        right = () if example.completion == I_DONT_KNOW else (example.completion,)
-        wrong = (row["basic_answer"],) if row["verdict"] == Verdict.INCORRECT else ()
-        prompts.append(JudgedPrompt(example, right, wrong))
-    return ternary_pairs(prompts)
+        if example.completion != I_DONT_KNOW:
+            yield replace(example, rejected=I_DONT_KNOW)
+        known = {"", _plain(I_DONT_KNOW), _plain(example.completion)}
+        if row["verdict"] == Verdict.INCORRECT and _plain(row["basic_answer"]) not in known:
+            yield replace(example, rejected=row["basic_answer"])
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split()).rstrip(".")
 
 
 def names_its_dates(pair: Pair) -> bool:

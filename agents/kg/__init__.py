@@ -8,7 +8,7 @@ The door of the room. The steps, in the order in which a question takes them: `w
 import os
 import re
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TypeAlias
 
 from agents.contracts import Query
 from agents.deadline import Deadline
@@ -18,19 +18,6 @@ from agents.llm.base import LanguageModel
 from agents.settings import KnowledgeGraphSettings, SettingsError
 
 __all__ = ["KnowledgeGraph", "KnowledgeGraphPath", "Lookup", "NoKnowledgeGraph", "open_knowledge_graph"]
-
-
-class KnowledgeGraph(Protocol):
-    """Looks all questions of a batch up in the mock knowledge graph."""
-
-    def warm_up(self) -> None:
-        """Load what the first batch would wait for."""
-
-    def close(self) -> None:
-        """Release connections."""
-
-    def look_up(self, queries: Sequence[Query], domains: Sequence[str | None], deadline: Deadline) -> list[Lookup]:
-        """One lookup per query, in order; an empty one where nothing was found."""
 
 
 class NoKnowledgeGraph:
@@ -45,6 +32,10 @@ class NoKnowledgeGraph:
     def look_up(self, queries: Sequence[Query], domains: Sequence[str | None], deadline: Deadline) -> list[Lookup]:
         """An empty lookup per query."""
         return [Lookup() for _ in queries]
+
+
+KnowledgeGraph: TypeAlias = KnowledgeGraphPath | NoKnowledgeGraph
+"""Looks up all questions of a batch."""
 
 
 def open_knowledge_graph(

@@ -8,56 +8,18 @@ import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Self, TypeAlias
 
 from agents.deadline import Deadline
-from agents.kg.endpoints import Json, Request, check_request, check_shape, request
-from agents.kg.errors import (
-    KgBusyError,
-    KgCallLimitError,
-    KgError,
-    KgReplyError,
-    KgRequestError,
-    KgUnavailableError,
-    KgUnreachableError,
-)
+from agents.kg.endpoints import Json, KgBusyError, KgError, KgUnreachableError, Request, check_shape
 from agents.kg.transport import Transport
 from agents.settings import KgClientSettings
 
-__all__ = [
-    "Json",
-    "KgBatch",
-    "KgCallLimitError",
-    "KgClient",
-    "KgError",
-    "KgReplyError",
-    "KgRequestError",
-    "KgSession",
-    "KgUnavailableError",
-    "Request",
-    "Statistics",
-    "request",
-]
-
 FAILURES_THAT_BREAK = 3
-"""After so many calls in a row without a reply the server counts as dead for the rest of the batch."""
+"""After this many calls in a row without a reply the server counts as dead for the rest of the batch."""
 
-_Outcome: TypeAlias = Json | KgError
-
-
-@dataclass(frozen=True, slots=True)
-class Statistics:
-    """What a batch cost so far. `seconds` and `bytes` are summed over the calls that were sent."""
-
-    sent: int = 0
-    cached: int = 0
-    """Asked and answered by a call of this batch that was sent for somebody else or earlier."""
-    failed: int = 0
-    """Sent without getting a result."""
-    bytes: int = 0
-    seconds: float = 0.0
+_CallResult: TypeAlias = Json | KgError
 
 
 class KgClient:
@@ -76,10 +38,10 @@ class KgClient:
         return ThreadPoolExecutor(self._window, thread_name_prefix="knowledge-graph")
 
     def batch(self, deadline: Deadline) -> "KgBatch":
-        """A context manager for the questions of one batch; once `deadline` is over, nothing is asked or waited for.
+        """A context manager for the questions of one batch; after `deadline` nothing is asked or waited for.
 
-        Where the batch before left the server for dead, one failure is enough to do so again. Threads in which its
-        calls still hang are left behind.
+        If the server was dead at the end of the last batch, one failure marks it dead again. Threads whose calls still
+        hang are abandoned.
         """
         if self._last_batch is not None and self._last_batch.in_flight:
             self._pool.shutdown(wait=False, cancel_futures=True)
@@ -89,7 +51,7 @@ class KgClient:
         return self._last_batch
 
     def close(self) -> None:
-        """Close the connections. Calls still waiting fail; those in flight end by their deadline."""
+        """Close the connections. Waiting calls fail; calls in flight end by their deadline."""
         self._pool.shutdown(wait=False, cancel_futures=True)
         self._transport.close()
 
@@ -101,10 +63,10 @@ class KgClient:
 
 
 class KgBatch:
-    """The calls of one batch of questions: one cache, one deadline, one judgement whether the server lives.
+    """The calls of one batch: one cache, one deadline, one judgement whether the server is alive.
 
-    Results are remembered, and so are faults that asking again would only repeat (422, 500, an unusable body). A lost
-    connection, a timeout and 502 to 504 are not: the next who asks sends again.
+    The cache keeps results and errors that asking again would repeat (422, 500, an unusable body). It does not keep a
+    lost connection, a timeout, or 502 to 504: the next question sends the call again.
     """
 
     def __init__(
@@ -112,33 +74,22 @@ class KgBatch:
     ) -> None:
         self.deadline = deadline
         self.window = window
+        self.in_flight = 0
         self._transport = transport
         self._pool = pool
         self._lock = threading.Lock()
-        self._calls: dict[Request, Future[_Outcome]] = {}
+        self._calls: dict[Request, Future[_CallResult]] = {}
         self._closed = False
-        self._in_flight = 0
         self._failures_in_a_row = FAILURES_THAT_BREAK - 1 if doubtful else 0
         self._last_reply = float("-inf")
-        self._statistics = Statistics()
 
     def question(self, max_calls: int) -> "KgSession":
-        """The view of one question, which may send at most `max_calls` calls; what the cache answers is free."""
+        """The view of one question, which may send at most `max_calls` calls; calls from the cache are free."""
         return KgSession(self, max_calls)
 
     @property
-    def statistics(self) -> Statistics:
-        """What the batch cost so far."""
-        return self._statistics
-
-    @property
-    def in_flight(self) -> int:
-        """Calls that have been sent and have not come back."""
-        return self._in_flight
-
-    @property
     def broken(self) -> bool:
-        """True while the server counts as dead: calls fail at once instead of waiting for a timeout each."""
+        """Whether the server counts as dead: calls fail at once instead of waiting for a timeout each."""
         return self._failures_in_a_row >= FAILURES_THAT_BREAK
 
     def __enter__(self) -> Self:
@@ -149,24 +100,22 @@ class KgBatch:
             self._closed = True
             self._calls.clear()
 
-    def start(self, call: Request, *, may_send: bool) -> tuple[Future[_Outcome], bool]:
-        """The call's outcome to come, and whether this sends it rather than joining one that was sent already.
+    def start(self, call: Request, *, may_send: bool) -> tuple[Future[_CallResult], bool]:
+        """The future result of a call, and whether this sends it (False: it was sent before).
 
         Raises:
-            KgError: it would have to be sent, and that is wrong or not possible any more.
+            KgError: the call would have to be sent, and may not or cannot be.
         """
         with self._lock:
             known = self._calls.get(call)
             if known is not None:
-                self._count(cached=1)
                 return known, False
             if not may_send:
-                raise KgCallLimitError(f"{call.endpoint}: the question has used up its calls")
-            check_request(call)
+                raise KgError(f"{call.endpoint}: the question has used up its calls")
             self._refuse_if_over(call)
             try:
                 future = self._pool.submit(self._send, call)
-            except RuntimeError as error:  # the pool's word for "shut down"
+            except RuntimeError as error:  # the pool is shut down
                 raise KgUnreachableError(f"{call.endpoint}: the client is closed") from error
             self._calls[call] = future
             return future, True
@@ -177,9 +126,9 @@ class KgBatch:
         if self.broken:
             raise KgUnreachableError(f"{call.endpoint}: not asked, the server has stopped answering")
 
-    def _send(self, call: Request) -> _Outcome:
-        """Runs in the pool. Errors are outcomes like any other: several threads may be waiting for this one."""
-        outcome: _Outcome
+    def _send(self, call: Request) -> _CallResult:
+        """Runs in the pool. Errors are results like any other: several threads may be waiting for this one."""
+        result: _CallResult
         try:
             self._refuse_if_over(call)
         except KgError as error:
@@ -187,98 +136,78 @@ class KgBatch:
                 self._calls.pop(call, None)
             return error
         started = time.monotonic()
-        size = 0
         with self._lock:
-            self._in_flight += 1
+            self.in_flight += 1
         try:
-            reply = self._transport.ask(call.endpoint, dict(call.payload), self.deadline)
-            size = reply.size
-            check_shape(call.endpoint, reply.result)
-            outcome = reply.result
+            result = self._transport.ask(call.endpoint, dict(call.payload), self.deadline)
+            check_shape(call.endpoint, result)
         except KgError as error:
-            outcome = error
+            result = error
         finally:
             with self._lock:
-                self._in_flight -= 1
+                self.in_flight -= 1
         with self._lock:
-            self._judge(outcome, started)
-            if isinstance(outcome, KgUnreachableError | KgBusyError):
+            self._judge_server(result, started)
+            if isinstance(result, KgUnreachableError | KgBusyError):
                 self._calls.pop(call, None)
-            failed = int(isinstance(outcome, KgError))
-            self._count(sent=1, failed=failed, size=size, seconds=time.monotonic() - started)
-        return outcome
+        return result
 
-    def _judge(self, outcome: _Outcome, started: float) -> None:
-        """A failure is evidence against the server only if nothing was heard from it since that call began: behind
-        one slow worker many calls that were sent together run out of time together.
+    def _judge_server(self, result: _CallResult, started: float) -> None:
+        """Count a failure only if the server has sent nothing since that call began: behind one slow worker, many calls
+        that were sent together time out together.
         """
-        if not isinstance(outcome, KgUnreachableError):
+        if not isinstance(result, KgUnreachableError):
             self._last_reply, self._failures_in_a_row = time.monotonic(), 0
         elif started >= self._last_reply and not self.deadline.expired:
             self._failures_in_a_row += 1
 
-    def _count(self, *, sent: int = 0, cached: int = 0, failed: int = 0, size: int = 0, seconds: float = 0.0) -> None:
-        now = self._statistics
-        self._statistics = replace(
-            now,
-            sent=now.sent + sent,
-            cached=now.cached + cached,
-            failed=now.failed + failed,
-            bytes=now.bytes + size,
-            seconds=now.seconds + seconds,
-        )
-
 
 class KgSession:
-    """What one question may ask. `calls` were sent for it, `cached` were answered by calls sent before.
+    """What one question may ask; `calls` counts the calls that were sent for it.
 
-    Results are shared between all who ask the same in a batch and are not copied: **callers must not change them**.
+    Questions of a batch share results without copying them: **callers must not change them**.
     """
 
     def __init__(self, batch: KgBatch, max_calls: int) -> None:
         self.calls = 0
-        self.cached = 0
         self._batch = batch
         self._max_calls = max_calls
         self._lock = threading.Lock()
 
     def get(self, call: Request) -> Json:
-        """The value of `result`, which may be a miss (`agents.kg.endpoints.is_miss`).
+        """The value of `result`.
 
         Raises:
-            KgUnavailableError: the server did not answer, not in time, or not sensibly.
-            KgRequestError: the request is wrong.
-            KgCallLimitError: this would be one call too many.
+            KgError: no usable reply in time, or the question has used up its calls.
         """
-        outcome = self._wait(call, self._start(call))
-        if isinstance(outcome, KgError):  # a new one each time: an exception collects the frames of whoever raises it
-            raise type(outcome)(*outcome.args) from outcome
-        return outcome
+        result = self._wait(call, self._start(call))
+        if isinstance(result, KgError):  # a new one each time: an exception collects the frames of whoever raises it
+            raise type(result)(*result.args) from result
+        return result
 
     def get_all(self, calls: Sequence[Request]) -> list[Json | KgError]:
         """The result of each call, in order, asked concurrently; in place of a failed one its error.
 
-        One question never has more than the client's concurrency waiting, so that a long list does not shut the
-        questions beside it out.
+        One question has at most as many calls waiting as the client may send at once, so that a long list does not
+        block the other questions.
         """
-        started: list[Future[_Outcome] | KgError] = []
+        started: list[Future[_CallResult] | KgError] = []
         for position, call in enumerate(calls):
             if position >= self._batch.window:
                 self._wait(call, started[position - self._batch.window])
             started.append(self._start(call))
         return [self._wait(call, future) for call, future in zip(calls, started, strict=True)]
 
-    def _start(self, call: Request) -> Future[_Outcome] | KgError:
+    def _start(self, call: Request) -> Future[_CallResult] | KgError:
         with self._lock:
             try:
                 future, sent = self._batch.start(call, may_send=self.calls < self._max_calls)
             except KgError as error:
                 return error
             self.calls += sent
-            self.cached += not sent
             return future
 
-    def _wait(self, call: Request, future: Future[_Outcome] | KgError) -> _Outcome:
+    def _wait(self, call: Request, future: Future[_CallResult] | KgError) -> _CallResult:
         if isinstance(future, KgError):
             return future
         try:

@@ -1,13 +1,14 @@
-"""What a list of names means: the rows that all of them share."""
+"""The meaning of a list of names: the rows that all of them share."""
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import cast
 
 from agents.kg.results import Cell, Row
 from agents.kg.schema import ParameterKind, Table, Type
 
 _COUNTERPARTS = {ParameterKind.MOVIE: ("name",), ParameterKind.PERSON: ("movie_name", "film")}
-"""What two films can have in common is people, and what two people can have in common is films."""
+"""Films share people, and people share films."""
 
 
 def shared_rows(table: Table, place: int, found: Sequence[list[Row]], select: str | None) -> list[list[Row]]:
@@ -51,10 +52,8 @@ def _against_each_other(found: Sequence[list[Row]]) -> list[Row]:
 
 def _shared_entries(found: Sequence[list[Row]], key: str) -> list[Row]:
     rows = [row for group in found for row in group[:1]]
+    if not rows:
+        return []
     lists = [cell if isinstance(cell := row.cells.get(key), tuple) else () for row in rows]
-    common = tuple(
-        entry
-        for entry in (lists[0] if lists else ())
-        if not isinstance(entry, Row) and all(entry in other for other in lists[1:])
-    )
-    return [Row(rows[0].table, " and ".join(row.entity for row in rows), {key: common})] if rows else []
+    common = tuple(entry for entry in lists[0] if all(entry in other for other in lists[1:]))
+    return [Row(rows[0].table, " and ".join(row.entity for row in rows), {key: cast("Cell", common)})]

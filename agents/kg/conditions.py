@@ -1,19 +1,19 @@
 """Comparing: which rows a condition lets through, and in what order rows stand."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from agents.kg.context import Calendar, LookupContext
+from agents.kg.context import LookupContext
 from agents.kg.language import Condition, Key, Operator, Previous
 from agents.kg.names import contains_words, fold, same_name
 from agents.kg.oscar_categories import same_category
 from agents.kg.results import Cell, Row, Value
 from agents.kg.schema import Column, Match, Table, Type
+from agents.questions import Calendar
 
 _NUMBER = re.compile(r"([-+]?\d+(?:\.\d+)?)(?:\s*(thousand|million|billion|trillion)\b)?", re.IGNORECASE)
-_ORDINAL = re.compile(r"([0-9]{1,3})(?:st|nd|rd|th)\b", re.IGNORECASE)
 _SCALE = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
 _TRUE = frozenset({"true", "yes", "1", "won", "win", "winner"})
 _EVER = (date.min, date.max)
@@ -51,23 +51,19 @@ class Comparer:
     def _test(self, condition: Condition) -> Callable[[Row], bool]:
         column = self.table.column(condition.key)
         name = column.name if column else condition.key
-        value = condition.value
+        operator, value = condition.operator, condition.value
         if isinstance(value, Key):
-            return lambda row: _between_keys(row.cells.get(name), condition.operator, row.cells.get(value.name))
+            return lambda row: _between_keys(row.cells.get(name), operator, row.cells.get(value.name))
         if isinstance(value, Previous):
             tests = [self._value_test(column, name, Operator.EQ, str(one)) for one in self.previous]
-            negated = condition.operator is Operator.NEQ
-            return lambda row: any(test(row.cells) for test in tests) is not negated
-        test = self._value_test(column, name, condition.operator, value)
-        return lambda row: test(row.cells)
+            return lambda row: any(test(row) for test in tests) is not (operator is Operator.NEQ)
+        return self._value_test(column, name, operator, value)
 
-    def _value_test(
-        self, column: Column | None, name: str, operator: Operator, wanted: str
-    ) -> Callable[[Mapping[str, Cell]], bool]:
-        compare = self._comparison(column, name, operator, wanted)
+    def _value_test(self, column: Column | None, name: str, operator: Operator, wanted: str) -> Callable[[Row], bool]:
+        compare = self._comparison(column, operator, wanted)
 
-        def test(cells: Mapping[str, Cell]) -> bool:
-            cell = cells.get(name)
+        def test(row: Row) -> bool:
+            cell = row.cells.get(name)
             if cell is None:
                 return False
             if isinstance(cell, tuple):
@@ -77,12 +73,12 @@ class Comparer:
 
         return test
 
-    def _comparison(self, column: Column | None, name: str, operator: Operator, wanted: str) -> Callable[[Value], bool]:
+    def _comparison(self, column: Column | None, operator: Operator, wanted: str) -> Callable[[Value], bool]:
         kind = column.type if column else Type.TEXT
         if kind is Type.DATE:
             return self._dates(operator, wanted)
         if kind in {Type.NUMBER, Type.MONEY, Type.YEAR, Type.YEARS}:
-            number = _wanted_number(wanted, name)
+            number = as_number(wanted)
             if number is not None:
                 return lambda cell: _by_operator(as_number(cell), operator, number)
         if kind is Type.FLAG:
@@ -118,7 +114,7 @@ def year_range(conditions: Sequence[Condition], key: str = "year") -> range | No
     """The years that conditions on a key allow, or None where there are none; used to ask the server for less."""
     first, last, bound = 0, 9999, False
     for condition in conditions:
-        number = _wanted_number(condition.value, key) if condition.key == key else None
+        number = as_number(condition.value) if condition.key == key and isinstance(condition.value, str) else None
         if number is None or condition.operator is Operator.NEQ:
             continue
         bound = True
@@ -127,18 +123,6 @@ def year_range(conditions: Sequence[Condition], key: str = "year") -> range | No
         if condition.operator in {Operator.EQ, Operator.LE}:
             last = min(last, int(number))
     return range(first, last + 1) if bound else None
-
-
-def _wanted_number(value: object, key: str) -> float | None:
-    """The number that a condition names; of a year also as the Oscar ceremony held in it: "92nd ceremony" is 2020.
-
-    The graph dates the first six one year earlier than the rule that holds for all others.
-    """
-    ceremony = _ORDINAL.match(value.strip()) if key == "year" and isinstance(value, str) else None
-    if ceremony is not None:
-        number = int(ceremony.group(1))
-        return number + (1927 if number <= 6 else 1928)
-    return as_number(value) if isinstance(value, str) else None
 
 
 def day_span(text: str) -> tuple[date, date] | None:
@@ -203,7 +187,8 @@ def _by_operator(left: float | str | None, operator: Operator, right: float | st
     if operator in {Operator.EQ, Operator.NEQ}:
         return (left == right) is (operator is Operator.EQ)
     if isinstance(left, str) or isinstance(right, str):
-        return str(left) >= str(right) if operator is Operator.GE else str(left) <= str(right)
+        left, right = str(left), str(right)
+        return left >= right if operator is Operator.GE else left <= right
     return left >= right if operator is Operator.GE else left <= right
 
 
@@ -211,13 +196,9 @@ def _between_keys(left: Cell, operator: Operator, right: Cell) -> bool:
     """Two cells of one row, as numbers where both are; `ge` and `le` are strict here (see `Operator`)."""
     if left is None or right is None:
         return False
-    numbers = exact_number(left), exact_number(right)
-    one: float | str
-    other: float | str
-    if numbers[0] is not None and numbers[1] is not None:
-        one, other = numbers[0], numbers[1]
-    else:
-        one, other = fold(str(left)), fold(str(right))
-    if operator in {Operator.EQ, Operator.NEQ}:
-        return (one == other) is (operator is Operator.EQ)
-    return _by_operator(one, operator, other) and one != other
+    sides: tuple[float | str, float | str] = fold(str(left)), fold(str(right))
+    one, other = exact_number(left), exact_number(right)
+    if one is not None and other is not None:
+        sides = one, other
+    is_strict = operator in {Operator.GE, Operator.LE}
+    return _by_operator(sides[0], operator, sides[1]) and not (is_strict and sides[0] == sides[1])

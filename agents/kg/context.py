@@ -1,13 +1,14 @@
-"""What a table needs to be filled for one question: the server, the moment of asking, and a place for remarks."""
+"""What a table needs to be filled for one question: the server, the time of asking, and a place for remarks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any
 
-from agents.kg.client import KgError, KgSession, Request, request
-from agents.kg.endpoints import Argument
-from agents.questions import Calendar, MomentKind, ResolvedDate, resolve_date
+from agents.kg.client import KgSession
+from agents.kg.endpoints import Argument, KgError, Request, request
+from agents.kg.language import Condition
+from agents.questions import Calendar, ResolvedDate, resolve_date
 
 
 class NotFoundError(Exception):
@@ -26,8 +27,8 @@ class MeaninglessCallError(Exception):
 class LookupContext:
     """One question on its way through the graph.
 
-    `remarks` collects how names and dates were understood, `unread` counts the records that should have been read for
-    the statement and could not be: while there are any, that nothing was found means nothing.
+    `remarks` say how names and dates were understood. `unread` counts the records of the statement that could not be
+    read; with any of them, an empty result proves nothing.
     """
 
     session: KgSession
@@ -42,7 +43,7 @@ class LookupContext:
         self.unread = 0
 
     def resolve(self, expression: str, calendar: Calendar) -> ResolvedDate:
-        """The days that an expression means when it is said at the time of the question.
+        """The days that an expression means at the time of the question.
 
         Raises:
             MeaninglessCallError: it is no date.
@@ -51,20 +52,20 @@ class LookupContext:
         resolved = resolve_date(expression, moment, calendar)
         if resolved is None:
             raise MeaninglessCallError(f'"{expression}" is no date')
-        if resolved.explanation and resolved.range is not None and not _is_absolute(expression):
+        if resolved.explanation and resolved.range is not None and not expression[:4].isdigit():
             self.remark(resolved.explanation)
         return resolved
 
     def ask(self, endpoint: str, **payload: Argument) -> Any:  # noqa: ANN401 - the client has checked the endpoint's shape
-        """What the server says, as decoded JSON of the endpoint's shape (`agents.kg.endpoints`); raises `KgError`."""
+        """The result, as decoded JSON of the endpoint's shape (`agents.kg.endpoints`); raises `KgError`."""
         return self.session.get(request(endpoint, **payload))
 
     def ask_all(self, endpoint: str, queries: Sequence[str | int]) -> list[Any]:
-        """The same of many at once, in order; see `ask_each`."""
+        """The results for many queries, in order; see `ask_each`."""
         return self.ask_each([request(endpoint, query=query) for query in queries])
 
     def ask_each(self, calls: Sequence[Request]) -> list[Any]:
-        """What the server says to each call, in order, asked at once; None where it could not be read.
+        """The result of each call, in order, asked at once; None where it could not be read.
 
         Raises:
             KgError: not one could be read.
@@ -85,21 +86,30 @@ class LookupContext:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """Which keys of a table's rows will be looked at, so that no call is made in vain.
+class TableQuery:
+    """What one statement asks of a table, and what will be read of its rows, so that no HTTP call is made in vain.
 
-    `keys` are asked for by name; `whole`: the record is to be told, with whatever belongs to it.
+    Args:
+        names: A name for each parameter; None: any.
+        conditions: A hint that saves calls; the executor applies them to whatever comes back.
+        keys: Keys that a statement names.
+        whole: Whether the whole record is shown.
     """
 
-    keys: frozenset[str]
+    names: tuple[str | None, ...]
+    conditions: tuple[Condition, ...] = ()
+    keys: frozenset[str] = frozenset()
     whole: bool = False
 
-    def __contains__(self, key: str) -> bool:
+    def reads(self, key: str) -> bool:
+        """Whether a key is read, by name or as part of the record."""
         return self.whole or key in self.keys
 
-    def names(self, key: str) -> bool:
-        """Whether the key is asked for by name."""
-        return key in self.keys
+    def name(self, what: str) -> str:
+        """The first name. Raises `MeaninglessCallError` where there is none."""
+        if self.names[0] is None:
+            raise MeaninglessCallError(f"the call needs {what}")
+        return self.names[0]
 
 
 def days_text(first: date, last: date) -> str:
@@ -111,20 +121,3 @@ def name_list(names: Sequence[str], most: int = 4) -> str:
     """Some names for an explanation."""
     shown = ", ".join(f'"{name}"' for name in names[:most])
     return shown or "nothing"
-
-
-def _is_absolute(expression: str) -> bool:
-    return expression[:4].isdigit()
-
-
-__all__ = [
-    "Calendar",
-    "LookupContext",
-    "MeaninglessCallError",
-    "MomentKind",
-    "NoGameError",
-    "NotFoundError",
-    "Wanted",
-    "days_text",
-    "name_list",
-]

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from statistics import fmean
 
-from agents.kg.asked import AVERAGE, HOW_MANY, TOTAL, YES_OR_NO, Asked, ask, keeps_dates
 from agents.kg.conditions import as_number
 from agents.kg.language import Average, Call, Program, Sort
-from agents.kg.meant import meant_rows
+from agents.kg.masked_question import AVERAGE, HOW_MANY, TOTAL, YES_OR_NO, Asked, ask, keeps_dates
 from agents.kg.results import Result, Row, Status, Value
+from agents.kg.row_filter import meant_rows
 from agents.kg.schema import Column, Domain, Match, Type, load_schema
 from agents.kg.verbalise import readable
 

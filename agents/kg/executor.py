@@ -1,28 +1,28 @@
-"""Carrying programs out: each statement against the graph or against what the statement before gave.
+"""Runs programs: each statement on the graph or on what the statement before gave.
 
 All questions of a batch run at once, each in a thread of its own, over one client with one cache.
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import takewhile
 from statistics import fmean
 
 from agents.deadline import Deadline
-from agents.kg.client import KgBatch, KgClient, KgError, KgRequestError, KgSession
+from agents.kg.client import KgBatch, KgClient, KgSession
 from agents.kg.combine import shared_rows
 from agents.kg.conditions import Comparer, exact_number
-from agents.kg.context import Calendar, LookupContext, MeaninglessCallError, NoGameError, NotFoundError, Wanted
+from agents.kg.context import LookupContext, MeaninglessCallError, NoGameError, NotFoundError, TableQuery
+from agents.kg.endpoints import KgError, KgRequestError
 from agents.kg.language import (
     Argument,
     Average,
     Call,
-    Condition,
     Key,
     KgQueryError,
-    Limits,
     Previous,
     Program,
     Sort,
@@ -32,8 +32,9 @@ from agents.kg.language import (
 )
 from agents.kg.results import Result, Row, Status, Value
 from agents.kg.schema import Column, Domain, Schema, Table, Type, load_schema
-from agents.kg.tables import FILLERS
+from agents.kg.tables import filler
 from agents.kg.verbalise import say_average, say_nothing_found, verbalise
+from agents.questions import Calendar
 from agents.settings import KgLimits
 
 log = logging.getLogger(__name__)
@@ -61,7 +62,7 @@ class Outcome:
 
 
 class Executor:
-    """Runs programs against one server. Building it opens no connection; `close` ends the client's threads."""
+    """Runs programs against one server; building it opens no connection."""
 
     def __init__(self, client: KgClient, limits: KgLimits) -> None:
         self._client = client
@@ -85,7 +86,7 @@ class Executor:
         try:
             program = task.program
             if isinstance(program, str):
-                program = parse(program, task.domain, Limits(max_statements=self._limits.statements))
+                program = parse(program, task.domain)
             results = _Run(task, session, self._limits.rows).results(program)
         except KgQueryError as error:
             results = (Result(str(task.program), Status.INVALID, explanation=(str(error),)),)
@@ -120,31 +121,31 @@ class _Run:
         self._state: _State | None = None
 
     def results(self, program: Program) -> tuple[Result, ...]:
-        """One result per statement; a sort or average after one that failed fails in the same way.
+        """One result per statement; a sort or average after a failed statement fails in the same way.
 
-        A statement that works on the one before keeps its remarks, because it is told in its place.
+        A statement that works on the one before keeps its remarks, because it replaces that one among the facts.
         """
         done: list[Result] = []
         for place, statement in enumerate(program.statements):
             if isinstance(statement, Call):
                 self._context.start_anew()
             call = render(Program((statement,)))
-            result = self._guarded(statement, call, self._wanted(program.statements[place:]))
+            result = self._guarded(statement, call, program.statements[place + 1 :])
             done.append(replace(result, explanation=(*result.explanation, *self._context.remarks)))
         return tuple(done)
 
-    def _guarded(self, statement: Statement, call: str, wanted: Wanted) -> Result:
+    def _guarded(self, statement: Statement, call: str, following: Sequence[Statement]) -> Result:
         """The result of a statement; every way to fail has its state."""
         empty = False
         refines = not isinstance(statement, Call)
         try:
-            result = self._statement(statement, call, wanted)
+            result = self._statement(statement, call, following)
             return replace(result, refines=refines, partial=self._context.unread > 0)
         except NotFoundError as error:
             status, reason, empty = self._nothing(), str(error), isinstance(error, NoGameError)
         except (MeaninglessCallError, KgRequestError) as error:
             status, reason = Status.INVALID, str(error)
-        except KgError as error:  # also when the question has used up its calls: what was not asked is not known
+        except KgError as error:  # also when the question has used up its calls
             status, reason = Status.KG_DOWN, str(error)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as fault:
             log.exception("a record is not what it should be")
@@ -155,25 +156,29 @@ class _Run:
         return failed
 
     def _nothing(self) -> Status:
-        """What it means that nothing was found: nothing, unless all was read."""
+        """The state of an empty result: it proves something only if all records were read."""
         return Status.KG_DOWN if self._context.unread else Status.NOT_FOUND
 
-    def _statement(self, statement: Statement, call: str, wanted: Wanted) -> Result:
+    def _statement(self, statement: Statement, call: str, following: Sequence[Statement]) -> Result:
         if isinstance(statement, Call):
-            return self._call(statement, call, wanted)
-        state = self._state
-        if state is None:
-            raise MeaninglessCallError("there is no statement before this one")
+            return self._call(statement, call, following)
+        state = self._previous_state()
         if state.failed is not None:
             return replace(state.failed, call=call)
         if isinstance(statement, Average):
             return self._average(state, call)
         return self._sort(statement, state, call)
 
-    def _call(self, call: Call, text: str, wanted: Wanted) -> Result:
+    def _previous_state(self) -> _State:
+        if self._state is None:
+            raise MeaninglessCallError("there is no statement before this one")
+        return self._state
+
+    def _call(self, call: Call, text: str, following: Sequence[Statement]) -> Result:
         table = self._schema.tables[call.table]
-        comparer = Comparer(table, self._context, self._calendar, self._previous_values(call.conditions))
-        asked = self._groups(table, call, wanted)
+        needs_previous = any(isinstance(condition.value, Previous) for condition in call.conditions)
+        comparer = Comparer(table, self._context, self._calendar, self._previous_names() if needs_previous else ())
+        asked = self._groups(table, call, following)
         groups = [comparer.matching(rows, call.conditions) for rows in asked]
         rows = [row for group in groups for row in group]
         if len(rows) > self._max_rows:
@@ -204,9 +209,9 @@ class _Run:
     def _finish(
         self, text: str, table: Table, asked: list[Row], rows: list[Row], taken: list[Row], statement: Call | Sort
     ) -> Result:
-        """Select and count: of the rows `asked` for, `rows` meet the conditions, and of these some are taken.
+        """Select and count. Of the rows `asked` for, `rows` meet the conditions, and some of these are `taken`.
 
-        The state keeps all rows, because the next statement works on all of them.
+        The next statement works on all `rows`.
         """
         select, count = statement.select, statement.count
         column = table.column(select) if select is not None else None
@@ -231,33 +236,34 @@ class _Run:
         return Result(text, Status.OK, tuple(rows), values, said)
 
     def _inner_rows(self, text: str, column: Column, taken: list[Row], statement: Call | Sort) -> Result:
-        """A key that holds rows of another table: from here on the program speaks of those."""
+        """A key that holds rows of another table: the next statement works on those."""
         cells = [row.cells.get(column.name) for row in taken]
         found = [each for cell in cells if isinstance(cell, tuple) for each in cell if isinstance(each, Row)]
         inner = self._schema.tables[column.rows_of or ""]
         select = None if statement.count else next(iter(inner.columns))
         return self._finish(text, inner, found, found, found, replace(statement, select=select, conditions=()))
 
-    def _groups(self, table: Table, call: Call, wanted: Wanted) -> list[list[Row]]:
+    def _groups(self, table: Table, call: Call, following: Sequence[Statement]) -> list[list[Row]]:
         """The table's rows: one group, or one for each name of a list and each value that `*` stands for."""
-        fill = FILLERS[self._schema.domain][table.name]
+        fill = filler(self._schema.domain, table.name)
         arguments: list[Argument] = [*call.arguments, *[None] * (len(table.parameters) - len(call.arguments))]
         places = [place for place, one in enumerate(arguments) if isinstance(one, tuple | Previous)]
         if len(places) > 1:
             raise MeaninglessCallError("only one argument of a call may be a list or *")
-        single = [one if isinstance(one, str) else None for one in arguments]
+        single = tuple(one if isinstance(one, str) else None for one in arguments)
+        query = TableQuery(single, call.conditions, *self._keys_read(call, following))
         if not places:
-            return [fill(self._context, single, wanted, call.conditions)]
+            return [fill(self._context, query)]
         place = places[0]
         argument = arguments[place]
         names = argument if isinstance(argument, tuple) else self._previous_names()
-        if not wanted.keys and len(names) > 1:
-            wanted = Wanted(frozenset(), whole=True)  # even to count what names share, one must know what they have
+        if not query.keys and len(names) > 1:
+            query = replace(query, whole=True)  # even counting what names share needs the records
         found: list[list[Row]] = []
         missing: list[NotFoundError] = []
         for name in names:
             try:
-                found.append(fill(self._context, _with(single, place, name), wanted, call.conditions))
+                found.append(fill(self._context, replace(query, names=(*single[:place], name, *single[place + 1 :]))))
             except NotFoundError as error:
                 missing.append(error)
         if missing and (isinstance(argument, tuple) or not any(found)):
@@ -267,9 +273,8 @@ class _Run:
         return shared_rows(table, place, found, call.select) if isinstance(argument, tuple) else found
 
     def _previous_names(self) -> tuple[str, ...]:
-        state = self._state
-        if state is None:
-            raise MeaninglessCallError("there is no statement before this one for * to stand for")
+        """What `*` stands for."""
+        state = self._previous_state()
         if state.failed is not None and state.failed.status is Status.KG_DOWN:
             raise KgError("the statement before could not be asked")
         if state.failed is not None and state.failed.status is Status.INVALID:
@@ -281,36 +286,29 @@ class _Run:
             self._context.remark(f"* stands for the first {_MOST_PREVIOUS} of {len(names)} values")
         return names[:_MOST_PREVIOUS]
 
-    def _previous_values(self, conditions: Sequence[Condition]) -> tuple[Value, ...]:
-        if not any(isinstance(condition.value, Previous) for condition in conditions):
-            return ()
-        return self._previous_names()
+    def _keys_read(self, call: Call, following: Sequence[Statement]) -> tuple[frozenset[str], bool]:
+        """The keys that a call and the sorts after it read, and whether one of them shows the whole record."""
+        statements = [call, *takewhile(lambda statement: not isinstance(statement, Call), following)]
+        keys = {key for statement in statements for key in _keys_of(statement)}
+        last = statements[-1]
+        whole = not isinstance(last, Average) and last.select is None and not last.count
+        column = self._schema.tables[call.table].column(call.select or "")
+        if column is not None and column.rows_of is not None and whole:  # the inner rows are shown
+            return frozenset(keys | set(self._schema.tables[column.rows_of].columns)), False
+        return frozenset(keys), whole
 
-    def _wanted(self, statements: Sequence[Statement]) -> Wanted:
-        """The keys that a call and the sorts after it look at; the whole record where one of them selects none."""
-        keys: set[str] = set()
-        whole = False
-        inner: Table | None = None
-        for place, statement in enumerate(statements):
-            if place and isinstance(statement, Call):
-                break
-            if isinstance(statement, Average):
-                continue
-            keys.update(condition.key for condition in statement.conditions)
-            keys.update(c.value.name for c in statement.conditions if isinstance(c.value, Key))
-            if isinstance(statement, Sort) and statement.key:
-                keys.add(statement.key)
-            if isinstance(statement, Call):
-                column = self._schema.tables[statement.table].column(statement.select or "")
-                inner = self._schema.tables[column.rows_of] if column is not None and column.rows_of else None
-            if statement.select is not None:
-                keys.add(statement.select)
-            following = statements[place + 1] if place + 1 < len(statements) else None
-            if statement.select is None and not statement.count and not isinstance(following, Sort | Average):
-                whole = True
-        if inner is not None and whole:  # it is the inner rows that are to be told
-            keys, whole = keys | set(inner.columns), False
-        return Wanted(frozenset(keys), whole)
+
+def _keys_of(statement: Statement) -> Iterator[str]:
+    if isinstance(statement, Average):
+        return
+    for condition in statement.conditions:
+        yield condition.key
+        if isinstance(condition.value, Key):
+            yield condition.value.name
+    if statement.select is not None:
+        yield statement.select
+    if isinstance(statement, Sort) and statement.key:
+        yield statement.key
 
 
 def flat(rows: Sequence[Row], key: str | None) -> tuple[Value, ...]:
@@ -330,7 +328,3 @@ def _number_of(column: Column | None, key: str | None, rows: list[Row], taken: l
     ):
         return (len(flat(known, key)),) if known else ()
     return (sum(row.cells.get(key) is not None for row in rows),)
-
-
-def _with(names: Sequence[str | None], place: int, name: str) -> list[str | None]:
-    return [name if position == place else one for position, one in enumerate(names)]

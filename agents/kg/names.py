@@ -1,8 +1,7 @@
-"""Is this the entity that was asked for? Name similarity on top of the server's word search.
+"""Name similarity on top of the server's word search.
 
-The mock API's search is BM25 over whole words: it forgives no typo, and its first hit is often a longer or shorter name
-("Lord of the Rings" finds the horror film "Rings" first). So its ten hits are ranked again by how alike the names are,
-and a hit that is not clearly the best one is not trusted.
+The search is BM25 over whole words: it forgives no typo, and its first hit is often a longer or shorter name ("Lord of
+the Rings" finds "Rings" first). So its hits are ranked again by similarity, and only a clearly best one counts.
 """
 
 import re
@@ -15,10 +14,10 @@ from rapidfuzz import fuzz
 from agents.text import clean
 
 SIMILARITY_FLOOR = 0.82
-"""Less alike names are different names."""
+"""Names below it are different names."""
 
 MARGIN = 0.04
-"""So much better than the next different name an inexact hit must be."""
+"""Required lead of an inexact hit over the next different name."""
 
 _ROMAN = {"ii": "2", "iii": "3", "iv": "4", "v": "5", "vi": "6", "vii": "7", "viii": "8", "ix": "9"}
 _WORDS = re.compile(r"[^\W_]+")
@@ -52,7 +51,7 @@ def fold(name: str) -> str:
 def similarity(left: str, right: str) -> float:
     """How alike two names are, from 0 to 1; 1 exactly when they fold to the same text.
 
-    A name with another number is never more than a little alike: the sequels of a film differ by nothing else.
+    Different numbers lower it: the sequels of a film differ by nothing else.
     """
     one, other = fold(left), fold(right)
     if one == other:

@@ -20,20 +20,24 @@ from agents.settings import KnowledgeGraphSettings
 from agents.text import clean
 
 WRITING_SHARE = 0.75
-"""Part of the stage's time for writing calls; a graph on the same machine answers in a fraction of the rest."""
+"""Part of the stage's time for writing calls; the graph's server is near and needs less."""
 
 JUST_THE_VALUE = "the graph gave just the value that was asked for"
 
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """What the knowledge graph said about one question.
+    """What the knowledge graph gave for one question.
 
-    `calls` are the statements as they were carried out, `facts` what they gave in sentences, `domain` the domain whose
-    tables were asked. `statuses` has the state of each statement. `empty_calendar` is true where a game was asked for
-    on a date on which the graph, which knows the team, has none. `direct_answer` is the value that answers the question
-    by itself or follows from several, where there is one, and `direct_reason` how. `events` tell the trace what went
-    wrong; `prompt` and `generation` are what the writing model read and wrote.
+    Args:
+        calls: The statements in canonical form.
+        facts: Their results in sentences.
+        domain: The domain whose tables were asked.
+        statuses: The state of each statement.
+        empty_calendar: Whether a known team has no game on the date asked for.
+        direct_answer: The value that answers the question, if the rules found one, and `direct_reason` how.
+        events: What went wrong, for the trace.
+        prompt: What the writing model read, and `generation` what it wrote.
     """
 
     calls: tuple[str, ...] = ()
@@ -49,12 +53,12 @@ class Lookup:
 
     @property
     def found(self) -> bool:
-        """Whether any statement gave something that could answer."""
+        """Whether a statement gave facts."""
         return bool(self.facts) and (not self.statuses or Status.OK in self.statuses)
 
     @property
     def state(self) -> str | None:
-        """What became of the calls, in a word: see `agents.contracts.Trace.graph_state`."""
+        """The outcome of the calls: see `agents.contracts.Trace.graph_state`."""
         if self.down:
             return "down"
         if not self.statuses:
@@ -94,10 +98,9 @@ class KnowledgeGraphPath:
         self._client.close()
 
     def look_up(self, queries: Sequence[Query], domains: Sequence[str | None], deadline: Deadline) -> list[Lookup]:
-        """One lookup per query, in order; `domains` are those that a router knows already.
+        """One lookup per query, in order; `domains` are those that a router already knows.
 
-        A question without calls (the writer thinks that the graph does not know, or wrote nothing readable) has no
-        facts. A dead server costs the time of a few refused connections, whatever the size of the batch.
+        A question without readable calls has no facts. A dead server costs a few refused connections per batch.
         """
         questions = [
             Question(query.text, query.query_time, Domain(domain) if domain in set(Domain) else None)
@@ -152,7 +155,7 @@ class KnowledgeGraphPath:
         )
 
     def _answer(self, query: Query, domain: Domain, program: Program, results: Sequence[Result]) -> Derived | None:
-        """The value that was asked for, or what rules make of the values, as far as the settings allow."""
+        """The value asked for, or what rules compute from the values, if the settings allow it."""
         value = direct_answer(query.text, domain, program, results) if self._settings.direct_answers else None
         if value is not None:
             return Derived(value, JUST_THE_VALUE)
@@ -161,10 +164,7 @@ class KnowledgeGraphPath:
 
 
 def facts_of(results: Sequence[Result]) -> tuple[Fact, ...]:
-    """What results say, in sentences: what was found or is known not to be.
-
-    Of a call and the sort after it, only the sort becomes a fact.
-    """
+    """What was found, or is known not to exist, in sentences. Of a call and its sort, only the sort becomes a fact."""
     shown: list[Result] = []
     for result in results:
         if result.status not in {Status.OK, Status.NOT_FOUND}:
@@ -172,9 +172,9 @@ def facts_of(results: Sequence[Result]) -> tuple[Fact, ...]:
         if result.refines and shown:
             shown.pop()
         shown.append(result)
-    return tuple(Fact(clean(_said(result)), f"knowledge graph: {result.call}") for result in shown)
+    return tuple(Fact(clean(_sentence(result)), f"knowledge graph: {result.call}") for result in shown)
 
 
-def _said(result: Result) -> str:
-    said = " ".join((result.text, *result.explanation)).strip()
-    return f"Not found: {said}" if result.status is Status.NOT_FOUND else said
+def _sentence(result: Result) -> str:
+    text = " ".join((result.text, *result.explanation)).strip()
+    return f"Not found: {text}" if result.status is Status.NOT_FOUND else text

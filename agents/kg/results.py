@@ -34,13 +34,18 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What one statement gave.
+    """The result of one statement.
 
-    `rows` are all rows that match, `values` the selected values of those that were taken (lists flattened, absent
-    values left out), `text` says both in sentences, `explanation` says how entities and dates were understood.
-    `refines`: the statement works on what the one before gave, as a sort does. `empty_calendar`: a known team has no
-    game on the date asked for, which is evidence of a false premise. `partial`: some records could not be read, so that
-    the values may not be all, and a count, an average or the first of an order may be wrong.
+    Args:
+        call: The statement in canonical form.
+        status: How it ended.
+        rows: All rows that match.
+        values: The selected values of the rows taken; lists are flattened, absent values left out.
+        text: Both in sentences.
+        explanation: How names and dates were understood, or why there is no result.
+        refines: Whether the statement works on the one before, as a sort does.
+        empty_calendar: A known team has no game on the date asked for: evidence of a false premise.
+        partial: Some records could not be read, so values may be missing and a count or an order may be wrong.
     """
 
     call: str

@@ -25,9 +25,8 @@ from agents.kg.schema import Domain, ParameterKind, load_schema
 from agents.kg.teams import League, team_spelling
 from agents.kg.writing import CallWriter, Example, Question, Written, load_bank
 from agents.kg.writing.bank import write_examples
-from agents.kg.writing.choice import ExampleChoice
+from agents.kg.writing.choice import ExampleChoice, ExampleIndex
 from agents.kg.writing.prompt import write_prompt
-from agents.kg.writing.similar import ExampleIndex
 
 __all__ = [
     "Argument",

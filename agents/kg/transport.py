@@ -6,7 +6,6 @@ import socket
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from http.client import HTTPException
 from http.cookiejar import DefaultCookiePolicy
 from typing import Any
@@ -18,13 +17,15 @@ from urllib3.connection import HTTPConnection
 from urllib3.exceptions import HTTPError
 
 from agents.deadline import Deadline
-from agents.kg.endpoints import ENDPOINTS, Argument, Json
-from agents.kg.errors import (
+from agents.kg.endpoints import (
+    ENDPOINTS,
+    Argument,
+    Json,
     KgBusyError,
+    KgError,
     KgReplyError,
     KgRequestError,
     KgTimeoutError,
-    KgUnavailableError,
     KgUnreachableError,
 )
 from agents.settings import KgClientSettings
@@ -39,19 +40,11 @@ _WRONG_REQUEST = frozenset({404, 405, 422})
 _BUSY = frozenset({502, 503, 504})
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """The value of `result` and the size of the body that it came in."""
-
-    result: Json
-    size: int
-
-
 class Transport:
     """POSTs to one server over kept connections; thread-safe.
 
-    Environment and state of the process are kept out on purpose: no proxy variables, no netrc (`trust_env=False`: the
-    server is the evaluator's, near by, and a proxy meant for the internet would hide it), no cookies, no redirects.
+    It ignores proxies and netrc (`trust_env=False`: a proxy meant for the internet would hide the evaluator's server),
+    cookies and redirects.
     """
 
     def __init__(self, base_url: str, settings: KgClientSettings) -> None:
@@ -73,14 +66,13 @@ class Transport:
         """Close the kept connections."""
         self._http.close()
 
-    def ask(self, path: str, payload: Mapping[str, Argument], deadline: Deadline) -> Reply:
-        """POST the payload and read the result, again where no reply came and the deadline allows.
+    def ask(self, path: str, payload: Mapping[str, Argument], deadline: Deadline) -> Json:
+        """POST the payload and read the result; try again where no reply came and the deadline allows.
 
-        Every endpoint only reads, so that asking twice is safe. Written here and not with a retry library: the pause
-        must fit the deadline, and a timeout must not be tried again (the time is spent).
+        No retry library: the pause must fit the deadline, and a timeout must not be tried again (the time is spent).
 
         Raises:
-            KgError: `KgRequestError`, or a kind of `KgUnavailableError`.
+            KgError: no usable reply.
         """
         prepared = self._prepared[path].copy()
         prepared.prepare_body(json.dumps(payload) if payload else None, None)
@@ -95,7 +87,7 @@ class Transport:
             pause *= 2
         return self._exchange(path, prepared, deadline)
 
-    def _exchange(self, path: str, prepared: requests.PreparedRequest, deadline: Deadline) -> Reply:
+    def _exchange(self, path: str, prepared: requests.PreparedRequest, deadline: Deadline) -> Json:
         limits = self._settings
         whole = deadline.within(limits.connect_seconds + limits.read_seconds)
         left = max(whole.remaining, 0.001)
@@ -111,7 +103,7 @@ class Transport:
             _current.deadline = None
         if not good:
             raise _status_error(path, response, body)
-        return Reply(read_result(path, body), len(body))
+        return read_result(path, body)
 
 
 def read_result(path: str, body: bytes) -> Json:
@@ -147,11 +139,11 @@ def _beginning(response: requests.Response) -> bytes:
     return next(response.raw.stream(_ERROR_BODY_BYTES, decode_content=False), b"")
 
 
-def _status_error(path: str, response: requests.Response, body: bytes) -> KgRequestError | KgUnavailableError:
+def _status_error(path: str, response: requests.Response, body: bytes) -> KgError:
     what = f"{path}: status {response.status_code}: {clean(body[:120].decode('utf-8', 'replace'))!r}"
     if response.status_code in _WRONG_REQUEST:
         return KgRequestError(what)
-    return KgBusyError(what) if response.status_code in _BUSY else KgUnavailableError(what)
+    return KgBusyError(what) if response.status_code in _BUSY else KgReplyError(what)
 
 
 def _as_kg_error(path: str, error: BaseException, limit: Deadline) -> KgUnreachableError:

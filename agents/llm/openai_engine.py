@@ -264,7 +264,7 @@ def _retry_after(header: str | None) -> float:
 
 
 def _in_own_loop(work: Coroutine[None, None, None], deadline: Deadline) -> None:
-    """Run a coroutine to its end or to the deadline, whether or not the caller is inside an event loop (a notebook is).
+    """Run a coroutine to its end or to the deadline, also where the caller is inside an event loop (a notebook).
 
     Raises:
         TimeoutError: the deadline came first.

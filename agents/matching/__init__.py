@@ -3,15 +3,7 @@
 Used by the judge, by labels, by calibration and by answers that are computed.
 """
 
-from agents.matching.dates import (
-    DayOfYear,
-    PlacedDate,
-    placed_dates,
-    read_dates,
-    read_days_of_year,
-    read_durations,
-    without_dates,
-)
+from agents.matching.dates import PlacedDate, placed_dates, read_dates, without_dates
 from agents.matching.lists import count_listed, split_list
 from agents.matching.numbers import MAGNITUDES, Number, read_numbers, same_number
 from agents.matching.units import (
@@ -54,7 +46,6 @@ __all__ = [
     "UNITS",
     "WEEKS",
     "YEARS",
-    "DayOfYear",
     "Measure",
     "Number",
     "PlacedDate",
@@ -67,8 +58,6 @@ __all__ = [
     "placed_dates",
     "position_of",
     "read_dates",
-    "read_days_of_year",
-    "read_durations",
     "read_measures",
     "read_numbers",
     "recall",

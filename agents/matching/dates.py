@@ -1,4 +1,4 @@
-"""Whole calendar dates and lengths of time, in any common notation."""
+"""Whole calendar dates in any common notation."""
 
 import re
 from datetime import date
@@ -22,24 +22,6 @@ _DATES = (
     re.compile(rf"\b{_DAY}\s+(?:of\s+)?{_MONTH},?\s+{_YEAR}\b"),
 )
 """Numbers between slashes are month/day/year, as CRAG writes its query_time."""
-
-_DAYS_OF_YEAR = (
-    re.compile(rf"\b{_MONTH}\s+(?:the\s+)?{_DAY}\b(?!,?\s+(?:in\s+|of\s+)?\d{{4}})"),
-    re.compile(rf"\b{_DAY}\s+(?:of\s+)?{_MONTH}(?!,?\s+\d{{4}})(?!\w)"),
-)
-
-_SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0}
-_TIME_UNIT = r"(?:hours?|hrs?|h|minutes?|mins?|seconds?|secs?|(?<=\dh \d\d)m)\b"
-_TIME_PART = re.compile(rf"(?P<number>\d+(?:\.\d+)?)[\s-]?(?P<unit>{_TIME_UNIT})")
-_ANY_PART = rf"\d+(?:\.\d+)?[\s-]?{_TIME_UNIT}"
-_DURATION = re.compile(rf"{_ANY_PART}(?:,?\s+(?:and\s+)?{_ANY_PART})*")
-
-
-class DayOfYear(NamedTuple):
-    """A date without a year."""
-
-    month: int
-    day: int
 
 
 class PlacedDate(NamedTuple):
@@ -67,29 +49,12 @@ def read_dates(text: str) -> set[date]:
     return {found.day for found in placed_dates(normalise(text))}
 
 
-def read_days_of_year(text: str) -> set[DayOfYear]:
-    """The dates of a text that come without a year."""
-    normalised = normalise(text)
-    found = (match for pattern in _DAYS_OF_YEAR for match in pattern.finditer(normalised))
-    return {DayOfYear(_month(match["month"]), int(match["day"])) for match in found}
-
-
 def without_dates(text: str) -> str:
     """The normalised text with everything that is written as a whole date cut out."""
     text = normalise(text)
     for pattern in _DATES:
         text = pattern.sub(" ", text)
     return text
-
-
-def read_durations(text: str) -> tuple[list[float], str]:
-    """Hours, minutes and seconds as seconds, neighbouring parts added up, and the normalised text without them."""
-    normalised = normalise(text)
-    found = [
-        sum(float(part["number"]) * _SECONDS[part["unit"][0]] for part in _TIME_PART.finditer(whole[0]))
-        for whole in _DURATION.finditer(normalised)
-    ]
-    return found, _DURATION.sub(" ", normalised)
 
 
 def _month(written: str) -> int:

@@ -76,6 +76,7 @@ _MEASURE = re.compile(
 _FEET_AND_INCHES = re.compile(
     r"(?<![\w.])(\d)\s?-?(?:'|ft\.?|feet|foot)[\s-]*(\d{1,2})\s?-?(?:\"|''|in\b|inch(?:es)?\b)?"
 )
+_HOURS_AND_MINUTES = re.compile(r"(?<![\w.])(\d+)\s?(?:hours?|hrs?|h),?\s+(?:and\s+)?(\d+)\s?(?:minutes?|mins?|m)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +90,12 @@ class Measure:
 
 
 def read_measures(text: str) -> list[Measure]:
-    """The lengths, weights and times of a text in order; 6 feet 2 inches are one length, a month is its mean length."""
+    """The lengths, weights and times of a text in order; a month has its mean length.
+
+    Feet with inches are one length, hours with minutes one time.
+    """
     joined = _FEET_AND_INCHES.sub(lambda found: f"{12 * int(found[1]) + int(found[2])} inches", normalise(text))
+    joined = _HOURS_AND_MINUTES.sub(lambda found: f"{60 * int(found[1]) + int(found[2])} minutes", joined)
     return [_measure(found) for found in _MEASURE.finditer(joined)]
 
 

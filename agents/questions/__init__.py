@@ -1,4 +1,4 @@
-"""The place where a question is understood before any source is asked: domain, type, dynamism, entities, dates.
+"""The place where a question is understood before any source is asked: domain, type, dynamism, dates.
 
 `open_router` gives the router that a preset names: trained classifiers (`encoder_router.py`), the language model
 (`prompt_router.py`), or `Unrouted`, which leaves every question as it is. Dates are resolved in `dates.py`.
@@ -15,8 +15,6 @@ from agents.questions.dates import (
     find_dates,
     resolve_date,
 )
-from agents.questions.entities import EntitySpan, find_entities
-from agents.questions.router import open_router
 from agents.questions.routes import (
     DOMAINS,
     DYNAMISMS,
@@ -24,6 +22,7 @@ from agents.questions.routes import (
     QUESTION_TYPES,
     QuestionRouter,
     Unrouted,
+    open_router,
 )
 
 __all__ = [
@@ -33,7 +32,6 @@ __all__ = [
     "QUESTION_TYPES",
     "Calendar",
     "DateRange",
-    "EntitySpan",
     "FoundDate",
     "MomentKind",
     "QuestionRouter",
@@ -42,7 +40,6 @@ __all__ = [
     "Unrouted",
     "eastern_time",
     "find_dates",
-    "find_entities",
     "label",
     "open_router",
     "probability",

@@ -1,6 +1,6 @@
 """Understand questions from the command line.
 
-python -m agents.questions classify --in FILE --out FILE   every row gets "route": the classes of its question and names
+python -m agents.questions classify --in FILE --out FILE   every row gets "route": the classes of its question
 """
 
 import argparse
@@ -18,8 +18,7 @@ from agents.deadline import Deadline
 from agents.files import write_rows
 from agents.llm import EngineUnavailableError, LanguageModel, load_language_model
 from agents.queries import parse_row
-from agents.questions.router import open_router
-from agents.questions.routes import QuestionRouter
+from agents.questions.routes import QuestionRouter, open_router
 from agents.settings import EncoderRouter, SettingsError, load_settings
 from evaluation.datasets import DatasetError, Record, count_rows, dataset_files, read_records
 from models.manifest import UnknownModelError, WeightsMissingError

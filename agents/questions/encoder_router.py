@@ -6,7 +6,6 @@ from typing import Any
 from agents.contracts import Query, Route
 from agents.deadline import Deadline
 from agents.questions.classifier import Classifier, locate_classifier
-from agents.questions.entities import entity_entries
 from agents.questions.routes import field_entry
 from agents.settings import EncoderRouter, SettingsError
 
@@ -40,7 +39,7 @@ class EncoderQuestionRouter:
             classifier.close()
 
     def route(self, queries: Sequence[Query], deadline: Deadline) -> list[Route]:
-        """One route per query; a query that is reached after the deadline gets its entities alone."""
+        """One route per query; a query that is reached after the deadline gets an empty one."""
         routes: list[Route] = [{} for _ in queries]
         size = self._settings.batch_size
         for start in range(0, len(queries), size):
@@ -48,8 +47,6 @@ class EncoderQuestionRouter:
             if not deadline.expired:
                 for route, fields in zip(routes[start : start + size], self._fields(texts), strict=True):
                     route.update(fields)
-        for route, query in zip(routes, queries, strict=True):
-            route["entities"] = entity_entries(query.text)
         return routes
 
     def _fields(self, texts: Sequence[str]) -> list[dict[str, Any]]:

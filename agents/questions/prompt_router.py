@@ -12,7 +12,6 @@ from typing import Any
 from agents.contracts import Query, Route
 from agents.deadline import Deadline
 from agents.llm import Generation, GenerationRequest, LanguageModel, Message
-from agents.questions.entities import entity_entries
 from agents.questions.routes import DOMAINS
 from agents.settings import PromptRouter
 
@@ -128,7 +127,7 @@ class PromptQuestionRouter:
         """Whoever owns the model closes it."""
 
     def route(self, queries: Sequence[Query], deadline: Deadline) -> list[Route]:
-        """One route per query. A failed or unreadable reply gives the entities alone."""
+        """One route per query. A failed or unreadable reply gives an empty one."""
         requests = [
             GenerationRequest(
                 messages=self._prompt.messages(query.text),
@@ -139,10 +138,7 @@ class PromptQuestionRouter:
             for query in queries
         ]
         generations = self._model.generate(requests, deadline) if requests else []
-        routes = [self._read(generation) for generation in generations]
-        for route, query in zip(routes, queries, strict=True):
-            route["entities"] = entity_entries(query.text)
-        return routes
+        return [self._read(generation) for generation in generations]
 
     def _read(self, generation: Generation) -> Route:
         """A domain of which the model is not certain enough counts as open (WeKnow-RAG: it must exceed 0.9)."""

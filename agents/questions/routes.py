@@ -1,4 +1,4 @@
-"""What a router says about a question, and what every router promises."""
+"""What a router says about a question, what every router promises, and which router a preset gets."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from agents.contracts import Query, Route
 from agents.deadline import Deadline
-from agents.settings import ROUTE_CLASSES
+from agents.llm import LanguageModel
+from agents.settings import ROUTE_CLASSES, EncoderRouter, PromptRouter, SettingsError
 
 FIELD_CLASSES = ROUTE_CLASSES
 """The fields of a route and the classes of CRAG's labels (CRAG, section 2)."""
@@ -46,6 +47,29 @@ class Unrouted:
 
     def close(self) -> None:
         """There is nothing to release."""
+
+
+def open_router(settings: EncoderRouter | PromptRouter | None, model: LanguageModel | None = None) -> QuestionRouter:
+    """The router that the settings name, not warmed up yet; without settings one that knows nothing.
+
+    Args:
+        settings: Engine ``encoder`` or ``prompt``, or None.
+        model: The language model; engine ``prompt`` asks it and leaves loading and closing to its owner.
+
+    Raises:
+        SettingsError: engine ``prompt`` without a language model.
+    """
+    if settings is None:
+        return Unrouted()
+    if isinstance(settings, EncoderRouter):
+        from agents.questions.encoder_router import EncoderQuestionRouter
+
+        return EncoderQuestionRouter(settings)
+    if model is None:
+        raise SettingsError('a router with engine "prompt" needs a language model')
+    from agents.questions.prompt_router import PromptQuestionRouter
+
+    return PromptQuestionRouter(settings, model)
 
 
 def field_entry(labels: Sequence[str], probabilities: NDArray[np.floating[Any]]) -> dict[str, Any]:

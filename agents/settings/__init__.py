@@ -30,6 +30,7 @@ from agents.settings.loading import (
     active_preset,
     load_settings,
     parse_override,
+    quoted_override,
     read_settings,
 )
 from agents.settings.sources import (
@@ -112,6 +113,7 @@ __all__ = [
     "load_settings",
     "needed_weights",
     "parse_override",
+    "quoted_override",
     "read_settings",
     "require_weights",
 ]

@@ -1,4 +1,4 @@
-"""How answers are asked for, doubted and withheld, and the clock."""
+"""How answers are generated, checked and withheld, and the clock."""
 
 import math
 from typing import Annotated, Literal
@@ -31,14 +31,14 @@ class ClassGate(StrictModel):
     field: Literal["domain", "question_type", "static_or_dynamic"]
     classes: Annotated[tuple[str, ...], Field(min_length=1, strict=False)]
     above: Annotated[float, Field(ge=0, lt=1)] | None = None
-    """Close where the probabilities of the classes add up to more; None: where the likeliest class is one of them."""
+    """Close where the classes' probabilities add up to more; None: where the likeliest class is one of them."""
     answer: Literal["i don't know", "invalid question"] = "i don't know"
     source: Literal["any", "web"] = "any"
-    """``any``: no source is asked. ``web``: the knowledge graph may still answer."""
+    """``web``: the knowledge graph may still answer."""
 
     @property
     def name(self) -> str:
-        """What traces and results call it: gates that differ in anything have different names."""
+        """Its name in traces and results; gates that differ have different names."""
         above = "" if self.above is None else f" > {self.above:g}"
         answer = "" if self.answer == "i don't know" else f" -> {self.answer}"
         source = "" if self.source == "any" else f" ({self.source})"
@@ -54,17 +54,17 @@ class ClassGate(StrictModel):
 
 
 class ScoreGate(StrictModel):
-    """Withholds answers where a number of the question's way is not above a minimum."""
+    """Withholds answers where a score is not above a minimum."""
 
     gate: Literal["score"]
     score: Literal["top_passage", "mean_log_probability"]
-    """``top_passage``: the best passage's cross-encoder probability, known before the model is asked (NEC 2.1 step 5:
-    0.8). ``mean_log_probability``: of the answer's tokens, in nats."""
+    """``top_passage``: the best passage's cross-encoder probability, before generation (NEC 2.1 step 5: 0.8).
+    ``mean_log_probability``: of the answer's tokens, in nats."""
     minimum: float
 
     @property
     def name(self) -> str:
-        """What traces and results call it."""
+        """Its name in traces and results."""
         return f"{self.score} above {self.minimum:g}"
 
     @field_validator("minimum")
@@ -89,18 +89,16 @@ class RefineSettings(StrictModel):
     max_new_tokens: PositiveInt = 50
     adapter: str | None = None
     abstentions: bool = False
-    """Look again also where the first answer was "i don't know": the second look may find the answer (NEC refines
-    every initial answer)."""
+    """Also refine "i don't know" (NEC refines every initial answer)."""
 
 
 class SelfAssessmentSettings(StrictModel):
-    """The model says with its answer how sure it is (WeKnow-RAG, "Answer Generation with Self-Assessment")."""
+    """The model rates its answer (WeKnow-RAG, "Answer Generation with Self-Assessment")."""
 
     accepted: Annotated[tuple[Literal["high", "medium", "low"], ...], Field(min_length=1, strict=False)] = ("high",)
-    """Answers of another level, or of none, are withheld."""
+    """Answers of another level, or without one, are withheld."""
     asked: Literal["with_answer", "afterwards"] = "with_answer"
-    """``with_answer``: in the same generation, by the prompt ``assessed`` (WeKnow-RAG). ``afterwards``: in a short
-    second one, for models too small to do both at once."""
+    """``with_answer``: in the same generation, by the prompt ``assessed``. ``afterwards``: in a short second one."""
 
 
 class ConfidenceSettings(StrictModel):
@@ -109,7 +107,7 @@ class ConfidenceSettings(StrictModel):
     model: str
     """A file written by `python -m training.calibrate`: a name under `models/calibration/`, or a path to a .json."""
     threshold: Annotated[float, Field(ge=0, le=1)] = 0.5
-    """P(correct) must be above this; 0.5 is where the expected score of an answer is that of saying nothing."""
+    """P(correct) must be above this; at 0.5 answering and abstaining score the same."""
 
 
 class AnsweringSettings(StrictModel):
@@ -117,7 +115,7 @@ class AnsweringSettings(StrictModel):
 
     prompt: AnswerPromptName = "controlled"
     form: Literal["chat", "completion"] = "chat"
-    """``completion``: prompts are plain text without a chat template, for base models such as NEC's Llama-2-70B."""
+    """``completion``: plain text without a chat template, for base models such as NEC's Llama-2-70B."""
     word_limit: Annotated[int, Field(ge=1, le=75)] = 50
     """db3's token_limit: what the prompt asks for."""
     max_new_tokens: Annotated[int, Field(ge=1, le=1024)] = 75
@@ -125,19 +123,17 @@ class AnsweringSettings(StrictModel):
     top_p: Annotated[float, Field(gt=0, le=1)] = 1.0
     adapter: str | None = None
     gates: Annotated[tuple[GateSettings, ...], Field(strict=False)] = ()
-    """What leads to "i don't know" without regard to the answer's text."""
     refine: RefineSettings | None = None
     self_assessment: SelfAssessmentSettings | None = None
     compute: bool = False
-    """Where the model's answer is a formula, give its value (WeKnow-RAG, "Answer Retrieval and Post-processing")."""
+    """Give the value of an answer that is a formula (WeKnow-RAG, "Answer Retrieval and Post-processing")."""
     confidence: ConfidenceSettings | None = None
     audit: bool = False
-    """Go on where a gate closes, only to learn what it withheld; the gate's answer is given all the same. Costs the
-    time that gates save: `local_evaluation.py --set answering.audit=true`."""
+    """Also generate the answers that gates withhold, to measure them; the gate's answer is given all the same."""
 
     @property
     def looks_twice(self) -> bool:
-        """Whether any answer is looked at a second time."""
+        """Whether any answer gets a second look."""
         asked = self.self_assessment is not None and self.self_assessment.asked == "afterwards"
         return asked or self.refine is not None
 
@@ -170,10 +166,7 @@ class DeadlineSettings(StrictModel):
     """The graph's turn where the web is asked first (`knowledge_graph.source_policy` ``by_dynamism``)."""
 
     def shares(self, *, review: bool = True, web_first: bool = True) -> dict[str, float]:
-        """Relative weight of each stage, in the order in which they run.
-
-        No time is set aside for second looks without `review`, nor for a late turn of the graph without `web_first`.
-        """
+        """Relative weights in order; without `review` no second looks, without `web_first` no late graph turn."""
         left_out = (set() if review else {"review_graph", "review"}) | (set() if web_first else {"graph_after_web"})
         sources = ("route", "knowledge_graph", "answer_from_graph", "review_graph", "public_data")
         web = ("select_pages", "extract", "retrieve", "rerank", "generate", "review", "graph_after_web")

@@ -71,14 +71,19 @@ def read_settings(model: type[Model], path: Path, overrides: Sequence[str] = (),
         raise SettingsError(_explain(model, path, error)) from None
 
 
+def quoted_override(line: str) -> str:
+    """``KEY=VALUE`` of `--set` as a line of TOML: a name or path needs no quotes, which a shell would remove."""
+    return _BARE_WORD.sub(r'\g<key>="\g<word>"', line)
+
+
 def parse_override(line: str) -> dict[str, Any]:
-    """The tables of one ``KEY=VALUE`` of `--set`. A name or path needs no quotes, which a shell would remove.
+    """The tables of one ``KEY=VALUE``.
 
     Raises:
         SettingsError: it is not a line of TOML.
     """
     try:
-        return tomllib.loads(_BARE_WORD.sub(r"\g<key>='\g<word>'", line))
+        return tomllib.loads(quoted_override(line))
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(
             f"the override {line!r} is not a line of TOML ({error}); allowed: KEY=VALUE such as "

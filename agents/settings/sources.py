@@ -14,23 +14,22 @@ class KgClientSettings(StrictModel):
     url_variable: str = "CRAG_MOCK_API_URL"
     """Environment variable with the server's address; without it there is no knowledge graph (task 1)."""
     concurrency: Annotated[int, Field(ge=1, le=64)] = 16
-    """Requests in flight at a time, over the whole batch."""
+    """Requests in flight, over the whole batch."""
     connect_seconds: Annotated[float, Field(gt=0, le=30)] = 2.0
     read_seconds: Annotated[float, Field(gt=0, le=30)] = 5.0
     """Upper limits; the deadline of the stage cuts them further."""
     max_attempts: Annotated[int, Field(ge=1, le=5)] = 2
-    """Every call only reads, so that a lost connection or a 502, 503, 504 may be tried again."""
+    """After a lost connection or a 502, 503, 504; every call only reads."""
     max_response_bytes: Annotated[int, Field(ge=10_000, le=100_000_000)] = 8_000_000
 
 
 class KgLimits(StrictModel):
-    """What one question may cost, whatever a model wrote."""
+    """The most that one question may cost."""
 
-    statements: Annotated[int, Field(ge=1, le=32)] = 8
     rows: Annotated[int, Field(ge=1, le=10_000)] = 2_000
     """Rows that a statement may hold."""
     calls: Annotated[int, Field(ge=1, le=2_000)] = 500
-    """HTTP calls of one question; the films of a person cost one each."""
+    """HTTP calls; the films of a person cost one each."""
 
 
 class KgWriterSettings(StrictModel):
@@ -41,27 +40,25 @@ class KgWriterSettings(StrictModel):
     examples: Annotated[int, Field(ge=0, le=40)] = 6
     """Examples shown per question."""
     selection: Literal["similar", "fixed"] = "similar"
-    """``similar``: the nearest of the bank, which db3 expected much of; ``fixed``: the same for every question."""
+    """``similar``: the nearest of the bank; ``fixed``: the same for every question (db3)."""
     fixed_examples: str = "agents/kg/writing/fixed"
-    """Folder of the examples of selection ``fixed``, made by ``python -m training.choose_examples``, relative to the
-    repository; the first `examples` of each domain are shown."""
+    """Folder, relative to the repository, made by ``python -m training.choose_examples``."""
     form: Literal["completion", "chat"] = "completion"
-    """``chat``: an instruction through the model's chat template (db3 C.3); ``completion``: a text that the model goes
-    on with, for small models. `benchmarks.kg_writing` measures which suits a model."""
+    """``chat``: an instruction through the chat template (db3 C.3); ``completion``: a text to continue, for small
+    models. `benchmarks.kg_writing` measures which suits a model."""
     schema_in_prompt: bool = True
-    """Show tables, keys and rules; a tuned model can do without."""
+    """Show tables, keys and rules; a tuned model does not need them."""
     schema_detail: Literal["names", "described"] = "names"
-    """``names``: the keys of a table in a line, the rules in a few. ``described``: type and meaning of each key, and
-    the rules one by one (db3 C.3)."""
+    """``names``: keys in a line, rules in a few. ``described``: type and meaning of each key, each rule (db3 C.3)."""
     grammar: bool = True
-    """Hold the output to the language's grammar where the engine can."""
+    """Constrain the output by the language's grammar where the engine can."""
     names_from_question: tuple[Literal["movie", "finance", "music", "sports", "open"], ...] = Field(
         default=(), strict=False
     )
-    """Domains in which the grammar lets a call name only what stands in the question, word for word; small models copy
-    names wrongly. An article may be about something that the question only describes."""
+    """Domains in which the grammar allows only names from the question, word for word: small models copy names
+    wrongly."""
     repair: bool = True
-    """Ask once more, with the named error, where the output cannot be read."""
+    """Repeat the request, with the error, where the output cannot be parsed."""
     max_new_tokens: Annotated[int, Field(ge=16, le=512)] = 128
 
 
@@ -72,7 +69,7 @@ class KnowledgeGraphSettings(StrictModel):
     limits: KgLimits = KgLimits()
     writer: KgWriterSettings = KgWriterSettings()
     max_fact_tokens: Annotated[int, Field(ge=32, le=8_192)] = 800
-    """Longer facts are cut, with the count told; counted with the answering model's tokenizer."""
+    """Longer facts are cut; in tokens of the answering model."""
     source_policy: Literal["graph_first", "by_dynamism", "together", "synthesis"] = "graph_first"
     """``graph_first``: an answer from the graph that is not "i don't know" is accepted (db3 3.1). ``together``: one
     answer from graph and web; where it is none, a value of the graph that answers by itself. ``synthesis``: always one
@@ -81,14 +78,12 @@ class KnowledgeGraphSettings(StrictModel):
     for each source: graph first where the answer changes slowly or never, together where it changes fast, web first
     where it changes by the minute."""
     direct_answers: bool = False
-    """Where the graph gives just the value that was asked for, it is the answer, and no model repeats it."""
+    """A single value of the graph is the answer, without the model."""
     derived_answers: bool = False
-    """Where rules can compute the answer from the graph's values (which is larger, how many days between ...), their
-    result is the answer (WeKnow-RAG, "Answer Retrieval and Post-processing")."""
+    """Rules compute answers from the graph's values (WeKnow-RAG, "Answer Retrieval and Post-processing")."""
     answer_prompt: AnswerPromptName = "graph"
-    """The prompt of answers from the graph's facts."""
     answer_adapter: str | None = None
-    """Name in `language_model.adapters` for the same (db3 3.3)."""
+    """Prompt and adapter of answers from the graph's facts (db3 3.3)."""
     graph_only_domains: tuple[Literal["movie", "finance", "music", "sports", "open"], ...] = Field(
         default=(), strict=False
     )
@@ -119,13 +114,13 @@ class PublicDataSettings(StrictModel):
     tables: str | None = None
     """Folder made by ``python -m agents.public_data build``, relative to the repository; None: the shipped one."""
     method: Literal["prompt", "spans"] = "prompt"
-    """Entities named by the language model (db3), asked in the words of the domain that the router gives; or names of
-    the tables found in the question, which needs neither."""
+    """``prompt``: the language model names entities, prompted for the router's domain (db3). ``spans``: names of the
+    tables are found in the question."""
     links: dict[Literal["movie", "music", "finance"], LinkSettings] = Field(default_factory=dict)
     """By domain; a domain that is not named is matched exactly."""
     max_entities: PositiveInt = 4
     """At most this many paragraphs per question."""
     max_items: PositiveInt = 12
-    """Longer lists within a paragraph are cut and their length told."""
+    """Longer lists in a paragraph are cut."""
     max_new_tokens: Annotated[int, Field(ge=4, le=256)] = 64
-    """Of the names that the model writes for one question (method ``prompt``)."""
+    """For the entities of one question (method ``prompt``)."""

@@ -14,27 +14,25 @@ class PageSelectionSettings(StrictModel):
     method: Literal["cross_encoder", "bm25", "search_order"] = "cross_encoder"
     max_snippet_characters: PositiveInt = 2000
     with_page_name: bool = True
-    """Read the page's name before its snippet: it often holds the entity that the snippet leaves out. Without, as in
-    db3 and NEC, it stands in only where a page has no snippet."""
+    """Score the page's name with its snippet; without, as in db3 and NEC, only where there is no snippet."""
 
 
 class ExtractSettings(StrictModel):
     """How a page's HTML becomes text."""
 
     method: Literal["main_text", "beautifulsoup"] = "main_text"
-    """``beautifulsoup`` is the papers' choice; ``main_text`` drops boilerplate and is an order of magnitude faster."""
+    """``beautifulsoup``: the papers' choice. ``main_text`` drops boilerplate and is ten times faster."""
     fallback_characters: Annotated[int, Field(ge=0)] = 300
-    """A main text shorter than this is replaced by all visible text of the page."""
+    """All visible text replaces a shorter main text."""
     max_bytes: Annotated[int, Field(ge=1_000, le=50_000_000)] = 2_000_000
     max_depth: Annotated[int, Field(ge=16, le=10_000)] = 512
     max_text_characters: Annotated[int, Field(ge=1_000)] = 300_000
-    """What is longer is cut off: chunking and ranking run in this process, where only size bounds their time."""
     page_seconds: Annotated[float, Field(gt=0, le=60)] = 4.0
-    """A page that takes longer is dropped; its worker process is killed."""
+    """A slower page is dropped; its worker process is killed."""
     workers: Annotated[int, Field(ge=0, le=64)] = 2
-    """Worker processes; 0 extracts in this process, where nothing can stop a page."""
+    """Processes; 0 extracts in this one, where nothing can stop a page."""
     max_word_characters: PositiveInt | None = None
-    """Longer words are dropped (NEC 2.1: 30, they are parsing errors that lost their spaces)."""
+    """Longer words are dropped (NEC 2.1: 30)."""
     english_only: bool = False
     """Drop lines that are mostly not English (NEC 2.1)."""
 
@@ -43,8 +41,8 @@ class Chunks(StrictModel):
     """What all ways of cutting a text have in common."""
 
     searched_with: Annotated[tuple[Literal["page_name", "snippet"], ...], Field(strict=False)] = ()
-    """What stands in front of a chunk wherever it is compared with the question: in BM25, the dense encoder and the
-    cross-encoder (WeKnow-RAG, "Multi-stage Retrieval": page name and snippet). The answering model reads the chunk."""
+    """Put in front of a chunk for retrieval and reranking, not for the answering model (WeKnow-RAG, "Multi-stage
+    Retrieval")."""
 
 
 class ParentChildChunks(Chunks):
@@ -132,16 +130,16 @@ class RerankSettings(StrictModel):
 
     top_k: PositiveInt
     max_pairs: PositiveInt | None = None
-    """At most this many passages per question are scored, best first; None scores all."""
+    """Score at most so many passages per question, best first; None: all."""
 
 
 class ContextSettings(StrictModel):
-    """How passages become the text that the model reads."""
+    """How passages become the prompt's context."""
 
     max_tokens: Annotated[int, Field(ge=32, le=32_768)] = 4000
-    """Counted with the answering model's own tokenizer (db3 2.4)."""
+    """In tokens of the answering model (db3 2.4)."""
     order: Literal["best_first", "best_last"] = "best_first"
-    """Small models read best what stands next to the question."""
+    """``best_last`` suits small models."""
 
 
 class WebSettings(StrictModel):
@@ -151,7 +149,7 @@ class WebSettings(StrictModel):
     extract: ExtractSettings = ExtractSettings()
     chunk: ChunkSettings
     snippets: bool = False
-    """Search snippets are passages too."""
+    """Search snippets are passages, too."""
     retrieve: Annotated[tuple[RetrieveStage, ...], Field(min_length=1, strict=False)]
     rerank: RerankSettings | None = None
     context: ContextSettings = ContextSettings()

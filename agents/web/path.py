@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from agents.contracts import Page, Passage, PassageKind, Query
+from agents.contracts import Page, Passage, PassageKind, Query, Stage
 from agents.deadline import BatchClock, Deadline
 from agents.encoders import CrossEncoder, DenseEncoder
 from agents.settings import WebSettings
@@ -72,14 +72,14 @@ class WebPath:
         that were not scored keep their order of retrieval.
         """
         settings, texts = self._settings, [query.text for query in queries]
-        with clock.stage("select_pages") as deadline:
+        with clock.stage(Stage.SELECT_PAGES) as deadline:
             selections = select_pages(queries, settings.pages, self._cross, deadline)
-        with clock.stage("extract") as deadline:
+        with clock.stage(Stage.EXTRACT) as deadline:
             extraction = self._extract(selections, deadline)
-        with clock.stage("retrieve") as deadline:
+        with clock.stage(Stage.RETRIEVE) as deadline:
             sources = self._sources(selections, extraction, clock.whole)
             retrieved = retrieve(texts, sources, settings.retrieve, self._dense, deadline)
-        with clock.stage("rerank") as deadline:
+        with clock.stage(Stage.RERANK) as deadline:
             candidates = [distinct(own.passages) for own in retrieved]
             if settings.rerank is None:
                 ranked = [Reranked(own, pairs=0, scored=0) for own in candidates]

@@ -11,7 +11,9 @@ from evaluation.judge.options import (
     judge_from,
     make_judge,
 )
+from evaluation.judge.reading import ReadClaim
 from evaluation.judge.rules import RulesJudge
+from evaluation.judge.sets import gold_items
 
 __all__ = [
     "DEFAULT_JUDGE",
@@ -22,10 +24,12 @@ __all__ = [
     "Judgement",
     "LanguageModelJudge",
     "LanguageModelJudgeOptions",
+    "ReadClaim",
     "RulesJudge",
     "Verdict",
     "add_judge_arguments",
     "cost_line",
+    "gold_items",
     "judge_claims",
     "judge_from",
     "make_judge",

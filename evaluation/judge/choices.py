@@ -15,7 +15,7 @@ from agents.matching import (
     tokens,
     words,
 )
-from evaluation.judge.case import Case, Finding
+from evaluation.judge.reading import Decision, ReadClaim
 
 _YES_NO = re.compile(r"\W*(?:answer\s*:\s*)?(?P<word>yes|no|yeah|yep|nope|correct|incorrect|true|false)\b")
 _YES = frozenset({"yes", "yeah", "yep", "correct", "true"})
@@ -24,41 +24,10 @@ _COMPARES = re.compile(
     r"\b(?:more|less|fewer|most|least|than|first|1th|last|before|after|earlier|later|better|best|higher|highest|lower|larger|"
     r"largest|bigger|biggest|longer|longest|older|oldest|younger|taller|tallest|smaller|shorter|greater|win(?:s|ner)?)\b"
 )
-_EARLY = frozenset({"older", "oldest", "longer", "longest", "1th", "earlier", "before"})
-_LATE = frozenset({"younger", "youngest", "newer", "later", "latest", "after", "recently"})
-_MUCH = frozenset(
-    {
-        "more",
-        "most",
-        "larger",
-        "largest",
-        "longer",
-        "longest",
-        "higher",
-        "highest",
-        "bigger",
-        "biggest",
-        "greater",
-        "taller",
-        "older",
-    }
-)
-_LITTLE = frozenset(
-    {
-        "less",
-        "fewer",
-        "fewest",
-        "least",
-        "smaller",
-        "smallest",
-        "lower",
-        "lowest",
-        "shorter",
-        "shortest",
-        "younger",
-        "cheaper",
-    }
-)
+_EARLY = frozenset(words("older oldest longer longest 1th earlier before"))
+_LATE = frozenset(words("younger youngest newer later latest after recently"))
+_MUCH = frozenset(words("more most larger largest longer longest higher highest bigger biggest greater taller older"))
+_LITTLE = frozenset(words("less fewer fewest least smaller smallest lower lowest shorter shortest younger cheaper"))
 _OPPOSITES = (
     frozenset(
         words(
@@ -88,69 +57,69 @@ _ASKS_WHICH = re.compile(r"\b(?:which|who|whose|what)\b")
 _ENDS_HERE = re.compile(r"\s*(?:[,.;:!(-]|$)")
 
 
-def yes_or_no(case: Case) -> Finding | None:
+def yes_or_no(claim: ReadClaim) -> Decision | None:
     """The leading word decides; where the prediction has none, a negation in it, if it speaks of the matter at all."""
-    gold = _YES_NO.match(normalise(case.gold))
-    if gold is None or not (case.asks_yes_or_no or _ENDS_HERE.match(normalise(case.gold)[gold.end() :])):
+    gold = _YES_NO.match(normalise(claim.gold))
+    if gold is None or not (claim.asks_yes_or_no or _ENDS_HERE.match(normalise(claim.gold)[gold.end() :])):
         return None  # "No Country for Old Men" is a title
     wanted = gold["word"] in _YES
-    said = _YES_NO.match(normalise(case.prediction))
+    said = _YES_NO.match(normalise(claim.prediction))
     if said is not None:
         found = said["word"] in _YES
-        return Finding(found is wanted, f"the gold answer says {gold['word']}, the prediction {said['word']}")
-    if not case.asks_yes_or_no:
+        return Decision(found is wanted, f"the gold answer says {gold['word']}, the prediction {said['word']}")
+    if not claim.asks_yes_or_no:
         return None
-    if not wanted and _swapped(case):
-        return Finding(True, "the gold answer says no, and the prediction says that it is the other way round")
-    negated = bool(_NEGATION.search(normalise(case.prediction)))
-    restated = recall(content(case.query_tokens), case.prediction_tokens) >= 0.8
-    bare = Case(case.query, case.gold, re.sub(r"\([^)]*\)", " ", case.prediction))
+    if not wanted and _swapped(claim):
+        return Decision(True, "the gold answer says no, and the prediction says that it is the other way round")
+    negated = bool(_NEGATION.search(normalise(claim.prediction)))
+    restated = recall(content(claim.query_tokens), claim.prediction_tokens) >= 0.8
+    bare = ReadClaim(claim.query, claim.gold, re.sub(r"\([^)]*\)", " ", claim.prediction))
     adds = len(bare.new_in_prediction) > 1
     if negated is wanted or not restated or (wanted and adds):
-        return Finding(False, f"the gold answer says {gold['word']}, the prediction does not")
-    return Finding(True, f"the gold answer says {gold['word']}, and so does the prediction in other words")
+        return Decision(False, f"the gold answer says {gold['word']}, the prediction does not")
+    return Decision(True, f"the gold answer says {gold['word']}, and so does the prediction in other words")
 
 
-def _swapped(case: Case) -> bool:
+def _swapped(claim: ReadClaim) -> bool:
     """As "B is longer than A" where the question is whether A is longer than B."""
-    asked, said = normalise(case.query).partition(" than "), normalise(case.prediction).partition(" than ")
-    if not (asked[1] and said[1]):
+    asked, said = (normalise(text).split(" than ", 1) for text in (claim.query, claim.prediction))
+    if len(asked) < 2 or len(said) < 2:
         return False
-    first, second = ([*content(tokens(part))] for part in (asked[0], asked[2]))
-    first, second = (
-        [token for token in one if not found_in(token, other)] for one, other in ((first, second), (second, first))
-    )
-    said_first, said_second = tokens(said[0]), tokens(said[2])
-    return bool(second) and recall(second, said_first) == 1.0 and any(found_in(token, said_second) for token in first)
+    sides = [content(tokens(part)) for part in asked]
+    first, second = ([token for token in sides[n] if not found_in(token, sides[1 - n])] for n in (0, 1))
+    swapped = recall(second, tokens(said[0])) == 1.0 and any(found_in(token, tokens(said[1])) for token in first)
+    return bool(second) and swapped
 
 
-def this_or_that(case: Case) -> Finding | None:
+def this_or_that(claim: ReadClaim) -> Decision | None:
     """For "which is longer, A or B?": both must pick the same option; a number for each can pick one, too."""
-    options = _options(case.query)
+    options = _options(claim.query)
     if options is None:
         return None
-    if all(_SAME.search(normalise(text)) for text in (case.gold, case.prediction)):
-        return Finding(True, "both say that there is no difference")
-    wanted = _picked(options, case.gold, case.query)
+    if all(_SAME.search(normalise(text)) for text in (claim.gold, claim.prediction)):
+        return Decision(True, "both say that there is no difference")
+    wanted = _picked(options, claim.gold, claim.query)
     if wanted is None:
         return None
-    found = _picked(options, case.prediction, case.query)
+    found = _picked(options, claim.prediction, claim.query)
     if found is None:
-        return Finding(False, "the prediction picks neither option")
-    if found == wanted and _other_numbers(case):
-        return Finding(False, "the prediction picks the same option as the gold answer, but by other numbers")
+        return Decision(False, "the prediction picks neither option")
+    if found == wanted and _other_numbers(claim):
+        return Decision(False, "the prediction picks the same option as the gold answer, but by other numbers")
     picked = " ".join(options[found])
     other = "too" if found == wanted else "the other"
-    return Finding(found == wanted, f'the prediction picks "{picked}", the gold answer {other}')
+    return Decision(found == wanted, f'the prediction picks "{picked}", the gold answer {other}')
 
 
-def _other_numbers(case: Case) -> bool:
+def _other_numbers(claim: ReadClaim) -> bool:
     """Both give numbers, and each gives some that the other lacks: the gold answer's reason is part of it."""
-    gold = [number for number in case.gold_numbers if not number.ordinal]
-    said = [number for number in case.prediction_numbers if not number.ordinal]
+    gold, said = (
+        [number for number in numbers if not number.ordinal]
+        for numbers in (claim.gold_numbers, claim.prediction_numbers)
+    )
     lacking = [one for one in gold if not any(same_number(one, other) for other in said)]
     adding = [other for other in said if not any(same_number(one, other) for one in gold)]
-    return bool(lacking and adding) and len(said) >= len(gold) and case.is_sentence
+    return bool(lacking and adding) and len(said) >= len(gold) and claim.is_sentence
 
 
 def _options(query: str) -> tuple[list[str], list[str]] | None:

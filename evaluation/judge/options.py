@@ -19,7 +19,7 @@ from evaluation.judge.verdict_cache import VerdictCache, default_cache_file
 
 JUDGE_NAMES = ("rules", "llm")
 DEFAULT_JUDGE = "rules"
-"""The one that agrees more with strong models: docs/decisions.md."""
+"""The one that agrees more with strong models: docs/decisions.md, 39."""
 
 MODEL_VARIABLE = "EVALUATION_MODEL_NAME"
 KEY_VARIABLE = "OPENAI_API_KEY"

@@ -1,9 +1,21 @@
 """Rules for answers in words: names, titles, phrases, and sentences that hold them."""
 
 import re
+from collections.abc import Sequence
 
-from agents.matching import content, count_listed, found_in, normalise, position_of, recall, tokens, words
-from evaluation.judge.case import CLAUSE_VERB, Case, Finding
+from agents.matching import (
+    STOP_WORDS,
+    alike,
+    content,
+    count_listed,
+    found_in,
+    normalise,
+    position_of,
+    recall,
+    tokens,
+    words,
+)
+from evaluation.judge.reading import CLAUSE_VERB, Decision, ReadClaim, sentences
 
 _HEDGE = re.compile(
     r"\bi (?:do not|don't|cannot|can't|could not|couldn't|am not able to|was not able to) "
@@ -24,57 +36,74 @@ _NO_SECOND_NAME = frozenset(
     words("so more rather simply also sometimes just as known otherwise not later before after")
 )
 _SECOND_QUESTION = re.compile(r"\band (?:what|when|who|which|where|how)\b")
+_TITLES = frozenset(
+    words(
+        "king queen emperor empress prince princess duke lord lady sir dame saint st pope president senator governor "
+        "mr mrs ms miss dr doctor professor captain general coach jr sr esq"
+    )
+)
+"""What some writers put before or after a person's name."""
+_ASKS_PERSON = re.compile(r"\bwho(?:se|m)?\b|\bname of the (?:person|man|woman|actor|actress|author|player|singer)\b")
+_ASKS_PERSON_OR_TEAM = re.compile(rf"{_ASKS_PERSON.pattern}|\b(?:teams?|clubs?|franchises?|squads?|opponents?)\b")
+_ASKS_PLACE = re.compile(r"\bwhere\b|\b(?:city|town|place|location|venue|stadium|capital|headquarter\w*|birthplace)\b")
+_LAST_NAME = re.compile(
+    r"(?:(?P<before>[\w'’-]{1,40}\.?)\s+)?(?P<name>[^\W\d_a-z][\w'’-]{1,40})(?=\W|$)(?!\s+[^\W\d_a-z][a-z])"
+)
+_LONG_NAME = re.compile(r"[A-Z][\w'’-]+(?:\s+(?:(?:of|the|and|for|in|de)\s+){0,2}[A-Z][\w'’-]+){2,}")
+_SHORTEST_SURNAME = 4
+_SHORTEST_ABBREVIATION = 3
 NEEDED = 0.7
 NEEDED_OF_EXPLANATION = 0.4
 EXPLANATION = 9
 """Telling words from which on a gold answer is an explanation, which nobody repeats word by word."""
 
 
-def same_words(case: Case) -> Finding | None:
+def same_words(claim: ReadClaim) -> Decision | None:
     """Equal but for case, accents, punctuation, articles, plurals and hyphens."""
-    joined = "".join(case.gold_tokens), "".join(case.prediction_tokens)
+    joined = "".join(claim.gold_tokens), "".join(claim.prediction_tokens)
     if joined[0] and joined[0] == joined[1]:
-        return Finding(True, "the same words")
+        return Decision(True, "the same words")
     return None
 
 
-def hedged(case: Case) -> Finding | None:
+def hedged(claim: ReadClaim) -> Decision | None:
     """A prediction that says it cannot tell is no answer, unless the gold answer says so too.
 
     What one sentence cannot tell matters where no other sentence holds the gold answer. The last sentence takes the
     answer back besides, unless it is a mere note of the kind "I do not have newer data".
     """
-    hedges = [bool(_HEDGE.search(normalise(sentence))) for sentence in case.sentences]
-    if not any(hedges) or _HEDGE.search(normalise(case.gold)):
+    said = sentences(claim.prediction)
+    hedges = [bool(_HEDGE.search(normalise(sentence))) for sentence in said]
+    if not any(hedges) or _HEDGE.search(normalise(claim.gold)):
         return None
-    told = (sentence for sentence, hedge in zip(case.sentences, hedges, strict=True) if not hedge)
-    wanted = case.new_in_gold or case.gold_tokens
-    last = normalise(case.sentences[-1])
+    answers = (sentence for sentence, hedge in zip(said, hedges, strict=True) if not hedge)
+    wanted = claim.new_in_gold or claim.gold_tokens
+    last = normalise(said[-1])
     takes_back = hedges[-1] and bool(_HOWEVER.match(last) or not _OF_ONESELF.search(last))
-    if takes_back or not any(recall(wanted, tokens(sentence)) >= NEEDED for sentence in told):
-        return Finding(False, "the prediction says that it cannot tell")
+    if takes_back or not any(recall(wanted, tokens(sentence)) >= NEEDED for sentence in answers):
+        return Decision(False, "the prediction says that it cannot tell")
     return None
 
 
-def gold_phrase(case: Case) -> Finding | None:
+def gold_phrase(claim: ReadClaim) -> Decision | None:
     """The gold answer stands in the prediction word by word, or all its words do; names slightly misspelt count."""
-    wanted = content(case.gold_tokens) or list(case.gold_tokens)
-    if case.is_sentence or not wanted:
+    wanted = content(claim.gold_tokens) or list(claim.gold_tokens)
+    if claim.is_sentence or not wanted:
         return None
-    if count_listed(case.prediction) > 1 or _one_of_several(case):
-        return Finding(False, "the prediction lists several answers where the gold answer is one")
-    place = position_of(case.gold_tokens, case.prediction_tokens)
-    if place >= 0 and (why := _longer_title(case) or _taken_back(case, place)):
-        return Finding(False, why)
-    if place >= 0 or _close_together(wanted, case.prediction_tokens) or _holds_joined(case):
-        return Finding(True, "the prediction holds the gold answer")
+    if count_listed(claim.prediction) > 1 or _one_of_several(claim):
+        return Decision(False, "the prediction lists several answers where the gold answer is one")
+    place = position_of(claim.gold_tokens, claim.prediction_tokens)
+    if place >= 0 and (why := _longer_title(claim) or _taken_back(claim, place)):
+        return Decision(False, why)
+    if place >= 0 or _close_together(wanted, claim.prediction_tokens) or _holds_joined(claim):
+        return Decision(True, "the prediction holds the gold answer")
     if (
         3 <= len(wanted) <= 4
-        and "," not in case.gold
+        and "," not in claim.gold
         and all(token.isalpha() for token in wanted)
-        and position_of([wanted[0], wanted[-1]], case.prediction_tokens) >= 0
+        and position_of([wanted[0], wanted[-1]], claim.prediction_tokens) >= 0
     ):
-        return Finding(True, "the prediction holds the name without its middle part")
+        return Decision(True, "the prediction holds the name without its middle part")
     return None
 
 
@@ -84,29 +113,29 @@ def _close_together(wanted: list[str], said: tuple[str, ...]) -> bool:
     return any(recall(wanted, said[start : start + span]) == 1.0 for start in range(max(1, len(said) - span + 1)))
 
 
-def _taken_back(case: Case, place: int) -> str | None:
+def _taken_back(claim: ReadClaim, place: int) -> str | None:
     """Why the gold answer, which stands there in the prediction, is not what the prediction answers."""
-    before = case.prediction_tokens[max(0, place - 3) : place]
-    after = case.prediction_tokens[place + len(case.gold_tokens) :][:2]
+    before = claim.prediction_tokens[max(0, place - 3) : place]
+    after = claim.prediction_tokens[place + len(claim.gold_tokens) :][:2]
     if _DENIAL.intersection(before):
         return "the prediction denies the gold answer"
-    if before and before[-1] in _BEATEN and _ASKS_WINNER.search(case.query.lower()):
+    if before and before[-1] in _BEATEN and _ASKS_WINNER.search(claim.asked):
         return "the prediction names the gold answer as the loser"
-    if len(after) == 1 and after[0].isdigit() and len(after[0]) < 3 and place == 0 and "(" not in case.prediction:
+    if len(after) == 1 and after[0].isdigit() and len(after[0]) < 3 and place == 0 and "(" not in claim.prediction:
         return f"the prediction goes on with {after[0]}"
-    if "or" in (*case.gold_tokens, *case.query_tokens):
+    if "or" in (*claim.gold_tokens, *claim.query_tokens):
         return None
     second = len(after) == 2 and after[0] == "or" and after[1] not in _NO_SECOND_NAME
-    if "either" in before or (before and before[-1] == "or") or ("either" in case.prediction_tokens and second):
+    if "either" in before or (before and before[-1] == "or") or ("either" in claim.prediction_tokens and second):
         return "the prediction leaves the gold answer and another one open"
     return None
 
 
-def _longer_title(case: Case) -> str | None:
+def _longer_title(claim: ReadClaim) -> str | None:
     """Why a bare title that begins with the gold title is another work: "The Glass Harbor Returns"."""
-    if not case.asks_for_work or not _TITLE_WORDS.fullmatch(case.prediction.strip(" .\"'“”")):
+    if not claim.asks_for_work or not _TITLE_WORDS.fullmatch(claim.prediction.strip(" .\"'“”")):
         return None
-    said, gold = case.prediction_tokens, case.gold_tokens
+    said, gold = claim.prediction_tokens, claim.gold_tokens
     goes_on = len(said) > len(gold) and position_of(gold, said[: len(gold)]) == 0
     return "the prediction is a longer title" if goes_on and said[len(gold)] != "by" else None
 
@@ -116,74 +145,191 @@ _TITLE_WORDS = re.compile(rf"{_CAPITALISED}(?::?\s(?:{_CAPITALISED}|of|the|and|a
 """Two words or more, of which the first, the last and all important ones are capitalised."""
 
 
-def _holds_joined(case: Case) -> bool:
+def _holds_joined(claim: ReadClaim) -> bool:
     """The gold answer is there in another division into words: "spiderman" for "Spider-Man"."""
-    wanted = "".join(case.gold_tokens)
+    wanted = "".join(claim.gold_tokens)
     if len(wanted) < 6:
         return False
-    said = case.prediction_tokens
+    said = claim.prediction_tokens
     return any("".join(said[start:end]) == wanted for start in range(len(said)) for end in range(start + 1, start + 6))
 
 
-def _one_of_several(case: Case) -> bool:
+def _one_of_several(claim: ReadClaim) -> bool:
     """The prediction begins with a series of names, "A, B and C ...", and the gold answer is one of them."""
-    series = _SERIES.match(case.prediction)
+    series = _SERIES.match(claim.prediction)
     if series is None:
         return False
     names = [tokens(name) for name in re.split(r",\s*(?:and\s+)?|\s+and\s+", series[0]) if name.strip()]
-    return len(names) > 1 and any(recall(case.gold_tokens, name) == 1.0 for name in [*names[:-1], names[-1][:6]])
+    return len(names) > 1 and any(recall(claim.gold_tokens, name) == 1.0 for name in [*names[:-1], names[-1][:6]])
 
 
-def nothing_but_gold(case: Case) -> Finding | None:
+def same_name(claim: ReadClaim) -> Decision | None:
+    """The prediction holds the gold name as others write it; None where it does not, for further rules to see."""
+    if claim.is_sentence or not claim.gold_tokens:
+        return None
+    how = next((how for holds, how in _WAYS if holds(claim)), None)
+    return Decision(True, f"the prediction holds the gold name, {how}") if how else None
+
+
+def _without_title(claim: ReadClaim) -> bool:
+    """As "Otto III" for "King Otto III of Varn"; and "Amsel" for "Amsel River" where a river is asked for."""
+    name = list(claim.gold_tokens)
+    person = bool(_ASKS_PERSON.search(claim.asked))
+    if person and name[0] in _TITLES and "of" in name[2:]:
+        name = name[: name.index("of", 2)]
+    rest = [token for token in name if not (person and token in _TITLES) and not _names_kind(token, claim)]
+    return 0 < len(rest) < len(claim.gold_tokens) and position_of(rest, claim.prediction_tokens) >= 0
+
+
+def _names_kind(token: str, claim: ReadClaim) -> bool:
+    """The question has the word itself: river for "which river", mount for "which mountain"."""
+    return len(token) > 3 and any(asked.startswith(token) for asked in claim.query_tokens)
+
+
+def _initials(claim: ReadClaim) -> bool:
+    """As "J. K. Krell" for "Joanna Kim Krell" and "Tim Krell" for "Timothy Krell", both ways round."""
+    *given, surname = claim.gold_tokens
+    if not 1 <= len(given) <= 3 or len(surname) < 3:
+        return False
+    said = claim.prediction_tokens
+    others = (
+        said[start:place]
+        for place in (place for place, token in enumerate(said) if alike(token, surname))
+        for start in range(max(0, place - 3), place)
+    )
+    return any(_abbreviates(given, other) or _abbreviates(other, given) for other in others)
+
+
+def _abbreviates(short: Sequence[str], names: Sequence[str]) -> bool:
+    """Short is letters, or the beginnings of names, and stands for the names in their order."""
+    letters = "".join(short)
+    if len(letters) <= min(len(names), 3):
+        return all(name[0] == letter for name, letter in zip(names, letters, strict=False))
+    pairs = zip(short, names, strict=False)
+    return len(short) == len(names) and all(
+        part == name or (len(part) != 2 and name.startswith(part)) for part, name in pairs
+    )
+
+
+def _surname(claim: ReadClaim) -> bool:
+    """As "Krell" for "Joanna Krell", or "Ravens" for "Amsel Ravens", where the question asks for a person or a team and
+    no other given name or town stands before it.
+    """
+    name = [token for token in claim.gold_tokens if token not in _TITLES]
+    if not 2 <= len(name) <= 4 or STOP_WORDS.intersection(name) or not _ASKS_PERSON_OR_TEAM.search(claim.asked):
+        return False
+    surname = name[-1]
+    if len(surname) < _SHORTEST_SURNAME or surname in claim.query_tokens:
+        return False
+    return claim.prediction_tokens == (surname,) or any(
+        tokens(found["name"]) == (surname,) and _is_no_given_name(found["before"])
+        for found in _LAST_NAME.finditer(claim.prediction)
+    )
+
+
+def _is_no_given_name(before: str | None) -> bool:
+    return before is None or before[0].islower() or normalise(before).strip(".") in STOP_WORDS | _TITLES
+
+
+def _abbreviation(claim: ReadClaim) -> bool:
+    """The first letters of the words of a name: "HSF" for "Harbor School Foundation", and the other way round."""
+    gold = claim.gold_tokens
+    if len(gold) == 1:
+        names = (tokens(found[0]) for found in _LONG_NAME.finditer(claim.prediction))
+        return any(gold[0] in _first_letters(name) for name in names)
+    capitals = set(re.findall(r"[A-Z]{3,}", claim.prediction.replace(".", "")))
+    return any(letters.upper() in capitals for letters in _first_letters(gold))
+
+
+def _first_letters(name: Sequence[str]) -> list[str]:
+    """With and without small words."""
+    chosen = [some for some in (content(name), name) if len(some) >= _SHORTEST_ABBREVIATION]
+    return ["".join(token[0] for token in some) for some in chosen if all(token.isalpha() for token in some)]
+
+
+def _place_in_place(claim: ReadClaim) -> bool:
+    """As "Amsel" for "Amsel, Varn", unless the prediction names another region: "Amsel, Kessa"."""
+    head, comma, region = claim.gold.partition(",")
+    name = tokens(head)
+    if not comma or not name or not region.strip() or not _ASKS_PLACE.search(claim.asked):
+        return False
+    other = re.search(rf"(?i:{re.escape(head.strip())}),\s+([A-Z]\w*)", claim.prediction)
+    held = position_of(name, claim.prediction_tokens) >= 0
+    return held and (other is None or recall(tokens(other[1]), tokens(region)) > 0)
+
+
+def _second_half(claim: ReadClaim) -> bool:
+    """As "Return of the Tide" for "The Glass Harbor: Return of the Tide"; the first half may name a whole series."""
+    subtitle = tokens(claim.gold.partition(": ")[2])
+    return len(content(subtitle)) > 1 and position_of(subtitle, claim.prediction_tokens) >= 0
+
+
+def _outside_brackets(claim: ReadClaim) -> bool:
+    """As "Glass Harbor" for "Glass Harbor (1990)"."""
+    rest = re.sub(r"\s*\([^)]*\)", "", claim.gold).strip()
+    return 0 < len(rest) < len(claim.gold.strip()) and position_of(tokens(rest), claim.prediction_tokens) >= 0
+
+
+_WAYS = (
+    (_without_title, "without its title"),
+    (_initials, "with initials"),
+    (_surname, "by surname"),
+    (_abbreviation, "abbreviated or in full"),
+    (_place_in_place, "without its region"),
+    (_second_half, "by its subtitle"),
+    (_outside_brackets, "without its brackets"),
+)
+
+
+def nothing_but_gold(claim: ReadClaim) -> Decision | None:
     """The prediction tells something, and all that it tells is in the gold answer.
 
     Of a gold answer that is not a sentence only the beginning will do: "Melbourne" of "Melbourne, Australia", but not
     the artist of "album by artist".
     """
-    told = case.new_in_prediction
-    sentence = case.is_sentence or case.gold.rstrip().endswith(".")
-    if not sentence and tuple(case.gold_tokens[: len(case.prediction_tokens)]) != tuple(case.prediction_tokens):
+    told = claim.new_in_prediction
+    sentence = claim.is_sentence or claim.gold.rstrip().endswith(".")
+    if not sentence and tuple(claim.gold_tokens[: len(claim.prediction_tokens)]) != tuple(claim.prediction_tokens):
         return None
-    if told and all(found_in(token, case.gold_tokens) for token in told):
-        if not sentence and _shorter_title(case):
-            return Finding(False, "the prediction is a shorter title")
-        return Finding(True, "all that the prediction tells is in the gold answer")
+    if told and all(found_in(token, claim.gold_tokens) for token in told):
+        if not sentence and _shorter_title(claim):
+            return Decision(False, "the prediction is a shorter title")
+        return Decision(True, "all that the prediction tells is in the gold answer")
     return None
 
 
-def _shorter_title(case: Case) -> bool:
+def _shorter_title(claim: ReadClaim) -> bool:
     """The gold title goes on after what the prediction has of it: not with "by its artist", nor in another part."""
-    rest = normalise(case.gold)[len(normalise(case.prediction).strip(" .")) :]
-    return case.asks_for_work and bool(re.match(r" (?!by\b|from\b|featuring\b|feat\b|with\b|and\b|or\b)\w", rest))
+    rest = normalise(claim.gold)[len(normalise(claim.prediction).strip(" .")) :]
+    return claim.asks_for_work and bool(re.match(r" (?!by\b|from\b|featuring\b|feat\b|with\b|and\b|or\b)\w", rest))
 
 
-def telling_words(case: Case) -> Finding | None:
+def telling_words(claim: ReadClaim) -> Decision | None:
     """Of the words by which a gold sentence goes beyond the question, enough are in the prediction."""
-    wanted = _answer_part(case) or case.new_in_gold or content(case.gold_tokens) or list(case.gold_tokens)
+    wanted = _answer_part(claim) or claim.new_in_gold or content(claim.gold_tokens) or list(claim.gold_tokens)
     if not wanted:
         return None  # no letter and no digit: only the very same text can meet it
-    share = recall(wanted, case.prediction_tokens)
+    share = recall(wanted, claim.prediction_tokens)
     numerals = [token for token in wanted if token[0].isdigit()]
-    others = [token for token in case.new_in_prediction if token[0].isdigit() and token not in case.gold_tokens]
-    if others and not set(numerals) <= set(case.prediction_tokens):
-        return Finding(False, f"the gold answer tells {', '.join(numerals)}, the prediction {', '.join(others[:3])}")
+    others = [token for token in claim.new_in_prediction if token[0].isdigit() and token not in claim.gold_tokens]
+    if others and not set(numerals) <= set(claim.prediction_tokens):
+        return Decision(False, f"the gold answer tells {', '.join(numerals)}, the prediction {', '.join(others[:3])}")
     needed = 1.0 if len(wanted) <= 2 else NEEDED if len(wanted) < EXPLANATION else NEEDED_OF_EXPLANATION
-    return Finding(share >= needed, f"{share:.0%} of the gold answer's telling words are in the prediction")
+    return Decision(share >= needed, f"{share:.0%} of the gold answer's telling words are in the prediction")
 
 
-def _answer_part(case: Case) -> list[str]:
+def _answer_part(claim: ReadClaim) -> list[str]:
     """Of a gold sentence, the words that answer: its subject if the question does not name it, else what follows the
     verb up to the next comma. Empty where the sentence does not divide so, or the question asks two things.
     """
-    if not case.is_sentence or _SECOND_QUESTION.search(case.query.lower()):
+    if not claim.is_sentence or _SECOND_QUESTION.search(claim.asked):
         return []
-    text = normalise(case.gold)
+    text = normalise(claim.gold)
     verb = CLAUSE_VERB.search(text)
     if verb is None:
         return []
     subject, rest = re.split(r",(?!\d{3})", text[: verb.start()])[0], text[verb.end() :]
     for part in (subject, re.split(r",(?!\d{3})|\bwhich\b|\bwhile\b|\bbecause\b", rest)[0]):
-        new = [token for token in content(tokens(part)) if not found_in(token, case.query_tokens)]
-        if new:
+        if new := claim.not_asked(tokens(part)):
             return new
     return []

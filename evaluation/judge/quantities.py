@@ -1,22 +1,30 @@
-"""Rules for answers that are numbers, pairs of numbers, or no value at all."""
+"""Rules for answers that are numbers, pairs of numbers, measures, dates, or no value at all."""
 
 import re
 from dataclasses import replace
+from datetime import date
 from difflib import SequenceMatcher
+from itertools import pairwise
 
 from agents.matching import (
     MAGNITUDES,
+    STOP_WORDS,
     Number,
     content,
     count_listed,
     normalise,
+    placed_dates,
     read_dates,
+    read_measures,
     read_numbers,
+    same_measure,
     same_number,
     stem,
+    tokens,
+    without_dates,
     words,
 )
-from evaluation.judge.case import Case, Finding
+from evaluation.judge.reading import Decision, ReadClaim, sentences
 
 _MONTHS = re.compile(r"\b(?:january|february|march|april|june|july|august|september|october|november|december)\b")
 _UNIT_WORDS = frozenset(
@@ -26,27 +34,149 @@ _UNIT_WORDS = frozenset(
         "song game title share win championship goal member kg lb per cent thousand point bce bc ad"
     )
 )
-
-
 _PAIR = re.compile(r"(?<![\w.,-])(?P<first>\d+)\s*(?:-|to|until|and|through)\s*(?P<second>\d+)(?![\w,-]|\.\d)")
-
-
 _YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
+_NO_VALUES = frozenset({"nan", "n/a", "na", "none", "null", "unknown", "not available", "i don't know", "nobody"})
+_SAYS_NO_VALUE = re.compile(
+    r"\b(?:nan|n/a|none|null|no|not|never|nobody|unknown|unavailable|undefined|lacks)\b"
+    r"|n't\b|(?<![\d.,])0(?![.,]?\d|\s?%)"
+)
+_CLUELESS = re.compile(r"\bno (?:idea|clue)\b|\bnot (?:sure|certain)\b|n't (?:know|sure|certain)\b")
+_TIME_GIVEN = re.compile(r"\b(?:in|of|since|by|until|during|before|after) (?:[a-z]+ )?\d{4}\b(?![.,]\d)")
+"""A year that only says when: "none as of 2024"."""
+_ASKS_DATE = re.compile(r"^when\b|\b(?:what|which) (?:exact )?(?:date|day)\b|\bbirthday\b")
+_ASKS_YEAR = re.compile(r"\b(?:what|which) year\b")
+_ASKS_PART = re.compile(r"\b(?:what|which) (?P<part>year|month)\b")
+_ASKS_MAGNITUDE = re.compile(r"\b(?:in|many) (?P<word>thousand|million|billion|trillion)s?\b")
+_ABOUT = re.compile(r"\b(?:about|around|approximately|approx|roughly|nearly|almost|over|more than|some|circa)\b|~")
+_PART_OF_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+|;|,\s(?!\d{3}\b)|\b(?:while|whereas|and|but|compared|from|up)\b")
+_NUMBERED_NAME = re.compile(r"\b(?P<name>[a-z]{4,})[\s-](?P<number>\d+)(?![\w.,]*\d)")
+_NUMBER_AND_NEXT = re.compile(
+    r"(?<![\w.,])(?P<number>\d[\d,]*(?:\.\d+)?(?:\s(?:thousand|million|billion))?)"
+    r"(?=\s?-?(?P<next>(?!of\b)[a-z]+(?:\s[a-z]+)?))"
+)
+"""A number and the one or two words that follow it; "one of" counts nothing."""
+_COUNTED = re.compile(
+    r"\bhow (?:(?:many|much) (?P<noun>[a-z]+)|(?P<measure>long|far|tall|high|wide|deep|heavy|fast|old))\b"
+)
+_UNITS_OF = {
+    "old": frozenset(words("year month day")),
+    "long": frozenset(words("mile kilometer km meter metre foot feet inch hour minute second day week month year")),
+}
+_UNITS = _UNITS_OF["long"] | frozenset(words("mph kph kmh kg lb pound ton tonne"))
+_ONE_OF_TWO = re.compile(r"\W*(?:yes|no)\b")
+_BOTH_OF_TWO = re.compile(r"\W*(?:both )?(?:yes (?:and|or) no|no (?:and|or) yes)\s*(?:[.,;:!(-]|$)")
+_OR = re.compile(r",?\s+or\s+(?:(?:in|on|at|about|around|maybe|perhaps|possibly|even|the)\s+){0,2}")
+_UNIT = r"(?: (?:percent|per cent|hundred|thousand|(?:m|b|tr)illion))?(?: (?P<unit>[a-z]+))?"
+_NUMBER_BEFORE = re.compile(rf"\d[^\s\d]{{0,2}}{_UNIT}$")
+_NUMBER_AFTER = re.compile(rf"[-$€£¥]?\d[\d.,]*(?:st|nd|rd|th|%)?{_UNIT}")
 
 
-def same_pair(case: Case) -> Finding | None:
+def no_value(claim: ReadClaim) -> Decision | None:
+    """A gold answer such as "nan": the prediction must say that there is no value, too."""
+    if normalise(claim.gold).strip(" .") not in _NO_VALUES:
+        return None
+    none = _says_none(claim)
+    return Decision(
+        none, f"the gold answer is that there is none, the prediction says {'so, too' if none else 'another'}"
+    )
+
+
+def _says_none(claim: ReadClaim) -> bool:
+    """The prediction says that there is none and gives no other number of its own, as "12, not 10" does."""
+    said = normalise(claim.prediction)
+    if _CLUELESS.search(said) or not _SAYS_NO_VALUE.search(said):
+        return False
+    own = _not_among(read_numbers(_TIME_GIVEN.sub(" ", said)), read_numbers(claim.query))
+    return all(number.value == 0 for number in own)
+
+
+def _not_among(found: list[Number], known: list[Number]) -> list[Number]:
+    return [number for number in found if not any(same_number(number, one) for one in known)]
+
+
+def left_open(claim: ReadClaim) -> Decision | None:
+    """A prediction "X or Y" where just one of two numbers or dates is right, or "yes and no".
+
+    Not where the question or the gold answer has an "or" itself.
+    """
+    if re.search(r"\bor\b", f"{claim.query} {claim.gold}".lower()):
+        return None
+    said = normalise(claim.prediction)
+    if _ONE_OF_TWO.match(normalise(claim.gold)) and _BOTH_OF_TWO.match(said):
+        return Decision(False, "the prediction says both yes and no")
+    if any(_one_is_gold(claim, first, second) for first, second in pairwise(_OR.split(said))):
+        return Decision(False, "the prediction leaves the gold answer and another one open")
+    return None
+
+
+def _one_is_gold(claim: ReadClaim, before: str, after: str) -> bool:
+    """The first part ends with a date or number, the second begins with another, and just one of both is gold."""
+    first_day = next((one.day for one in placed_dates(before) if one.end == len(before)), None)
+    second_day = next((one.day for one in placed_dates(after) if one.start == 0), None)
+    if first_day and second_day:
+        wanted = read_dates(claim.gold)
+        return (first_day in wanted) is not (second_day in wanted)
+    pair = _number_pair(before, after)
+    if pair is None or same_number(*pair):
+        return False
+    numbers = _not_among(claim.gold_numbers, read_numbers(claim.query))
+    first, second = (any(same_number(one, said) for one in numbers) for said in pair)
+    return first is not second
+
+
+def _number_pair(before: str, after: str) -> tuple[Number, Number] | None:
+    """The numbers on both sides; None for one in two units, "5 miles or 8 km"."""
+    first, second = _NUMBER_BEFORE.search(before), _NUMBER_AFTER.match(after)
+    if first is None or second is None:
+        return None
+    units = {unit.rstrip("s") for unit in (first["unit"], second["unit"]) if unit and unit not in STOP_WORDS}
+    numbers = read_numbers(before)[-1:] + read_numbers(after)[:1]
+    return (numbers[0], numbers[1]) if len(units) < 2 and len(numbers) == 2 else None
+
+
+def same_date(claim: ReadClaim) -> Decision | None:
+    """A gold answer that is a whole date: the prediction must hold the same day, in any notation."""
+    wanted = read_dates(claim.gold)
+    rest = claim.not_asked(tokens(without_dates(claim.gold)))
+    if len(wanted) != 1 or (rest and not _ASKS_DATE.search(claim.asked)):
+        return None
+    found = read_dates(claim.prediction)
+    day = min(wanted).isoformat()
+    if not found and (part := _ASKS_PART.search(claim.asked)):
+        said = (day[:4] if part["part"] == "year" else stem(f"{min(wanted):%B}".lower())) in claim.prediction_tokens
+        return Decision(said, f"the question asks for the {part['part']} of {day}: {'' if said else 'not '}there")
+    if not found and not claim.prediction_numbers:
+        return Decision(False, f"the prediction holds no date, the gold answer is {day}")
+    return Decision(wanted <= found, f"the prediction {'holds' if wanted <= found else 'does not hold'} {day}")
+
+
+def same_dates(claim: ReadClaim) -> Decision | None:
+    """A gold answer that is a list of whole dates: the prediction must hold all, and no others but the question's."""
+    wanted, found = read_dates(claim.gold), read_dates(claim.prediction)
+    if len(wanted) < 2 or not found or content(tokens(without_dates(claim.gold))):
+        return None
+    wrong: set[date] = wanted - found or found - wanted - read_dates(claim.query)
+    if wrong:
+        return Decision(False, f"the prediction {'lacks' if wanted - found else 'adds'} {min(wrong).isoformat()}")
+    return Decision(True, f"the prediction holds all {len(wanted)} dates")
+
+
+def same_pair(claim: ReadClaim) -> Decision | None:
     """A gold answer that is a score or a span, 3-1 or 1968-1972: the prediction must hold both in that order."""
-    gold = _PAIR.fullmatch(normalise(case.gold).strip(" ."))
+    gold = _PAIR.fullmatch(normalise(claim.gold).strip(" ."))
     if gold is None:
         return None
     wanted = _whole_pair(gold)
-    pairs = [_whole_pair(found) for found in _PAIR.finditer(normalise(case.prediction))]
-    years = [int(year) for year in _YEAR.findall(case.prediction)]
+    pairs = [_whole_pair(found) for found in _PAIR.finditer(normalise(claim.prediction))]
+    years = [int(year) for year in _YEAR.findall(claim.prediction)]
     if min(wanted) > 999 and [year for year in years if year in wanted] == [*wanted]:
-        return Finding(True, f"the prediction goes from {wanted[0]} to {wanted[1]}")
+        return Decision(True, f"the prediction goes from {wanted[0]} to {wanted[1]}")
     if not pairs:
-        return Finding(False, f"the gold answer is {gold[0]}, and the prediction holds no such pair")
-    return Finding(wanted in pairs, f"the gold answer is {gold[0]}, the prediction says {'-'.join(map(str, pairs[0]))}")
+        return Decision(False, f"the gold answer is {gold[0]}, and the prediction holds no such pair")
+    return Decision(
+        wanted in pairs, f"the gold answer is {gold[0]}, the prediction says {'-'.join(map(str, pairs[0]))}"
+    )
 
 
 def _whole_pair(found: re.Match[str]) -> tuple[int, int]:
@@ -57,83 +187,66 @@ def _whole_pair(found: re.Match[str]) -> tuple[int, int]:
     return int(first), int(second)
 
 
-def no_value(case: Case) -> Finding | None:
-    """A gold answer that says that there is no value, such as "nan": the prediction must say so, too."""
-    if normalise(case.gold).strip(" .") not in _NO_VALUES:
+def same_in_other_units(claim: ReadClaim) -> Decision | None:
+    """A gold answer that is one measure, where the prediction measures the same in other units alone."""
+    gold = read_measures(claim.gold)
+    if len(gold) != 1 or claim.is_sentence:
         return None
-    said = _says_none(case)
-    return Finding(
-        said, f"the gold answer is that there is none, the prediction says {'so, too' if said else 'another'}"
+    said = [measure for measure in read_measures(claim.prediction) if measure.dimension == gold[0].dimension]
+    combined = len(claim.gold_numbers) > 1  # such as 2 hours 30 minutes
+    if not said or (not combined and any(measure.unit == gold[0].unit for measure in said)):
+        return None
+    same = any(same_measure(gold[0], measure) for measure in said)
+    return Decision(
+        same, f"the prediction gives {'the same' if same else 'another'} {gold[0].dimension} in other units"
     )
 
 
-def _says_none(case: Case) -> bool:
-    """The prediction says that there is none, and gives no number of its own besides: "12, not 10" gives one."""
-    said = normalise(case.prediction)
-    if _CLUELESS.search(said) or not _SAYS_NO_VALUE.search(said):
-        return False
-    asked = read_numbers(case.query)
-    return all(
-        number.value == 0 or any(same_number(number, one) for one in asked)
-        for number in read_numbers(_TIME_GIVEN.sub(" ", said))
-    )
-
-
-_NO_VALUES = frozenset({"nan", "n/a", "na", "none", "null", "unknown", "not available", "i don't know", "nobody"})
-_SAYS_NO_VALUE = re.compile(
-    r"\b(?:nan|n/a|none|null|no|not|never|nobody|unknown|unavailable|undefined|lacks)\b"
-    r"|n't\b|(?<![\d.,])0(?![.,]?\d|\s?%)"
-)
-_CLUELESS = re.compile(r"\bno (?:idea|clue)\b|\bnot (?:sure|certain)\b|n't (?:know|sure|certain)\b")
-_TIME_GIVEN = re.compile(r"\b(?:in|of|since|by|until|during|before|after) (?:[a-z]+ )?\d{4}\b(?![.,]\d)")
-"""A year that only says when: "none as of 2024"."""
-
-
-def same_quantity(case: Case) -> Finding | None:
+def same_quantity(claim: ReadClaim) -> Decision | None:
     """A gold answer that is a number: the prediction's own number must be the same, rounded at most.
 
-    The prediction's own number is not one that the question says already, nor a year beside other numbers, nor one
-    that it gives for another year than the question's. Of several, those of the first sentence that has any, and the
-    very last, are taken as its answer.
+    A number is not the prediction's own if the question contains it, if it is a year beside other numbers, or if it is
+    given for another year than the question's. Of several, those of the first sentence that has any, and the last one,
+    count as its answer.
     """
-    key = _gold_number(case)
+    key = _gold_number(claim)
     if key is None:
         return None
-    if why := _said_without_number(case, key):
-        return Finding(True, why)
-    found = _own_numbers(case, key)
+    if why := _said_without_number(claim, key):
+        return Decision(True, why)
+    found = _own_numbers(claim, key)
     if not found:
-        return Finding(False, f"the prediction holds no number, the gold answer is {key.value:g}")
-    if case.asks_for_number and not key.year_like and count_listed(case.prediction) > key.value > 0:
-        return Finding(False, f"the gold answer is {key.value:g}, but the prediction lists more")
-    answers = found if key.year_like else [*_of_first_sentence(case, found), found[-1]]
-    if why := _meets(case, key, answers):
-        return Finding(True, why)
-    return Finding(False, f"the gold answer is {key.value:g}, the prediction says {answers[0].value:g}")
+        return Decision(False, f"the prediction holds no number, the gold answer is {key.value:g}")
+    if claim.asks_for_number and not key.year_like and count_listed(claim.prediction) > key.value > 0:
+        return Decision(False, f"the gold answer is {key.value:g}, but the prediction lists more")
+    answers = found if key.year_like else [*_of_first_sentence(claim, found), found[-1]]
+    if why := _meets(claim, key, answers):
+        return Decision(True, why)
+    return Decision(False, f"the gold answer is {key.value:g}, the prediction says {answers[0].value:g}")
 
 
-def _said_without_number(case: Case, key: Number) -> str | None:
-    if key.year_like and any(day.year == key.value for day in read_dates(case.prediction)):
+def _said_without_number(claim: ReadClaim, key: Number) -> str | None:
+    if key.year_like and any(day.year == key.value for day in read_dates(claim.prediction)):
         return f"the prediction holds a day of {key.value:g}"
-    if key.value == 0 and _says_none(case):
+    if key.value == 0 and _says_none(claim):
         return "both say that there are none"
     return None
 
 
-def _own_numbers(case: Case, key: Number) -> list[Number]:
-    asked = read_numbers(case.query)
-    found = [number for number in case.prediction_numbers if not any(same_number(number, said) for said in asked)]
+def _own_numbers(claim: ReadClaim, key: Number) -> list[Number]:
+    asked = read_numbers(claim.query)
+    found = _not_among(claim.prediction_numbers, asked)
     if any(same_number(key, said) for said in asked):
-        found = read_numbers(_without_numbered_names(case))
+        found = read_numbers(_without_numbered_names(claim))
     if key.year_like:
         return found
     found = [number for number in found if not number.year_like and (key.ordinal or not number.ordinal)] or found
-    return _of_asked_year(case, found)
+    return _of_asked_year(claim, found)
 
 
-def _without_numbered_names(case: Case) -> str:
+def _without_numbered_names(claim: ReadClaim) -> str:
     """The prediction without the numbers that belong to a name of the question, such as "Ligue 1", however spelt."""
-    named = {(found["name"], found["number"]) for found in _NUMBERED_NAME.finditer(normalise(case.query))}
+    named = {(found["name"], found["number"]) for found in _NUMBERED_NAME.finditer(normalise(claim.query))}
 
     def repeats(found: re.Match[str]) -> bool:
         return any(
@@ -141,37 +254,21 @@ def _without_numbered_names(case: Case) -> str:
             for name, number in named
         )
 
-    return _NUMBERED_NAME.sub(lambda found: found["name"] if repeats(found) else found[0], normalise(case.prediction))
+    return _NUMBERED_NAME.sub(lambda found: found["name"] if repeats(found) else found[0], normalise(claim.prediction))
 
 
-_NUMBERED_NAME = re.compile(r"\b(?P<name>[a-z]{4,})[\s-](?P<number>\d+)(?![\w.,]*\d)")
-
-
-def _meets(case: Case, key: Number, answers: list[Number]) -> str | None:
+def _meets(claim: ReadClaim, key: Number, answers: list[Number]) -> str | None:
     """How one of the answers is the gold number, or None."""
-    about = _ABOUT.search(normalise(f"{case.gold} {case.prediction}"))
+    about = _ABOUT.search(normalise(f"{claim.gold} {claim.prediction}"))
     if any(same_number(key, number) or (about and _nearly(key, number)) for number in answers):
         return f"both say {key.value:g}"
-    if any(same_number(key, number) for number in _in_units_of_question(case, answers)):
-        return f"both say {key.value:g}, the prediction in the units of the question"
-    gold = case.gold_numbers
-    if len(gold) > 1 and all(any(same_number(one, said) for said in case.prediction_numbers) for one in gold):
+    if magnitude := _ASKS_MAGNITUDE.search(claim.asked):  # asked how many millions, a bare 3 means 3 million
+        scale = MAGNITUDES[magnitude["word"]]
+        if any(same_number(key, replace(one, value=scale * one.value, step=scale * one.step)) for one in answers):
+            return f"both say {key.value:g}, the prediction in the units of the question"
+    if len(claim.gold_numbers) > 1 and not _not_among(claim.gold_numbers, claim.prediction_numbers):
         return "the prediction holds all numbers of the gold answer"
     return None
-
-
-def _in_units_of_question(case: Case, found: list[Number]) -> list[Number]:
-    """Where the question asks how many millions, a bare 3 means 3 million."""
-    asked = _ASKS_MAGNITUDE.search(case.query.lower())
-    if asked is None:
-        return []
-    scale = MAGNITUDES[asked["word"]]
-    return [replace(number, value=scale * number.value, step=scale * number.step) for number in found]
-
-
-_ASKS_MAGNITUDE = re.compile(r"\b(?:in|many) (?P<word>thousand|million|billion|trillion)s?\b")
-
-_ABOUT = re.compile(r"\b(?:about|around|approximately|approx|roughly|nearly|almost|over|more than|some|circa)\b|~")
 
 
 def _nearly(gold: Number, said: Number) -> bool:
@@ -181,13 +278,13 @@ def _nearly(gold: Number, said: Number) -> bool:
     return abs(gold.value - said.value) <= 0.01 * abs(gold.value)
 
 
-def _of_asked_year(case: Case, found: list[Number]) -> list[Number]:
+def _of_asked_year(claim: ReadClaim, found: list[Number]) -> list[Number]:
     """Without the numbers that the prediction gives for another year than the question asks for."""
-    asked = {number.value for number in read_numbers(case.query) if number.year_like}
+    asked = {number.value for number in read_numbers(claim.query) if number.year_like}
     if not asked:
         return found
     other: list[Number] = []
-    for part in _PART_OF_SENTENCE.split(case.prediction):
+    for part in _PART_OF_SENTENCE.split(claim.prediction):
         here = read_numbers(part)
         years = {number.value for number in here if number.year_like}
         if years and not years & asked:
@@ -195,69 +292,45 @@ def _of_asked_year(case: Case, found: list[Number]) -> list[Number]:
     return [number for number in found if number not in other] or found
 
 
-_PART_OF_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+|;|,\s(?!\d{3}\b)|\b(?:while|whereas|and|but|compared|from|up)\b")
-
-
-def _of_first_sentence(case: Case, found: list[Number]) -> list[Number]:
-    for sentence in case.sentences:
+def _of_first_sentence(claim: ReadClaim, found: list[Number]) -> list[Number]:
+    for sentence in sentences(claim.prediction):
         here = [number for number in read_numbers(sentence) if number in found]
         if here:
             return here
     return found[:1]
 
 
-def _gold_number(case: Case) -> Number | None:
-    """The number that the gold answer is, or that it tells in a sentence to a question for a number."""
-    if not case.gold_numbers or _MONTHS.search(case.gold.lower()):
+def _gold_number(claim: ReadClaim) -> Number | None:
+    """The number that the gold answer is, or that it gives in a sentence to a question for a number."""
+    if not claim.gold_numbers or _MONTHS.search(claim.gold.lower()):
         return None
-    named = [token for token in content(case.gold_tokens) if not token[0].isdigit() and token not in _UNIT_WORDS]
-    if len(case.gold_numbers) == 1 and not named:
-        return case.gold_numbers[0]
-    asked = read_numbers(case.query)
-    told = [number for number in case.gold_numbers if not any(same_number(number, said) for said in asked)]
-    new_words = [word for word in named if word in case.new_in_gold]
-    if counted := _counted(case) or _asked_year(case, told):
+    named = [token for token in content(claim.gold_tokens) if not token[0].isdigit() and token not in _UNIT_WORDS]
+    if len(claim.gold_numbers) == 1 and not named:
+        return claim.gold_numbers[0]
+    new = _not_among(claim.gold_numbers, read_numbers(claim.query))
+    if counted := _counted(claim) or _asked_year(claim, new):
         return counted
-    if case.asks_for_number and any(not number.year_like for number in told):
-        told = [number for number in told if not number.year_like]
-    if told and (case.asks_for_number or (len(told) == 1 and not new_words)):
-        return told[0]
-    return None
+    if claim.asks_for_number:
+        new = [number for number in new if not number.year_like] or new
+    new_words = [word for word in named if word in claim.new_in_gold]
+    return new[0] if new and (claim.asks_for_number or (len(new) == 1 and not new_words)) else None
 
 
-def _asked_year(case: Case, told: list[Number]) -> Number | None:
+def _asked_year(claim: ReadClaim, new: list[Number]) -> Number | None:
     """The only year of a gold sentence to a question for a year."""
-    years = {number.value: number for number in told if number.year_like}
-    return next(iter(years.values())) if len(years) == 1 and _ASKS_YEAR.search(case.query.lower()) else None
+    years = {number.value: number for number in new if number.year_like}
+    return next(iter(years.values())) if len(years) == 1 and _ASKS_YEAR.search(claim.asked) else None
 
 
-_ASKS_YEAR = re.compile(r"\b(?:what|which) year\b")
-_COUNTED = re.compile(
-    r"\bhow (?:(?:many|much) (?P<noun>[a-z]+)|(?P<measure>long|far|tall|high|wide|deep|heavy|fast|old))\b"
-)
-_UNITS_OF = {
-    "old": frozenset(words("year month day")),
-    "long": frozenset(words("mile kilometer km meter metre foot feet inch hour minute second day week month year")),
-}
-_UNITS = _UNITS_OF["long"] | frozenset(words("mph kph kmh kg lb pound ton tonne"))
-
-
-def _counted(case: Case) -> Number | None:
+def _counted(claim: ReadClaim) -> Number | None:
     """Of several numbers of a gold sentence, the first that stands before what the question counts: "how many races",
     "in 2023 he won 19 races"; "how long", "route 20 is 3,365 miles".
     """
-    asked = _COUNTED.search(normalise(case.query))
-    if asked is None or len(case.gold_numbers) < 2:
+    asked = _COUNTED.search(normalise(claim.query))
+    if asked is None or len(claim.gold_numbers) < 2:
         return None
     units = {stem(asked["noun"])} if asked["noun"] else _UNITS_OF.get(asked["measure"], _UNITS)
-    for found in _NUMBER_AND_NEXT.finditer(normalise(case.gold)):
+    for found in _NUMBER_AND_NEXT.finditer(normalise(claim.gold)):
         if units.intersection(map(stem, found["next"].split())):
             return next(iter(read_numbers(found["number"])), None)
     return None
-
-
-_NUMBER_AND_NEXT = re.compile(
-    r"(?<![\w.,])(?P<number>\d[\d,]*(?:\.\d+)?(?:\s(?:thousand|million|billion))?)"
-    r"(?=\s?-?(?P<next>(?!of\b)[a-z]+(?:\s[a-z]+)?))"
-)
-"""A number and the one or two words that follow it; "one of" does not count anything."""

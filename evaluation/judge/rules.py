@@ -2,20 +2,23 @@
 
 from collections.abc import Callable, Sequence
 
-from evaluation.judge.alternatives import alternatives, left_open
+from evaluation.judge.alternatives import alternatives
 from evaluation.judge.base import Claim, Judgement, Verdict
-from evaluation.judge.case import Case, Finding
 from evaluation.judge.choices import this_or_that, yes_or_no
-from evaluation.judge.measures import same_measure
-from evaluation.judge.moments import same_date, same_dates, same_duration
-from evaluation.judge.names import same_name
-from evaluation.judge.phrases import gold_phrase, hedged, nothing_but_gold, same_words, telling_words
-from evaluation.judge.quantities import no_value, same_pair, same_quantity
+from evaluation.judge.phrases import gold_phrase, hedged, nothing_but_gold, same_name, same_words, telling_words
+from evaluation.judge.quantities import (
+    left_open,
+    no_value,
+    same_date,
+    same_dates,
+    same_in_other_units,
+    same_pair,
+    same_quantity,
+)
+from evaluation.judge.reading import Decision, ReadClaim
 from evaluation.judge.sets import same_items
 
-Rule = Callable[[Case], Finding | None]
-
-RULES: dict[str, Rule] = {
+RULES: dict[str, Callable[[ReadClaim], Decision | None]] = {
     "same words": same_words,
     "no value": no_value,
     "hedged": hedged,
@@ -24,8 +27,7 @@ RULES: dict[str, Rule] = {
     "date": same_date,
     "dates": same_dates,
     "pair": same_pair,
-    "duration": same_duration,
-    "measure": same_measure,
+    "measure": same_in_other_units,
     "this or that": this_or_that,
     "number": same_quantity,
     "set": same_items,
@@ -52,16 +54,16 @@ class RulesJudge:
 
     def _judge(self, claim: Claim) -> Judgement:
         golds = dict.fromkeys(one for gold in claim.golds if gold.strip() for one in alternatives(claim.query, gold))
-        judgements = [_decide(Case(claim.query, gold, claim.prediction)) for gold in golds]
+        judgements = [_decide(ReadClaim(claim.query, gold, claim.prediction)) for gold in golds]
         if not judgements:
             return Judgement(Verdict.UNSCORED, "rules: the gold answer is empty")
         return next((found for found in judgements if found.verdict is Verdict.CORRECT), judgements[0])
 
 
-def _decide(case: Case) -> Judgement:
+def _decide(claim: ReadClaim) -> Judgement:
     for name, rule in RULES.items():
-        finding = rule(case)
-        if finding is not None:
-            verdict = Verdict.CORRECT if finding.correct else Verdict.INCORRECT
-            return Judgement(verdict, f"{name}: {finding.why}")
+        decision = rule(claim)
+        if decision is not None:
+            verdict = Verdict.CORRECT if decision.correct else Verdict.INCORRECT
+            return Judgement(verdict, f"{name}: {decision.why}")
     return Judgement(Verdict.INCORRECT, "no rule: nothing in the prediction meets the gold answer")

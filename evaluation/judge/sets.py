@@ -2,8 +2,8 @@
 
 import re
 
-from agents.matching import content, count_listed, found_in, normalise, recall, split_list, tokens
-from evaluation.judge.case import CLAUSE_VERB, Case, Finding
+from agents.matching import content, count_listed, normalise, recall, split_list, tokens
+from evaluation.judge.reading import CLAUSE_VERB, Decision, ReadClaim
 
 _ASKS_SET = re.compile(
     r"\b(?:which|what) (?:two|three|four|five|six|seven|eight|nine|ten|[2-9]|10)\b"
@@ -16,45 +16,45 @@ _RELATIVE = re.compile(r",\s*(?:who|which|whose|where)\b[^,]*(?:,|$)")
 """A clause between commas that only describes: "ann lee, who plays for rome, won"."""
 
 
-def same_items(case: Case) -> Finding | None:
+def same_items(claim: ReadClaim) -> Decision | None:
     """Every item of the gold set must be in the prediction, and the prediction may list no further ones.
 
     Items are what commas, semicolons and "and" separate. An item is in the prediction when its words are; a name also
     without its middle parts, and slightly misspelt.
     """
-    items = gold_items(case)
+    items = gold_items(claim)
     if items is None:
         return None
-    missing = [item for item in items if not _has(case.prediction_tokens, item)]
+    missing = [item for item in items if not _has(claim.prediction_tokens, item)]
     if missing:
-        return Finding(False, f'of {len(items)} items the prediction lacks "{" ".join(missing[0])}"')
-    listed = max(count_listed(case.prediction), _bare_items(case.prediction))
+        return Decision(False, f'of {len(items)} items the prediction lacks "{" ".join(missing[0])}"')
+    listed = max(count_listed(claim.prediction), _bare_items(claim.prediction))
     if listed > len(items):
-        return Finding(False, f"the prediction has all {len(items)} items, but lists {listed}")
-    return Finding(True, f"the prediction has all {len(items)} items")
+        return Decision(False, f"the prediction has all {len(items)} items, but lists {listed}")
+    return Decision(True, f"the prediction has all {len(items)} items")
 
 
-def gold_items(case: Case) -> list[list[str]] | None:
+def gold_items(claim: ReadClaim) -> list[list[str]] | None:
     """The items of the gold answer as tokens, or None where it is not a set."""
-    if not _ASKS_SET.search(case.query.lower()):
+    if not _ASKS_SET.search(claim.asked):
         return None
-    text = re.sub(r"\([^)]*\)", " ", normalise(case.gold)).strip(" .")
-    quoted = [item for item in re.findall(r'"([^"]+)"', text) if f'"{item}"' not in normalise(case.query)]
+    text = re.sub(r"\([^)]*\)", " ", normalise(claim.gold)).strip(" .")
+    quoted = [item for item in re.findall(r'"([^"]+)"', text) if f'"{item}"' not in normalise(claim.query)]
     if len(quoted) > 1:
         return [content(tokens(item)) or list(tokens(item)) for item in quoted]
-    if not case.is_sentence:
+    if not claim.is_sentence:
         return _usable([content(tokens(part)) for part in split_list(text)])
     text = _RELATIVE.sub(" ", text)
     verb = CLAUSE_VERB.search(text)
     if verb is None:
         return None
-    return _items_of_clause(case, text[: verb.start()]) or _items_of_clause(case, text[verb.end() :])
+    return _items_of_clause(claim, text[: verb.start()]) or _items_of_clause(claim, text[verb.end() :])
 
 
-def _items_of_clause(case: Case, text: str) -> list[list[str]] | None:
+def _items_of_clause(claim: ReadClaim, text: str) -> list[list[str]] | None:
     """The items of one side of a sentence's verb: without words of the question, and none made of those alone."""
-    parts = [content(tokens(part)) for part in split_list(text)]
-    new = [[token for token in part if not found_in(token, case.query_tokens)] for part in parts if part]
+    parts = [tokens(part) for part in split_list(text)]
+    new = [claim.not_asked(part) for part in parts if content(part)]
     new = [[token for token in item if not token[0].isdigit()] or item for item in new]  # years beside names
     return None if any(not item for item in new) else _usable(new)
 

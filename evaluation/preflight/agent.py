@@ -20,7 +20,7 @@ from agents.settings import PRESET_VARIABLE, needed_weights
 from evaluation.batches import evaluator_batch, in_batches
 from evaluation.datasets import DatasetError, read_rows
 from evaluation.graph_server import GraphServerError, mock_graph
-from evaluation.preflight.findings import Findings, Outcome, Place, one_line, skipped, some
+from evaluation.preflight.findings import CheckReport, NotApplicableError, Place, one_line, some
 from evaluation.preflight.subject import Subject
 from evaluation.preflight.weights import all_pushed, unusable
 from evaluation.preflight.world import empty_environment, guarded, mount, refused
@@ -88,7 +88,7 @@ def _pushed(subject: Subject) -> Path:
     """The copy of what git would push; for a preset that is only rehearsed with the weights that this machine has."""
     root = subject.pushed
     rehearsed = subject.preset != subject.active_preset and root != subject.root
-    if rehearsed and not isinstance(subject.settings, str) and not isinstance(subject.manifest, str):
+    if rehearsed:
         needed = needed_weights(subject.settings, manifest=subject.manifest, repository=subject.root)
         mount(needed, subject.root, subject.tracked, root, cache=cache_folder())
     return root
@@ -111,14 +111,13 @@ def _kill_group(process: "subprocess.Popen[bytes]") -> None:
     process.wait()
 
 
-def imports(subject: Subject) -> Outcome:
+def imports(subject: Subject, found: CheckReport) -> None:
     """The evaluator's import works without network, prints nothing, and has both methods."""
-    found = Findings()
     probed = probe(subject, None, None, STARTUP_SECONDS)
     result = probed.result
     _check_common(probed, found, "importing it")
     if "import_seconds" not in result:
-        return found.outcome()
+        return
     for method in {"get_batch_size", "batch_generate_answer"} - set(result["methods"]):
         found.error(Place(AGENT_FILE, field="UserAgent"), f"has no method {method}", f"define {method}(self, ...)")
     if result.get("user_model") is not True:
@@ -129,16 +128,13 @@ def imports(subject: Subject) -> Outcome:
     if seconds > SLOW_IMPORT:
         remedy = "import heavy libraries where they are used, and no agent that is not used"
         found.warning(AGENT_FILE, f"takes {seconds:.0f} s to import (it loads {heavy})", remedy)
-    return found.outcome(note=f"{seconds:.1f} s; loads {heavy}; {_where(subject)}")
+    where = "in this very tree: git cannot list what it would push"
+    if subject.tracked is not None:
+        where = f"in a copy of the {len(subject.tracked)} files that git has"
+    found.note = f"{seconds:.1f} s; loads {heavy}; {where}"
 
 
-def _where(subject: Subject) -> str:
-    if subject.tracked is None:
-        return "in this very tree: git cannot say what it would push"
-    return f"in a copy of the {len(subject.tracked)} files that git has"
-
-
-def _check_common(probed: Probed, found: Findings, what: str) -> None:
+def _check_common(probed: Probed, found: CheckReport, what: str) -> None:
     """What must not happen, whether the agent is imported or asked."""
     result = probed.result
     if "error" in result:
@@ -158,45 +154,45 @@ def _check_common(probed: Probed, found: Findings, what: str) -> None:
         found.error(AGENT_FILE, problem, "write below tempfile.gettempdir(), or not at all")
 
 
-def batch(subject: Subject) -> Outcome:
+def batch(subject: Subject, found: CheckReport) -> None:
     """Sixteen questions and a last shorter batch, as the evaluator asks them; seconds, answers, 75 tokens."""
-    obstacle = _why_not_asked(subject)
-    if obstacle:
-        return skipped(obstacle)
+    _need_what_it_takes(subject)
     try:
         rows = rehearsal_rows(subject.root / QUESTIONS, subject.task)
     except (DatasetError, OSError) as error:
-        return skipped(f"no questions to ask: {one_line(error)}")
-    found = Findings()
+        raise NotApplicableError(f"no questions to ask: {one_line(error)}") from None
     with _graph(subject) as (graph_url, graph_note):
         probed = probe(subject, rows, graph_url, STARTUP_SECONDS + SECONDS_PER_QUERY * len(rows["query"]))
     _check_common(probed, found, "asking it")
     result = probed.result
     if "batch_size" not in result:
-        return found.outcome()
+        return
     size = result["batch_size"]
     if "batches" not in result and "error" not in result:
-        problem = f"get_batch_size() gives {size!r}"
-        found.error(AGENT_FILE, problem, f"give a whole number from 1 to {MAX_BATCH_SIZE}; presets say batch_size")
+        remedy = f"give a whole number from 1 to {MAX_BATCH_SIZE}; presets set batch_size"
+        found.error(AGENT_FILE, f"get_batch_size() gives {size!r}", remedy)
     for done in result.get("batches", []):
         _check_answers(done, found)
         _check_seconds(done, found, subject)
     full = [done["seconds"] for done in result.get("batches", []) if done["size"] == size]
-    note = f"built in {result['build_seconds']:.1f} s"
+    found.note = f"built in {result['build_seconds']:.1f} s"
     if full:
-        note += f"; a batch of {size} in {max(full):.1f} of {SECONDS_PER_QUERY * size:g} s here{graph_note}"
-    return found.outcome(note=note)
+        found.note += f"; a batch of {size} in {max(full):.1f} of {SECONDS_PER_QUERY * size:g} s here{graph_note}"
 
 
-def _why_not_asked(subject: Subject) -> str | None:
-    settings = subject.settings
-    if isinstance(settings, str):
-        return "the preset cannot be loaded"
-    if settings.needs_gpu and shutil.which("nvidia-smi") is None:
-        return f"the preset {subject.preset} needs GPUs, and this machine has none; --preset scripted asks a fake model"
+def _need_what_it_takes(subject: Subject) -> None:
+    """GPUs where the preset needs them, and its weights.
+
+    Raises:
+        NotApplicableError: something is missing.
+    """
+    if subject.settings.needs_gpu and shutil.which("nvidia-smi") is None:
+        no_gpu = f"the preset {subject.preset} needs GPUs, and this machine has none"
+        raise NotApplicableError(f"{no_gpu}; --preset scripted asks a fake model")
     if subject.preset == subject.active_preset and not all_pushed(subject):
-        return "weights are missing, broken or not in git: see the check of the weights"
-    return "weights are missing or broken: see the check of the weights" if unusable(subject) else None
+        raise NotApplicableError("weights are missing, broken or not in git: see the check of the weights")
+    if unusable(subject):
+        raise NotApplicableError("weights are missing or broken: see the check of the weights")
 
 
 @contextmanager
@@ -245,7 +241,7 @@ def rehearsal_rows(questions: Path, task: str | None) -> dict[str, list[Any]]:
     return batch_rows
 
 
-def _check_seconds(done: dict[str, Any], found: Findings, subject: Subject) -> None:
+def _check_seconds(done: dict[str, Any], found: CheckReport, subject: Subject) -> None:
     limit = SECONDS_PER_QUERY * done["size"]
     remedy = "a smaller model, fewer passages or tokens; results/.../report.html shows the seconds of each stage"
     problem = f"a batch of {done['size']} took {done['seconds']:.1f} s of {limit:g} s on this machine"
@@ -255,7 +251,7 @@ def _check_seconds(done: dict[str, Any], found: Findings, subject: Subject) -> N
         found.warning(subject.preset_file, problem, remedy)
 
 
-def _check_answers(done: dict[str, Any], found: Findings) -> None:
+def _check_answers(done: dict[str, Any], found: CheckReport) -> None:
     """One text per question, one line each, no longer than the evaluator reads, "i don't know" spelt as it counts."""
     answers, cut = done["answers"], official_trim().cut
     place = Place(AGENT_FILE, field="batch_generate_answer")

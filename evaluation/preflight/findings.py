@@ -1,13 +1,16 @@
-"""What a check says: findings, each with its place and its remedy."""
+"""What a check reports: findings, each with its place and its remedy."""
 
 import enum
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 
+class NotApplicableError(Exception):
+    """The check does not apply here; the message says why."""
+
+
 class Level(enum.StrEnum):
-    """`ERROR`: it has lost submissions, do not push. `WARNING`: look at it; the push may still be right."""
+    """`ERROR`: has lost submissions, do not push. `WARNING`: look at it; the push may still be right."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -15,7 +18,7 @@ class Level(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a fault is: a file relative to the repository, if any the line (from 1) and the field in it."""
+    """Where a fault is: a file relative to the repository, its line (from 1) and the field in it."""
 
     file: str
     line: int | None = None
@@ -36,80 +39,51 @@ class Finding:
     remedy: str
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+@dataclass(slots=True)
+class CheckReport:
     """What one check found. `note` is a figure or fact worth a line; `skipped` says why the check does not apply."""
 
-    findings: tuple[Finding, ...] = ()
+    check: str
+    findings: list[Finding] = field(default_factory=list)
     note: str = ""
     skipped: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """An outcome with the name of its check and the seconds that it took."""
-
-    check: str
-    outcome: Outcome
     seconds: float = 0.0
+
+    def error(self, place: Place | str, problem: str, remedy: str) -> None:
+        """Add an error."""
+        self._add(Level.ERROR, place, problem, remedy)
+
+    def warning(self, place: Place | str, problem: str, remedy: str) -> None:
+        """Add a warning."""
+        self._add(Level.WARNING, place, problem, remedy)
+
+    def _add(self, level: Level, place: Place | str, problem: str, remedy: str) -> None:
+        self.findings.append(Finding(level, place if isinstance(place, Place) else Place(place), problem, remedy))
+
+    def count(self, level: Level) -> int:
+        """How many findings have that level."""
+        return sum(finding.level is level for finding in self.findings)
 
     @property
     def errors(self) -> int:
         """How many findings are errors."""
-        return sum(finding.level is Level.ERROR for finding in self.outcome.findings)
+        return self.count(Level.ERROR)
 
     @property
-    def warnings(self) -> int:
-        """How many findings are warnings."""
-        return len(self.outcome.findings) - self.errors
+    def state(self) -> str:
+        """One word for the table."""
+        if self.skipped is not None:
+            return "skipped"
+        return "ERROR" if self.errors else "warning" if self.findings else "ok"
 
     def to_dict(self) -> dict[str, Any]:
         """The report as JSON-ready data."""
-        return {
-            "check": self.check,
-            "skipped": self.outcome.skipped,
-            "note": self.outcome.note,
-            "seconds": round(self.seconds, 2),
-            "findings": [
-                {
-                    "level": finding.level.value,
-                    "file": finding.place.file,
-                    "line": finding.place.line,
-                    "field": finding.place.field,
-                    "problem": finding.problem,
-                    "remedy": finding.remedy,
-                }
-                for finding in self.outcome.findings
-            ],
-        }
-
-
-@dataclass(slots=True)
-class Findings:
-    """Collects the findings of one check."""
-
-    items: list[Finding] = field(default_factory=list)
-
-    def error(self, place: Place | str | Path, problem: str, remedy: str) -> None:
-        """Add an error."""
-        self.items.append(Finding(Level.ERROR, _place(place), problem, remedy))
-
-    def warning(self, place: Place | str | Path, problem: str, remedy: str) -> None:
-        """Add a warning."""
-        self.items.append(Finding(Level.WARNING, _place(place), problem, remedy))
-
-    def outcome(self, note: str = "") -> Outcome:
-        """All that was found."""
-        return Outcome(tuple(self.items), note)
-
-
-def _place(place: Place | str | Path) -> Place:
-    return place if isinstance(place, Place) else Place(str(place))
-
-
-def skipped(why: str) -> Outcome:
-    """The outcome of a check that does not apply."""
-    return Outcome(skipped=why)
+        findings = [
+            {"level": one.level, **asdict(one.place), "problem": one.problem, "remedy": one.remedy}
+            for one in self.findings
+        ]
+        head = {"check": self.check, "skipped": self.skipped, "note": self.note, "seconds": round(self.seconds, 2)}
+        return {**head, "findings": findings}
 
 
 def one_line(text: object, length: int = 200) -> str:

@@ -1,19 +1,15 @@
 """Hashes of weights, remembered from one check and one call to the next."""
 
 import json
-import sys
+import logging
 from pathlib import Path
 from typing import Any
-
-from tqdm import tqdm
 
 from agents.files import write_whole
 from models.fetch import sha256_of
 
 HASHES = "preflight-hashes.json"
 """In the cache of models: hashes of files that have not changed since, by path, size and time of change."""
-SHOWN_FROM = 100_000_000
-"""Bytes from which hashing a file shows its progress, on a terminal."""
 
 
 class HashMemory:
@@ -30,21 +26,17 @@ class HashMemory:
         known = self._known.get(str(path.resolve()), [])
         if known[:2] == stamp:
             return str(known[2])
-        with tqdm(
-            total=state.st_size, desc=f"sha256 {path.name}", unit="B", unit_scale=True, file=sys.stderr, leave=False,
-            disable=True if state.st_size < SHOWN_FROM else None,
-        ) as bar:  # fmt: skip
-            digest = sha256_of(path, bar.update)
+        digest = sha256_of(path, lambda _: None)
         self._known[str(path.resolve())] = [*stamp, digest]
         return digest
 
     def save(self) -> None:
-        """Keep what was computed; a cache that cannot be written costs the next call its time, nothing else."""
+        """Keep what was computed; without a cache the next call computes it again."""
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
             write_whole(self._file, json.dumps(self._known).encode())
         except OSError as error:
-            sys.stderr.write(f"{self._file}: hashes are not kept: {error.strerror}\n")
+            logging.getLogger(__name__).warning("%s: hashes are not kept: %s", self._file, error.strerror)
 
 
 def _read_object(file: Path) -> dict[str, Any]:

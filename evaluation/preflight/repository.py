@@ -2,13 +2,11 @@
 
 import shutil
 from pathlib import Path
-from typing import NamedTuple
 
-from evaluation.preflight.findings import Findings, Outcome, one_line, skipped, some
+from evaluation.preflight.findings import CheckReport, NotApplicableError, one_line, some
 from evaluation.preflight.subject import GitError, Subject
 
 TAG_PREFIX = "submission-"
-HOST = "gitlab.aicrowd.com"
 POINTER = b"version https://git-lfs"
 POINTER_SIZE = 1024
 """A pointer of Git LFS has about 130 bytes; its specification allows less than this."""
@@ -16,92 +14,61 @@ LARGE = 5_000_000
 """Bytes that plain git carries in this project; larger files belong to Git LFS."""
 REFUSED = 50_000_000
 """Bytes of one file at which a push has to be expected to fail: the limit of the server's pack is not published."""
-LARGE_PACK = 500_000_000
 WEIGHT_SUFFIXES = (".safetensors", ".bin", ".gguf", ".onnx", ".pt", ".pth", ".ckpt")
 
 
-class Blob(NamedTuple):
-    """A file's content as git keeps it: its size in bytes, and a path that it has or had."""
-
-    size: int
-    path: str
-
-
-def clean_tree(subject: Subject) -> Outcome:
-    """Nothing is changed or forgotten: only what is committed is pushed."""
+def _need_git(subject: Subject) -> None:
     if subject.no_git:
-        return skipped(subject.no_git)
-    found = Findings()
-    lines = [line for line in subject.git("status", "--porcelain").splitlines() if line]
-    changed = [line[3:] for line in lines if not line.startswith("??")]
-    unknown = [line[3:] for line in lines if line.startswith("??")]
+        raise NotApplicableError(subject.no_git)
+
+
+def clean_tree(subject: Subject, found: CheckReport) -> None:
+    """Nothing is changed or forgotten: only what is committed is pushed."""
+    _need_git(subject)
+    changed, unknown = subject.uncommitted
     if changed:
         problem = f"{len(changed)} changed file(s) are not committed: {some(changed)}"
         found.error(changed[0], problem, "git commit them, or undo the changes; only commits are pushed")
     if unknown:
         problem = f"{len(unknown)} file(s) are not known to git: {some(unknown)}"
         found.warning(unknown[0], problem, "git add and commit what the submission needs, put the rest into .gitignore")
-    return found.outcome()
 
 
-def tag(subject: Subject) -> Outcome:
+def tag(subject: Subject, found: CheckReport) -> None:
     """HEAD has an annotated tag submission-*: without one nothing is evaluated."""
-    if subject.no_git:
-        return skipped(subject.no_git)
-    found = Findings()
+    _need_git(subject)
     form = "--format=%(refname:short) %(objecttype)"
     try:
-        here = subject.git("for-each-ref", "--points-at", "HEAD", form, f"refs/tags/{TAG_PREFIX}*").splitlines()
+        tags = subject.git("for-each-ref", "--points-at", "HEAD", form, f"refs/tags/{TAG_PREFIX}*").splitlines()
     except GitError as error:
         found.error(".git", f"there is no commit yet: {one_line(error)}", "git add and commit")
-        return found.outcome()
-    annotated = [line.split()[0] for line in here if line.endswith(" tag")]
-    for line in here:
-        name, kind = line.split()
+        return
+    for name, kind in (line.split() for line in tags):
         if kind != "tag":
             remedy = f"git tag -d {name} && git tag -a {name} -m '{name}'"
             found.error(f"tag {name}", "is a lightweight tag, which starts no evaluation", remedy)
-    if not here:
+    if not tags:
         remedy = f"when all else is well: git tag -a {TAG_PREFIX}NAME -m NAME && git push origin {TAG_PREFIX}NAME"
         found.warning("HEAD", f"has no tag {TAG_PREFIX}*, and only a tag starts an evaluation", remedy)
-    _check_remote(subject, found)
-    return found.outcome(note="; ".join([*annotated, _pushed(subject)]))
+    found.note = "; ".join(line.split()[0] for line in tags)
 
 
-def _check_remote(subject: Subject, found: Findings) -> None:
-    remotes = subject.git("remote", "-v")
-    if HOST not in remotes:
-        what = "no remote" if not remotes else "no remote at " + HOST
-        remedy = f"git remote add aicrowd git@{HOST}:YOU/REPOSITORY.git"
-        found.warning(".git/config", f"{what}: there is nowhere to submit to", remedy)
-
-
-def _pushed(subject: Subject) -> str:
-    """What the last exchange with remotes tells, offline."""
-    branches = subject.git("for-each-ref", "--contains", "HEAD", "--format=%(refname:short)", "refs/remotes").split()
-    return f"pushed to {some(branches)}, as far as is known here" if branches else "not known to be pushed"
-
-
-def lfs(subject: Subject) -> Outcome:
+def lfs(subject: Subject, found: CheckReport) -> None:
     """Weights are in Git LFS: by rule, as committed, and as they lie in the tree."""
-    if subject.no_git:
-        return skipped(subject.no_git)
+    _need_git(subject)
     tracked = subject.tracked or []
-    weights = [path for path in tracked if path.startswith("models/") and path.endswith(WEIGHT_SUFFIXES)]
-    found = Findings()
+    weights = {path for path in tracked if path.startswith("models/") and path.endswith(WEIGHT_SUFFIXES)}
     by_rule = _lfs_paths(subject, tracked)
     committed = _committed_sizes(subject)
-    for path in weights:
-        if path not in by_rule and committed.get(path, 0) > LARGE:
-            problem = f"has {committed[path]:,} bytes and is not in Git LFS"
-            found.error(path, problem, _migrate(path))
-    probe = "models/weights/any/model.safetensors"
-    if probe not in _lfs_paths(subject, [probe]):
+    if not _lfs_paths(subject, ["models/weights/any/model.safetensors"]):
         rule = "models/weights/**/*.safetensors filter=lfs diff=lfs merge=lfs -text"
         found.error(".gitattributes", "does not send weights to Git LFS", f"add the line: {rule}")
-    for path in sorted(by_rule.union(weights)):
-        if path in by_rule and committed.get(path, 0) > POINTER_SIZE:
-            problem = f"was committed with its {committed[path]:,} bytes, not as a pointer: git-lfs did not run"
+    for path in sorted(by_rule | weights):
+        size = committed.get(path, 0)
+        if path not in by_rule and size > LARGE:
+            found.error(path, f"has {size:,} bytes and is not in Git LFS", _migrate(path))
+        elif path in by_rule and size > POINTER_SIZE:
+            problem = f"was committed with its {size:,} bytes, not as a pointer: git-lfs did not run"
             found.error(path, problem, _migrate(path))
         elif is_pointer(subject.root / path):
             problem = "is a Git LFS pointer: the contents are not here"
@@ -109,11 +76,11 @@ def lfs(subject: Subject) -> Outcome:
     if by_rule and shutil.which("git-lfs") is None:
         problem = f"git-lfs is not installed, and {len(by_rule)} file(s) need it: the push would send pointers alone"
         found.error(".gitattributes", problem, "install git-lfs (apt install git-lfs), then git lfs install")
-    return found.outcome(note=f"{len(by_rule)} file(s) in Git LFS")
+    found.note = f"{len(by_rule)} file(s) in Git LFS"
 
 
 def _migrate(path: str) -> str:
-    return f"git lfs install && git lfs migrate import --include='{path}' --everything; it rewrites history, as it must"
+    return f"git lfs install && git lfs migrate import --include='{path}' --everything; this rewrites history"
 
 
 def is_pointer(path: Path) -> bool:
@@ -131,41 +98,25 @@ def _lfs_paths(subject: Subject, paths: list[str]) -> set[str]:
 def _committed_sizes(subject: Subject) -> dict[str, int]:
     """Path -> bytes as git has them in its index."""
     lines = [line for line in subject.git("ls-files", "-s", "-z").split("\0") if line]
-    names = [(line.split("\t", 1)[1], line.split()[1]) for line in lines]
-    sizes = subject.git("cat-file", "--batch-check=%(objectsize)", stdin="\n".join(blob for _, blob in names) + "\n")
-    return {
-        path: int(size) for (path, _), size in zip(names, sizes.splitlines(), strict=False) if size.strip().isdecimal()
-    }
+    blobs = "\n".join(line.split()[1] for line in lines) + "\n"
+    sizes = subject.git("cat-file", "--batch-check=%(objectsize)", stdin=blobs).splitlines()
+    pairs = zip(lines, sizes, strict=False)
+    return {line.split("\t", 1)[1]: int(size) for line, size in pairs if size.strip().isdecimal()}
 
 
-def history_size(subject: Subject) -> Outcome:
+def history_size(subject: Subject, found: CheckReport) -> None:
     """No large file lies in the history: what was deleted is still pushed ("pack exceeds maximum allowed size")."""
-    if subject.no_git:
-        return skipped(subject.no_git)
-    found = Findings()
-    for blob in sorted(_blobs_of_history(subject), reverse=True):
-        if blob.size < LARGE:
-            break
-        gone = "" if (subject.root / blob.path).is_file() else "; it is deleted, but the history still has it"
-        problem = f"{blob.size:,} bytes in plain git{gone}"
-        if blob.size >= REFUSED:
-            found.error(blob.path, problem, _migrate(blob.path))
-        else:
-            found.warning(blob.path, problem, _migrate(blob.path))
-    counts = dict(line.split(": ") for line in subject.git("count-objects", "-v").splitlines() if ": " in line)
-    kilobytes = int(counts.get("size-pack", 0)) + int(counts.get("size", 0))
-    if kilobytes * 1024 > LARGE_PACK:
-        problem = f"the repository has {kilobytes / 1024:,.0f} MiB without Git LFS"
-        found.warning(".git", problem, "git gc --prune=now; what is large: git lfs migrate info --everything")
-    return found.outcome(note=f"{kilobytes / 1024:.0f} MiB without Git LFS")
-
-
-def _blobs_of_history(subject: Subject) -> list[Blob]:
-    """Every file content that HEAD's history has, with one of its paths."""
+    _need_git(subject)
     try:
         objects = subject.git("rev-list", "--objects", "HEAD")
     except GitError:
-        return []  # no commit yet: the check of the tag says so
+        return  # no commit yet: the check of the tag reports it
     lines = subject.git("cat-file", "--batch-check=%(objecttype) %(objectsize) %(rest)", stdin=objects).splitlines()
-    parts = [line.split(" ", 2) for line in lines if line.startswith("blob ")]
-    return [Blob(int(size), path) for _, size, path in parts]
+    blobs = [line.split(" ", 2) for line in lines if line.startswith("blob ")]
+    sizes = sorted(((int(size), path) for _, size, path in blobs), reverse=True)
+    for size, path in sizes:
+        if size < LARGE:
+            break
+        gone = "" if (subject.root / path).is_file() else "; it is deleted, but the history still has it"
+        add = found.error if size >= REFUSED else found.warning
+        add(path, f"{size:,} bytes in plain git{gone}", _migrate(path))

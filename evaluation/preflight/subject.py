@@ -14,6 +14,7 @@ from typing import Any
 
 from agents.settings import Settings, SettingsError, load_settings
 from evaluation.preflight.challenges import CHALLENGES
+from evaluation.preflight.findings import NotApplicableError
 from evaluation.preflight.hashes import HASHES, HashMemory
 from evaluation.preflight.world import copy_tracked
 from models.manifest import Manifest, cache_folder, parse_manifest
@@ -30,16 +31,15 @@ class GitError(RuntimeError):
 
 @dataclass(frozen=True)
 class Subject:
-    """A tree and what it is to be checked for. Nothing is read before a check asks for it.
+    """A tree, and the task and preset that it is checked for. Files are read when a check needs them.
 
     `asked_task` and `asked_preset` are those of the command line; without them `aicrowd.json` and
-    `agents/presets/active.toml` decide, as they do for the evaluator. `resolve` allows pip to ask its index.
+    `agents/presets/active.toml` decide, as they do for the evaluator.
     """
 
     root: Path
     asked_task: str | None = None
     asked_preset: str | None = None
-    resolve: bool = False
 
     def text(self, name: str) -> str | None:
         """A file of the tree as text, None where it is missing; bytes that are no UTF-8 are replaced."""
@@ -47,20 +47,31 @@ class Subject:
         return path.read_bytes().decode("utf-8", "replace") if path.is_file() else None
 
     @cached_property
-    def description(self) -> dict[str, Any] | str:
-        """`aicrowd.json`, or why it cannot be read."""
-        path = self.root / "aicrowd.json"
+    def description(self) -> dict[str, Any]:
+        """`aicrowd.json`.
+
+        Raises:
+            NotApplicableError: it cannot be read.
+        """
         try:
-            value = json.loads(path.read_text(encoding="utf-8-sig"))
+            value = json.loads((self.root / "aicrowd.json").read_text(encoding="utf-8-sig"))
         except (OSError, ValueError) as error:
-            return f"cannot be read: {error}"
-        return value if isinstance(value, dict) else f"holds {type(value).__name__} where an object is expected"
+            raise NotApplicableError(f"aicrowd.json cannot be read: {error}") from None
+        if not isinstance(value, dict):
+            raise NotApplicableError(f"aicrowd.json holds {type(value).__name__} where an object is expected")
+        return value
 
     @cached_property
     def task(self) -> str | None:
         """``task1``, ``task2`` or ``task3``: the one asked for, else that of `aicrowd.json`; None if neither says."""
-        if self.asked_task or isinstance(self.description, str):
-            return self.asked_task
+        try:
+            return self.asked_task or self.named_task
+        except NotApplicableError:
+            return None
+
+    @property
+    def named_task(self) -> str | None:
+        """The task whose challenge `aicrowd.json` names."""
         challenge = self.description.get("challenge_id")
         return next((task for task, known in CHALLENGES.items() if known == challenge), None)
 
@@ -84,26 +95,34 @@ class Subject:
         return f"agents/presets/{self.preset}.toml" if self.preset else ACTIVE
 
     @cached_property
-    def settings(self) -> Settings | str:
-        """The settings of the preset, or why there are none."""
+    def settings(self) -> Settings:
+        """The settings of the preset.
+
+        Raises:
+            NotApplicableError: it cannot be loaded.
+        """
         if self.preset is None:
-            return f'no line like preset = "submission" in {ACTIVE}'
+            raise NotApplicableError(f'no line like preset = "submission" in {ACTIVE}')
         try:
             return load_settings(self.root / self.preset_file, [])
         except SettingsError as error:
-            return str(error)
+            raise NotApplicableError(f"the preset cannot be loaded: {error}") from None
 
     @cached_property
-    def manifest(self) -> Manifest | str:
-        """`models/manifest.toml` of the tree, or why it cannot be read."""
+    def manifest(self) -> Manifest:
+        """`models/manifest.toml` of the tree.
+
+        Raises:
+            NotApplicableError: it cannot be read.
+        """
         try:
             return parse_manifest((self.root / "models" / "manifest.toml").read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
-            return str(error)
+            raise NotApplicableError(f"models/manifest.toml cannot be read: {error}") from None
 
     @cached_property
     def hashes(self) -> HashMemory:
-        """Hashes of weights, for all checks of this tree."""
+        """Hashes of weights, shared by all checks."""
         return HashMemory(cache_folder() / HASHES)
 
     @cached_property
@@ -139,6 +158,13 @@ class Subject:
     def tracked(self) -> list[str] | None:
         """Files that git tracks, relative to the tree; None without git."""
         return None if self.no_git else [path for path in self.git("ls-files", "-z").split("\0") if path]
+
+    @property
+    def uncommitted(self) -> tuple[list[str], list[str]]:
+        """Files that are changed, and files that git does not know."""
+        lines = self.git("status", "--porcelain").splitlines()
+        unknown = [line[3:] for line in lines if line.startswith("??")]
+        return [line[3:] for line in lines if not line.startswith("??")], unknown
 
     @cached_property
     def pushed(self) -> Path:

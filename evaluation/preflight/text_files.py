@@ -4,10 +4,9 @@ import ast
 import re
 import tomllib
 from collections.abc import Iterator
-from pathlib import PurePosixPath
-from typing import Any, NamedTuple
+from typing import Any
 
-from evaluation.preflight.findings import Findings, Outcome, Place
+from evaluation.preflight.findings import CheckReport, Place
 from evaluation.preflight.subject import Subject
 
 BUILD_FILES = (
@@ -17,19 +16,18 @@ BUILD_FILES = (
 CODE = ("agents/**/*.py", "models/**/*.py", "*.py")
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 ABSOLUTE = re.compile(r"(?<![\w./:~-])(?:/home/|/root/|/Users/|/mnt/|/content/|[A-Za-z]:\\)[^\s'\"]*")
-"""Paths of somebody's machine. (/tmp and /dev are everywhere.)"""
+"""Paths of one machine. (/tmp and /dev are everywhere.)"""
+RISKY_CALLS = {
+    **dict.fromkeys(
+        ("encode_multi_process", "start_multi_process_pool"), "its processes disturb the evaluator's (Meta's baseline)"
+    ),
+    **dict.fromkeys(("eval", "exec"), "runs whatever text it is given: parse the text"),
+    "trust_remote_code": "runs code that came with the weights",
+}
 
 
-class Text(NamedTuple):
-    """A text constant of a file, and the line where it begins (None: not known)."""
-
-    value: str
-    line: int | None
-
-
-def line_ends(subject: Subject) -> Outcome:
+def line_ends(subject: Subject, found: CheckReport) -> None:
     r"""No carriage returns and no byte order marks: apt-get looks for a package called "git\r"."""
-    found = Findings()
     names = subject.files(*BUILD_FILES)
     for name in names:
         content = (subject.root / name).read_bytes()
@@ -40,84 +38,52 @@ def line_ends(subject: Subject) -> Outcome:
             line = content[: content.index(b"\r")].count(b"\n") + 1
             remedy = f"sed -i 's/\\r$//' {name}; .gitattributes with '* text=auto eol=lf' keeps it so"
             found.error(Place(name, line), "has carriage returns (Windows line ends)", remedy)
-    return found.outcome(note=f"{len(names)} files")
+    found.note = f"{len(names)} files"
 
 
-def absolute_paths(subject: Subject) -> Outcome:
-    """No path of somebody's machine stands in code or presets."""
-    found = Findings()
-    for name in subject.files(*CODE, "agents/presets/*.toml"):
-        for text in _texts(subject, name):
-            match = ABSOLUTE.search(text.value)
-            if match:
-                remedy = "name it relative to the repository: Path(__file__).parent / ..."
-                found.error(Place(name, text.line), f"the path {match.group()} is of one machine only", remedy)
-    return found.outcome()
+def absolute_paths(subject: Subject, found: CheckReport) -> None:
+    """No path of one machine stands in code or presets."""
+    texts = [text for name in subject.files(*CODE) for text in _code_texts(subject, name)]
+    texts += [
+        (value, Place(name))
+        for name in subject.files("agents/presets/*.toml")
+        for value in strings(tomllib.loads(subject.text(name) or ""))
+    ]
+    for text, place in texts:
+        if match := ABSOLUTE.search(text):
+            remedy = "name it relative to the repository: Path(__file__).parent / ..."
+            found.error(place, f"the path {match.group()} is of one machine only", remedy)
 
 
-def _texts(subject: Subject, name: str) -> Iterator[Text]:
-    """Text constants of a Python file without its docstrings, or the values of a TOML file."""
-    content = subject.text(name) or ""
-    if PurePosixPath(name).suffix == ".toml":
-        try:
-            yield from (Text(value, _line_of(content, value)) for value in strings(tomllib.loads(content)))
-        except tomllib.TOMLDecodeError:
-            return  # the check of the preset says so
-        return
-    tree = subject.module(name) if ABSOLUTE.search(content) else None  # parsing hundreds of files takes seconds
+def _code_texts(subject: Subject, name: str) -> Iterator[tuple[str, Place]]:
+    """The text constants of a Python file that may hold such a path, without docstrings."""
+    tree = subject.module(name) if ABSOLUTE.search(subject.text(name) or "") else None
     nodes = list(ast.walk(tree)) if tree else []
     docstrings = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
     for node in nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
-            yield Text(node.value, node.lineno)
+            yield node.value, Place(name, node.lineno)
 
 
 def strings(value: Any) -> Iterator[str]:  # noqa: ANN401 - a value of TOML
     """Every text in a value of TOML, at any depth."""
     if isinstance(value, str):
         yield value
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from strings(item)
-    elif isinstance(value, list):
-        for item in value:
+    elif isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
             yield from strings(item)
 
 
-def _line_of(content: str, value: str) -> int | None:
-    lines = content.splitlines()
-    return next((number for number, line in enumerate(lines, start=1) if value in line), None)
-
-
-DANGEROUS_CALLS = {
-    "encode_multi_process": "its processes disturb the evaluator's (Meta's baseline)",
-    "start_multi_process_pool": "its processes disturb the evaluator's (Meta's baseline)",
-}
-RUNS_TEXT = {"eval", "exec"}
-_RISKY = re.compile("|".join([*DANGEROUS_CALLS, *(rf"\b{name}\s*\(" for name in RUNS_TEXT), "trust_remote_code"]))
-"""What a file has to hold before it is worth parsing."""
-
-
-def risky_calls(subject: Subject) -> Outcome:
-    """Calls that lost submissions or run what a model or a page wrote."""
-    found = Findings()
+def risky_calls(subject: Subject, found: CheckReport) -> None:
+    """No call that lost submissions, or that runs what a model or a page wrote."""
     for name in subject.files(*CODE):
-        tree = subject.module(name) if _RISKY.search(subject.text(name) or "") else None
+        text = subject.text(name) or ""
+        tree = subject.module(name) if any(word in text for word in RISKY_CALLS) else None
         for node in ast.walk(tree) if tree else ():
             if not isinstance(node, ast.Call):
                 continue
-            called = getattr(node.func, "attr", None) or getattr(node.func, "id", "")
-            place = Place(name, node.lineno)
-            if called in DANGEROUS_CALLS:
-                found.error(place, f"{called}: {DANGEROUS_CALLS[called]}", "encode in this process, on one device")
-            elif isinstance(node.func, ast.Name) and called in RUNS_TEXT:
-                found.error(
-                    place, f"{called} runs whatever text it is given", "parse the text; agents/reasoning shows how"
-                )
-            trusted = [
-                k for k in node.keywords if k.arg == "trust_remote_code" and getattr(k.value, "value", None) is True
-            ]
-            if trusted:
-                problem = "trust_remote_code=True runs code that came with the weights"
-                found.error(place, problem, "use an architecture that the library knows")
-    return found.outcome()
+            called = {getattr(node.func, "id", "")}
+            called |= {getattr(node.func, "attr", "")} - {"eval", "exec"}  # model.eval() is another thing
+            called |= {word.arg or "" for word in node.keywords if getattr(word.value, "value", None) is True}
+            for risky in sorted(called & RISKY_CALLS.keys()):
+                found.error(Place(name, node.lineno), f"{risky} {RISKY_CALLS[risky]}", "do it in this process, without")

@@ -98,10 +98,8 @@ function routeTable(trace) {
     return [name, element("strong", {}, written(entry.label)),
       shares.map(([label, share]) => `${label} ${rounded(share, 2)}`).join(", ")];
   });
-  const entities = listOf(route.entities).map((entity) => written(objectOf(entity).text)).filter(Boolean);
   const parts = [];
   if (rows.length) parts.push(grid(["field", "class", "probabilities"], rows));
-  if (entities.length) parts.push(element("p", {}, `Entities: ${entities.join("; ")}`));
   return parts;
 }
 

@@ -1,7 +1,7 @@
-"""Arrays and frames of numpy, pandas and pyarrow, as the stand-ins of their pickles show them.
+"""Arrays and frames of numpy, pandas and pyarrow, read from the stand-ins of their pickles.
 
-Read are pickles of pandas 1.0 to 3 and numpy 1 and 2, in any protocol: blocks of numbers, texts, objects and moments,
-nullable and categorical columns, texts kept by pyarrow, plain and multiple indexes.
+This covers pandas 1.3 to 3 and numpy 1 and 2, in any protocol: blocks of numbers, texts, objects and moments, nullable
+and categorical columns, texts kept by pyarrow, plain and multiple indexes.
 """
 
 import re
@@ -21,22 +21,18 @@ _RECONSTRUCTED = frozenset({"_reconstruct", "_frombuffer"})
 _OFFSETS = {"string": "i4", "utf8": "i4", "large_string": "i8", "large_utf8": "i8"}
 _MOST_EMPTY = 100_000
 """Rows or columns of an array without values: lists of nothing take memory, and no byte of the file."""
-_OLD_STATE = "0.14.1"
-"""The key under which pandas before 1.3 keeps axes and blocks."""
 
 Column = list[Any]
 
 
 def data_of(value: object) -> Any:  # noqa: ANN401 - what it means
-    """What an object of a pickle is as data: a frame the list of its rows, an array the list of its values.
+    """An object of a pickle as data: a frame as the list of its rows, an array as the list of its values.
 
     Raises:
         PickleFaultError: it is nothing that a graph holds.
     """
-    if isinstance(value, type) and issubclass(value, StandIn):
-        if value.name in {"NA", "NaT"}:
-            return None
-        raise PickleFaultError(f"{value.name} is no data of a graph")
+    if isinstance(value, type) and issubclass(value, StandIn) and value.name in {"NA", "NaT"}:
+        return None
     if not isinstance(value, StandIn):
         raise PickleFaultError(f"{type(value).__name__} is no data of a graph")
     return _MEANINGS.get(value.name, _values)(value)
@@ -52,10 +48,13 @@ def rows_of(frame: StandIn) -> Iterator[dict[str, Any]]:
     manager = (state.get("_mgr") or state.get("_data")) if isinstance(state, dict) else None
     if not (isinstance(manager, StandIn) and manager.name == "BlockManager"):
         raise PickleFaultError("a frame without its blocks")
-    blocks, (columns_index, rows_index) = _parts(manager)
+    if not manager.arguments:
+        raise PickleFaultError("a frame of pandas before 1.3")
+    blocks, (columns_index, rows_index) = manager.arguments[:2]
     names = [str(name) for name in _values(columns_index)]
     columns: dict[int, Column] = {}
-    for values, placement in blocks:
+    for block in blocks:
+        values, placement = block.arguments[0], _places(block.arguments[1])
         columns |= zip(placement, _columns(values, len(placement)), strict=True)
     if sorted(columns) != list(range(len(names))):
         raise PickleFaultError(f"a frame of {len(names)} columns, {len(columns)} of which have values")
@@ -70,21 +69,6 @@ def _cell(value: object) -> object:
     if isinstance(value, float):
         return None if value != value else value  # noqa: PLR0124 - NaN
     return data_of(value) if isinstance(value, StandIn | type) else value
-
-
-Block = tuple[Any, list[int]]
-
-
-def _parts(manager: StandIn) -> tuple[list[Block], Sequence[Any]]:
-    """Blocks with the places of their columns, and the two axes."""
-    if manager.arguments:
-        blocks, axes = manager.arguments[:2]
-        return [(block.arguments[0], _places(block.arguments[1])) for block in blocks], axes
-    state = manager.state
-    if not (isinstance(state, tuple) and len(state) > 3 and _OLD_STATE in state[3]):
-        raise PickleFaultError("a frame of an unknown version of pandas")
-    old = state[3][_OLD_STATE]
-    return [(block["values"], _places(block["mgr_locs"])) for block in old["blocks"]], old["axes"]
 
 
 def _places(placement: object) -> list[int]:
@@ -115,15 +99,11 @@ def _levels(index: object) -> dict[str, Column]:
     if not (isinstance(index, StandIn) and index.arguments):
         raise PickleFaultError("a frame without an index of its rows")
     fields = index.arguments[1]
-    if not _is_multiple(index):
+    if getattr(index.arguments[0], "name", "") != "MultiIndex":
         return {} if fields.get("name") is None else {str(fields["name"]): _values(index)}
     names = [None if name is None else str(name) for name in _listed(fields.get("names") or ())]
     levels = zip(names, fields["levels"], fields.get("codes", fields.get("labels")), strict=True)
     return {name: _coded(level, codes) for name, level, codes in levels if name is not None}
-
-
-def _is_multiple(index: StandIn) -> bool:
-    return getattr(index.arguments[0], "name", "") == "MultiIndex"
 
 
 def _coded(categories: object, codes: object) -> Column:
@@ -155,10 +135,6 @@ def _values_of_state(value: StandIn) -> Column:
             if field in state:
                 return _values(state[field])
     raise PickleFaultError(f"{value.name} is no data of a graph")
-
-
-def _frozen_list(value: StandIn) -> Column:
-    return _listed(value.arguments[0] if value.arguments else value.state)
 
 
 def _listed(value: object) -> Column:
@@ -294,26 +270,22 @@ def _arrow_texts(value: StandIn) -> Column:
     return [content[start:end].decode("utf-8", "replace") if there else None for start, end, there in pairs]
 
 
-def _nothing(_value: StandIn) -> None:
-    """NaT and NA."""
-
-
 _MEANINGS: dict[str, Callable[[StandIn], Any]] = {
     "DataFrame": lambda frame: list(rows_of(frame)),
     "scalar": _scalar,
     **dict.fromkeys(("date", "time", "datetime", "timedelta"), moment_of),
     "_unpickle_timestamp": _timestamp,
-    **dict.fromkeys(("_nat_unpickle", "NA", "NaT"), _nothing),
+    **dict.fromkeys(("_nat_unpickle", "NA", "NaT"), lambda _: None),
     "encode": lambda value: latin1(value).decode("utf-8", "replace"),
     "bytearray": lambda value: _raw(value).decode("utf-8", "replace"),
 }
-"""What a stand-in of that name means where it stands alone."""
+"""Name of a stand-in -> its value where it is no part of a frame or array."""
 
 _READERS: dict[str, Callable[[StandIn], Column]] = {
     **dict.fromkeys(_RECONSTRUCTED, lambda value: _as_list(_array(value))),
     **dict.fromkeys(("_new_Index", "_new_DatetimeIndex"), _index_values),
     "__pyx_unpickle_NDArrayBacked": _backed_values,
     **dict.fromkeys(("chunked_array", "_restore_array"), _arrow_texts),
-    "FrozenList": _frozen_list,
+    "FrozenList": lambda value: _listed(value.arguments[0] if value.arguments else value.state),
 }
 """How the values of an array, a column or an index are read."""

@@ -15,14 +15,8 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from mock_api.official.jobs import JOBS, STORED
-from mock_api.official.names import OFFICIAL_FILES, looks_official
-from mock_api.official.work import ImportFaultError, Job, Made, Work
-from mock_api.tables import (
-    DOMAINS,
-    IMPORT_FILE,
-    store_path,
-)
+from mock_api.official.jobs import JOBS, STORED, ImportFaultError, Job, Made
+from mock_api.tables import DOMAINS, IMPORT_FILE, OFFICIAL_FILES, looks_official, store_path
 
 LOCK_FILE = ".import.lock"
 _POINTER = b"version https://git-lfs"
@@ -146,7 +140,7 @@ def _make(job: Job, sources: list[Path], out: Path, *, quiet: bool) -> Made:
     for path in targets:
         path.parent.mkdir(parents=True, exist_ok=True)
     try:
-        result = job.make(Work(tuple(sources), tuple(unfinished), quiet))
+        result = job.run(sources, unfinished, quiet=quiet)
         for path, target in zip(unfinished, targets, strict=True):
             path.replace(target)
     except ImportFaultError:

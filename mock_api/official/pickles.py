@@ -1,10 +1,9 @@
 """Pickles as data: an allow-list unpickler that builds inert stand-ins, and what they mean as plain JSON values.
 
-A pickle is a program: it names functions and has them called. The official graph holds pickles (of dictionaries, of
-pandas frames, and in its SQLite files), and a file from the net may hold anything. So no name in a pickle is ever
-imported. The few that data frames, arrays, plain containers and moments need stand for empty classes which keep the
-arguments and the state that they are given; any other name ends the reading. The stand-ins are then read as data
-(`frames` knows arrays and frames), which also makes the versions of pandas, numpy and the protocol matter little.
+A pickle is a program: it names functions and calls them, and a file from the net may hold anything. So no name in a
+pickle is ever imported. The few names that frames, arrays, plain containers and moments need become empty classes which
+keep their arguments and state; any other name ends the reading. The stand-ins are then read as data (`frames` knows
+arrays and frames), so neither pandas nor its version matters.
 """
 
 import datetime as dt

@@ -9,28 +9,28 @@
                                grammy_df.json, rank_dict_hot100.json, song_dict_hot100.json
     sports/                    nba_game.json with nba_columns.json, nba_play_by_play.json, soccer_team_match_stats.json
 
-Daily prices, prices by the minute and plays may stand in a `.records.sqlite` instead (see `mock_api.tables.store`),
-from which a record is read when it is asked for. A missing table is an empty one; but a folder of official files as
-they are, or one that an import has not finished, is an error. Keys of records that begin with an underscore
-are notes of those who built the graph; they are not served.
+Daily prices, prices by the minute and plays may be in a `.records.sqlite` instead (see `mock_api.tables.store`), which
+is read one record at a time. A missing table is an empty one; but official files as they are, or an import that has
+not ended, are an error. Keys of records that begin with an underscore are notes of those who built the graph; they are
+not served.
 
 `python -m mock_api.tables import OFFICIAL_FOLDER --out DIR` makes tables of the official files.
 """
 
 import csv
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, get_origin, get_type_hints
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
-from mock_api.official.names import OFFICIAL_FILES, command, looks_official
 from mock_api.tables.store import SUFFIX, RecordStore, StoreError
 
 SHIPPED_GRAPH = Path(__file__).parents[1] / "graph"
+DOMAINS = ("open", "movie", "finance", "music", "sports")
 IMPORT_FILE = "import.json"
 """What an import leaves beside the tables that it makes: what they were made of, and whether it ended."""
 
@@ -109,17 +109,17 @@ class Tables:
     tickers: dict[str, str]
     prices: Prices
     minute_prices: Prices
-    dividends: dict[str, Record]
+    dividends: Records
     market_values: dict[str, float | None]
     company_info: Records
     artists: Records
-    songs: Records
     works: dict[str, list[str]]
     grammy_rows: list[GrammyRow]
     chart_ranks: dict[str, list[ChartEntry]]
     chart_songs: dict[str, dict[str, ChartWeek]]
-    nba_columns: list[tuple[str, str]]
+    songs: Records
     nba_games: list[NbaGame]
+    nba_columns: list[tuple[str, str]]
     play_columns: list[str]
     plays: Plays
     matches: list[SoccerMatch]
@@ -135,6 +135,38 @@ class Tables:
         }
 
 
+_FILES: dict[str, tuple[str, ...]] = {
+    "entities": ("open/kg.jsonl", "open/kg.0.jsonl.bz2", "open/kg.1.jsonl.bz2"),
+    "movies": ("movie/movie_db.json", "movie/movie_db.json"),
+    "persons": ("movie/person_db.json", "movie/person_db.json"),
+    "years": ("movie/year_db.json", "movie/year_db.json"),
+    "tickers": ("finance/company_name.dict", "finance/company_name.dict"),
+    "prices": ("finance/finance_price.json", "finance/finance_price.sqlite"),
+    "minute_prices": ("finance/finance_detailed_price.json", "finance/finance_detailed_price.sqlite"),
+    "dividends": ("finance/finance_dividend.json", "finance/finance_dividend.sqlite"),
+    "market_values": ("finance/finance_marketcap.json", "finance/finance_marketcap.sqlite"),
+    "company_info": ("finance/finance_info.json", "finance/finance_info.sqlite"),
+    "artists": ("music/artist_dict_simplified.json", "music/artist_dict_simplified.pickle"),
+    "works": ("music/artist_work_dict.json", "music/artist_work_dict.pickle"),
+    "grammy_rows": ("music/grammy_df.json", "music/grammy_df.pickle"),
+    "chart_ranks": ("music/rank_dict_hot100.json", "music/rank_dict_hot100.pickle"),
+    "chart_songs": ("music/song_dict_hot100.json", "music/song_dict_hot100.pickle"),
+    "songs": ("music/song_dict_simplified.json", "music/song_dict_simplified.pickle"),
+    "nba_games": ("sports/nba_game.json", "sports/nba.sqlite"),
+    "nba_columns": ("sports/nba_columns.json",),
+    "plays": ("sports/nba_play_by_play.json",),
+    "matches": ("sports/soccer_team_match_stats.json", "sports/soccer_team_match_stats.pkl"),
+}
+"""Field -> its file, and the official files that an import makes it of; `nba.sqlite` becomes three tables.
+
+The official names are those of `mock_api/cragkg` of facebookresearch/CRAG.
+"""
+TYPES = {file: get_type_hints(Tables, include_extras=True)[name] for name, (file, *_) in _FILES.items()}
+"""File of a table -> what it holds."""
+OFFICIAL_FILES = {official: file for file, *made_of in _FILES.values() for official in made_of}
+"""File of the official server -> the table that is made of it."""
+
+
 def load_tables(directory: Path | None = None) -> Tables:
     """Read and check the tables of a graph, by default the one that ships with the project.
 
@@ -142,41 +174,13 @@ def load_tables(directory: Path | None = None) -> Tables:
     """
     root = directory or SHIPPED_GRAPH
     check_folder(root)
-    found = _Reader(root)
-    play_columns, plays = found.plays("sports/nba_play_by_play.json")
-    tables = Tables(
-        entities=found.lines("open/kg.jsonl"),
-        movies=found.records("movie/movie_db.json"),
-        persons=found.records("movie/person_db.json"),
-        years=found.records("movie/year_db.json"),
-        tickers=found.tickers("finance/company_name.dict"),
-        prices=found.prices("finance/finance_price.json"),
-        minute_prices=found.prices("finance/finance_detailed_price.json"),
-        dividends=found.table("finance/finance_dividend.json", TypeAdapter(Records), {}),
-        market_values=found.table("finance/finance_marketcap.json", TypeAdapter(dict[str, float | None]), {}),
-        company_info=found.records("finance/finance_info.json"),
-        artists=found.records("music/artist_dict_simplified.json"),
-        songs=found.records("music/song_dict_simplified.json"),
-        works=found.table("music/artist_work_dict.json", TypeAdapter(dict[str, list[str]]), {}),
-        grammy_rows=found.table("music/grammy_df.json", TypeAdapter(list[GrammyRow]), []),
-        chart_ranks=found.table("music/rank_dict_hot100.json", TypeAdapter(dict[str, list[ChartEntry]]), {}),
-        chart_songs=found.table("music/song_dict_hot100.json", TypeAdapter(dict[str, dict[str, ChartWeek]]), {}),
-        nba_columns=found.table("sports/nba_columns.json", TypeAdapter(list[tuple[str, str]]), []),
-        nba_games=found.table("sports/nba_game.json", TypeAdapter(list[NbaGame]), []),
-        play_columns=play_columns,
-        plays=plays,
-        matches=found.table("sports/soccer_team_match_stats.json", TypeAdapter(list[SoccerMatch]), []),
-    )
-    _check(root, tables, found.files)
-    return tables
-
-
-def _check(root: Path, tables: Tables, files: int) -> None:
-    """What the shape of a single table cannot say."""
-    if not files:
+    if not any((root / name).exists() or store_path(root, name).exists() for name in TYPES):
         raise GraphError(f"{root}: holds no table of a graph, for example movie/movie_db.json")
-    if tables.nba_games and not tables.nba_columns:
+    found: dict[str, Any] = {name: _read(root, file) for name, (file, *_) in _FILES.items()}
+    if found["nba_games"] and not found["nba_columns"]:
         raise GraphError(f"{root / 'sports/nba_columns.json'}: missing or empty, but nba_game.json needs it")
+    columns, plays = found.pop("plays")
+    return Tables(**found, play_columns=columns, plays=plays)
 
 
 def check_folder(root: Path) -> None:
@@ -188,29 +192,33 @@ def check_folder(root: Path) -> None:
     if not root.is_dir():
         raise GraphError(f"{root}: no such directory")
     if looks_official(root / "cragkg") and not any((root / domain).is_dir() for domain in DOMAINS):
-        raise GraphError(f"{root}: the official files lie in {root / 'cragkg'}: {command(root / 'cragkg')}")
+        raise GraphError(f"{root}: the official files lie in {root / 'cragkg'}: {_command(root / 'cragkg')}")
     manifest = root / IMPORT_FILE
     if manifest.is_file() and not _is_finished(manifest):
-        raise GraphError(f"{root}: an import into it has not ended: {command(None, root)} goes on with it")
+        raise GraphError(
+            f"{root}: an import into it has not ended: {_command('OFFICIAL_FOLDER', root)} goes on with it"
+        )
     for name, table in OFFICIAL_FILES.items():
-        if (root / name).is_file() and not (table_exists(root, table) or name == table):
+        exists = (root / table).is_file() or store_path(root, table).is_file()
+        if (root / name).is_file() and name != table and not exists:
             raise GraphError(
                 f"{root}: holds {name}, a file of the official server, which is not served as it is: "
-                f"{command(root)} makes tables of it; give that DIR"
+                f"{_command(root)} makes tables of it; give that DIR"
             )
 
 
-DOMAINS = ("open", "movie", "finance", "music", "sports")
-
-
-def table_exists(root: Path, name: str) -> bool:
-    """Whether a table is there, in either form."""
-    return (root / name).is_file() or store_path(root, name).is_file()
+def looks_official(folder: Path) -> bool:
+    """Whether a folder holds a file that only the official graph has."""
+    return any((folder / name).is_file() for name, table in OFFICIAL_FILES.items() if name != table)
 
 
 def store_path(root: Path, name: str) -> Path:
     """Where a table is that is looked up on disk: ``finance/finance_price.records.sqlite``."""
     return root / (name.removesuffix(".json") + SUFFIX)
+
+
+def _command(folder: Path | str, out: Path | str = "DIR") -> str:
+    return f"python -m mock_api.tables import {folder} --out {out}"
 
 
 def _is_finished(manifest: Path) -> bool:
@@ -220,114 +228,94 @@ def _is_finished(manifest: Path) -> bool:
         return False
 
 
-class _Reader:
-    """Reads the files of one directory and counts those that are there."""
+# --- one table ------------------------------------------------------------------------------------------------------
 
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        self.files = 0
 
-    def table(self, name: str, adapter: TypeAdapter[T], missing: T) -> T:
-        """A JSON file that has the adapter's shape."""
-        content = self._content(name)
-        return missing if content is None else self._validate(name, "", adapter.validate_json, content)
+def _read(root: Path, name: str) -> Any:  # noqa: ANN401 - as `TYPES` says
+    """What a table holds, empty where its file is missing; of plays, their columns and the events of each game."""
+    path, kind = root / name, TYPES[name]
+    stored = _stored(path, store_path(root, name)) if kind in {Prices, Plays} else None
+    try:
+        if name.endswith(".jsonl"):
+            return _entities(path)
+        content = None if stored is not None else path.read_bytes()
+    except FileNotFoundError:
+        content = None
+    except OSError as error:
+        raise GraphError(f"{path}: {error.strerror}") from error
+    if name.endswith(".dict"):
+        return _tickers(path, content or b"")
+    if kind == Plays:
+        return (list(stored.about.get("columns", ())), stored) if stored is not None else _plays(path, content)
+    if content is None:
+        return stored if stored is not None else [] if get_origin(kind) is list else {}
+    table = _validated(path, "", TypeAdapter(kind).validate_json, content)
+    return {key: _public(record) for key, record in table.items()} if kind == Records else table
 
-    def stored(self, name: str) -> RecordStore | None:
-        """The table as a store on disk, where it is one."""
-        path = store_path(self.root, name)
-        if not path.is_file():
-            return None
-        if (self.root / name).is_file():
-            raise GraphError(f"{path}: {name} is there, too: remove the one that is not meant")
-        try:
-            store = RecordStore(path)
-        except StoreError as error:
-            raise GraphError(f"{path}: {error}") from error
-        self.files += 1
-        return store
 
-    def prices(self, name: str) -> Prices:
-        """Prices, of a JSON file or a store."""
-        stored = self.stored(name)
-        return stored if stored is not None else self.table(name, TypeAdapter(dict[str, dict[str, Record]]), {})
+def _stored(path: Path, store: Path) -> RecordStore | None:
+    """The table as a store on disk, where it is one."""
+    if not store.is_file():
+        return None
+    if path.is_file():
+        raise GraphError(f"{store}: {path.name} is there, too: remove the one that is not meant")
+    try:
+        return RecordStore(store)
+    except StoreError as error:
+        raise GraphError(f"{store}: {error}") from error
 
-    def plays(self, name: str) -> tuple[list[str], Plays]:
-        """Columns of the events of games, and the events of each game."""
-        stored = self.stored(name)
-        if stored is not None:
-            return list(stored.about.get("columns", ())), stored
-        table = self.table(name, TypeAdapter(PlayByPlay), PlayByPlay(columns=[], rows=[]))
-        columns, path = table["columns"], self.root / name
-        if table["rows"] and "game_id" not in columns:
-            raise GraphError(f"{path}: columns: no game_id among them")
-        found: dict[str, list[list[Any]]] = {}
-        for number, row in enumerate(table["rows"]):
-            if len(row) != len(columns):
-                raise GraphError(f"{path}: rows.{number}: {len(row)} values for {len(columns)} columns")
-            found.setdefault(row[columns.index("game_id")], []).append([number, *row])
-        return columns, found
 
-    def records(self, name: str) -> Records:
-        """A JSON object of records, without their private keys."""
-        table = self.table(name, TypeAdapter(Records), {})
-        return {name: _public(record) for name, record in table.items()}
+def _plays(path: Path, content: bytes | None) -> tuple[list[str], Plays]:
+    if content is None:
+        return [], {}
+    table = _validated(path, "", TypeAdapter(PlayByPlay).validate_json, content)
+    columns = table["columns"]
+    if table["rows"] and "game_id" not in columns:
+        raise GraphError(f"{path}: columns: no game_id among them")
+    found: dict[str, list[list[Any]]] = {}
+    for number, row in enumerate(table["rows"]):
+        if len(row) != len(columns):
+            raise GraphError(f"{path}: rows.{number}: {len(row)} values for {len(columns)} columns")
+        found.setdefault(row[columns.index("game_id")], []).append([number, *row])
+    return columns, found
 
-    def lines(self, name: str) -> dict[str, Record | None]:
-        """JSON lines of [title, entity] pairs; the last of a title counts."""
-        adapter = TypeAdapter(tuple[str, Record | None])
-        pairs = (
-            self._validate(name, f"line {number}: ", adapter.validate_json, line)
-            for number, line in enumerate(self._lines(name), start=1)
-            if line.strip()
-        )
-        return {title: entity if entity is None else _public(entity) for title, entity in pairs}
 
-    def tickers(self, name: str) -> dict[str, str]:
-        """The listing names and their tickers."""
-        try:
-            text = (self._content(name) or b"").decode()
-        except UnicodeDecodeError as error:
-            raise GraphError(f"{self.root / name}: not UTF-8: {error}") from error
-        rows = csv.DictReader(text.splitlines())
-        if text and not {"Name", "Symbol"} <= set(rows.fieldnames or ()):
-            raise GraphError(f"{self.root / name}: line 1: columns Name and Symbol expected, found {rows.fieldnames}")
-        tickers = {}
-        for row in rows:
-            if not row["Name"] or not row["Symbol"]:
-                raise GraphError(f"{self.root / name}: line {rows.line_num}: a row without Name or Symbol")
-            tickers[row["Name"]] = row["Symbol"]
-        return tickers
+def _entities(path: Path) -> dict[str, Record | None]:
+    """JSON lines of [title, entity] pairs, never held as a whole; the last of a title counts."""
+    read = TypeAdapter(tuple[str, Record | None]).validate_json
+    found = {}
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, start=1):
+            if line.strip():
+                title, entity = _validated(path, f"line {number}: ", read, line)
+                found[title] = entity if entity is None else _public(entity)
+    return found
 
-    def _lines(self, name: str) -> Iterator[bytes]:
-        """The lines of a file, which is never held as a whole."""
-        path = self.root / name
-        try:
-            with path.open("rb") as lines:
-                self.files += 1
-                yield from lines
-        except FileNotFoundError:
-            return
-        except OSError as error:
-            raise GraphError(f"{path}: {error.strerror}") from error
 
-    def _content(self, name: str) -> bytes | None:
-        path = self.root / name
-        try:
-            content = path.read_bytes()
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            raise GraphError(f"{path}: {error.strerror}") from error
-        self.files += 1
-        return content
+def _tickers(path: Path, content: bytes) -> dict[str, str]:
+    """The listing names and their tickers."""
+    try:
+        text = content.decode()
+    except UnicodeDecodeError as error:
+        raise GraphError(f"{path}: not UTF-8: {error}") from error
+    rows = csv.DictReader(text.splitlines())
+    if text and not {"Name", "Symbol"} <= set(rows.fieldnames or ()):
+        raise GraphError(f"{path}: line 1: columns Name and Symbol expected, found {rows.fieldnames}")
+    tickers = {}
+    for row in rows:
+        if not row["Name"] or not row["Symbol"]:
+            raise GraphError(f"{path}: line {rows.line_num}: a row without Name or Symbol")
+        tickers[row["Name"]] = row["Symbol"]
+    return tickers
 
-    def _validate(self, name: str, place: str, validate: Callable[[bytes], T], content: bytes) -> T:
-        try:
-            return validate(content)
-        except ValidationError as error:
-            first = error.errors(include_url=False, include_input=False)[0]
-            within = ".".join(map(str, first["loc"]))
-            raise GraphError(f"{self.root / name}: {place}{within + ': ' if within else ''}{first['msg']}") from error
+
+def _validated(path: Path, place: str, validate: Callable[[bytes], T], content: bytes) -> T:
+    try:
+        return validate(content)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        within = ".".join(map(str, first["loc"]))
+        raise GraphError(f"{path}: {place}{within + ': ' if within else ''}{first['msg']}") from error
 
 
 def _public(record: Record) -> Record:

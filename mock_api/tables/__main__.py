@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mock_api.official.importer import import_graph, summary
-from mock_api.official.work import ImportFaultError
+from mock_api.official.jobs import ImportFaultError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -130,16 +130,6 @@ def test_a_classifier_that_is_not_trained_yet_is_told_with_its_command_and_its_b
     assert "python -m training.router --config nec_domain --out models/routers/nec_domain" in problems[0]
 
 
-@pytest.mark.parametrize("preset", ["db3_task1", "db3_task23"])
-def test_adapters_of_db3_are_trained_by_the_user_and_told_apart_from_what_is_fetched(preset: str, cache: Path) -> None:
-    settings = load_settings(preset, [])
-    absent = [one for one in needed_weights(settings, repository=cache).folders if one.kind == "adapter"]
-    assert {one.name for one in absent} == set(settings.language_model.adapters) != set()
-    for one in absent:
-        assert f"python -m training.adapters {one.name} --config db3" in (one.problem or "")
-    assert not {one.name for one in absent} & set(needed_weights(settings).models)
-
-
 def test_the_small_models_of_the_cpu_preset_need_no_hub_and_no_npm() -> None:
     for name in needed_weights(load_settings("cpu", [])).models:
         for file in load_manifest().models[name].files:

@@ -57,18 +57,18 @@ def test_a_missing_key_is_named() -> None:
         parse_batch(batch)
 
 
-@pytest.mark.parametrize("text", [None, 7, "", "   ", ["x"]])
-def test_a_question_that_is_no_text_is_a_fault_of_its_row(text: object) -> None:
-    (query,) = parse_batch(batch_of(query=[text]))
-    assert query.fault is not None
-    assert "not a text" in query.fault
-
-
-@pytest.mark.parametrize("results", [None, "html", 5])
-def test_search_results_that_are_no_list_are_a_fault_of_their_row(results: object) -> None:
-    (query,) = parse_batch(batch_of(search_results=[results]))
-    assert query.fault is not None
-    assert query.pages == ()
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        *(("query", value) for value in (None, 7, "   ", ["x"], 10**5_000, [["x" * 1_000_000]] * 1_000)),
+        *(("search_results", value) for value in (None, "html", 5)),
+    ],
+    ids=range(9),  # Python refuses to print a number of 5,000 digits
+)
+def test_a_value_of_another_type_is_a_short_fault_of_its_row(column: str, value: object) -> None:
+    (query,) = parse_batch(batch_of(**{column: [value]}))
+    assert "not a" in (query.fault or "")
+    assert len(query.fault or "") < 100
 
 
 def test_broken_search_results_are_read_as_far_as_they_go() -> None:
@@ -76,12 +76,6 @@ def test_broken_search_results_are_read_as_far_as_they_go() -> None:
     assert [page.rank for page in query.pages] == [1, 2]
     assert (query.pages[0].url, query.pages[0].html) == ("", "")
     assert query.fault is None
-
-
-def test_lone_surrogates_are_replaced() -> None:
-    (query,) = parse_batch(batch_of(query=["caf\ud800 opening"], search_results=[[PAGE | {"page_result": "\udfff"}]]))
-    query.text.encode("utf-8")
-    query.pages[0].html.encode("utf-8")
 
 
 def test_characters_that_nobody_sees_and_references_are_no_part_of_the_question() -> None:
@@ -111,15 +105,7 @@ def test_every_field_of_a_row_has_a_limit_with_a_reason_and_an_ordinary_row_none
     assert parse_batch(batch_of())[0].notes == ()
 
 
-@pytest.mark.parametrize(
-    "huge", [10**5_000, [["x" * 1_000_000]] * 1_000], ids=["number", "list"]
-)  # Python refuses to print the number
-def test_the_fault_of_a_huge_question_that_is_no_text_is_short(huge: object) -> None:
-    (query,) = parse_batch(batch_of(query=[huge]))
-    assert len(query.fault or "") < 100
-
-
-@pytest.mark.parametrize("text", ["", "yesterday", "2024-03-05", "13/45/2024, 10:00:00 PT"])
+@pytest.mark.parametrize("text", ["", "2024-03-05", "13/45/2024, 10:00:00 PT"])
 def test_unreadable_query_time_is_none(text: str) -> None:
     assert parse_query_time(text) is None
 

@@ -13,13 +13,10 @@ from agents.settings import (
     PRESETS,
     AnswerPromptName,
     ClassGate,
-    ParentChildChunks,
     PromptRouter,
     ReviewPromptName,
-    ScoreGate,
     SettingsError,
     TransformersEngine,
-    WordChunks,
     active_preset,
     available_presets,
     load_settings,
@@ -36,38 +33,6 @@ def test_every_shipped_preset_loads_under_its_own_name(name: str) -> None:
     assert settings.deadline.seconds_per_query == 30.0
 
 
-def test_the_presets_that_the_design_names_are_shipped() -> None:
-    assert {"db3_task1", "db3_task23", "nec", "weknow", "submission", "cpu"} <= set(available_presets())
-
-
-def test_db3_preset_holds_the_numbers_of_its_paper() -> None:
-    settings = load_settings("db3_task1")
-    assert settings.web.chunk == ParentChildChunks(method="parent_child", parent_characters=700, child_characters=200)
-    assert [(stage.method, getattr(stage, "top_k", None)) for stage in settings.web.retrieve] == [("dense", 50)]
-    assert settings.web.rerank is not None
-    assert settings.web.rerank.top_k == 10
-    assert settings.web.context.max_tokens == 4000
-    assert settings.web.extract.method == "beautifulsoup"
-
-
-def test_nec_preset_holds_the_numbers_of_its_paper() -> None:
-    settings = load_settings("nec")
-    assert settings.web.chunk == WordChunks(method="words", words=150, overlap=25)
-    assert settings.web.rerank is not None
-    assert settings.web.rerank.top_k == 15
-    assert settings.web.extract.max_word_characters == 30
-    gates = settings.answering.gates
-    assert [gate.minimum for gate in gates if isinstance(gate, ScoreGate)] == [0.8]
-    closed = {name for gate in gates if isinstance(gate, ClassGate) for name in gate.classes}
-    assert closed == {"finance", "false_premise", "post-processing", "real-time", "fast-changing"}
-    assert settings.answering.refine is not None
-    assert (settings.answering.temperature, settings.answering.top_p, settings.answering.max_new_tokens) == (
-        0,
-        0.95,
-        50,
-    )
-
-
 def test_settings_cannot_be_changed() -> None:
     with pytest.raises(ValidationError, match="frozen"):
         load_settings("cpu").batch_size = 3
@@ -79,14 +44,11 @@ def test_settings_cannot_be_changed() -> None:
         ("snippets = true", "snipets = true", '"web.snipets"', "allowed keys: chunk, context, extract"),
         ("child_characters = 175", "child_chars = 200", '"web.chunk.child_chars"', "child_characters"),
         ("batch_size = 4\n", "batch_size = 17\n", '"batch_size"', "less than or equal to 16 (found 17)"),
-        ("batch_size = 4\n", 'batch_size = "four"\n', '"batch_size"', "integer"),
         ("batch_size = 4\n", 'batch_size = "4"\n', '"batch_size"', "valid integer"),
-        ("snippets = true", 'snippets = "yes"', '"web.snippets"', "valid boolean"),
         ("top_k = 32", "top_k = 32.0", '"web.retrieve.0.top_k"', "valid integer"),
         ('method = "parent_child"', 'method = "pages"', '"web.chunk"', "'parent_child', 'words', 'tokens'"),
         ('engine = "transformers"', 'engine = "magic"', '"language_model"', "'transformers', 'vllm', 'openai'"),
         ('prompt = "reader"', 'prompt = "rude"', '"answering.prompt"', "'reader', 'graph'"),
-        ("max_tokens = 400", "max_tokens = 0", '"web.context.max_tokens"', "greater than or equal to 32"),
         ("child_characters = 175", "child_characters = 900", '"web.chunk"', "must not exceed parent_characters"),
     ],
 )
@@ -112,19 +74,13 @@ def test_all_mistakes_of_a_file_are_told_at_once(tmp_path: Path) -> None:
     assert len(str(caught.value).splitlines()) == 2
 
 
-def test_parts_that_are_used_must_be_configured(tmp_path: Path) -> None:
-    path = tmp_path / "mine.toml"
-    start, end = CPU.index("[cross_encoder]"), CPU.index("[web]")
-    path.write_text(CPU[:start] + CPU[end:], encoding="utf-8")
-    with pytest.raises(SettingsError, match="cross_encoder is missing"):
-        load_settings(path)
-
-
-def test_an_adapter_must_be_among_those_of_the_engine(tmp_path: Path) -> None:
-    path = tmp_path / "mine.toml"
-    path.write_text(CPU.replace('adapter = "web_answerer"', 'adapter = "nobody"'), encoding="utf-8")
-    with pytest.raises(SettingsError, match="nobody"):
-        load_settings(path)
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [("cross_encoder = none", "cross_encoder is missing"), ("answering.adapter = nobody", "nobody' is not among")],
+)
+def test_parts_that_are_used_must_be_configured(line: str, told: str) -> None:
+    with pytest.raises(SettingsError, match=told):
+        load_settings("cpu", [line])
 
 
 @pytest.mark.parametrize("name", available_presets())
@@ -150,12 +106,9 @@ def test_names_that_a_model_finds_need_the_domain_that_a_router_gives() -> None:
         load_settings("db3_task1", ["router = 'none'"])
 
 
-def test_unknown_preset_lists_those_that_exist() -> None:
+def test_a_preset_that_cannot_be_read_is_told(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"no preset 'db4'.*db3_task1"):
         load_settings("db4")
-
-
-def test_broken_toml_names_file_and_place(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text("batch_size = = 4", encoding="utf-8")
     with pytest.raises(SettingsError, match=r"mine\.toml: not valid TOML: .*line 1"):
@@ -183,10 +136,7 @@ def test_prompt_names_in_the_settings_are_the_keys_of_the_table() -> None:
     "line",
     [
         "answering.prompt = refine",
-        "answering.prompt = assess",
-        "answering.refine.prompt = basic",
         "answering.refine.prompt = assess",
-        "knowledge_graph.answer_prompt = refine",
         "knowledge_graph.answer_prompt = assessed",
     ],
 )
@@ -209,16 +159,14 @@ def test_an_override_changes_one_key_and_keeps_its_neighbours() -> None:
     assert changed.answering.model_copy(update={"word_limit": plain.answering.word_limit}) == plain.answering
 
 
-@pytest.mark.parametrize(
-    "word", ["/srv/x.json", "./x.json", "../x.json", "~/x.json", "http://127.0.0.1:8000/v1", "a-b.c"]
-)
+@pytest.mark.parametrize("word", ["/srv/x.json", "../x.json", "~/x.json", "http://127.0.0.1:8000/v1", "a-b.c"])
 def test_a_name_or_path_needs_no_quotes(word: str) -> None:
     confidence = load_settings("scripted", [f"answering.confidence.model={word}"]).answering.confidence
     assert confidence is not None
     assert confidence.model == word
 
 
-@pytest.mark.parametrize("value", ["true", "7", "-7", "0x1F", "1e3", "inf", "nan", "2024-01-02", "07:32:00"])
+@pytest.mark.parametrize("value", ["true", "-7", "1e3", "nan", "2024-01-02"])
 def test_what_toml_reads_as_something_else_is_no_name(value: str) -> None:
     with pytest.raises(SettingsError, match=r'"answering.confidence.model": Input should be a valid string'):
         load_settings("scripted", [f"answering.confidence.model={value}"])
@@ -238,17 +186,6 @@ def test_overrides_come_from_the_environment_too(monkeypatch: pytest.MonkeyPatch
 def test_a_wrong_override_is_told(line: str, told: str) -> None:
     with pytest.raises(SettingsError, match=told):
         load_settings("scripted", [line])
-
-
-def test_a_gate_on_a_class_that_does_not_exist_is_told_with_those_that_do() -> None:
-    gate = "answering.gates = [{gate = 'class', field = 'domain', classes = ['weather']}]"
-    with pytest.raises(SettingsError, match="domain has no class weather; allowed: finance"):
-        load_settings("nec", [gate])
-
-
-def test_a_gate_on_classes_needs_a_router() -> None:
-    with pytest.raises(SettingsError, match="router is missing"):
-        load_settings("nec", ["router = 'none'"])
 
 
 CLASS_GATE = "answering.gates = [{{gate = 'class', field = '{}', classes = ['{}']{}}}]"
@@ -274,11 +211,10 @@ BY_WORD, BY_CERTAINTY = (
             "domain music > 0.5' has above, but a router",
         ),
         ([SCORE_GATE.format("top_passage", "80")], r'gates\.0\.minimum": .*a probability: .* to below 1, found 80'),
-        ([SCORE_GATE.format("top_passage", "1.0")], "found 1"),
-        ([SCORE_GATE.format("top_passage", "-0.1")], "allowed are 0 to below 1"),
         ([SCORE_GATE.format("top_passage", "nan")], "found nan"),
+        ([CLASS_GATE.format("domain", "weather", "")], "domain has no class weather; allowed: finance"),
+        ([CLASS_GATE.format("domain", "music", "")], "router is missing"),
         ([SCORE_GATE.format("mean_log_probability", "0.8")], r'gates\.0\.minimum": .*below 0, found 0\.8'),
-        ([SCORE_GATE.format("mean_log_probability", "-inf")], "found -inf"),
         (
             ["knowledge_graph.source_policy = by_dynamism"],
             "router is missing, .* by_dynamism, .* gives static_or_dynamic",
@@ -335,7 +271,6 @@ def test_gates_that_differ_have_different_names() -> None:
         ),
         (CLASS_GATE.format("domain", "music", ", aboev = 0.5"), '.0.aboev": unknown key; allowed keys: above, answer'),
         ("router = {engine = 'prompt', minimum_certainty = 2}", '"router.minimum_certainty": Input should be less'),
-        ("router = {engine = 'prompt', prompt = 'rude'}", "\"router.prompt\": Input should be 'domain_word' or"),
         (
             "router = {engine = 'prompt', promt = 'x'}",
             '"router.promt": unknown key; allowed keys: adapter, engine, max',
@@ -343,14 +278,6 @@ def test_gates_that_differ_have_different_names() -> None:
         (
             "public_data.links.movie.levle = exact",
             '"public_data.links.movie.levle": unknown key; allowed keys: level, min',
-        ),
-        (
-            "public_data.links.weather.level = exact",
-            "\"public_data.links.weather\": Input should be 'movie', 'music' or",
-        ),
-        (
-            "knowledge_graph.writer.exampels = 3",
-            '"knowledge_graph.writer.exampels": unknown key; allowed keys: adapter',
         ),
     ],
 )

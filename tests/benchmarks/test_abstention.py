@@ -117,4 +117,4 @@ def test_the_report_compares_over_whole_questions(tmp_path: Path, capsys: pytest
 
 def test_a_missing_run_is_told_in_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert abstention.main(["report", "--output", str(tmp_path)]) == 2
-    assert "local_evaluation.py is expected" in capsys.readouterr().err
+    assert "run.json: missing" in capsys.readouterr().err

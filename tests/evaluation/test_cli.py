@@ -122,7 +122,7 @@ def test_a_killed_agent_that_showed_a_progress_bar_leaks_nothing(tmp_path: Path)
         (["--judge", "magic"], "argument --judge: invalid choice: 'magic'"),
         (["--set", "answering.audit"], "argument --set: must be KEY=VALUE in one line, found 'answering.audit'"),
         (["--set", "a=1\nb=2"], "argument --set: must be KEY=VALUE in one line, found 'a=1\\nb=2'"),
-        (["--set", "a=[1"], "argument --set: 'a=[1' is not a line of TOML"),
+        (["--set", "a=[1"], "argument --set: the override 'a=[1' is not a line of TOML"),
         (["--kg-url", "foo"], "argument --kg-url: must be http://HOST:PORT or https://HOST, found 'foo'"),
         (["--kg-url", "http://host:port"], "argument --kg-url: invalid server address value: 'http://host:port'"),
         (["--datset", "x"], "unrecognized arguments: --datset x"),

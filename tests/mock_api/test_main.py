@@ -10,7 +10,7 @@ import pytest
 import requests
 
 from mock_api.__main__ import main
-from mock_api.serving import listen
+from mock_api.server import listen
 from tests.mock_api.small_graph import write_graph
 
 COMMAND = [sys.executable, "-m", "mock_api"]
@@ -84,10 +84,3 @@ def test_it_stops_with_the_program_that_started_it(tmp_path: Path) -> None:
         process.stdin.close()
         assert process.wait(15) == -signal.SIGTERM
         assert process.stdout.read() == ""
-
-
-def test_help_explains_every_option(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["--help"])
-    printed = capsys.readouterr().out
-    assert all(option in printed for option in ("--port", "--host", "--data", "--delay", "--stop-with-stdin"))

@@ -8,7 +8,7 @@ from safetensors import safe_open
 from agents.llm.trainable import REPOSITORY, adapter_folder
 from agents.settings import TransformersEngine, load_settings
 from training.adapters.__main__ import ADAPTERS
-from training.adapters.recipe import GivenFiles, recipes, steps
+from training.adapters.recipe import GivenFiles, Recipe, recipes
 from training.folds import held_out_fold, parse_fold
 
 SETTINGS = load_settings("cpu")
@@ -30,7 +30,7 @@ def test_a_shipped_adapter_fits_the_presets_model_and_says_how_it_was_made(name:
     card = json.loads((folder / "run_card.json").read_text(encoding="utf-8"))
     assert card["settings"]["base"] == ENGINE.model
     assert card["data"]
-    (*_, last) = steps(name, ADAPTERS, folder, GivenFiles())
+    (*_, last) = Recipe(name).steps(ADAPTERS, folder, GivenFiles())
     held_out = last.command[last.command.index("--hold-out") + 1] if "--hold-out" in last.command else None
     assert held_out_fold(card["settings"]) == (parse_fold(held_out) if held_out else None)
     assert card["seconds"] > 0

@@ -21,7 +21,7 @@ from transformers import (
     Qwen2ForCausalLM,
 )
 
-from models.gguf_to_huggingface import UnsupportedGgufError, convert, read_gguf, undo_rotary_permutation
+from models.gguf_to_huggingface import UnsupportedGgufError, convert, read_gguf
 from models.manifest import WeightsMissingError, locate
 
 SIZES: dict[str, Any] = {
@@ -151,7 +151,7 @@ def test_a_model_comes_back_from_gguf_with_the_same_logits(tmp_path: Path, archi
     assert np.abs(logits(back) - expected).max() < 0.01 * expected.std(), "only float16 rounding may differ"
 
 
-@pytest.mark.parametrize("kind", ["Q8_0", "Q4_1", "Q5_0"])
+@pytest.mark.parametrize("kind", ["Q8_0", "Q4_1"])
 def test_quantised_matrices_become_what_the_gguf_package_says_they_are(tmp_path: Path, kind: str) -> None:
     quantisation = gguf.GGMLQuantizationType[kind]
     original = random_model("qwen2")
@@ -174,12 +174,6 @@ def test_embeddings_written_twice_stay_tied_and_the_finer_copy_is_kept(tmp_path:
     convert(tmp_path / "a.gguf", tmp_path / "folder")
     assert json.loads((tmp_path / "folder" / "config.json").read_text())["tie_word_embeddings"] is True
     assert "lm_head.weight" not in load_file(tmp_path / "folder" / "model.safetensors")
-
-
-def test_undoing_the_permutation_is_its_inverse() -> None:
-    rows = np.arange(24 * 3).reshape(24, 3)
-    assert (undo_rotary_permutation(permute(rows, 4), 4) == rows).all()
-    assert not (permute(rows, 4) == rows).all()
 
 
 @pytest.fixture

@@ -3,8 +3,6 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from agents.settings import available_presets, load_settings
@@ -93,15 +91,10 @@ def test_a_wrong_manifest_says_what_is_wrong(text: str, message: str) -> None:
         parse_manifest(text)
 
 
-@given(name=st.text(max_size=20))
-def test_unknown_names_are_refused_and_the_known_ones_listed(name: str) -> None:
-    tiny = parse_manifest(TINY)
-    if name == "m":
-        return
-    with pytest.raises(UnknownModelError, match=r"known: m$"):
-        tiny.resolve(name)
-    with pytest.raises(UnknownModelError, match=r"known: m$"):
-        tiny.model(name)
+def test_unknown_names_are_refused_and_the_known_ones_listed() -> None:
+    for look_up in (parse_manifest(TINY).resolve, parse_manifest(TINY).model):
+        with pytest.raises(UnknownModelError, match=r"known: m$"):
+            look_up("n")
 
 
 def test_checked_in_weights_come_before_the_cache(places: tuple[Path, Path]) -> None:

@@ -59,7 +59,7 @@ def test_with_npm_it_packs_and_never_runs_scripts(tmp_path: Path, monkeypatch: p
 def test_a_registry_that_does_not_answer_is_one_clear_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("npm_config_registry", "http://127.0.0.1:9")
-    with pytest.raises(SourceError, match=r"npm package @owner/name@1.2.3: ConnectionError"):
+    with pytest.raises(SourceError, match=r"npm package @owner/name 1.2.3: ConnectionError"):
         sources.download_packages([PART], tmp_path, lambda _: None)
     assert not sources.package_archive(PART, tmp_path).exists()
 
@@ -81,13 +81,10 @@ def test_an_unreadable_archive_is_deleted_so_that_the_next_run_downloads_it(
     assert not archive.exists()
 
 
-def test_the_hub_probe_believes_the_offline_switch(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_hub_probe(httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     assert sources.hub_problem() == "HF_HUB_OFFLINE is set"
-
-
-def test_the_hub_probe_finds_a_server(httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    monkeypatch.delenv("HF_HUB_OFFLINE")
     monkeypatch.setenv("HF_ENDPOINT", httpserver.url_for("/"))
     httpserver.expect_request("/").respond_with_data("", status=503)
     assert sources.hub_problem() is None, "any answer shows that there is a hub; errors are told file by file"

@@ -219,7 +219,7 @@ def test_vllm_is_started_with_the_parameters_of_the_paper(monkeypatch: pytest.Mo
         module = ModuleType(name)
         module.__dict__.update(members)
         monkeypatch.setitem(sys.modules, name, module)
-    monkeypatch.setattr("agents.llm.vllm_engine.check_folders", lambda *_: None)
+    monkeypatch.setattr("agents.llm.local_engine.check_folders", lambda *_: None)
     monkeypatch.setattr("agents.llm.vllm_engine.model_folder", lambda name: name)
     model = load_language_model(load_settings("nec").language_model)
     with pytest.raises(LoadingError):

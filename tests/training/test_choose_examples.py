@@ -8,14 +8,13 @@ from typing import Any
 import pytest
 
 from agents.deadline import Deadline
-from agents.kg.trainable import Domain, ExampleIndex, load_bank, parse
+from agents.kg.trainable import Domain, load_bank
 from agents.kg.writing.bank import load_examples, load_folder
 from agents.llm import Generation, GenerationRequest
 from agents.llm.scripted_engine import ScriptedLanguageModel
 from agents.settings import load_settings
 from tests.agents.kg.small_graph import write_graph
-from training.api_pairs.pairs import REAL, Pair
-from training.choose_examples import lessons, main, shape
+from training.choose_examples import kind_of, main
 from training.run_card import CARD_FILE
 
 PRESET = """
@@ -92,7 +91,7 @@ def test_what_comes_out_wrong_joins_as_an_example_of_the_same_kind(run: Run) -> 
     wrong = {"when did the red kite come out?", "when did blue door come out?", "what did the red kite cost?"}
     assert {row["query"] for row in run.asked() if not row["right"]} == wrong
     # Two questions about a release came out wrong and one about a budget: the more frequent kind is first.
-    assert [shape(example.program).keys for example in joined] == [{"release_date"}, {"budget"}]
+    assert [kind_of(example.program).keys for example in joined] == [{"release_date"}, {"budget"}]
     assert all(example in load_bank() for example in (first, *joined))
     assert run.card()["metrics"]["movie"] == {"examples": 3, "rounds": [{"asked": 5, "wrong": 3, "added": 2}]}
     assert run.card()["settings"]["split"] == 0
@@ -175,24 +174,6 @@ def test_questions_that_cannot_be_used_are_named(
     run.questions(rows)
     assert run() == 1
     assert complaint in capsys.readouterr().err
-
-
-def test_a_file_that_is_not_there_is_named_with_its_option(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
-    (run.folder / "questions.jsonl").unlink()
-    assert run() == 1
-    assert "--questions names the file" in capsys.readouterr().err
-
-
-def test_kinds_take_turns_and_no_example_joins_twice() -> None:
-    movies = [example for example in load_bank() if example.domain is Domain.MOVIE]
-    release, budget = (parse(f'get_movie("x")["{key}"]', Domain.MOVIE) for key in ("release_date", "budget"))
-    wrong = [Pair(f"when did x{n} come out?", "", Domain.MOVIE, release, REAL) for n in range(3)]
-    wrong += [Pair("what did x cost?", "", Domain.MOVIE, budget, REAL)]
-    chosen = lessons(wrong, movies, ExampleIndex(movies, None), 4)
-    assert [next(iter(shape(example.program).keys)) for example in chosen] == [
-        *("release_date", "budget", "release_date", "release_date"),
-    ]
-    assert len(set(chosen)) == 4
 
 
 def test_the_shipped_list_says_how_it_was_made() -> None:

@@ -17,7 +17,7 @@ from agents.settings import available_presets, load_settings
 from mock_api import serve
 from tests.agents.llm.tiny_models import build_tiny_llama
 from tests.training.calibrate.synthetic import row, write_run
-from training.adapters.recipe import GivenFiles, recipe_of, recipes, steps
+from training.adapters.recipe import GivenFiles, Recipe, recipes
 from training.api_pairs.pairs import Pair
 from training.examples import TrainingExample, read_examples
 from training.labels.__main__ import main as label_run
@@ -109,7 +109,7 @@ def request_of(shown: object) -> GenerationRequest:
 
 def trained_on(use: Use, folder: Path, changes: list[str]) -> list[TrainingExample]:
     """What the adapter's recipe makes of the question, from a run of the recipe's own settings."""
-    made = steps(use.adapter, folder, folder, GivenFiles(), config=use.config)
+    made = Recipe(use.adapter, use.config).steps(folder, folder, GivenFiles())
     prompts = next(list(step.command[1:]) for step in made if step.command[0] == "training.prompts")
     prompts[prompts.index("--preset") + 1] = use.preset
     if "--pairs" in prompts:
@@ -154,5 +154,5 @@ def test_every_adapter_that_a_preset_names_has_a_recipe() -> None:
     assert {(use.config, use.adapter) for use in found} >= {("cpu", name) for name in recipes("cpu")}
     assert {(use.config, use.adapter) for use in found} >= {("db3", name) for name in recipes("db3")}
     for use in found:
-        base_preset = recipe_of(use.adapter, use.config)["base_preset"]
+        base_preset = Recipe(use.adapter, use.config).base_preset
         assert use.adapter in load_settings(base_preset, []).language_model.adapters

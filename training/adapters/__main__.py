@@ -23,29 +23,16 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from agents.files import FolderInUseError, lock_folder
-from agents.llm import EngineUnavailableError
+from agents.files import lock_folder
 from agents.llm.trainable import adapter_folder, model_folder
-from agents.settings import Settings, SettingsError, TransformersEngine, VllmEngine, load_settings
-from evaluation.datasets import DatasetError
+from agents.settings import Settings, TransformersEngine, VllmEngine, load_settings
 from evaluation.judge import JUDGE_NAMES
 from evaluation.signature import settings_hash
 from evaluation.termination import Terminated, stopped_in_order
-from mock_api import GraphError
-from models.manifest import UnknownModelError, WeightsMissingError
-from training.adapters.recipe import (
-    DEFAULT_CONFIG,
-    Choices,
-    GivenFiles,
-    Step,
-    configs,
-    file_options,
-    recipe_of,
-    recipes,
-    steps,
-)
+from models.manifest import WeightsMissingError
+from training.adapters.recipe import DEFAULT_CONFIG, Choices, GivenFiles, Recipe, Step, configs, recipes
 from training.api_pairs.graph import check_whole
-from training.command import add_split_argument, check_data_file
+from training.command import CommandError, add_split_argument, check_data_file, exit_code, parser_of, positive
 from training.folds import parse_fold
 from training.lora.model import WEIGHTS_FILE, check_tunable
 from training.lora.settings import load_training
@@ -54,51 +41,35 @@ REPOSITORY = Path(__file__).parents[2]
 ADAPTERS = REPOSITORY / "models" / "adapters"
 TUNING = "training.lora"
 GRACE_SECONDS = 5.0
-"""Ctrl-C in a terminal reaches the step, too: so long it may take to end in its own way."""
-EXIT_INTERRUPTED, EXIT_TERMINATED = 130, 143
-
-
-class NotReadyError(RuntimeError):
-    """A file that a step reads is missing, or an adapter is in the way; the message names the option that helps."""
-
-
-_FAULTS = (
-    DatasetError, EngineUnavailableError, FolderInUseError, GraphError, NotReadyError, SettingsError,
-    UnknownModelError, WeightsMissingError,
-)  # fmt: skip
+"""Ctrl-C in a terminal reaches the step, too: it gets so long to end by itself."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run what is not done yet; the exit code is that of the first step that fails."""
     options = _options(arguments)
+    return exit_code(lambda: _main(options), goes_on="the same command")
+
+
+def _main(options: argparse.Namespace) -> int:
+    recipe = Recipe(options.name, options.config)
     work = (options.work or REPOSITORY / "results" / "training" / options.config / options.name).resolve()
     out = (options.out or ADAPTERS / options.config / options.name).resolve()
     files = GivenFiles(
         options.questions, tuple(options.graph), options.contexts, options.pages, real=not options.no_real
     )
-    try:
-        preset = _preset(options)
-        made = steps(options.name, work, out, files, _choices(options, preset), options.config)
-    except _FAULTS as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
+    preset = _preset(options, recipe)
+    choices = _choices(options, recipe, preset)
+    steps = recipe.steps(work, out, files, choices)
     if options.dry_run:
-        for step in _undone(made):
+        for step in _undone(steps):
             print(f"python -m {shlex.join(step.command)}")
         return 0
-    try:
-        with lock_folder(work) as lock, stopped_in_order():
-            todo = _undone(made)
-            _check(todo, out, overwrite=options.overwrite)
-            if todo and preset is not None:
-                _check_models(options, preset)
-            code = _carry_out(todo, lock, overwrite=options.overwrite)
-    except _FAULTS as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt as interrupt:
-        print("stopped; the same command goes on", file=sys.stderr)
-        return EXIT_TERMINATED if isinstance(interrupt, Terminated) else EXIT_INTERRUPTED
+    with lock_folder(work) as lock, stopped_in_order():
+        todo = _undone(steps)
+        _check_files(todo, out, overwrite=options.overwrite)
+        if todo and preset is not None:
+            _check_models(options, recipe, choices, preset)
+        code = _carry_out(todo, lock, overwrite=options.overwrite)
     if not code:
         print(f"the adapter is in {out}")
         if hint := _looked_for_elsewhere(options, preset, out):
@@ -107,9 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m training.adapters", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of("training.adapters", __doc__)
     parser.add_argument("name", choices=recipes())
     parser.add_argument(
         "--config", choices=configs(), default=DEFAULT_CONFIG, help="whose recipe (default: %(default)s)"
@@ -131,8 +100,8 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--contexts", type=Path, metavar="FILE", help="questions with segments of web pages")
     parser.add_argument("--pages", type=Path, metavar="FILE", help="questions with their pages, as CRAG publishes them")
     add_split_argument(parser)
-    parser.add_argument("--limit", type=_positive, metavar="N", help="at most so many real questions: to try it out")
-    parser.add_argument("--max-steps", type=_positive, metavar="N", help="end the tuning after so many steps")
+    parser.add_argument("--limit", type=positive, metavar="N", help="at most so many real questions: to try it out")
+    parser.add_argument("--max-steps", type=positive, metavar="N", help="end the tuning after so many steps")
     judge = parser.add_argument_group("who judges basic answers and looks into contexts, as for training.labels")
     judge.add_argument("--judge", choices=JUDGE_NAMES, help="default: llm for db3 (the preset's model), rules for cpu")
     judge.add_argument("--judge-url", metavar="URL", help="llm: an OpenAI-compatible endpoint")
@@ -144,48 +113,49 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--out", type=Path, help="folder of the adapter (default: models/adapters/CONFIG/NAME)")
     parser.add_argument("--overwrite", action="store_true", help="replace the adapter that is in --out")
     parser.add_argument(
-        "--hold-out", type=_fold, metavar="I/K", help="fold to keep out, or none (default: as it shipped)"
+        "--hold-out", type=_fold, metavar="NUMBER/TOTAL", help="fold to keep out, or none (default: as it shipped)"
     )
     parser.add_argument("--dry-run", action="store_true", help="show the commands that are not done yet")
     options = parser.parse_args(arguments)
     if options.name not in recipes(options.config):
         parser.error(f"--config {options.config} has no {options.name}; it has {', '.join(recipes(options.config))}")
-    read = file_options(options.name, options.config)
     given = {name for name in ("questions", "graph", "contexts", "pages") if getattr(options, name)}
     given |= {"questions"} if options.no_real else set()
-    for name in sorted(given - read):
+    for name in sorted(given - Recipe(options.name, options.config).files):
         parser.error(f"{options.name} of {options.config} does not learn from --{name}")
     if options.no_real and options.config == "db3":
         parser.error("db3's adapters learn from real questions alone: leave --no-real out")
-    asked = options.judge_url or options.judge_model or options.judge_preset
-    if asked and options.judge == "rules":
+    if (options.judge_url or options.judge_model or options.judge_preset) and options.judge == "rules":
         parser.error("--judge-url, --judge-model and --judge-preset have no effect with --judge rules")
     return options
 
 
-def _preset(options: argparse.Namespace) -> Settings | None:
-    """The preset that the adapter is for, with everything that can be wrong about its file told."""
-    name = options.base_preset or recipe_of(options.name, options.config).get("base_preset")
+def _fold(text: str) -> str:
+    return text if text == "none" else str(parse_fold(text))
+
+
+def _preset(options: argparse.Namespace, recipe: Recipe) -> Settings | None:
+    """The preset that the adapter is for."""
+    name = options.base_preset or recipe.base_preset
     preset = load_settings(name, []) if name else None
-    if preset and preset.knowledge_graph is None and "graph" in file_options(options.name, options.config):
-        usual = recipe_of(options.name, options.config)["base_preset"]
-        raise NotReadyError(
+    if preset and preset.knowledge_graph is None and "graph" in recipe.files:
+        raise CommandError(
             f"preset {preset.name} asks no graph, so it has no prompt for {options.name}: give a --base-preset with "
-            f"[knowledge_graph], such as {usual}"
+            f"[knowledge_graph], such as {recipe.base_preset}"
         )
     return preset
 
 
-def _choices(options: argparse.Namespace, preset: Settings | None) -> Choices:
+def _choices(options: argparse.Namespace, recipe: Recipe, preset: Settings | None) -> Choices:
     base_preset = options.base_preset
     if base_preset and base_preset.endswith(".toml"):
         base_preset = str(Path(base_preset).resolve())
     return Choices(
         preset=base_preset,
         preset_hash=settings_hash(preset) if preset is not None else "",
-        base=_other_base(options, preset) if preset is not None else None,
+        base=_other_base(recipe, preset) if preset is not None else None,
         device=options.device or ("cuda" if options.config == "db3" else None),
-        judge=_judge(options, base_preset),
+        judge=_judge(options, base_preset or recipe.base_preset),
         split=str(options.split),
         limit=options.limit,
         max_steps=options.max_steps,
@@ -193,49 +163,43 @@ def _choices(options: argparse.Namespace, preset: Settings | None) -> Choices:
     )
 
 
-def _other_base(options: argparse.Namespace, preset: Settings) -> str | None:
+def _other_base(recipe: Recipe, preset: Settings) -> str | None:
     """The preset's model where the configuration of the tuning names another."""
     engine = preset.language_model
     if not isinstance(engine, TransformersEngine | VllmEngine):
-        raise NotReadyError(
+        raise CommandError(
             f"preset {preset.name} runs the engine {engine.engine}: its weights cannot be tuned here; give a "
             "--base-preset whose language_model.engine is transformers or vllm"
         )
-    return None if engine.model == load_training(_config_name(options)).base else engine.model
+    return None if engine.model == load_training(recipe.tuning).base else engine.model
 
 
 def _judge(options: argparse.Namespace, base_preset: str | None) -> tuple[str, ...]:
-    named = options.judge_url or options.judge_model or options.judge_preset
-    if (options.judge or ("llm" if named or options.config == "db3" else "rules")) == "rules":
+    remote = options.judge_url or options.judge_model
+    if (options.judge or ("llm" if remote or options.judge_preset or options.config == "db3" else "rules")) == "rules":
         return ()
-    own = None if options.judge_url or options.judge_model else base_preset or _base_preset_name(options)
     chosen = {
         "--judge-url": options.judge_url,
         "--judge-model": options.judge_model,
-        "--judge-preset": options.judge_preset or own,
+        "--judge-preset": options.judge_preset or (None if remote else base_preset),
     }
     given = [part for option, value in chosen.items() if value for part in (option, value)]
     return ("--judge", "llm", "--judge-rubric", "db3", *given, "--context-check", "llm")
 
 
-def _base_preset_name(options: argparse.Namespace) -> str | None:
-    name: str | None = recipe_of(options.name, options.config).get("base_preset")
-    return name
-
-
-def _check_models(options: argparse.Namespace, preset: Settings) -> None:
-    """What the tuning will need, told before the first step of what may be hours."""
-    choices = _choices(options, preset)
-    changes = {"quantise": "none"} if choices.device == "cpu" else {}
-    training = load_training(_config_name(options), changes | ({"base": choices.base} if choices.base else {}))
+def _check_models(options: argparse.Namespace, recipe: Recipe, choices: Choices, preset: Settings) -> None:
+    """Check what the tuning needs before the first step of what may be hours."""
+    changes = ["quantise=none"] if choices.device == "cpu" else []
+    changes += [f'base="{choices.base}"'] if choices.base else []
+    training = load_training(recipe.tuning, changes)
     check_tunable(training, model_folder(training.base), choices.device or "cpu")
     adapters = preset.language_model.adapters
-    for name in recipe_of(options.name, options.config).get("needs", ()):
+    for name in recipe.table.get("needs", ()):
         if name in adapters:
             try:
                 adapter_folder(adapters[name])
             except WeightsMissingError:
-                raise NotReadyError(
+                raise CommandError(
                     f"{options.name} learns from what {name} finds, and {adapters[name]} is not there yet: train it "
                     f"first ({_command_for(name, options, adapters[name])})"
                 ) from None
@@ -250,7 +214,7 @@ def _command_for(name: str, options: argparse.Namespace, folder: str) -> str:
 
 
 def _looked_for_elsewhere(options: argparse.Namespace, preset: Settings | None, out: Path) -> str | None:
-    """A line for whoever trains for a preset that names another folder; None where it finds the adapter."""
+    """A hint where the preset names another folder for the adapter; None where it finds it."""
     folder = preset.language_model.adapters.get(options.name) if preset is not None else None
     if preset is None or folder is None or (REPOSITORY / folder).resolve() == out:
         return None
@@ -258,42 +222,26 @@ def _looked_for_elsewhere(options: argparse.Namespace, preset: Settings | None, 
     return f"preset {preset.name} looks for it in {folder}: change that there, or give --set {shlex.quote(change)}"
 
 
-def _config_name(options: argparse.Namespace) -> str:
-    last: list[str] = recipe_of(options.name, options.config)["steps"][-1]["run"]
-    return last[last.index("--config") + 1]
-
-
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"a whole number from 1, found {text!r}")
-    return int(text)
-
-
-def _fold(text: str) -> str:
-    return text if text == "none" else str(parse_fold(text))
-
-
-def _undone(made: Sequence[Step]) -> list[Step]:
+def _undone(steps: Sequence[Step]) -> list[Step]:
     """The steps from the first one on that is not done."""
-    first = next((number for number, step in enumerate(made) if not step.done), len(made))
-    return list(made[first:])
+    first = next((number for number, step in enumerate(steps) if not step.done), len(steps))
+    return list(steps[first:])
 
 
-def _check(todo: Sequence[Step], out: Path, *, overwrite: bool) -> None:
-    for step in todo:
-        for option, path in step.reads:
-            without = " or --no-real" if option == "--questions" else ""
-            remedy = f'give {option}{without} (docs/training.md, "What you need")'
-            if not path:
-                raise NotReadyError(f"nothing to learn from: {remedy}")
-            if option != "--graph":
-                check_data_file(Path(path), remedy)
-            elif not Path(path).is_dir():
-                raise NotReadyError(f"{path}: there is no such folder; {remedy}")
-            else:
-                check_whole(Path(path))
+def _check_files(todo: Sequence[Step], out: Path, *, overwrite: bool) -> None:
+    for option, path in (read for step in todo for read in step.reads):
+        without = " or --no-real" if option == "--questions" else ""
+        remedy = f'give {option}{without} (docs/training.md, "What you need")'
+        if not path:
+            raise CommandError(f"nothing to learn from: {remedy}")
+        if option != "--graph":
+            check_data_file(Path(path), remedy)
+        elif not Path(path).is_dir():
+            raise CommandError(f"{path}: there is no such folder; {remedy}")
+        else:
+            check_whole(Path(path))
     if todo and (out / WEIGHTS_FILE).is_file() and not (overwrite or todo[-1].begun):
-        raise NotReadyError(
+        raise CommandError(
             f"{out} holds a finished adapter: --out names another folder, --overwrite replaces the adapter"
         )
 

@@ -2,6 +2,8 @@
 
 import shlex
 import tomllib
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +15,7 @@ DEFAULT_CONFIG = "cpu"
 
 
 class GivenFiles(NamedTuple):
-    """What the user has to learn from; None and no graph: the defaults of the steps.
+    """The user's files to learn from; None and no graph: the defaults of the steps.
 
     Without `real`, nothing is learnt from `questions`.
     """
@@ -25,7 +27,7 @@ class GivenFiles(NamedTuple):
     real: bool = True
 
     def arguments(self) -> dict[str, list[str]]:
-        """What stands for each placeholder of a recipe: an option and a path, several times or not at all."""
+        """The options and paths for each placeholder of a recipe."""
         questions = str((self.questions or QUESTIONS).resolve())
         return {
             "{questions}": ["--questions", questions] if self.real else ["--no-real"],
@@ -38,18 +40,18 @@ class GivenFiles(NamedTuple):
 
 
 class Choices(NamedTuple):
-    """What of a recipe can be chosen besides its files.
+    """What can be chosen besides the files.
 
     Args:
         preset: Whose prompts, examples and model; a name or a TOML file. None: the recipe's.
-        preset_hash: Changes with anything that the preset says: steps that read it are done again.
-        base: The preset's model, where it is not that of the recipe's configuration.
+        preset_hash: Changes with anything in the preset: steps that read it are done again.
+        base: The preset's model, where the recipe's configuration has another.
         device: ``cpu`` or ``cuda`` (one GPU) for all models; None: each where preset and configuration say.
-        judge: Arguments of training.labels that say who judges and looks into contexts.
+        judge: Arguments of training.labels for its judge.
         split: Of the questions, ``any`` for all.
         limit: At most so many real questions.
         max_steps: Of the tuning.
-        hold_out: A fold (``1/2``) that is kept out of the training, to be measured on; ``none``: learn from everything;
+        hold_out: A fold (``1/2``) to keep out of the training and measure on; ``none``: learn from everything;
             None: as the recipe says, which is how the shipped adapter was made.
     """
 
@@ -64,9 +66,9 @@ class Choices(NamedTuple):
     hold_out: str | None = None
 
     def arguments(self) -> dict[str, list[str]]:
-        """What stands for each placeholder of a recipe."""
-        whole = {"cpu": "cpu", "cuda": "cuda:0", None: None}[self.device]
-        in_full = ["--set", "quantise=none"] if self.device == "cpu" else []
+        """The options for each placeholder of a recipe."""
+        one_device = {"cpu": "cpu", "cuda": "cuda:0", None: None}[self.device]
+        unquantised = ["--set", "quantise=none"] if self.device == "cpu" else []
         return {
             "{preset}": ["--preset", self.preset or ""],
             "{base}": ["--set", f'base="{self.base}"'] if self.base else [],
@@ -75,19 +77,16 @@ class Choices(NamedTuple):
             "{run_split}": ["--split", self.split],
             "{limit}": [] if self.limit is None else ["--limit", str(self.limit)],
             "{max_steps}": [] if self.max_steps is None else ["--max-steps", str(self.max_steps)],
-            "{run_device}": ["--set", f'device="{whole}"'] if whole else [],
-            "{lora_device}": ["--device", self.device, *in_full] if self.device else [],
+            "{run_device}": ["--set", f'device="{one_device}"'] if one_device else [],
+            "{lora_device}": ["--device", self.device, *unquantised] if self.device else [],
         }
-
-
-AS_SHIPPED = Choices()
 
 
 class Step(NamedTuple):
     """A module with its arguments, and the file that holds this command once it was carried out.
 
-    `reads` are the given files among the arguments: option of `training.adapters` and path. `preset_hash` stands for
-    what the preset among the arguments says.
+    `reads` are the given files among the arguments: option of `training.adapters` and path. `preset_hash` changes with
+    the preset among the arguments.
     """
 
     command: tuple[str, ...]
@@ -102,7 +101,7 @@ class Step(NamedTuple):
 
     @property
     def begun(self) -> bool:
-        """Whether this very command was begun in this work folder and did not come to its end."""
+        """Whether this very command was begun in this work folder and did not end."""
         return self._is_in(self._begun)
 
     def begin(self) -> None:
@@ -136,6 +135,59 @@ _OPTIONS = {
 """Which option of `training.adapters` a placeholder's file comes from."""
 
 
+@dataclass(frozen=True)
+class Recipe:
+    """A table ``[CONFIG.NAME]`` of recipes.toml."""
+
+    name: str
+    config: str = DEFAULT_CONFIG
+
+    @cached_property
+    def table(self) -> dict[str, Any]:
+        """`description`, `steps`, where there are any `base_preset`, `hold_out`, `needs`."""
+        found: dict[str, Any] = _read()[self.config][self.name]
+        return found
+
+    @property
+    def base_preset(self) -> str | None:
+        """The preset that the adapter is for."""
+        found: str | None = self.table.get("base_preset")
+        return found
+
+    @property
+    def tuning(self) -> str:
+        """The configuration of `training.lora`."""
+        last: list[str] = self.table["steps"][-1]["run"]
+        return last[last.index("--config") + 1]
+
+    @property
+    def files(self) -> set[str]:
+        """Which files it reads: ``questions``, ``graph``, ``contexts``, ``pages``."""
+        parts = {part for step in self.table["steps"] for part in step["run"]}
+        return {option.removeprefix("--") for placeholder, option in _OPTIONS.items() if placeholder in parts}
+
+    def steps(self, work: Path, out: Path, files: GivenFiles, choices: Choices | None = None) -> list[Step]:
+        """The commands, in order; intermediate files go to `work`, the adapter to `out`."""
+        chosen = choices or Choices()
+        chosen = chosen._replace(preset=chosen.preset or self.base_preset)
+        given = files.arguments() | chosen.arguments()
+        fold = chosen.hold_out or self.table.get("hold_out", "none")
+        made = []
+        for number, step in enumerate(self.table["steps"], start=1):
+            command: list[str] = []
+            reads: list[tuple[str, str]] = []
+            for part in step["run"]:
+                found = given.get(part, [part.replace("{work}", str(work)).replace("{out}", str(out))])
+                command += found
+                if part in _OPTIONS:
+                    reads += [(_OPTIONS[part], path) for path in found if not path.startswith("--")]
+            if command[0] == "training.lora" and fold != "none":
+                command += ["--hold-out", fold]
+            preset_hash = chosen.preset_hash if "{preset}" in step["run"] else ""
+            made.append(Step(tuple(command), work / f"step-{number}.done", tuple(reads), preset_hash))
+        return made
+
+
 def configs() -> list[str]:
     """Names of the sets of recipes."""
     return list(_read())
@@ -144,51 +196,6 @@ def configs() -> list[str]:
 def recipes(config: str | None = None) -> list[str]:
     """Names of the adapters that can be trained, of one set or of all."""
     return list(dict.fromkeys(name for key, found in _read().items() if config in {None, key} for name in found))
-
-
-def recipe_of(name: str, config: str = DEFAULT_CONFIG) -> dict[str, Any]:
-    """The table of a recipe: `description`, `steps`, where there are any `base_preset`, `hold_out`, `needs`."""
-    found: dict[str, Any] = _read()[config][name]
-    return found
-
-
-def file_options(name: str, config: str = DEFAULT_CONFIG) -> set[str]:
-    """Which files the recipe of that name reads: ``questions``, ``graph``, ``contexts``, ``pages``."""
-    parts = {part for step in recipe_of(name, config)["steps"] for part in step["run"]}
-    return {option.removeprefix("--") for placeholder, option in _OPTIONS.items() if placeholder in parts}
-
-
-def steps(
-    name: str, work: Path, out: Path, files: GivenFiles, choices: Choices = AS_SHIPPED, config: str = DEFAULT_CONFIG
-) -> list[Step]:
-    """What makes the adapter of that name.
-
-    Args:
-        name: One of `recipes`.
-        work: Folder of everything that is made on the way.
-        out: The adapter's folder.
-        files: What it is made from.
-        choices: How.
-        config: One of `configs`.
-    """
-    recipe = recipe_of(name, config)
-    chosen = choices._replace(preset=choices.preset or recipe.get("base_preset"))
-    given = files.arguments() | chosen.arguments()
-    fold = choices.hold_out or recipe.get("hold_out", "none")
-    made = []
-    for number, step in enumerate(recipe["steps"], start=1):
-        command: list[str] = []
-        reads: list[tuple[str, str]] = []
-        for part in step["run"]:
-            found = given.get(part, [part.replace("{work}", str(work)).replace("{out}", str(out))])
-            command += found
-            if part in _OPTIONS:
-                reads += [(_OPTIONS[part], path) for path in found if not path.startswith("--")]
-        if command[0] == "training.lora" and fold != "none":
-            command += ["--hold-out", fold]
-        preset_hash = chosen.preset_hash if "{preset}" in step["run"] else ""
-        made.append(Step(tuple(command), work / f"step-{number}.done", tuple(reads), preset_hash))
-    return made
 
 
 def _read() -> dict[str, dict[str, Any]]:

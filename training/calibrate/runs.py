@@ -1,6 +1,6 @@
 """Finished runs of local_evaluation.py as questions with judged answers."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from agents.settings import ROUTE_CLASSES
 from evaluation.batches import golds_of
 from evaluation.datasets import DatasetError, Record, Split, read_records
 from evaluation.judge import Claim, Judge, Verdict, judge_claims
-from evaluation.store import PREDICTIONS, TRACES, RunFile, StoreError, check_place, row_key
+from evaluation.store import PREDICTIONS, TRACES, SavedRun
 from evaluation.trim import official_trim
 from training.calibrate.expected_score import AskedQuestion, JudgedCandidate
 
@@ -51,7 +51,7 @@ class FinishedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class FinishedRun:
-    """A run's folder, read. `signature` is empty where the folder does not hold it."""
+    """A run's folder, read."""
 
     folder: Path
     signature: Mapping[str, Any]
@@ -66,35 +66,19 @@ def read_run(folder: Path, split: Split | None = None) -> FinishedRun:
             does not say of which split it is.
     """
     try:
-        # A question that was asked again has several rows; the last prediction counts, with the trace of its attempt.
-        predictions = {row_key(row): row for row in _rows(folder / PREDICTIONS, split)}
-        traces = {(row_key(row), row["attempt"]): row for row in _rows(folder / TRACES)}
+        run = SavedRun.read(folder)
+        traces = run.traces
+        questions = tuple(
+            FinishedQuestion(row, traces[key])
+            for key, row in run.records.items()
+            if key in traces
+            and (split is None or split.holds(Record(f"{folder / PREDICTIONS}, question {key.interaction_id}", row)))
+        )
     except DatasetError as error:
-        raise CalibrationError(f"{error}; a folder written by local_evaluation.py is expected") from None
-    questions = tuple(
-        FinishedQuestion(row, traces[key, row["attempt"]])
-        for key, row in predictions.items()
-        if (key, row["attempt"]) in traces
-    )
+        raise CalibrationError(f"{error}; {_AGAIN}") from None
     if not any("candidates" in question.trace for question in questions):
         raise CalibrationError(f'{folder / TRACES}: no question has a trace with "candidates"; {_AGAIN}')
-    return FinishedRun(folder, _signature(folder), questions)
-
-
-def _rows(path: Path, split: Split | None = None) -> Iterator[Mapping[str, Any]]:
-    for place, row in read_records(path, split=split):
-        try:
-            check_place(place, row)
-        except StoreError as error:
-            raise CalibrationError(f"{error}; {_AGAIN}") from None
-        yield row
-
-
-def _signature(folder: Path) -> Mapping[str, Any]:
-    try:
-        return RunFile.read(folder).signature
-    except StoreError:
-        return {}
+    return FinishedRun(folder, run.run.signature, questions)
 
 
 def read_routes(path: Path) -> dict[str, Route]:
@@ -104,24 +88,15 @@ def read_routes(path: Path) -> dict[str, Route]:
         CalibrationError: a row is something else, or there is none.
         DatasetError: the file cannot be read.
     """
-    routes = {_text(record, "interaction_id"): _route(record) for record in read_records(path)}
+    routes: dict[str, Route] = {}
+    for place, row in read_records(path):
+        for name, kind, expected in (("interaction_id", str, "text"), ("route", dict, "an object")):
+            if not isinstance(row.get(name), kind):
+                raise CalibrationError(f'{place}, field "{name}": expected {expected}')
+        routes[row["interaction_id"]] = row["route"]
     if not routes:
         raise CalibrationError(f"{path} is empty; rows {{interaction_id, route}} are expected")
     return routes
-
-
-def _text(record: Record, name: str) -> str:
-    value = record.data.get(name)
-    if not isinstance(value, str):
-        raise CalibrationError(f'{record.place}, field "{name}": expected text')
-    return value
-
-
-def _route(record: Record) -> Route:
-    value = record.data.get("route")
-    if not isinstance(value, dict):
-        raise CalibrationError(f'{record.place}, field "route": expected an object')
-    return value
 
 
 def trace_of(data: Mapping[str, Any], route: Route | None = None) -> Trace:

@@ -2,13 +2,13 @@
 
 from training.labels.basic_answers import BasicAnswer, LabelError, basic_answers
 from training.labels.branches import Branch, Labelled, label
-from training.labels.in_context import ContextCheck, Finding, RulesContextCheck
+from training.labels.in_context import ContextCheck, ContextResult, RulesContextCheck
 
 __all__ = [
     "BasicAnswer",
     "Branch",
     "ContextCheck",
-    "Finding",
+    "ContextResult",
     "LabelError",
     "Labelled",
     "RulesContextCheck",

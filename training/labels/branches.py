@@ -11,7 +11,7 @@ from evaluation.trim import official_trim
 from training.examples import TrainingExample
 from training.labels.basic_answers import BasicAnswer
 from training.labels.gold import best_gold
-from training.labels.in_context import ContextCheck, Finding
+from training.labels.in_context import ContextCheck, ContextResult
 
 
 class Branch(enum.StrEnum):
@@ -29,20 +29,20 @@ class Branch(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """A basic answer with its label. `finding` is None where nobody looked into the context."""
+    """A basic answer with its label. `result` is None where nobody looked into the context."""
 
     basic: BasicAnswer
     verdict: Verdict
     branch: Branch
     completion: str
-    finding: Finding | None
+    result: ContextResult | None
 
     @property
     def hittable(self) -> bool | None:
         """The answer can be had from this context (MARAGS): it is there, or was given. None for false premises."""
         if self.branch is Branch.INVALID:
             return None
-        return self.branch is Branch.RIGHT or bool(self.finding and self.finding.found)
+        return self.branch is Branch.RIGHT or bool(self.result and self.result.found)
 
     def to_row(self) -> dict[str, Any]:
         """The line of the file: a training example, and what the label was made of."""
@@ -64,8 +64,8 @@ class Labelled:
             "branch": self.branch.value,
             "basic_answer": basic.answer,
             "verdict": self.verdict.value,
-            "gold_in_context": self.finding.found if self.finding else None,
-            "why": self.finding.why if self.finding else None,
+            "gold_in_context": self.result.found if self.result else None,
+            "why": self.result.why if self.result else None,
             "hittable": self.hittable,
             **basic.labels,
         }
@@ -100,14 +100,14 @@ def _says(basic: BasicAnswer, phrase: str) -> bool:
     return any(gold.strip().lower() == phrase for gold in basic.golds)
 
 
-def _labelled(basic: BasicAnswer, verdict: Verdict, finding: Finding | None) -> Labelled:
+def _labelled(basic: BasicAnswer, verdict: Verdict, result: ContextResult | None) -> Labelled:
     if _says(basic, INVALID_QUESTION):
         return Labelled(basic, verdict, Branch.INVALID, INVALID_QUESTION, None)
     if verdict is Verdict.CORRECT:
-        return Labelled(basic, verdict, Branch.RIGHT, _gold(basic), finding)
-    if finding is not None and finding.found:
-        return Labelled(basic, verdict, Branch.IN_CONTEXT, _gold(basic), finding)
-    return Labelled(basic, verdict, Branch.NOT_IN_CONTEXT, I_DONT_KNOW, finding)
+        return Labelled(basic, verdict, Branch.RIGHT, _gold(basic), result)
+    if result is not None and result.found:
+        return Labelled(basic, verdict, Branch.IN_CONTEXT, _gold(basic), result)
+    return Labelled(basic, verdict, Branch.NOT_IN_CONTEXT, I_DONT_KNOW, result)
 
 
 def _gold(basic: BasicAnswer) -> str:

@@ -15,8 +15,7 @@ from agents.matching import (
     same_number,
     tokens,
 )
-from evaluation.judge import Claim, RulesJudge, Verdict
-from evaluation.judge.case import Case
+from evaluation.judge import Claim, ReadClaim, RulesJudge, Verdict
 
 _COPULA = re.compile(r"\s(?:is|are|was|were)\s", re.IGNORECASE)
 _VERB = re.compile(r"\s(?:is|are|was|were|has|have|had|won|wins|holds?)\s", re.IGNORECASE)
@@ -55,39 +54,39 @@ def short_form(query: str, gold: str) -> str:
     it is: a long label is no wrong label.
     """
     gold = gold.strip()
-    case = Case(query, gold, "")
-    if not case.is_sentence or _ASKS_TWO_THINGS.search(query.lower()):
+    claim = ReadClaim(query, gold, "")
+    if not claim.is_sentence or _ASKS_TWO_THINGS.search(query.lower()):
         return gold
-    for part in _parts(case):
+    for part in _parts(claim):
         if part and _JUDGE.judge([Claim(query, (gold,), part)])[0].verdict is Verdict.CORRECT:
             return part
     return gold
 
 
-def _parts(case: Case) -> Iterator[str]:
-    gold = case.gold.rstrip(" .")
-    if _ASKS_COUNT.search(case.query.lower()):
-        yield from _count(case)
+def _parts(claim: ReadClaim) -> Iterator[str]:
+    gold = claim.gold.rstrip(" .")
+    if _ASKS_COUNT.search(claim.asked):
+        yield from _count(claim)
         return
-    if not _ASKS_WHICH.search(case.query.lower()) or _ASKS_MEANING.match(case.query.lower()):
+    if not _ASKS_WHICH.search(claim.asked) or _ASKS_MEANING.match(claim.asked):
         return
     for verb in _VERB.finditer(gold):
         subject, rest = gold[: verb.start()], gold[verb.end() :]
-        if "," not in subject and _is_new(case, subject) and _restates(case, rest):
+        if "," not in subject and _is_new(claim, subject) and _restates(claim, rest):
             yield subject
         break
     for verb in reversed(list(_COPULA.finditer(gold))):
         subject, rest = gold[: verb.start()], _BY.sub("", _REMARK.sub("", gold[verb.end() :]))
-        if _restates(case, subject) and _is_new(case, rest):
+        if _restates(claim, subject) and _is_new(claim, rest):
             yield rest
 
 
-def _count(case: Case) -> Iterator[str]:
+def _count(claim: ReadClaim) -> Iterator[str]:
     """The one number that the question does not say already, as it is written."""
-    asked = read_numbers(case.query)
-    told = [number for number in case.gold_numbers if not _is_said(number, asked)]
-    written = [text for text in _COUNT.findall(case.gold) if not _is_said((*read_numbers(text), None)[0], asked)]
-    if len(told) == len(written) == 1 and not _DENIES.search(case.gold.lower()) and not told[0].year_like:
+    asked = read_numbers(claim.query)
+    told = [number for number in claim.gold_numbers if not _is_said(number, asked)]
+    written = [text for text in _COUNT.findall(claim.gold) if not _is_said((*read_numbers(text), None)[0], asked)]
+    if len(told) == len(written) == 1 and not _DENIES.search(claim.gold.lower()) and not told[0].year_like:
         yield written[0].strip(" ,")
 
 
@@ -95,14 +94,14 @@ def _is_said(number: Number | None, asked: list[Number]) -> bool:
     return number is None or any(same_number(number, one) for one in asked)
 
 
-def _is_new(case: Case, part: str) -> bool:
+def _is_new(claim: ReadClaim, part: str) -> bool:
     """It says nothing but what the question does not, or it is one of the options that the question offers."""
     own = content(tokens(part))
-    said = [token for token in own if found_in(token, case.query_tokens)]
-    offered = " or " in case.query.lower() and position_of(tokens(part), case.query_tokens) >= 0
+    said = [token for token in own if found_in(token, claim.query_tokens)]
+    offered = " or " in claim.asked and position_of(tokens(part), claim.query_tokens) >= 0
     return bool(own) and (not said or offered)
 
 
-def _restates(case: Case, part: str) -> bool:
-    asked = [token for token in content(case.query_tokens) if token not in {"name", "tell"}]
+def _restates(claim: ReadClaim, part: str) -> bool:
+    asked = [token for token in content(claim.query_tokens) if token not in {"name", "tell"}]
     return recall(asked, tokens(normalise(part))) >= _RESTATED

@@ -1,6 +1,6 @@
-"""Is the right answer to be had from the context? By rules; `model_check` asks a language model (db3's p_context).
+"""Tell by rules whether the context holds the right answer; `model_check` asks a language model (db3's p_context).
 
-What the rules do with each kind of answer:
+The rules for each kind of answer:
 
 * A name, title or phrase must stand in a passage word by word, or with all its words within three sentences; a person
   also without middle names.
@@ -23,46 +23,40 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from agents.matching import (
-    STOP_WORDS,
     Number,
     content,
     found_in,
     normalise,
     position_of,
     read_dates,
-    read_durations,
+    read_measures,
     read_numbers,
     recall,
+    same_measure,
     same_number,
     tokens,
     words,
 )
-from evaluation.judge.case import Case
-from evaluation.judge.sets import gold_items
+from evaluation.judge import ReadClaim, gold_items
 from training.labels.basic_answers import BasicAnswer
 from training.labels.gold import short_form
 
 
-class Finding(NamedTuple):
-    """Whether the right answer can be had from the context, and why in half a sentence."""
+class ContextResult(NamedTuple):
+    """Whether the context holds the right answer, and why in half a sentence."""
 
     found: bool
     why: str
 
 
 class ContextCheck(Protocol):
-    """Looks for right answers in contexts. `name` goes into the run card; `free`: it costs no time worth saving."""
+    """Looks for right answers in contexts. `name` goes into the run card; a `free` check looks at every row."""
 
-    @property
-    def name(self) -> str:
-        """The check and its version."""
+    name: str
+    free: bool
 
-    @property
-    def free(self) -> bool:
-        """Whether rows may be checked whose label does not depend on it."""
-
-    def look(self, basics: Sequence[BasicAnswer]) -> list[Finding]:
-        """One finding per row, in order."""
+    def look(self, basics: Sequence[BasicAnswer]) -> list[ContextResult]:
+        """One result per row, in order."""
 
 
 _DOC = re.compile(r"<doc(?P<marks>[^>]*)>(?P<body>.*?)(?:</doc>|(?=<doc\b)|\Z)", re.DOTALL)
@@ -76,6 +70,7 @@ _COMPARES = re.compile(
     r"|longest|oldest|youngest|higher|lower|larger|smaller|bigger|longer|older|younger)\b"
 )
 _DIGIT = re.compile(r"\d")
+_TIME_WORDS = frozenset(words("hour hr h minute min m second sec"))
 _OPTIONS = re.compile(r"[,:;?]|\bor\b|\band\b|\bbetween\b")
 _GENERIC = frozenset(
     words("doe tell name please know say many much ever can could would will should list give find me")
@@ -89,7 +84,7 @@ NEEDED_OF_SENTENCE = 0.7
 
 
 @dataclass(frozen=True)
-class Passage:
+class TitledText:
     """A passage of the context: its title and its text."""
 
     title: str
@@ -107,13 +102,13 @@ class Passage:
         return [f"{self.title}\n{' '.join(sentences[max(0, n - 1) : n + 2])}" for n in range(len(sentences))]
 
 
-def passages(context: str) -> list[Passage]:
+def passages(context: str) -> list[TitledText]:
     """The passages between `<doc>` marks; the whole context as one where it has none."""
     found = []
     for match in _DOC.finditer(context):
         title = _TITLE.search(match["marks"])
-        found.append(Passage(title["title"] if title else "", _MARKUP.sub(" ", match["body"])))
-    return found or [Passage("", _MARKUP.sub(" ", context))]
+        found.append(TitledText(title["title"] if title else "", _MARKUP.sub(" ", match["body"])))
+    return found or [TitledText("", _MARKUP.sub(" ", context))]
 
 
 class RulesContextCheck:
@@ -122,60 +117,62 @@ class RulesContextCheck:
     name = "rules@1"
     free = True
 
-    def look(self, basics: Sequence[BasicAnswer]) -> list[Finding]:
-        """One finding per row, in order."""
+    def look(self, basics: Sequence[BasicAnswer]) -> list[ContextResult]:
+        """One result per row, in order."""
         return [gold_in_context(basic.query, basic.golds, basic.context) for basic in basics]
 
 
-def gold_in_context(query: str, golds: Sequence[str], context: str) -> Finding:
+def gold_in_context(query: str, golds: Sequence[str], context: str) -> ContextResult:
     """The first right answer that can be had from the context, else what was missing for the official one."""
     there = passages(context)
-    findings = [_look(Case(query, short_form(query, gold), ""), there) for gold in golds]
-    return next((finding for finding in findings if finding.found), findings[0])
+    results = [_look(ReadClaim(query, short_form(query, gold), ""), there) for gold in golds]
+    return next((result for result in results if result.found), results[0])
 
 
-def _look(case: Case, there: Sequence[Passage]) -> Finding:
-    if not case.gold_tokens:
-        return Finding(False, "there is no right answer")
-    if _YES_NO.match(normalise(case.gold)):
-        return _about_yes_or_no(case, there)
-    if not (case.new_in_gold or case.gold_numbers or read_dates(case.gold)):
-        return _about_choice(case, there)
-    items = gold_items(case)
+def _look(claim: ReadClaim, there: Sequence[TitledText]) -> ContextResult:
+    if not claim.gold_tokens:
+        return ContextResult(False, "there is no right answer")
+    if _YES_NO.match(normalise(claim.gold)):
+        return _about_yes_or_no(claim, there)
+    if not (claim.new_in_gold or claim.gold_numbers or read_dates(claim.gold)):
+        return _about_choice(claim, there)
+    items = gold_items(claim)
     if items is not None:
         given = [tokens(passage.whole) for passage in there]
         missing = [" ".join(item) for item in items if not any(recall(item, one) == 1.0 for one in given)]
-        return Finding(not missing, f'"{missing[0]}" is missing' if missing else "all items are there")
-    return _beside(case, there)
+        return ContextResult(not missing, f'"{missing[0]}" is missing' if missing else "all items are there")
+    return _beside(claim, there)
 
 
-def _telling(case: Case) -> list[str]:
+def _telling(claim: ReadClaim) -> list[str]:
     """The question's words that a text about it would hold."""
-    return [token for token in dict.fromkeys(content(case.query_tokens)) if token not in _GENERIC]
+    return [token for token in dict.fromkeys(content(claim.query_tokens)) if token not in _GENERIC]
 
 
-def _about_yes_or_no(case: Case, there: Sequence[Passage]) -> Finding:
-    wanted = _telling(case)
+def _about_yes_or_no(claim: ReadClaim, there: Sequence[TitledText]) -> ContextResult:
+    wanted = _telling(claim)
     best = 0.0
     for passage in there:
         asked = [token for token in wanted if not found_in(token, tokens(passage.title))]
         if recall(asked, tokens(passage.body)) >= NEEDED_FOR_YES_OR_NO - 0.1:
             best = max(best, recall(wanted, tokens(passage.whole)))
-    return Finding(best >= NEEDED_FOR_YES_OR_NO, f"a passage speaks of {best:.0%} of what is asked")
+    return ContextResult(best >= NEEDED_FOR_YES_OR_NO, f"a passage speaks of {best:.0%} of what is asked")
 
 
-def _about_choice(case: Case, there: Sequence[Passage]) -> Finding:
+def _about_choice(claim: ReadClaim, there: Sequence[TitledText]) -> ContextResult:
     """Every option must be spoken of; the options are the gold answer and the question's other part around "or"."""
-    options = _options(case)
+    options = _options(claim)
     named = {token for option in options for token in option}
-    asked = [token for token in _telling(case) if token not in named and not _COMPARES.match(token)]
+    asked = [token for token in _telling(claim) if token not in named and not _COMPARES.match(token)]
     missing = [" ".join(option) for option in options if not any(_compares(option, asked, one) for one in there)]
-    return Finding(not missing, f'nothing to compare "{missing[0]}" by' if missing else "all options are compared")
+    return ContextResult(
+        not missing, f'nothing to compare "{missing[0]}" by' if missing else "all options are compared"
+    )
 
 
-def _options(case: Case) -> list[list[str]]:
-    parts = [content(tokens(part)) for part in _OPTIONS.split(normalise(case.query))]
-    gold = content(case.gold_tokens)
+def _options(claim: ReadClaim) -> list[list[str]]:
+    parts = [content(tokens(part)) for part in _OPTIONS.split(normalise(claim.query))]
+    gold = content(claim.gold_tokens)
     around = [number for number, part in enumerate(parts) if part and recall(gold, part) == 1.0]
     if not around:
         return [gold]
@@ -184,73 +181,75 @@ def _options(case: Case) -> list[list[str]]:
     return [gold, *beside[-1:]]
 
 
-def _compares(option: Sequence[str], asked: Sequence[str], passage: Passage) -> bool:
+def _compares(option: Sequence[str], asked: Sequence[str], passage: TitledText) -> bool:
     given = tokens(passage.whole)
     spoken_of = recall(option, given) == 1.0 and recall(asked, given) >= NEEDED_FOR_CHOICE
     body = normalise(passage.body)
     return spoken_of and bool(_COMPARES.search(body) or _DIGIT.search(body))
 
 
-def _beside(case: Case, there: Sequence[Passage]) -> Finding:
+def _beside(claim: ReadClaim, there: Sequence[TitledText]) -> ContextResult:
     """The answer in a passage that has something to do with the question."""
-    common = _is_common(case)
-    wanted = [token for token in _telling(case) if case.is_sentence or token not in case.gold_tokens]
-    shares = [recall(wanted, tokens(text)) for passage in there for text in _holding(case, passage, common)]
+    common = _is_common(claim)
+    wanted = [token for token in _telling(claim) if claim.is_sentence or token not in claim.gold_tokens]
+    shares = [recall(wanted, tokens(text)) for passage in there for text in _holding(claim, passage, common)]
     if not shares:
-        return Finding(False, "no passage holds the answer")
+        return ContextResult(False, "no passage holds the answer")
     needed = NEEDED_BESIDE_COMMON if common else NEEDED_BESIDE_RARE
-    return Finding(max(shares) >= needed, f"the answer stands beside {max(shares):.0%} of the question's telling words")
+    return ContextResult(
+        max(shares) >= needed, f"the answer stands beside {max(shares):.0%} of the question's telling words"
+    )
 
 
-def _is_common(case: Case) -> bool:
+def _is_common(claim: ReadClaim) -> bool:
     """Any text may hold it by chance: a small whole number."""
-    small = all(number.step == 1 and abs(number.value) < 100 for number in case.gold_numbers)
-    return _is_number(case) and small and not case.is_sentence
+    small = all(number.step == 1 and abs(number.value) < 100 for number in claim.gold_numbers)
+    return _is_number(claim) and small and not claim.is_sentence
 
 
-def _is_number(case: Case) -> bool:
+def _is_number(claim: ReadClaim) -> bool:
     """A number with its unit, and no name with a number in it."""
-    named = [token for token in content(case.gold_tokens) if not token[0].isdigit()]
-    return bool(case.gold_numbers) and (case.asks_for_number or not named)
+    named = [token for token in content(claim.gold_tokens) if not token[0].isdigit()]
+    return bool(claim.gold_numbers) and (claim.asks_for_number or not named)
 
 
-def _holding(case: Case, passage: Passage, common: bool) -> Iterator[str]:
+def _holding(claim: ReadClaim, passage: TitledText, common: bool) -> Iterator[str]:
     """The texts of a passage that hold the answer, as large as the kind of answer allows."""
-    if common and not _is_of_the_year(case, passage):
+    if common and not _is_of_the_year(claim, passage):
         return
-    if common or not _is_quantity(case):
-        yield from (window for window in passage.windows if _holds(case, window, common))
-    if not common and _holds_in_order(case, passage.whole):
+    if common or not _is_quantity(claim):
+        yield from (window for window in passage.windows if _holds(claim, window, common))
+    if not common and _holds_in_order(claim, passage.whole):
         yield passage.whole
 
 
-def _is_of_the_year(case: Case, passage: Passage) -> bool:
+def _is_of_the_year(claim: ReadClaim, passage: TitledText) -> bool:
     """The passage names every year that the question names: a season has other numbers than the next one."""
     there = _numbers(passage.whole)
-    return all(any(same_number(year, one) for one in there) for year in read_numbers(case.query) if year.year_like)
+    return all(any(same_number(year, one) for one in there) for year in read_numbers(claim.query) if year.year_like)
 
 
-def _is_quantity(case: Case) -> bool:
-    return bool(read_dates(case.gold)) or _is_number(case)
+def _is_quantity(claim: ReadClaim) -> bool:
+    return bool(read_dates(claim.gold)) or _is_number(claim)
 
 
-def _holds(case: Case, text: str, common: bool) -> bool:
-    return _holds_in_order(case, text) if common else recall(content(case.gold_tokens), tokens(text)) == 1.0
+def _holds(claim: ReadClaim, text: str, common: bool) -> bool:
+    return _holds_in_order(claim, text) if common else recall(content(claim.gold_tokens), tokens(text)) == 1.0
 
 
-def _holds_in_order(case: Case, text: str) -> bool:
-    if days := read_dates(case.gold):
+def _holds_in_order(claim: ReadClaim, text: str) -> bool:
+    if days := read_dates(claim.gold):
         return days <= read_dates(text)
-    if _same_time(case, text):
+    if _same_time(claim, text):
         return True
-    if (case.is_sentence or _is_number(case)) and not _holds_numbers(case, text):
+    if (claim.is_sentence or _is_number(claim)) and not _holds_numbers(claim, text):
         return False
     given = tokens(text)
-    if case.is_sentence:
-        return recall(case.new_in_gold or content(case.gold_tokens), given) >= NEEDED_OF_SENTENCE
-    if _is_number(case):
+    if claim.is_sentence:
+        return recall(claim.new_in_gold or content(claim.gold_tokens), given) >= NEEDED_OF_SENTENCE
+    if _is_number(claim):
         return True
-    return position_of(case.gold_tokens, given) >= 0 or _is_named(content(case.gold_tokens), given)
+    return position_of(claim.gold_tokens, given) >= 0 or _is_named(content(claim.gold_tokens), given)
 
 
 def _is_named(name: Sequence[str], given: Sequence[str]) -> bool:
@@ -261,16 +260,17 @@ def _is_named(name: Sequence[str], given: Sequence[str]) -> bool:
     return any(name[-1] in given[place + 1 : place + 4] for place in firsts)
 
 
-def _same_time(case: Case, text: str) -> bool:
-    wanted, rest = read_durations(case.gold)
-    if len(wanted) != 1 or set(content(tokens(rest))) - STOP_WORDS:
+def _same_time(claim: ReadClaim, text: str) -> bool:
+    """The gold answer is a length of time in hours, minutes or seconds, and the text has the same one."""
+    wanted = read_measures(claim.gold)
+    if len(wanted) != 1 or any(not (one[0].isdigit() or one in _TIME_WORDS) for one in content(claim.gold_tokens)):
         return False
-    return any(abs(seconds - wanted[0]) <= 0.01 * wanted[0] for seconds in read_durations(text)[0])
+    return any(same_measure(wanted[0], found) for found in read_measures(text))
 
 
-def _holds_numbers(case: Case, text: str) -> bool:
+def _holds_numbers(claim: ReadClaim, text: str) -> bool:
     there = _numbers(text)
-    return all(any(_same(number, other) for other in there) for number in case.gold_numbers)
+    return all(any(_same(number, other) for other in there) for number in claim.gold_numbers)
 
 
 def _numbers(text: str) -> list[Number]:

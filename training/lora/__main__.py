@@ -11,18 +11,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from agents.files import FolderInUseError, lock_folder
-from agents.llm import EngineUnavailableError
+from agents.files import lock_folder
 from agents.llm.trainable import adapter_folder, model_folder
-from agents.settings import SettingsError
 from evaluation.datasets import DatasetError
-from models.manifest import WeightsMissingError
-from training.command import add_split_argument
+from training.command import add_split_argument, exit_code, parser_of, positive
 from training.examples import TrainingExample, read_examples
 from training.folds import Fold, may_train, parse_fold
 from training.lora.model import WEIGHTS_FILE, check_tunable
-from training.lora.run import LoraRun, Outcome, RunMismatchError
-from training.lora.settings import available_configs, load_training, parse_change
+from training.lora.run import LoraRun, TunedRun
+from training.lora.settings import available_configs, load_training
 from training.run_card import CARD_FILE, file_hash, run_card, write_card
 
 PACKAGES = ("torch", "transformers", "trl", "peft", "accelerate", "bitsandbytes", "tokenizers", "safetensors")
@@ -31,7 +28,7 @@ SMOOTHED_STEPS = 20
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Tune; the exit code is 0 when the adapter was written, 1 when something it needs is missing or wrong."""
-    parser = argparse.ArgumentParser(prog="python -m training.lora", description=__doc__)
+    parser = parser_of("training.lora", __doc__)
     parser.add_argument("--config", required=True, help=f"{', '.join(available_configs())}, or a TOML file")
     parser.add_argument(
         "--data", type=Path, action="append", required=True, help="examples; may be given several times"
@@ -43,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add_split_argument(parser)
     parser.add_argument("--start-from", metavar="FOLDER", help="go on from this adapter, a folder or a manifest name")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change a setting: epochs=1")
-    parser.add_argument("--max-steps", type=_positive, metavar="N", help="end after so many steps")
+    parser.add_argument("--max-steps", type=positive, metavar="N", help="end after so many steps")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="default: cpu")
     parser.add_argument(
         "--resume", action="store_true", help="go on with an unfinished run in --out; a finished one stays as it is"
@@ -54,60 +51,41 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )  # fmt: skip
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
     options = parser.parse_args(arguments)
-    try:
-        return _train(options)
-    except (
-        DatasetError,
-        EngineUnavailableError,
-        SettingsError,
-        FolderInUseError,
-        RunMismatchError,
-        WeightsMissingError,
-        OSError,
-    ) as error:
-        print(f"error: {error}", file=sys.stderr)
-    except FloatingPointError as error:
-        print(f"error: training diverged: {error}", file=sys.stderr)
-    return 1
+    return exit_code(lambda: _train(options))
 
 
 def _train(options: argparse.Namespace) -> int:
-    settings = load_training(options.config, dict(parse_change(text) for text in options.set))
-    fold = options.hold_out
+    settings = load_training(options.config, options.set)
     base, start_from = model_folder(settings.base), _start(options.start_from)
     check_tunable(settings, base, options.device, start_from)
     given = [example for path in options.data for example in read_examples(path, split=options.split)]
-    examples = _without(given, fold)
+    examples = _without(given, options.hold_out)
     chosen: dict[str, Any] = {
         **settings.model_dump(mode="json"),
-        "hold_out": str(fold) if fold else None,
-        "started_from": _weights_hash(start_from),
+        "hold_out": str(options.hold_out) if options.hold_out else None,
+        "started_from": file_hash(start_from / WEIGHTS_FILE) if start_from else None,
         "max_steps": options.max_steps,
         "split": str(options.split),
     }
-    run = LoraRun(
-        settings,
-        examples,
-        base,
-        options.out,
-        options.device,
-        start_from,
-        options.max_steps,
-        shown=not options.quiet,
-    )
+    shown = not options.quiet
+    run = LoraRun(settings, examples, base, options.out, options.device, start_from, options.max_steps, shown=shown)
     fingerprint = {"settings": chosen, "data": [file_hash(path) for path in options.data]}
     with lock_folder(options.out):
         if options.resume and _is_done(run, fingerprint):
             print(f"done already: {options.out} holds the adapter of these settings and data")
             return 0
-        outcome = run.train(fingerprint, resume=options.resume, overwrite=options.overwrite)
+        tuned = run.train(fingerprint, resume=options.resume, overwrite=options.overwrite)
         data = {f"train {number}": path for number, path in enumerate(options.data, start=1)}
-        metrics = _metrics(outcome) | {"held_out_examples": len(given) - len(examples)} | options.split.to_card()
-        write_card(options.out, run_card(data, chosen, outcome.seconds, metrics, PACKAGES))
+        metrics = _metrics(tuned) | {"held_out_examples": len(given) - len(examples)} | options.split.to_card()
+        write_card(options.out, run_card(data, chosen, tuned.seconds, metrics, PACKAGES))
         run.finish()
-    print(_summary(metrics))
+    kept, too_long = sum(metrics["examples"].values()), sum(metrics["too_long"].values())
+    print(
+        f"{kept} examples ({too_long} too long, {metrics['held_out_examples']} held out), {metrics['steps']} steps, "
+        f"{metrics['tokens']} tokens, loss {metrics['final_loss']:.3f} over the last {SMOOTHED_STEPS} steps"
+    )
     options.split.report()
-    print(f"wrote {options.out} in {outcome.seconds:.0f} s")
+    print(f"wrote {options.out} in {tuned.seconds:.0f} s")
     return 0
 
 
@@ -121,16 +99,10 @@ def _is_done(run: LoraRun, fingerprint: dict[str, Any]) -> bool:
     return bool(of == json.loads(json.dumps(fingerprint)))
 
 
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"a whole number from 1, found {text!r}")
-    return int(text)
-
-
 def _without(examples: list[TrainingExample], fold: Fold | None) -> list[TrainingExample]:
     nameless = sum(not example.groups for example in examples)
     if fold is not None and nameless:
-        raise DatasetError(f'--hold-out: {nameless} examples have no "groups", so that no one knows their fold')
+        raise DatasetError(f'--hold-out: {nameless} examples have no "groups", so their fold is not known')
     kept = [example for example in examples if may_train(example.groups, fold)]
     if not kept:
         raise DatasetError(f"--hold-out {fold} leaves none of {len(examples)} examples")
@@ -144,27 +116,15 @@ def _start(name: str | None) -> Path | None:
     return adapter_folder(str(Path(name).resolve()) if Path(name).is_dir() else name)
 
 
-def _weights_hash(start_from: Path | None) -> str | None:
-    return file_hash(start_from / WEIGHTS_FILE) if start_from else None
-
-
-def _metrics(outcome: Outcome) -> dict[str, Any]:
-    last = outcome.steps[-SMOOTHED_STEPS:]
+def _metrics(tuned: TunedRun) -> dict[str, Any]:
+    last = tuned.steps[-SMOOTHED_STEPS:]
     return {
-        "examples": dict(outcome.examples.sources),
-        "too_long": dict(outcome.examples.too_long),
-        "steps": len(outcome.steps),
-        "tokens": outcome.steps[-1].tokens if outcome.steps else 0,
-        "final_loss": round(sum(step.loss for step in last) / max(1, len(last)), 4),
+        "examples": dict(tuned.examples.sources),
+        "too_long": dict(tuned.examples.too_long),
+        "steps": len(tuned.steps),
+        "tokens": tuned.steps[-1]["tokens"] if tuned.steps else 0,
+        "final_loss": round(sum(step["loss"] for step in last) / max(1, len(last)), 4),
     }
-
-
-def _summary(metrics: dict[str, Any]) -> str:
-    kept, long = sum(metrics["examples"].values()), sum(metrics["too_long"].values())
-    return (
-        f"{kept} examples ({long} too long, {metrics['held_out_examples']} held out), {metrics['steps']} steps, "
-        f"{metrics['tokens']} tokens, loss {metrics['final_loss']:.3f} over the last {SMOOTHED_STEPS} steps"
-    )
 
 
 if __name__ == "__main__":

@@ -32,7 +32,6 @@ def load_tunable(settings: LoraTraining, base: Path, device: str, start_from: Pa
         start_from: Folder of the adapter to go on from; its own shape counts then, and must be the settings'.
 
     Raises:
-        EngineUnavailableError: not exactly one GPU where one is asked for, or quantisation without what it needs.
         SettingsError: the adapter's targets or layers do not exist in this model, or `start_from` has another shape.
     """
     import torch
@@ -74,13 +73,17 @@ def save_adapter(model: "PeftModel", folder: Path, base: str) -> None:
 
 
 def check_tunable(settings: LoraTraining, base: Path, device: str, start_from: Path | None = None) -> None:
-    """Tell before anything long begins what would not work: the device, the base's architecture, another base.
+    """Check before anything long begins: the device, the base's architecture, the base of `start_from`.
 
     Raises:
         EngineUnavailableError: not exactly one GPU where one is asked for, or quantisation without what it needs.
         SettingsError: the base or the adapter to go on from is not what the settings are for.
     """
-    check_device(device)
+    import torch
+
+    if device == "cuda" and (count := torch.cuda.device_count()) != 1:
+        advice = "set CUDA_VISIBLE_DEVICES=0" if count else "install torch for CUDA (requirements-train-cuda.txt)"
+        raise EngineUnavailableError(f"tuning uses one GPU, torch finds {count}: {advice}, or give --device cpu")
     if settings.quantise == "4bit":
         _check_four_bits(device)
     found = json.loads((base / "config.json").read_text(encoding="utf-8")).get("model_type")
@@ -99,23 +102,9 @@ def check_tunable(settings: LoraTraining, base: Path, device: str, start_from: P
             )
 
 
-def check_device(device: str) -> None:
-    """Make sure that the device is there, and one only.
-
-    Raises:
-        EngineUnavailableError: no GPU, or more than one, where one is asked for.
-    """
-    import torch
-
-    if device == "cuda" and (count := torch.cuda.device_count()) != 1:
-        advice = "set CUDA_VISIBLE_DEVICES=0" if count else "install torch for CUDA (requirements-train-cuda.txt)"
-        raise EngineUnavailableError(f"tuning uses one GPU, torch finds {count}: {advice}, or give --device cpu")
-
-
 def _load_base(settings: LoraTraining, base: Path, device: str) -> "PreTrainedModel":
     from transformers import AutoModelForCausalLM
 
-    check_device(device)
     options: dict[str, Any] = {}
     if settings.quantise == "4bit":
         options = {"quantization_config": _four_bits(device), "device_map": {"": device}}
@@ -151,7 +140,6 @@ def _check_four_bits(device: str) -> None:
 
 
 def _four_bits(device: str) -> "BitsAndBytesConfig":
-    _check_four_bits(device)
     from transformers import BitsAndBytesConfig
 
     return BitsAndBytesConfig(

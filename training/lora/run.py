@@ -1,4 +1,4 @@
-"""A whole tuning run: examples to tokens, a trainer of trl around the model, and the folder that it leaves behind.
+"""A whole tuning run: examples to tokens, a trainer of trl around the model, and the adapter's folder.
 
 Until the end everything lies in ``OUT/unfinished``: what the run is of, and its last checkpoints. A run that was killed
 goes on from the last complete one and ends with the same adapter as one that was not killed. It is removed last, after
@@ -13,38 +13,30 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
-from agents.files import write_rows, write_whole
+from agents.files import write_json, write_rows
 from agents.llm.trainable import quiet_transformers
+from training.command import CommandError
 from training.examples import TrainingExample
+from training.lora import COMPLETE
 from training.lora.model import WEIGHTS_FILE, load_tunable, save_adapter
 from training.lora.settings import LoraTraining
 from training.lora.tokens import ExampleTokenizer, TokenExample, TokenExamples, training_order
 from training.pictures import loss_curve
 from training.run_card import CARD_FILE
 
-if TYPE_CHECKING:
-    from training.lora.progress import Step
-
 UNFINISHED = "unfinished"
 RECORD_FILE = "run.json"
-COMPLETE = "complete.json"
-"""Written into a checkpoint after everything else: one without it is of a run that was killed while it wrote."""
 LOSSES_FILE = "losses.jsonl"
 CURVE_FILES = ("loss_curve.svg", "loss_curve.png")
 _CHATTY = ("trl", "accelerate", "datasets", "peft")
 
 
-class RunMismatchError(RuntimeError):
-    """An adapter is in the way, or an unfinished run of other settings or other data or that nobody asked to resume."""
+class TunedRun(NamedTuple):
+    """The rows of `LOSSES_FILE`, the run's length in seconds over all resumes, and the examples it learnt from."""
 
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a run was: its steps, its length in seconds over all resumes, and the examples it learnt from."""
-
-    steps: list["Step"]
+    steps: list[dict[str, Any]]
     seconds: float
     examples: TokenExamples
 
@@ -78,7 +70,7 @@ class LoraRun:
         """Whether the folder holds a run that can be resumed."""
         return self._last_checkpoint() is not None and (self._work / RECORD_FILE).is_file()
 
-    def train(self, fingerprint: Mapping[str, Any], *, resume: bool = False, overwrite: bool = False) -> Outcome:
+    def train(self, fingerprint: Mapping[str, Any], *, resume: bool = False, overwrite: bool = False) -> TunedRun:
         """Do what is not done yet and write the adapter, its losses and their picture; `finish` comes after it.
 
         Args:
@@ -88,20 +80,20 @@ class LoraRun:
                 until the new one is written.
 
         Raises:
-            RunMismatchError: an adapter or an unfinished run is in the way.
+            CommandError: an adapter or an unfinished run is in the way.
             DatasetError: nothing can be learnt from the examples; see `ExampleTokenizer.tokens`.
-            EngineUnavailableError, SettingsError: see `load_tunable`.
+            SettingsError: see `load_tunable`.
             FloatingPointError: the loss is no number any more.
         """
         self._make_way(fingerprint, resume=resume, overwrite=overwrite)
         examples = ExampleTokenizer(self.base).tokens(
-            self.examples, self.settings.max_tokens, pairs=self.settings.stage == "preference"
+            self.examples, self.settings.max_tokens, preferences=self.settings.stage == "preference"
         )
         steps, seconds = self._tune(self._in_order(examples.kept), fingerprint)
-        write_rows(self.out / LOSSES_FILE, (step._asdict() for step in steps))
+        write_rows(self.out / LOSSES_FILE, steps)
         for name in CURVE_FILES:
-            loss_curve(self.out / name, [step.loss for step in steps], self.settings.description)
-        return Outcome(steps, seconds, examples)
+            loss_curve(self.out / name, [step["loss"] for step in steps], self.settings.description)
+        return TunedRun(steps, seconds, examples)
 
     def finish(self) -> None:
         """Remove what a resume needs: all is written, the run card included."""
@@ -112,9 +104,10 @@ class LoraRun:
         order = training_order(lengths, self._per_step, self.settings.epochs, self.settings.seed)
         return [examples[position] for position in order[: self.max_steps and self.max_steps * self._per_step]]
 
-    def _tune(self, examples: Sequence[TokenExample], fingerprint: Mapping[str, Any]) -> tuple[list["Step"], float]:
-        from training.lora.progress import RunRecorder
-        from training.lora.trainers import arguments, build_trainer
+    def _tune(
+        self, examples: Sequence[TokenExample], fingerprint: Mapping[str, Any]
+    ) -> tuple[list[dict[str, Any]], float]:
+        from training.lora.trainers import RunRecorder, arguments, build_trainer
 
         checkpoint = self._last_checkpoint()
         before = json.loads((checkpoint / COMPLETE).read_text(encoding="utf-8"))["seconds"] if checkpoint else 0.0
@@ -128,7 +121,7 @@ class LoraRun:
             options = arguments(self.settings, self._work, self.device, most)
             trainer = build_trainer(self.settings, model, self.base, examples, options)
             trainer.add_callback(recorder)
-            self._begin(fingerprint)
+            write_json(self._work / RECORD_FILE, fingerprint)
             trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
         (self.out / CARD_FILE).unlink(missing_ok=True)  # of an adapter that is overwritten
         save_adapter(model, self.out, self.settings.base)
@@ -146,23 +139,16 @@ class LoraRun:
         """Clear away what was stopped before its first checkpoint; refuse what is neither resumed nor overwritten."""
         if self.unfinished:
             record = json.loads((self._work / RECORD_FILE).read_text(encoding="utf-8"))
-            same = record == json.loads(json.dumps(fingerprint))
-            if resume and same:
+            if resume and record == json.loads(json.dumps(fingerprint)):
                 return
             if not overwrite:
-                described, advice = (" of other settings or data", "") if resume else ("", "--resume goes on with it, ")
-                raise RunMismatchError(
-                    f"{self._work} holds an unfinished run{described}: {advice}--overwrite throws it away"
-                )
+                what, advice = (" of other settings or data", "") if resume else ("", "--resume goes on with it, ")
+                raise CommandError(f"{self._work} holds an unfinished run{what}: {advice}--overwrite throws it away")
         elif (self.out / WEIGHTS_FILE).is_file() and not overwrite:
-            raise RunMismatchError(
+            raise CommandError(
                 f"{self.out} holds a finished adapter: --overwrite replaces it, --out names another folder"
             )
         shutil.rmtree(self._work, ignore_errors=True)
-
-    def _begin(self, fingerprint: Mapping[str, Any]) -> None:
-        self._work.mkdir(parents=True, exist_ok=True)
-        write_whole(self._work / RECORD_FILE, json.dumps(fingerprint).encode())
 
     def _last_checkpoint(self) -> Path | None:
         """The last complete one; half-written ones are removed."""

@@ -1,14 +1,12 @@
 """What the tuning of an adapter may choose, read from `training/lora/configs/*.toml`."""
 
-import tomllib
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, PositiveFloat, PositiveInt, ValidationError, model_validator
-from pydantic_core import ErrorDetails
+from pydantic import Field, PositiveFloat, PositiveInt, model_validator
 
-from agents.settings import SettingsError, StrictModel
+from agents.settings import SettingsError, StrictModel, read_settings
 
 CONFIGS = Path(__file__).with_name("configs")
 PAPER_TARGETS = ("k_proj", "q_proj", "v_proj", "up_proj", "down_proj", "gate_proj")
@@ -24,7 +22,7 @@ class AdapterShape(StrictModel):
     alpha: PositiveInt = 16
     """The update is multiplied by alpha / rank."""
     dropout: Share = 0.1
-    """Of what the update reads."""
+    """Of the input of the update."""
     targets: Annotated[tuple[str, ...], Field(min_length=1, strict=False)] = PAPER_TARGETS
     """Names of linear layers; biases are never tuned."""
     layers: Literal["all"] | PositiveInt = "all"
@@ -36,15 +34,14 @@ class Preferences(StrictModel):
     """Direct preference optimisation (Rafailov et al. 2023)."""
 
     beta: PositiveFloat = 0.1
-    """How dearly it is paid to move away from the reference, which is the model with the adapter it starts from."""
+    """Penalty for leaving the reference, which is the model with the adapter it starts from."""
 
 
 class LoraTraining(StrictModel):
     """One adapter: of which model, of what shape, learnt how.
 
-    Examples are grouped by length, so that batches hold little padding. Packing several examples into one row would
-    save the rest, but keeping them apart in attention needs flash attention, which only GPUs have: on a CPU the rows
-    would attend to each other or cost the square of their length.
+    Examples are grouped by length, so that batches hold little padding. Packing several examples into one row needs
+    flash attention to keep them apart, which only GPUs have.
     """
 
     description: str
@@ -74,7 +71,7 @@ class LoraTraining(StrictModel):
     gradient_checkpointing: bool = False
     """Less memory for about a third more time: for large models."""
     checkpoint_steps: PositiveInt = 10
-    """Steps between two checkpoints, at most so many are lost when the run is killed."""
+    """Steps between two checkpoints, the most that a killed run loses."""
 
     @model_validator(mode="after")
     def _fits_the_stage(self) -> "LoraTraining":
@@ -83,65 +80,18 @@ class LoraTraining(StrictModel):
         return self
 
 
-_TABLES: dict[str, type[StrictModel]] = {"adapter": AdapterShape, "preferences": Preferences}
-
-
 def available_configs() -> list[str]:
     """Names of the shipped configurations."""
     return sorted(path.stem for path in CONFIGS.glob("*.toml"))
 
 
-def load_training(config: str, changes: Mapping[str, Any] | None = None) -> LoraTraining:
-    """The shipped configuration of that name, or the TOML file at that path.
-
-    Args:
-        config: A name, or a path that ends in ``.toml``.
-        changes: Dotted key -> value, put over the file's.
+def load_training(config: str, changes: Sequence[str] = ()) -> LoraTraining:
+    """The shipped configuration of that name, or the TOML file at that path, with changes such as ``epochs=1``.
 
     Raises:
         SettingsError: no such configuration, not TOML, an unknown key, a wrong type or a value out of range.
     """
     path = Path(config) if config.endswith(".toml") else CONFIGS / f"{config}.toml"
-    try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
-        for key, value in (changes or {}).items():
-            _put(found, key.split("."), value)
-        return LoraTraining.model_validate(found)
-    except FileNotFoundError:
-        raise SettingsError(f"there is no {path}; shipped configurations: {', '.join(available_configs())}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
-        raise SettingsError(f"{path}: {error}") from None
-    except ValidationError as error:
-        faults = (f'key "{".".join(map(str, one["loc"]))}": {_message(one)}' for one in error.errors(include_url=False))
-        raise SettingsError("\n".join(f"{path}: {fault}" for fault in faults)) from None
-
-
-def _message(fault: ErrorDetails) -> str:
-    """What pydantic says of a fault; where it is an unknown key, those that its table may have."""
-    if fault["type"] != "extra_forbidden":
-        return fault["msg"]
-    table = _TABLES[str(fault["loc"][0])] if len(fault["loc"]) > 1 else LoraTraining
-    return f"unknown key; allowed keys: {', '.join(table.model_fields)}"
-
-
-def parse_change(text: str) -> tuple[str, Any]:
-    """``adapter.layers=6`` -> the key and the value as TOML reads it; what TOML cannot read is a text.
-
-    Raises:
-        SettingsError: not of that form.
-    """
-    key, equals, value = text.partition("=")
-    if not (equals and key.strip()):
-        raise SettingsError(f"a change is written KEY=VALUE, such as epochs=1 or adapter.layers=6; found {text!r}")
-    try:
-        return key.strip(), tomllib.loads(f"value = {value}")["value"]
-    except tomllib.TOMLDecodeError:
-        return key.strip(), value.strip()
-
-
-def _put(table: dict[str, Any], keys: list[str], value: object) -> None:
-    for key in keys[:-1]:
-        table = table.setdefault(key, {})
-        if not isinstance(table, dict):
-            raise SettingsError(f'key "{".".join(keys)}": "{key}" is no table')
-    table[keys[-1]] = value
+    if not path.is_file():
+        raise SettingsError(f"there is no {path}; shipped configurations: {', '.join(available_configs())}")
+    return read_settings(LoraTraining, path, changes)

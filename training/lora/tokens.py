@@ -56,13 +56,15 @@ class ExampleTokenizer:
         self._tokenizer = ChatTokenizer(folder)
         self._end = _end_token(folder, self._tokenizer)
 
-    def tokens(self, examples: Sequence[TrainingExample], max_tokens: int, *, pairs: bool = False) -> TokenExamples:
+    def tokens(
+        self, examples: Sequence[TrainingExample], max_tokens: int, *, preferences: bool = False
+    ) -> TokenExamples:
         """The examples that fit into `max_tokens`.
 
         Args:
             examples: What to learn from.
             max_tokens: Of a prompt with its longer completion; longer examples are counted and left out.
-            pairs: Whether each example needs a rejected completion; where it has one and needs none, it is left aside.
+            preferences: Whether each example needs a rejected completion; else it is not read.
 
         Raises:
             DatasetError: a prompt cannot be written for this model, there is nothing to learn from, or an example
@@ -70,7 +72,7 @@ class ExampleTokenizer:
         """
         found = TokenExamples([])
         for example in examples:
-            tokens = self._one(example, pairs=pairs)
+            tokens = self._one(example, preferences=preferences)
             if tokens.length > max_tokens:
                 found.too_long[example.source] += 1
             else:
@@ -82,8 +84,8 @@ class ExampleTokenizer:
             )
         return found
 
-    def _one(self, example: TrainingExample, *, pairs: bool) -> TokenExample:
-        if pairs and example.rejected is None:
+    def _one(self, example: TrainingExample, *, preferences: bool) -> TokenExample:
+        if preferences and example.rejected is None:
             raise DatasetError(f'{example.place}: learning from preferences needs the field "rejected"')
         try:
             prompt = self._tokenizer.prompt_tokens(example.request)
@@ -92,7 +94,7 @@ class ExampleTokenizer:
         return TokenExample(
             prompt,
             self._completion(example.completion),
-            self._completion(example.rejected) if pairs and example.rejected is not None else None,
+            self._completion(example.rejected) if preferences and example.rejected is not None else None,
         )
 
     def _completion(self, text: str) -> list[int]:

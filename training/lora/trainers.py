@@ -1,30 +1,43 @@
-"""The trainers of trl around a model that can be tuned: one that learns from examples, one that learns from pairs."""
+"""The trainers of trl around a model that can be tuned, and what a run shows and notes meanwhile."""
 
+import math
+import time
+import types
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
 from datasets import Dataset
+from torch.nn import functional
+from tqdm import tqdm
 from transformers.trainer import Trainer
-from transformers.trainer_callback import PrinterCallback
+from transformers.trainer_callback import PrinterCallback, TrainerCallback, TrainerControl, TrainerState
+from transformers.training_args import TrainingArguments
 from trl.trainer.dpo_config import DPOConfig
 from trl.trainer.dpo_trainer import DPOTrainer
 from trl.trainer.sft_config import SFTConfig
 from trl.trainer.sft_trainer import SFTTrainer
+from trl.trainer.utils import FusedCausalLMOutput
 
+from agents.files import write_json
 from agents.llm.trainable import ChatTokenizer
-from training.lora.answer_head import IGNORED, score_answers_only
+from training.lora import COMPLETE
 from training.lora.model import computing_type
-from training.lora.settings import LoraTraining, Preferences
+from training.lora.settings import LoraTraining
 from training.lora.tokens import TokenExample
 
 if TYPE_CHECKING:
     from peft import PeftModel
+    from torch import Tensor
+    from transformers import PreTrainedModel
+
+IGNORED = -100
+"""Label of a token that is read and not learnt."""
 
 
-class _PairTrainer(DPOTrainer):  # type: ignore[misc]
-    """Takes pairs that are tokens already."""
+class _TokenPairTrainer(DPOTrainer):  # type: ignore[misc]
+    """Takes preferences that are tokens already."""
 
     def _prepare_dataset(self, dataset: Dataset, *_: object) -> Dataset:
         return dataset
@@ -47,17 +60,24 @@ def build_trainer(
     tokenizer = ChatTokenizer(base).huggingface
     trainer: Trainer
     if settings.preferences is not None:
-        trainer = _PairTrainer(
+        rows: list[dict[str, Any]] = [
+            {"prompt_ids": one.prompt, "chosen_ids": one.completion, "rejected_ids": one.rejected} for one in examples
+        ]
+        trainer = _TokenPairTrainer(
             model=model,
-            args=_pair_config(settings.preferences, options),
-            train_dataset=Dataset.from_list([_pair(example) for example in examples]),
+            args=DPOConfig(**options, beta=settings.preferences.beta, loss_type=["sigmoid"], max_length=None),
+            train_dataset=Dataset.from_list(rows),
             processing_class=tokenizer,
         )
     else:
+        rows = [
+            {"input_ids": one.prompt + one.completion, "labels": [IGNORED] * len(one.prompt) + one.completion}
+            for one in examples
+        ]
         trainer = SFTTrainer(
             model=model,
             args=SFTConfig(**options, max_length=None, dataset_kwargs={"skip_prepare_dataset": True}),
-            train_dataset=Dataset.from_list([_labelled(example) for example in examples]),
+            train_dataset=Dataset.from_list(rows),
             processing_class=tokenizer,
         )
     trainer.remove_callback(PrinterCallback)
@@ -70,10 +90,7 @@ def build_trainer(
 
 
 def arguments(settings: LoraTraining, work: Path, device: str, max_steps: int | None) -> dict[str, Any]:
-    """The settings as transformers' TrainingArguments have them.
-
-    The epochs are in the order of the data, so that there is one for the trainer.
-    """
+    """The settings as transformers' TrainingArguments; one epoch, because the data holds all epochs in order."""
     number_type = computing_type(device)
     return {
         "output_dir": str(work),
@@ -103,16 +120,112 @@ def arguments(settings: LoraTraining, work: Path, device: str, max_steps: int | 
     }
 
 
-def _pair_config(preferences: Preferences, options: dict[str, Any]) -> DPOConfig:
-    return DPOConfig(**options, beta=preferences.beta, loss_type=["sigmoid"], max_length=None)
+def score_answers_only(model: "PreTrainedModel") -> None:
+    """Project only the learnt tokens onto the vocabulary, where trl projects every position, the prompt's too.
+
+    It replaces the forward pass that trl calls with ``fused_lm_head=True``. With 152,000 words and answers of a tenth
+    of the tokens, the projection would cost more than all layers below it on a CPU. The log-probabilities are the same;
+    entropy and the other figures that trl computes beside them stay 0.
+    """
+    before = model.forward
+
+    def forward(
+        self: "PreTrainedModel",
+        *inputs: object,
+        fused_lm_head: bool = False,
+        labels: "Tensor | None" = None,
+        **keywords: object,
+    ) -> object:
+        if fused_lm_head and labels is not None:
+            keywords.pop("num_items_in_batch", None)
+            return _scored(self, labels, inputs, keywords | {"use_cache": False})
+        return before(*inputs, **keywords, **({} if labels is None else {"labels": labels}))
+
+    model.forward = types.MethodType(forward, model)
 
 
-def _labelled(example: TokenExample) -> dict[str, list[int]]:
-    return {
-        "input_ids": example.prompt + example.completion,
-        "labels": [IGNORED] * len(example.prompt) + example.completion,
-    }
+def _scored(
+    model: "PreTrainedModel", labels: "Tensor", inputs: tuple[object, ...], keywords: dict[str, object]
+) -> FusedCausalLMOutput:
+    # A token is predicted at the position before it.
+    hidden = model.base_model(*inputs, **keywords).last_hidden_state[:, :-1]
+    wanted = labels[:, 1:]
+    mask = wanted != IGNORED
+    logits = model.get_output_embeddings()(hidden[mask]).float()
+    found = -functional.cross_entropy(logits, wanted[mask], reduction="none")
+    nothing = found.new_zeros(mask.shape)
+    return FusedCausalLMOutput(
+        log_probs=nothing.masked_scatter(mask, found),
+        entropy=nothing,
+        mean_logits=nothing,
+        is_top1=nothing.bool(),
+        label_mask=mask,
+    )
 
 
-def _pair(example: TokenExample) -> dict[str, list[int] | None]:
-    return {"prompt_ids": example.prompt, "chosen_ids": example.completion, "rejected_ids": example.rejected}
+class RunRecorder(TrainerCallback):  # type: ignore[misc]
+    """Shows progress, keeps the losses, counts seconds over all resumes, stops a run that diverged.
+
+    Args:
+        tokens: How many tokens have been read after each step.
+        seconds: How long the run took before it was resumed.
+        shown: Whether there is a progress bar on standard error.
+    """
+
+    def __init__(self, tokens: Sequence[int], seconds: float = 0.0, *, shown: bool = True) -> None:
+        self._tokens = (0, *tokens)
+        self._before = seconds
+        self._shown = shown
+        self._bar: tqdm[Any] = tqdm(disable=True)
+        self._started = time.monotonic()
+        self._first_step = 0
+
+    @property
+    def seconds(self) -> float:
+        """Of this run and of those it was resumed from, as far as their last checkpoint."""
+        return self._before + time.monotonic() - self._started
+
+    def steps(self, state: TrainerState) -> list[dict[str, Any]]:
+        """`step`, `loss`, `learning_rate` and `tokens` read until then, of all steps, resumed ones included."""
+        return [
+            {name: entry[name] for name in ("step", "loss", "learning_rate")} | {"tokens": self._tokens[entry["step"]]}
+            for entry in state.log_history
+            if "loss" in entry
+        ]
+
+    def on_train_begin(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: object
+    ) -> None:
+        """Begin to count."""
+        self._started, self._first_step = time.monotonic(), state.global_step
+        self._bar = tqdm(
+            total=state.max_steps, initial=state.global_step, desc="tuning", unit="step", disable=not self._shown
+        )
+
+    def on_log(
+        self,
+        args: TrainingArguments,
+        state: TrainerState,
+        control: TrainerControl,
+        logs: dict[str, float] | None = None,
+        **_: object,
+    ) -> None:
+        """Show a step; raises `FloatingPointError` when its loss is no number."""
+        if not logs or "loss" not in logs:
+            return
+        step, loss = state.global_step, logs["loss"]
+        if not math.isfinite(loss):
+            raise FloatingPointError(f"the loss is {loss} in step {step}: lower the learning rate")
+        read = self._tokens[step] - self._tokens[self._first_step]
+        speed = read / max(1e-9, time.monotonic() - self._started)
+        self._bar.set_postfix_str(f"loss {loss:.3f}, {speed:.0f} tokens/s", refresh=False)
+        self._bar.update(step - self._bar.n)
+
+    def on_save(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: object) -> None:
+        """Declare the checkpoint complete."""
+        folder = Path(str(args.output_dir)) / f"checkpoint-{state.global_step}"
+        write_json(folder / COMPLETE, {"seconds": self.seconds})
+
+    def on_train_end(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: object) -> None:
+        """Close the bar."""
+        self._bar.close()

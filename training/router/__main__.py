@@ -7,30 +7,26 @@ settings, hardware, figures) and `out_of_fold.jsonl` (what the cross-validation 
 import argparse
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from agents.questions.trainable import SHIPPED
 from agents.settings import SettingsError
-from evaluation.datasets import DatasetError
-from models.manifest import UnknownModelError, WeightsMissingError, cache_folder, locate
-from training.command import add_split_argument, check_data_file
-from training.router.encoder_model import DeviceError, check_device
+from models.manifest import cache_folder, locate
+from training.command import add_split_argument, check_data_file, exit_code, parser_of
+from training.router.encoder_model import check_device
 from training.router.examples import read_examples
-from training.router.report import FieldReport
-from training.router.run import RouterRun, RunMismatchError
-from training.router.settings import available_configs, change_training, load_training
+from training.router.run import RouterRun
+from training.router.settings import available_configs, load_training
 from training.run_card import file_hash, run_card, write_card
 
 DEFAULT_DATA = Path(__file__).parents[2].parent / "shared/data/crag/questions_split0.jsonl"
-_FAULTS = (DatasetError, DeviceError, SettingsError, RunMismatchError, OSError)
-_MODEL_FAULTS = (WeightsMissingError, UnknownModelError)
 PACKAGES = ("torch", "transformers", "tokenizers", "scikit-learn", "scipy", "numpy", "safetensors")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Train; the exit code is 0 when the classifier was written, 1 when something it needs is missing or wrong."""
-    parser = argparse.ArgumentParser(prog="python -m training.router", description=__doc__)
+    parser = parser_of("training.router", __doc__)
     parser.add_argument("--config", required=True, help=f"{', '.join(available_configs())}, or a TOML file")
     parser.add_argument(
         "--data", type=Path, default=DEFAULT_DATA, help="rows with query and labels (default: %(default)s)"
@@ -39,8 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--out",
         type=Path,
-        help="folder to write; needed where models/routers/ has a classifier of the configuration's name, for the "
-        "agent takes that one; else the default is where it looks for fetched models",
+        help="folder to write; needed where models/routers/ has a classifier of the configuration's name, which the "
+        "agent prefers; else the default is where it looks for fetched models",
     )
     parser.add_argument(
         "--cross-validate", type=int, metavar="K", help="parts; 0: none; default: as the configuration says"
@@ -50,17 +46,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--resume", action="store_true", help="go on with an unfinished run in --out")
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
     options = parser.parse_args(arguments)
-    try:
-        return _train(options)
-    except (*_FAULTS, *_MODEL_FAULTS) as error:
-        print(f"error: {error}", file=sys.stderr)
-    except FloatingPointError as error:
-        print(f"error: training diverged: {error}", file=sys.stderr)
-    return 1
+    return exit_code(lambda: _train(options))
 
 
 def _train(options: argparse.Namespace) -> int:
-    settings = change_training(load_training(options.config), options.cross_validate, options.seed)
+    settings = load_training(options.config, options.cross_validate, options.seed)
     out = options.out or _default_target(Path(options.config).stem)
     check_device(options.device)
     check_data_file(options.data, "--data names the file of labelled questions")
@@ -77,7 +67,9 @@ def _train(options: argparse.Namespace) -> int:
     metrics |= options.split.to_card()
     metrics["seconds_are_of_a_resumed_run"] = options.resume
     write_card(out, run_card({"train": options.data}, chosen, seconds, metrics, PACKAGES))
-    print(_table(reports))
+    print(f"{'cross-validated':20}{'accuracy':>10}{'macro-F1':>10}{'ECE':>8}" if reports else "not cross-validated")
+    for name, one in reports.items():
+        print(f"{name:20}{one.accuracy:>10.3f}{one.macro_f1:>10.3f}{one.expected_calibration_error:>8.3f}")
     options.split.report()
     print(f"wrote {out} in {seconds:.0f} s")
     return 0
@@ -91,17 +83,6 @@ def _default_target(name: str) -> Path:
             "fetched models would have no effect"
         )
     return cache_folder() / name
-
-
-def _table(reports: Mapping[str, FieldReport]) -> str:
-    lines = (
-        [f"{'cross-validated':20}{'accuracy':>10}{'macro-F1':>10}{'ECE':>8}"] if reports else ["not cross-validated"]
-    )
-    lines += [
-        f"{name:20}{one.accuracy:>10.3f}{one.macro_f1:>10.3f}{one.expected_calibration_error:>8.3f}"
-        for name, one in reports.items()
-    ]
-    return "\n".join(lines)
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ from agents.questions.trainable import (
     log_softmax,
     tuned_linear_layers,
 )
+from training.command import CommandError
 from training.router.examples import Examples, Positions
 from training.router.settings import EncoderTraining
 
@@ -44,22 +45,18 @@ EpochDone = Callable[[int, float], None]
 """Called after each epoch with its number, from 1, and its mean loss."""
 
 
-class DeviceError(ValueError):
-    """Torch cannot compute on the device that was asked for."""
-
-
 def check_device(device: str) -> None:
     """Compute something there, however little.
 
     Raises:
-        DeviceError: there is no such device here.
+        CommandError: there is no such device here.
     """
     import torch
 
     try:
         torch.zeros(1, device=device).item()
     except (RuntimeError, AssertionError, ImportError) as error:  # torch has no one way to say so
-        raise DeviceError(f"device {device!r}: {str(error).splitlines()[0]}") from None
+        raise CommandError(f"device {device!r}: {str(error).splitlines()[0]}") from None
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,19 +29,15 @@ from agents.questions.trainable import (
     hashed_rows,
     log_softmax,
 )
+from training.command import CommandError
 from training.router.encoder_model import EncoderTrainer, FitTask, TunedEncoder, finished_epochs
 from training.router.examples import Examples, Positions, fold_of_each
 from training.router.ngram_model import fit_ngrams
-from training.router.out_of_fold import OutOfFold, out_of_fold_rows
-from training.router.report import FieldReport, report_all
+from training.router.out_of_fold import FieldReport, OutOfFold, out_of_fold_rows, report_all
 from training.router.settings import RouterTraining
 
 UNFINISHED = "unfinished"
 OUT_OF_FOLD_FILE = "out_of_fold.jsonl"
-
-
-class RunMismatchError(RuntimeError):
-    """There is an unfinished run of other settings or other data, or one that nobody asked to resume."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +90,7 @@ class RouterRun:
             resume: Go on with an unfinished run, where there is one.
 
         Raises:
-            RunMismatchError: an unfinished run is in the way.
+            CommandError: an unfinished run is in the way.
         """
         self._open(fingerprint, resume=resume)
         total = (self._settings.folds + 1) * self._epochs_per_fit
@@ -116,9 +112,9 @@ class RouterRun:
         # Without a checkpoint the record is of a run that came to nothing.
         if record.is_file() and any(self._work.glob("*.safetensors")):
             if not resume:
-                raise RunMismatchError(f"{self._work} holds an unfinished run: give --resume, or remove it")
+                raise CommandError(f"{self._work} holds an unfinished run: give --resume, or remove it")
             if json.loads(record.read_text(encoding="utf-8")) != json.loads(json.dumps(fingerprint)):
-                raise RunMismatchError(f"{self._work} holds an unfinished run of other settings or data: remove it")
+                raise CommandError(f"{self._work} holds an unfinished run of other settings or data: remove it")
             return
         self._work.mkdir(parents=True, exist_ok=True)
         record.write_text(json.dumps(fingerprint), encoding="utf-8")

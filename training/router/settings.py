@@ -1,16 +1,16 @@
 """What a training run may choose, read from `training/router/configs/*.toml`."""
 
-import tomllib
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, PositiveInt, ValidationError, field_validator, model_validator
+from pydantic import Field, PositiveInt, field_validator, model_validator
 
 from agents.questions import FIELD_CLASSES
 from agents.questions.trainable import Pooling
-from agents.settings import SettingsError, StrictModel
+from agents.settings import SettingsError, StrictModel, read_settings
 
 CONFIGS = Path(__file__).with_name("configs")
+Share = Annotated[float, Field(ge=0, lt=1)]
 
 
 class EncoderTraining(StrictModel):
@@ -28,15 +28,15 @@ class EncoderTraining(StrictModel):
     learning_rate: Annotated[float, Field(gt=0)]
     head_learning_rate: Annotated[float, Field(gt=0)]
     weight_decay: Annotated[float, Field(ge=0)] = 0.01
-    warm_up_share: Annotated[float, Field(ge=0, lt=1)] = 0.1
+    warm_up_share: Share = 0.1
     """Share of the steps in which the learning rate rises from 0; then it falls to 0, both linearly."""
-    dropout: Annotated[float, Field(ge=0, lt=1)] = 0.1
-    """Of what the heads read."""
-    update_dropout: Annotated[float, Field(ge=0, lt=1)] = 0.05
-    """Of what the low-rank update reads."""
-    masked_share: Annotated[float, Field(ge=0, lt=1)] = 0.0
-    """Share of the tokens that are hidden behind [MASK] in training, drawn anew each time: names are learnt less, the
-    way of asking more."""
+    dropout: Share = 0.1
+    """Of the input of the heads."""
+    update_dropout: Share = 0.05
+    """Of the input of the low-rank update."""
+    masked_share: Share = 0.0
+    """Share of the tokens that are hidden behind [MASK] in training, drawn anew each time: the encoder learns names
+    less and forms of questions more."""
     seeds: Annotated[tuple[int, ...], Field(min_length=1, strict=False)] = (0,)
     """One encoder is trained per seed; the log-probabilities of all are averaged."""
 
@@ -86,45 +86,15 @@ def available_configs() -> list[str]:
     return sorted(path.stem for path in CONFIGS.glob("*.toml"))
 
 
-def load_training(config: str) -> RouterTraining:
-    """The shipped configuration of that name, or the TOML file at that path.
+def load_training(config: str, folds: int | None = None, seed: int | None = None) -> RouterTraining:
+    """The shipped configuration of that name, or the TOML file at that path, with other folds or one seed.
 
     Raises:
         SettingsError: no such configuration, not TOML, an unknown key, a wrong type or a value out of range.
     """
     path = Path(config) if config.endswith(".toml") else CONFIGS / f"{config}.toml"
-    try:
-        return RouterTraining.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
-    except FileNotFoundError:
-        raise SettingsError(f"there is no {path}; shipped configurations: {', '.join(available_configs())}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
-        raise SettingsError(f"{path}: {error}") from None
-    except ValidationError as error:
-        raise SettingsError(_explain(path, error)) from None
-
-
-def change_training(settings: RouterTraining, folds: int | None, seed: int | None) -> RouterTraining:
-    """The settings with what the command line says instead; None: nothing.
-
-    Raises:
-        SettingsError: a value out of range, or one that the other settings do not go with.
-    """
-    changes = settings.model_dump()
-    if folds is not None:
-        changes["folds"] = folds
-    if seed is not None and changes["encoder"]:
-        changes["encoder"]["seeds"] = (seed,)
-    try:
-        return RouterTraining.model_validate(changes)
-    except ValidationError as error:
-        raise SettingsError(_explain("the command line", error)) from None
-
-
-def _explain(place: object, error: ValidationError) -> str:
-    """One line per fault; one of all keys together has no key."""
-    lines = []
-    for fault in error.errors(include_url=False):
-        key = ".".join(map(str, fault["loc"]))
-        told = fault["msg"].removeprefix("Value error, ")
-        lines.append(f'{place}: key "{key}": {told}' if key else f"{place}: {told}")
-    return "\n".join(lines)
+    if not path.is_file():
+        raise SettingsError(f"there is no {path}; shipped configurations: {', '.join(available_configs())}")
+    changes = [] if folds is None else [f"folds={folds}"]
+    changes += [] if seed is None else [f"encoder.seeds=[{seed}]"]
+    return read_settings(RouterTraining, path, changes)

@@ -4,10 +4,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agents.kg.asked import WHICH
 from agents.kg.derive.games import number_of_games, part_of_games
 from agents.kg.derive.infobox import compared_entry
 from agents.kg.derive.readings import Case, Derived, Reading, amount, differing, shown, value_of, worked_out
+from agents.kg.masked_question import WHICH
 from agents.kg.schema import Type
 from agents.reasoning import Quantity, in_words, read_value
 

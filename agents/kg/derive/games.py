@@ -3,9 +3,9 @@
 import re
 from dataclasses import replace
 
-from agents.kg.asked import AVERAGE, HOW_MANY, TOTAL
 from agents.kg.derive.readings import NUMBERS, Case, Derived, Reading, amount, worked_out
-from agents.kg.meant import AWAY, HOME, is_about_beating, letters_of, meant_rows, result_against_others
+from agents.kg.masked_question import AVERAGE, HOW_MANY, TOTAL
+from agents.kg.row_filter import AWAY, HOME, is_about_beating, letters_of, meant_rows, result_against_others
 
 _FARED = re.compile(r"\b(?:fared?|outcome|result)\b")
 _WORDS = {"W": "W (win)", "D": "D (draw)", "L": "L (loss)"}

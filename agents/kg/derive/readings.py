@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from agents.kg.asked import AVERAGE, TOTAL, Asked, ask, keeps_dates
 from agents.kg.language import Average, Call, Condition, Program, Statement
+from agents.kg.masked_question import AVERAGE, TOTAL, Asked, ask, keeps_dates
 from agents.kg.results import Result, Row, Status, Value
 from agents.kg.schema import Column, Domain, Table, Type, load_schema
 from agents.reasoning import CalendarDate, ExpressionError, Quantity, evaluate, in_words

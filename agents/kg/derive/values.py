@@ -2,14 +2,14 @@
 
 import re
 
-from agents.kg.asked import AVERAGE, HOW_MANY, WHICH
 from agents.kg.derive.comparison import LAST_GRAMMY_YEAR
 from agents.kg.derive.readings import Case, Derived, Reading, amount, worked_out
 from agents.kg.direct import COMPLETE
 from agents.kg.language import Key
-from agents.kg.meant import meant_rows
+from agents.kg.masked_question import AVERAGE, HOW_MANY, WHICH
 from agents.kg.names import fold
 from agents.kg.readable import readable
+from agents.kg.row_filter import meant_rows
 from agents.kg.schema import Type
 
 MOST_DAYS = 6

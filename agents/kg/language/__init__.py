@@ -5,8 +5,8 @@ held to. docs/kg_language.md teaches the language.
 """
 
 from agents.kg.language.constraint import constraint
-from agents.kg.language.errors import ErrorKind, Fault, KgQueryError
-from agents.kg.language.parse import DEFAULT, Limits, parse
+from agents.kg.language.faults import ErrorKind, Fault, KgQueryError
+from agents.kg.language.parse import parse
 from agents.kg.language.program import (
     Argument,
     Average,
@@ -23,7 +23,6 @@ from agents.kg.language.program import (
 from agents.kg.language.render import render
 
 __all__ = [
-    "DEFAULT",
     "Argument",
     "Average",
     "Call",
@@ -32,7 +31,6 @@ __all__ = [
     "Fault",
     "Key",
     "KgQueryError",
-    "Limits",
     "Operator",
     "Previous",
     "Program",

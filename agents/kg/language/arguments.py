@@ -1,15 +1,23 @@
-"""Binds what stands between the brackets of a call: names to arguments, comparisons to conditions."""
+"""Binds what stands between the brackets of a call: names to arguments, comparisons to conditions; names to keys."""
 
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import lru_cache
 
-from agents.kg.language.errors import ErrorKind, KgQueryError
-from agents.kg.language.faults import error
-from agents.kg.language.names import find_table, fold, nearest_keys
+from rapidfuzz import fuzz, process
+
+from agents.kg.language.faults import ErrorKind, KgQueryError, error
 from agents.kg.language.program import Argument, Condition, Key, Operator, Previous
 from agents.kg.language.syntax import Comparison, Group, Invocation, Slot, Star, Text
-from agents.kg.schema import Column, Parameter, ParameterKind, Schema, Table, Type
+from agents.kg.schema import COUNT_KEY, Column, Parameter, ParameterKind, Schema, Table, Type
+
+SHOWN_NAMES = 12
+"""How many names an error message offers; the repair prompt that quotes it must stay short."""
+
+_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
+_FILLERS = frozenset({"get", "info", "information", "data", "details", "by", "name"})
+"""Words that tell no two tables apart."""
 
 _OPERATORS = {
     **dict.fromkeys(("eq", "equal", "equals", "=", "=="), Operator.EQ),
@@ -33,12 +41,7 @@ def is_nothing(slot: Slot) -> bool:
 
 
 class Contents:
-    """The names (by place) and the conditions in the brackets of one call on a table.
-
-    Raises:
-        KgQueryError: a condition has an unknown key or no value, a call stands in the call, or `*` has no meaning
-            because no statement comes before (`has_previous`).
-    """
+    """The names (by place) and conditions in the brackets of a call on a table; `KgQueryError` if they do not fit."""
 
     def __init__(self, text: str, schema: Schema, table: Table, slots: Iterable[Slot], *, has_previous: bool) -> None:
         self._text = text
@@ -50,11 +53,7 @@ class Contents:
         self._collect(slots)
 
     def arguments(self) -> tuple[Argument, ...]:
-        """The arguments of a table, without None at the end.
-
-        Raises:
-            KgQueryError: there are too many, or one is of the wrong kind.
-        """
+        """The arguments of a table, without None at the end."""
         arguments: list[Argument] = []
         for index, name in enumerate(self._names):
             parameters = self._table.parameters
@@ -64,11 +63,7 @@ class Contents:
         return tuple(arguments)
 
     def order(self) -> tuple[str | None, bool]:
-        """The key of a `sort` and whether it is descending.
-
-        Raises:
-            KgQueryError: there are several keys, or the table has no such key.
-        """
+        """The key of a `sort` and whether it is descending."""
         key, descending = None, False
         for name in self._names:
             if name is None or is_nothing(name):
@@ -82,11 +77,7 @@ class Contents:
         return key, descending
 
     def key(self, name: Text) -> str:
-        """The canonical name of a key of the table.
-
-        Raises:
-            KgQueryError: the table has no such key.
-        """
+        """The canonical name of a key of the table."""
         column = self._table.column(name.text)
         if column is not None:
             return column.name
@@ -202,3 +193,43 @@ class Contents:
 
 def _are_comparable(column: Column, other: Column) -> bool:
     return column.type in _ORDERED and _ORDERED[column.type] == _ORDERED.get(other.type)
+
+
+@lru_cache(1024)
+def fold(name: str) -> str:
+    """A name without what makes no difference: case, blanks, hyphens, underscores."""
+    return "".join(character for character in name.casefold() if character.isalnum())
+
+
+def find_table(schema: Schema, name: str) -> Table | None:
+    """The table that is meant, if it is only one: `GET_MOVIE`, `getMovie`, `get_movie_info` are `get_movie`.
+
+    A name may also leave words out, as in `get_market_cap`, where one table alone has all the words it gives.
+    """
+    tables = schema.callable_tables
+    exact = [table for table in tables if fold(table.name) == fold(name)]
+    if exact:
+        return exact[0]
+    words = _words(name)
+    same = [table for table in tables if _words(table.name) == words]
+    wider = [table for table in tables if words and words < _words(table.name)]
+    candidates = same or wider
+    return candidates[0] if len(candidates) == 1 else None
+
+
+def nearest(name: str, names: Iterable[str]) -> list[str]:
+    """The names in the order of their likeness to one, at most `SHOWN_NAMES`."""
+    found = process.extract(name, list(names), scorer=fuzz.WRatio, processor=fold, limit=SHOWN_NAMES)
+    return [match for match, _, _ in found]
+
+
+def nearest_keys(name: str, table: Table) -> str:
+    """The keys to offer where a table has none of that name."""
+    names = [*nearest(name, table.columns), COUNT_KEY]
+    return ", ".join(names) + (", ..." if len(table.columns) > SHOWN_NAMES else "")
+
+
+@lru_cache(1024)
+def _words(name: str) -> frozenset[str]:
+    words = (word.lower().removesuffix("s") for word in _WORDS.findall(name))
+    return frozenset(word for word in words if word not in _FILLERS)

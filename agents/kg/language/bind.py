@@ -8,12 +8,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from agents.kg.language.arguments import Contents
-from agents.kg.language.errors import ErrorKind, KgQueryError
-from agents.kg.language.faults import error, prose
-from agents.kg.language.names import find_table, fold, nearest
+from agents.kg.language.arguments import Contents, find_table, fold, nearest
+from agents.kg.language.faults import ErrorKind, KgQueryError, error, prose
 from agents.kg.language.program import Average, Call, Program, Sort, Statement, Take
-from agents.kg.language.syntax import Invocation, Item, Opening, Selected, Sliced, Star, Surplus, Text, Written
+from agents.kg.language.syntax import Invocation, Item, Selected, Sign, Sliced, Star, Text, Written
 from agents.kg.schema import COUNT_KEY, Schema, Table
 
 _NUMBER = re.compile(r"[0-9]{1,9}")
@@ -41,12 +39,7 @@ class Binder:
         self._statements: list[Statement] = []
 
     def bind(self, items: Sequence[Item], limit: int) -> Program:
-        """The program of a text.
-
-        Raises:
-            KgQueryError: a table or key does not exist, arguments do not fit, or there are more than `limit`
-                statements.
-        """
+        """The program of a text."""
         if not items and self._text.strip():
             raise prose(self._text)
         self._check_brackets(items)
@@ -58,16 +51,14 @@ class Binder:
         return Program(tuple(self._statements))
 
     def _check_brackets(self, items: Sequence[Item]) -> None:
-        """Closing brackets are passed over after a statement only, and a bracket round all statements must close."""
-        opens = bool(items) and isinstance(items[0], Opening)
-        for item in items:
-            if isinstance(item, Written):
-                break
-            if isinstance(item, Surplus) and not opens:
-                raise error(
-                    ErrorKind.EXTRA_BRACKET, "a bracket is closed before any is open", self._text, item.position
-                )
-        if opens and not any(isinstance(item, Surplus) for item in items):
+        """A closing bracket too many is allowed after a statement only; a bracket around all statements must close."""
+        signs = [item.text if isinstance(item, Sign) else None for item in items]
+        opens = signs[:1] == ["["]
+        first = next((place for place, sign in enumerate(signs) if sign is None), len(items))
+        if "]" in signs[:first] and not opens:
+            position = items[signs.index("]")].position
+            raise error(ErrorKind.EXTRA_BRACKET, "a bracket is closed before any is open", self._text, position)
+        if opens and "]" not in signs:
             raise error(ErrorKind.MISSING_BRACKET, "] is missing here", self._text, len(self._text.rstrip()))
 
     # ---- statements

@@ -14,7 +14,7 @@ from agents.kg.language.syntax import CANONICAL
 from agents.kg.schema import Domain, Parameter, Schema, Table, Type, load_schema
 
 MAX_STATEMENTS = 4
-"""As many as the longest labelled program has; the parser reads twice as many."""
+"""As in the longest labelled program; the parser reads twice as many."""
 
 LONGEST_NAME = 12
 """Words of a name that is taken from a question."""
@@ -31,19 +31,21 @@ _RULES: dict[str, str] = dict(_RULE.findall(CANONICAL))
 _BY_TABLE = frozenset({"call", "sort", "order", "conditions", "condition", "select"})
 """The rules that are copied for each table, because they lead to TABLE or KEY."""
 _REPLACED = frozenset({"program", "statement", "arguments", "argument", "TABLE"})
-"""The rules in whose place stands what the schema says."""
+"""The rules that the schema replaces."""
 _SYMBOL = re.compile(r"arguments\?|[A-Za-z_]+")
 _LITERAL = re.compile(r"(\"(?:[^\"\\]|\\.)*\")")
 
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """A table as it may be called: from the first statement or later, and with the rows of which table it leaves."""
+    """A table that may be called, in the first statement or later, and the table of the rows that it gives.
+
+    `key`: the selected key, where it leads to another table's rows.
+    """
 
     table: Table
     rows: Table
     key: str | None
-    """The one key that is selected, where this key leads to another table's rows."""
     is_first: bool
 
     @property
@@ -56,13 +58,8 @@ class _Form:
 def constraint(domain: Domain | str, question: str | None = None) -> str:
     """The Lark text for `GenerationRequest.grammar`; llguidance reads it, and every text it allows can be parsed.
 
-    It allows `None`, and 1 to 4 statements in canonical form. `sort`, `average` and `*` follow only where there is
-    something to work on. It does not keep a program within the parser's 2,000 bytes: the limit on new tokens does.
-
-    Args:
-        domain: Whose tables may be called.
-        question: Whatever a call names must stand in it, word for word; dates and the values of conditions may not.
-            None: names are free.
+    It allows `None`, and 1 to 4 statements in canonical form; `sort`, `average` and `*` only where there are rows.
+    With a `question`, every name in a call must stand in it word for word (not dates and values of conditions).
     """
     spans = _spans(" ".join((question or "").lower().split()))
     text = _constraint(str(domain), names_given=bool(spans))

@@ -1,5 +1,9 @@
-"""Finds the named fault of a text that cannot be read: brackets and quotes first, for these mislead every parser."""
+"""The one error of the language, and how the named fault of an unreadable text is found.
 
+Brackets and quotes are checked first, because they mislead every parser.
+"""
+
+import enum
 import functools
 import re
 from collections.abc import Iterator
@@ -7,14 +11,13 @@ from dataclasses import dataclass
 
 from lark import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
-from agents.kg.language.errors import ErrorKind, Fault, KgQueryError
 from agents.kg.language.syntax import terminal
 
 _CLOSERS = {"(": ")", "[": "]"}
 _HALF_WIDTH = str.maketrans("（）［］【】", "()[][]")
 _QUOTES = "\"'“”„«»‘’‚"
 _CALL = re.compile(r"\w[(（]|\bget_\w", re.IGNORECASE)
-"""What prose does not have: a word with a bracket right behind it, or the beginning of a table's name."""
+"""Marks of a call: a word directly before a bracket, or the beginning of a table's name."""
 
 _READABLE = {
     "NAME": "a call",
@@ -32,10 +35,56 @@ _READABLE = {
     "NONE": "None",
     "$END": "the end",
 }
-"""Terminals worth naming in a message; the others are liberties that nobody should be led to take."""
+"""Terminals that a message names; the others are slips that are read but not recommended."""
 
 _AFTER_STATEMENT = frozenset({"_CLOSE", "_CLOSE_LIST", "_COMMA"})
-"""Together they are read only where the parser passes over them."""
+"""Expected together only where the parser skips them."""
+
+
+class ErrorKind(enum.StrEnum):
+    """What is wrong, by name; counts of these say what a tuned writer still has to learn."""
+
+    PROSE = "prose"
+    UNKNOWN_TABLE = "unknown_table"
+    UNKNOWN_KEY = "unknown_key"
+    MISSING_BRACKET = "missing_bracket"
+    EXTRA_BRACKET = "extra_bracket"
+    UNTERMINATED_STRING = "unterminated_string"
+    WRONG_ARGUMENT = "wrong_argument"
+    NOTHING_BEFORE = "nothing_before"
+    TOO_LONG = "too_long"
+    TOO_DEEP = "too_deep"
+    TOO_MANY_STATEMENTS = "too_many_statements"
+    SYNTAX = "syntax"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Where a program is wrong: `position` counts characters from 0, `line` and `column` from 1."""
+
+    kind: ErrorKind
+    message: str
+    text: str
+    position: int
+    line: int
+    column: int
+
+    @property
+    def caret(self) -> str:
+        """The faulty line with a caret under the place."""
+        lines = self.text.splitlines() or [""]
+        line = lines[min(self.line, len(lines)) - 1]
+        start = max(0, self.column - 60)
+        shown = line[start : self.column + 40]
+        return f"{shown}\n{' ' * (self.column - 1 - start)}^"
+
+
+class KgQueryError(ValueError):
+    """The only error that reading a program raises; `fault` says all of it."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(f"{fault.kind}: {fault.message} (line {fault.line}, column {fault.column})\n{fault.caret}")
+        self.fault = fault
 
 
 def error(kind: ErrorKind, message: str, text: str, position: int) -> KgQueryError:
@@ -46,7 +95,7 @@ def error(kind: ErrorKind, message: str, text: str, position: int) -> KgQueryErr
 
 @functools.cache
 def _mark_pattern() -> re.Pattern[str]:
-    """Texts, beginnings of calls and words first, so that what stands in them is not taken for a bracket or quote."""
+    """Texts, call names and words first, so that brackets and quotes inside them do not count."""
     return re.compile(
         f"(?P<text>{terminal('TEXT')})|(?P<call>{terminal('NAME')})|(?P<word>{terminal('WORD')})"
         rf"|(?P<mark>[()（）\[\]［］【】{_QUOTES}])"

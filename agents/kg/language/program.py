@@ -1,8 +1,4 @@
-"""What a program of calls means, as plain values: two programs that ask the same are equal.
-
-The language is db3's (section 3.2): a few calls of regularised tables, one a line, each of which may work on what the
-line before it gave. `agents.kg.language.parse` reads it, `agents.kg.language.render` writes its one canonical form.
-"""
+"""Programs of calls as plain values (db3 section 3.2): two programs that ask the same are equal."""
 
 import enum
 from dataclasses import dataclass
@@ -12,8 +8,7 @@ from typing import Literal
 class Operator(enum.StrEnum):
     """How two sides of a condition compare (db3 section 3.2, "Details of the API System").
 
-    Between a key and a value `ge` and `le` include equality; between two keys they are strict, because "closed higher
-    than it opened" is what such a condition asks for.
+    With a value `ge` and `le` include equality; between two keys they are strict ("closed higher than it opened").
     """
 
     EQ = "eq"

@@ -1,4 +1,4 @@
-"""Random programs, each of which `parse` reads back from its canonical form: for tests, and for training examples."""
+"""Random programs for tests and fuzzing, each of which `parse` reads back from its canonical form."""
 
 from collections.abc import Mapping, Sequence
 from random import Random
@@ -20,20 +20,11 @@ from agents.kg.language.program import (
 from agents.kg.schema import Column, Domain, Parameter, ParameterKind, Schema, Table, Type, load_schema
 
 Names = Mapping[ParameterKind, Sequence[str]]
-"""What a call may name, by kind of argument; the values of text keys are drawn from all of them."""
+"""What a call may name, by kind of argument."""
 
-_ANY_NAME = (
-    "a",
-    "two words",
-    "Upper Case",
-    "o'neill's",
-    'the "inner" quote',
-    "back\\slash",
-    "comma, (bracket) [list]",
-    "1917",
-    "None",
-    "café 東京",
-    "eq(year,2012)",
+_AWKWARD_NAMES = (
+    *("a", "two words", "Upper Case", "o'neill's", 'the "inner" quote', "back\\slash", "comma, (bracket) [list]"),
+    *("1917", "None", "café 東京", "eq(year,2012)"),
 )
 _DATES = ("2024", "2024-02", "2024-02-28", "yesterday", "last friday")
 _YEARS = ("1999", "2012")
@@ -48,14 +39,9 @@ _VALUES = {
 
 
 def random_program(domain: Domain | str, rng: Random, names: Names | None = None) -> Program:
-    """A program over any tables, keys and operators of a domain, each as likely as the next.
+    """A well-formed program over any tables, keys and operators of a domain; most such programs find nothing.
 
-    Args:
-        domain: whose tables.
-        rng: the source of chance; the same state gives the same program.
-        names: what to name; without it, names that are awkward to write.
-
-    It is well formed, not sensible: most such programs find nothing.
+    Without `names`, it uses names that are awkward to write.
     """
     return _Sampler(load_schema(domain), rng, names or {}).program()
 
@@ -65,24 +51,21 @@ class _Sampler:
         self._schema = schema
         self._rng = rng
         self._names = names
-        self._texts = [name for kind, group in names.items() if kind.is_entity for name in group] or _ANY_NAME
+        self._texts = [name for kind, group in names.items() if kind.is_entity for name in group] or _AWKWARD_NAMES
         self._rows: Table | None = None
         self._is_first = True
 
     def program(self) -> Program:
-        count = self._rng.randint(0, MAX_STATEMENTS)
-        return Program(tuple(self._statement() for _ in range(count)))
+        return Program(tuple(self._statement() for _ in range(self._rng.randint(0, MAX_STATEMENTS))))
 
     def _statement(self) -> Statement:
-        kinds = ["call"] if self._rows is None else ["call", "call", "sort", "average"]
-        match self._rng.choice(kinds):
-            case "sort" if self._rows is not None:
-                return self._sort(self._rows)
-            case "average":
-                self._rows = None
-                return Average()
-            case _:
-                return self._call(self._rng.choice(self._schema.callable_tables))
+        kind = self._rng.choice(["call", "call", "sort", "average"])
+        if self._rows is None or kind == "call":
+            return self._call(self._rng.choice(self._schema.callable_tables))
+        if kind == "sort":
+            return self._sort(self._rows)
+        self._rows = None
+        return Average()
 
     def _call(self, table: Table) -> Call:
         conditions = self._conditions(table)
@@ -95,29 +78,28 @@ class _Sampler:
         select = self._rng.choice([None, *table.columns])
         leads_to = table.columns[select].rows_of if select else None
         self._rows = self._schema.tables[leads_to] if leads_to else table
-        return Call(table.name, tuple(arguments), conditions, select, self._is_lucky(4), self._take())
+        return Call(table.name, tuple(arguments), conditions, select, self._one_in(4), self._take())
 
     def _sort(self, table: Table) -> Sort:
         keys = [column.name for column in table.columns.values() if column.type is not Type.ROWS]
-        key = self._rng.choice([None, *keys])
-        descending = key is not None and self._is_lucky(2)
-        select = self._rng.choice([None, *keys])
-        return Sort(self._conditions(table), key, descending, select, self._is_lucky(4), self._take())
+        key, select = self._rng.choice([None, *keys]), self._rng.choice([None, *keys])
+        descending = key is not None and self._one_in(2)
+        return Sort(self._conditions(table), key, descending, select, self._one_in(4), self._take())
 
     def _take(self) -> Take:
         return self._rng.choice([None, "all", self._rng.randint(1, 20)])
 
     def _argument(self, parameter: Parameter) -> Argument:
-        if self._is_lucky(3):
+        if self._one_in(3):
             return None
-        if self._is_lucky(6) and not self._is_first:
+        if self._one_in(6) and not self._is_first:
             return Previous()
-        if self._is_lucky(6) and parameter.kind.is_entity:
+        if self._one_in(6) and parameter.kind.is_entity:
             return (self._name(parameter), self._name(parameter))
         return self._name(parameter)
 
     def _name(self, parameter: Parameter) -> str:
-        usual = {ParameterKind.DATE: _DATES, ParameterKind.YEAR: _YEARS}.get(parameter.kind, _ANY_NAME)
+        usual = {ParameterKind.DATE: _DATES, ParameterKind.YEAR: _YEARS}.get(parameter.kind, _AWKWARD_NAMES)
         return self._rng.choice(self._names.get(parameter.kind) or usual)
 
     def _conditions(self, table: Table) -> tuple[Condition, ...]:
@@ -128,11 +110,11 @@ class _Sampler:
     def _condition(self, column: Column, columns: Sequence[Column]) -> Condition:
         operator = self._rng.choice(list(Operator))
         others = [other.name for other in columns if other.type is column.type and other is not column]
-        if others and self._is_lucky(4):
+        if others and self._one_in(4):
             return Condition(operator, column.name, Key(self._rng.choice(others)))
-        if self._is_lucky(6) and not self._is_first:
+        if self._one_in(6) and not self._is_first:
             return Condition(operator, column.name, Previous())
         return Condition(operator, column.name, self._rng.choice(_VALUES.get(column.type, self._texts)))
 
-    def _is_lucky(self, one_in: int) -> bool:
-        return self._rng.randrange(one_in) == 0
+    def _one_in(self, count: int) -> bool:
+        return self._rng.randrange(count) == 0

@@ -5,13 +5,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from lark import Lark, Token, Transformer
 
 GRAMMAR = Path(__file__).with_name("calls.lark").read_text(encoding="utf-8")
 CANONICAL, LENIENT = GRAMMAR.split("// ---- 2. lenient", maxsplit=1)
-"""The two parts of the file: what is printed and generated, and what more is read."""
+"""The two parts of the file: what is printed and generated, and what is also read."""
 
 _ESCAPE = re.compile(r"\\([\"'”’\\])")
 
@@ -92,25 +92,14 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class Nothing:
-    """The word `None` in a statement's place."""
+class Sign:
+    """What stands beside statements: the word `None`, `[` around all of them, or a closing bracket too many (`]`)."""
 
-
-@dataclass(frozen=True, slots=True)
-class Surplus:
-    """A closing bracket after a statement that has all of its own."""
-
+    text: Literal["None", "[", "]"]
     position: int
 
 
-@dataclass(frozen=True, slots=True)
-class Opening:
-    """A bracket round all statements, as in a list of calls."""
-
-    position: int
-
-
-Item = Written | Nothing | Surplus | Opening
+Item = Written | Sign
 
 
 class _Builder(Transformer[Token, list[Item]]):
@@ -119,8 +108,8 @@ class _Builder(Transformer[Token, list[Item]]):
     def start(self, items: list[Item | Token]) -> list[Item]:
         return [_word(item) if isinstance(item, Token) else item for item in items]
 
-    def surplus(self, tokens: list[Token]) -> Surplus:
-        return Surplus(_start(tokens[0]))
+    def surplus(self, tokens: list[Token]) -> Sign:
+        return Sign("]", _start(tokens[0]))
 
     def take(self, tokens: list[Token]) -> Token:
         return tokens[0]
@@ -170,7 +159,7 @@ class _Builder(Transformer[Token, list[Item]]):
 
 
 def _word(token: Token) -> Item:
-    return Nothing() if token.type == "NONE" else Opening(_start(token))
+    return Sign("None" if token.type == "NONE" else "[", _start(token))
 
 
 def _start(token: Token) -> int:
@@ -180,13 +169,7 @@ def _start(token: Token) -> int:
 @functools.cache
 def reader() -> Lark:
     """The parser of the lenient form, made on first use (30 ms)."""
-    return Lark(
-        GRAMMAR,
-        start="start",
-        parser="lalr",
-        lexer="contextual",
-        transformer=_Builder(),
-    )
+    return Lark(GRAMMAR, start="start", parser="lalr", lexer="contextual", transformer=_Builder())
 
 
 def terminal(name: str) -> str:

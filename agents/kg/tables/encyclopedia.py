@@ -1,11 +1,9 @@
 """The open domain's table: an article with its info box, filled from the two open endpoints."""
 
 import re
-from collections.abc import Sequence
 from typing import Any
 
-from agents.kg.context import LookupContext, MeaninglessCallError, NotFoundError, Wanted, name_list
-from agents.kg.language import Condition
+from agents.kg.context import LookupContext, NotFoundError, TableQuery, name_list
 from agents.kg.names import best_match
 from agents.kg.results import Cell, Row
 from agents.text import clean
@@ -20,11 +18,9 @@ _BLANK_BEFORE = re.compile(r" ([,.;)])")
 _OPTION = re.compile(r"\b\w+=\w+\b")
 
 
-def get_open(context: LookupContext, names: Sequence[str | None], _: Wanted, __: Sequence[Condition]) -> list[Row]:
+def get_open(context: LookupContext, query: TableQuery) -> list[Row]:
     """The article of that title: its summary and each entry of its info box in plain text."""
-    if names[0] is None:
-        raise MeaninglessCallError("the call needs a title")
-    title, article = _article(context, names[0])
+    title, article = _article(context, query.name("a title"))
     box = article.get("summary_structured") or {}
     entries = {key: text for key, value in box.items() if (text := plain(str(value)))}
     raw = " ; ".join(f"{key} is {value}" for key, value in box.items() if value)

@@ -6,46 +6,30 @@ from datetime import date, datetime, timedelta
 from typing import Any
 
 from agents.kg.companies import company_data
-from agents.kg.context import (
-    Calendar,
-    LookupContext,
-    MeaninglessCallError,
-    MomentKind,
-    NotFoundError,
-    Wanted,
-    days_text,
-)
-from agents.kg.language import Condition
+from agents.kg.context import LookupContext, MeaninglessCallError, NotFoundError, TableQuery, days_text
 from agents.kg.results import Cell, Row
-from agents.questions import eastern_time
+from agents.questions import Calendar, MomentKind, eastern_time
 
 NEAREST_EARLIER = timedelta(days=7)
-"""A day without a row stands for the nearest earlier one at most so far away..."""
+"""A day without prices gets those of the nearest earlier day within this time..."""
 NEAREST_LATER = timedelta(days=5)
 """...or else for the nearest later one."""
 
 _NOT_BY_THE_MINUTE = ("high", "low", "volume")
-"""What is asked of the day even where the moment is meant."""
+"""Keys that "latest" takes from the day, not from the minute."""
 _EPOCHS = re.compile(r"Date$|DateInterest$|PreviousMonthDate$|EpochUtc$|FiscalYearEnd$|mostRecentQuarter$")
 
 _PRICE = {"Open": "open", "High": "high", "Low": "low", "Close": "close", "Volume": "volume"}
-_VALUES = {
-    "get_stock_pe_ratio": "/finance/get_pe_ratio",
-    "get_stock_eps": "/finance/get_eps",
-    "get_stock_market_cap": "/finance/get_market_capitalization",
-}
 
 
-def get_stock_price(
-    context: LookupContext, names: Sequence[str | None], wanted: Wanted, _: Sequence[Condition]
-) -> list[Row]:
+def get_stock_price(context: LookupContext, query: TableQuery) -> list[Row]:
     """The days of prices that the dates name; "latest" is the price of the minute in which the question is asked."""
-    company, first, last = _company(names), names[1], names[2]
+    company, first, last = query.name("a company"), *query.names[1:]
     if first is None:
         return _daily(context, company)
     start = context.resolve(first, Calendar.TRADING)
     if start.kind is MomentKind.LATEST:
-        by_minute = not any(map(wanted.names, _NOT_BY_THE_MINUTE))
+        by_minute = query.keys.isdisjoint(_NOT_BY_THE_MINUTE)
         return (by_minute and _this_minute(context, company)) or _latest_day(context, company)
     end = context.resolve(last, Calendar.TRADING) if last is not None else start
     begin, finish = start.range, end.range
@@ -63,23 +47,24 @@ def get_stock_price(
     return days
 
 
-def get_stock_value(
-    table: str,
-) -> Callable[[LookupContext, Sequence[str | None], Wanted, Sequence[Condition]], list[Row]]:
+def _single_value(table: str, endpoint: str) -> Callable[[LookupContext, TableQuery], list[Row]]:
     """The filler of a table that holds one number."""
 
-    def fill(context: LookupContext, names: Sequence[str | None], _: Wanted, __: Sequence[Condition]) -> list[Row]:
-        ticker, value = company_data(context, _VALUES[table], _company(names))
+    def fill(context: LookupContext, query: TableQuery) -> list[Row]:
+        ticker, value = company_data(context, endpoint, query.name("a company"))
         return [Row(table, ticker, {"value": value})]
 
     return fill
 
 
-def get_stock_dividend(
-    context: LookupContext, names: Sequence[str | None], _: Wanted, __: Sequence[Condition]
-) -> list[Row]:
+get_stock_pe_ratio = _single_value("get_stock_pe_ratio", "/finance/get_pe_ratio")
+get_stock_eps = _single_value("get_stock_eps", "/finance/get_eps")
+get_stock_market_cap = _single_value("get_stock_market_cap", "/finance/get_market_capitalization")
+
+
+def get_stock_dividend(context: LookupContext, query: TableQuery) -> list[Row]:
     """All dividends, oldest first."""
-    ticker, history = company_data(context, "/finance/get_dividends_history", _company(names))
+    ticker, history = company_data(context, "/finance/get_dividends_history", query.name("a company"))
     return [
         Row("get_stock_dividend", ticker, {"date": day[:10], "value": value})
         for day, value in sorted(history.items())
@@ -87,11 +72,9 @@ def get_stock_dividend(
     ]
 
 
-def get_stock_info(
-    context: LookupContext, names: Sequence[str | None], _: Wanted, __: Sequence[Condition]
-) -> list[Row]:
-    """The company's record; a key that the schema does not list is looked up as the server spells it."""
-    ticker, info = company_data(context, "/finance/get_info", _company(names))
+def get_stock_info(context: LookupContext, query: TableQuery) -> list[Row]:
+    """The company's record, with all keys of the server."""
+    ticker, info = company_data(context, "/finance/get_info", query.name("a company"))
     cells: dict[str, Cell] = {
         key: _day_of(value) if isinstance(value, int) and _EPOCHS.search(key) else value
         for key, value in info.items()
@@ -150,9 +133,3 @@ def _row(ticker: str, day: str, bar: Mapping[str, Any]) -> Row:
 
 def _time(row: Row) -> date:
     return date.fromisoformat(str(row.cells["time"])[:10])
-
-
-def _company(names: Sequence[str | None]) -> str:
-    if names[0] is None:
-        raise MeaninglessCallError("the call needs a company")
-    return names[0]

@@ -1,17 +1,17 @@
-"""The five movie tables (db3 section 3.2), filled from the five movie endpoints."""
+"""The five movie tables (db3 section 3.2), filled from the movie endpoints."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from agents.kg.conditions import year_range
-from agents.kg.context import LookupContext, MeaninglessCallError, NotFoundError, Wanted, name_list
+from agents.kg.context import LookupContext, MeaninglessCallError, NotFoundError, TableQuery, name_list
 from agents.kg.language import Condition, Operator
 from agents.kg.names import Match, best_match, contains_words, fold, same_name
 from agents.kg.results import Cell, Row
 
 OSCAR_YEARS = range(1990, 2022)
-"""The server has award lists for the ceremonies of these years and fails on others."""
+"""The server has the awards of these ceremonies and fails on others."""
 
 _GENDERS = {1: "female", 2: "male"}
 _YEAR_BEHIND = re.compile(r"\s*[\[(]?\b((?:19|20)\d\d)[\])]?\s*$")
@@ -19,44 +19,35 @@ _SUBTITLE = re.compile(r":|\s[-\u2013]\s|\s\(| or (?=\()")
 _Record = Mapping[str, Any]
 
 
-def get_person(context: LookupContext, names: Sequence[str | None], _: Wanted, __: Sequence[Condition]) -> list[Row]:
+def get_person(context: LookupContext, query: TableQuery) -> list[Row]:
     """One row: the person."""
-    person = find_person(context, _required(names[0], "a person"))
+    person = find_person(context, query.name("a person"))
     cells = {"name": person["name"], "birthday": person.get("birthday")}
     cells["films as an actor"] = len(person.get("acted_movies") or ()) or None
     return [Row("get_person", person["name"], cells)]
 
 
-def get_movie(
-    context: LookupContext, names: Sequence[str | None], _: Wanted, conditions: Sequence[Condition]
-) -> list[Row]:
-    """The film, best known first where several bear the title."""
-    films = find_films(context, _required(names[0], "a film"), conditions)
+def get_movie(context: LookupContext, query: TableQuery) -> list[Row]:
+    """The film; the best known first where several have the title."""
     return [
         Row("get_movie", film["title"], {"title": film["title"], **_film_cells(film), **_makers(film)})
-        for film in films
+        for film in find_films(context, query.name("a film"), query.conditions)
     ]
 
 
-def get_movie_person_cast(
-    context: LookupContext, names: Sequence[str | None], wanted: Wanted, conditions: Sequence[Condition]
-) -> list[Row]:
-    """Who played what: the cast of a film, the roles of a person, or both."""
-    return _work(context, "get_movie_person_cast", names, wanted, conditions)
+def get_movie_person_cast(context: LookupContext, query: TableQuery) -> list[Row]:
+    """The cast of a film, the roles of a person, or both."""
+    return _credits(context, "get_movie_person_cast", query)
 
 
-def get_movie_person_crew(
-    context: LookupContext, names: Sequence[str | None], wanted: Wanted, conditions: Sequence[Condition]
-) -> list[Row]:
-    """Who did what behind the camera: the crew of a film, the jobs of a person, or both."""
-    return _work(context, "get_movie_person_crew", names, wanted, conditions)
+def get_movie_person_crew(context: LookupContext, query: TableQuery) -> list[Row]:
+    """The crew of a film, the jobs of a person, or both."""
+    return _credits(context, "get_movie_person_crew", query)
 
 
-def get_movie_person_oscar(
-    context: LookupContext, names: Sequence[str | None], _: Wanted, conditions: Sequence[Condition]
-) -> list[Row]:
+def get_movie_person_oscar(context: LookupContext, query: TableQuery) -> list[Row]:
     """The awards of a film, a person or, if neither is named, of the ceremonies that the conditions on `year` allow."""
-    movie, person = names
+    movie, person = query.names
     if movie is not None:
         film = find_films(context, movie, ())[0]
         entity, awards = film["title"], film.get("oscar_awards") or []
@@ -66,17 +57,14 @@ def get_movie_person_oscar(
         record = find_person(context, person)
         entity, awards = record["name"], record.get("oscar_awards") or []
     else:
-        entity, awards = _ceremonies(context, conditions)
+        entity, awards = _ceremonies(context, query.conditions)
     return [Row("get_movie_person_oscar", entity, _award_cells(award)) for award in awards]
 
 
 def find_person(context: LookupContext, name: str) -> _Record:
     """The person of that name; of several, the one with awards and most films.
 
-    A part of a name will do where one person of those found is known far better than the next.
-
-    Raises:
-        NotFoundError: the server knows nobody of that name.
+    A part of a name is enough if one of the people found is far better known than the next.
     """
     found = [person for person in context.ask("/movie/get_person_info", query=name) if person.get("name")]
     people = sorted(found, key=_renown, reverse=True)
@@ -90,12 +78,9 @@ def find_person(context: LookupContext, name: str) -> _Record:
 
 
 def find_films(context: LookupContext, title: str, conditions: Sequence[Condition]) -> list[_Record]:
-    """The films of that title, best known first; conditions on the year choose among films of one title.
+    """The films of that title, best known first; conditions on the year choose among them.
 
-    Where the search finds nothing under the whole title, it is asked once more for its first part, or without a year.
-
-    Raises:
-        NotFoundError: the server knows no such film.
+    If the whole title finds nothing, its first part or the title without a year is tried.
     """
     stem, year = _stem(title)
     films, match = _search_film(context, title, title)
@@ -109,7 +94,7 @@ def find_films(context: LookupContext, title: str, conditions: Sequence[Conditio
         context.remark(f'"{title}" is read as the film "{best["title"]}"')
     same = [film for film in films if fold(film["title"]) == fold(best["title"])]
     allowed = year_range(conditions) or (range(year, year + 1) if year is not None else None)
-    if allowed is not None and len(same) > 1:
+    if allowed is not None:
         same = [film for film in same if (_year(film) or 0) in allowed] or same
     if len(same) > 1:
         years = ", ".join(str(_year(film) or "?") for film in same)
@@ -118,16 +103,13 @@ def find_films(context: LookupContext, title: str, conditions: Sequence[Conditio
 
 
 def _search_film(context: LookupContext, query: str, title: str) -> tuple[list[_Record], Match | None]:
-    """What the search finds, best known first, and the film that is meant by its title or original title.
+    """The films found, best known first, and the one that is meant.
 
-    A title also means the one film whose title goes on behind it ("Borat" and "Borat: Cultural Learnings ...").
+    A title also means the only film whose title continues it ("Borat" and "Borat: Cultural Learnings ...").
     """
     found = [film for film in context.ask("/movie/get_movie_info", query=query) if film.get("title")]
     films = sorted(found, key=_fame, reverse=True)
     match = best_match(title, [film["title"] for film in films])
-    if match is None:
-        by_original = best_match(title, [str(film.get("original_title") or "") for film in films])
-        match = by_original if by_original is not None and by_original.exact else None
     if match is None:
         longer = [place for place, film in enumerate(films) if fold(_stem(film["title"])[0]) == fold(title)]
         match = Match(longer[0], 0.9, exact=False) if len(longer) == 1 else None
@@ -143,26 +125,22 @@ def _stem(title: str) -> tuple[str, int | None]:
 
 
 def _by_part(name: str, people: Sequence[_Record]) -> _Record | None:
-    """The person whose name holds the given words, if nobody else who was found comes near in renown."""
+    """The person whose name holds the given words, if no other found one is nearly as well known."""
     named = [person for person in people if contains_words(person["name"], name)]
-    if not named:
-        return None
     films = [len(person.get("acted_movies") or ()) for person in named]
-    return named[0] if len(named) == 1 or films[0] >= 3 * films[1] else None
+    return named[0] if len(named) == 1 or (named and films[0] >= 3 * films[1]) else None
 
 
 def _renown(person: _Record) -> tuple[bool, int]:
     return bool(person.get("oscar_awards")), len(person.get("acted_movies") or ())
 
 
-def _work(
-    context: LookupContext, table: str, names: Sequence[str | None], wanted: Wanted, conditions: Sequence[Condition]
-) -> list[Row]:
+def _credits(context: LookupContext, table: str, query: TableQuery) -> list[Row]:
     """Rows of the cast or the crew table, from the film's side where a film is named."""
-    movie, person = names
+    movie, person = query.names
     part = "cast" if table == "get_movie_person_cast" else "crew"
     if movie is not None:
-        film = find_films(context, movie, conditions)[0]
+        film = find_films(context, movie, query.conditions)[0]
         members = sorted(film.get(part) or (), key=_credit_order) if part == "cast" else list(film.get(part) or ())
         if person is not None:
             members = [member for member in members if _is_named(member, person)]
@@ -171,7 +149,7 @@ def _work(
         raise MeaninglessCallError(f"{table} needs a film or a person")
     record = find_person(context, person)
     rows: list[Row] = []
-    for identifier, film in _films_of(context, record, part, wanted, conditions):
+    for identifier, film in _films_of(context, record, part, query):
         members = [m for m in film.get(part) or () if m.get("id") == record.get("id")]
         if not members and part == "cast":
             members = [{"name": record["name"]}]
@@ -179,21 +157,19 @@ def _work(
             members = [{"name": record["name"], "job": "Director"}]
         rows.extend(Row(table, record["name"], _member_cells(film, member, part)) for member in members)
     lists_works = bool(record.get("directed_movies")) or any(row.cells.get("job") == "Director" for row in rows)
-    if part == "crew" and not lists_works and (not rows or _only_directing(conditions)):
-        # Such a record only lists the films in which somebody acted: it does not say that there are no others.
+    if part == "crew" and not lists_works and (not rows or _only_directing(query.conditions)):
+        # Such a record lists only the films in which somebody acted: that does not mean that there are no others.
         raise NotFoundError(f"the graph does not list the films that {record['name']} made")
     return rows
 
 
-def _films_of(
-    context: LookupContext, person: _Record, part: str, wanted: Wanted, conditions: Sequence[Condition]
-) -> Iterable[tuple[int, _Record]]:
-    """The films of a person with their records, one HTTP call each; none where only their number is asked for."""
+def _films_of(context: LookupContext, person: _Record, part: str, query: TableQuery) -> Iterable[tuple[int, _Record]]:
+    """The films of a person with their records, one HTTP call each; no call where only their number is asked for."""
     acted, directed = list(person.get("acted_movies") or ()), list(person.get("directed_movies") or ())
     identifiers = list(dict.fromkeys(acted if part == "cast" else [*directed, *acted]))
-    if part == "cast" and not wanted.keys and not wanted.whole and not conditions:
+    if part == "cast" and not query.keys and not query.whole and not query.conditions:
         return [(identifier, {}) for identifier in identifiers]
-    if part == "crew" and directed and _only_directing(conditions):
+    if part == "crew" and directed and _only_directing(query.conditions):
         identifiers = list(dict.fromkeys(directed))
     found = context.ask_all("/movie/get_movie_info_by_id", identifiers)
     return [(identifier, film) for identifier, film in zip(identifiers, found, strict=True) if film]
@@ -205,7 +181,7 @@ def _only_directing(conditions: Sequence[Condition]) -> bool:
 
 
 def _is_named(record: _Record, name: str) -> bool:
-    """Whether a credit is that person's, also one of several names in a line or under the surname alone."""
+    """Whether a credit is that person's, also as one of several names or by the surname."""
     credited = record.get("name") or ""
     return same_name(credited, name) or contains_words(credited, name)
 
@@ -229,7 +205,7 @@ def _film_cells(film: _Record) -> dict[str, Cell]:
     return {
         "release_date": film.get("release_date"),
         "year": _year(film),
-        "revenue": film.get("revenue") or None,  # 0 stands for unknown
+        "revenue": film.get("revenue") or None,  # 0: unknown
         "budget": film.get("budget") or None,
         "rating": film.get("rating"),
         "original_title": film.get("original_title"),
@@ -240,7 +216,7 @@ def _film_cells(film: _Record) -> dict[str, Cell]:
 
 
 def _makers(film: _Record) -> dict[str, Cell]:
-    """Whom to tell the film by: not keys of the table, but in the record that the model reads."""
+    """Not keys of the table, but part of the record that the model reads."""
     directors = tuple(m["name"] for m in film.get("crew") or () if m.get("job") == "Director" and m.get("name"))
     leads = tuple(m["name"] for m in sorted(film.get("cast") or (), key=_credit_order)[:3] if m.get("name"))
     return {"directed by": directors or None, "lead actors": leads or None}
@@ -274,21 +250,11 @@ def _credit_order(member: _Record) -> float:
 
 
 def _fame(film: _Record) -> tuple[float, int, int]:
-    """What tells a well-known film from an obscure one of the same title."""
-    revenue = film.get("revenue") or 0
-    return (
-        float(revenue),
-        len(film.get("oscar_awards") or ()),
-        len(film.get("cast") or ()) + len(film.get("crew") or ()),
-    )
+    """Orders films of one title from obscure to well known."""
+    people = len(film.get("cast") or ()) + len(film.get("crew") or ())
+    return float(film.get("revenue") or 0), len(film.get("oscar_awards") or ()), people
 
 
 def _year(film: _Record) -> int | None:
     text = str(film.get("release_date") or "")[:4]
     return int(text) if text.isdigit() else None
-
-
-def _required(name: str | None, what: str) -> str:
-    if name is None:
-        raise MeaninglessCallError(f"the call needs {what}")
-    return name

@@ -1,16 +1,19 @@
 """The music tables, filled from the music endpoints."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from agents.kg.client import Request, request
 from agents.kg.conditions import year_range
-from agents.kg.context import Calendar, LookupContext, MeaninglessCallError, NotFoundError, Wanted, name_list
-from agents.kg.endpoints import GRAMMY_YEARS
-from agents.kg.language import Condition
+from agents.kg.context import LookupContext, MeaninglessCallError, NotFoundError, TableQuery, name_list
+from agents.kg.endpoints import Request, request
 from agents.kg.names import best_match
 from agents.kg.results import Cell, Row
+from agents.questions import Calendar
+
+_GRAMMY_YEARS = range(1957, 2020)
+"""The server has no others; a Grammy year is the one before the ceremony."""
 
 _GRAMMY_YEAR = {
     "best_new_artist": "/music/grammy_get_best_artist_by_year",
@@ -38,43 +41,39 @@ _MOST_RANKS = 40
 _BILLBOARD = ("rank", "rank_last_week", "top_position", "weeks_in_chart")
 
 
-def get_person(
-    context: LookupContext, names: Sequence[str | None], wanted: Wanted, _: Sequence[Condition]
-) -> list[Row]:
-    """The artist; only the endpoints of the wanted keys are asked. Works come with dates where dates are wanted."""
-    artist = find_artist(context, _required(names[0], "an artist"))
-    read = _read(context, wanted, {key: request(endpoint, query=artist) for key, endpoint in _PERSON.items()})
+def get_person(context: LookupContext, query: TableQuery) -> list[Row]:
+    """The artist; only the endpoints of the keys that are read are asked. Works have dates where dates are read."""
+    artist = find_artist(context, query.name("an artist"))
+    read = _read(context, query, {key: request(endpoint, query=artist) for key, endpoint in _PERSON.items()})
     cells: dict[str, Cell] = {"name": artist, **read}
     if "lifespan" in cells:
         cells["lifespan"] = tuple(day for day in read["lifespan"] or () if day) or None
     if "members" in cells:
         cells["members"] = tuple(sorted(read["members"] or ())) or None
-    if wanted.names("music"):
-        cells["music"] = _works(context, artist, dated=wanted.names("release_date"))
+    if "music" in query.keys:
+        cells["music"] = _works(context, artist, dated="release_date" in query.keys)
     if len(cells) > 1 and all(value is None for key, value in cells.items() if key != "name"):
         raise NotFoundError(f'the graph knows nothing of this kind about the artist "{artist}"')
     return [Row("get_person", artist, cells)]
 
 
-def get_song(context: LookupContext, names: Sequence[str | None], wanted: Wanted, _: Sequence[Condition]) -> list[Row]:
-    """The song; only the endpoints of the wanted keys are asked."""
-    song = find_song(context, _required(names[0], "a song"))
-    read = _read(context, wanted, {key: request(endpoint, query=song) for key, endpoint in _SONG.items()})
+def get_song(context: LookupContext, query: TableQuery) -> list[Row]:
+    """The song; only the endpoints of the keys that are read are asked."""
+    song = find_song(context, query.name("a song"))
+    read = _read(context, query, {key: request(endpoint, query=song) for key, endpoint in _SONG.items()})
     return [Row("get_song", song, {"name": song, **read})]
 
 
-def get_grammy_person(
-    context: LookupContext, names: Sequence[str | None], wanted: Wanted, _: Sequence[Condition]
-) -> list[Row]:
+def get_grammy_person(context: LookupContext, query: TableQuery) -> list[Row]:
     """Number and years of an artist's Grammys. The server counts rows in which the name occurs, so case matters."""
-    name = _required(names[0], "an artist")
+    name = query.name("an artist")
     unknown: NotFoundError | None = None
     try:
         artist = find_artist(context, name)
     except NotFoundError as error:
-        # The awards' table has its own spelling and may know who the artists' table lacks.
+        # The table of awards has its own spelling and may know artists that the table of artists lacks.
         artist, unknown = _capitalised(name), error
-    cells = _read(context, wanted, {key: request(endpoint, query=artist) for key, endpoint in _GRAMMY_PERSON.items()})
+    cells = _read(context, query, {key: request(endpoint, query=artist) for key, endpoint in _GRAMMY_PERSON.items()})
     if unknown is not None and not any(cells.values()):
         raise unknown  # no awards of an unknown artist are not the same as no awards
     if "award_date" in cells:
@@ -82,61 +81,52 @@ def get_grammy_person(
     return [Row("get_grammy_person", artist, cells)]
 
 
-def get_grammy_song(
-    context: LookupContext, names: Sequence[str | None], _: Wanted, __: Sequence[Condition]
-) -> list[Row]:
+def get_grammy_song(context: LookupContext, query: TableQuery) -> list[Row]:
     """Number of a song's Grammys; the first spelling that has any."""
-    name = _required(names[0], "a song")
+    name = query.name("a song")
     unknown: NotFoundError | None = None
     try:
         spellings = [find_song(context, name), _capitalised(name)]
     except NotFoundError as error:
         spellings, unknown = [_capitalised(name), name], error
-    count = 0
     for song in dict.fromkeys(spellings):
-        count = context.ask("/music/grammy_get_award_count_by_song", query=song) or 0
+        count = context.ask("/music/grammy_get_award_count_by_song", query=song)
         if count:
             return [Row("get_grammy_song", song, {"award_count": count})]
     if unknown is not None:
         raise unknown
-    return [Row("get_grammy_song", spellings[0], {"award_count": count})]
+    return [Row("get_grammy_song", spellings[0], {"award_count": 0})]
 
 
-def get_grammy_year(
-    context: LookupContext, names: Sequence[str | None], wanted: Wanted, conditions: Sequence[Condition]
-) -> list[Row]:
+def get_grammy_year(context: LookupContext, query: TableQuery) -> list[Row]:
     """The winners of the general fields of one year."""
-    text = names[0]
-    allowed = year_range(conditions)
-    if text is None and allowed is not None and len(allowed) == 1:
-        text = str(allowed[0])
-    span = context.resolve(_required(text, "a year"), Calendar.CIVIL).range
+    allowed = year_range(query.conditions)
+    text = str(allowed[0]) if query.names[0] is None and allowed and len(allowed) == 1 else query.name("a year")
+    span = context.resolve(text, Calendar.CIVIL).range
     if span is None or span.first.year != span.last.year:
         raise MeaninglessCallError(f'"{text}" is no year')
     year = span.first.year
-    if not wanted.keys:
-        wanted = Wanted(frozenset(), whole=True)
-    if year not in GRAMMY_YEARS:
-        raise NotFoundError(f"the graph has the Grammy Awards of {GRAMMY_YEARS[0]} to {GRAMMY_YEARS[-1]} only")
-    read = _read(context, wanted, {key: request(endpoint, query=year) for key, endpoint in _GRAMMY_YEAR.items()})
+    if year not in _GRAMMY_YEARS:
+        raise NotFoundError(f"the graph has the Grammy Awards of {_GRAMMY_YEARS[0]} to {_GRAMMY_YEARS[-1]} only")
+    if not query.keys:
+        query = replace(query, whole=True)
+    read = _read(context, query, {key: request(endpoint, query=year) for key, endpoint in _GRAMMY_YEAR.items()})
     cells: dict[str, Cell] = {key: tuple(winners or ()) or None for key, winners in read.items()}
     return [Row("get_grammy_year", f"the {year} Grammy Awards", cells)]
 
 
-def get_billboard(
-    context: LookupContext, names: Sequence[str | None], wanted: Wanted, conditions: Sequence[Condition]
-) -> list[Row]:
+def get_billboard(context: LookupContext, query: TableQuery) -> list[Row]:
     """A song's place in the chart of a day, or the songs of the ranks that the conditions allow on a day."""
-    name, day = names[0], _chart_day(context, names[1])
+    name, day = query.names[0], _chart_day(context, query.names[1])
     if name is None:
-        return _at_ranks(context, year_range(conditions, "rank") or range(1, 2), day)
+        return _at_ranks(context, year_range(query.conditions, "rank") or range(1, 2), day)
     song = find_song(context, name)
     day = day or _chart_day(context, "today")
     if day is None:
         raise MeaninglessCallError("a song's place in the chart needs a day")
     endpoint = "/music/get_billboard_attributes"
     calls = {key: request(endpoint, date=day, attribute=key, song_name=song) for key in _BILLBOARD}
-    read = _read(context, wanted, calls)
+    read = _read(context, query, calls)
     if read and all(value is None for value in read.values()):
         raise NotFoundError(f'"{song}" is not in the Billboard Hot 100 of {day}')
     cells: dict[str, Cell] = {key: int(said) if str(said).isdecimal() else said for key, said in read.items()}
@@ -144,20 +134,12 @@ def get_billboard(
 
 
 def find_artist(context: LookupContext, name: str) -> str:
-    """The artist's name as the graph spells it.
-
-    Raises:
-        NotFoundError: no artist of that name.
-    """
+    """The artist's name as the graph spells it; raises `NotFoundError`."""
     return _find(context, name, "/music/search_artist_entity_by_name", "/music/get_lifespan", "artist")
 
 
 def find_song(context: LookupContext, name: str) -> str:
-    """The song's title as the graph spells it.
-
-    Raises:
-        NotFoundError: no song of that title.
-    """
+    """The song's title as the graph spells it; raises `NotFoundError`."""
     return _find(context, name, "/music/search_song_entity_by_name", "/music/get_song_release_date", "song")
 
 
@@ -180,16 +162,16 @@ def _find(context: LookupContext, name: str, search: str, probe: str, what: str)
     raise NotFoundError(f'the graph has no {what} "{name}"; nearest: {name_list(found)}')
 
 
-def _read(context: LookupContext, wanted: Wanted, calls: Mapping[str, Request]) -> dict[str, Any]:
-    """What the server says for each wanted key, asked at once; None where it could not be read (which is remarked)."""
-    asked = {key: call for key, call in calls.items() if key in wanted}
+def _read(context: LookupContext, query: TableQuery, calls: Mapping[str, Request]) -> dict[str, Any]:
+    """The result for each key that is read, asked at once; None, with a remark, where the call failed."""
+    asked = {key: call for key, call in calls.items() if query.reads(key)}
     return dict(zip(asked, context.ask_each(list(asked.values())), strict=True))
 
 
 def _works(context: LookupContext, artist: str, *, dated: bool) -> tuple[Row, ...]:
     """The artist's works, each with its date if dates are wanted: one HTTP call per work.
 
-    Recordings of concerts bear their day in front of their title; they are asked for last, lest the calls run out.
+    Recordings of concerts, whose titles begin with a day, come last, in case the question uses up its calls.
     """
     works = list(dict.fromkeys(context.ask("/music/get_artist_all_works", query=artist) or ()))[: context.max_rows]
     dates: dict[str, str | None] = {}
@@ -203,7 +185,7 @@ def _works(context: LookupContext, artist: str, *, dated: bool) -> tuple[Row, ..
 
 
 def _at_ranks(context: LookupContext, allowed: range, day: str | None) -> list[Row]:
-    """The songs at the allowed ranks of a day, or of all days, of which the server does not say which."""
+    """The songs at the allowed ranks of a day, or of all days (the server does not say of which day)."""
     ranks = [rank for rank in allowed if 1 <= rank <= _LOWEST_RANK]
     if len(ranks) > _MOST_RANKS:
         context.remark(f"only the first {_MOST_RANKS} of {len(ranks)} ranks were looked at")
@@ -229,9 +211,3 @@ def _chart_day(context: LookupContext, text: str | None) -> str | None:
 def _capitalised(name: str) -> str:
     """Each word with a capital: how titles and names are spelled in the tables."""
     return " ".join(word[:1].upper() + word[1:] for word in name.split())
-
-
-def _required(name: str | None, what: str) -> str:
-    if name is None:
-        raise MeaninglessCallError(f"the call needs {what}")
-    return name

@@ -1,51 +1,43 @@
 """The sports tables, filled from the two endpoints that list games. A row is a game seen from the team asked about."""
 
 from ast import literal_eval
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime, timedelta
 from typing import Any
 
-from agents.kg.context import Calendar, LookupContext, MomentKind, NoGameError, NotFoundError, Wanted, days_text
-from agents.kg.language import Condition
+from agents.kg.context import LookupContext, NoGameError, NotFoundError, TableQuery, days_text
 from agents.kg.results import Cell, Row, Value
 from agents.kg.teams import League, team_spelling
-from agents.questions import DateRange
+from agents.questions import Calendar, DateRange, MomentKind
 
 _SOCCER = "/sports/soccer/get_games_on_date"
 _NBA = "/sports/nba/get_games_on_date"
 _LAST_SEASONS = 2
-"""Years back (or ahead) in which the last (or next) game of a team is looked for."""
+"""Calendar years in which the last or next game of a team is looked for."""
 
 _Columns = Mapping[str, Mapping[str, Any]]
+_GamesOf = Callable[[LookupContext, str | None, str], list[Row]]
 
 
-def get_soccer_last_game(
-    context: LookupContext, names: Sequence[str | None], _: Wanted, conditions: Sequence[Condition]
-) -> list[Row]:
-    """The latest game before the day of the question; under conditions all games before it, latest first."""
-    today = _today(context)
-    return _season_games(context, names[0], range(today.year, today.year - _LAST_SEASONS, -1), conditions)
+def get_soccer_last_game(context: LookupContext, query: TableQuery) -> list[Row]:
+    """The latest game before the day of the question; with conditions all games before it, latest first."""
+    return _season_games(context, query, -1)
 
 
-def get_soccer_next_game(
-    context: LookupContext, names: Sequence[str | None], _: Wanted, conditions: Sequence[Condition]
-) -> list[Row]:
-    """The first game after the day of the question; under conditions all games after it, next first."""
-    today = _today(context)
-    return _season_games(context, names[0], range(today.year, today.year + _LAST_SEASONS), conditions)
+def get_soccer_next_game(context: LookupContext, query: TableQuery) -> list[Row]:
+    """The first game after the day of the question; with conditions all games after it, next first."""
+    return _season_games(context, query, 1)
 
 
-def _season_games(context: LookupContext, name: str | None, years: range, conditions: Sequence[Condition]) -> list[Row]:
-    """The games of a team before today (where the years go back) or after it, nearest first; without conditions one."""
-    team, _ = _team(context, name, "soccer")
-    today, back = _today(context), years.step < 0
+def _season_games(context: LookupContext, query: TableQuery, step: int) -> list[Row]:
+    """The games of a team before today (step -1) or after it (1), nearest first; without conditions one."""
+    team, _ = _team(context, query.names[0], "soccer")
+    today, back = _today(context), step < 0
     games: list[Row] = []
-    for year in years:
-        rows = _soccer(context, team, str(year))
-        games += sorted(
-            (row for row in rows if (_day(row) < today if back else _day(row) > today)), key=_day, reverse=back
-        )
-        if games and not conditions:
+    for year in range(today.year, today.year + step * _LAST_SEASONS, step):
+        rows = [row for row in _soccer(context, team, str(year)) if (_day(row) < today if back else _day(row) > today)]
+        games += sorted(rows, key=_day, reverse=back)
+        if games and not query.conditions:
             return games[:1]
     if not games:
         when = "before" if back else "after"
@@ -53,30 +45,33 @@ def _season_games(context: LookupContext, name: str | None, years: range, condit
     return games
 
 
-def get_soccer_on_date(
-    context: LookupContext, names: Sequence[str | None], _: Wanted, __: Sequence[Condition]
-) -> list[Row]:
+def get_soccer_on_date(context: LookupContext, query: TableQuery) -> list[Row]:
     """The games of the days that the date means, oldest first."""
-    span = _span(context, names[1])
-    team, known = _team(context, names[0], "soccer")
-    rows = [row for text in _months(span) for row in _soccer(context, team, text)]
-    return _within(context, rows, span, team, known=known)
+    return _games_on_date(context, query, "soccer", _soccer)
 
 
-def get_nba_on_date(
-    context: LookupContext, names: Sequence[str | None], _: Wanted, __: Sequence[Condition]
-) -> list[Row]:
+def get_nba_on_date(context: LookupContext, query: TableQuery) -> list[Row]:
     """The games of the days that the date means, oldest first."""
-    span = _span(context, names[1])
-    team, known = _team(context, names[0], "nba")
-    rows = [row for text in _months(span) for row in _nba(context, team, text)]
-    return _within(context, rows, span, team, known=known)
+    return _games_on_date(context, query, "nba", _nba)
+
+
+def _games_on_date(context: LookupContext, query: TableQuery, league: League, read: _GamesOf) -> list[Row]:
+    span = _span(context, query.names[1])
+    team, known = _team(context, query.names[0], league)
+    rows = [row for text in _months(span) for row in read(context, team, text)]
+    inside = sorted((row for row in rows if span.contains(_day(row))), key=_day)
+    if not inside:
+        fault = NoGameError if known else NotFoundError
+        raise fault(f"the graph has no game of {team or 'any team'} on {days_text(span.first, span.last)}")
+    if not span.is_day:
+        context.remark(f"games from {days_text(span.first, span.last)}")
+    return inside
 
 
 def _soccer(context: LookupContext, team: str | None, day: str) -> list[Row]:
     """Rows of the soccer table; team, league and season stand in the row's key only.
 
-    Without a team the server has every match twice: it is told once, from the home team's side if that is there.
+    Without a team the server gives every match twice: it is kept once, from the home team's side if there is one.
     """
     columns: _Columns | None = context.ask(_SOCCER, date=day, team_name=team)
     rows: list[Row] = []
@@ -152,18 +147,6 @@ def _row_key(key: str) -> tuple[str, str, str, str]:
     return "", "", "", ""
 
 
-def _within(
-    context: LookupContext, rows: Sequence[Row], span: DateRange, team: str | None, *, known: bool
-) -> list[Row]:
-    inside = sorted((row for row in rows if span.contains(_day(row))), key=_day)
-    if not inside:
-        fault = NoGameError if known else NotFoundError
-        raise fault(f"the graph has no game of {team or 'any team'} on {days_text(span.first, span.last)}")
-    if not span.is_day:
-        context.remark(f"games from {days_text(span.first, span.last)}")
-    return inside
-
-
 def _span(context: LookupContext, text: str | None) -> DateRange:
     """The days that are asked about; "latest" and no date at all are every day up to now."""
     today = _today(context)
@@ -176,7 +159,7 @@ def _span(context: LookupContext, text: str | None) -> DateRange:
 
 
 def _months(span: DateRange) -> list[str]:
-    """The dates to ask for: the server takes a day, a month or a year, so that few calls cover any span."""
+    """The dates to ask for: the server takes a day, a month or a year, so few calls cover any span."""
     if span.is_day:
         return [span.first.isoformat()]
     if span.first.year != span.last.year or (span.last - span.first).days > 62:

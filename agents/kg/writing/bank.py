@@ -34,29 +34,17 @@ class Example:
 
 @functools.cache
 def load_bank() -> tuple[Example, ...]:
-    """The examples of all domains, in the order of the files.
-
-    Raises:
-        BankError: a program cannot be read, or is not written in the canonical form.
-    """
+    """The shipped examples of all domains; raises `BankError`."""
     return tuple(example for own in load_folder(FOLDER).values() for example in own)
 
 
 def load_folder(folder: Path) -> dict[Domain, tuple[Example, ...]]:
-    """The examples of a folder with one file for each domain, by domain, in the order of the files.
-
-    Raises:
-        BankError: a file is missing, a program cannot be read, or is not written in the canonical form.
-    """
+    """The examples of a folder with one file for each domain, by domain, in the order of the files."""
     return {domain: load_examples(folder / f"{domain}.toml", domain) for domain in Domain}
 
 
 def load_examples(path: Path, domain: Domain) -> tuple[Example, ...]:
-    """The examples of one file, in its order.
-
-    Raises:
-        BankError: not TOML, a program cannot be read, or is not written in the canonical form.
-    """
+    """The examples of one file, in its order."""
     try:
         entries = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:

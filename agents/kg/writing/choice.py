@@ -1,20 +1,177 @@
-"""Which examples a question is shown: the nearest ones of the bank, or the same for every question of a domain."""
+"""Which examples a question is shown: the most similar ones of the bank, or the same ones for a whole domain.
 
-from collections.abc import Sequence
-from dataclasses import replace
+Similarity mixes two cosines: that of the questions, which reflects domain and topic, and that of their forms without
+names, which reflects the calls: "who directed rear window?" and "who directed jaws?" ask the same thing. Names cannot
+be recognised (questions are lower case and misspelled), but the words that form questions recur in the bank and names
+do not: every run of words that do not recur becomes one mark.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from math import exp, log, sqrt
 from pathlib import Path
 
-from agents.encoders.base import DenseEncoder
+import numpy as np
+
+from agents.encoders.base import DenseEncoder, Vectors
+from agents.kg.language import Call, Program
 from agents.kg.schema import Domain
 from agents.kg.writing.bank import Example, load_bank, load_folder
-from agents.kg.writing.similar import ExampleIndex, Neighbourhood
 from agents.settings import KgWriterSettings
 
 _ROOT = Path(__file__).parents[3]
 
+FORM_WEIGHT = 1 / 3
+"""Weight of the form; between 1/4 and 1/2 little changes (`benchmarks/kg_writing.py --nearest`)."""
+VOTERS = 5
+"""How many of the nearest examples choose the domain of a question."""
+VOTE_SHARPNESS = 12.0
+"""A neighbour 0.1 less similar than the best one has exp(-1.2), a third of its vote."""
+MARK = "#"
+"""Stands for a name, a number or a date."""
+FEWEST_EXAMPLES = 2
+"""A word belongs to the form if this many questions of the bank have it outside names."""
+
+_NUMBER = re.compile(r"\d[\d,.:/-]*")
+_WORD = re.compile(r"[\w']+|[^\w\s]")
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbourhood:
+    """The domain of a question and the chosen examples of that domain, the most similar one last."""
+
+    domain: Domain
+    examples: tuple[Example, ...]
+
+
+class ExampleIndex:
+    """The bank as vectors, by a dense encoder or, without one, by weighted words; built by `warm_up`."""
+
+    def __init__(self, bank: Sequence[Example], dense: DenseEncoder | None) -> None:
+        self._bank = bank
+        self._domains = np.array([example.domain.value for example in bank])
+        self._form = QuestionForm(bank)
+        self._questions = [example.question for example in bank]
+        self._forms = [self._form.of_example(example) for example in bank]
+        self._dense = dense
+        self._words = WordVectors([*self._questions, *self._forms])
+        self._vectors: Vectors | None = None
+
+    def warm_up(self) -> None:
+        """Load the encoder and encode the bank, once; raises `models.manifest.WeightsMissingError`."""
+        self._bank_vectors()
+
+    def _bank_vectors(self) -> Vectors:
+        if self._vectors is None:
+            if self._dense is not None:
+                self._dense.warm_up()
+            self._vectors = self._encode(self._questions, self._forms)
+        return self._vectors
+
+    def _encode(self, questions: Sequence[str], forms: Sequence[str]) -> Vectors:
+        """Both kinds of vector side by side, so that the dot product is the weighted mean of both cosines."""
+        if self._dense is None:
+            parts = self._words.encode(questions), self._words.encode(forms)
+        else:
+            # Questions are compared with questions: none of them gets the instruction that queries get.
+            parts = self._dense.encode_passages(questions)[0], self._dense.encode_passages(forms)[0]
+        return np.hstack([parts[0] * sqrt(1 - FORM_WEIGHT), parts[1] * sqrt(FORM_WEIGHT)]).astype(np.float32)
+
+    def nearest(self, questions: Sequence[str], domains: Sequence[Domain | None], count: int) -> list[Neighbourhood]:
+        """For each question its domain, voted for where it is None, and the `count` most similar examples of it."""
+        if not questions:
+            return []
+        vectors = self._encode(questions, [self._form.of(question) for question in questions])
+        similarities = vectors @ self._bank_vectors().T
+        pairs = zip(similarities, domains, strict=True)
+        return [self._neighbourhood(similarity, domain, count) for similarity, domain in pairs]
+
+    def _neighbourhood(self, similarity: Vectors, domain: Domain | None, count: int) -> Neighbourhood:
+        chosen = domain or self._vote(similarity)
+        order = np.argsort(-np.where(self._domains == chosen.value, similarity, -2.0), kind="stable")
+        own = int((self._domains == chosen.value).sum())
+        best = [self._bank[place] for place in order[: min(count, own)]]
+        return Neighbourhood(chosen, tuple(reversed(best)))
+
+    def _vote(self, similarity: Vectors) -> Domain:
+        order = np.argsort(-similarity, kind="stable")[:VOTERS]
+        votes: dict[Domain, float] = defaultdict(float)
+        for place in order:
+            votes[self._bank[place].domain] += exp(VOTE_SHARPNESS * float(similarity[place] - similarity[order[0]]))
+        return max(votes, key=lambda domain: votes[domain])
+
+
+class WordVectors:
+    """Unit vectors of weighted words: TF-IDF over the texts it is made with; words unknown to them have no weight."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        counts = Counter(word for text in texts for word in set(text.lower().split()))
+        self._places = {word: place for place, word in enumerate(counts)}
+        self._weights = np.array([log(len(texts) / count) + 1 for count in counts.values()], dtype=np.float32)
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """One row per text; a text of unknown words only is all zero."""
+        vectors = np.zeros((len(texts), len(self._places)), dtype=np.float32)
+        for row, text in enumerate(texts):
+            for word in text.lower().replace("?", " ").split():
+                place = self._places.get(word)
+                if place is not None:
+                    vectors[row, place] += self._weights[place]
+        unit: Vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+        return unit
+
+
+class QuestionForm:
+    """Replaces names by marks, with the vocabulary of a bank."""
+
+    def __init__(self, examples: Iterable[Example]) -> None:
+        counts = Counter(
+            word for example in examples for word in set(_words(_without_names(example.question, example.program)))
+        )
+        self._vocabulary = frozenset(word for word, count in counts.items() if count >= FEWEST_EXAMPLES)
+
+    def of_example(self, example: Example) -> str:
+        """The form of a question of the bank, whose names are known from its calls."""
+        return self.of(_without_names(example.question, example.program))
+
+    def of(self, question: str) -> str:
+        """The form of a question: recurring words stay, each run of others is one mark."""
+        kept: list[str] = []
+        for word in _words(_NUMBER.sub(MARK, question)):
+            if word in self._vocabulary or word.removesuffix("'s") in self._vocabulary:
+                kept.append(word)
+            elif not kept or kept[-1] != MARK:
+                kept.append(MARK)
+        return " ".join(kept)
+
+
+def _words(text: str) -> Sequence[str]:
+    return _WORD.findall(text.lower().replace("’", "'"))
+
+
+def _without_names(question: str, program: Program) -> str:
+    """The question with the arguments of its calls, where it has them word for word, and numbers replaced by marks."""
+    text = question.lower()
+    for name in sorted(_names(program), key=len, reverse=True):
+        text = re.sub(rf"(?<!\w){re.escape(name.lower())}(?!\w)", MARK, text)
+    return _NUMBER.sub(MARK, text)
+
+
+def _names(program: Program) -> set[str]:
+    names: set[str] = set()
+    for statement in program.statements:
+        for argument in statement.arguments if isinstance(statement, Call) else ():
+            if isinstance(argument, str):
+                names.add(argument)
+            elif isinstance(argument, tuple):
+                names.update(argument)
+    return names
+
 
 class ExampleChoice:
-    """Chooses as the settings say; the writer and the training of its adapter choose here alone.
+    """Chooses as the settings say, for the writer and for the training of its adapter.
 
     Raises:
         BankError: the folder of fixed examples cannot be used.
@@ -33,26 +190,22 @@ class ExampleChoice:
     def choose(
         self, questions: Sequence[str], domains: Sequence[Domain | None], count: int, *, own: bool = True
     ) -> list[Neighbourhood]:
-        """For each question its domain, voted for by the nearest of the bank where it is None, and its examples.
+        """For each question its domain, where None chosen by the nearest examples, and at most `count` examples.
 
-        Args:
-            questions: What is asked.
-            domains: What is known of their domains.
-            count: So many examples at most.
-            own: Whether a question that is an example itself is shown with its calls; not where these are to be learnt.
+        `own`: whether a question that is itself an example is shown with its calls (not in training).
         """
         if self._fixed is None:
             found = self._index.nearest(questions, domains, count if own else count + 1)
-            found = [near if own else _without(question, near) for question, near in zip(questions, found, strict=True)]
-            # The most similar one is the last.
-            return [replace(near, examples=near.examples[max(0, len(near.examples) - count) :]) for near in found]
-        unknown = [place for place, domain in enumerate(domains) if domain is None]
-        voted = self._index.nearest([questions[place] for place in unknown], [None] * len(unknown), 0)
-        of_place = dict(zip(unknown, (near.domain for near in voted), strict=True))
-        chosen = [domain or of_place[place] for place, domain in enumerate(domains)]
-        found = [Neighbourhood(domain, self._fixed[domain]) for domain in chosen]
-        found = [near if own else _without(question, near) for question, near in zip(questions, found, strict=True)]
-        return [replace(near, examples=near.examples[:count]) for near in found]
+        else:
+            near_by = self._index.nearest(questions, domains, 0) if None in domains else []
+            voted = [near.domain for near in near_by] or [domain for domain in domains if domain is not None]
+            found = [Neighbourhood(domain, self._fixed[domain]) for domain in voted]
+        if not own:
+            found = [_without(question, near) for question, near in zip(questions, found, strict=True)]
+        if self._fixed is not None:
+            return [replace(near, examples=near.examples[:count]) for near in found]
+        # The most similar one is the last.
+        return [replace(near, examples=near.examples[max(0, len(near.examples) - count) :]) for near in found]
 
 
 def _without(question: str, near: Neighbourhood) -> Neighbourhood:

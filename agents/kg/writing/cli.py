@@ -8,14 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pydantic import ValidationError
-
 from agents.deadline import Deadline
 from agents.encoders import load_dense_encoder
 from agents.files import json_line, write_rows
 from agents.kg.language import render
 from agents.kg.schema import Domain
-from agents.kg.writing.bank import BankError
 from agents.kg.writing.writer import CallWriter, Question, Written
 from agents.llm import EngineUnavailableError, load_language_model
 from agents.settings import (
@@ -29,12 +26,10 @@ from agents.settings import (
 from evaluation.datasets import DatasetError, Record, read_records
 from models.manifest import UnknownModelError, WeightsMissingError
 
-EXPECTED_ERRORS = (
-    *(BankError, DatasetError, SettingsError, WeightsMissingError, UnknownModelError, EngineUnavailableError, OSError),
-)
+EXPECTED_ERRORS = (DatasetError, SettingsError, WeightsMissingError, UnknownModelError, EngineUnavailableError, OSError)
 
 _CHOSEN = "chosen"
-"""The name of an adapter that the preset does not name; a folder's own may hold characters that engines refuse."""
+"""The name of an adapter that is not in the preset; a folder's name may have characters that engines refuse."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -56,18 +51,10 @@ def add_writer_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--batch-size", type=int, help="questions per batch; default: the preset's")
     parser.add_argument("--examples", choices=("similar", "fixed", "none"), help="how examples are chosen")
     parser.add_argument("--adapter", metavar="NAME|FOLDER|none", help="instead of the preset's; none: the base model")
-    parser.add_argument("--example-count", type=int, help="how many examples a question is shown")
-    parser.add_argument("--no-grammar", action="store_true", help="do not hold the output to the grammar")
-    parser.add_argument("--no-schema", action="store_true", help="leave rules and tables out of the prompt")
-    parser.add_argument("--no-repair", action="store_true", help="do not ask again for what cannot be read")
 
 
 def chosen_settings(arguments: argparse.Namespace) -> Settings:
-    """The preset with the changes of the environment, then those of --set, which win.
-
-    Raises:
-        SettingsError: no such preset, or a change that it does not take.
-    """
+    """The preset with the changes of the environment, then those of --set; raises `SettingsError`."""
     inherited = os.environ.get(OVERRIDES_VARIABLE, "").splitlines()
     return load_settings(arguments.preset, [*inherited, *arguments.set])
 
@@ -80,12 +67,9 @@ class AdapterChoice(NamedTuple):
 
 
 def choose_adapter(language_model: LanguageModelSettings, chosen: str) -> AdapterChoice:
-    """The engine with a single adapter, or with none at all: others would cost memory, and need not be there.
+    """The engine with only the chosen adapter, or none; others would cost memory.
 
-    Args:
-        language_model: The engine of a preset.
-        chosen: ``none``, the name of one of the engine's adapters, a folder, or anything else that the engine takes as
-            an adapter's place, such as a name of the manifest.
+    `chosen`: ``none``, the name of one of the engine's adapters, a folder, or a name of the manifest.
     """
     adapters: dict[str, str] = {}
     if chosen in language_model.adapters:
@@ -107,27 +91,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def writer_settings(settings: Settings, arguments: argparse.Namespace) -> KgWriterSettings:
-    """The preset's settings of the writer with the changes of the command line.
-
-    Raises:
-        SettingsError: a number is out of range.
-    """
+    """The preset's settings of the writer with the changes of the command line."""
     graph = settings.knowledge_graph
     chosen = (graph.writer if graph else KgWriterSettings()).model_dump()
     if arguments.examples is not None:
         chosen |= {"examples": 0} if arguments.examples == "none" else {"selection": arguments.examples}
     if arguments.adapter is not None:
         chosen["adapter"] = choose_adapter(settings.language_model, arguments.adapter).adapter
-    if arguments.example_count is not None:
-        chosen["examples"] = arguments.example_count
-    for name in ("grammar", "schema", "repair"):
-        if getattr(arguments, f"no_{name}"):
-            chosen["schema_in_prompt" if name == "schema" else name] = False
-    try:
-        return KgWriterSettings.model_validate(chosen)
-    except ValidationError as error:
-        faults = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}, found {one['input']!r}" for one in error.errors())
-        raise SettingsError(f"the settings of the writer: {'; '.join(faults)}") from None
+    return KgWriterSettings.model_validate(chosen)
 
 
 def load_writer(settings: Settings, arguments: argparse.Namespace) -> CallWriter:
@@ -197,7 +168,7 @@ def _question(record: Record, *, use_domain: bool) -> Question:
 
 
 def _already_done(path: Path, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The whole rows that an earlier run left, as far as they are those of this file; a torn last line is dropped."""
+    """The rows of an earlier run over the same file; a torn last line is dropped."""
     done: list[dict[str, Any]] = []
     try:
         for record, row in zip(read_records(path), rows, strict=False):
@@ -210,7 +181,7 @@ def _already_done(path: Path, rows: Sequence[dict[str, Any]]) -> list[dict[str, 
 
 
 def append_rows(path: Path, rows: Iterable[dict[str, Any]]) -> None:
-    """Write further rows; a file in bz2 may be several streams one after the other, so that both kinds can grow."""
+    """Append rows; a bz2 file may consist of several streams."""
     text = b"".join(json_line(row) for row in rows)
     with path.open("ab") as stream:
         stream.write(bz2.compress(text) if path.suffix == ".bz2" else text)

@@ -1,4 +1,4 @@
-"""Does the question name the dates that its calls name? Small models fill a gap with a date of an example.
+"""Does the question give the dates in its calls? Small models fill a gap with a date of an example.
 
 A call about another day answers another question, and a day without a game would look like a false premise.
 """
@@ -17,7 +17,7 @@ _ALWAYS = frozenset({"latest", "now", "today", "current", "most recent"})
 
 
 def invented_dates(question: str, domain: Domain, program: Program, asked_at: datetime | None) -> list[str]:
-    """The dates and years of a program that the question gives no reason for."""
+    """The dates and years of a program for which the question gives no reason."""
     calendar = Calendar.TRADING if domain is Domain.FINANCE else Calendar.CIVIL
     moment = asked_at or datetime.now()
     named = [found.resolved.range for found in find_dates(question, moment, calendar) if found.resolved.range]
@@ -46,7 +46,7 @@ def _dates(domain: Domain, program: Program) -> list[str]:
 
 
 def _reason_for(date: str, text: str, named: list[DateRange], moment: datetime, calendar: Calendar) -> bool:
-    """The words themselves, a year or number of the question, or a day within (or around) a date that it names."""
+    """The question has the words, a near year, an ordinal number, or a date that overlaps."""
     if date.lower() in _ALWAYS or f" {date.lower()}" in text:
         return True
     if date.isdigit() and len(date) == 4:
@@ -56,11 +56,7 @@ def _reason_for(date: str, text: str, named: list[DateRange], moment: datetime, 
         if years and min(years) - 1 <= int(date) <= max(years) + 1:
             return True  # award years differ by one from film years, and several may be meant
     resolved = resolve_date(date, moment, calendar)
-    if resolved is None or resolved.range is None:
-        return True  # no date at all, or the present: for the executor to judge
-    return any(_meets(span, date, moment, calendar) for span in named)
-
-
-def _meets(span: DateRange, date: str, moment: datetime, calendar: Calendar) -> bool:
-    resolved = resolve_date(date, moment, calendar)
-    return bool(resolved and resolved.range and resolved.range.first <= span.last and resolved.range.last >= span.first)
+    span = resolved.range if resolved is not None else None
+    if span is None:
+        return True  # no date, or the present: the executor decides
+    return any(span.first <= other.last and span.last >= other.first for other in named)

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from agents.kg.language import constraint
-from agents.kg.language.errors import Fault
+from agents.kg.language.faults import Fault
 from agents.kg.schema import Column, Domain, Schema, Table, Type, load_schema
 from agents.kg.writing.bank import Example
 from agents.llm.base import Message

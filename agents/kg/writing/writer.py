@@ -5,21 +5,18 @@ from dataclasses import dataclass, replace
 
 from agents.deadline import Deadline
 from agents.encoders.base import DenseEncoder
-from agents.kg.language import KgQueryError, parse
-from agents.kg.language.errors import Fault
-from agents.kg.language.program import Program
+from agents.kg.language import Fault, KgQueryError, Program, parse
 from agents.kg.schema import Domain
 from agents.kg.writing.bank import Example
-from agents.kg.writing.choice import ExampleChoice
+from agents.kg.writing.choice import ExampleChoice, Neighbourhood
 from agents.kg.writing.prompt import STOP, CallPrompt, output_grammar, write_prompt, write_repair_prompt
-from agents.kg.writing.similar import Neighbourhood
 from agents.llm.base import Generation, GenerationRequest, LanguageModel
 from agents.settings import KgWriterSettings
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked; `domain` None lets the nearest examples of all domains choose it."""
+    """A question; `domain` None: the nearest examples choose it."""
 
     text: str
     query_time: str = ""
@@ -28,10 +25,10 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What became of a question.
+    """What the writer made of a question.
 
-    `program` None means that nothing readable was written, and the question is dropped; a program without statements
-    is the model's answer that the graph does not know. `faults` holds the reading error of each failed round.
+    `program` None: nothing readable was written. A program without statements: the model says that the graph does not
+    know. `faults` holds the reading error of each failed round.
     """
 
     domain: Domain
@@ -44,7 +41,7 @@ class Written:
 
     @property
     def text(self) -> str:
-        """What the model wrote last, without what it added after the program."""
+        """What the model wrote last, up to the end of the program."""
         return trim(self.generation.text)
 
 
@@ -96,7 +93,7 @@ class CallWriter:
         return generations + [Generation.failed("the engine returned no generation for this request")] * missing
 
     def _repair(self, written: list[Written], deadline: Deadline) -> list[Written]:
-        """Ask once more for what could not be read, while there is time."""
+        """Ask again for what could not be read, if there is time."""
         places = [
             place for place, each in enumerate(written) if each.faults and each.generation.finish_reason != "deadline"
         ]
@@ -111,7 +108,7 @@ class CallWriter:
 
 
 def trim(text: str) -> str:
-    """The program at the beginning of a text: what follows an empty line or a next question is not part of it."""
+    """The program at the beginning of a text, up to an empty line or the next question."""
     text = text.strip()
     for stop in STOP:
         text = text.split(stop, 1)[0]

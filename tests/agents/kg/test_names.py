@@ -1,8 +1,134 @@
+"""Which names mean the same: titles and people, teams, companies, award categories."""
+
+import tomllib
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import agents.kg.teams
+from agents.deadline import Deadline
+from agents.kg.client import KgClient
+from agents.kg.companies import company_data, nicknames
+from agents.kg.context import LookupContext, NotFoundError
 from agents.kg.names import best_match, contains_words, fold, same_name, similarity
+from agents.kg.oscar_categories import same_category
+from agents.kg.teams import League, team_spelling
+from agents.settings import KgClientSettings
+from tests.agents.kg.faulty_server import FaultyServer
+
+
+@pytest.mark.parametrize(
+    ("name", "league", "spelling"),
+    [
+        ("man united", "soccer", "Manchester Utd"),
+        ("Manchester City", "soccer", "Manchester City"),
+        ("PSG", "soccer", "Paris S-G"),
+        ("brentford fc", "soccer", "Brentford"),
+        ("cadiz", "soccer", "Cádiz"),
+        ("Real Madrid's", "soccer", "Real Madrid"),
+        ("wolverhampton wanderers", "soccer", "Wolves"),
+        ("nottingham forrest", "soccer", "Nott'ham Forest"),
+        ("bulls", "nba", "Chicago Bulls"),
+        ("sixers", "nba", "Philadelphia 76ers"),
+        ("new york", "nba", "New York Knicks"),
+        ("portland", "nba", "Portland Trail Blazers"),
+        ("los angeles clippers", "nba", "LA Clippers"),
+    ],
+)
+def test_the_graphs_spelling(name: str, league: League, spelling: str) -> None:
+    assert team_spelling(name, league) == (spelling, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "league"),
+    [
+        ("manchester", "soccer"),
+        ("real", "soccer"),
+        ("los angeles", "nba"),
+        ("Springfield Isotopes", "nba"),
+        ("", "nba"),
+    ],
+)
+def test_what_may_be_several_teams_or_none_stays_as_it_is(name: str, league: League) -> None:
+    assert team_spelling(name, league) == (name, False)
+
+
+@pytest.mark.parametrize("league", ["soccer", "nba"])
+def test_every_listed_name_leads_to_its_team(league: League) -> None:
+    file = Path(agents.kg.teams.__file__).parent / "teams.toml"
+    teams: dict[str, list[str]] = tomllib.loads(file.read_text("utf-8"))[league]
+    for spelling, others in teams.items():
+        for name in (spelling, *others):
+            assert team_spelling(name, league) == (spelling, True), name
+
+
+LISTINGS = {
+    "Abacus Inc. Common Stock": "ABC",
+    "Abacus Inc. Warrant": "ABCW",
+    "Thin Holdings Corporation Class A Common Stock": "THN",
+    "Thick Holdings Corporation Class A Common Stock": "THK",
+    "Berkshire Hathaway Inc. Class B": "BRK/B",
+    "Gap Filler plc American Depositary Shares": "GAP",
+}
+
+
+def ticker_of(name: str) -> tuple[str, list[str], list[str]]:
+    """The ticker, the remarks and the endpoints asked, against a server whose search gives all listings."""
+    with FaultyServer() as server, KgClient(server.url, KgClientSettings()) as client:
+        known = {*LISTINGS.values(), "BRK-B", "GOOGL"}
+        server.results["/finance/get_eps"] = lambda payload: 1.5 if payload["query"] in known else None
+        server.results["/finance/get_company_name"] = lambda payload: list(LISTINGS)
+        server.results["/finance/get_ticker_by_name"] = lambda payload: LISTINGS.get(payload["query"])
+        with client.batch(Deadline(20.0)) as batch:
+            context = LookupContext(batch.question(20), None, 100)
+            ticker, _ = company_data(context, "/finance/get_eps", name)
+        return ticker, context.remarks, [path.rsplit("/")[-1] for path, _ in server.requests]
+
+
+@pytest.mark.parametrize(
+    ("name", "ticker"),
+    [
+        ("abc", "ABC"),
+        ("$ABC", "ABC"),
+        ("abc stock", "ABC"),
+        ("NYSE: ABC", "ABC"),
+        ("Abacus (ABC)", "ABC"),
+        ("Abacus (NASDAQ: THN)", "THN"),
+        ("abacus", "ABC"),  # the share, not the warrant
+        ("Abacus Inc. Warrant", "ABCW"),
+        ("thin holdings", "THN"),
+        ("brk.b", "BRK-B"),
+        ("brk/b", "BRK/B"),
+        ("google", "GOOGL"),
+        ("gap", "GAP"),  # a word that is a ticker
+        ("gap filler", "GAP"),
+    ],
+)
+def test_names_of_a_company(name: str, ticker: str) -> None:
+    assert ticker_of(name)[0] == ticker
+
+
+def test_a_ticker_costs_one_call() -> None:
+    assert ticker_of("abc")[1:] == ([], ["get_eps"])
+
+
+def test_how_a_name_was_read_is_told() -> None:
+    assert ticker_of("thin holdings")[1] == [
+        '"thin holdings" is read as Thin Holdings Corporation Class A Common Stock (THN)'
+    ]
+    assert ticker_of("google")[1] == ['"google" is read as the ticker GOOGL']
+
+
+@pytest.mark.parametrize("name", ["zzz", "no such company", "holdings"])
+def test_a_name_of_nobody_is_not_found(name: str) -> None:
+    with pytest.raises(NotFoundError, match=name):
+        ticker_of(name)
+
+
+def test_every_nickname_has_the_form_of_a_ticker() -> None:
+    assert all(ticker == ticker.upper() and len(ticker) <= 5 for ticker in nicknames().values())
 
 
 @pytest.mark.parametrize(
@@ -63,3 +189,46 @@ def test_words_within_a_text() -> None:
     assert contains_words("James Bond (007)", "james bond")
     assert not contains_words("James Bondsman", "james bond")
     assert not contains_words("Bond, James", "james bond")
+
+
+@pytest.mark.parametrize(
+    ("asked", "official"),
+    [
+        ("best actor", "ACTOR IN A LEADING ROLE"),
+        ("Best Actor", "ACTOR"),
+        ("best supporting actress", "ACTRESS IN A SUPPORTING ROLE"),
+        ("best director", "DIRECTING"),
+        ("best director", "DIRECTING (Dramatic Picture)"),
+        ("best picture", "BEST MOTION PICTURE"),
+        ("best picture", "OUTSTANDING PRODUCTION"),
+        ("cinematography", "CINEMATOGRAPHY (Black-and-White)"),
+        ("best foreign language film", "INTERNATIONAL FEATURE FILM"),
+        ("best original screenplay", "WRITING (Screenplay Written Directly for the Screen)"),
+        ("best adapted screenplay", "WRITING (Adaptation)"),
+        ("best production design", "ART DIRECTION"),
+        ("visual effects", "SPECIAL VISUAL EFFECTS"),
+        ("honorary award", "HONORARY AWARD"),
+        ("short film", "SHORT FILM (Animated)"),
+        ("best sound", "SOUND MIXING"),
+    ],
+)
+def test_same_award(asked: str, official: str) -> None:
+    assert same_category(asked, official)
+
+
+@pytest.mark.parametrize(
+    ("asked", "official"),
+    [
+        ("best actor", "ACTOR IN A SUPPORTING ROLE"),
+        ("best actor", "ACTRESS IN A LEADING ROLE"),
+        ("best picture", "DIRECTING (Dramatic Picture)"),
+        ("best picture", "PRODUCTION DESIGN"),
+        ("best picture", "ANIMATED FEATURE FILM"),
+        ("best documentary", "DOCUMENTARY (Short Subject)"),
+        ("best original song", "MUSIC (Original Score)"),
+        ("best sound editing", "SOUND MIXING"),
+        ("best", "DIRECTING"),
+    ],
+)
+def test_another_award(asked: str, official: str) -> None:
+    assert not same_category(asked, official)

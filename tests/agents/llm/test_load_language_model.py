@@ -6,8 +6,7 @@ from typing import get_args
 import pytest
 
 from agents.llm import ENGINES, EngineUnavailableError, load_language_model
-from agents.llm.scripted_engine import ScriptedLanguageModel
-from agents.settings import LanguageModelSettings, OpenAIEngine, ScriptedEngine, TransformersEngine, VllmEngine
+from agents.settings import LanguageModelSettings, OpenAIEngine, TransformersEngine, VllmEngine
 from models.manifest import WeightsMissingError
 
 REPOSITORY = Path(__file__).parents[3]
@@ -23,10 +22,6 @@ def test_the_door_imports_no_engine() -> None:
     code = f"import sys, agents.llm; print(sorted({heavy} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=REPOSITORY, check=True)
     assert done.stdout.strip() == "[]"
-
-
-def test_settings_choose_the_engine() -> None:
-    assert isinstance(load_language_model(ScriptedEngine(engine="scripted")), ScriptedLanguageModel)
 
 
 @pytest.mark.parametrize(
@@ -59,8 +54,3 @@ def test_missing_weights_are_found_without_loading_anything(tmp_path: Path, tiny
     settings = TransformersEngine(engine="transformers", model=str(tiny_llama), adapters={"old": str(tmp_path)})
     with pytest.raises(WeightsMissingError, match=r"adapter_model\.safetensors"):
         load_language_model(settings).check_weights()
-
-
-def test_weights_that_are_there_pass(tiny_llama: Path, tiny_adapters: dict[str, str]) -> None:
-    settings = TransformersEngine(engine="transformers", model=str(tiny_llama), adapters=tiny_adapters)
-    load_language_model(settings).check_weights()

@@ -3,9 +3,12 @@ import shutil
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agents.llm import GenerationRequest, Message
-from agents.llm.tokenizer import ChatTokenizer, PromptError
+from agents.llm.tokenizer import ChatTokenizer, PromptError, bound_tokens, truncate_to_bound
+from models.manifest import WeightsMissingError, locate
 
 
 @pytest.fixture
@@ -52,14 +55,45 @@ def test_lone_surrogates_count_as_replacement_characters(tokenizer: ChatTokenize
     assert tokenizer.truncate("a\ud83db", 50) == "a\ufffdb"
 
 
-def test_a_model_without_chat_template_says_so(tmp_path: Path, tiny_llama: Path) -> None:
-    plain = with_template(tmp_path / "plain", tiny_llama, None)
-    with pytest.raises(PromptError, match="no chat template"):
-        plain.prompt_tokens(GenerationRequest(messages=(Message("user", "a"),)))
-    assert plain.prompt_tokens(GenerationRequest(prompt="a"))
+@pytest.mark.parametrize(
+    ("template", "told"), [(None, "no chat template"), ("{{ raise_exception('no system role') }}", "no system role")]
+)
+def test_a_model_that_cannot_chat_says_so(tmp_path: Path, tiny_llama: Path, template: str | None, told: str) -> None:
+    model = with_template(tmp_path / "model", tiny_llama, template)
+    with pytest.raises(PromptError, match=told):
+        model.prompt_tokens(GenerationRequest(messages=(Message("system", "a"),)))
+    assert model.prompt_tokens(GenerationRequest(prompt="a"))
 
 
-def test_a_template_that_refuses_a_role_says_so(tmp_path: Path, tiny_llama: Path) -> None:
-    strict = with_template(tmp_path / "strict", tiny_llama, "{{ raise_exception('no system role here') }}")
-    with pytest.raises(PromptError, match="no system role here"):
-        strict.prompt_tokens(GenerationRequest(messages=(Message("system", "a"),)))
+REPOSITORY = Path(__file__).parents[3]
+TEXTS = [
+    "Aristotle was born in 384 BC and taught Alexander.",
+    "Szczepan Krzyzewski met Xzibit; AAPL and TSLA rose 1.5%.",
+    "12,345.67 vs 2024-01-02 10:11:12",
+    "| year | film |\n|------|------|\n| 1994 | 2 |\n\n\n   end",
+    "naïve café, “quoted”, 北京 🙂",
+    "https://www.example.com/a_b?c=d&e=f",
+    "a",
+]
+
+
+@pytest.mark.models
+@pytest.mark.parametrize("name", ["llama-2-tokenizer", "smollm2-135m-instruct", "qwen2.5-coder-0.5b-instruct"])
+def test_the_bound_is_above_real_tokenizers_and_not_absurd(name: str) -> None:
+    try:
+        tokenizer = ChatTokenizer(locate(name))
+    except WeightsMissingError as error:
+        pytest.skip(str(error))
+    sources = [*REPOSITORY.glob("agents/**/*.py"), *REPOSITORY.glob("docs/*.md")]
+    for text in [*TEXTS, *(path.read_text(encoding="utf-8") for path in sources)]:
+        real = tokenizer.count(text)
+        assert real <= bound_tokens(text) <= 4 * real + 2
+
+
+@given(st.text(), st.integers(0, 40))
+def test_what_is_kept_is_within_the_bound(text: str, limit: int) -> None:
+    kept = truncate_to_bound(text, limit)
+    assert text.startswith(kept)
+    assert bound_tokens(kept) <= limit
+    if bound_tokens(text) <= limit:
+        assert kept == text

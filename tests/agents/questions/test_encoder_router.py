@@ -40,12 +40,11 @@ def test_classifiers_with_a_field_each_make_one_route(bert: Path, tmp_path: Path
     asked = queries("who sang the song ?", "what is the share price of acme ?", "who ?", "did acme score ?")
     routes = router.route(asked, Deadline(60))
     assert len(routes) == 4
-    for route, query in zip(routes, asked, strict=True):
+    for route in routes:
         for field, classes in FIELD_CLASSES.items():
             assert label(route, field) in classes
             assert probability(route, field, classes) == pytest.approx(1.0, abs=1e-5)
             assert route[field]["probabilities"][label(route, field)] == max(route[field]["probabilities"].values())
-        assert all(query.text[name["start"] : name["end"]] == name["text"] for name in route["entities"])
     router.close()
 
 
@@ -55,10 +54,10 @@ def test_a_field_from_two_classifiers_is_refused(bert: Path, tmp_path: Path) -> 
         EncoderQuestionRouter(SETTINGS, parts).check_weights()
 
 
-def test_after_the_deadline_names_are_all_there_is(bert: Path, tmp_path: Path) -> None:
+def test_after_the_deadline_a_route_is_empty(bert: Path, tmp_path: Path) -> None:
     router = EncoderQuestionRouter(SETTINGS, [classifier(tmp_path, bert, "domain")])
     routes = router.route(queries("who founded acme ?"), Deadline(0))
-    assert routes == [{"entities": [{"text": "acme", "start": 12, "end": 16}]}]
+    assert routes == [{}]
 
 
 def test_missing_classifiers_are_told_before_anything_is_loaded(

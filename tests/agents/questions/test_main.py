@@ -93,4 +93,4 @@ def test_a_preset_may_ask_the_language_model(tmp_path: Path) -> None:
     out = tmp_path / "out.jsonl"
     assert main(["classify", "--in", str(source), "--out", str(out), "--preset", str(preset)]) == 0
     routes = [json.loads(line)["route"] for line in out.read_text(encoding="utf-8").splitlines()]
-    assert [route["entities"][0]["text"] for route in routes[1:]] == ["acme"]
+    assert routes == [{}] * len(ROWS), "this model says nothing about a question"

@@ -1,5 +1,6 @@
-"""The rules judge, by a text file of cases and by verdicts of strong language models."""
+"""The rules judge, by a text file of pairs and by verdicts of strong language models."""
 
+import itertools
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from evaluation.judge.rules import RULES
 
 PAIRS = Path(__file__).parents[1] / "judge_pairs.tsv"
 JUDGED = Path(__file__).parents[3] / "../shared/data/judged/judged_split0.jsonl"
-CASES = [
+PAIRS_TO_JUDGE = [
     line.split("\t") for line in PAIRS.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")
 ]
 
@@ -21,20 +22,38 @@ def judged(query: str, golds: tuple[str, ...], prediction: str) -> tuple[Verdict
     return judgement.verdict, judgement.reason
 
 
-@pytest.mark.parametrize(("query", "gold", "prediction", "verdict"), CASES)
+@pytest.mark.parametrize(("query", "gold", "prediction", "verdict"), PAIRS_TO_JUDGE)
 def test_pairs(query: str, gold: str, prediction: str, verdict: str) -> None:
     found, reason = judged(query, (gold,), prediction)
     assert found == verdict, reason
 
 
 def test_every_rule_is_shown_by_a_pair() -> None:
-    reasons = {judged(query, (gold,), prediction)[1].split(":")[0] for query, gold, prediction, _ in CASES}
+    reasons = {judged(query, (gold,), prediction)[1].split(":")[0] for query, gold, prediction, _ in PAIRS_TO_JUDGE}
     assert reasons >= {*RULES, "official"}
 
 
-@pytest.mark.parametrize(("query", "gold", "prediction", "verdict"), [case for case in CASES if case[3] == "correct"])
+@pytest.mark.parametrize(
+    ("query", "gold", "prediction", "verdict"), [pair for pair in PAIRS_TO_JUDGE[:150] if pair[3] == "correct"]
+)
 def test_case_and_closing_stop_do_not_matter(query: str, gold: str, prediction: str, verdict: str) -> None:
     assert judged(query, (gold.upper(),), prediction.rstrip(".") + ".")[0] == verdict
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(["Ann Lee", "Bob Ray", "Cyrus Young"])))
+@pytest.mark.parametrize("separator", [", ", "; ", "\n", " and ", " & ", "\n- "])
+def test_order_and_separator_of_a_set_do_not_matter(order: tuple[str, ...], separator: str) -> None:
+    golds = ("ann lee, bob ray and cyrus young",)
+    assert judged("who are the members of the band?", golds, separator.join(order))[0] is Verdict.CORRECT
+    assert judged("who are the members of the band?", golds, separator.join(order[:2]))[0] is Verdict.INCORRECT
+
+
+@pytest.mark.parametrize("form", ["{}. {}\n", "- {1}\n", "• {1}\n", "({}) {} "])
+def test_further_items_of_a_list_are_wrong(form: str) -> None:
+    query, golds = "who are the members of the band?", ("ann lee and bob ray",)
+    lines = [form.format(number, name) for number, name in enumerate(("Ann Lee", "Bob Ray", "Cy Young"), start=1)]
+    assert judged(query, golds, "".join(lines[:2]))[0] is Verdict.CORRECT
+    assert judged(query, golds, "".join(lines))[0] is Verdict.INCORRECT
 
 
 def test_any_alternative_answer_counts() -> None:

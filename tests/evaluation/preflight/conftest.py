@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.preflight.checks import named, run_check
-from evaluation.preflight.findings import Report
+from evaluation.preflight.checks import run_check
+from evaluation.preflight.findings import CheckReport
 from evaluation.preflight.subject import Subject
 
 ROOT = Path(__file__).parents[3]
@@ -18,9 +18,10 @@ FOLDERS = ("agents", "models", "scripts", "data/sample")
 FILES = (
     "aicrowd.json", "apt.txt", "requirements.txt", "requirements-cpu.txt", "constraints.txt", "Dockerfile",
     ".dockerignore", ".gitattributes", ".gitignore", "docker_run.sh", "local_evaluation.py", "pyproject.toml",
+    "evaluation/__init__.py", "evaluation/datasets.py",
 )  # fmt: skip
 
-Checked = Callable[..., Report]
+Checked = Callable[..., CheckReport]
 
 
 def git(root: Path, *arguments: str) -> str:
@@ -57,6 +58,7 @@ def clean_tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copytree(ROOT / folder, root / folder, ignore=without)
     for large in (root / "models" / "adapters").rglob("*.safetensors"):
         large.write_bytes(b"the contents do not matter here")  # megabytes that git would compress
+    (root / "evaluation").mkdir()
     for name in FILES:
         shutil.copy(ROOT / name, root / name)
     replace(root / "aicrowd.json", "your-aicrowd-username", "ada")
@@ -76,11 +78,11 @@ def tree(clean_tree: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def clean_problems(clean_tree: Path) -> Callable[[str], set[str]]:
-    """What a check says of the clean tree, asked once for each check."""
+    """What a check finds in the clean tree, asked once for each check."""
 
     @lru_cache
     def problems(name: str) -> set[str]:
-        return {finding.problem for finding in run_check(named(name), Subject(clean_tree)).outcome.findings}
+        return {finding.problem for finding in run_check(name, Subject(clean_tree)).findings}
 
     return problems
 
@@ -89,7 +91,7 @@ def clean_problems(clean_tree: Path) -> Callable[[str], set[str]]:
 def checked() -> Checked:
     """Run one check over a tree."""
 
-    def run(name: str, root: Path, **asked: str) -> Report:
-        return run_check(named(name), Subject(root, asked.get("task"), asked.get("preset")))
+    def run(name: str, root: Path, **asked: str) -> CheckReport:
+        return run_check(name, Subject(root, asked.get("task"), asked.get("preset")))
 
     return run

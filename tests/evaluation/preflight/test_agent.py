@@ -7,7 +7,7 @@ import pytest
 
 from evaluation.datasets import DatasetError
 from evaluation.preflight.agent import QUESTIONS, rehearsal_rows
-from evaluation.preflight.findings import Level, Report
+from evaluation.preflight.findings import CheckReport, Level
 from evaluation.preflight.guard.sitecustomize import Watch
 from tests.evaluation.preflight.conftest import ROOT, Checked
 
@@ -41,19 +41,19 @@ def tree(tmp_path: Path) -> Path:
     return root
 
 
-def ask(tree: Path, checked: Checked, answers: str, size: str = "4", task: str = "task1") -> Report:
+def ask(tree: Path, checked: Checked, answers: str, size: str = "4", task: str = "task1") -> CheckReport:
     (tree / "agents" / "user_config.py").write_text(AGENT.replace("ANSWERS", answers).replace("SIZE", size))
     return checked("batch", tree, task=task)
 
 
-def problems(report: Report) -> str:
-    return "\n".join(finding.problem for finding in report.outcome.findings)
+def problems(report: CheckReport) -> str:
+    return "\n".join(finding.problem for finding in report.findings)
 
 
 def test_a_good_agent_has_no_finding_and_its_seconds_are_told(tree: Path, checked: Checked) -> None:
     report = ask(tree, checked, "return ['paris'] * n")
-    assert report.outcome.findings == ()
-    assert re.search(r"a batch of 4 in \d+\.\d of 120 s", report.outcome.note)
+    assert report.findings == []
+    assert re.search(r"a batch of 4 in \d+\.\d of 120 s", report.note)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_a_good_agent_has_no_finding_and_its_seconds_are_told(tree: Path, checke
 def test_bad_habits_are_errors(answers: str, expected: list[str], tree: Path, checked: Checked) -> None:
     report = ask(tree, checked, answers)
     assert [problem for problem in expected if problem not in problems(report)] == [], problems(report)
-    assert {finding.level for finding in report.outcome.findings} == {Level.ERROR}
+    assert {finding.level for finding in report.findings} == {Level.ERROR}
 
 
 def test_only_the_graph_may_be_asked_not_every_host_on_its_port() -> None:

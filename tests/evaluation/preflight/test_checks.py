@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from evaluation.preflight.__main__ import main
-from evaluation.preflight.checks import CHECKS, Check, named, run_check, run_checks
-from evaluation.preflight.findings import Level, Outcome
+from evaluation.preflight.checks import CHECKS, run_check, run_checks
+from evaluation.preflight.findings import CheckReport, Level
 from evaluation.preflight.subject import Subject
 from tests.evaluation.preflight.conftest import Checked, commit, git, replace
 
@@ -47,13 +47,6 @@ def windows_line_ends(root: Path) -> None:
     (root / "apt.txt").write_bytes((root / "apt.txt").read_bytes().replace(b"\n", b"\r\n"))
 
 
-def pinned_to(root: Path, package: str, version: str) -> None:
-    lines = (root / "constraints.txt").read_text().splitlines()
-    assert any(line.startswith(f"{package}==") for line in lines)
-    new = [f"{package}=={version}" if line.startswith(f"{package}==") else line for line in lines]
-    (root / "constraints.txt").write_text("\n".join(new) + "\n")
-
-
 def stored_outside_lfs(root: Path) -> None:
     (root / "models" / "weights" / "m").mkdir(parents=True)
     (root / "models" / "weights" / "m" / "model.safetensors").write_bytes(bytes(5_000))
@@ -70,7 +63,7 @@ FAULTS: dict[str, tuple[str, Plant, str]] = {
     "challenge of another task than the preset": (
         "challenge", written("agents/presets/active.toml", 'preset = "db3_task23"\n'), "make task2",
     ),
-    "placeholder author": ("authors", json_field("authors", ["your-aicrowd-username"]), "user names"),
+    "placeholder author": ("aicrowd-json", json_field("authors", ["your-aicrowd-username"]), "user names"),
     "number as text": ("aicrowd-json", json_field("gpu_count", "4"), "without quotes"),
     "broken aicrowd.json": ("aicrowd-json", written("aicrowd.json", "{"), "make task1"),
     "unknown key in the preset": (
@@ -95,20 +88,16 @@ FAULTS: dict[str, tuple[str, Plant, str]] = {
         written("agents/extra.py", "def f(m):\n    return m.encode_multi_process([])\n"),
         "in this process",
     ),
-    "eval": ("risky-calls", written("agents/extra.py", "x = eval('1 + 1')\n"), "parse the text"),
+    "eval": ("risky-calls", written("agents/extra.py", "x = eval('1 + 1')\n"), "without"),
     "unpinned requirement": ("pinned", changed("requirements.txt", "vllm==0.19.1", "vllm>=0.19"), "vllm==VERSION"),
     "versions that contradict": ("pinned", changed("constraints.txt", "peft==0.21.2", "peft==0.20.0"), "same version"),
-    "versions that do not suit each other": (
-        "compatible", lambda root: pinned_to(root, "pydantic_core", "1.0.0"), "--resolve",
-    ),
     "import without requirement": ("imports-named", written("agents/extra.py", "import flask\n"), "add flask"),
     "code kept from the image": (
         "docker-context", changed(".dockerignore", "models/weights", "models/**"), "not the code",
     ),
     "COPY without arguments": (
-        "dockerfile", lambda root: (root / "Dockerfile").write_text("FROM x\nCOPY\n"), "Docker stops at it",
+        "dockerfile", lambda root: (root / "Dockerfile").write_text("FROM x\nCOPY\n"), "correct the line",
     ),
-    "no pattern": ("docker-context", lambda root: (root / ".dockerignore").write_text("[z-a]\n"), "Docker stops at it"),
     "tables kept from the image": ("docker-context", changed(".dockerignore", "**/*.pyc", "**/*.csv"), "not the code"),
     "grammar kept from the image": (
         "docker-context", changed(".dockerignore", "**/*.pyc", "**/*.lark"), "not the code",
@@ -142,7 +131,7 @@ def test_a_planted_fault_is_found_and_its_remedy_told(
 ) -> None:
     name, plant, remedy = FAULTS[fault]
     plant(tree)
-    new = [finding for finding in checked(name, tree).outcome.findings if finding.problem not in clean_problems(name)]
+    new = [finding for finding in checked(name, tree).findings if finding.problem not in clean_problems(name)]
     level = Level.WARNING if fault in ONLY_WARNINGS else Level.ERROR
     assert any(finding.level is level and remedy in finding.remedy for finding in new), new
 
@@ -152,7 +141,7 @@ def test_a_clean_tree_passes(clean_tree: Path, capsys: pytest.CaptureFixture[str
     shown = capsys.readouterr().out
     assert "0 error(s)" in shown
     assert "ERROR" not in shown
-    assert all(check.name in shown for check in CHECKS)
+    assert all(name in shown for name in CHECKS)
     assert "a batch of 16 in" in shown
     assert git(clean_tree, "status", "--porcelain") == "", "checking changes nothing"
 
@@ -175,11 +164,11 @@ def test_wrong_arguments_give_exit_code_2(tmp_path: Path) -> None:
     assert error.value.code == 2
 
 
-def test_the_list_says_what_each_check_demands(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_list_has_what_each_check_demands(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--list"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == [check.name for check in CHECKS]
-    assert all(len(check.demands) > 20 for check in CHECKS)
+    assert [line.split()[0] for line in lines] == list(CHECKS)
+    assert all(len(line) > 36 for line in lines)
 
 
 def test_without_a_repository_what_needs_git_is_skipped_with_the_reason(
@@ -190,7 +179,7 @@ def test_without_a_repository_what_needs_git_is_skipped_with_the_reason(
     for name in ("agents", "aicrowd.json", "models"):
         (root / name).symlink_to(clean_tree / name)
     for name in ("clean-tree", "tag", "lfs", "history-size"):
-        skipped = checked(name, root).outcome.skipped
+        skipped = checked(name, root).skipped
         assert skipped, name
         assert "git" in skipped or "repository" in skipped
     assert checked("gpu", root).errors == 0
@@ -198,23 +187,16 @@ def test_without_a_repository_what_needs_git_is_skipped_with_the_reason(
 
 @pytest.mark.parametrize("error", [IndexError, ZeroDivisionError, TypeError, AttributeError, re.error, OSError])
 def test_no_check_ends_the_others(error: type[Exception], clean_tree: Path) -> None:
-    def stumbles(_: Subject) -> Outcome:
+    def stumbles(subject: Subject, found: CheckReport) -> None:
         raise error("over this file")
 
-    report = run_check(Check("stumbles", stumbles), Subject(clean_tree))
+    report = run_check("stumbles", Subject(clean_tree), stumbles)
     assert report.errors == 1
-    assert "over this file" in report.outcome.findings[0].problem
+    assert "over this file" in report.findings[0].problem
+    assert "--skip stumbles" in report.findings[0].remedy
 
 
 def test_checks_that_are_left_out_are_shown_as_such(clean_tree: Path) -> None:
-    names = {check.name for check in CHECKS}
-    reports = list(run_checks(Subject(clean_tree), names - {"gpu"}))
-    assert [report.check for report in reports] == [check.name for check in CHECKS]
-    assert [report.check for report in reports if report.outcome.skipped is None] == ["gpu"]
-
-
-def test_a_check_that_cannot_be_done_is_an_error_and_no_crash(tree: Path) -> None:
-    (tree / ".git" / "index").write_bytes(b"nonsense")
-    report = run_check(named("clean-tree"), Subject(tree))
-    assert report.errors == 1
-    assert "--skip clean-tree" in report.outcome.findings[0].remedy
+    reports = list(run_checks(Subject(clean_tree), CHECKS.keys() - {"gpu"}))
+    assert [report.check for report in reports] == list(CHECKS)
+    assert [report.check for report in reports if report.skipped is None] == ["gpu"]

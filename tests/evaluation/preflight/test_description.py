@@ -3,8 +3,7 @@ from pathlib import Path
 import pytest
 
 from evaluation.preflight.challenges import CHALLENGES
-from evaluation.preflight.findings import Level, Report
-from evaluation.preflight.subject import Subject
+from evaluation.preflight.findings import CheckReport, Level
 from tests.evaluation.preflight.conftest import ROOT, Checked, replace
 
 PRESETS = sorted(path.stem for path in (ROOT / "agents" / "presets").glob("*.toml") if path.stem != "active")
@@ -20,8 +19,8 @@ def tree(tmp_path: Path) -> Path:
     return root
 
 
-def problems(report: Report, level: Level = Level.ERROR) -> str:
-    return "\n".join(finding.problem for finding in report.outcome.findings if finding.level is level)
+def problems(report: CheckReport, level: Level = Level.ERROR) -> str:
+    return "\n".join(finding.problem for finding in report.findings if finding.level is level)
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -30,16 +29,6 @@ def test_the_shipped_presets_have_no_error_of_their_own(preset: str, tree: Path,
     replace(tree / "aicrowd.json", "meta-kdd-cup-24-crag-retrieval-summarization", CHALLENGES[task])
     for name in ("preset", "challenge", "gpu", "engine", "graph-variable"):
         assert problems(checked(name, tree, preset=preset)) == "", name
-
-
-def test_the_presets_for_gpus_are_told_from_the_others() -> None:
-    on_gpu = {
-        name
-        for name in PRESETS
-        if isinstance(settings := Subject(ROOT, None, name).settings, str) or settings.needs_gpu
-    }
-    assert {"submission", "db3_task1", "db3_task23"} <= on_gpu
-    assert not on_gpu & {"cpu", "scripted"}
 
 
 @pytest.mark.parametrize(
@@ -73,7 +62,7 @@ def test_another_variable_than_the_evaluators(tree: Path, checked: Checked) -> N
     assert "'CRAG_SERVER', which the evaluator does not set" in problems(
         checked("graph-variable", tree, task="task2", preset="cpu")
     )
-    assert "has no CRAG_MOCK_API_URL" in (checked("graph-variable", tree, preset="cpu").outcome.skipped or "")
+    assert "has no CRAG_MOCK_API_URL" in (checked("graph-variable", tree, preset="cpu").skipped or "")
 
 
 def test_a_graph_that_is_never_asked(tree: Path, checked: Checked) -> None:
@@ -88,3 +77,24 @@ def test_the_task_asked_for_is_not_that_of_the_file(tree: Path, checked: Checked
 def test_a_debug_submission_does_not_count(tree: Path, checked: Checked) -> None:
     replace(tree / "aicrowd.json", '"gpu": true', '"gpu": true, "debug": true')
     assert "does not count" in problems(checked("aicrowd-json", tree), Level.WARNING)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem", "remedy"),
+    [
+        ("gpu_memory_utilization = 0.8", "gpu_memory_utilization = 0.95", "", "lower it to 0.8"),
+        ('device = "cuda:1"', 'device = "cuda:4"', "GPU 4, and there are 4", ""),
+    ],
+)
+def test_models_that_do_not_fit(old: str, new: str, problem: str, remedy: str, tree: Path, checked: Checked) -> None:
+    (tree / "models").mkdir()
+    (tree / "models" / "manifest.toml").write_bytes((ROOT / "models" / "manifest.toml").read_bytes())
+    assert checked("memory", tree, preset="weknow").findings == []
+    replace(tree / "agents/presets/weknow.toml", old, new)
+    found = checked("memory", tree, preset="weknow")
+    assert problem in problems(found)
+    assert any(remedy in finding.remedy for finding in found.findings)
+
+
+def test_a_preset_without_gpus_needs_no_memory_of_one(tree: Path, checked: Checked) -> None:
+    assert "processor" in str(checked("memory", tree, preset="cpu").skipped)

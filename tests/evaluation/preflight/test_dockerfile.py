@@ -2,7 +2,14 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.preflight.dockerfile import DockerfileError, build_context, copied, parse_dockerfile, parse_dockerignore
+from evaluation.preflight.dockerfile import (
+    DockerfileError,
+    build_context,
+    copied,
+    parse_dockerfile,
+    parse_dockerignore,
+    rule_against,
+)
 
 ROOT = Path(__file__).parents[3]
 TEXT = """\
@@ -15,12 +22,10 @@ ENV A=1 \\
 ENV PATH=/opt/bin:${PATH} C=$A
 
 COPY --chown=1:1 one two /target/
-COPY --from=other /x /y
 RUN first \\
     && second
 USER someone
-ENTRYPOINT ["python"]
-CMD ["run.py", "--help"]
+CMD ["python", "run.py", "--help"]
 """
 
 
@@ -28,7 +33,7 @@ def test_instructions_have_their_first_line_and_their_whole_text() -> None:
     image = parse_dockerfile(TEXT)
     assert [instruction.name for instruction in image.instructions][:4] == ["ARG", "FROM", "ENV", "ENV"]
     (run,) = image.named("RUN")
-    assert (run.text, run.line) == ("first && second", 11)
+    assert (run.text, run.line) == ("first && second", 10)
 
 
 def test_variables_are_filled_in() -> None:
@@ -41,40 +46,20 @@ def test_copies_and_command() -> None:
     (copy,) = image.copies
     assert (copy.sources, copy.target) == (("one", "two"), "/target/")
     assert image.command == ["python", "run.py", "--help"]
-    assert parse_dockerfile("FROM x\nCMD run it\n").command == ["sh", "-c", "run it"]
-    assert parse_dockerfile('FROM x\nCMD ["a", "b, c"]\n').command == ["a", "b, c"]
-    assert parse_dockerfile("FROM x\nCMD ['a']\n").command == ["sh", "-c", "['a']"], "single quotes are no JSON"
 
 
-def test_copies_in_every_form() -> None:
-    text = """FROM x
-COPY --chown=1:1 ["a b", "c", "/t/"]
-COPY <<EOF $HERE/x y /t/
-USER nobody
-EOF
-ADD https://example.org/x.tar git@example.org:x.git /t/
-RUN <<-'END' sh
-pip install -r requirements.txt
-END
-USER someone
-"""
-    image = parse_dockerfile(text)
-    assert [(copy.sources, copy.unknown) for copy in image.copies] == [
-        (("a b", "c"), ()), (("y",), ("<<EOF", "$HERE/x")), ((), ()),
-    ]  # fmt: skip
-    assert [user.text for user in image.named("USER")] == ["someone"], "the other one is text of a file"
-    assert "pip install" in image.named("RUN")[0].text
-
-
-@pytest.mark.parametrize("line", ["COPY", "COPY alone", "ADD --chown=1:1 alone", "COPY 'open /t/"])
-def test_a_copy_that_docker_refuses(line: str) -> None:
+@pytest.mark.parametrize(
+    "line", ["COPY", "COPY a", "COPY $A /t/", 'COPY ["a", "/t/"]', "COPY --from=x a b", "ADD x://y /t/"]
+)
+def test_a_copy_that_is_not_read_names_its_line(line: str) -> None:
     with pytest.raises(DockerfileError, match=r"Dockerfile:2: (COPY|ADD)"):
         _ = parse_dockerfile(f"FROM x\n{line}\n").copies
 
 
-def test_a_rule_that_is_no_pattern() -> None:
-    with pytest.raises(DockerfileError, match=r"\.dockerignore:2: '\[z-a\]'"):
-        parse_dockerignore("a\n[z-a]\n")
+@pytest.mark.parametrize("lines", ["", "CMD run it", "CMD ['a']", 'ENTRYPOINT ["a"]\nCMD ["b"]'])
+def test_a_command_that_is_not_read(lines: str) -> None:
+    with pytest.raises(DockerfileError, match="is not a list"):
+        _ = parse_dockerfile(f"FROM x\n{lines}\n").command
 
 
 def test_what_a_source_names() -> None:
@@ -106,14 +91,14 @@ def test_what_a_source_names() -> None:
     ],
 )
 def test_rules_match_as_dockers_do(rules: str, path: str, kept_out: bool) -> None:
-    assert (parse_dockerignore(rules).rule_against(path) is not None) is kept_out
+    assert (rule_against(path, parse_dockerignore(rules)) is not None) is kept_out
 
 
 def test_our_own_file_keeps_weights_and_secrets_out_and_the_code_in() -> None:
     rules = parse_dockerignore((ROOT / ".dockerignore").read_text())
     out = ["agents/web/__pycache__/x.pyc", ".env", "results/a/b.json", ".git/config", "models/weights/m/w.bin"]
     kept = ["models/fetch.py", "models/manifest.toml", "models/user_config.py", "agents/presets/submission.toml"]
-    assert [path for path in out + kept if rules.rule_against(path) is not None] == out
+    assert [path for path in out + kept if rule_against(path, rules) is not None] == out
 
 
 def test_the_context_says_which_rule_keeps_a_file_out(tmp_path: Path) -> None:
@@ -126,14 +111,9 @@ def test_the_context_says_which_rule_keeps_a_file_out(tmp_path: Path) -> None:
     assert [(item.path, item.rule.line, item.rule.text) for item in ignored] == [("weights/w.bin", 2, "weights")]
 
 
-def test_a_virtual_environment_is_not_walked_through_unless_a_rule_takes_part_of_it_back(tmp_path: Path) -> None:
-    for name in ("a.py", ".venv/bin/python", ".venv/keep/b.py"):
+def test_an_ignored_hidden_folder_is_not_searched(tmp_path: Path) -> None:
+    for name in ("a.py", ".venv/bin/python"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
-    (tmp_path / ".dockerignore").write_text(".venv*\n!other/keep\n")
-    seen, ignored = build_context(tmp_path)
-    assert ignored == []
-    (tmp_path / ".dockerignore").write_text(".venv*\n!.venv/keep\n")
-    seen, ignored = build_context(tmp_path)
-    assert seen == [".dockerignore", ".venv/keep/b.py", "a.py"]
-    assert [item.path for item in ignored] == [".venv/bin/python"]
+    (tmp_path / ".dockerignore").write_text(".venv*\n")
+    assert build_context(tmp_path) == ([".dockerignore", "a.py"], [])

@@ -3,16 +3,14 @@ from pathlib import Path
 import pytest
 
 from evaluation.preflight.findings import Level
-from evaluation.preflight.image import docker_context, dockerfile
-from evaluation.preflight.subject import Subject
-from tests.evaluation.preflight.conftest import ROOT
+from tests.evaluation.preflight.conftest import ROOT, Checked
 
 GOOD = (ROOT / "Dockerfile").read_text()
 
 
-def test_our_own_image_has_no_finding() -> None:
-    assert dockerfile(Subject(ROOT)).findings == ()
-    assert docker_context(Subject(ROOT)).findings == ()
+def test_our_own_image_has_no_finding(checked: Checked) -> None:
+    assert checked("dockerfile", ROOT).findings == []
+    assert checked("docker-context", ROOT).findings == []
 
 
 @pytest.fixture
@@ -25,7 +23,6 @@ def tree(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("old", "new", "problem", "level"),
     [
-        (r"tr -d '\r' < /tmp/apt.txt | xargs", "xargs -a /tmp/apt.txt", "carriage return", Level.WARNING),
         ("HF_HUB_OFFLINE=1", "HF_HUB_OFFLINE=0", "HF_HUB_OFFLINE", Level.WARNING),
         ("LANG=en_US.UTF-8", "LANG=C", "UTF-8 locale", Level.WARNING),
         ("WORKDIR /home/aicrowd", "", "WORKDIR", Level.WARNING),
@@ -34,10 +31,10 @@ def tree(tmp_path: Path) -> Path:
         ('"--help"]', '"--help", "&&", "pip install x"]', "pip install", Level.ERROR),
     ],
 )
-def test_faults_of_the_dockerfile(old: str, new: str, problem: str, level: Level, tree: Path) -> None:
+def test_faults_of_the_dockerfile(old: str, new: str, problem: str, level: Level, tree: Path, checked: Checked) -> None:
     assert old in GOOD
     (tree / "Dockerfile").write_text(GOOD.replace(old, new))
-    told = [(finding.level, finding.problem) for finding in dockerfile(Subject(tree)).findings]
+    told = [(finding.level, finding.problem) for finding in checked("dockerfile", tree).findings]
     assert any(found is level and problem in text for found, text in told), told
 
 
@@ -45,32 +42,21 @@ def test_faults_of_the_dockerfile(old: str, new: str, problem: str, level: Level
     ("old", "new"),
     [
         ("COPY apt.txt /tmp/apt.txt", "COPY apt*.txt /tmp/"),
-        ("COPY apt.txt /tmp/apt.txt", 'COPY ["apt.txt", "/tmp/apt.txt"]'),
-        ("COPY apt.txt /tmp/apt.txt", "ADD https://example.org/keys.gpg /tmp/"),
         ("USER aicrowd\n", "USER 1001\n"),
-        ("USER aicrowd\n", "USER 1001:1001\n"),
     ],
 )
-def test_what_is_as_good(old: str, new: str, tree: Path) -> None:
+def test_what_is_as_good(old: str, new: str, tree: Path, checked: Checked) -> None:
     assert old in GOOD
     (tree / "Dockerfile").write_text(GOOD.replace(old, new))
-    assert not [finding for finding in dockerfile(Subject(tree)).findings if finding.place.file == "Dockerfile"]
+    assert not [finding for finding in checked("dockerfile", tree).findings if finding.place.file == "Dockerfile"]
 
 
-@pytest.mark.parametrize("line", ["COPY $VARIABLE /tmp/", "COPY <<EOF /tmp/x\ntext\nEOF"])
-def test_what_only_a_build_can_tell_is_a_warning(line: str, tree: Path) -> None:
-    (tree / "Dockerfile").write_text(GOOD.replace("COPY apt.txt /tmp/apt.txt", line))
-    (finding,) = dockerfile(Subject(tree)).findings
-    assert finding.level is Level.WARNING
-    assert "only a build can tell" in finding.problem
-
-
-def test_a_copied_file_that_the_build_does_not_see(tree: Path) -> None:
+def test_a_copied_file_that_the_build_does_not_see(tree: Path, checked: Checked) -> None:
     (tree / ".dockerignore").write_text("*.txt\n")
-    places = [str(finding.place) for finding in dockerfile(Subject(tree)).findings]
+    places = [str(finding.place) for finding in checked("dockerfile", tree).findings]
     assert ".dockerignore:1" in places
 
 
-def test_without_a_dockerfile_both_are_skipped(tmp_path: Path) -> None:
-    assert dockerfile(Subject(tmp_path)).skipped
-    assert docker_context(Subject(tmp_path)).skipped
+def test_without_a_dockerfile_both_are_skipped(tmp_path: Path, checked: Checked) -> None:
+    assert checked("dockerfile", tmp_path).skipped
+    assert checked("docker-context", tmp_path).skipped

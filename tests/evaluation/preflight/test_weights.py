@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from evaluation.preflight.checks import run_check
 from evaluation.preflight.findings import Level
 from evaluation.preflight.hashes import HashMemory
 from evaluation.preflight.subject import Subject
-from evaluation.preflight.weights import unusable, weights
+from evaluation.preflight.weights import unusable
 from models.fetch import sha256_of
 from tests.evaluation.preflight.conftest import Checked, commit, git, replace
 
@@ -38,19 +39,19 @@ def model_file(tree: Path) -> Path:
 
 
 def said(checked: Checked, tree: Path) -> list[str]:
-    return [f"{finding.level}: {finding.problem}" for finding in checked("weights", tree).outcome.findings]
+    return [f"{finding.level}: {finding.problem}" for finding in checked("weights", tree).findings]
 
 
 def test_the_right_weights_are_right(tiny: Path, checked: Checked) -> None:
     report = checked("weights", tiny)
-    assert report.outcome.findings == ()
-    assert report.outcome.note == "1 model(s)"
+    assert report.findings == []
+    assert report.note == "1 model(s)"
 
 
 def test_missing_weights_are_named_with_the_command_that_gets_them(tiny: Path, checked: Checked) -> None:
     model_file(tiny).unlink()
     model_file(tiny).parent.rmdir()
-    (finding,) = checked("weights", tiny).outcome.findings
+    (finding,) = checked("weights", tiny).findings
     assert finding.level is Level.ERROR
     assert "python -m models.fetch tiny --to models/weights" in finding.remedy
     assert finding.place.field == "language_model.model"
@@ -72,7 +73,7 @@ def test_weights_of_the_cache_are_not_in_the_submission(tiny: Path, tmp_path: Pa
     (tmp_path / "moved").rename(tmp_path / "cache" / "tiny")
     assert any(problem.startswith("error: tiny lies in") for problem in said(checked, tiny))
     (tiny / "agents" / "presets" / "active.toml").write_text('preset = "scripted"\n')
-    rehearsal = checked("weights", tiny, preset="tiny").outcome.findings
+    rehearsal = checked("weights", tiny, preset="tiny").findings
     assert [finding.level for finding in rehearsal] == [Level.WARNING], "a rehearsal may use the cache"
 
 
@@ -116,7 +117,7 @@ def test_a_half_committed_model_and_adapter_are_named_by_file(tiny: Path, checke
 
 def test_an_adapter_without_its_description(tiny: Path, checked: Checked) -> None:
     (adapter(tiny) / "adapter_config.json").unlink()
-    (finding,) = checked("weights", tiny).outcome.findings
+    (finding,) = checked("weights", tiny).findings
     assert "adapter_config.json is missing" in finding.problem
     assert "or write tuned = false into the preset" in finding.remedy
     assert "adapter_config.json" in (unusable(Subject(tiny)) or "")
@@ -134,14 +135,14 @@ def test_weights_are_hashed_once_for_all_checks_even_where_nothing_can_be_kept(
     monkeypatch.setattr("evaluation.preflight.hashes.sha256_of", counted)
     (tmp_path / "cache").write_text("a file where the folder should be")
     subject = Subject(tiny)
-    assert weights(subject).findings == ()
+    assert run_check("weights", subject).findings == []
     assert unusable(subject) is None
     assert len(hashed) == 1
 
 
 def test_a_broken_model_is_not_asked(tiny: Path, checked: Checked) -> None:
     model_file(tiny).write_bytes(b"x")
-    assert "see the check of the weights" in (checked("batch", tiny).outcome.skipped or "")
+    assert "see the check of the weights" in (checked("batch", tiny).skipped or "")
 
 
 def test_the_base_of_a_router_belongs_to_the_submission(
@@ -151,7 +152,7 @@ def test_the_base_of_a_router_belongs_to_the_submission(
     monkeypatch.setenv("CRAG_MODELS_DIR", str(tmp_path / "cache"))
     (tree / "agents" / "presets" / "active.toml").write_text('preset = "submission"\n')
     commit(tree)
-    findings = {finding.place.field: finding for finding in checked("weights", tree).outcome.findings}
+    findings = {finding.place.field: finding for finding in checked("weights", tree).findings}
     base = findings["router.classifiers.cpu, base model"]
     assert base.level is Level.ERROR
     assert base.problem.startswith("models/weights/all-minilm-l6-v2 is not in the tree")
@@ -166,7 +167,7 @@ def test_an_optional_model_is_a_warning_and_the_agent_is_asked_without_it(tiny: 
             'hub = { repository = "a/b", revision = "c" }\n'
         )
     commit(tiny)
-    (finding,) = checked("weights", tiny).outcome.findings
+    (finding,) = checked("weights", tiny).findings
     assert finding.level is Level.WARNING
     assert unusable(Subject(tiny)) is None
 

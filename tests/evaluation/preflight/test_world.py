@@ -48,13 +48,13 @@ def test_a_model_in_the_cache_does_not_hide_that_the_submission_lacks_it(
     routed: Path, cache: Path, checked: Checked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert (cache / BASE).is_dir()
-    (finding,) = [one for one in checked("weights", routed).outcome.findings if one.level is Level.ERROR]
+    (finding,) = [one for one in checked("weights", routed).findings if one.level is Level.ERROR]
     assert finding.place.field == "router.classifiers.cpu, base model"
-    assert "not in git" in (checked("batch", routed).outcome.skipped or "")
+    assert "not in git" in (checked("batch", routed).skipped or "")
     # Even if the list of what is needed missed it, as the hand-kept one did:
     monkeypatch.setattr("evaluation.preflight.agent.all_pushed", lambda subject: True)
     monkeypatch.setattr("evaluation.preflight.agent.unusable", lambda subject: None)
-    (failed,) = checked("batch", routed).outcome.findings
+    (failed,) = checked("batch", routed).findings
     assert f"WeightsMissingError: preset routed: weights of {BASE}" in failed.problem
 
 
@@ -62,7 +62,6 @@ def test_a_preset_that_is_only_rehearsed_takes_its_weights_from_the_cache(routed
     (routed / "agents" / "presets" / "active.toml").write_text('preset = "scripted"\n')
     commit(routed)
     subject = Subject(routed, asked_preset="routed")
-    assert not isinstance(subject.settings, str)
     needed = needed_weights(subject.settings, repository=routed)
     mounted = mount(needed, routed, subject.tracked, subject.pushed, cache=cache)
     assert mounted.not_in_git == [f"models/weights/{BASE}"]
@@ -75,17 +74,17 @@ def test_a_module_that_was_never_committed_is_missing(tree: Path, checked: Check
     replace(tree / "agents" / "user_config.py", "from agents.contracts", "import agents.x\nfrom agents.contracts")
     commit(tree)
     (tree / "agents" / "x.py").touch()
-    assert any("No module named 'agents.x'" in one.problem for one in checked("import", tree).outcome.findings)
+    assert any("No module named 'agents.x'" in one.problem for one in checked("import", tree).findings)
     commit(tree)
     report = checked("import", tree)
-    assert report.outcome.findings == ()
-    assert "in a copy of the " in report.outcome.note
+    assert report.findings == []
+    assert "in a copy of the " in report.note
 
 
 def test_the_import_needs_no_home(tree: Path, checked: Checked, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/no/such/home")
     monkeypatch.delenv("CRAG_MODELS_DIR", raising=False)
-    assert checked("import", tree).outcome.findings == ()
+    assert checked("import", tree).findings == []
 
 
 def in_the_world(tmp_path: Path, code: str, *, loopback: bool = True) -> "subprocess.CompletedProcess[str]":

@@ -46,7 +46,6 @@ def trace(number: int, **more: Any) -> dict[str, Any]:
         "query_time": "03/05/2024, 23:18:31 PT",
         "route": {
             "domain": {"label": "movie", "probabilities": {"movie": 0.9, "music": 0.1}},
-            "entities": [{"text": f"number {number}", "start": 8, "end": 16}],
         },
         "calls": [f'get_number("{number}")'],
         "facts": [{"text": f"It is gold {number}.", "source": f'knowledge graph: get_number("{number}")'}],

@@ -13,14 +13,13 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
-from mock_api import GraphError, Tables, load_tables, serve
-from mock_api.domains.faults import OfficialCrashError
+from mock_api import GraphError, Tables, load_tables
+from mock_api.answers import OfficialCrashError
 from mock_api.official.importer import LOCK_FILE, import_graph
-from mock_api.official.names import OFFICIAL_FILES
 from mock_api.server import endpoints
+from mock_api.tables import OFFICIAL_FILES
 from mock_api.tables.__main__ import main
 from mock_api.tables.store import StoreWriter
-from tests.mock_api.client import Client
 from tests.mock_api.official.write_official import write_official, write_sqlitedict
 from tests.mock_api.small_graph import write_graph
 
@@ -124,18 +123,6 @@ def test_the_large_rebuilt_graph_survives_the_round_trip(real_graph: Path, tmp_p
     out = tmp_path / "graph"
     assert not import_graph(write_official(real_graph, tmp_path / "cragkg"), out, quiet=True).faults
     same_answers(out, real_graph, most=6)
-
-
-def test_it_is_served_over_http(imported: Path) -> None:
-    with serve(imported) as url:
-        client = Client(url)
-        assert client.ask("/finance/get_price_history", query="ACM") == {
-            "2024-02-28 00:00:00 EST": {"Open": 1.5, "Volume": 10}
-        }
-        assert client.post("/finance/get_price_history", query="BAD").status == 500
-        plays = client.ask("/sports/nba/get_play_by_play_data_by_game_ids", game_ids=["0022200001"])
-        assert plays["score"] == {"0": None, "1": "4 - 0"}
-        client.session.close()
 
 
 def test_the_command_says_what_it_made_and_that_it_is_done_already(

@@ -4,7 +4,6 @@ import builtins
 import collections
 import datetime as dt
 import importlib
-import io
 import os
 import pickle
 import subprocess
@@ -109,50 +108,14 @@ def test_frames_of_all_versions_are_read_alike(path: Path) -> None:
     assert [third[name] for name in ("league", "date", "GF", "Captain", "round")] == [None, None, None, "", None]
 
 
-def test_frames_of_the_pandas_at_hand_are_read() -> None:
+def test_frames_and_moments_of_the_installed_pandas_are_read() -> None:
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame({"a": [1, 2], "b": ["x", None], "c": [0.5, float("nan")]}, index=[7, 8])
     for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
         assert plain(pickle.dumps(frame, protocol)) == [{"a": 1, "b": "x", "c": 0.5}, {"a": 2, "b": None, "c": None}]
     assert plain(pickle.dumps(pd.DataFrame())) == []
-
-
-def test_frames_of_pandas_before_1_3_are_read() -> None:
-    """Those kept axes and blocks in the state of their manager; written here by classes of the same names."""
-
-    class Named:
-        def __init__(self, name: str, *arguments: Any, state: Any = None) -> None:
-            self.parts = (name, arguments, state)
-
-    python_pickler: Any = vars(pickle)["_Pickler"]  # whose way of writing can be changed
-
-    class Writer(python_pickler):  # type: ignore[misc]
-        def save(self, obj: Any, save_persistent_id: bool = True) -> None:
-            if not isinstance(obj, Named):
-                super().save(obj)
-                return
-            name, arguments, state = obj.parts
-            self.write(b"c" + name.encode() + b"\n")
-            self.save(arguments)
-            self.write(pickle.REDUCE)
-            if state is not None:
-                self.save(state)
-                self.write(pickle.BUILD)
-
-    def index(*labels: str) -> Named:
-        kind = Named("pandas.core.indexes.base\nIndex")
-        return Named("pandas.core.indexes.base\n_new_Index", kind, {"data": np.array(labels, object), "name": None})
-
-    blocks = [
-        {"values": np.array([[1, 2], [3, 4]]), "mgr_locs": slice(0, 3, 2)},
-        {"values": np.array([["x", "y"]], object), "mgr_locs": slice(1, 2, 1)},
-    ]
-    axes = [index("a", "b", "c"), index("r1", "r2")]
-    state: Any = (axes, [], [], {"0.14.1": {"axes": axes, "blocks": blocks}})
-    manager = Named("pandas.core.internals.managers\nBlockManager", state=state)
-    out = io.BytesIO()
-    Writer(out, 2).dump(Named("pandas.core.frame\nDataFrame", state={"_data": manager}))
-    assert plain(out.getvalue()) == [{"a": 1, "b": "x", "c": 3}, {"a": 2, "b": "y", "c": 4}]
+    moments = {pd.Timestamp("2024-02-28 09:30"): [pd.NaT, pd.NA, pd.Timestamp("2024-02-28")]}
+    assert plain(pickle.dumps(moments)) == {"2024-02-28T09:30:00.000": [None, None, "2024-02-28T00:00:00.000"]}
 
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
@@ -172,12 +135,6 @@ def test_values_of_shares_are_read_in_every_protocol(protocol: int) -> None:
         "day": "2024-02-28", "at": "2024-02-28T09:30:00", "time": "09:30:00", "kinds": ["a", "b"], "pair": [1, "x"],
         "ordered": {"z": 1}, "2023": "year", "raw": "ab", "many": {"k": [1]}, "stamp": ["2024-02-28T09:30:00.000"],
     }  # fmt: skip
-
-
-def test_pandas_moments_are_read() -> None:
-    pd = pytest.importorskip("pandas")
-    value = {pd.Timestamp("2024-02-28 09:30"): [pd.NaT, pd.NA, pd.Timestamp("2024-02-28")]}
-    assert plain(pickle.dumps(value)) == {"2024-02-28T09:30:00.000": [None, None, "2024-02-28T00:00:00.000"]}
 
 
 @pytest.mark.parametrize("cut", range(0, 1600, 97))

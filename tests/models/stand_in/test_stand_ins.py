@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from agents.settings import EncoderRouter, Settings, VllmEngine, available_presets, load_settings, needed_weights
-from evaluation.preflight.checks import named, run_check
+from evaluation.preflight.checks import run_check
 from evaluation.preflight.subject import Subject
 from models import fetch
 from models.manifest import WeightsMissingError, is_stand_in, load_manifest, locate
@@ -146,11 +146,6 @@ def test_what_is_no_stand_in_is_left_alone(tmp_path: Path, capsys: pytest.Captur
     assert theirs.read_text() == "{}"
 
 
-def test_an_unknown_preset_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["nobody", "--to", str(tmp_path)]) == 1
-    assert capsys.readouterr().err.count("\n") == 1
-
-
 def test_preflight_refuses_to_push_stand_ins(nec: tuple[Path, list[Made]], tmp_path: Path) -> None:
     to, made = nec
     recipes = [f"training/router/configs/nec_{name}.toml" for name in ("domain", "question_type", "dynamism")]
@@ -158,8 +153,8 @@ def test_preflight_refuses_to_push_stand_ins(nec: tuple[Path, list[Made]], tmp_p
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).write_bytes((ROOT / file).read_bytes())
     (tmp_path / "models" / "weights").symlink_to(to)
-    report = run_check(named("weights"), Subject(tmp_path, None, "nec"))
-    said = [finding.problem for finding in report.outcome.findings]
+    report = run_check("weights", Subject(tmp_path, None, "nec"))
+    said = [finding.problem for finding in report.findings]
     for one in made:
         if one.is_stand_in and one.name in load_manifest().models:
             assert any("stand-in" in problem and one.name in problem for problem in said), one.name

@@ -16,6 +16,7 @@ from agents.files import FolderInUseError, lock_folder
 from agents.settings import PRESETS, load_settings
 from training.adapters import __main__ as command
 from training.adapters import recipe
+from training.adapters.recipe import GivenFiles, Recipe
 from training.api_pairs.graph import check_whole
 from training.lora.settings import load_training
 
@@ -55,18 +56,7 @@ def test_a_step_that_fails_stops_the_command_and_the_same_command_goes_on(
     assert "python -m" not in capfd.readouterr().out
 
 
-def test_a_changed_step_is_done_again_with_all_after_it(
-    toy: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "given.json").write_text("[1]", encoding="utf-8")
-    assert command.main(toy) == 0
-    (tmp_path / "recipes.toml").write_text(CHANGED, encoding="utf-8")
-    capfd.readouterr()
-    assert command.main(toy) == 0
-    assert capfd.readouterr().out.count("python -m json.tool") == 2
-
-
-def test_a_step_after_a_changed_one_is_done_again_even_if_that_one_was_carried_out_in_a_run_that_failed(
+def test_a_changed_step_is_done_again_with_all_after_it_even_after_a_run_that_failed(
     toy: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "given.json").write_text("[1]", encoding="utf-8")
@@ -75,9 +65,10 @@ def test_a_step_after_a_changed_one_is_done_again_even_if_that_one_was_carried_o
     out = tmp_path / "second.json"
     out.unlink()
     out.mkdir()  # the second step cannot write there
-    assert command.main(toy) != 0
-    out.rmdir()
     capfd.readouterr()
+    assert command.main(toy) != 0
+    assert capfd.readouterr().out.count("python -m json.tool") == 2
+    out.rmdir()
     assert command.main(toy) == 0
     assert "[1/1]" in capfd.readouterr().out
 
@@ -92,7 +83,7 @@ def test_a_dry_run_shows_the_commands_and_does_nothing(
 
 @pytest.mark.parametrize("name", recipe.recipes())
 def test_each_shipped_adapter_ends_with_a_training_that_can_hold_a_fold_out(name: str, tmp_path: Path) -> None:
-    steps = recipe.steps(name, tmp_path / "work", tmp_path / "out", recipe.GivenFiles(), recipe.Choices(hold_out="1/5"))
+    steps = Recipe(name).steps(tmp_path / "work", tmp_path / "out", GivenFiles(), recipe.Choices(hold_out="1/5"))
     module, *arguments = steps[-1].command
     assert module == "training.lora"
     assert arguments[-2:] == ["--hold-out", "1/5"]
@@ -128,11 +119,11 @@ def test_a_missing_file_is_told_before_any_step(
 
 def test_given_files_come_into_the_steps_that_read_them(tmp_path: Path) -> None:
     graphs = (tmp_path / "a", tmp_path / "b")
-    files = recipe.GivenFiles(tmp_path / "mine.jsonl", graphs)
-    first = recipe.steps("kg_writer", tmp_path, tmp_path, files)[0]
+    files = GivenFiles(tmp_path / "mine.jsonl", graphs)
+    first = Recipe("kg_writer").steps(tmp_path, tmp_path, files)[0]
     expected = ("--questions", str(tmp_path / "mine.jsonl"), "--graph", str(graphs[0]), "--graph", str(graphs[1]))
     assert first.command[2:8] == expected
-    without = recipe.steps("kg_writer", tmp_path, tmp_path, files._replace(real=False, graph=()))[0]
+    without = Recipe("kg_writer").steps(tmp_path, tmp_path, files._replace(real=False, graph=()))[0]
     assert without.command[:4] == ("training.api_pairs", "--house-style", "--no-real", "--out")
     assert without.reads == ()
 
@@ -258,50 +249,28 @@ def faults(arguments: list[str], capfd: pytest.CaptureFixture[str]) -> str:
     return output.err
 
 
-@pytest.mark.parametrize(("count", "advice"), [(0, "requirements-train-cuda.txt"), (2, "CUDA_VISIBLE_DEVICES=0")])
-def test_no_gpu_and_two_gpus_are_told_before_anything_long(
-    db3: Db3,
-    tmp_path: Path,
-    capfd: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    count: int,
-    advice: str,
+def test_a_missing_gpu_and_a_base_that_is_no_llama_are_told_before_anything_long(
+    db3: Db3, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("torch.cuda.device_count", lambda: count)
-    told = faults(db3.arguments("kg_writer", tmp_path), capfd)
-    assert f"torch finds {count}" in told
-    assert advice in told
-    assert "--device cpu" in told
-
-
-def test_a_base_that_is_no_llama_is_told_with_what_does_not_fit(
-    db3: Db3, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 0)
+    assert "torch finds 0" in faults(db3.arguments("kg_writer", tmp_path), capfd)
     (db3.model / "config.json").write_text('{"model_type": "gpt2"}', encoding="utf-8")
     told = faults(db3.arguments("kg_writer", tmp_path, "--device", "cpu"), capfd)
     assert f"{db3.model} is a gpt2" in told
     assert "these settings are for a llama" in told
 
 
-def test_half_a_graph_and_a_wrong_folder_are_told(db3: Db3, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    half = tmp_path / "half"
-    (half / "movie").mkdir(parents=True)
-    arguments = db3.arguments("kg_writer", tmp_path, "--device", "cpu")
-    arguments[arguments.index(str(OWN_GRAPH))] = str(half)
-    assert "half a graph: the folders finance, music, sports, open are missing" in faults(arguments, capfd)
-    arguments[arguments.index(str(half))] = str(tmp_path / "adapters")
-    (tmp_path / "adapters").mkdir()
-    assert "no graph: the folders movie" in faults(arguments, capfd)
-
-
-def test_a_graph_that_was_not_imported_is_told_and_one_that_was_imported_in_part_will_do(
+def test_a_graph_that_is_not_whole_is_told_and_one_that_was_imported_in_part_will_do(
     db3: Db3, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     graph = tmp_path / "cragkg"
-    (graph / "music").mkdir(parents=True)
-    (graph / "music/grammy_df.pickle").touch()
+    graph.mkdir()
     arguments = db3.arguments("kg_writer", tmp_path, "--device", "cpu")
     arguments[arguments.index(str(OWN_GRAPH))] = str(graph)
+    assert "no graph: the folders movie" in faults(arguments, capfd)
+    (graph / "music").mkdir()
+    assert "half a graph: the folders movie, finance, sports, open are missing" in faults(arguments, capfd)
+    (graph / "music/grammy_df.pickle").touch()
     assert f"python -m mock_api.tables import {graph} --out DIR" in faults(arguments, capfd)
     (graph / "music/grammy_df.pickle").unlink()
     (graph / "import.json").write_text('{"tables": {}, "finished": true, "missing": ["sports/nba.sqlite"]}')
@@ -377,7 +346,7 @@ def test_one_option_puts_everything_on_one_gpu(db3: Db3, tmp_path: Path, capfd: 
 def test_steps_that_read_an_edited_preset_are_done_again(db3: Db3, tmp_path: Path) -> None:
     def made(preset_hash: str) -> list[recipe.Step]:
         choices = recipe.Choices(preset=str(db3.preset), preset_hash=preset_hash)
-        return recipe.steps("kg_writer", tmp_path, tmp_path / "out", recipe.GivenFiles(), choices, "db3")
+        return Recipe("kg_writer", "db3").steps(tmp_path, tmp_path / "out", GivenFiles(), choices)
 
     for step in made("before"):
         step.begin()
@@ -389,7 +358,7 @@ def test_steps_that_read_an_edited_preset_are_done_again(db3: Db3, tmp_path: Pat
 @pytest.mark.parametrize("config", recipe.configs())
 def test_folders_follow_the_configuration(config: str, capfd: pytest.CaptureFixture[str]) -> None:
     for name in recipe.recipes(config):
-        pages = ["--pages", "x"] if "pages" in recipe.file_options(name, config) else []
+        pages = ["--pages", "x"] if "pages" in Recipe(name, config).files else []
         assert command.main([name, "--config", config, "--device", "cpu", "--dry-run", *pages]) == 0
         last = capfd.readouterr().out.splitlines()[-1].split()
         assert last[last.index("--out") + 1] == str(command.REPOSITORY / "models" / "adapters" / config / name)

@@ -92,6 +92,10 @@ def test_calls_are_kept_where_their_values_give_the_right_answer(questions: Path
     assert first["calls"] == [DIRECTOR]
     assert (first["kg_values"], first["answer"], first["domain"]) == (["Frank Darabont"], "frank darabont", "movie")
     assert (first["split"], first["query_time"], first["label"]["attempt"]) == (0, ASKED, 1)
+    pairs = tmp_path / "pairs.jsonl"
+    arguments = ["--graph", str(OWN_GRAPH), "--questions", str(out), "--count", "0", "--out", str(pairs)]
+    assert pairs_main(arguments) == 0, "the pair maker reads it"
+    assert [pair.query for pair in read_pairs(pairs) if pair.source == "real"] == KEPT
 
 
 def test_the_card_counts_what_became_of_every_attempt(questions: Path, tmp_path: Path) -> None:
@@ -105,16 +109,6 @@ def test_the_card_counts_what_became_of_every_attempt(questions: Path, tmp_path:
     assert card["metrics"]["left_out"] == {"without an answer that values could give": 1, "of split 1": 1}
     assert card["settings"]["attempts"] == 1
     assert card["data"]["questions"]["name"] == "questions.jsonl"
-
-
-def test_its_output_is_what_the_pair_maker_reads(questions: Path, tmp_path: Path) -> None:
-    out, pairs = tmp_path / "calls.jsonl", tmp_path / "pairs.jsonl"
-    label(questions, out)
-    arguments = ["--graph", str(OWN_GRAPH), "--questions", str(out), "--count", "0", "--out", str(pairs)]
-    assert pairs_main(arguments) == 0
-    real = [pair for pair in read_pairs(pairs) if pair.source == "real"]
-    assert [pair.query for pair in real] == KEPT
-    assert real[0].values == ("Frank Darabont",)
 
 
 def test_the_test_split_is_read_only_when_asked_for(questions: Path, tmp_path: Path) -> None:

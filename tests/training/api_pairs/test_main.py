@@ -13,12 +13,10 @@ import pytest
 from agents.kg.trainable import Average, Call, Domain, Program, Task, load_bank, parse, render
 from agents.queries import parse_query_time
 from tests.training.api_pairs.conftest import QUESTIONS, make
-from training.api_pairs.__main__ import main
 from training.api_pairs.execution import bench_of
-from training.api_pairs.graph import OWN_GRAPH, Graph, graph_files
+from training.api_pairs.graph import OWN_GRAPH, Graph
 from training.api_pairs.labelled import bank_version
 from training.api_pairs.pairs import Pair, normalised
-from training.folds import Fold, is_tested, may_train
 from training.run_card import CARD_FILE
 
 
@@ -47,18 +45,11 @@ def test_every_kind_of_row_is_there(pairs: Sequence[Pair], sampled: Sequence[Pai
     assert len(tables) > 15  # most of the language
     kinds = Counter(pair.program.statements == () for pair in sampled)
     assert 0.1 < kinds[True] / len(sampled) < 0.4
-
-
-def test_rows_have_the_fields_of_the_interface(made_file: Path) -> None:
-    rows = [json.loads(line) for line in made_file.read_text(encoding="utf-8").splitlines()]
-    fields = "query query_time domain calls groups source split facts direct_answer answer alt_ans values"
-    assert {" ".join(row) for row in rows} == {fields}
-    assert all(parse_query_time(row["query_time"]) for row in rows)
-    (shawshank,) = [row for row in rows if row["query"] == "who directed the shawshank redemption?"]
-    assert shawshank["values"] == ["Frank Darabont"]
-    assert shawshank["direct_answer"] == "Frank Darabont"
-    assert (shawshank["answer"], shawshank["alt_ans"]) == ("frank darabont", ["darabont"])
-    assert "Frank Darabont" in shawshank["facts"][0]["text"]
+    assert max(Counter(pair.groups[0] for pair in sampled).values()) <= 8, "no entity dominates"
+    (shawshank,) = [pair for pair in pairs if pair.query == "who directed the shawshank redemption?"]
+    assert (shawshank.values, shawshank.direct_answer) == (("Frank Darabont",), "Frank Darabont")
+    assert (shawshank.answer, shawshank.alt_ans) == ("frank darabont", ("darabont",))
+    assert "Frank Darabont" in shawshank.facts[0].text
 
 
 def test_no_question_comes_twice_and_every_question_reads_well(sampled: Sequence[Pair], pairs: Sequence[Pair]) -> None:
@@ -96,20 +87,6 @@ def test_questions_that_no_table_answers_have_no_calls(pairs: Sequence[Pair]) ->
         assert pair.groups == (pair.query,) if pair.source == "none" else pair.groups
     near = [pair for pair in without if pair.source == "near_miss"]
     assert all(pair.groups != (pair.query,) for pair in near)
-
-
-def test_folds_part_entities(pairs: Sequence[Pair]) -> None:
-    for number in (1, 2, 3):
-        fold = Fold(number, 3)
-        tested = {pair.groups[0] for pair in pairs if is_tested(pair.groups, fold)}
-        trained = {group for pair in pairs if may_train(pair.groups, fold) for group in pair.groups}
-        assert tested
-        assert trained
-        assert not tested & trained
-
-
-def test_no_entity_dominates(sampled: Sequence[Pair]) -> None:
-    assert max(Counter(pair.groups[0] for pair in sampled).values()) <= 8
 
 
 def test_the_same_seed_gives_the_same_file_and_another_one_another(made_file: Path, tmp_path: Path) -> None:
@@ -153,26 +130,6 @@ def test_a_run_card_says_what_the_rows_were_made_from(
     assert bank_version() != bank
 
 
-def test_the_files_of_the_graphs_are_those_that_are_opened(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    own = graph_files([OWN_GRAPH])
-    assert set(own.values()) == {path for path in OWN_GRAPH.rglob("*") if path.is_file() and path.parent != OWN_GRAPH}
-    assert list(graph_files([OWN_GRAPH, OWN_GRAPH]))[-1].startswith("graph 2 ")
-    monkeypatch.setattr("training.api_pairs.graph.PACKED_GRAPH", tmp_path / "kg.tar.xz")
-    assert graph_files([]) == own
-    (tmp_path / "kg.tar.xz").write_bytes(b"")
-    both = graph_files([])
-    assert both.pop("graph 1 kg.tar.xz") == tmp_path / "kg.tar.xz"
-    assert both == {name.replace("graph 1", "graph 2"): path for name, path in own.items()}
-
-
-def test_a_name_without_an_ending_is_refused_before_anything_is_made(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert make(tmp_path / "pairs") == 1
-    assert "gets the run card" in capsys.readouterr().err
-    assert not list(tmp_path.iterdir())
-
-
 def test_resuming_keeps_rows_and_adds_the_missing_ones(
     made_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -199,30 +156,17 @@ def test_house_style_writes_labelled_calls_as_the_examples_do(tmp_path: Path) ->
     assert rows["did the celtics win on 2023-05-14?"]["groups"] == ["boston celtics"]
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (["--graph", "nowhere"], "no graph"),
-        (
-            ["--questions", "nowhere.jsonl"],
-            "nowhere.jsonl: there is no such file; --questions names the file, --no-real",
-        ),
-    ],
-)
-def test_bad_input_is_told(change: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    given = {"--graph": str(OWN_GRAPH), "--questions": str(QUESTIONS), "--out": str(tmp_path / "out.jsonl")}
-    given |= {change[0]: change[1], "--count": "12"}
-    assert main([text for pair in given.items() for text in pair]) == 1
-    assert message in capsys.readouterr().err
-
-
-def test_labels_that_cannot_be_read_are_told_with_their_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_bad_input_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bad = tmp_path / "bad.jsonl"
     row = json.loads(QUESTIONS.read_text(encoding="utf-8").splitlines()[0])
     bad.write_text(json.dumps(row) + "\n" + json.dumps(row | {"calls": ["get_moive()"]}) + "\n", encoding="utf-8")
-    assert make(tmp_path / "out.jsonl", "--questions", str(bad), count=0) == 1
-    error = capsys.readouterr().err
-    assert "line 2" in error
-    assert "get_moive" in error
+    for change, message in (
+        (["--graph", "nowhere"], "no graph"),
+        (
+            ["--questions", "nowhere.jsonl"],
+            "there is no such file; --questions names the file, --no-real",
+        ),
+        (["--questions", str(bad)], 'line 2: field "calls": unknown_table: movie'),
+    ):
+        assert make(tmp_path / "out.jsonl", *change, count=0) == 1
+        assert message in capsys.readouterr().err

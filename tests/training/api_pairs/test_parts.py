@@ -9,10 +9,10 @@ import pytest
 
 from agents.kg.trainable import Domain, parse, render
 from training.api_pairs.example_style import example_style
-from training.api_pairs.fillers import FILLERS, Draw, Filling, NothingToDrawError, spoken_name
+from training.api_pairs.fillers import FILLERS, Draw, Filling, NothingToDrawError
 from training.api_pairs.graph import OWN_GRAPH, Graph
 from training.api_pairs.groups import company_names, groups_of
-from training.api_pairs.templates import Gap, Phraser, Template, Wording, filled, load_templates, slip
+from training.api_pairs.templates import Gap, Phraser, Template, Wording, filled, load_templates
 
 WEDNESDAY = datetime(2024, 2, 28, 8, 0, 0)
 
@@ -33,13 +33,6 @@ def test_wordings_are_used_in_turn() -> None:
     wordings = tuple(Wording("ask", f"{word} {{film}} {word}?") for word in ("aaa", "bbb", "ccc", "ddd"))
     said = Counter(phraser.question(wordings, {"film": Gap("heat", "heat")})[:3] for _ in range(40))
     assert min(said.values()) >= 8
-
-
-def test_a_slip_changes_a_word_by_one_stroke() -> None:
-    rng = Random(0)
-    slips = {slip("question", rng) for _ in range(60)}
-    assert all(word[0] == "q" and 7 <= len(word) <= 9 for word in slips)
-    assert "qeustion" in slips or "quesiton" in slips
 
 
 @pytest.mark.parametrize("domain", list(Domain))
@@ -121,16 +114,3 @@ def test_the_style_of_the_examples(
     domain: Domain, question: str, frame: dict[str, object], labelled: str, wanted: str
 ) -> None:
     assert render(example_style(domain, parse(labelled, domain), question, WEDNESDAY, frame)) == wanted
-
-
-@pytest.mark.parametrize(
-    ("listed", "short", "name"),
-    [
-        ("Apple Inc. Common Stock", True, "Apple"),
-        ("Apple Inc. Common Stock", False, "Apple Inc"),
-        ("SPI Energy Co. Ltd. Ordinary Shares", True, "SPI Energy"),
-        ("Alphabet Inc. Class A Common Stock", True, "Alphabet"),
-    ],
-)
-def test_companies_are_called_as_people_call_them(listed: str, short: bool, name: str) -> None:
-    assert spoken_name(listed, short=short) == name

@@ -35,8 +35,10 @@ def asked(count: int, seed: int, each: int = 1) -> list[AskedQuestion]:
 def row(name: str, prediction: str, verdict: str, **more: Any) -> dict[str, Any]:
     """A row of predictions.jsonl."""
     place = {"interaction_id": name, "occurrence": 0, "batch": 0, "attempt": 1, "batch_size": 1}
+    timing = {"seconds": 1.0, "batch_seconds": 1.0, "timed_out": False, "error": None}
     return {
         **place,
+        **timing,
         "query": f"what about {name}?",
         "prediction": prediction,
         "answer": RIGHT,
@@ -60,8 +62,10 @@ def candidate(text: str, features: Mapping[str, float] | None = None, source: st
 
 
 def write_run(folder: Path, rows: list[dict[str, Any]], traces: list[dict[str, Any]]) -> Path:
-    """The two files; gives the folder."""
+    """The files of a run; gives the folder."""
     folder.mkdir(parents=True, exist_ok=True)
+    run = {"identity": {"judge": "rules@1"}, "signature": {"judge": "rules@1", "python": "3.11"}}
+    (folder / "run.json").write_text(json.dumps(run), encoding="utf-8")
     for name, lines in (("predictions.jsonl", rows), ("traces.jsonl", traces)):
         (folder / name).write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     return folder

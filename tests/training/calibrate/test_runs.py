@@ -146,14 +146,14 @@ def test_features_of_a_trace_that_was_read_again_are_those_of_the_agent() -> Non
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
-        (lambda folder: (folder / "traces.jsonl").unlink(), r"traces\.jsonl.*a folder written by local_evaluation\.py"),
+        (lambda folder: (folder / "run.json").unlink(), r"run\.json: missing.*run local_evaluation\.py"),
         (lambda folder: (folder / "traces.jsonl").write_text(""), r'no question has a trace with "candidates"'),
         (lambda folder: (folder / "predictions.jsonl").write_text('{"x": 1}\n'), r'line 1, field "interaction_id"'),
         (
             lambda folder: (folder / "traces.jsonl").write_text(json.dumps(trace("a", [], attempt="1")) + "\n"),
             r'traces\.jsonl, line 1, field "attempt": .*, found \'1\'; run local_evaluation',
         ),
-        (lambda folder: (folder / "predictions.jsonl").write_text('{"torn'), r"predictions\.jsonl, line 1"),
+        (lambda folder: (folder / "predictions.jsonl").write_text('{"torn\n'), r"predictions\.jsonl, line 1"),
     ],
 )
 def test_a_folder_that_cannot_be_used_is_told_with_the_file(tmp_path: Path, spoil: Any, message: str) -> None:
@@ -161,14 +161,6 @@ def test_a_folder_that_cannot_be_used_is_told_with_the_file(tmp_path: Path, spoi
     spoil(tmp_path)
     with pytest.raises(CalibrationError, match=message):
         read_run(tmp_path)
-
-
-def test_the_signature_is_that_of_the_run_where_there_is_one(tmp_path: Path) -> None:
-    write_run(tmp_path, [row("a", RIGHT, "correct")], [trace("a", [candidate(RIGHT)])])
-    assert read_run(tmp_path).signature == {}
-    run = {"identity": {"judge": "rules@1"}, "signature": {"judge": "rules@1", "python": "3.11"}, "sittings": []}
-    (tmp_path / "run.json").write_text(json.dumps(run), encoding="utf-8")
-    assert read_run(tmp_path).signature == run["signature"]
 
 
 def test_routes_of_another_form_are_told_with_the_line(tmp_path: Path) -> None:

@@ -57,9 +57,9 @@ MOONS = doc("Mars has two small moons.", "Mars") + doc("Jupiter has 95 known moo
     ],
 )
 def test_each_kind_of_answer(query: str, gold: str, context: str, found: bool) -> None:
-    finding = gold_in_context(query, [gold], context)
-    assert finding.found is found, finding.why
-    assert finding.why
+    result = gold_in_context(query, [gold], context)
+    assert result.found is found, result.why
+    assert result.why
 
 
 def test_an_alternative_will_do() -> None:

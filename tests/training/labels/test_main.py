@@ -140,8 +140,8 @@ def test_faults_are_told_in_a_line(run: Path, tmp_path: Path, capsys: pytest.Cap
     torn = written(tmp_path / "torn", asked("a", "where?", "london", "London"))
     (torn / "traces.jsonl").write_text('{"interaction_id": "a", "occ', encoding="utf-8")
     for arguments, code, message in [
-        (["--run", str(tmp_path / "nothing"), *out], 2, "a folder written by local_evaluation.py is expected"),
-        (["--run", str(torn), *out], 2, "traces.jsonl, line 1: not valid JSON"),
+        (["--run", str(tmp_path / "nothing"), *out], 2, "one that local_evaluation.py wrote is expected"),
+        (["--run", str(torn), *out], 2, "traces.jsonl: no question has a trace"),
         ([*known, "--questions", str(tmp_path / "none.jsonl")], 2, "there is no such file"),
         (["--run", str(run), "--out", str(tmp_path / "labels")], 2, "labels.jsonl, for"),
         ([*known, "--judge", "llm"], 2, "llm judge"),

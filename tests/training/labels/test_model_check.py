@@ -37,7 +37,7 @@ def check(model: Counting, path: Path, size: int = 2) -> ModelContextCheck:
 def test_yes_no_and_what_cannot_be_read(tmp_path: Path) -> None:
     replies = {"gold a": "Yes, it says so", "gold b": "**no**", "gold c": "perhaps"}
     looked = check(Counting(replies=replies), tmp_path / "replies.jsonl")
-    assert [finding.found for finding in looked.look(three(tmp_path))] == [True, False, False]
+    assert [result.found for result in looked.look(three(tmp_path))] == [True, False, False]
     assert looked.counts() == {"yes": 1, "no": 1, "unreadable": 1, "failed": 0, "known before": 0}
     assert [read_reply(text) for text in ("YES", "No.", "", "not at all", "yesterday")] == [
         "yes",
@@ -65,27 +65,27 @@ def test_a_resumed_check_asks_only_what_is_missing(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-5])
     model = Counting(default_reply="no")
     resumed = check(model, path)
-    assert [finding.found for finding in resumed.look(rows)] == [True, False, False]
+    assert [result.found for result in resumed.look(rows)] == [True, False, False]
     assert len(model.asked) == 2
     assert resumed.counts()["known before"] == 1
     again = check(Counting(fault="error"), path)
-    assert [finding.found for finding in again.look(rows)] == [True, False, False]
+    assert [result.found for result in again.look(rows)] == [True, False, False]
 
 
 @pytest.mark.parametrize("fault", ["error", "short_list"])
 def test_requests_that_failed_count_as_no_and_are_asked_again(tmp_path: Path, fault: str) -> None:
     path, rows = tmp_path / "replies.jsonl", three(tmp_path)
     failing = check(Counting(fault=fault, default_reply="yes"), path)
-    assert [finding.found for finding in failing.look(rows)] == [False] * 3
+    assert [result.found for result in failing.look(rows)] == [False] * 3
     assert failing.counts()["failed"] == 3
-    assert all(finding.found for finding in check(Counting(default_reply="yes"), path).look(rows))
+    assert all(result.found for result in check(Counting(default_reply="yes"), path).look(rows))
 
 
 def test_a_reply_of_another_model_is_not_used(tmp_path: Path) -> None:
     path, rows = tmp_path / "replies.jsonl", three(tmp_path)
     check(Counting(default_reply="yes"), path).look(rows)
     other = ModelContextCheck(Counting(default_reply="no"), "another", path, 2, shown=False)
-    assert not any(finding.found for finding in other.look(rows))
+    assert not any(result.found for result in other.look(rows))
 
 
 def test_a_file_of_something_else_is_refused_with_its_line(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ def folder_of(path: Path, name: str, **content: str) -> Path:
 
 
 def test_db3s_settings_are_for_a_llama(tmp_path: Path) -> None:
-    settings = load_training("db3", {"quantise": "none", "base": "mine"})
+    settings = load_training("db3", ["quantise=none", "base=mine"])
     check_tunable(settings, folder_of(tmp_path / "llama", "config.json", model_type="llama"), "cpu")
     other = folder_of(tmp_path / "bert", "config.json", model_type="bert")
     with pytest.raises(SettingsError, match=r'key "base": mine is a bert .*these settings are for a llama: its layers'):
@@ -43,7 +43,7 @@ def test_four_bits_need_a_gpu_and_the_device_is_looked_at_first(
 
 def test_an_adapter_of_another_base_is_no_start(tmp_path: Path) -> None:
     base = folder_of(tmp_path / "llama", "config.json", model_type="llama")
-    settings = load_training("db3", {"quantise": "none", "base": "mine"})
+    settings = load_training("db3", ["quantise=none", "base=mine"])
     start = folder_of(tmp_path / "start", "adapter_config.json", base_model_name_or_path="theirs")
     with pytest.raises(SettingsError, match="is of theirs, these settings are of mine: give --start-from"):
         check_tunable(settings, base, "cpu", start)

@@ -1,4 +1,4 @@
-"""Pairs by the ternary reward, and learning from them: the reference is where the adapter started."""
+"""Learning from preferences: the reference is where the adapter started."""
 
 import math
 from pathlib import Path
@@ -6,39 +6,12 @@ from pathlib import Path
 import pytest
 import torch
 
-from agents.llm.tokenizer import ChatTokenizer
 from tests.training.lora.toy import toy_examples, toy_settings
 from training.examples import TrainingExample
 from training.lora.model import load_tunable
-from training.lora.preferences import JudgedPrompt, ternary_pairs
 from training.lora.run import LoraRun
 from training.lora.settings import LoraTraining
 from training.lora.tokens import ExampleTokenizer
-
-PROMPT = TrainingExample("", prompt="who sang it?", groups=("a song",), source="web", query="who?", answers=("Ann",))
-
-
-def pairs(right: tuple[str, ...], wrong: tuple[str, ...]) -> list[tuple[str, str | None]]:
-    return [(pair.completion, pair.rejected) for pair in ternary_pairs([JudgedPrompt(PROMPT, right, wrong)])]
-
-
-def test_right_over_abstaining_and_over_wrong() -> None:
-    assert pairs(("Ann", "Ann B."), ("Bob", "Cid")) == [("Ann", "i don't know"), ("Ann", "Bob"), ("Ann", "Cid")]
-    assert pairs(("Ann",), ()) == [("Ann", "i don't know")]
-
-
-def test_abstaining_over_wrong_where_the_prompt_does_not_tell() -> None:
-    assert pairs((), ("Bob",)) == [("i don't know", "Bob")]
-    assert pairs((), ()) == []
-
-
-def test_wrong_answers_that_are_none_make_no_pair() -> None:
-    assert pairs(("Ann",), ("ann.", "I don't  know", "", "Bob", "bob")) == [("Ann", "i don't know"), ("Ann", "Bob")]
-
-
-def test_pairs_keep_what_the_prompt_is_about() -> None:
-    (pair,) = ternary_pairs([JudgedPrompt(PROMPT, (), ("Bob",))])
-    assert (pair.prompt, pair.groups, pair.source, pair.answers) == ("who sang it?", ("a song",), "web", ("Ann",))
 
 
 def preference_settings(base: Path) -> LoraTraining:
@@ -48,7 +21,7 @@ def preference_settings(base: Path) -> LoraTraining:
 def margin(base: Path, adapter: Path, example: TrainingExample) -> float:
     """How much more probable the right completion is than the rejected one: difference of log-probabilities."""
     model = load_tunable(toy_settings(base), base, "cpu", adapter).eval()
-    (tokens,) = ExampleTokenizer(base).tokens([example], 400, pairs=True).kept
+    (tokens,) = ExampleTokenizer(base).tokens([example], 400, preferences=True).kept
     found = []
     for completion in (tokens.completion, tokens.rejected or []):
         with torch.inference_mode():
@@ -65,8 +38,8 @@ def test_preferences_move_the_adapter_they_start_from(tiny_llama: Path, tmp_path
     outcome = run.train({})
     run.finish()
     # Before the first change the rewards are 0 if, and only if, the reference is the adapter and not the bare model.
-    assert outcome.steps[0].loss == pytest.approx(math.log(2), abs=1e-4)
-    assert outcome.steps[-1].loss < 0.4
+    assert outcome.steps[0]["loss"] == pytest.approx(math.log(2), abs=1e-4)
+    assert outcome.steps[-1]["loss"] < 0.4
     assert margin(tiny_llama, preferred, examples[0]) > margin(tiny_llama, supervised, examples[0]) + 5
     assert {path.name for path in preferred.iterdir() if path.is_dir()} == set()
 
@@ -79,12 +52,5 @@ def test_accumulating_pairs_one_by_one_is_a_batch_of_them(tiny_llama: Path, tmp_
             update={"batch_size": batch_size, "accumulation": 4 // batch_size}
         )
         run = LoraRun(settings, examples, tiny_llama, tmp_path / str(batch_size), shown=False)
-        found.append([step.loss for step in run.train({}).steps])
+        found.append([step["loss"] for step in run.train({}).steps])
     assert found[0] == pytest.approx(found[1], rel=2e-3)
-
-
-def test_the_end_of_an_answer_is_preferred_too(tiny_llama: Path) -> None:
-    (tokens,) = ExampleTokenizer(tiny_llama).tokens(toy_examples(1, rejected="no"), 300, pairs=True).kept
-    end = ChatTokenizer(tiny_llama).huggingface.eos_token_id
-    assert tokens.rejected
-    assert tokens.completion[-1] == tokens.rejected[-1] == end

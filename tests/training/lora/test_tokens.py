@@ -62,11 +62,11 @@ def test_nothing_left_or_no_rejected_completion_is_an_error(tiny_llama: Path) ->
     with pytest.raises(DatasetError, match="none of 3 examples has at most 8 tokens"):
         tokenizer.tokens(toy_examples(3), 8)
     with pytest.raises(DatasetError, match=r'an example: .*"rejected"'):
-        tokenizer.tokens(toy_examples(3), 300, pairs=True)
+        tokenizer.tokens(toy_examples(3), 300, preferences=True)
     read = replace(toy_examples(1)[0], place="rows.jsonl, line 7")
     with pytest.raises(DatasetError, match=r'rows.jsonl, line 7: .*"rejected"'):
-        tokenizer.tokens([read], 300, pairs=True)
-    (pair,) = tokenizer.tokens(toy_examples(1, rejected="i don't know, it is not said"), 300, pairs=True).kept
+        tokenizer.tokens([read], 300, preferences=True)
+    (pair,) = tokenizer.tokens(toy_examples(1, rejected="i don't know, it is not said"), 300, preferences=True).kept
     assert pair.rejected
     assert pair.length == len(pair.prompt) + len(pair.rejected)
     assert pair.read == 2 * len(pair.prompt) + len(pair.completion) + len(pair.rejected)

@@ -7,7 +7,6 @@ import pytest
 
 import training.router.__main__ as command
 from agents.questions.classifier import Classifier
-from models.manifest import WeightsMissingError
 from tests.agents.questions.tiny_bert import build_bert
 from tests.training.router.toy import write_toy
 
@@ -61,13 +60,13 @@ def test_a_run_leaves_a_classifier_and_its_card(
         ),
         (
             ["--config", "nec_domain", "--cross-validate", "1"],
-            'the command line: key "folds": a cross-validation has at least 2 parts',
+            'key "folds": Value error, a cross-validation has at least 2 parts',
         ),
         (
             ["--config", "nec_domain", "--cross-validate", "-1"],
-            'the command line: key "folds": Input should be greater than or equal to 0',
+            'key "folds": Input should be greater than or equal to 0',
         ),
-        (["--config", "cpu", "--cross-validate", "0"], "the command line: folds: mixing an encoder with n-grams needs"),
+        (["--config", "cpu", "--cross-validate", "0"], "folds: mixing an encoder with n-grams needs"),
         (["--config", "cpu"], "give --out: the agent takes the classifier 'cpu' from"),
         (["--config", "nec_domain", "--device", "nosuch"], "device 'nosuch': "),
     ],
@@ -80,15 +79,3 @@ def test_what_is_wrong_is_told_in_a_line(
     assert told.startswith("error: ")
     assert message in told
     assert told.count("\n") == 1
-
-
-def test_a_missing_base_names_the_command_that_fetches_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def missing(name: str) -> Path:
-        raise WeightsMissingError(f"weights of {name}: run python -m models.fetch {name}")
-
-    monkeypatch.setattr(command, "locate", missing)
-    data = write_toy(tmp_path / "data.jsonl", 9)
-    assert command.main(["--config", "nec_domain", "--data", str(data), "--out", str(tmp_path / "out")]) == 1
-    assert "python -m models.fetch bert-base-uncased" in capsys.readouterr().err

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from agents.questions import DOMAINS
-from training.router.report import report_field
+from training.router.out_of_fold import report_field
 
 
 def test_figures_are_those_of_scikit_learn() -> None:

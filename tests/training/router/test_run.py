@@ -14,9 +14,10 @@ from agents.questions.classifier import CONFIG_FILE, WEIGHTS_FILE, Classifier
 from evaluation.datasets import read_records
 from tests.agents.questions.tiny_bert import build_bert
 from tests.training.router.toy import toy_rows, toy_settings, write_toy
+from training.command import CommandError
 from training.router.encoder_model import EncoderTrainer, TunedEncoder
 from training.router.examples import Examples, read_examples
-from training.router.run import OUT_OF_FOLD_FILE, UNFINISHED, RouterRun, RunMismatchError
+from training.router.run import OUT_OF_FOLD_FILE, UNFINISHED, RouterRun
 from training.router.settings import RouterTraining
 
 MARK = {"data": "toy"}
@@ -127,9 +128,9 @@ def test_an_unfinished_run_is_neither_lost_nor_mixed_up(
     (tmp_path / UNFINISHED).mkdir()
     (tmp_path / UNFINISHED / "run.json").write_text(json.dumps(MARK), encoding="utf-8")
     (tmp_path / UNFINISHED / "fold-0-seed-0.safetensors").touch()
-    with pytest.raises(RunMismatchError, match="--resume"):
+    with pytest.raises(CommandError, match="--resume"):
         run(toy_settings(), examples, tmp_path, bert).train(MARK)
-    with pytest.raises(RunMismatchError, match="other settings or data"):
+    with pytest.raises(CommandError, match="other settings or data"):
         run(toy_settings(), examples, tmp_path, bert).train({"data": "another"}, resume=True)
 
 

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from agents.kg.asked import Asked
 from agents.kg.derive.readings import Case, Reading, amount, differing, plain_number, read_case, shown, worked_out
 from agents.kg.language import Call, parse
+from agents.kg.masked_question import Asked
 from agents.kg.results import Result, Row, Status, Value
 from agents.kg.schema import Domain, load_schema
 

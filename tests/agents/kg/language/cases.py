@@ -25,13 +25,13 @@ class Faulty(NamedTuple):
     column: int
 
 
-def pairs() -> list[Pair]:
-    return [Pair(domain, *_both_sides(line)) for domain, line in _lines("canonical.txt")]
+def pairs(file: str = "canonical.txt") -> list[Pair]:
+    return [Pair(domain, *_both_sides(line)) for domain, line in lines(FOLDER / file)]
 
 
 def faulty() -> list[Faulty]:
     cases = []
-    for domain, line in _lines("errors.txt"):
+    for domain, line in lines(FOLDER / "errors.txt"):
         head, _, written = line.partition(" | ")
         kind, place = head.split(" ")
         row, column = place.split(":")
@@ -44,9 +44,10 @@ def _both_sides(line: str) -> tuple[str, str]:
     return (written if " ==> " in line else canonical), canonical
 
 
-def _lines(name: str) -> Iterator[tuple[Domain, str]]:
+def lines(path: Path) -> Iterator[tuple[Domain, str]]:
+    """The lines of a text file of cases, each with the domain of its section; # begins a comment."""
     domain = Domain.MOVIE
-    for line in (FOLDER / name).read_text(encoding="utf-8").splitlines():
+    for line in path.read_text(encoding="utf-8").splitlines():
         heading = re.fullmatch(r"\[(\w+)\]", line)
         if heading:
             domain = Domain(heading[1])

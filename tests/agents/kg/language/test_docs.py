@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from agents.kg.language import DEFAULT, ErrorKind, KgQueryError, parse, render
+from agents.kg.language import ErrorKind, KgQueryError, parse, render
 from agents.kg.language.constraint import MAX_STATEMENTS, constraint
+from agents.kg.language.parse import MAX_BYTES, MAX_DEPTH
+from agents.kg.language.parse import MAX_STATEMENTS as MOST_READ
 from agents.kg.schema import Domain, Table, load_schema
 
 TEXT = (Path(__file__).parents[4] / "docs/kg_language.md").read_text(encoding="utf-8")
@@ -53,7 +55,7 @@ def test_the_limits_are_the_ones_in_force() -> None:
     assert len(EXAMPLES) > 6
     assert len(READ) > 8
     assert len(REFUSED) > 8
-    assert f"{DEFAULT.max_bytes:,} bytes (`too_long`), {DEFAULT.max_depth} brackets" in prose
-    assert f"{DEFAULT.max_statements} statements (`too_many" in prose
+    assert f"{MAX_BYTES:,} bytes (`too_long`), {MAX_DEPTH} brackets" in prose
+    assert f"{MOST_READ} statements (`too_many" in prose
     assert f"allows {MAX_STATEMENTS} statements, 4 conditions" in prose
     assert "{0,149}" in constraint(Domain.OPEN)

@@ -153,7 +153,6 @@ def test_changes_of_the_command_line_win_over_those_of_the_environment(monkeypat
         ([{"text": "who?"}], [], 'line 1: field "query" must be a text, found None'),
         ([ROWS[0], {"query": "who?", "query_time": 3}], [], 'line 2: field "query_time" must be a text, found 3'),
         ([{"query": "who?", "domain": "sport"}], ["--use-domain"], 'line 1: field "domain" must be one of'),
-        ([ROWS[0]], ["--example-count", "99"], "examples: Input should be less than or equal to 40, found 99\n"),
         ([ROWS[0]], ["--set", "knowledge_graph.writer.names=[]"], 'key "knowledge_graph.writer.names": unknown key'),
     ],
 )

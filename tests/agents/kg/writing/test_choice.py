@@ -1,0 +1,119 @@
+"""The nearest examples ask the same thing, come best last, and choose the domain."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from agents.deadline import Deadline
+from agents.encoders.base import Vectors
+from agents.kg.schema import Domain
+from agents.kg.writing.bank import load_bank
+from agents.kg.writing.choice import MARK, ExampleIndex, QuestionForm, WordVectors
+
+BANK = load_bank()
+
+
+class LetterEncoder:
+    """Counts letters; remembers what it was given."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+
+    def warm_up(self) -> None:
+        """Nothing to load."""
+
+    def encode_queries(self, texts: Sequence[str]) -> Vectors:
+        raise AssertionError("questions are compared with questions, without the instruction of queries")
+
+    def encode_passages(self, texts: Sequence[str], deadline: Deadline | None = None) -> tuple[Vectors, int]:
+        self.seen.extend(texts)
+        counts = np.array([[text.count(chr(97 + n)) + 0.01 for n in range(26)] for text in texts], dtype=np.float32)
+        return counts / np.linalg.norm(counts, axis=1, keepdims=True), len(texts)
+
+
+@pytest.fixture(scope="module")
+def words() -> ExampleIndex:
+    """Without a dense encoder: by words."""
+    return ExampleIndex(BANK, None)
+
+
+@pytest.mark.parametrize(
+    ("question", "domain", "table", "key"),
+    [
+        ("what was wxyz's closing price yesterday?", Domain.FINANCE, "get_stock_price", "close"),
+        ("how many grammy awards has max mustermann won?", Domain.MUSIC, "get_grammy_person", "award_count"),
+        ("who captained fc nirgendwo in their last game?", Domain.SPORTS, "get_soccer_last_game", "Captain"),
+        ("how long is xanadu in minutes?", Domain.MOVIE, "get_movie", "length"),
+    ],
+)
+def test_the_nearest_example_asks_for_the_same_key_even_by_words_alone(
+    words: ExampleIndex, question: str, domain: Domain, table: str, key: str
+) -> None:
+    (found,) = words.nearest([question], [None], 4)
+    assert found.domain is domain
+    assert len(found.examples) == 4
+    assert found.examples[-1].calls.startswith(table)
+    assert key in found.examples[-1].calls
+
+
+def test_a_given_domain_is_kept(words: ExampleIndex) -> None:
+    question = "how many grammy awards has max mustermann won?"
+    (found,) = words.nearest([question], [Domain.OPEN], 3)
+    assert found.domain is Domain.OPEN
+    assert {example.domain for example in found.examples} == {Domain.OPEN}
+
+
+def test_more_examples_than_there_are_is_all_of_them(words: ExampleIndex) -> None:
+    (found,) = words.nearest(["who?"], [Domain.MUSIC], 1000)
+    assert len(found.examples) == sum(example.domain is Domain.MUSIC for example in BANK)
+
+
+def test_the_dense_encoder_reads_the_bank_once_and_each_question_in_both_forms() -> None:
+    encoder = LetterEncoder()
+    index = ExampleIndex(BANK, encoder)
+    index.warm_up()
+    assert len(encoder.seen) == 2 * len(BANK)
+    (found,) = index.nearest([BANK[7].question], [None], 2)
+    assert found.examples[-1] == BANK[7]
+    assert len(encoder.seen) == 2 * len(BANK) + 2
+    assert index.nearest([], [], 2) == []
+
+
+def test_word_vectors_have_unit_length_and_unknown_words_none() -> None:
+    vectors = WordVectors(["red green", "green blue"]).encode(["red green", "purple", "green green"])
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx([1, 0, 1])
+    assert vectors[0] @ vectors[2] < 0.7  # the rarer word weighs more
+
+
+@pytest.fixture(scope="module")
+def form() -> QuestionForm:
+    return QuestionForm(load_bank())
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("who directed rear window?", "who directed gremlins?"),
+        ("what was zyxq's closing price yesterday?", "What was Palantir's closing price yesterday?"),
+        ("who won best actor in 1971?", "who won best actor in 2019?"),
+        ("how many grammy awards has björk won?", "how many grammy awards has wolfmother won?"),
+    ],
+)
+def test_names_and_numbers_make_no_difference(form: QuestionForm, one: str, other: str) -> None:
+    assert form.of(one) == form.of(other)
+    assert MARK in form.of(one)
+
+
+def test_what_is_asked_makes_one(form: QuestionForm) -> None:
+    assert form.of("what was zyxq's closing price yesterday?") != form.of("what was zyxq's opening price yesterday?")
+
+
+def test_names_of_an_example_are_known_from_its_calls(form: QuestionForm) -> None:
+    example = next(each for each in load_bank() if each.question == "what did nvda close at yesterday?")
+    assert form.of_example(example) == f"what did {MARK} close at {MARK} ?"
+
+
+def test_nothing_but_names_is_one_mark(form: QuestionForm) -> None:
+    assert form.of("xylophagous zzyzx") == MARK
+    assert form.of("") == ""

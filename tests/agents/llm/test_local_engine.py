@@ -1,0 +1,112 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from agents.llm import local_engine
+from agents.llm.local_engine import adapter_folder, check_folders, model_folder
+from models.manifest import WeightsMissingError, load_manifest
+
+KNOWN = "smollm2-135m-instruct"
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty repository whose caches hold no weights."""
+    monkeypatch.setattr(local_engine, "REPOSITORY", tmp_path)
+    monkeypatch.setattr("models.manifest.WEIGHTS_FOLDER", tmp_path / "models" / "weights")
+    monkeypatch.setenv("CRAG_MODELS_DIR", str(tmp_path / "cache"))
+    return tmp_path
+
+
+def make_model(folder: Path) -> Path:
+    folder.mkdir(parents=True)
+    (folder / "config.json").write_text("{}")
+    return folder
+
+
+def make_adapter(folder: Path, weights_file: str = "adapter_model.safetensors") -> Path:
+    folder.mkdir(parents=True)
+    (folder / "adapter_config.json").write_text("{}")
+    (folder / weights_file).write_bytes(b"x")
+    return folder
+
+
+def test_a_path_counts_from_the_repository_and_not_from_where_the_command_runs(
+    repository: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = make_model(repository / "models" / "own")
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
+    assert model_folder("models/own") == folder
+
+
+def test_an_absolute_path_is_taken_as_it_is(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    folder = make_model(tmp_path_factory.mktemp("far") / "model")
+    assert model_folder(str(folder)) == folder
+    adapter = make_adapter(folder.parent / "adapter")
+    assert adapter_folder(str(adapter)) == adapter
+
+
+def test_a_folder_without_a_config_is_no_model(repository: Path) -> None:
+    (repository / "empty").mkdir()
+    with pytest.raises(WeightsMissingError, match=r"empty/config\.json is missing"):
+        model_folder("empty")
+
+
+def test_a_name_that_is_neither_model_nor_folder_tells_both(repository: Path) -> None:
+    with pytest.raises(WeightsMissingError) as caught:
+        model_folder("smolm2")
+    message = str(caught.value)
+    assert "no model named 'smolm2'" in message
+    assert KNOWN in message
+    assert f"there is no folder {repository / 'smolm2'}" in message
+    assert caught.value.__suppress_context__, "one error is shown, not a chain of two"
+
+
+def test_a_known_model_that_was_not_fetched_names_the_command_even_if_a_folder_has_its_name(repository: Path) -> None:
+    make_model(repository / KNOWN)
+    assert KNOWN in load_manifest().models
+    with pytest.raises(WeightsMissingError, match=rf"python -m models\.fetch {KNOWN}"):
+        model_folder(KNOWN)
+
+
+def test_pickled_adapters_are_refused(repository: Path) -> None:
+    make_adapter(repository / "old", "adapter_model.bin")
+    with pytest.raises(WeightsMissingError, match=r"old/adapter_model\.safetensors is missing"):
+        adapter_folder("old")
+
+
+def test_an_adapter_needs_its_description(repository: Path) -> None:
+    folder = make_adapter(repository / "adapter")
+    assert adapter_folder("adapter") == folder
+    (folder / "adapter_config.json").unlink()
+    with pytest.raises(WeightsMissingError, match=r"adapter_config\.json is missing: .*--set tuned=false"):
+        adapter_folder("adapter")
+
+
+def test_the_base_model_and_every_adapter_are_looked_at(repository: Path) -> None:
+    make_model(repository / "base")
+    make_adapter(repository / "good")
+    check_folders("base", {})
+    check_folders("base", {"first": "good"})
+    with pytest.raises(WeightsMissingError, match="bad"):
+        check_folders("base", {"first": "good", "second": "bad"})
+    with pytest.raises(WeightsMissingError, match="no-base"):
+        check_folders("no-base", {"first": "good"})
+
+
+def test_an_adapter_of_another_model_is_refused_by_name(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local_engine, "model_folder", lambda name: repository)
+    adapter = make_adapter(repository / "adapter")
+    config = adapter / "adapter_config.json"
+    config.write_text('{"base_model_name_or_path": "qwen2.5-coder-0.5b-instruct"}')
+    with pytest.raises(WeightsMissingError, match=rf"kg_writer was tuned for qwen2.*runs {KNOWN}: give"):
+        check_folders(KNOWN, {"kg_writer": str(adapter)})
+    for same in ("/some/folder", "HuggingFaceTB/SmolLM2-135M-Instruct", f"models/weights/{KNOWN}"):
+        config.write_text(json.dumps({"base_model_name_or_path": same}))
+        check_folders(KNOWN, {"kg_writer": str(adapter)})
+    other = make_model(repository / "other")
+    for another in ("meta-llama/Meta-Llama-3-8B-Instruct", str(other)):
+        config.write_text(json.dumps({"base_model_name_or_path": another}))
+        with pytest.raises(WeightsMissingError, match=rf"tuned for {another}, and the engine runs {KNOWN}"):
+            check_folders(KNOWN, {"kg_writer": str(adapter)})
