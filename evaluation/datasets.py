@@ -1,4 +1,4 @@
-"""Question files as rows: every form in which CRAG data is known to be passed round, read lazily, one row at a time.
+"""Question files as rows, in every form in which CRAG data is distributed, read lazily, one row at a time.
 
 Read: JSON lines (``.jsonl``), the same in bz2 (``.jsonl.bz2``), files of the first release with a JSON list of rows on
 each line, ``.tar`` and ``.tar.bz2`` archives that hold such files, and any of these cut into numbered parts
@@ -44,8 +44,8 @@ _PART = re.compile(r"(?P<stem>.+)\.part[-_.]?(?P<mark>\d+|[a-z]{1,3})", re.IGNOR
 class Split:
     """Lets the rows of one split of CRAG through and counts the others.
 
-    The public files hold both splits: 0 is there to learn from, 1 is the public test set. A row says in its field
-    `split` of which it is; where that is null, it was made up and belongs to none.
+    The public files hold both splits: 0 to learn from, 1 the public test set. A row names its split in its field
+    `split`; null means that the row was made up.
 
     Args:
         wanted: The split; None: rows of any, without a look at the field.
@@ -143,7 +143,7 @@ def read_records(path: str | Path, limit: int | None = None, split: Split | None
 
 
 def count_rows(path: str | Path, limit: int | None = None) -> int:
-    """How many rows `read_rows` would give, found without looking into them (lines of the first release apart)."""
+    """How many rows `read_rows` would give, found without parsing them (except lines of the first release)."""
     source = Path(path)
     stem, parts = _find_parts(source)
     count = 0
