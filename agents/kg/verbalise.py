@@ -12,7 +12,7 @@ from agents.kg.conditions import exact_number
 from agents.kg.language import Condition, Key, Operator
 from agents.kg.readable import MOST_LISTED, grouped, label, readable, verb
 from agents.kg.results import Cell, Row, Value
-from agents.kg.schema import Column, Table, Type
+from agents.kg.schema import Column, NumberKind, Table, Type
 
 MOST_CHARACTERS = 3_000
 """A longer text is cut; what counts, such as the number of rows, stands in front."""
@@ -21,8 +21,6 @@ _MOST_DETAILS = 8
 _DETAIL_CHARACTERS = 120
 _TEXT_CHARACTERS = 1_500
 _GAME_KEYS = {"result", "opponent", "GF"}
-_WITHOUT_SUM = frozenset({"open", "high", "low", "close", "rating", "beta", "fg_pct", "fg3_pct", "ft_pct"})
-_WITHOUT_STATISTICS = frozenset({"order", "rank", "rank_last_week", "top_position", "ceremony"})
 _UNSAID = frozenset({"order", "ceremony", "text", "summary", "game_id", "season", "symbol"})
 """Cells that no record needs to be told by."""
 _PREPOSITIONS = {"date": "on ", "opponent": "against "}
@@ -177,13 +175,13 @@ class _Speaker:
         return f"{some}{number} {self.noun} of {_entity(rows)}{about}{self.where(rows)}."
 
     def _statistics(self, rows: Sequence[Row], key: str, column: Column | None) -> str:
-        if column is None or column.type not in {Type.NUMBER, Type.MONEY} or key in _WITHOUT_STATISTICS:
+        if column is None or column.type not in {Type.NUMBER, Type.MONEY} or column.kind is NumberKind.RANK:
             return ""
         numbers = [number for row in rows if (number := exact_number(row.cells.get(key))) is not None]
         if len(numbers) < 2:
             return ""
         mean, low, high = (readable(number, column) for number in (fmean(numbers), min(numbers), max(numbers)))
-        total = "" if key in _WITHOUT_SUM else f"sum is {readable(sum(numbers), column)}, the "
+        total = "" if column.kind is not NumberKind.AMOUNT else f"sum is {readable(sum(numbers), column)}, the "
         return f" The {total}average {'' if total else 'is '}{mean}, the lowest {low}, the highest {high}."
 
     def _listed(self, row: Row, keys: Sequence[str], separator: str = "; ", most: int = 99) -> str:

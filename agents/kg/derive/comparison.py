@@ -8,11 +8,8 @@ from agents.kg.derive.games import number_of_games, part_of_games
 from agents.kg.derive.infobox import compared_entry
 from agents.kg.derive.readings import Case, Derived, Reading, amount, differing, shown, value_of, worked_out
 from agents.kg.masked_question import WHICH
-from agents.kg.schema import Type
+from agents.kg.schema import NumberKind, Table, Type
 from agents.reasoning import Quantity, in_words, read_value
-
-LAST_GRAMMY_YEAR = 2019
-"""The awards' table of the graph ends with the 62nd ceremony, whose Grammy year this is (`get_grammy_person`)."""
 
 _AMOUNTS = re.compile(
     r"\b(?:(?P<more>more|most|higher|highest|larger|largest|bigger|biggest|greater|greatest|longer|longest|taller"
@@ -26,9 +23,6 @@ _TIMES = re.compile(
 )
 _NO_AMOUNT = re.compile(r"\b(?:most recent(?:ly)?|at (?:most|least)|more or less)\b")
 _NO_TIME = re.compile(r"\b(?:at first|first time|last (?:year|month|week|name|trading day))\b")
-_RANKS = frozenset({"rank", "rank_last_week", "top_position", "order"})
-"""The first place is the best."""
-_PRICES = frozenset({"open", "high", "low", "close"})
 _BUY = r"\b(?:buy|purchase|get|afford|acquire)\b"
 _MANY_FOR_THE_MONEY = re.compile(rf"\bmore shares\b.*{_BUY}|{_BUY}.*\bmore shares\b")
 _BARGAIN = re.compile(r"\b(?:attractive|undervalued|better value|cheaper|better deal)\b")
@@ -102,7 +96,7 @@ def whether_beyond_a_number(case: Case) -> Derived | None:
     if reading is None or found is None or not case.asked.is_yes_or_no or _NEGATED.search(case.text):
         return None
     known, limit = amount(case.asked, reading), read_value(case.text, found.end())
-    if known is None or limit is None or reading.key in _RANKS or reading.column is None:
+    if known is None or limit is None or reading.kind is NumberKind.RANK or reading.column is None:
         return None
     if reading.column.type in _MOMENTS:
         return None
@@ -184,21 +178,21 @@ def _largest_wins(case: Case) -> bool | None:
         return False
     if reading.table.name == "get_stock_pe_ratio" and _BARGAIN.search(case.text):
         return False
-    if (reading.key == "award_count" and not _is_covered(case.text)) or _is_about_a_change(case):
+    if (reading.key == "award_count" and not _is_covered(case.text, reading.table)) or _is_about_a_change(case):
         return None
     words = {found.lastgroup for found in _AMOUNTS.finditer(_NO_AMOUNT.sub("", case.text))}
-    return (words == {"more"}) is not (reading.key in _RANKS) if len(words) == 1 else None
+    return (words == {"more"}) is not (reading.kind is NumberKind.RANK) if len(words) == 1 else None
 
 
-def _is_covered(text: str) -> bool:
+def _is_covered(text: str, table: Table) -> bool:
     """Whether the number of all awards is also that up to the year in the question."""
     found = _UNTIL.search(text)
-    return found is None or int(found["year"]) >= LAST_GRAMMY_YEAR
+    return found is None or (table.last_year is not None and int(found["year"]) >= table.last_year)
 
 
 def _is_about_a_change(case: Case) -> bool:
     """Prices say nothing about which share rose more."""
-    return case.readings[0].key in _PRICES and bool(_CHANGE.search(case.text))
+    return case.readings[0].kind is NumberKind.PRICE and bool(_CHANGE.search(case.text))
 
 
 def _in_order(case: Case, names: Sequence[str]) -> tuple[int, int, str] | None:

@@ -9,13 +9,11 @@ from decimal import Decimal
 from agents.kg.language import Average, Call, Condition, Program, Statement
 from agents.kg.masked_question import AVERAGE, TOTAL, Asked, ask, keeps_dates
 from agents.kg.results import Result, Row, Status, Value
-from agents.kg.schema import Column, Domain, Table, Type, load_schema
+from agents.kg.schema import Column, Domain, NumberKind, Table, Type, load_schema
 from agents.reasoning import CalendarDate, ExpressionError, Quantity, evaluate, in_words
 from agents.reasoning import Value as Computed
 
 NUMBERS = frozenset({Type.NUMBER, Type.MONEY})
-_PRICES = frozenset({"open", "high", "low", "close", "value"})
-_WITHOUT_SUM = frozenset({"rating", "rank", "order", "ceremony", "Poss", "fg_pct", "fg3_pct", "ft_pct"}) | _PRICES
 _MOST_SHOWN = 120
 _LARGEST = 10**25
 _UNITS = frozenset({"minutes", "weeks"})
@@ -51,6 +49,11 @@ class Reading:
     def key(self) -> str:
         """The name of the column, or nothing."""
         return self.column.name if self.column is not None else ""
+
+    @property
+    def kind(self) -> NumberKind | None:
+        """What may be computed from the numbers of the column."""
+        return self.column.kind if self.column is not None else None
 
     @property
     def decided(self) -> frozenset[str]:
@@ -146,7 +149,7 @@ def _together(asked: Asked, column: Column, written: Sequence[str]) -> str | Non
         return None
     if AVERAGE.search(asked.text):
         return f"(({' + '.join(written)}) / {len(written)})"
-    summable = TOTAL.search(asked.text) or column.name not in _WITHOUT_SUM
+    summable = TOTAL.search(asked.text) or column.kind is NumberKind.AMOUNT
     return f"({' + '.join(written)})" if summable else None
 
 

@@ -2,7 +2,6 @@
 
 import re
 
-from agents.kg.derive.comparison import LAST_GRAMMY_YEAR
 from agents.kg.derive.readings import Case, Derived, Reading, amount, worked_out
 from agents.kg.direct import COMPLETE
 from agents.kg.language import Key
@@ -79,8 +78,9 @@ def awards_up_to(case: Case) -> Derived | None:
         years = [int(str(value)) for value in reading.values if str(value).isdecimal()]
         number = sum(one <= year for one in years)
         return Derived(str(number), f"of the award years {years} {number} are not after {year}")
-    if reading.key == "award_count" and len(reading.values) == 1 and year >= LAST_GRAMMY_YEAR:
-        return Derived(str(reading.values[0]), f"the table of awards ends with {LAST_GRAMMY_YEAR}")
+    last = reading.table.last_year
+    if reading.key == "award_count" and len(reading.values) == 1 and last is not None and year >= last:
+        return Derived(str(reading.values[0]), f"the table of awards ends with {last}")
     return None
 
 

@@ -76,12 +76,25 @@ class ParameterKind(enum.StrEnum):
         return self not in {ParameterKind.DATE, ParameterKind.YEAR}
 
 
+class NumberKind(enum.StrEnum):
+    """What the numbers of a key are, where it matters for arithmetic."""
+
+    AMOUNT = "amount"
+    """Has a sum: goals, dollars, shares traded."""
+    PRICE = "price"
+    """A price at a moment: no sum; its changes are asked for."""
+    RATIO = "ratio"
+    """A share, a rating: no sum."""
+    RANK = "rank"
+    """A place: the first is the best; neither sum nor average."""
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     """A key: its name, type, meaning, and the other names by which models call it.
 
     `label` is the name in a sentence, `match` says when a text equals a condition's, `synonyms` are other words for its
-    values (folded), `rows_of` is the table of a key that holds rows.
+    values (folded), `kind` says what may be computed from its numbers, `rows_of` is the table of a key that holds rows.
     """
 
     name: str
@@ -90,6 +103,7 @@ class Column:
     label: str
     aliases: tuple[str, ...] = ()
     unit: str = ""
+    kind: NumberKind = NumberKind.AMOUNT
     match: Match = Match.EXACT
     synonyms: Mapping[str, str] = field(default_factory=dict)
     rows_of: str | None = None
@@ -122,6 +136,8 @@ class Table:
     default_key: str | None = None
     """What a call without a key is about, such as ``value`` of a table with one number; None: the whole record."""
     extra_keys: bool = False
+    last_year: int | None = None
+    """The last year of which the table knows; None: no such year."""
     callable: bool = True
     """False for rows that only come out of another table's key."""
 
@@ -177,6 +193,7 @@ def _table(name: str, entry: Mapping[str, Any], data: Mapping[str, Any]) -> Tabl
         take=entry.get("take", "first"),
         default_key=entry.get("default_key"),
         extra_keys=entry.get("extra_keys", False),
+        last_year=entry.get("last_year"),
         callable=entry.get("callable", True),
     )
 
@@ -191,6 +208,7 @@ def _column(name: str, value: Mapping[str, Any]) -> Column:
         synonyms=value.get("synonyms", {}),
         aliases=tuple(value.get("aliases", ())),
         unit=value.get("unit", ""),
+        kind=NumberKind(value.get("kind", NumberKind.AMOUNT)),
         rows_of=value.get("rows_of"),
     )
 
