@@ -10,6 +10,7 @@ from agents.encoders import CrossEncoder, load_cross_encoder, load_dense_encoder
 from agents.kg import KnowledgeGraph, NoKnowledgeGraph, open_knowledge_graph
 from agents.llm import LanguageModel, load_language_model
 from agents.model_health import LeavesBehind, WatchedModel, begin_batch
+from agents.plan import time_shares
 from agents.public_data import NoPublicData, PublicData, open_public_data
 from agents.queries import parse_batch
 from agents.questions import QuestionRouter, Unrouted, open_router
@@ -152,7 +153,5 @@ class CragAgent:
         return run.finish(self._model.take_out_of_time())
 
     def _clock(self, batch_size: int) -> BatchClock:
-        times, graph = self.settings.deadline, self.settings.knowledge_graph
-        late = graph is not None and graph.source_policy == "by_dynamism"
-        shares = times.shares(review=self.settings.answering.looks_twice, web_first=late)
-        return BatchClock(batch_size * times.seconds_per_query, times.reserve_seconds, shares)
+        times = self.settings.deadline
+        return BatchClock(batch_size * times.seconds_per_query, times.reserve_seconds, time_shares(self.settings))

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from agents.contracts import Fact, Route, Stage, label
 from agents.kg import Lookup
 from agents.llm import LanguageModel
-from agents.settings import KnowledgeGraphSettings
+from agents.settings import KnowledgeGraphSettings, Settings
 
 _MARK = re.compile(r"<(?=/?\s*doc\b)", re.IGNORECASE)
 
@@ -54,6 +54,14 @@ def plan_of(settings: KnowledgeGraphSettings, route: Route | None, lookup: Looku
     empty: set[Stage] = set() if lookup.direct_answer is not None else {Stage.VALUE, Stage.LATE_VALUE}
     empty |= set() if lookup.found else {Stage.FACTS, Stage.LATE_FACTS}
     return plan._replace(turns=tuple(turn for turn in plan.turns if turn not in empty))
+
+
+def time_shares(settings: Settings) -> dict[str, float]:
+    """Relative weights of the stages; a stage that the preset never runs has none."""
+    graph = settings.knowledge_graph or KnowledgeGraphSettings()
+    usual, by_dynamism = POLICIES[graph.source_policy]
+    late = any(Stage.LATE_FACTS in plan.turns for plan in (usual, *by_dynamism.values()))
+    return settings.deadline.shares(review=settings.answering.looks_twice, web_first=late)
 
 
 def facts_text(facts: Sequence[Fact], model: LanguageModel, max_tokens: int) -> str:

@@ -33,7 +33,7 @@ ROOMS: dict[str, set[str]] = {
     "agents.batch_run": FLOOR | {"agents.answering", "agents.case", "agents.llm", "agents.watchdog"},
     "agents.stages": FLOOR | {f"agents.{room}" for room in (*DOORS, "batch_run", "case", "plan")},
     "agents.model_health": FLOOR | {"agents.llm", "agents.watchdog"},
-    "agents.crag_agent": FLOOR | {f"agents.{room}" for room in (*DOORS, "batch_run", "model_health", "stages")},
+    "agents.crag_agent": FLOOR | {f"agents.{room}" for room in (*DOORS, "batch_run", "model_health", "plan", "stages")},
     "agents.user_config": FLOOR | {"agents.crag_agent"},
     "models.user_config": {"agents.user_config"},
     "models": FLOOR_OF_MODELS,

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from agents.contracts import INVALID_QUESTION
-from agents.settings import KnowledgeGraphSettings, Settings, SettingsError, load_settings
+from agents.plan import time_shares
+from agents.settings import Settings, SettingsError, load_settings
 from evaluation.batches import RowKey
 from evaluation.judge import Verdict
 from evaluation.metrics import UNLABELLED, VALUE, Interval, field_title
@@ -294,8 +295,7 @@ def stage_budgets(run: FinishedRun) -> dict[str, float]:
     settings = _settings(run)
     if settings is None or not run.records:
         return {}
-    clock, graph = settings.deadline, settings.knowledge_graph or KnowledgeGraphSettings()
-    shares = clock.shares(review=settings.answering.looks_twice, web_first=graph.source_policy == "by_dynamism")
+    clock, shares = settings.deadline, time_shares(settings)
     size = max(record["batch_size"] for record in run.records)
     seconds = max(0.0, clock.seconds_per_query - clock.reserve_seconds / size)
     budgets = {stage: seconds * share / sum(shares.values()) for stage, share in shares.items()}
