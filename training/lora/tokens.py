@@ -16,6 +16,9 @@ from training.examples import TrainingExample
 
 Positions = NDArray[np.int64]
 
+IGNORED = -100
+"""Label of a token that is read and not learnt."""
+
 STEPS_PER_SLICE = 16
 """Examples are sorted by length inside slices of this many steps, so that little of a batch is padding."""
 

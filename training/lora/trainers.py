@@ -25,15 +25,12 @@ from agents.llm.trainable import ChatTokenizer
 from training.lora import COMPLETE
 from training.lora.model import computing_type
 from training.lora.settings import LoraTraining
-from training.lora.tokens import TokenExample
+from training.lora.tokens import IGNORED, TokenExample
 
 if TYPE_CHECKING:
     from peft import PeftModel
     from torch import Tensor
     from transformers import PreTrainedModel
-
-IGNORED = -100
-"""Label of a token that is read and not learnt."""
 
 
 class _TokenPairTrainer(DPOTrainer):  # type: ignore[misc]

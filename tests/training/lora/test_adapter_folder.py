@@ -20,8 +20,7 @@ from tests.agents.llm.conftest import NO_VLLM, transformers, vllm
 from tests.training.lora.toy import toy_settings
 from training.examples import TrainingExample
 from training.lora.model import load_tunable, save_adapter
-from training.lora.tokens import ExampleTokenizer
-from training.lora.trainers import IGNORED
+from training.lora.tokens import IGNORED, ExampleTokenizer
 
 QUESTIONS = {"what is it?": "the quick brown fox", "who is it?": "five dozen liquor jugs", "is it?": "i don't know"}
 LEARNT = 0.01
