@@ -10,7 +10,7 @@ VLLM_BIN := $(VLLM_VENV)/bin
 VLLM_TESTS := tests/agents/llm/test_vllm_engine.py tests/agents/llm/test_contract.py tests/training/lora/test_adapter_folder.py tests/evaluation/test_scale_guide.py
 PRESETS_WITH = $(patsubst agents/presets/%.toml,%,$(shell grep -lE $(1) agents/presets/*.toml))
 GPU_PRESETS := $(call PRESETS_WITH,'^device = "(cuda|auto)|^engine = "vllm"')
-# STAND_INS=yes: small random models in the place of the preset's, a rehearsal of wiring (make smoke, make test-vllm).
+# STAND_INS=yes: small random models instead of the preset's, a rehearsal of wiring (make smoke, make test-vllm).
 override STAND_INS := $(filter-out no,$(STAND_INS))
 SMOKE_NEEDS := $(if $(filter $(PRESET),$(if $(STAND_INS),$(call PRESETS_WITH,'^engine = "vllm"'))),$(VLLM_VENV)/ready)
 # Where torch comes from. Set TORCH_INDEX=https://download.pytorch.org/whl/cpu if your package index offers CUDA builds only.

@@ -1,8 +1,8 @@
 """One clock per batch. Each stage is given its budget before it starts and asks the clock what is left.
 
 Nothing here can stop running code: a stage that calls into C must bound its own work (the extractor's killable
-processes, the language model's stopping rule). The deadline tells them *when*; what really stops work was measured
-and is written down in `docs/decisions.md`.
+processes, the language model's stopping rule). The deadline says when; `docs/decisions.md` says
+what was measured to stop work.
 """
 
 import time

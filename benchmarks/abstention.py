@@ -7,7 +7,7 @@
 are read, so that extraction, chunking, retrieval, reranking and the context are those of the preset. It is a run of
 local_evaluation.py: an interruption costs a batch at most, and the same command goes on.
 
-One run tells all rules apart: the model answers, says how sure it is, and looks at its answer a second time; nothing is
+One run compares all rules: the model answers, says how sure it is, and looks at its answer a second time; nothing is
 withheld, so that each rule can be applied to the same drafts afterwards.
 """
 

@@ -144,7 +144,7 @@ def _asked(model: LanguageModel, batch: Sequence[Question], adapter: str | None,
 
 
 def _weights_hash(location: str) -> dict[str, str]:
-    """What tells two trainings in one folder apart; nothing where an engine's adapters are no folders here."""
+    """The identity of a training in its folder; nothing where an engine's adapters are no folders here."""
     try:
         return {"sha256": file_hash(adapter_folder(location) / "adapter_model.safetensors")[:16]}
     except WeightsMissingError:

@@ -9,7 +9,7 @@ record. "Before today" and "after today" (`lt`, `gt`) mark the last and the next
 Two ways: the date arguments of the calls through `resolve_date`, and the question's text through `find_dates`, where
 the labelled date must be among those found ("alone": it is all that is found). Prices exist for sessions up to the
 question only, so two ranges of finance are equal where they hold the same of those; some labels leave out the session
-in which the question is asked, others do not: agreement but for that session is counted, and told apart as "open".
+in which the question is asked, others do not: agreement but for that session is counted separately as "open".
 """
 
 import argparse

@@ -87,7 +87,7 @@ def tested_in(rows: Sequence[dict[str, Any]], pairs: Pairs, fold: Fold | None) -
 
 
 def unseen(rows: Sequence[dict[str, Any]], pairs: Pairs, fold: Fold) -> list[dict[str, Any]]:
-    """The questions of which nothing that they are about is in a row of the training for that fold.
+    """The questions whose entities are in no training row of that fold.
 
     A question about two things is tested in the fold of the first; of the second there may be rows in the training.
     """

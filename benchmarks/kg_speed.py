@@ -90,7 +90,7 @@ def run_batch(client: KgClient, tasks: Sequence[Task]) -> BatchCost:
     started = time.perf_counter()
     outcomes = executor.run_batch(tasks, Deadline(SECONDS))
     seconds = time.perf_counter() - started
-    with recorded() as asked:  # once more, so that noting costs no time above
+    with recorded() as asked:  # a second time: recording must not slow the runs above
         executor.run_batch(tasks, Deadline(SECONDS))
     latencies = [at - started for at in executor.done_at[: len(tasks)]]
     return BatchCost(seconds, latencies, sum(outcome.calls for outcome in outcomes), asked)

@@ -6,7 +6,7 @@
 Every pair of preset and file is a run of local_evaluation.py with ``answering.audit``: an interruption costs a batch at
 most, and the same command goes on. Where a preset's own models cannot run on this machine (no weights, no engine, no
 GPU), those of the cpu preset stand in for them, and the tables say so: such a run shows what the preset's steps and
-gates do, not how well its authors' system answers. Time plays no part: every question has ten minutes.
+gates do, not how well its authors' system answers. Time does not matter: every question has ten minutes.
 """
 
 import argparse

@@ -6,7 +6,7 @@ The questions of the finished run in the folder RUN are repeated under new ids u
 passages, facts and prompts of K questions into each trace, so that a small model's short traces become as long as those
 of a large one. The times are Chromium's own, from the start of navigation: until the first rows stand in the table and
 its filters work ("table"), until the whole file is read ("load"); "trace" is from a click until a trace is shown.
-"empty" is "load" of a page with nothing in it, which tells how busy the machine was.
+"empty" is "load" of a page with nothing in it, which shows how busy the machine was.
 """
 
 import argparse

@@ -90,7 +90,7 @@ def build_agent(spec: AgentSpec) -> tuple[Agent, int]:
         size = built.get_batch_size()
     except (AgentStartError, *EXPECTED_START_FAULTS) as error:
         raise AgentStartError(str(error)) from None
-    except (Exception, SystemExit) as error:  # any failure of foreign code is told to the user, with its traceback
+    except (Exception, SystemExit) as error:  # any failure of foreign code is reported with its traceback
         raise AgentStartError(f"agent {spec.path} could not be built:\n{traceback.format_exc()}") from error
     if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= MAX_BATCH_SIZE:
         raise AgentStartError(

@@ -170,7 +170,7 @@ def dataset_files(path: str | Path) -> list[Path]:
 
 
 def _find_parts(path: Path) -> tuple[str, list[Path]]:
-    """The name that tells the format, and the file or the parts that make it up, in order."""
+    """The name with the format, and the file or its parts in order."""
     match = _PART.fullmatch(path.name)
     if match is None and path.is_file():
         return path.name, [path]

@@ -9,4 +9,4 @@ MAX_BATCH_SIZE = 16
 GPU_MEMORY_GIB = 15.0
 """What one of its T4 shows to programs, of 16 GB."""
 GRAPH_VARIABLE = "CRAG_MOCK_API_URL"
-"""The environment variable by which it tells agents where the knowledge graph is (tasks 2 and 3); absent in task 1."""
+"""The environment variable with the address of the knowledge graph (tasks 2 and 3); absent in task 1."""

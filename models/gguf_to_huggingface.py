@@ -257,6 +257,6 @@ def convert(gguf_path: Path, folder: Path) -> None:
     weights = folder / "model.safetensors"
     try:
         save_file(converted_tensors(gguf), weights, metadata={"format": "pt"})
-    except SafetensorError as error:  # how the package tells of a full disk
+    except SafetensorError as error:  # the package's error for a full disk
         raise OSError(f"{weights}: {error}") from error
     weights.chmod(0o644)  # safetensors writes 0600, which another user (the container's) could not read

@@ -293,7 +293,7 @@ def rehearse(
 
 
 def main(arguments: Sequence[str] | None = None, repository: Path = REPOSITORY) -> int:
-    """Command line; the exit code: 0 the image would work as far as can be told, 1 it would not."""
+    """Command line; exit code 0: the image would work as far as this can show, 1: it would not."""
     parser = argparse.ArgumentParser(
         prog="python -m scripts.smoke",
         description="Rehearse the image without Docker: its files, its variables, its command, four questions.",

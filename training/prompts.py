@@ -59,7 +59,7 @@ from training.run_card import card_folder, file_hash, run_card, write_card
 LONGEST_ANSWER = 20
 """Words; a longer value is an article in which the answer stands somewhere."""
 UNHELPFUL_SHARE = 0.3
-"""Of the questions, how many are asked once more with facts that do not answer them."""
+"""Share of the questions that are also asked with facts that do not answer them."""
 
 
 def some(pairs: Sequence[Pair], made_up: int | None, seed: int) -> list[Pair]:

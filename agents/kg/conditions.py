@@ -21,7 +21,7 @@ _EVER = (date.min, date.max)
 
 @dataclass(frozen=True, slots=True)
 class Comparer:
-    """Conditions and orders over the rows of one table, with dates seen from the moment of the question."""
+    """Conditions and orders over the rows of one table, with dates relative to the time of asking."""
 
     table: Table
     context: LookupContext

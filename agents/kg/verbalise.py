@@ -22,7 +22,7 @@ _DETAIL_CHARACTERS = 120
 _TEXT_CHARACTERS = 1_500
 _GAME_KEYS = {"result", "opponent", "GF"}
 _UNSAID = frozenset({"order", "ceremony", "text", "summary", "game_id", "season", "symbol"})
-"""Cells that no record needs to be told by."""
+"""Cells that no sentence names."""
 _PREPOSITIONS = {"date": "on ", "opponent": "against "}
 _VENUES = {"Home": "at home", "Away": "away"}
 _TO_VALUE = {Operator.EQ: "is", Operator.NEQ: "is not", Operator.GE: "is at least", Operator.LE: "is at most"}
@@ -104,7 +104,7 @@ class _Speaker:
         return f"{self._subject(row)}: {said}." if said else f"{self._subject(row)} is known, without details."
 
     def many(self, rows: Sequence[Row], taken: Sequence[Row], key: str) -> str:
-        """How many rows, one value per row with what tells it from the others, then what they come to."""
+        """How many rows, one value per row with its identity, then their statistics."""
         column = self._table.columns.get(key)
         items = []
         for row in taken[:MOST_LISTED]:
@@ -204,7 +204,7 @@ class _Speaker:
         return f"{row.entity} ({name})" if name else row.entity
 
     def _name(self, row: Row, among: Sequence[Row] = (), without: str | None = None) -> str:
-        """What tells a row from others: a title and its year, a day and the other team; nothing that all share."""
+        """What identifies a row: a title and its year, a day and the other team; nothing that all share."""
         shared = _shared_keys(among) if len(among) > 1 else frozenset()
         return ", ".join(
             self._identity(row, key)

@@ -97,7 +97,7 @@ class GrammarMatcher:
     def __init__(self, guide: "LLTokenizer", grammar: str) -> None:
         from llguidance import LLMatcher
 
-        # The prefix tells llguidance that this is Lark text and not a JSON grammar.
+        # The prefix marks Lark text; without it llguidance reads a JSON grammar.
         self._matcher = LLMatcher(guide, LLMatcher.grammar_from_lark(grammar), log_level=0)
         self._raise_if_broken()
 

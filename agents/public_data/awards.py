@@ -1,4 +1,4 @@
-"""Rows of awards, seen from three sides: the award of a year, the awarded work, and the person."""
+"""Rows of awards as three kinds of entities: the award of a year, the awarded work, and the person."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence

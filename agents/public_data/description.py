@@ -24,11 +24,11 @@ class EntityTable(_Table):
     names: Annotated[tuple[str, ...], Field(min_length=1)]
     """Columns that hold names; the first is the main one."""
     hidden: tuple[str, ...] = ()
-    """Columns that are not told, such as aliases."""
+    """Columns left out of sentences, such as aliases."""
     quoted: tuple[str, ...] = ()
     """Columns of titles."""
     year: str | None = None
-    """Column that tells namesakes apart."""
+    """Column that distinguishes namesakes."""
     companies: bool = False
     """Names of companies also count without their legal form."""
     inverse: dict[str, str] = Field(default_factory=dict)
@@ -36,7 +36,7 @@ class EntityTable(_Table):
 
 
 class AwardTable(_Table):
-    """Every row is one award given or missed (`AwardWin`); seen from the award, the work and the person."""
+    """Every row is one award given or missed (`AwardWin`); it gives facts about award, work and person."""
 
     layout: Literal["awards"]
     prize: str

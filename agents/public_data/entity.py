@@ -1,10 +1,10 @@
-"""What the tables know about one film, person, award or company, and how it is told (db3 section 2.3)."""
+"""What the tables know about one film, person, award or company, in sentences (db3 section 2.3)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 COUNTED_AT_A_GLANCE = 4
-"""Longer lists are told with their length: small models count badly."""
+"""Longer lists are given with their length: small models count badly."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,7 +49,7 @@ def without_possessive(text: str) -> str:
 
 
 def company_names(name: str) -> Iterator[str]:
-    """A company's normalised name and what is left of it without kind of share, legal form, and "group" or "holdings".
+    """A company's normalised name, and the same without kind of share, legal form, and "group" or "holdings".
 
     What stands in the stock lists ("Example Group Inc. Class A Common Stock") is rarely what people say ("Example").
     """

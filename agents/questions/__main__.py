@@ -113,7 +113,7 @@ def _routed(
 
 
 def _query(record: Record) -> Query:
-    """The question of a row; pages play no part in routing and a time is not needed."""
+    """The question of a row; routing needs neither pages nor a time."""
     query = parse_row(
         record.data.get("interaction_id", ""), record.data.get("query"), (), record.data.get("query_time")
     )

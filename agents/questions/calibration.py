@@ -10,7 +10,7 @@ Logs = NDArray[np.float64]
 """Log-probabilities of shape (questions, classes)."""
 
 RELIABILITY_BINS = 10
-"""Bins of equal width for the expected calibration error, unless told otherwise."""
+"""Default number of bins of equal width for the expected calibration error."""
 
 
 class MixingWeights(NamedTuple):

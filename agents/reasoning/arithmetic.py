@@ -13,7 +13,7 @@ from agents.reasoning.errors import ExpressionError, Fault
 from agents.reasoning.quantities import DAYS, MONTHS, PERCENT, PLAIN, WEEKS, YEARS, CalendarDate, Quantity, Unit
 
 Value = Quantity | CalendarDate | bool
-"""What a formula may come to; a bool is an answer "yes" or "no"."""
+"""The value of a formula; a bool is an answer "yes" or "no"."""
 
 LARGEST = Fraction(10**30)
 """Greater numbers, and fractions of more digits than its square, are refused."""

@@ -48,7 +48,7 @@ def add_judge_arguments(parser: argparse.ArgumentParser | argparse._ArgumentGrou
     """The arguments that choose a judge; `judge_from` reads them."""
     default = LanguageModelJudgeOptions()
     parser.add_argument(
-        "--judge", choices=JUDGE_NAMES, default=DEFAULT_JUDGE, help="who tells right from wrong (default: %(default)s)"
+        "--judge", choices=JUDGE_NAMES, default=DEFAULT_JUDGE, help="who judges the answers (default: %(default)s)"
     )
     parser.add_argument(
         "--judge-model",

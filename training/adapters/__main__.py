@@ -9,7 +9,7 @@ Prompts, examples and model are those of --base-preset, so that what is learnt i
 paper's: Llama-3-8B in 4 bits on one GPU, batches of 1 x 4 with gradient checkpointing; the model of the preset judges
 its own answers and looks into the contexts, unless --judge and its like name another (GPT-4 in the paper).
 
-The steps are those of recipes.toml; docs/training.md tells which files they need. A step that is done is left out, one
+The steps are those of recipes.toml; docs/training.md names the files they need. A step that is done is left out, one
 that was stopped goes on where it was: after a kill, give the same command again. --dry-run shows the commands.
 """
 
@@ -41,7 +41,7 @@ REPOSITORY = Path(__file__).parents[2]
 ADAPTERS = REPOSITORY / "models" / "adapters"
 TUNING = "training.lora"
 GRACE_SECONDS = 5.0
-"""Ctrl-C in a terminal reaches the step, too: it gets so long to end by itself."""
+"""Seconds that a step has to end after Ctrl-C."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

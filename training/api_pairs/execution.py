@@ -54,7 +54,7 @@ class Executed:
 
     @property
     def facts(self) -> tuple[Fact, ...]:
-        """What the agent tells its answering model, before anything is shortened."""
+        """The facts for the answering model, before anything is shortened."""
         return facts_of(self.results)
 
     def answer(self, question: str, domain: Domain, program: Program, asked_at: datetime | None) -> str | None:

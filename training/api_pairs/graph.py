@@ -164,7 +164,7 @@ class Graph:
 
 
 def check_whole(folder: Path) -> None:
-    """Make sure that a folder of graph tables has all five domains, or lacks some because an import was told so.
+    """Make sure that a folder of graph tables has all five domains, or lacks some because of `import --partial`.
 
     Raises:
         GraphError: some are missing, it holds official files that were not imported, or an import did not end.

@@ -1,7 +1,7 @@
 r"""Label what the answering model was asked, so that it can be tuned: python -m training.labels.
 
 db3 section 2.4, steps 1 to 3.2.2: "invalid question" for false premises; the right answer where the basic answer was
-right, or was wrong although the context tells; else "i don't know". A basic answer that is missing counts as wrong.
+right, or was wrong although the context has it; else "i don't know". A basic answer that is missing counts as wrong.
 
 The basic answers come from a run over labelled questions, which can be interrupted and resumed:
 

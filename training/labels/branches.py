@@ -22,7 +22,7 @@ class Branch(enum.StrEnum):
     RIGHT = "right"
     """Step 3.1: the basic answer is right."""
     IN_CONTEXT = "wrong, in context"
-    """Step 3.2.2: it is wrong or missing, but the context tells the right one."""
+    """Step 3.2.2: it is wrong or missing, but the context has the right one."""
     NOT_IN_CONTEXT = "wrong, not in context"
     """Step 3.2.1: it is wrong or missing, and the context does not tell."""
 
@@ -75,7 +75,7 @@ def label(basics: Sequence[BasicAnswer], judge: Judge, check: ContextCheck) -> l
     """One label for each basic answer that can be judged, in order.
 
     The context is looked into where the basic answer is wrong or missing; a check that costs nothing
-    (`ContextCheck.free`) looks into all, which tells how many answers were there to be read.
+    (`ContextCheck.free`) looks into all and so counts the readable answers.
     """
     trim = official_trim().cut
     judged = judge_claims(judge, [Claim(basic.query, basic.golds, basic.answer) for basic in basics], trim)

@@ -14,7 +14,7 @@ _SIMULTANEOUS = re.compile(r"\bat the (?:same )?time\b")
 
 
 def end_of_chain(question: str, domain: Domain, program: Program, results: Sequence[Result]) -> Derived | None:
-    """What the last call gave, where it answers by itself and every call before it served the next one."""
+    """The values of the last call, where they are the answer and each call before it serves the next one."""
     starts = [place for place, statement in enumerate(program.statements) if isinstance(statement, Call)]
     if len(starts) < 2 or not all(_serves(results[later - 1], program.statements[later]) for later in starts[1:]):
         return None

@@ -1,4 +1,4 @@
-"""What the games of a team come to: wins and losses, the teams that beat them, one game's outcome and place."""
+"""Answers from the games of a team: wins and losses, the teams that beat them, one game's outcome and place."""
 
 import re
 from dataclasses import replace

@@ -57,7 +57,7 @@ def compared_entry(case: Case) -> ComparedEntry | None:
 
 
 def entry(case: Case) -> Derived | None:
-    """The entry of one article that answers by itself."""
+    """The entry of one article that is the answer."""
     reading = case.only
     if reading is None or not _is_the_article(reading):
         return None

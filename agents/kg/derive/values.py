@@ -1,4 +1,4 @@
-"""What the values of one call come to: a count, a total, a yes or no, the beginning of a span."""
+"""Answers from the values of one call: a count, a total, a yes or no, the beginning of a span."""
 
 import re
 

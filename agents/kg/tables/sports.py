@@ -1,4 +1,4 @@
-"""The sports tables, filled from the two endpoints that list games. A row is a game seen from the team asked about."""
+"""The sports tables, filled from the two endpoints that list games. A row is a game of the team asked about."""
 
 from ast import literal_eval
 from collections.abc import Callable, Iterable, Mapping

@@ -60,7 +60,7 @@ def chosen_settings(arguments: argparse.Namespace) -> Settings:
 
 
 class AdapterChoice(NamedTuple):
-    """An engine, and the name by which it knows the adapter that is to be used; None: the base model."""
+    """An engine, and its name for the adapter; None: the base model."""
 
     language_model: LanguageModelSettings
     adapter: str | None
