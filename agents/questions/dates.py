@@ -190,4 +190,4 @@ def _read(rule: Rule, match: re.Match[str], view: Viewpoint, expression: str) ->
     meaning = "the newest record" if kind is MomentKind.LATEST else str(days)
     place = " in New York" if view.trading else ""
     seen_from = f"{_DAY_NAMES[view.today.weekday()]} {view.today}{place}"
-    return ResolvedDate(kind, days, expression, f'"{expression}" asked on {seen_from} is {meaning}')
+    return ResolvedDate(kind, days, expression, f'"{expression}" seen from {seen_from} is {meaning}')

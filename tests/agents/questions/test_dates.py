@@ -184,7 +184,7 @@ def test_the_newest_record_is_no_day_but_a_word_for_now_tells_the_day(expression
 def test_the_explanation_says_from_where_the_date_was_seen() -> None:
     resolved = resolve_date("last friday", WEDNESDAY, Calendar.TRADING)
     assert resolved is not None
-    assert resolved.explanation == '"last friday" asked on Wednesday 2024-02-28 in New York is 2024-02-23'
+    assert resolved.explanation == '"last friday" seen from Wednesday 2024-02-28 in New York is 2024-02-23'
 
 
 def test_a_range_cannot_end_before_it_begins() -> None:
