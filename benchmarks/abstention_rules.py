@@ -21,7 +21,7 @@ THRESHOLD = 0.5
 LABELS = ("domain", "question_type", "static_or_dynamic")
 
 
-class Draft(NamedTuple):
+class ModelAnswer(NamedTuple):
     """What a model said before any rule withheld it, and how sure it called itself, None where it did not say."""
 
     text: str
@@ -30,12 +30,12 @@ class Draft(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class QuestionAndContext:
     """A question with its context: the finished row, the draft, its verdict, and the trace with the route to use."""
 
     finished: FinishedQuestion
     trace: Trace
-    draft: Draft
+    draft: ModelAnswer
     verdict: Verdict
 
     def asked(self, *, with_level: bool = False) -> AskedQuestion:
@@ -70,7 +70,7 @@ class Pair:
         return {name: self.finished.record[name] for name in LABELS if name in self.finished.record}
 
 
-def pairs_of(run: FinishedRun, routes: Mapping[str, Route]) -> list[Pair]:
+def pairs_of(run: FinishedRun, routes: Mapping[str, Route]) -> list[QuestionAndContext]:
     """The pairs of a run; `routes` by interaction id replace those of the traces."""
     drafts = [draft_of(question) for question in run.questions]
     claims = [
@@ -79,20 +79,20 @@ def pairs_of(run: FinishedRun, routes: Mapping[str, Route]) -> list[Pair]:
     ]
     judged = judge_claims(RulesJudge(), claims, official_trim().cut)
     return [
-        Pair(
+        QuestionAndContext(
             question, trace_of(question.trace, routes.get(question.record["interaction_id"])), draft, judgement.verdict
         )
         for question, draft, judgement in zip(run.questions, drafts, judged, strict=True)
     ]
 
 
-def draft_of(question: FinishedQuestion) -> Draft:
+def draft_of(question: FinishedQuestion) -> ModelAnswer:
     """What the model said; "i don't know" where it failed or was not asked."""
     generations = question.trace.get("generations", {})
     answer, level = generations.get("answer"), level_of(generations.get("assess", {}).get("text", ""))
     if answer is None or answer["finish_reason"] in {"error", "deadline"}:
-        return Draft(I_DONT_KNOW, None, None)
-    return Draft(normalise(answer["text"], WEB).text, level, answer["mean_log_probability"])
+        return ModelAnswer(I_DONT_KNOW, None, None)
+    return ModelAnswer(normalise(answer["text"], WEB).text, level, answer["mean_log_probability"])
 
 
 class Rule(NamedTuple):
@@ -143,7 +143,7 @@ def of_pairs(calibration: Calibration, pairs: int) -> Calibration:
     return replace(calibration, questions=calibration.questions[:pairs], beliefs=calibration.beliefs[:pairs])
 
 
-def _gates(pairs: Sequence[Pair], plain: Floats, notes: list[str]) -> Iterator[Rule]:
+def _gates(pairs: Sequence[QuestionAndContext], plain: Floats, notes: list[str]) -> Iterator[Rule]:
     """NEC's gates one by one, all of them, and all with a router that is never wrong."""
     gates = load_settings("nec", ()).answering.gates
     routed = all(pair.trace.route for pair in pairs)
@@ -158,7 +158,7 @@ def _gates(pairs: Sequence[Pair], plain: Floats, notes: list[str]) -> Iterator[R
 
 
 def _gated(
-    pairs: Sequence[Pair], plain: Floats, gates: Sequence[GateSettings], routes: Sequence[Route | None]
+    pairs: Sequence[QuestionAndContext], plain: Floats, gates: Sequence[GateSettings], routes: Sequence[Route | None]
 ) -> Floats:
     closed = [
         class_gate(gates, route, "any") or score_gate(gates, "top_passage", pair.top_passage)
@@ -167,7 +167,7 @@ def _gated(
     return np.where([firing is not None for firing in closed], 0.0, plain)
 
 
-def _assessed(pairs: Sequence[Pair], plain: Floats) -> list[Rule]:
+def _assessed(pairs: Sequence[QuestionAndContext], plain: Floats) -> list[Rule]:
     """WeKnow's rule, and a laxer one."""
     accepted = {"high": {"high"}, "high or medium": {"high", "medium"}}
     return [

@@ -62,7 +62,7 @@ Bools = NDArray[np.bool_]
 # --- asking -----------------------------------------------------------------------------------------------------------
 
 
-class Question(NamedTuple):
+class AskedContext(NamedTuple):
     """An example that is asked, and those labels of CRAG that its row carries beside it."""
 
     example: TrainingExample
@@ -74,7 +74,7 @@ class Question(NamedTuple):
         return hashlib.sha256(json.dumps(shown(self.example.request)).encode()).hexdigest()[:16]
 
 
-def tested_questions(path: Path, fold: Fold | None, limit: int | None) -> list[Question]:
+def tested_questions(path: Path, fold: Fold | None, limit: int | None) -> list[AskedContext]:
     """The rows that can be judged and that the fold tests (None: all), in the order of the file.
 
     Raises:
@@ -82,7 +82,7 @@ def tested_questions(path: Path, fold: Fold | None, limit: int | None) -> list[Q
     """
     rows = zip(read_examples(path), read_records(path), strict=True)
     questions = [
-        Question(example, {name: record.data[name] for name in LABEL_FIELDS if record.data.get(name)})
+        AskedContext(example, {name: record.data[name] for name in LABEL_FIELDS if record.data.get(name)})
         for example, record in rows
         if example.query and example.answers and (fold is None or is_tested(example.groups, fold))
     ]
@@ -117,7 +117,9 @@ def ask(options: argparse.Namespace) -> int:
     return 0
 
 
-def _asked(model: LanguageModel, batch: Sequence[Question], adapter: str | None, run: Mapping[str, Any]) -> list[Any]:
+def _asked(
+    model: LanguageModel, batch: Sequence[AskedContext], adapter: str | None, run: Mapping[str, Any]
+) -> list[Any]:
     """The rows of a batch; each question's seconds are its share of the batch's."""
     limit = run["max_new_tokens"]
     requests = [replace(question.example.request, adapter=adapter, max_tokens=limit) for question in batch]
@@ -151,7 +153,7 @@ def _weights_hash(location: str) -> dict[str, str]:
         return {}
 
 
-def _already_asked(path: Path, questions: Sequence[Question], run: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _already_asked(path: Path, questions: Sequence[AskedContext], run: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The rows of an interrupted run.
 
     Raises:

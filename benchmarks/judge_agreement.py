@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from agents.contracts import I_DONT_KNOW
 from agents.matching import position_of, tokens
-from evaluation.agreement import Pair, agreement, cohens_kappa, differences
+from evaluation.agreement import VerdictPair, agreement, cohens_kappa, differences
 from evaluation.datasets import DatasetError, read_records
 from evaluation.judge import (
     Claim,
@@ -113,7 +113,7 @@ def _show(judge: Judge, rows: list[JudgedRow]) -> None:
     print(f"\nby question type (all), and reference->{judge.name} where they differ")
     for kind in sorted({_kind(row) for row in rows}):
         some = [row for row in rows if _kind(row) == kind]
-        shown = differences(Pair(row.reference, row.verdicts[judge.name], kind) for row in some)
+        shown = differences(VerdictPair(row.reference, row.verdicts[judge.name], kind) for row in some)
         print(f"{kind:20}{_figures(some, names)}   {shown}")
 
 

@@ -33,7 +33,7 @@ from agents.kg.client import KgClient
 from agents.kg.conditions import as_number
 from agents.kg.derive import derived_answer
 from agents.kg.direct import direct_answer
-from agents.kg.executor import Executor, Outcome, Task
+from agents.kg.executor import Executor, ProgramResult, Task
 from agents.kg.language import parse
 from agents.kg.results import Result, Row
 from agents.kg.schema import Domain
@@ -55,7 +55,7 @@ _SAID = "".join(f"{name:>9}" for name in ("said", "right", "computed", "right"))
 _AGGREGATES: Mapping[str, Callable[[list[float]], float]] = {"sum": sum, "avg": fmean}
 
 
-def values_agree(row: Mapping[str, Any], outcome: Outcome, *, derived: bool = True) -> bool:
+def values_agree(row: Mapping[str, Any], outcome: ProgramResult, *, derived: bool = True) -> bool:
     """Whether an outcome holds the labelled values of a question's row."""
     expected = row["kg_values"]
     if not row["answerable"]:
@@ -153,11 +153,11 @@ def graph_server(data: Path | None, url: str | None) -> Iterator[str]:
             yield address
 
 
-def run_rows(rows: Sequence[Mapping[str, Any]], address: str, seconds: float = 480.0) -> list[Outcome]:
+def run_rows(rows: Sequence[Mapping[str, Any]], address: str, seconds: float = 480.0) -> list[ProgramResult]:
     """The labelled calls of each row carried out in batches."""
     client = KgClient(address, KgClientSettings())
     executor = Executor(client, KgLimits())
-    outcomes: list[Outcome] = []
+    outcomes: list[ProgramResult] = []
     try:
         for start in range(0, len(rows), BATCH):
             tasks = [
@@ -226,7 +226,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _count_answers(counts: Counter[tuple[str, str]], row: Mapping[str, Any], outcome: Outcome, judge: Judge) -> None:
+def _count_answers(
+    counts: Counter[tuple[str, str]], row: Mapping[str, Any], outcome: ProgramResult, judge: Judge
+) -> None:
     domain, asked_at = Domain(row["domain"]), parse_query_time(row["query_time"])
     program = parse("\n".join(row["calls"]), domain)
     how, said = "said", direct_answer(row["query"], domain, program, outcome.results)
@@ -247,7 +249,7 @@ def _said(counts: Counter[tuple[str, str]], name: str) -> str:
     return "".join(f"{counts[name, column]:9}" for column in _COLUMNS)
 
 
-def _show(row: Mapping[str, Any], outcome: Outcome) -> None:
+def _show(row: Mapping[str, Any], outcome: ProgramResult) -> None:
     sys.stdout.write(f"{row['query']}\n  {row['calls']} -> {str(row['kg_values'])[:200]} ({row['derive']})\n")
     for result in outcome.results:
         sys.stdout.write(f"    {result.status} {str(result.values)[:200]} {' '.join(result.explanation)[:300]}\n")

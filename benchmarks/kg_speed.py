@@ -29,7 +29,7 @@ import requests
 from agents.deadline import Deadline
 from agents.kg.client import KgBatch, KgClient
 from agents.kg.endpoints import Request
-from agents.kg.executor import Executor, Outcome, Task
+from agents.kg.executor import Executor, ProgramResult, Task
 from agents.kg.language import parse
 from agents.kg.schema import Domain
 from agents.queries import parse_query_time
@@ -63,7 +63,7 @@ class _TimedExecutor(Executor):
         super().__init__(client, limits)
         self.done_at: list[float] = []
 
-    def _run(self, task: Task, batch: KgBatch) -> Outcome:
+    def _run(self, task: Task, batch: KgBatch) -> ProgramResult:
         outcome = super()._run(task, batch)
         self.done_at.append(time.perf_counter())
         return outcome

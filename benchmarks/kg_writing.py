@@ -52,7 +52,7 @@ from agents.kg.writing.cli import (
     load_writer,
     writer_settings,
 )
-from agents.kg.writing.writer import Question, Written
+from agents.kg.writing.writer import CallRequest, Written
 from benchmarks.held_out import check_held_out, fold_argument, read_pairs, tested_in, unseen
 from benchmarks.kg_execution import QUESTIONS, graph_server, labelled_questions, run_rows, values_agree
 from evaluation.datasets import DatasetError, read_records
@@ -147,7 +147,7 @@ def _measure_writing(rows: Sequence[dict[str, Any]], options: argparse.Namespace
         size = options.batch_size or settings.batch_size
         for batch in (rows[start : start + size] for start in range(0, len(rows), size)):
             questions = [
-                Question(row["query"], row["query_time"], Domain(row["domain"]) if options.use_domain else None)
+                CallRequest(row["query"], row["query_time"], Domain(row["domain"]) if options.use_domain else None)
                 for row in batch
             ]
             written += writer.write(questions, Deadline(SECONDS_PER_QUESTION * len(batch)))

@@ -24,7 +24,7 @@ _MANY = 40
 
 
 @dataclass(slots=True)
-class Outcome:
+class FuzzResult:
     """What a run saw: texts by what became of them, and the texts that broke a promise."""
 
     counts: Counter[str] = field(default_factory=Counter)
@@ -67,9 +67,9 @@ def _mutate(data: bytearray, rng: random.Random) -> None:
             data[:] = data[place:end] + data[:place] + data[end:]
 
 
-def fuzz(count: int, seed: int) -> Outcome:
+def fuzz(count: int, seed: int) -> FuzzResult:
     """Parse `count` mutated texts; a text that is read must come back from its own canonical form."""
-    outcome = Outcome()
+    outcome = FuzzResult()
     texts = mutated(random.Random(seed))  # noqa: S311 - repeatable, not secret
     for _ in range(count):
         domain, text = next(texts)

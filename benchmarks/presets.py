@@ -56,7 +56,7 @@ PARTS: dict[str, Callable[[Any], _Weights]] = {
 """Parts of the settings that have weights -> what can look for them. A router by prompt asks the language model."""
 
 
-class Plan(NamedTuple):
+class PresetRun(NamedTuple):
     """How a preset is run on this machine: changes to its settings, and what a reader of the figures must know."""
 
     changes: list[str]
@@ -68,7 +68,7 @@ class Plan(NamedTuple):
     graph: bool
 
 
-def make_plan(settings: Settings) -> Plan:
+def make_plan(settings: Settings) -> PresetRun:
     """Stand-ins for all parts that cannot run here, and caps where the language model is one of them."""
     cpu = load_settings(SMALL_PRESET, ())
     small = {name: SMALL_ROUTER if name == "router" else getattr(cpu, name) for name in PARTS}
@@ -80,7 +80,7 @@ def make_plan(settings: Settings) -> Plan:
         if _name(part) != _name(getattr(settings, name))
     ]
     caps = dict(_caps(settings)) if "language_model" in replaced else {}
-    return Plan(
+    return PresetRun(
         changes=[*CHANGES, *changes, *caps],
         stand_ins=stand_ins,
         caps=list(caps.values()),
@@ -160,7 +160,7 @@ def run(options: argparse.Namespace) -> int:
     return worst
 
 
-def _arguments(options: argparse.Namespace, preset: str, dataset: Path, plan: Plan) -> list[str]:
+def _arguments(options: argparse.Namespace, preset: str, dataset: Path, plan: PresetRun) -> list[str]:
     folder = _folder(options.output, dataset, preset)
     arguments = ["--preset", preset, "--dataset", str(dataset), "--output", str(folder), "--resume"]
     arguments += ["--batch-size", str(BATCH_SIZE), "--seconds-per-query", str(UNHURRIED_SECONDS)]

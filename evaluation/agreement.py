@@ -7,7 +7,7 @@ from typing import NamedTuple
 from evaluation.judge import Verdict
 
 
-class Pair(NamedTuple):
+class VerdictPair(NamedTuple):
     """A row's reference verdict and ours; `group` is the label of the slice that it belongs to."""
 
     reference: str
@@ -50,7 +50,7 @@ def reference_verdict(row: Mapping[str, object], field: str) -> str | None:
     return value.strip().lower()
 
 
-def report(pairs: Sequence[Pair]) -> str:
+def report(pairs: Sequence[VerdictPair]) -> str:
     """Agreement, kappa and confusion over all pairs and in each group, as text.
 
     Pairs of which either side is unscored are left out and counted. Where no reference verdict is "missing", the
@@ -74,19 +74,19 @@ def report(pairs: Sequence[Pair]) -> str:
     return "\n".join([*lines, "", *_confusion_table(scored)])
 
 
-def _line(name: str, pairs: Sequence[Pair], width: int) -> str:
+def _line(name: str, pairs: Sequence[VerdictPair], width: int) -> str:
     reference, verdicts = [pair.reference for pair in pairs], [pair.verdict for pair in pairs]
     figures = f"{len(pairs):>6}{agreement(reference, verdicts):>8.3f}{cohens_kappa(reference, verdicts):>8.3f}"
     return f"{name:{width}}{figures}   {differences(pairs)}"
 
 
-def differences(pairs: Iterable[Pair]) -> str:
+def differences(pairs: Iterable[VerdictPair]) -> str:
     """How often which verdict stands against which other."""
     counts = Counter((pair.reference, pair.verdict) for pair in pairs if pair.reference != pair.verdict)
     return ", ".join(f"{first}->{second} {count}" for (first, second), count in sorted(counts.items())) or "none"
 
 
-def _confusion_table(pairs: Sequence[Pair]) -> list[str]:
+def _confusion_table(pairs: Sequence[VerdictPair]) -> list[str]:
     """One line for each reference verdict, one column for each of ours."""
     counts = Counter((pair.reference, pair.verdict) for pair in pairs)
     names = [verdict.value for verdict in Verdict if any(verdict.value in key for key in counts)]

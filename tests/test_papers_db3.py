@@ -9,7 +9,7 @@ from agents.answering import PROMPTS
 from agents.crag_agent import CragAgent
 from agents.deadline import Deadline
 from agents.kg.schema import Domain, load_schema
-from agents.kg.trainable import CallWriter, Question, load_bank, parse
+from agents.kg.trainable import CallRequest, CallWriter, load_bank, parse
 from agents.llm import Generation, GenerationRequest
 from agents.llm.scripted_engine import ScriptedLanguageModel
 from agents.settings import KgWriterSettings, ScriptedEngine, Settings, load_settings
@@ -97,7 +97,7 @@ def writer_of(preset: str) -> KgWriterSettings:
 
 def test_calls_are_asked_for_in_a_chat_with_typed_described_fields_rules_and_examples() -> None:
     model = Recorder({}, {"kg_writer": "x"})
-    CallWriter(writer_of("db3_task23"), model, None).write([Question(KITE, domain=Domain.MOVIE)], Deadline(10))
+    CallWriter(writer_of("db3_task23"), model, None).write([CallRequest(KITE, domain=Domain.MOVIE)], Deadline(10))
     (request,) = model.asked  # nothing readable was written, and nobody asks again
     assert (request.prompt, request.grammar, request.adapter) == (None, None, "kg_writer")
     assert [turn.role for turn in request.messages] == ["system", "user"]
@@ -113,7 +113,7 @@ def test_calls_are_asked_for_in_a_chat_with_typed_described_fields_rules_and_exa
 @pytest.mark.parametrize("domain", Domain)
 def test_the_examples_are_the_chosen_ones_in_their_order_the_same_for_every_question(domain: Domain) -> None:
     writer, model = writer_of("db3_task23"), Recorder({}, {"kg_writer": "x"})
-    asked = [Question(text, domain=domain) for text in ("who is this?", "how many were there in 2012?")]
+    asked = [CallRequest(text, domain=domain) for text in ("who is this?", "how many were there in 2012?")]
     first, second = CallWriter(writer, model, None).write(asked, Deadline(10))
     assert first.examples == second.examples
     assert 0 < len(first.examples) <= writer.examples == 20
@@ -131,7 +131,7 @@ def test_the_writer_is_trained_with_the_prompt_that_it_is_asked_with(preset: str
     pair = Pair(KITE, "", Domain.MOVIE, parse(CALL, Domain.MOVIE), REAL)
     (learnt,) = writer_examples([pair], writer, None, shown=(writer.examples,))
     model = Recorder({}, {"kg_writer": "x"})
-    CallWriter(writer, model, None).write([Question(KITE, domain=Domain.MOVIE)], Deadline(10))
+    CallWriter(writer, model, None).write([CallRequest(KITE, domain=Domain.MOVIE)], Deadline(10))
     assert learnt.messages == model.asked[0].messages
     assert learnt.prompt == model.asked[0].prompt
     assert learnt.completion == CALL
@@ -139,7 +139,9 @@ def test_the_writer_is_trained_with_the_prompt_that_it_is_asked_with(preset: str
 
 def test_a_fixed_example_is_not_shown_to_itself_while_its_calls_are_learnt() -> None:
     writer = writer_of("db3_task23")
-    shown = CallWriter(writer, Recorder({}), None).write([Question(KITE, domain=Domain.MUSIC)], Deadline(0))[0].examples
+    shown = (
+        CallWriter(writer, Recorder({}), None).write([CallRequest(KITE, domain=Domain.MUSIC)], Deadline(0))[0].examples
+    )
     known = shown[0]
     pair = Pair(known.question, "", known.domain, known.program, "bank")
     (learnt,) = writer_examples([pair], writer, None, shown=(writer.examples,))
@@ -152,7 +154,7 @@ def test_the_shipped_examples_are_of_our_own_bank() -> None:
     own = {(example.domain, example.question): example.calls for example in load_bank()}
     for domain in Domain:
         (written,) = CallWriter(writer_of("db3_task23"), Recorder({}), None).write(
-            [Question("x", domain=domain)], Deadline(0)
+            [CallRequest("x", domain=domain)], Deadline(0)
         )
         for example in written.examples:
             assert own[domain, example.question] == example.calls

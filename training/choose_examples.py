@@ -31,12 +31,12 @@ from agents.deadline import Deadline
 from agents.files import append_rows, lock_folder, read_growing, write_json
 from agents.kg.trainable import (
     Average,
+    CallRequest,
     CallWriter,
     Domain,
     Example,
     ExampleIndex,
     Program,
-    Question,
     Sort,
     Task,
     load_bank,
@@ -120,7 +120,7 @@ class ExampleTrial:
         return CallWriter(self._writer.model_copy(update=changes), self._model, None)
 
     def _ask(self, writer: CallWriter, domain: Domain, number: int, pairs: Sequence[Pair]) -> None:
-        questions = [Question(pair.query, pair.query_time, domain) for pair in pairs]
+        questions = [CallRequest(pair.query, pair.query_time, domain) for pair in pairs]
         written = writer.write(questions, Deadline(SECONDS_PER_QUESTION * len(pairs)))
         programs = [each.program for each in written]
         right = same_values(pairs, programs, self._bench)

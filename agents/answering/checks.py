@@ -35,7 +35,7 @@ FORMULA, SELF_ASSESSMENT, REFINE, EXPECTED_SCORE = "formula", "self-assessment",
 _DECISIONS = {I_DONT_KNOW: Decision.ABSTAINED, INVALID_QUESTION: Decision.INVALID_QUESTION}
 
 
-class Case(Protocol):
+class CaseView(Protocol):
     """What a check may know of a question: `agents.case.Case`."""
 
     query: Query
@@ -58,12 +58,12 @@ class Check(ABC):
         """Whether the check looks at this draft: an abstention has nothing to withhold."""
         return not draft.abstains
 
-    def request(self, case: Case, draft: Draft) -> GenerationRequest:
+    def request(self, case: CaseView, draft: Draft) -> GenerationRequest:
         """What the language model is asked; its reply is in `draft.replies` when the check is called."""
         raise NotImplementedError(f"the check {self.name!r} has a key and no request")
 
     @abstractmethod
-    def __call__(self, case: Case, draft: Draft) -> GateFiring | None:
+    def __call__(self, case: CaseView, draft: Draft) -> GateFiring | None:
         """None: the answer stays. Else why it is replaced, and by what."""
 
 
@@ -72,7 +72,7 @@ class Formula(Check):
 
     name = FORMULA
 
-    def __call__(self, case: Case, draft: Draft) -> GateFiring | None:
+    def __call__(self, case: CaseView, draft: Draft) -> GateFiring | None:
         today = case.query.asked_at.date() if case.query.asked_at else None
         found = computed(draft.answer.text, today) if draft.answer.decision is Decision.ANSWERED else None
         return GateFiring(self.name, f"computed: {found.explanation}", found.text) if found else None
@@ -86,7 +86,7 @@ class LogProbability(Check):
     def __init__(self, gates: Sequence[GateSettings]) -> None:
         self._gates = gates
 
-    def __call__(self, case: Case, draft: Draft) -> GateFiring | None:
+    def __call__(self, case: CaseView, draft: Draft) -> GateFiring | None:
         return score_gate(self._gates, "mean_log_probability", draft.mean_log_probability)
 
 
@@ -98,7 +98,7 @@ class SelfAssessment(Check):
     def __init__(self, accepted: Sequence[str]) -> None:
         self._accepted = accepted
 
-    def __call__(self, case: Case, draft: Draft) -> GateFiring | None:
+    def __call__(self, case: CaseView, draft: Draft) -> GateFiring | None:
         if draft.level in self._accepted:
             return None
         said = f"calls its confidence {draft.level}" if draft.level else "does not say how sure it is"
@@ -114,13 +114,13 @@ class LaterSelfAssessment(SelfAssessment):
         super().__init__(accepted)
         self._settings = settings
 
-    def request(self, case: Case, draft: Draft) -> GenerationRequest:
+    def request(self, case: CaseView, draft: Draft) -> GenerationRequest:
         own, text = self._settings, draft.answer.text
         return request_of(
             own, "assess", case.query, draft.evidence, text, max_tokens=4, adapter=own.adapter, grammar=LEVEL_GRAMMAR
         )
 
-    def __call__(self, case: Case, draft: Draft) -> GateFiring | None:
+    def __call__(self, case: CaseView, draft: Draft) -> GateFiring | None:
         draft.level = level_of(draft.replies["assess"].text)
         return super().__call__(case, draft)
 
@@ -140,7 +140,7 @@ class Refine(Check):
         finished = draft.generation is not None and draft.generation.finish_reason in {"stop", "length"}
         return not draft.abstains or (self._refine.abstentions and finished and not draft.withheld)
 
-    def request(self, case: Case, draft: Draft) -> GenerationRequest:
+    def request(self, case: CaseView, draft: Draft) -> GenerationRequest:
         own, text = self._refine, draft.answer.text
         return request_of(
             self._settings,
@@ -152,7 +152,7 @@ class Refine(Check):
             adapter=own.adapter,
         )
 
-    def __call__(self, case: Case, draft: Draft) -> GateFiring | None:
+    def __call__(self, case: CaseView, draft: Draft) -> GateFiring | None:
         reply = draft.replies["refine"]
         review = review_of(draft.answer, reply)
         draft.verdict = review.verdict.value
@@ -171,7 +171,7 @@ class ExpectedScore(Check):
         self._threshold = threshold
         self._model = model
 
-    def __call__(self, case: Case, draft: Draft) -> GateFiring | None:
+    def __call__(self, case: CaseView, draft: Draft) -> GateFiring | None:
         features = answer_features(
             case.trace,
             draft.answer.text,

@@ -70,7 +70,7 @@ _LEAD_IN = re.compile(
 )
 
 
-class Verdict(enum.StrEnum):
+class ReviewVerdict(enum.StrEnum):
     """What the second look found."""
 
     CONFIRMED = "confirmed"
@@ -82,7 +82,7 @@ class Verdict(enum.StrEnum):
 class Review(NamedTuple):
     """The verdict, and the answer that follows from it."""
 
-    verdict: Verdict
+    verdict: ReviewVerdict
     answer: Answer
 
 
@@ -90,18 +90,18 @@ def review_of(answer: Answer, generation: Generation) -> Review:
     """Read the model's reply about an answer. An answer that could not be reviewed is withdrawn."""
     if generation.finish_reason in {"error", "deadline"}:
         why = generation.error or "time ran out"
-        return Review(Verdict.NOT_REVIEWED, abstain(f"the answer could not be reviewed: {why}", answer.source))
+        return Review(ReviewVerdict.NOT_REVIEWED, abstain(f"the answer could not be reviewed: {why}", answer.source))
     said, further = one_line(generation.text), generation.text.strip().partition("\n")[2]
     correction = _correction(said)
     if correction == said and _CONFIRMED.match(said):
-        return Review(Verdict.CONFIRMED, answer)
+        return Review(ReviewVerdict.CONFIRMED, answer)
     found = normalise(correction or _correction(one_line(further)), answer.source)
     if found.text.casefold().strip(" .") == answer.text.casefold().strip(" ."):
-        return Review(Verdict.CONFIRMED, answer)
+        return Review(ReviewVerdict.CONFIRMED, answer)
     if found.decision is Decision.ABSTAINED:
-        return Review(Verdict.WITHDRAWN, abstain("the second look withdrew the answer", answer.source))
+        return Review(ReviewVerdict.WITHDRAWN, abstain("the second look withdrew the answer", answer.source))
     reason = f"the second look corrected {answer.text!r}"
-    return Review(Verdict.CORRECTED, Answer(found.text, found.decision, found.source, reason))
+    return Review(ReviewVerdict.CORRECTED, Answer(found.text, found.decision, found.source, reason))
 
 
 def _correction(said: str) -> str:

@@ -54,7 +54,7 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ProgramResult:
     """What a program gave, statement by statement, and what it cost in HTTP calls (cached ones not counted)."""
 
     results: tuple[Result, ...]
@@ -68,7 +68,7 @@ class Executor:
         self._client = client
         self._limits = limits
 
-    def run_batch(self, tasks: Sequence[Task], deadline: Deadline) -> list[Outcome]:
+    def run_batch(self, tasks: Sequence[Task], deadline: Deadline) -> list[ProgramResult]:
         """One outcome per task, in order; what is not done when the deadline is over is `kg_down`."""
         if not tasks:
             return []
@@ -79,9 +79,11 @@ class Executor:
         pool.shutdown(wait=False, cancel_futures=True)
         late = Result("", Status.KG_DOWN, explanation=("the time of the knowledge-graph stage was over",))
         done = [future.done() and not future.cancelled() for future in futures]
-        return [future.result() if ready else Outcome((late,)) for future, ready in zip(futures, done, strict=True)]
+        return [
+            future.result() if ready else ProgramResult((late,)) for future, ready in zip(futures, done, strict=True)
+        ]
 
-    def _run(self, task: Task, batch: KgBatch) -> Outcome:
+    def _run(self, task: Task, batch: KgBatch) -> ProgramResult:
         session = batch.question(self._limits.calls)
         try:
             program = task.program
@@ -94,7 +96,7 @@ class Executor:
             # A fault of ours costs this question, not the batch.
             log.exception("a program failed")
             results = (Result(str(task.program), Status.INVALID, explanation=(f"{type(fault).__name__}: {fault}",)),)
-        return Outcome(results, session.calls)
+        return ProgramResult(results, session.calls)
 
 
 @dataclass(slots=True)

@@ -10,11 +10,11 @@ from agents.encoders.base import DenseEncoder
 from agents.kg.client import KgClient
 from agents.kg.derive import Derived, derived_answer
 from agents.kg.direct import direct_answer
-from agents.kg.executor import Executor, Outcome, Task
+from agents.kg.executor import Executor, ProgramResult, Task
 from agents.kg.language import Program
 from agents.kg.results import Result, Status
 from agents.kg.schema import Domain
-from agents.kg.writing import CallWriter, Question, Written, invented_dates
+from agents.kg.writing import CallRequest, CallWriter, Written, invented_dates
 from agents.llm.base import LanguageModel
 from agents.settings import KnowledgeGraphSettings
 from agents.text import clean
@@ -103,7 +103,7 @@ class KnowledgeGraphPath:
         A question without readable calls has no facts. A dead server costs a few refused connections per batch.
         """
         questions = [
-            Question(query.text, query.query_time, Domain(domain) if domain in set(Domain) else None)
+            CallRequest(query.text, query.query_time, Domain(domain) if domain in set(Domain) else None)
             for query, domain in zip(queries, domains, strict=True)
         ]
         written = self._writer.write(questions, deadline.within(deadline.remaining * WRITING_SHARE))
@@ -122,7 +122,7 @@ class KnowledgeGraphPath:
             for place, each in enumerate(written)
         ]
 
-    def _lookup(self, query: Query, written: Written, outcome: Outcome | None, invented: Sequence[str]) -> Lookup:
+    def _lookup(self, query: Query, written: Written, outcome: ProgramResult | None, invented: Sequence[str]) -> Lookup:
         asked = [{"role": message.role, "content": message.content} for message in written.request.messages]
         base = Lookup(
             domain=str(written.domain),

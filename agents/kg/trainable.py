@@ -4,7 +4,7 @@ from agents.kg.client import KgClient
 from agents.kg.companies import nicknames
 from agents.kg.derive import derived_answer
 from agents.kg.direct import direct_answer
-from agents.kg.executor import Executor, Outcome, Task
+from agents.kg.executor import Executor, ProgramResult, Task
 from agents.kg.language import (
     Argument,
     Average,
@@ -23,7 +23,7 @@ from agents.kg.path import facts_of
 from agents.kg.results import Result, Status, Value
 from agents.kg.schema import Domain, ParameterKind, load_schema
 from agents.kg.teams import League, team_spelling
-from agents.kg.writing import CallWriter, Example, Question, Written, load_bank
+from agents.kg.writing import CallRequest, CallWriter, Example, Written, load_bank
 from agents.kg.writing.bank import write_examples
 from agents.kg.writing.choice import ExampleChoice, ExampleIndex
 from agents.kg.writing.prompt import write_prompt
@@ -32,6 +32,7 @@ __all__ = [
     "Argument",
     "Average",
     "Call",
+    "CallRequest",
     "CallWriter",
     "Condition",
     "Domain",
@@ -43,10 +44,9 @@ __all__ = [
     "KgQueryError",
     "League",
     "Operator",
-    "Outcome",
     "ParameterKind",
     "Program",
-    "Question",
+    "ProgramResult",
     "Result",
     "Sort",
     "Statement",

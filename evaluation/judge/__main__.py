@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.files import check_target, write_rows
-from evaluation.agreement import Pair, reference_verdict, report
+from evaluation.agreement import VerdictPair, reference_verdict, report
 from evaluation.datasets import DatasetError, Record, alternative_answers, read_records
 from evaluation.judge import (
     Claim,
@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
     counts: Counter[str] = Counter()
-    pairs: list[Pair] = []
+    pairs: list[VerdictPair] = []
     try:
         if not _comparable(options) and options.target is None:  # before a model costs money
             parser.error(f'the rows have no field "{options.against or DEFAULT_REFERENCE}" to compare with: give --out')
@@ -95,7 +95,7 @@ def _compared(
     rows: Iterator[tuple[Record, dict[str, Any]]],
     options: argparse.Namespace,
     counts: Counter[str],
-    pairs: list[Pair],
+    pairs: list[VerdictPair],
 ) -> Iterator[dict[str, Any]]:
     """The judged rows as they pass; `counts` gets the verdicts, `pairs` those that have a reference."""
     group_field = options.by or DEFAULT_GROUPS
@@ -103,7 +103,7 @@ def _compared(
         counts[row["verdict"]] += 1
         reference = _reference(record, options.against)
         if reference is not None:
-            pairs.append(Pair(reference, row["verdict"], str(record.data.get(group_field, "unlabelled"))))
+            pairs.append(VerdictPair(reference, row["verdict"], str(record.data.get(group_field, "unlabelled"))))
         yield row
 
 
@@ -136,7 +136,7 @@ def _trim(options: argparse.Namespace) -> Callable[[str], str]:
     return str if options.whole else official_trim().cut
 
 
-def _show(judge: Judge, counts: Counter[str], pairs: Sequence[Pair]) -> None:
+def _show(judge: Judge, counts: Counter[str], pairs: Sequence[VerdictPair]) -> None:
     listed = ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common())
     print(f"{sum(counts.values())} judged: {listed}")
     print(f"judge: {judge.name}@{judge.version}")

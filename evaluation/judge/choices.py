@@ -15,7 +15,7 @@ from agents.matching import (
     tokens,
     words,
 )
-from evaluation.judge.reading import Decision, ReadClaim
+from evaluation.judge.reading import ReadClaim, RuleDecision
 
 _YES_NO = re.compile(r"\W*(?:answer\s*:\s*)?(?P<word>yes|no|yeah|yep|nope|correct|incorrect|true|false)\b")
 _YES = frozenset({"yes", "yeah", "yep", "correct", "true"})
@@ -57,7 +57,7 @@ _ASKS_WHICH = re.compile(r"\b(?:which|who|whose|what)\b")
 _ENDS_HERE = re.compile(r"\s*(?:[,.;:!(-]|$)")
 
 
-def yes_or_no(claim: ReadClaim) -> Decision | None:
+def yes_or_no(claim: ReadClaim) -> RuleDecision | None:
     """The leading word decides; where the prediction has none, a negation in it, if it speaks of the matter at all."""
     gold = _YES_NO.match(normalise(claim.gold))
     if gold is None or not (claim.asks_yes_or_no or _ENDS_HERE.match(normalise(claim.gold)[gold.end() :])):
@@ -66,18 +66,18 @@ def yes_or_no(claim: ReadClaim) -> Decision | None:
     said = _YES_NO.match(normalise(claim.prediction))
     if said is not None:
         found = said["word"] in _YES
-        return Decision(found is wanted, f"the gold answer says {gold['word']}, the prediction {said['word']}")
+        return RuleDecision(found is wanted, f"the gold answer says {gold['word']}, the prediction {said['word']}")
     if not claim.asks_yes_or_no:
         return None
     if not wanted and _swapped(claim):
-        return Decision(True, "the gold answer says no, and the prediction says that it is the other way round")
+        return RuleDecision(True, "the gold answer says no, and the prediction says that it is the other way round")
     negated = bool(_NEGATION.search(normalise(claim.prediction)))
     restated = recall(content(claim.query_tokens), claim.prediction_tokens) >= 0.8
     bare = ReadClaim(claim.query, claim.gold, re.sub(r"\([^)]*\)", " ", claim.prediction))
     adds = len(bare.new_in_prediction) > 1
     if negated is wanted or not restated or (wanted and adds):
-        return Decision(False, f"the gold answer says {gold['word']}, the prediction does not")
-    return Decision(True, f"the gold answer says {gold['word']}, and so does the prediction in other words")
+        return RuleDecision(False, f"the gold answer says {gold['word']}, the prediction does not")
+    return RuleDecision(True, f"the gold answer says {gold['word']}, and so does the prediction in other words")
 
 
 def _swapped(claim: ReadClaim) -> bool:
@@ -91,24 +91,24 @@ def _swapped(claim: ReadClaim) -> bool:
     return bool(second) and swapped
 
 
-def this_or_that(claim: ReadClaim) -> Decision | None:
+def this_or_that(claim: ReadClaim) -> RuleDecision | None:
     """For "which is longer, A or B?": both must pick the same option; a number for each can pick one, too."""
     options = _options(claim.query)
     if options is None:
         return None
     if all(_SAME.search(normalise(text)) for text in (claim.gold, claim.prediction)):
-        return Decision(True, "both say that there is no difference")
+        return RuleDecision(True, "both say that there is no difference")
     wanted = _picked(options, claim.gold, claim.query)
     if wanted is None:
         return None
     found = _picked(options, claim.prediction, claim.query)
     if found is None:
-        return Decision(False, "the prediction picks neither option")
+        return RuleDecision(False, "the prediction picks neither option")
     if found == wanted and _other_numbers(claim):
-        return Decision(False, "the prediction picks the same option as the gold answer, but by other numbers")
+        return RuleDecision(False, "the prediction picks the same option as the gold answer, but by other numbers")
     picked = " ".join(options[found])
     other = "too" if found == wanted else "the other"
-    return Decision(found == wanted, f'the prediction picks "{picked}", the gold answer {other}')
+    return RuleDecision(found == wanted, f'the prediction picks "{picked}", the gold answer {other}')
 
 
 def _other_numbers(claim: ReadClaim) -> bool:

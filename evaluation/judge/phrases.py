@@ -15,7 +15,7 @@ from agents.matching import (
     tokens,
     words,
 )
-from evaluation.judge.reading import CLAUSE_VERB, Decision, ReadClaim, sentences
+from evaluation.judge.reading import CLAUSE_VERB, ReadClaim, RuleDecision, sentences
 
 _HEDGE = re.compile(
     r"\bi (?:do not|don't|cannot|can't|could not|couldn't|am not able to|was not able to) "
@@ -58,15 +58,15 @@ EXPLANATION = 9
 """Telling words from which on a gold answer is an explanation, which nobody repeats word by word."""
 
 
-def same_words(claim: ReadClaim) -> Decision | None:
+def same_words(claim: ReadClaim) -> RuleDecision | None:
     """Equal but for case, accents, punctuation, articles, plurals and hyphens."""
     joined = "".join(claim.gold_tokens), "".join(claim.prediction_tokens)
     if joined[0] and joined[0] == joined[1]:
-        return Decision(True, "the same words")
+        return RuleDecision(True, "the same words")
     return None
 
 
-def hedged(claim: ReadClaim) -> Decision | None:
+def hedged(claim: ReadClaim) -> RuleDecision | None:
     """A prediction that says it cannot tell is no answer, unless the gold answer says so too.
 
     What one sentence cannot tell matters where no other sentence holds the gold answer. The last sentence takes the
@@ -81,29 +81,29 @@ def hedged(claim: ReadClaim) -> Decision | None:
     last = normalise(said[-1])
     takes_back = hedges[-1] and bool(_HOWEVER.match(last) or not _OF_ONESELF.search(last))
     if takes_back or not any(recall(wanted, tokens(sentence)) >= NEEDED for sentence in answers):
-        return Decision(False, "the prediction says that it cannot tell")
+        return RuleDecision(False, "the prediction says that it cannot tell")
     return None
 
 
-def gold_phrase(claim: ReadClaim) -> Decision | None:
+def gold_phrase(claim: ReadClaim) -> RuleDecision | None:
     """The gold answer stands in the prediction word by word, or all its words do; names slightly misspelt count."""
     wanted = content(claim.gold_tokens) or list(claim.gold_tokens)
     if claim.is_sentence or not wanted:
         return None
     if count_listed(claim.prediction) > 1 or _one_of_several(claim):
-        return Decision(False, "the prediction lists several answers where the gold answer is one")
+        return RuleDecision(False, "the prediction lists several answers where the gold answer is one")
     place = position_of(claim.gold_tokens, claim.prediction_tokens)
     if place >= 0 and (why := _longer_title(claim) or _taken_back(claim, place)):
-        return Decision(False, why)
+        return RuleDecision(False, why)
     if place >= 0 or _close_together(wanted, claim.prediction_tokens) or _holds_joined(claim):
-        return Decision(True, "the prediction holds the gold answer")
+        return RuleDecision(True, "the prediction holds the gold answer")
     if (
         3 <= len(wanted) <= 4
         and "," not in claim.gold
         and all(token.isalpha() for token in wanted)
         and position_of([wanted[0], wanted[-1]], claim.prediction_tokens) >= 0
     ):
-        return Decision(True, "the prediction holds the name without its middle part")
+        return RuleDecision(True, "the prediction holds the name without its middle part")
     return None
 
 
@@ -163,12 +163,12 @@ def _one_of_several(claim: ReadClaim) -> bool:
     return len(names) > 1 and any(recall(claim.gold_tokens, name) == 1.0 for name in [*names[:-1], names[-1][:6]])
 
 
-def same_name(claim: ReadClaim) -> Decision | None:
+def same_name(claim: ReadClaim) -> RuleDecision | None:
     """The prediction holds the gold name as others write it; None where it does not, for further rules to see."""
     if claim.is_sentence or not claim.gold_tokens:
         return None
     how = next((how for holds, how in _WAYS if holds(claim)), None)
-    return Decision(True, f"the prediction holds the gold name, {how}") if how else None
+    return RuleDecision(True, f"the prediction holds the gold name, {how}") if how else None
 
 
 def _without_title(claim: ReadClaim) -> bool:
@@ -281,7 +281,7 @@ _WAYS = (
 )
 
 
-def nothing_but_gold(claim: ReadClaim) -> Decision | None:
+def nothing_but_gold(claim: ReadClaim) -> RuleDecision | None:
     """The prediction tells something, and all that it tells is in the gold answer.
 
     Of a gold answer that is not a sentence only the beginning will do: "Melbourne" of "Melbourne, Australia", but not
@@ -293,8 +293,8 @@ def nothing_but_gold(claim: ReadClaim) -> Decision | None:
         return None
     if new and all(found_in(token, claim.gold_tokens) for token in new):
         if not sentence and _shorter_title(claim):
-            return Decision(False, "the prediction is a shorter title")
-        return Decision(True, "all that the prediction tells is in the gold answer")
+            return RuleDecision(False, "the prediction is a shorter title")
+        return RuleDecision(True, "all that the prediction tells is in the gold answer")
     return None
 
 
@@ -304,7 +304,7 @@ def _shorter_title(claim: ReadClaim) -> bool:
     return claim.asks_for_work and bool(re.match(r" (?!by\b|from\b|featuring\b|feat\b|with\b|and\b|or\b)\w", rest))
 
 
-def telling_words(claim: ReadClaim) -> Decision | None:
+def telling_words(claim: ReadClaim) -> RuleDecision | None:
     """Of the words by which a gold sentence goes beyond the question, enough are in the prediction."""
     wanted = _answer_part(claim) or claim.new_in_gold or content(claim.gold_tokens) or list(claim.gold_tokens)
     if not wanted:
@@ -313,9 +313,11 @@ def telling_words(claim: ReadClaim) -> Decision | None:
     numerals = [token for token in wanted if token[0].isdigit()]
     others = [token for token in claim.new_in_prediction if token[0].isdigit() and token not in claim.gold_tokens]
     if others and not set(numerals) <= set(claim.prediction_tokens):
-        return Decision(False, f"the gold answer tells {', '.join(numerals)}, the prediction {', '.join(others[:3])}")
+        return RuleDecision(
+            False, f"the gold answer tells {', '.join(numerals)}, the prediction {', '.join(others[:3])}"
+        )
     needed = 1.0 if len(wanted) <= 2 else NEEDED if len(wanted) < EXPLANATION else NEEDED_OF_EXPLANATION
-    return Decision(share >= needed, f"{share:.0%} of the gold answer's telling words are in the prediction")
+    return RuleDecision(share >= needed, f"{share:.0%} of the gold answer's telling words are in the prediction")
 
 
 def _answer_part(claim: ReadClaim) -> list[str]:

@@ -24,7 +24,7 @@ from agents.matching import (
     without_dates,
     words,
 )
-from evaluation.judge.reading import Decision, ReadClaim, sentences
+from evaluation.judge.reading import ReadClaim, RuleDecision, sentences
 
 _MONTHS = re.compile(r"\b(?:january|february|march|april|june|july|august|september|october|november|december)\b")
 _UNIT_WORDS = frozenset(
@@ -72,12 +72,12 @@ _NUMBER_BEFORE = re.compile(rf"\d[^\s\d]{{0,2}}{_UNIT}$")
 _NUMBER_AFTER = re.compile(rf"[-$€£¥]?\d[\d.,]*(?:st|nd|rd|th|%)?{_UNIT}")
 
 
-def no_value(claim: ReadClaim) -> Decision | None:
+def no_value(claim: ReadClaim) -> RuleDecision | None:
     """A gold answer such as "nan": the prediction must say that there is no value, too."""
     if normalise(claim.gold).strip(" .") not in _NO_VALUES:
         return None
     none = _says_none(claim)
-    return Decision(
+    return RuleDecision(
         none, f"the gold answer is that there is none, the prediction says {'so, too' if none else 'another'}"
     )
 
@@ -95,7 +95,7 @@ def _not_among(found: list[Number], known: list[Number]) -> list[Number]:
     return [number for number in found if not any(same_number(number, one) for one in known)]
 
 
-def left_open(claim: ReadClaim) -> Decision | None:
+def left_open(claim: ReadClaim) -> RuleDecision | None:
     """A prediction "X or Y" where just one of two numbers or dates is right, or "yes and no".
 
     Not where the question or the gold answer has an "or" itself.
@@ -104,9 +104,9 @@ def left_open(claim: ReadClaim) -> Decision | None:
         return None
     said = normalise(claim.prediction)
     if _ONE_OF_TWO.match(normalise(claim.gold)) and _BOTH_OF_TWO.match(said):
-        return Decision(False, "the prediction says both yes and no")
+        return RuleDecision(False, "the prediction says both yes and no")
     if any(_one_is_gold(claim, first, second) for first, second in pairwise(_OR.split(said))):
-        return Decision(False, "the prediction leaves the gold answer and another one open")
+        return RuleDecision(False, "the prediction leaves the gold answer and another one open")
     return None
 
 
@@ -135,7 +135,7 @@ def _number_pair(before: str, after: str) -> tuple[Number, Number] | None:
     return (numbers[0], numbers[1]) if len(units) < 2 and len(numbers) == 2 else None
 
 
-def same_date(claim: ReadClaim) -> Decision | None:
+def same_date(claim: ReadClaim) -> RuleDecision | None:
     """A gold answer that is a whole date: the prediction must hold the same day, in any notation."""
     wanted = read_dates(claim.gold)
     rest = claim.not_asked(tokens(without_dates(claim.gold)))
@@ -145,24 +145,24 @@ def same_date(claim: ReadClaim) -> Decision | None:
     day = min(wanted).isoformat()
     if not found and (part := _ASKS_PART.search(claim.asked)):
         said = (day[:4] if part["part"] == "year" else stem(f"{min(wanted):%B}".lower())) in claim.prediction_tokens
-        return Decision(said, f"the question asks for the {part['part']} of {day}: {'' if said else 'not '}there")
+        return RuleDecision(said, f"the question asks for the {part['part']} of {day}: {'' if said else 'not '}there")
     if not found and not claim.prediction_numbers:
-        return Decision(False, f"the prediction holds no date, the gold answer is {day}")
-    return Decision(wanted <= found, f"the prediction {'holds' if wanted <= found else 'does not hold'} {day}")
+        return RuleDecision(False, f"the prediction holds no date, the gold answer is {day}")
+    return RuleDecision(wanted <= found, f"the prediction {'holds' if wanted <= found else 'does not hold'} {day}")
 
 
-def same_dates(claim: ReadClaim) -> Decision | None:
+def same_dates(claim: ReadClaim) -> RuleDecision | None:
     """A gold answer that is a list of whole dates: the prediction must hold all, and no others but the question's."""
     wanted, found = read_dates(claim.gold), read_dates(claim.prediction)
     if len(wanted) < 2 or not found or content(tokens(without_dates(claim.gold))):
         return None
     wrong: set[date] = wanted - found or found - wanted - read_dates(claim.query)
     if wrong:
-        return Decision(False, f"the prediction {'lacks' if wanted - found else 'adds'} {min(wrong).isoformat()}")
-    return Decision(True, f"the prediction holds all {len(wanted)} dates")
+        return RuleDecision(False, f"the prediction {'lacks' if wanted - found else 'adds'} {min(wrong).isoformat()}")
+    return RuleDecision(True, f"the prediction holds all {len(wanted)} dates")
 
 
-def same_pair(claim: ReadClaim) -> Decision | None:
+def same_pair(claim: ReadClaim) -> RuleDecision | None:
     """A gold answer that is a score or a span, 3-1 or 1968-1972: the prediction must hold both in that order."""
     gold = _PAIR.fullmatch(normalise(claim.gold).strip(" ."))
     if gold is None:
@@ -171,10 +171,10 @@ def same_pair(claim: ReadClaim) -> Decision | None:
     pairs = [_whole_pair(found) for found in _PAIR.finditer(normalise(claim.prediction))]
     years = [int(year) for year in _YEAR.findall(claim.prediction)]
     if min(wanted) > 999 and [year for year in years if year in wanted] == [*wanted]:
-        return Decision(True, f"the prediction goes from {wanted[0]} to {wanted[1]}")
+        return RuleDecision(True, f"the prediction goes from {wanted[0]} to {wanted[1]}")
     if not pairs:
-        return Decision(False, f"the gold answer is {gold[0]}, and the prediction holds no such pair")
-    return Decision(
+        return RuleDecision(False, f"the gold answer is {gold[0]}, and the prediction holds no such pair")
+    return RuleDecision(
         wanted in pairs, f"the gold answer is {gold[0]}, the prediction says {'-'.join(map(str, pairs[0]))}"
     )
 
@@ -187,7 +187,7 @@ def _whole_pair(found: re.Match[str]) -> tuple[int, int]:
     return int(first), int(second)
 
 
-def same_in_other_units(claim: ReadClaim) -> Decision | None:
+def same_in_other_units(claim: ReadClaim) -> RuleDecision | None:
     """A gold answer that is one measure, where the prediction measures the same in other units alone."""
     gold = read_measures(claim.gold)
     if len(gold) != 1 or claim.is_sentence:
@@ -197,12 +197,12 @@ def same_in_other_units(claim: ReadClaim) -> Decision | None:
     if not said or (not combined and any(measure.unit == gold[0].unit for measure in said)):
         return None
     same = any(same_measure(gold[0], measure) for measure in said)
-    return Decision(
+    return RuleDecision(
         same, f"the prediction gives {'the same' if same else 'another'} {gold[0].dimension} in other units"
     )
 
 
-def same_quantity(claim: ReadClaim) -> Decision | None:
+def same_quantity(claim: ReadClaim) -> RuleDecision | None:
     """A gold answer that is a number: the prediction's own number must be the same, rounded at most.
 
     A number is not the prediction's own if the question contains it, if it is a year beside other numbers, or if it is
@@ -213,16 +213,16 @@ def same_quantity(claim: ReadClaim) -> Decision | None:
     if key is None:
         return None
     if why := _said_without_number(claim, key):
-        return Decision(True, why)
+        return RuleDecision(True, why)
     found = _own_numbers(claim, key)
     if not found:
-        return Decision(False, f"the prediction holds no number, the gold answer is {key.value:g}")
+        return RuleDecision(False, f"the prediction holds no number, the gold answer is {key.value:g}")
     if claim.asks_for_number and not key.year_like and count_listed(claim.prediction) > key.value > 0:
-        return Decision(False, f"the gold answer is {key.value:g}, but the prediction lists more")
+        return RuleDecision(False, f"the gold answer is {key.value:g}, but the prediction lists more")
     answers = found if key.year_like else [*_of_first_sentence(claim, found), found[-1]]
     if why := _meets(claim, key, answers):
-        return Decision(True, why)
-    return Decision(False, f"the gold answer is {key.value:g}, the prediction says {answers[0].value:g}")
+        return RuleDecision(True, why)
+    return RuleDecision(False, f"the gold answer is {key.value:g}, the prediction says {answers[0].value:g}")
 
 
 def _said_without_number(claim: ReadClaim, key: Number) -> str | None:

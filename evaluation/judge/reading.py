@@ -28,7 +28,7 @@ _ASKS_YES_NO = re.compile(
 )
 
 
-class Decision(NamedTuple):
+class RuleDecision(NamedTuple):
     """What a rule decided, and why in half a sentence."""
 
     correct: bool

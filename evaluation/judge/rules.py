@@ -15,10 +15,10 @@ from evaluation.judge.quantities import (
     same_pair,
     same_quantity,
 )
-from evaluation.judge.reading import Decision, ReadClaim
+from evaluation.judge.reading import ReadClaim, RuleDecision
 from evaluation.judge.sets import same_items
 
-RULES: dict[str, Callable[[ReadClaim], Decision | None]] = {
+RULES: dict[str, Callable[[ReadClaim], RuleDecision | None]] = {
     "same words": same_words,
     "no value": no_value,
     "hedged": hedged,

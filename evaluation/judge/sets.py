@@ -3,7 +3,7 @@
 import re
 
 from agents.matching import content, count_listed, normalise, recall, split_list, tokens
-from evaluation.judge.reading import CLAUSE_VERB, Decision, ReadClaim
+from evaluation.judge.reading import CLAUSE_VERB, ReadClaim, RuleDecision
 
 _ASKS_SET = re.compile(
     r"\b(?:which|what) (?:two|three|four|five|six|seven|eight|nine|ten|[2-9]|10)\b"
@@ -16,7 +16,7 @@ _RELATIVE = re.compile(r",\s*(?:who|which|whose|where)\b[^,]*(?:,|$)")
 """A clause between commas that only describes: "ann lee, who plays for rome, won"."""
 
 
-def same_items(claim: ReadClaim) -> Decision | None:
+def same_items(claim: ReadClaim) -> RuleDecision | None:
     """Every item of the gold set must be in the prediction, and the prediction may list no further ones.
 
     Items are what commas, semicolons and "and" separate. An item is in the prediction when its words are; a name also
@@ -27,11 +27,11 @@ def same_items(claim: ReadClaim) -> Decision | None:
         return None
     missing = [item for item in items if not _has(claim.prediction_tokens, item)]
     if missing:
-        return Decision(False, f'of {len(items)} items the prediction lacks "{" ".join(missing[0])}"')
+        return RuleDecision(False, f'of {len(items)} items the prediction lacks "{" ".join(missing[0])}"')
     listed = max(count_listed(claim.prediction), _bare_items(claim.prediction))
     if listed > len(items):
-        return Decision(False, f"the prediction has all {len(items)} items, but lists {listed}")
-    return Decision(True, f"the prediction has all {len(items)} items")
+        return RuleDecision(False, f"the prediction has all {len(items)} items, but lists {listed}")
+    return RuleDecision(True, f"the prediction has all {len(items)} items")
 
 
 def gold_items(claim: ReadClaim) -> list[list[str]] | None:

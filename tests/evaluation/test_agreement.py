@@ -2,7 +2,7 @@
 
 import pytest
 
-from evaluation.agreement import Pair, agreement, cohens_kappa, differences, reference_verdict, report
+from evaluation.agreement import VerdictPair, agreement, cohens_kappa, differences, reference_verdict, report
 
 
 def test_kappa_of_the_textbook_table() -> None:
@@ -27,10 +27,10 @@ def test_what_is_no_verdict(value: object) -> None:
 
 
 PAIRS = [
-    Pair("correct", "correct", "a"),
-    Pair("correct", "incorrect", "a"),
-    Pair("missing", "missing", "b"),
-    Pair("incorrect", "unscored", "b"),
+    VerdictPair("correct", "correct", "a"),
+    VerdictPair("correct", "incorrect", "a"),
+    VerdictPair("missing", "missing", "b"),
+    VerdictPair("incorrect", "unscored", "b"),
 ]
 
 
@@ -43,9 +43,9 @@ def test_the_report_has_the_whole_and_each_group() -> None:
 
 
 def test_missing_counts_as_wrong_only_where_the_reference_has_two_classes() -> None:
-    two = [Pair("correct", "correct", "a"), Pair("incorrect", "missing", "a")]
+    two = [VerdictPair("correct", "correct", "a"), VerdictPair("incorrect", "missing", "a")]
     assert ["all", "2", "1.000", "1.000", "none"] in [line.split() for line in report(two).splitlines()]
-    three = [*two, Pair("missing", "missing", "a")]
+    three = [*two, VerdictPair("missing", "missing", "a")]
     assert "incorrect->missing 1" in report(three)
 
 

@@ -30,7 +30,7 @@ from evaluation.judge import JUDGE_NAMES
 from evaluation.signature import settings_hash
 from evaluation.termination import Terminated, stopped_in_order
 from models.manifest import WeightsMissingError
-from training.adapters.recipe import DEFAULT_CONFIG, Choices, GivenFiles, Recipe, Step, configs, recipes
+from training.adapters.recipe import DEFAULT_CONFIG, Choices, GivenFiles, Recipe, RecipeStep, configs, recipes
 from training.api_pairs.graph import check_whole
 from training.command import CommandError, add_split_argument, check_data_file, exit_code, parser_of, positive
 from training.folds import parse_fold
@@ -222,13 +222,13 @@ def _looked_for_elsewhere(options: argparse.Namespace, preset: Settings | None, 
     return f"preset {preset.name} looks for it in {folder}: change that there, or give --set {shlex.quote(change)}"
 
 
-def _undone(steps: Sequence[Step]) -> list[Step]:
+def _undone(steps: Sequence[RecipeStep]) -> list[RecipeStep]:
     """The steps from the first one on that is not done."""
     first = next((number for number, step in enumerate(steps) if not step.done), len(steps))
     return list(steps[first:])
 
 
-def _check_files(todo: Sequence[Step], out: Path, *, overwrite: bool) -> None:
+def _check_files(todo: Sequence[RecipeStep], out: Path, *, overwrite: bool) -> None:
     for option, path in (read for step in todo for read in step.reads):
         without = " or --no-real" if option == "--questions" else ""
         remedy = f'give {option}{without} (docs/training.md, "What you need")'
@@ -246,7 +246,7 @@ def _check_files(todo: Sequence[Step], out: Path, *, overwrite: bool) -> None:
         )
 
 
-def _carry_out(todo: Sequence[Step], lock: int, *, overwrite: bool) -> int:
+def _carry_out(todo: Sequence[RecipeStep], lock: int, *, overwrite: bool) -> int:
     for step in todo:
         step.record.unlink(missing_ok=True)  # what comes later was made of something old
     for number, step in enumerate(todo, start=1):

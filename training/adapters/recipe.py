@@ -82,7 +82,7 @@ class Choices(NamedTuple):
         }
 
 
-class Step(NamedTuple):
+class RecipeStep(NamedTuple):
     """A module with its arguments, and the file that holds this command once it was carried out.
 
     `reads` are the given files among the arguments: option of `training.adapters` and path. `preset_hash` changes with
@@ -166,7 +166,7 @@ class Recipe:
         parts = {part for step in self.table["steps"] for part in step["run"]}
         return {option.removeprefix("--") for placeholder, option in _OPTIONS.items() if placeholder in parts}
 
-    def steps(self, work: Path, out: Path, files: GivenFiles, choices: Choices | None = None) -> list[Step]:
+    def steps(self, work: Path, out: Path, files: GivenFiles, choices: Choices | None = None) -> list[RecipeStep]:
         """The commands, in order; intermediate files go to `work`, the adapter to `out`."""
         chosen = choices or Choices()
         chosen = chosen._replace(preset=chosen.preset or self.base_preset)
@@ -184,7 +184,7 @@ class Recipe:
             if command[0] == "training.lora" and fold != "none":
                 command += ["--hold-out", fold]
             preset_hash = chosen.preset_hash if "{preset}" in step["run"] else ""
-            made.append(Step(tuple(command), work / f"step-{number}.done", tuple(reads), preset_hash))
+            made.append(RecipeStep(tuple(command), work / f"step-{number}.done", tuple(reads), preset_hash))
         return made
 
 

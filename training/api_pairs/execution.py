@@ -11,8 +11,8 @@ from agents.kg.trainable import (
     Domain,
     Executor,
     KgClient,
-    Outcome,
     Program,
+    ProgramResult,
     Result,
     Status,
     Task,
@@ -66,7 +66,7 @@ class Executed:
         return derived.text if derived else None
 
 
-def _is_down(outcome: Outcome) -> bool:
+def _is_down(outcome: ProgramResult) -> bool:
     return any(result.status is Status.KG_DOWN for result in outcome.results)
 
 
@@ -78,7 +78,7 @@ class Bench:
 
     def run(self, tasks: Sequence[Task], graph: int = 0, attempts: int = _ATTEMPTS) -> list[Executed]:
         """What each program gives in the graph of that number; what is late is run again, up to so many times."""
-        done: dict[int, Outcome] = {}
+        done: dict[int, ProgramResult] = {}
         for _ in range(attempts):
             missing = [place for place in range(len(tasks)) if place not in done or _is_down(done[place])]
             for start in range(0, len(missing), BATCH):

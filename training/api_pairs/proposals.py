@@ -7,7 +7,7 @@ from typing import Any
 
 from agents.contracts import I_DONT_KNOW, INVALID_QUESTION
 from agents.deadline import Deadline
-from agents.kg.trainable import CallWriter, Domain, Program, Question, Task, render
+from agents.kg.trainable import CallRequest, CallWriter, Domain, Program, Task, render
 from agents.llm import Generation, GenerationRequest, LanguageModel
 from agents.queries import parse_query_time
 from evaluation.datasets import LABEL_FIELDS
@@ -154,9 +154,9 @@ class Labeller:
             }
 
 
-def _question(row: dict[str, Any]) -> Question:
+def _question(row: dict[str, Any]) -> CallRequest:
     domain = Domain(row["domain"]) if row.get("domain") in list(Domain) else None
-    return Question(row["query"], row.get("query_time", ""), domain)
+    return CallRequest(row["query"], row.get("query_time", ""), domain)
 
 
 def _asked_at(one: LabelledQuestion) -> Any:  # noqa: ANN401 - a moment or None

@@ -10,14 +10,14 @@ from collections.abc import Callable, Sequence
 
 from agents.kg.derive import comparison, games, infobox, values
 from agents.kg.derive.chain import end_of_chain
-from agents.kg.derive.readings import Case, Derived, read_case
+from agents.kg.derive.readings import Derived, GraphEvidence, read_case
 from agents.kg.language import Program
 from agents.kg.results import Result
 from agents.kg.schema import Domain
 
 __all__ = ["Derived", "derived_answer"]
 
-RULES: Sequence[Callable[[Case], Derived | None]] = (
+RULES: Sequence[Callable[[GraphEvidence], Derived | None]] = (
     comparison.which_is_more,
     comparison.whether_one_is_more,
     comparison.whether_beyond_a_number,

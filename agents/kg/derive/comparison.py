@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from agents.kg.derive.games import number_of_games, part_of_games
 from agents.kg.derive.infobox import compared_entry
-from agents.kg.derive.readings import Case, Derived, Reading, amount, differing, shown, value_of, worked_out
+from agents.kg.derive.readings import Derived, GraphEvidence, Reading, amount, differing, shown, value_of, worked_out
 from agents.kg.masked_question import WHICH
 from agents.kg.schema import NumberKind, Table, Type
 from agents.reasoning import Quantity, in_words, read_value
@@ -60,7 +60,7 @@ class _Compared:
         return value_of(f"{self.amounts[one]} {self.symbol} {self.amounts[other]}") is True
 
 
-def which_is_more(case: Case) -> Derived | None:
+def which_is_more(case: GraphEvidence) -> Derived | None:
     """The entity with the largest or smallest value; nothing where two share it."""
     asks = WHICH.search(case.text) or " or " in case.text
     if case.asked.is_yes_or_no or not asks or _BY_HOW_MUCH.search(case.text):
@@ -76,7 +76,7 @@ def which_is_more(case: Case) -> Derived | None:
     return Derived(compared.names[best[0]], f"the {'largest' if compared.symbol == '>' else 'smallest'} of {told}")
 
 
-def whether_one_is_more(case: Case) -> Derived | None:
+def whether_one_is_more(case: GraphEvidence) -> Derived | None:
     """Yes or no to "did A ... more than B", with A before the comparing word and B behind "than"."""
     compared = _compared(case) if case.asked.is_yes_or_no and len(case.readings) == 2 else None
     order = _in_order(case, compared.names) if compared else None
@@ -90,7 +90,7 @@ def whether_one_is_more(case: Case) -> Derived | None:
     return Derived(said, f"whether {sides}")
 
 
-def whether_beyond_a_number(case: Case) -> Derived | None:
+def whether_beyond_a_number(case: GraphEvidence) -> Derived | None:
     """Yes or no to "did A make more than $100 million"."""
     reading, found = case.only, _THRESHOLD.search(case.text)
     if reading is None or found is None or not case.asked.is_yes_or_no or _NEGATED.search(case.text):
@@ -104,7 +104,7 @@ def whether_beyond_a_number(case: Case) -> Derived | None:
     return worked_out(f"{known} {symbol} {case.text[found.end() : limit.end]}")
 
 
-def how_much_more(case: Case) -> Derived | None:
+def how_much_more(case: GraphEvidence) -> Derived | None:
     """A difference or ratio of two values, or a change in per cent."""
     names = differing(case.readings) if len(case.readings) == 2 and not case.asked.is_yes_or_no else None
     amounts = [text for reading in case.readings if (text := amount(case.asked, reading)) is not None]
@@ -122,7 +122,7 @@ def how_much_more(case: Case) -> Derived | None:
     return worked_out(f"{larger} - {smaller}", column.unit) if _BY_HOW_MUCH.search(case.text) else None
 
 
-def put_side_by_side(case: Case) -> Derived | None:
+def put_side_by_side(case: GraphEvidence) -> Derived | None:
     """Both numbers, and which is higher, where the question is what one is "compared to" the other."""
     if not re.search(r"\bcompared? (?:to|with)\b|\bversus\b|\bvs\b", case.text) or case.asked.is_yes_or_no:
         return None
@@ -142,7 +142,7 @@ def put_side_by_side(case: Case) -> Derived | None:
     return Derived(said, f"{shown(higher)} > {shown(lower)}")
 
 
-def _compared(case: Case) -> _Compared | None:
+def _compared(case: GraphEvidence) -> _Compared | None:
     """The names and numbers that the question compares, where all of them are known."""
     names = differing(case.readings) if len(case.readings) > 1 else None
     if not names or _NEGATED.search(case.text) or not all(map(case.asked.mark, names)):
@@ -163,11 +163,11 @@ def _compared(case: Case) -> _Compared | None:
     return _Compared(tuple(case.asked.written(name) for name in names), told, ">" if largest else "<")
 
 
-def _number(case: Case, reading: Reading) -> str | None:
+def _number(case: GraphEvidence, reading: Reading) -> str | None:
     return number_of_games(case, reading) or amount(case.asked, part_of_games(case, reading))
 
 
-def _largest_wins(case: Case) -> bool | None:
+def _largest_wins(case: GraphEvidence) -> bool | None:
     """Whether the largest value is wanted; None where the words do not say just one thing."""
     reading = case.readings[0]
     column = reading.column
@@ -190,12 +190,12 @@ def _is_covered(text: str, table: Table) -> bool:
     return found is None or (table.last_year is not None and int(found["year"]) >= table.last_year)
 
 
-def _is_about_a_change(case: Case) -> bool:
+def _is_about_a_change(case: GraphEvidence) -> bool:
     """Prices say nothing about which share rose more."""
     return case.readings[0].kind is NumberKind.PRICE and bool(_CHANGE.search(case.text))
 
 
-def _in_order(case: Case, names: Sequence[str]) -> tuple[int, int, str] | None:
+def _in_order(case: GraphEvidence, names: Sequence[str]) -> tuple[int, int, str] | None:
     """Of two names the one that stands first in the question, the other, and the text between them."""
     places = [place for name in names if (place := case.asked.place(name)) is not None]
     if len(places) != 2 or places[0] == places[1]:
@@ -219,7 +219,7 @@ def _time_between(text: str, one: str, other: str) -> Derived | None:
     return span if isinstance(years, Quantity) and in_words(years) == span.text else None
 
 
-def _percent(case: Case, names: Sequence[str], one: str, other: str) -> Derived | None:
+def _percent(case: GraphEvidence, names: Sequence[str], one: str, other: str) -> Derived | None:
     """A change from the earlier day to the later, or what A has more than B in per cent of B."""
     days = [str(reading.rows[0].cells.get("time", "")) if reading.rows else "" for reading in case.readings]
     if all(days) and days[0] != days[1]:

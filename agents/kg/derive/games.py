@@ -3,7 +3,7 @@
 import re
 from dataclasses import replace
 
-from agents.kg.derive.readings import NUMBERS, Case, Derived, Reading, amount, worked_out
+from agents.kg.derive.readings import NUMBERS, Derived, GraphEvidence, Reading, amount, worked_out
 from agents.kg.masked_question import AVERAGE, HOW_MANY, TOTAL
 from agents.kg.row_filter import AWAY, HOME, is_about_beating, letters_of, meant_rows, result_against_others
 
@@ -11,7 +11,7 @@ _FARED = re.compile(r"\b(?:fared?|outcome|result)\b")
 _WORDS = {"W": "W (win)", "D": "D (draw)", "L": "L (loss)"}
 
 
-def number_of_games(case: Case, reading: Reading) -> str | None:
+def number_of_games(case: GraphEvidence, reading: Reading) -> str | None:
     """How many games a team won, lost or drew, where the question counts them."""
     if not _is_of_games(reading) or not (reading.counted or reading.key == "result"):
         return None
@@ -23,7 +23,7 @@ def number_of_games(case: Case, reading: Reading) -> str | None:
     return str(sum("result" in reading.decided or row.cells["result"] in letters for row in meant))
 
 
-def part_of_games(case: Case, reading: Reading) -> Reading:
+def part_of_games(case: GraphEvidence, reading: Reading) -> Reading:
     """The reading with the games only that the question means, such as those at home."""
     rows = meant_rows(case.asked, reading.rows, reading.decided)
     column = reading.column
@@ -33,7 +33,7 @@ def part_of_games(case: Case, reading: Reading) -> Reading:
     return replace(reading, rows=rows, values=tuple(cell for cell in cells if not isinstance(cell, tuple | None)))
 
 
-def count_of_games(case: Case) -> Derived | None:
+def count_of_games(case: GraphEvidence) -> Derived | None:
     """The number of games that a team won, lost or drew, all of them or at home or away."""
     reading = case.only
     if reading is None or not HOW_MANY.search(case.text) or case.asked.is_yes_or_no:
@@ -42,7 +42,7 @@ def count_of_games(case: Case) -> Derived | None:
     return Derived(number, f"counted {number} of {len(reading.rows)} games of {reading.name}") if number else None
 
 
-def total_of_games(case: Case) -> Derived | None:
+def total_of_games(case: GraphEvidence) -> Derived | None:
     """A sum or an average over the games that the question means."""
     reading = case.only
     if reading is None or len(reading.values) < 2 or not _is_of_games(reading) or case.asked.is_yes_or_no:
@@ -53,7 +53,7 @@ def total_of_games(case: Case) -> Derived | None:
     return worked_out(formula) if formula else None
 
 
-def opponents(case: Case) -> Derived | None:
+def opponents(case: GraphEvidence) -> Derived | None:
     """The teams that beat the team that was asked about, or that it beat."""
     reading = case.only
     if reading is None or reading.key not in {"result", "opponent", ""} or not reading.rows or reading.counted:
@@ -67,7 +67,7 @@ def opponents(case: Case) -> Derived | None:
     return Derived(", ".join(names), f"the opponents of the {len(rows)} games that {reading.name} {done}")
 
 
-def one_game(case: Case) -> Derived | None:
+def one_game(case: GraphEvidence) -> Derived | None:
     """The outcome or the place of one game, also to "did they win" and "at home or away"."""
     reading = case.only
     if reading is None or len(reading.values) != 1 or reading.counted:
@@ -78,7 +78,7 @@ def one_game(case: Case) -> Derived | None:
     return _outcome(case, value) if reading.key == "result" and value in _WORDS else None
 
 
-def _venue(case: Case, value: str) -> Derived | None:
+def _venue(case: GraphEvidence, value: str) -> Derived | None:
     home, away = bool(HOME.search(case.text)), bool(AWAY.search(case.text))
     if home and away:
         return Derived(value, f"the venue is {value}")
@@ -87,7 +87,7 @@ def _venue(case: Case, value: str) -> Derived | None:
     return None
 
 
-def _outcome(case: Case, value: str) -> Derived | None:
+def _outcome(case: GraphEvidence, value: str) -> Derived | None:
     letters = letters_of(case.text)
     if _FARED.search(case.text) or letters >= {"W", "L"}:
         return Derived(_WORDS[value], f"the result is {value}")

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from agents.kg.derive.readings import Case, Derived, Reading
+from agents.kg.derive.readings import Derived, GraphEvidence, Reading
 from agents.kg.names import contains_words, same_name
 from agents.kg.results import Row
 
@@ -39,7 +39,7 @@ class ComparedEntry:
     largest: bool
 
 
-def compared_entry(case: Case) -> ComparedEntry | None:
+def compared_entry(case: GraphEvidence) -> ComparedEntry | None:
     """The entry of several articles that the question compares; all of them must have it under the same name."""
     if not all(_is_the_article(reading) for reading in case.readings):
         return None
@@ -56,7 +56,7 @@ def compared_entry(case: Case) -> ComparedEntry | None:
     return None
 
 
-def entry(case: Case) -> Derived | None:
+def entry(case: GraphEvidence) -> Derived | None:
     """The entry of one article that is the answer."""
     reading = case.only
     if reading is None or not _is_the_article(reading):
@@ -68,7 +68,7 @@ def entry(case: Case) -> Derived | None:
     return None
 
 
-def _one_of_two(case: Case, reading: Reading) -> Derived | None:
+def _one_of_two(case: GraphEvidence, reading: Reading) -> Derived | None:
     """To "is it private or public" the one of the two words that stands in the article's type."""
     found = _ALTERNATIVES.search(case.text)
     if found is None or not case.asked.is_yes_or_no:
@@ -78,7 +78,7 @@ def _one_of_two(case: Case, reading: Reading) -> Derived | None:
     return Derived(named[0], f"the type is {_cell(reading.rows[0], 'type')}") if len(named) == 1 else None
 
 
-def _number_of_things(case: Case, reading: Reading) -> Derived | None:
+def _number_of_things(case: GraphEvidence, reading: Reading) -> Derived | None:
     found = _HOW_MANY_OF.search(case.text)
     if found is None:
         return None
@@ -89,7 +89,7 @@ def _number_of_things(case: Case, reading: Reading) -> Derived | None:
     return None
 
 
-def _role(case: Case, reading: Reading) -> Derived | None:
+def _role(case: GraphEvidence, reading: Reading) -> Derived | None:
     """Who has a part in the thing that the article is about, such as its publisher."""
     found = _ROLE.search(case.text)
     if found is None or len(_ROLE.findall(case.text)) != 1 or case.asked.place(reading.name) is None:
@@ -101,7 +101,7 @@ def _role(case: Case, reading: Reading) -> Derived | None:
     return Derived(value, f"the {key} is {value}") if 0 < len(value) <= 60 and not _MARKUP.search(value) else None
 
 
-def _day_of_release(case: Case, reading: Reading) -> Derived | None:
+def _day_of_release(case: GraphEvidence, reading: Reading) -> Derived | None:
     if not case.text.startswith(("when", "on what", "what day", "what date")) or not _RELEASED.search(case.text):
         return None
     if case.asked.place(reading.name) is None or re.search(r"\b(?:version|latest|last|newest|next)\b", case.text):

@@ -67,7 +67,7 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class GraphEvidence:
     """A question with all that its calls found; `today` is the day on which it is asked, where that is known."""
 
     asked: Asked
@@ -89,7 +89,7 @@ class Case:
 
 def read_case(
     question: str, domain: Domain, program: Program, results: Sequence[Result], today: dt.date | None
-) -> Case | None:
+) -> GraphEvidence | None:
     """The case, or None where any call failed or may have missed something."""
     if len(results) != len(program.statements) or not keeps_dates(question, program):
         return None
@@ -104,7 +104,7 @@ def read_case(
         else:
             return None
     split = tuple(part for reading in readings for part in _by_entity(reading))
-    return Case(ask(question, domain, program), question, domain, split, today)
+    return GraphEvidence(ask(question, domain, program), question, domain, split, today)
 
 
 def differing(readings: Sequence[Reading]) -> list[str] | None:

@@ -2,7 +2,7 @@
 
 import re
 
-from agents.kg.derive.readings import Case, Derived, Reading, amount, worked_out
+from agents.kg.derive.readings import Derived, GraphEvidence, Reading, amount, worked_out
 from agents.kg.direct import COMPLETE
 from agents.kg.language import Key
 from agents.kg.masked_question import AVERAGE, HOW_MANY, WHICH
@@ -28,7 +28,7 @@ _AGE = re.compile(r"\bhow old (?:is|was|were|would)\b|\bwhat age\b|\bage of\b|\b
 _BIRTHS = frozenset({"birthday", "birth_date"})
 
 
-def original_title(case: Case) -> Derived | None:
+def original_title(case: GraphEvidence) -> Derived | None:
     """Whether A is the original title, or whether there was another one before it."""
     reading = case.only
     if reading is None or reading.key != "original_title" or len(reading.values) != 1 or not case.asked.is_yes_or_no:
@@ -41,7 +41,7 @@ def original_title(case: Case) -> Derived | None:
     return Derived(said, f"the original title is {first}, {'just as' if same else 'other than'} {reading.name}")
 
 
-def original_language(case: Case) -> Derived | None:
+def original_language(case: GraphEvidence) -> Derived | None:
     """Which it was, where the question is whether there was one: nobody doubts that a film has a language."""
     reading = case.only
     if reading is None or reading.key != "original_language" or len(reading.values) != 1:
@@ -52,7 +52,7 @@ def original_language(case: Case) -> Derived | None:
     return Derived(said, f"the original language is {said}")
 
 
-def count(case: Case) -> Derived | None:
+def count(case: GraphEvidence) -> Derived | None:
     """A number of rows, where the question asks how often, or whether there are any."""
     reading = case.only
     if reading is None or not reading.counted or len(reading.values) != 1:
@@ -68,7 +68,7 @@ def count(case: Case) -> Derived | None:
     return Derived(str(number), f"counted {number} rows") if HOW_MANY.search(case.text) else None
 
 
-def awards_up_to(case: Case) -> Derived | None:
+def awards_up_to(case: GraphEvidence) -> Derived | None:
     """The number of Grammys up to a year: those whose years are known, or all where the table ends before."""
     reading, limit = case.only, _UP_TO.search(case.text)
     if reading is None or limit is None or not HOW_MANY.search(case.text) or case.asked.is_yes_or_no:
@@ -84,7 +84,7 @@ def awards_up_to(case: Case) -> Derived | None:
     return None
 
 
-def days_that_meet(case: Case) -> Derived | None:
+def days_that_meet(case: GraphEvidence) -> Derived | None:
     """The days on which one price was above another, as the calls' conditions say."""
     reading = case.only
     if reading is None or reading.column is None or reading.column.type is not Type.DATE or not reading.values:
@@ -97,7 +97,7 @@ def days_that_meet(case: Case) -> Derived | None:
     return Derived(days, f"{len(reading.values)} of the days meet the condition")
 
 
-def volume_of_days(case: Case) -> Derived | None:
+def volume_of_days(case: GraphEvidence) -> Derived | None:
     """The shares traded in a span of days: those of all days together, unless the question wants days apart."""
     reading = case.only
     if reading is None or reading.key != "volume" or len(reading.values) < 2 or _SINGLE_DAYS.search(case.text):
@@ -108,7 +108,7 @@ def volume_of_days(case: Case) -> Derived | None:
     return worked_out(written, reading.column.unit if reading.column else "") if written else None
 
 
-def life_span(case: Case) -> Derived | None:
+def life_span(case: GraphEvidence) -> Derived | None:
     """Begin or end of a band or a life."""
     reading = case.only
     if (
@@ -126,7 +126,7 @@ def life_span(case: Case) -> Derived | None:
     return None
 
 
-def age(case: Case) -> Derived | None:
+def age(case: GraphEvidence) -> Derived | None:
     """How old somebody is today, or was at the time of something else that was looked up.
 
     Of two dates of which one is a year only, the difference of the years is the age that people name.
@@ -153,7 +153,7 @@ def age(case: Case) -> Derived | None:
     return worked_out(f"age on {on} born {born}")
 
 
-def several_years(case: Case) -> Derived | None:
+def several_years(case: GraphEvidence) -> Derived | None:
     """The winners of one award over some years, in the order of the calls."""
     readings = case.readings
     if len(readings) < 2 or case.asked.is_yes_or_no or any(r.table.name != "get_grammy_year" for r in readings):
@@ -167,7 +167,7 @@ def several_years(case: Case) -> Derived | None:
     return Derived(", ".join(dict.fromkeys(names)), f"the values of {len(readings)} years together")
 
 
-def confirmed_name(case: Case) -> Derived | None:
+def confirmed_name(case: GraphEvidence) -> Derived | None:
     """Who has 21 awards: a name that the question lacks, whose number is the one in the question."""
     reading = case.only
     if reading is None or not case.text.startswith("who is") or case.asked.place(reading.name) is not None:

@@ -2,6 +2,6 @@
 
 from agents.kg.writing.bank import BankError, Example, load_bank
 from agents.kg.writing.grounding import invented_dates
-from agents.kg.writing.writer import CallWriter, Question, Written
+from agents.kg.writing.writer import CallRequest, CallWriter, Written
 
-__all__ = ["BankError", "CallWriter", "Example", "Question", "Written", "invented_dates", "load_bank"]
+__all__ = ["BankError", "CallRequest", "CallWriter", "Example", "Written", "invented_dates", "load_bank"]

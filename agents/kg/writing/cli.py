@@ -13,7 +13,7 @@ from agents.encoders import load_dense_encoder
 from agents.files import json_line, write_rows
 from agents.kg.language import render
 from agents.kg.schema import Domain
-from agents.kg.writing.writer import CallWriter, Question, Written
+from agents.kg.writing.writer import CallRequest, CallWriter, Written
 from agents.llm import EngineUnavailableError, load_language_model
 from agents.settings import (
     OVERRIDES_VARIABLE,
@@ -137,7 +137,7 @@ def _write_file(arguments: argparse.Namespace) -> None:
 
 
 def _rows(
-    writer: CallWriter, batch: Sequence[tuple[dict[str, Any], Question]], seconds_per_query: float
+    writer: CallWriter, batch: Sequence[tuple[dict[str, Any], CallRequest]], seconds_per_query: float
 ) -> Iterator[dict[str, Any]]:
     written = writer.write([question for _, question in batch], Deadline(len(batch) * seconds_per_query))
     return (row | as_fields(each) for (row, _), each in zip(batch, written, strict=True))
@@ -152,7 +152,7 @@ def as_fields(written: Written) -> dict[str, Any]:
     }
 
 
-def _question(record: Record, *, use_domain: bool) -> Question:
+def _question(record: Record, *, use_domain: bool) -> CallRequest:
     row = record.data
     for field in ("query", "query_time"):
         if not isinstance(row.get(field, "" if field == "query_time" else None), str):
@@ -164,7 +164,7 @@ def _question(record: Record, *, use_domain: bool) -> Question:
                 f'{record.place}: field "domain" must be one of {", ".join(Domain)}, found {row.get("domain")!r}'
             )
         domain = Domain(row["domain"])
-    return Question(row["query"], row.get("query_time", ""), domain)
+    return CallRequest(row["query"], row.get("query_time", ""), domain)
 
 
 def _already_done(path: Path, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -15,7 +15,7 @@ from agents.settings import KgWriterSettings
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class CallRequest:
     """A question; `domain` None: the nearest examples choose it."""
 
     text: str
@@ -62,7 +62,7 @@ class CallWriter:
         self._choice.warm_up()
         self._model.warm_up()
 
-    def write(self, questions: Sequence[Question], deadline: Deadline) -> list[Written]:
+    def write(self, questions: Sequence[CallRequest], deadline: Deadline) -> list[Written]:
         """One result per question, in order, within the deadline; what fails costs its own question only.
 
         Raises:
@@ -75,7 +75,7 @@ class CallWriter:
         written = [_read(*parts) for parts in zip(shown, requests, generations, strict=True)]
         return self._repair(written, deadline)
 
-    def _request(self, question: Question, near: Neighbourhood) -> GenerationRequest:
+    def _request(self, question: CallRequest, near: Neighbourhood) -> GenerationRequest:
         names_from = question.text if near.domain in self._settings.names_from_question else None
         prompt = write_prompt(self._settings, near.domain, near.examples, question.text)
         return GenerationRequest(

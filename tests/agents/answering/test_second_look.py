@@ -3,7 +3,7 @@
 import pytest
 
 from agents.answering import LEVEL_GRAMMAR, Review, level_of, request_of, review_of
-from agents.answering.second_look import Verdict, assessed
+from agents.answering.second_look import ReviewVerdict, assessed
 from agents.contracts import I_DONT_KNOW, Answer, Decision, Query
 from agents.deadline import Deadline
 from agents.llm import Generation, load_language_model
@@ -38,7 +38,7 @@ def review_of_reply(reply: str) -> Review:
 )
 def test_a_confirmed_answer_stays_as_it_is(reply: str) -> None:
     review = review_of_reply(reply)
-    assert (review.verdict, review.answer) == (Verdict.CONFIRMED, DRAFT)
+    assert (review.verdict, review.answer) == (ReviewVerdict.CONFIRMED, DRAFT)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_a_confirmed_answer_stays_as_it_is(reply: str) -> None:
 )
 def test_a_withdrawn_answer_becomes_the_official_phrase(reply: str) -> None:
     review = review_of_reply(reply)
-    assert (review.verdict, review.answer.text) == (Verdict.WITHDRAWN, I_DONT_KNOW)
+    assert (review.verdict, review.answer.text) == (ReviewVerdict.WITHDRAWN, I_DONT_KNOW)
 
 
 @pytest.mark.parametrize(
@@ -78,13 +78,13 @@ def test_a_withdrawn_answer_becomes_the_official_phrase(reply: str) -> None:
 )
 def test_another_answer_replaces_the_first(reply: str, text: str) -> None:
     review = review_of_reply(reply)
-    assert (review.verdict, review.answer.text) == (Verdict.CORRECTED, text)
+    assert (review.verdict, review.answer.text) == (ReviewVerdict.CORRECTED, text)
     assert "Barry Levinson" in review.answer.reason
 
 
 def test_what_could_not_be_reviewed_is_not_trusted() -> None:
     review = review_of(DRAFT, Generation.failed("out of memory"))
-    assert (review.verdict, review.answer.text) == (Verdict.NOT_REVIEWED, I_DONT_KNOW)
+    assert (review.verdict, review.answer.text) == (ReviewVerdict.NOT_REVIEWED, I_DONT_KNOW)
     assert "could not be reviewed: out of memory" in review.answer.reason
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from agents.deadline import Deadline
 from agents.kg.client import KgClient
-from agents.kg.executor import Executor, Outcome, Task
+from agents.kg.executor import Executor, ProgramResult, Task
 from agents.kg.schema import Domain
 from agents.settings import KgClientSettings, KgLimits
 from mock_api import serve
@@ -16,7 +16,7 @@ from tests.agents.kg.small_graph import write_graph
 WEDNESDAY = datetime(2024, 2, 28, 6, 31, 30)
 """09:31:30 in New York."""
 
-Run = Callable[..., Outcome]
+Run = Callable[..., ProgramResult]
 
 
 @pytest.fixture(scope="session")
@@ -37,7 +37,7 @@ def executor(graph_address: str) -> Iterator[Executor]:
 def run(executor: Executor) -> Run:
     """``run(domain, text or program)``: what one program gives, with a cache of its own."""
 
-    def run_one(domain: str, program: object, asked_at: datetime | None = WEDNESDAY) -> Outcome:
+    def run_one(domain: str, program: object, asked_at: datetime | None = WEDNESDAY) -> ProgramResult:
         task = Task(Domain(domain), program, asked_at)  # type: ignore[arg-type]
         return executor.run_batch([task], Deadline(30.0))[0]
 

@@ -11,7 +11,7 @@ import pytest
 from agents.deadline import Deadline
 from agents.kg.client import KgClient
 from agents.kg.context import LookupContext
-from agents.kg.executor import Executor, Outcome, Task
+from agents.kg.executor import Executor, ProgramResult, Task
 from agents.kg.language import Call, Condition, Operator, Program, render
 from agents.kg.language.sample import random_program as any_program
 from agents.kg.results import Status
@@ -24,13 +24,13 @@ from tests.agents.kg.faulty_server import FaultyServer, unused_address
 from tests.agents.kg.naive import KEYS, VALUES, naive, random_program, table_of
 
 
-def run_against(address: str, domain: str, program: str, calls: int = 200, seconds: float = 20.0) -> Outcome:
+def run_against(address: str, domain: str, program: str, calls: int = 200, seconds: float = 20.0) -> ProgramResult:
     with KgClient(address, KgClientSettings()) as client:
         executor = Executor(client, KgLimits(calls=calls))
         return executor.run_batch([Task(Domain(domain), program, WEDNESDAY)], Deadline(seconds))[0]
 
 
-def statuses(outcome: Outcome) -> list[str]:
+def statuses(outcome: ProgramResult) -> list[str]:
     return [str(result.status) for result in outcome.results]
 
 

@@ -344,7 +344,7 @@ def test_one_option_puts_everything_on_one_gpu(db3: Db3, tmp_path: Path, capfd: 
 
 
 def test_steps_that_read_an_edited_preset_are_done_again(db3: Db3, tmp_path: Path) -> None:
-    def made(preset_hash: str) -> list[recipe.Step]:
+    def made(preset_hash: str) -> list[recipe.RecipeStep]:
         choices = recipe.Choices(preset=str(db3.preset), preset_hash=preset_hash)
         return Recipe("kg_writer", "db3").steps(tmp_path, tmp_path / "out", GivenFiles(), choices)
 

@@ -4,7 +4,16 @@ from dataclasses import replace
 
 import pytest
 
-from agents.kg.derive.readings import Case, Reading, amount, differing, plain_number, read_case, shown, worked_out
+from agents.kg.derive.readings import (
+    GraphEvidence,
+    Reading,
+    amount,
+    differing,
+    plain_number,
+    read_case,
+    shown,
+    worked_out,
+)
 from agents.kg.language import Call, parse
 from agents.kg.masked_question import Asked
 from agents.kg.results import Result, Row, Status, Value
@@ -21,7 +30,7 @@ def reading(text: str, *values: Value, domain: str = "finance") -> Reading:
     return Reading(call, call.conditions, table, column, values, (), counted=call.count)
 
 
-def case(text: str, *results: Result, domain: str = "movie", question: str = "what is it?") -> Case | None:
+def case(text: str, *results: Result, domain: str = "movie", question: str = "what is it?") -> GraphEvidence | None:
     return read_case(question, Domain(domain), parse(text, Domain(domain)), results, None)
 
 

@@ -9,15 +9,15 @@ from agents.encoders import load_dense_encoder
 from agents.kg.language import Call, ErrorKind, Program, render
 from agents.kg.schema import Domain
 from agents.kg.writing.prompt import output_grammar
-from agents.kg.writing.writer import CallWriter, Question, trim
+from agents.kg.writing.writer import CallRequest, CallWriter, trim
 from agents.llm import load_language_model
 from agents.llm.base import Generation, GenerationRequest
 from agents.llm.scripted_engine import ScriptedLanguageModel
 from agents.settings import KgWriterSettings, ScriptedEngine, load_settings
 from models.manifest import WeightsMissingError
 
-JAWS = Question("when was jaws released?", domain=Domain.MOVIE)
-ACME = Question("what is the market cap of acme?", domain=Domain.FINANCE)
+JAWS = CallRequest("when was jaws released?", domain=Domain.MOVIE)
+ACME = CallRequest("what is the market cap of acme?", domain=Domain.FINANCE)
 GOOD = {"when was jaws released?\nCalls:\n": 'get_movie("jaws")["release_date"]', "market cap of acme": "None"}
 
 
@@ -69,14 +69,14 @@ def test_in_chosen_domains_the_grammar_knows_only_names_of_the_question() -> Non
 def test_the_domain_is_chosen_where_it_is_not_given_whatever_the_selection() -> None:
     for selection in ("similar", "fixed"):
         model = Recorder({}, default_reply="None")
-        asked = [Question("who was the captain of fc nirgendwo in their last game?"), JAWS]
+        asked = [CallRequest("who was the captain of fc nirgendwo in their last game?"), JAWS]
         written = writer(model, selection=selection).write(asked, Deadline(10))
         assert [each.domain for each in written] == [Domain.SPORTS, Domain.MOVIE]
     assert "get_soccer_last_game" in (model.calls[0][0].prompt or "")
 
 
 def test_fixed_examples_are_the_same_for_every_question() -> None:
-    other = Question("who directed alien?", domain=Domain.MOVIE)
+    other = CallRequest("who directed alien?", domain=Domain.MOVIE)
     written = writer(Recorder({}), selection="fixed").write([JAWS, other], Deadline(10))
     assert written[0].examples == written[1].examples
 
@@ -176,9 +176,9 @@ def test_the_embedded_default_writes_calls_that_can_be_read() -> None:
     except WeightsMissingError as error:
         pytest.skip(str(error))
     questions = [
-        Question("who directed the film gremlins?"),
-        Question("what was the closing price of zm yesterday?"),
-        Question("how many grammys has carole king won?"),
+        CallRequest("who directed the film gremlins?"),
+        CallRequest("what was the closing price of zm yesterday?"),
+        CallRequest("how many grammys has carole king won?"),
     ]
     written = CallWriter(KgWriterSettings(examples=4), model, dense).write(questions, Deadline(3600))
     model.close()
