@@ -10,7 +10,7 @@ from rapidfuzz import fuzz, process
 from agents.kg.language.faults import ErrorKind, KgQueryError, error
 from agents.kg.language.program import Argument, Condition, Key, Operator, Previous
 from agents.kg.language.syntax import Comparison, Group, Invocation, Slot, Star, Text
-from agents.kg.schema import COUNT_KEY, Column, Parameter, ParameterKind, Schema, Table, Type
+from agents.kg.schema import COUNT_KEY, Column, Parameter, ParameterKind, Schema, Table, Type, bare_name
 
 SHOWN_NAMES = 12
 """How many names an error message offers; the repair prompt that quotes it must stay short."""
@@ -193,12 +193,6 @@ class Contents:
 
 def _are_comparable(column: Column, other: Column) -> bool:
     return column.type in _ORDERED and _ORDERED[column.type] == _ORDERED.get(other.type)
-
-
-@lru_cache(1024)
-def bare_name(name: str) -> str:
-    """A name without what makes no difference: case, blanks, hyphens, underscores."""
-    return "".join(character for character in name.casefold() if character.isalnum())
 
 
 def find_table(schema: Schema, name: str) -> Table | None:

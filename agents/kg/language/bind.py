@@ -8,11 +8,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from agents.kg.language.arguments import Contents, bare_name, find_table, nearest
+from agents.kg.language.arguments import Contents, find_table, nearest
 from agents.kg.language.faults import ErrorKind, KgQueryError, error, prose
 from agents.kg.language.program import Average, Call, Program, Sort, Statement, Take
 from agents.kg.language.syntax import Invocation, Item, Selected, Sign, Sliced, Star, Text, Written
-from agents.kg.schema import COUNT_KEY, Schema, Table
+from agents.kg.schema import COUNT_KEY, Schema, Table, bare_name
 
 _NUMBER = re.compile(r"[0-9]{1,9}")
 _AVERAGES = frozenset({"average", "avg", "mean"})

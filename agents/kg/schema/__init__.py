@@ -94,7 +94,7 @@ class Column:
     """A key: its name, type, meaning, and the other names by which models call it.
 
     `label` is the name in a sentence, `match` says when a text equals a condition's, `synonyms` are other words for its
-    values (folded), `kind` says what may be computed from its numbers, `rows_of` is the table of a key that holds rows.
+    values (bare), `kind` says what may be computed from its numbers, `rows_of` is the table of a key that holds rows.
     """
 
     name: str
@@ -143,9 +143,9 @@ class Table:
 
     def column(self, name: str) -> Column | None:
         """The column of that name or alias, however it is written; None if there is none."""
-        wanted = _fold(name)
+        wanted = bare_name(name)
         for column in self.columns.values():
-            if wanted in {_fold(column.name), *map(_fold, column.aliases)}:
+            if wanted in {bare_name(column.name), *map(bare_name, column.aliases)}:
                 return column
         return None
 
@@ -214,6 +214,6 @@ def _column(name: str, value: Mapping[str, Any]) -> Column:
 
 
 @functools.lru_cache(maxsize=4096)
-def _fold(name: str) -> str:
-    """Upper and lower case, blanks, hyphens and underscores make no difference between keys."""
+def bare_name(name: str) -> str:
+    """A name of a table or key without case, blanks, hyphens and underscores."""
     return "".join(character for character in name.casefold() if character.isalnum())
