@@ -171,7 +171,6 @@ def test_a_file_that_dockerignore_keeps_out_is_named_with_its_rule(
         ),
         ("local_evaluation.py", "raise SystemExit('the oven is cold')\n", "the oven is cold"),
         ("Dockerfile", "FROM x\nCOPY\n", "smoke: FAILED"),
-        (".dockerignore", "[z-a]\n", "smoke: FAILED"),
     ],
 )
 def test_a_fault_is_shown(

@@ -119,7 +119,7 @@ def test_the_command_writes_examples_and_says_how_many(tmp_path: Path, capsys: p
     assert main(["kg_writer", "--preset", "cpu", "--pairs", str(pairs), "--out", str(out), "--shown", "0"]) == 0
     assert {example.completion for example in read_examples(out)} == {"\n".join(LENGTH.calls), "\n".join(BUDGET.calls)}
     assert "wrote 2 examples" in capsys.readouterr().out
-    assert main(["kg_answerer", "--preset", "cpu", "--pairs", str(pairs), "--out", str(out)]) == 0
+    assert main(["kg_answerer", "--preset", "scripted", "--pairs", str(pairs), "--out", str(out)]) == 0
     assert "170" in {example.completion for example in read_examples(out)}
 
 

@@ -56,10 +56,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _train(options: argparse.Namespace) -> int:
     settings = load_training(options.config, options.set)
-    base, start_from = model_folder(settings.base), _start(options.start_from)
-    check_tunable(settings, base, options.device, start_from)
     given = [example for path in options.data for example in read_examples(path, split=options.split)]
     examples = _without(given, options.hold_out)
+    base, start_from = model_folder(settings.base), _start(options.start_from)
+    check_tunable(settings, base, options.device, start_from)
     chosen: dict[str, Any] = {
         **settings.model_dump(mode="json"),
         "hold_out": str(options.hold_out) if options.hold_out else None,
