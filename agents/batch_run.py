@@ -88,12 +88,23 @@ class BatchRun:
         self._keep(step, found)
 
     @contextmanager
-    def beside(self, stage: Stage, step: Step[Result]) -> Iterator[None]:
-        """Do one step in a thread of its own while the block runs; its results are kept at the end of the block."""
-        cases = [case for case in self.cases if step.wants(case)]
-        deadline = self.clock.span(Stage.SELECT_PAGES, Stage.RERANK)
+    def beside(self, stage: Stage, step: Step[Result], *, wait: bool = False) -> Iterator[None]:
+        """Do one step in a thread of its own while the block runs; with `wait` after it, for what is still open.
+
+        The results are kept at the end of the block.
+        """
+
+        def ready() -> Callable[[], dict[Case, Result]]:
+            cases = [case for case in self.cases if step.wants(case)]
+            deadline = self.clock.span(Stage.SELECT_PAGES, Stage.RERANK)
+            return lambda: self.isolated(stage, deadline, lambda some: step.work(some, deadline), cases)
+
+        if wait:
+            yield
+            self._keep(step, ready()())
+            return
         with ThreadPoolExecutor(1, thread_name_prefix=stage) as thread:
-            found = thread.submit(self.isolated, stage, deadline, lambda some: step.work(some, deadline), cases)
+            found = thread.submit(ready())
             yield
             self._keep(step, found.result())
 

@@ -13,7 +13,7 @@ from agents.model_health import LeavesBehind, WatchedModel, begin_batch
 from agents.plan import time_shares
 from agents.public_data import NoPublicData, PublicData, open_public_data
 from agents.queries import parse_batch
-from agents.questions import QuestionRouter, Unrouted, open_router
+from agents.questions import QuestionRouter, open_router
 from agents.settings import KnowledgeGraphSettings, Settings, require_weights
 from agents.stages import (
     AddFacts,
@@ -52,7 +52,7 @@ class CragAgent:
         self.settings = settings
         self._model = model if isinstance(model, WatchedModel) else WatchedModel(model)
         self._web = web
-        self._router = router or Unrouted()
+        self._router = router or QuestionRouter()
         self._knowledge_graph = knowledge_graph or NoKnowledgeGraph()
         self._fact_sources = [public_data or NoPublicData(), *more_facts]
         self._encoders = encoders
@@ -139,7 +139,7 @@ class CragAgent:
         run.note(begin_batch(self._model, self._encoders, run.clock.whole))
         run.stage(Stage.ROUTE, self.route)
         run.stage(Stage.CLASS_GATES, self.class_gates)
-        with run.beside(Stage.WEB, ReadPages(self._web, run.clock)):
+        with run.beside(Stage.WEB, ReadPages(self._web, run.clock), wait=self.settings.web.after_graph):
             run.stage(Stage.GRAPH, self.ask_graph)
             run.stage(Stage.PLAN, self.plan)
             run.turn(Stage.VALUE, self.graph_value)

@@ -8,40 +8,55 @@ are read, so that extraction, chunking, retrieval, reranking and the context are
 local_evaluation.py: an interruption costs a batch at most, and the same command goes on.
 
 One run compares all rules: the model answers, says how sure it is, and looks at its answer a second time; nothing is
-withheld, so that each rule can be applied to the same drafts afterwards.
+withheld, so that `report` can apply each rule to the same drafts.
 """
 
 import argparse
-import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from agents.contracts import Route
-from agents.files import write_rows
-from benchmarks.abstention_rules import THRESHOLD, Rule, rules
-from evaluation.cli import main as evaluate
-from evaluation.datasets import DatasetError
-from evaluation.judge import RulesJudge
+import numpy as np
+
+from agents.answering import answer_features, class_gate, level_of, normalise, question_features, score_gate
+from agents.contracts import I_DONT_KNOW, INVALID_QUESTION, WEB, Route, Trace
+from agents.files import write_json, write_rows
+from agents.settings import ClassGate, GateSettings, load_settings
+from agents.web.rerank import SCORE_NAME, probability
+from benchmarks.common import evaluate_preset, exit_code, shown_difference, table, with_interval
+from evaluation.datasets import LABEL_FIELDS
+from evaluation.judge import Claim, RulesJudge, Verdict, judge_claims
+from evaluation.metrics import VALUE
 from evaluation.signature import signature_line
+from evaluation.trim import official_trim
 from training.calibrate.__main__ import draw
-from training.calibrate.expected_score import difference, score_table
-from training.calibrate.runs import CalibrationError, asked_questions, read_routes, read_run
+from training.calibrate.expected_score import (
+    AskedQuestion,
+    Floats,
+    JudgedCandidate,
+    always,
+    difference,
+    score_table,
+    without,
+)
+from training.calibrate.fitting import Calibration, calibrate
+from training.calibrate.logistic import TooFewError
+from training.calibrate.runs import FinishedQuestion, FinishedRun, asked_questions, read_routes, read_run, trace_of
+from training.command import parser_of
 from training.pictures import Estimate, estimates
 from training.segments import DEFAULT_FILE, questions_of
 
-PAIRS = "pairs.jsonl"
+THRESHOLD = 0.5
 MOST_SEGMENTS = 20
-UNHURRIED_SECONDS = 600
-"""Per question, for the agent and for the evaluator: a slow machine takes longer, but answers the same."""
+PLAIN = "plain answering"
 
 CHANGES = (
     "knowledge_graph=none",
     "public_data=none",
     f"web.pages.keep={MOST_SEGMENTS}",
     "web.pages.method=search_order",
-    f"deadline.seconds_per_query={UNHURRIED_SECONDS}",
     "answering.gates=[]",
     "answering.confidence=none",
     "answering.prompt=reader",
@@ -52,46 +67,145 @@ CHANGES = (
 """Changes to the preset, as `local_evaluation.py --set` takes them."""
 
 
-def run(options: argparse.Namespace) -> int:
-    """Ask all that is not asked yet; the evaluator's exit code."""
-    options.output.mkdir(parents=True, exist_ok=True)
-    questions = options.output / PAIRS
-    write_rows(questions, questions_of(options.contexts))
-    arguments = ["--preset", options.preset, "--dataset", str(questions), "--output", str(options.output), "--resume"]
-    for change in CHANGES:
-        arguments += ["--set", change]
-    if options.limit is not None:
-        arguments += ["--limit", str(options.limit)]
-    return evaluate([*arguments, "--seconds-per-query", str(UNHURRIED_SECONDS)])
+# --- the rules, applied to a finished run -----------------------------------------------------------------------------
 
 
-def report(options: argparse.Namespace) -> int:
-    """Print the table; write report.json and the pictures."""
-    options.pictures = options.pictures or options.output / "pictures"
-    routes: dict[str, Route] = {}
-    for path in options.routes:
-        for name, route in read_routes(path).items():
-            routes[name] = {**routes.get(name, {}), **route}
-    finished = read_run(options.output)
-    more = [question for folder in options.more for question in asked_questions(read_run(folder), RulesJudge(), routes)]
-    found, calibrations, notes = rules(finished, routes, options.folds, options.seed, more)
-    groups = [question.record["interaction_id"] for question in finished.questions]
-    facts = figures(found, groups)
-    for name, calibration in calibrations.items():
-        facts["rules"][name]["probabilities"] = calibration.metrics(THRESHOLD)["probabilities"]
-        draw(options.pictures / name.replace(", ", "_").replace(" ", "_"), calibration, THRESHOLD)
-    scores = [Estimate(name, rule["score"], *rule["ci"]) for name, rule in facts["rules"].items()]
-    estimates(options.pictures / "scores.svg", scores, "score, 95 % interval", f"{facts['pairs']} pairs")
-    facts |= {"left_out": notes, "run": signature_line(finished.signature)}
-    (options.output / "report.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
-    print("\n".join([*table(facts), *(f"left out: {note}" for note in notes)]))
-    print(f"wrote {options.output / 'report.json'} and pictures in {options.pictures}")
-    return 0
+@dataclass(frozen=True, slots=True)
+class QuestionAndContext:
+    """A question with its context, and the model's draft before any rule withheld it."""
+
+    finished: FinishedQuestion
+    trace: Trace
+    """With the route to use."""
+    text: str
+    level: str | None
+    """How sure the model called itself."""
+    mean_log_probability: float | None
+    verdict: Verdict
+
+    def asked(self, *, with_level: bool = False) -> AskedQuestion:
+        """The draft as the only answer that could be given, with or without what the model says about it."""
+        features = answer_features(
+            self.trace,
+            self.text,
+            WEB,
+            mean_log_probability=self.mean_log_probability,
+            assessment=self.level if with_level else None,
+            evidence=self.trace.context,
+        )
+        scored = self.verdict in {Verdict.CORRECT, Verdict.INCORRECT}
+        return AskedQuestion(
+            interaction_id=self.trace.interaction_id,
+            candidates=(JudgedCandidate(self.text, self.verdict, features),) if scored else (),
+            settled=None,
+            invalid=INVALID_QUESTION in self.finished.golds,
+            features=question_features(self.trace) if self.trace.route else None,
+        )
+
+    @property
+    def top_passage(self) -> float | None:
+        """The best passage's probability of relevance."""
+        logits = [passage.scores[SCORE_NAME] for passage in self.trace.passages if SCORE_NAME in passage.scores]
+        return probability(max(logits)) if logits else None
 
 
-def figures(found: Sequence[Rule], groups: Sequence[str]) -> dict[str, Any]:
+def pairs_of(run: FinishedRun, routes: Mapping[str, Route]) -> list[QuestionAndContext]:
+    """The pairs of a run; `routes` by interaction id replace those of the traces."""
+    pairs = []
+    for question in run.questions:
+        generations = question.trace.get("generations", {})
+        answer, level = generations.get("answer"), level_of(generations.get("assess", {}).get("text", ""))
+        text, log_probability = I_DONT_KNOW, None
+        if answer is None or answer["finish_reason"] in {"error", "deadline"}:
+            level = None
+        else:
+            text, log_probability = normalise(answer["text"], WEB).text, answer["mean_log_probability"]
+        claim = Claim(question.record["query"], question.golds, text)
+        (judgement,) = judge_claims(RulesJudge(), [claim], official_trim().cut)
+        trace = trace_of(question.trace, routes.get(question.record["interaction_id"]))
+        pairs.append(QuestionAndContext(question, trace, text, level, log_probability, judgement.verdict))
+    return pairs
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What each rule earns with each pair, shape (pairs,), the calibrations by rule, and what was left out and why."""
+
+    rewards: dict[str, Floats]
+    calibrations: dict[str, Calibration]
+    left_out: list[str]
+
+
+def compare_rules(
+    run: FinishedRun, routes: Mapping[str, Route], folds: int, seed: int, more: Sequence[AskedQuestion] = ()
+) -> Comparison:
+    """All rules over the same pairs.
+
+    The questions of `more` teach the calibrations beside the pairs, in the same folds; only pairs are scored.
+    """
+    pairs = pairs_of(run, routes)
+    drafts = [pair.asked() for pair in pairs]
+    plain = np.array([always(question) for question in drafts], dtype=np.float64)
+    found = Comparison({"always i don't know": np.zeros(len(pairs)), PLAIN: plain}, {}, [])
+    found.rewards.update(_gates(pairs, plain, found.left_out))
+    final = [Verdict(pair.finished.record["verdict"]) for pair in pairs]
+    found.rewards["refine"] = np.array([VALUE.get(verdict, 0) for verdict in final], dtype=np.float64)
+    reviewed = asked_questions(run, RulesJudge(), routes)
+    bases = {
+        "calibrated": drafts,
+        "calibrated, with second look": [without(question, {"self_assessment"}) for question in reviewed],
+    }
+    if any(pair.level for pair in pairs):
+        for name, levels in (("high", {"high"}), ("high or medium", {"high", "medium"})):  # WeKnow's rule, a laxer one
+            found.rewards[f"self-assessment: {name}"] = np.where([pair.level in levels for pair in pairs], plain, 0.0)
+        bases["calibrated, with self-assessment"] = [pair.asked(with_level=True) for pair in pairs]
+        bases["calibrated, with both"] = list(reviewed)
+    else:
+        found.left_out.append("self-assessment: no answer has a level of confidence")
+    for name, questions in bases.items():
+        try:
+            fitted = calibrate([*questions, *more], folds, seed, THRESHOLD)
+        except TooFewError as error:
+            found.left_out.append(f"{name}: too few answers to learn from ({error})")
+            continue
+        n = len(pairs)
+        own = replace(fitted, questions=fitted.questions[:n], beliefs=fitted.beliefs[:n])
+        found.calibrations[name] = own
+        found.rewards[name] = own.rewards(THRESHOLD)
+    return found
+
+
+def _gates(pairs: Sequence[QuestionAndContext], plain: Floats, left_out: list[str]) -> Iterator[tuple[str, Floats]]:
+    """NEC's gates one by one, all of them, and all with a router that is never wrong."""
+    gates = load_settings("nec", ()).answering.gates
+    routes = [pair.trace.route for pair in pairs]
+    if all(routes):
+        yield from ((f"gate: {gate.name}", _gated(pairs, plain, (gate,), routes)) for gate in gates)
+        yield "gates: all of NEC", _gated(pairs, plain, gates, routes)
+    else:
+        left_out.append("class gates with the router's classes: the traces have no routes, and --routes gives none")
+        others = [gate for gate in gates if not isinstance(gate, ClassGate)]
+        yield from ((f"gate: {gate.name}", _gated(pairs, plain, (gate,), routes)) for gate in others)
+    records = [pair.finished.record for pair in pairs]
+    labels: list[Route] = [{name: record[name] for name in LABEL_FIELDS if name in record} for record in records]
+    yield "gates: all of NEC, true classes", _gated(pairs, plain, gates, labels)
+
+
+def _gated(
+    pairs: Sequence[QuestionAndContext], plain: Floats, gates: Sequence[GateSettings], routes: Sequence[Route | None]
+) -> Floats:
+    closed = [
+        class_gate(gates, route, "any") or score_gate(gates, "top_passage", pair.top_passage)
+        for pair, route in zip(pairs, routes, strict=True)
+    ]
+    return np.where([firing is not None for firing in closed], 0.0, plain)
+
+
+# --- the report -------------------------------------------------------------------------------------------------------
+
+
+def figures(rewards: Mapping[str, Floats], groups: Sequence[str]) -> dict[str, Any]:
     """Scores of all rules, and paired differences: each rule less plain answering, and each calibrated rule less it."""
-    rewards = {rule.name: rule.rewards for rule in found}
     calibrated = {name: own for name, own in rewards.items() if name.startswith("calibrated")}
     return {
         "pairs": len(groups),
@@ -99,7 +213,7 @@ def figures(found: Sequence[Rule], groups: Sequence[str]) -> dict[str, Any]:
         "rules": {
             name: {
                 **score_table(own, groups),
-                "against_plain": difference(own, rewards["plain answering"], groups),
+                "against_plain": difference(own, rewards[PLAIN], groups),
                 "calibrated_against_it": {
                     other: difference(theirs, own, groups) for other, theirs in calibrated.items() if other != name
                 },
@@ -109,55 +223,55 @@ def figures(found: Sequence[Rule], groups: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def table(facts: Mapping[str, Any]) -> list[str]:
-    """The figures as lines of Markdown."""
-    lines = [
-        f"{facts['pairs']} pairs of {facts['questions']} questions; intervals: 95 %, whole questions drawn\n",
-        "| rule | score | right | wrong | missing | less plain answering | calibrated less it |",
-        "|---|---|---|---|---|---|---|",
-    ]
+def shown(facts: Mapping[str, Any]) -> str:
+    """The figures as text."""
+    rows, lines = [], []
     for name, rule in facts["rules"].items():
         ours = rule["calibrated_against_it"].get("calibrated")
-        cells = [
-            name,
-            _with_interval(rule["score"], rule["ci"]),
-            *(f"{rule[share]:.3f}" for share in ("accuracy", "hallucination", "missing")),
-            _with_interval(rule["against_plain"]["difference"], rule["against_plain"]["ci"]),
-            _with_interval(ours["difference"], ours["ci"]) if ours else "",
-        ]
-        lines.append(f"| {' | '.join(cells)} |")
-    lines.append("")
-    for name, rule in facts["rules"].items():
-        if "probabilities" in rule:
-            shown = ", ".join(f"{key} {rule['probabilities'][key]:.3f}" for key in ("ece", "brier", "auc", "right"))
-            lines.append(f"{name}: P(correct) of {rule['probabilities']['answers']} answers: {shown}")
-    return lines
+        shares = [rule[share] for share in ("accuracy", "hallucination", "missing")]
+        score, gain = with_interval(rule["score"], rule["ci"]), shown_difference(rule["against_plain"])
+        rows.append([name, score, *shares, gain, shown_difference(ours) if ours else ""])
+        if known := rule.get("probabilities"):
+            quality = ", ".join(f"{key} {known[key]:.3f}" for key in ("ece", "brier", "auc", "right"))
+            lines.append(f"{name}: P(correct) of {known['answers']} answers: {quality}")
+    header = ["rule", "score", "right", "wrong", "missing", "less plain answering", "calibrated less it"]
+    title = f"{facts['pairs']} pairs of {facts['questions']} questions; intervals: 95 %, whole questions drawn"
+    return "\n".join([f"{title}\n", table(header, rows), "", *lines])
 
 
-def _with_interval(value: float, interval: Sequence[float]) -> str:
-    return f"{value:+.3f} [{interval[0]:+.3f}, {interval[1]:+.3f}]"
+# --- the command line -------------------------------------------------------------------------------------------------
+
+
+def run(options: argparse.Namespace) -> int:
+    """Ask all that is not asked yet; the evaluator's exit code."""
+    questions = options.output / "pairs.jsonl"
+    write_rows(questions, questions_of(options.contexts))
+    return evaluate_preset(options.preset, questions, options.output, CHANGES, options.limit)
+
+
+def report(options: argparse.Namespace) -> int:
+    """Print the table; write report.json and the pictures."""
+    pictures = options.pictures or options.output / "pictures"
+    routes = read_routes(options.routes)
+    finished = read_run(options.output)
+    more = [question for folder in options.more for question in asked_questions(read_run(folder), RulesJudge(), routes)]
+    found = compare_rules(finished, routes, options.folds, options.seed, more)
+    facts = figures(found.rewards, [question.record["interaction_id"] for question in finished.questions])
+    for name, calibration in found.calibrations.items():
+        facts["rules"][name]["probabilities"] = calibration.metrics(THRESHOLD)["probabilities"]
+        draw(pictures / name.replace(", ", "_").replace(" ", "_"), calibration, THRESHOLD)
+    scores = [Estimate(name, rule["score"], *rule["ci"]) for name, rule in facts["rules"].items()]
+    estimates(pictures / "scores.svg", scores, "score, 95 % interval", f"{facts['pairs']} pairs")
+    facts |= {"left_out": found.left_out, "run": signature_line(finished.signature)}
+    write_json(options.output / "report.json", facts)
+    print("\n".join([shown(facts), *(f"left out: {note}" for note in found.left_out)]))
+    print(f"wrote {options.output / 'report.json'} and pictures in {pictures}")
+    return 0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run or report. Exit code: 0 done, 2 a file cannot be used, else the evaluator's."""
-    options = _parser().parse_args(arguments)
-    try:
-        code: int = options.command(options)
-    except (DatasetError, CalibrationError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    except OSError as error:
-        print(f"error: {error.filename}: {error.strerror}", file=sys.stderr)
-        return 2
-    return code
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.abstention",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = parser_of("benchmarks.abstention", __doc__)
     commands = parser.add_subparsers(required=True, metavar="run|report")
     running = commands.add_parser("run", help="ask the questions; goes on where it was interrupted")
     running.add_argument("--output", type=Path, required=True, metavar="DIR")
@@ -167,22 +281,17 @@ def _parser() -> argparse.ArgumentParser:
     running.set_defaults(command=run)
     reporting = commands.add_parser("report", help="compare the rules")
     reporting.add_argument("--output", type=Path, required=True, metavar="DIR", help="that of `run`")
+    several: dict[str, Any] = {"type": Path, "nargs": "+", "default": []}
+    reporting.add_argument("--routes", **several, metavar="FILE", help="out-of-fold routes, as training.calibrate")
     reporting.add_argument(
-        "--routes", type=Path, nargs="+", default=[], metavar="FILE", help="out-of-fold routes, as training.calibrate"
-    )
-    reporting.add_argument(
-        "--more",
-        type=Path,
-        nargs="+",
-        default=[],
-        metavar="RUN_DIR",
-        help="further runs that teach the calibration, in the same folds; only the pairs are scored",
+        "--more", **several, metavar="RUN_DIR", help="more runs to learn the calibration from; only pairs are scored"
     )
     reporting.add_argument("--pictures", type=Path, metavar="DIR", help="default: DIR/pictures of --output")
     reporting.add_argument("--folds", type=int, default=10, metavar="K", help="default: %(default)s")
     reporting.add_argument("--seed", type=int, default=20240605, metavar="N", help="default: %(default)s")
     reporting.set_defaults(command=report)
-    return parser
+    options = parser.parse_args(arguments)
+    return exit_code(lambda: options.command(options))
 
 
 if __name__ == "__main__":

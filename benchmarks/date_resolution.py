@@ -13,7 +13,6 @@ in which the question is asked, others do not: agreement but for that session is
 """
 
 import argparse
-import json
 import re
 import sys
 from calendar import monthrange
@@ -24,19 +23,20 @@ from enum import StrEnum
 from pathlib import Path
 
 from agents.queries import parse_query_time
+from agents.questions.calendars import DateRange, sessions
 from agents.questions.dates import (
     Calendar,
-    DateRange,
     MomentKind,
     ResolvedDate,
     eastern_time,
     find_dates,
     resolve_date,
 )
-from agents.questions.trading_calendar import sessions
+from benchmarks.common import SHARED, by_label, exit_code, table
 from evaluation.datasets import DatasetError, read_records
+from training.command import parser_of
 
-DEFAULT_FILE = Path(__file__).parent.parent.parent / "shared/data/kg/kg_questions_split0.jsonl"
+DEFAULT_FILE = SHARED / "kg/kg_questions_split0.jsonl"
 DATE_FIELDS = frozenset({"time", "date", "year", "release_date"})
 _CALL = re.compile(r"get_(?:stock_price|soccer_on_date|nba_on_date)\((.*?)\)(?:\[|$)")
 _QUOTED = re.compile(r"\"([^\"]*)\"|'((?:[^'\\]|\\.)*)'")
@@ -67,16 +67,20 @@ class LabelledQuestion:
 
     def compare(self, resolved: ResolvedDate | None) -> Agreement:
         """Whether the resolved date is the labelled one."""
-        if resolved is None or self.label is None or resolved.range is None:
-            newest = resolved is not None and resolved.kind is MomentKind.LATEST and self.label is None
-            return Agreement.EQUAL if newest else Agreement.DIFFERENT
+        if resolved is None:
+            return Agreement.DIFFERENT
         if resolved.range == self.label:
-            return Agreement.EQUAL
+            newest = self.label is None and resolved.kind is MomentKind.LATEST
+            return Agreement.EQUAL if newest or self.label else Agreement.DIFFERENT
+        if not self.label or not resolved.range:
+            return Agreement.DIFFERENT
         if self.domain != "finance" or self.label.is_day or resolved.range.is_day:
             return Agreement.DIFFERENT
         today = eastern_time(self.asked_at).date()
-        ours, labelled = (sessions(days.first, min(days.last, today)) for days in (resolved.range, self.label))
-        return _compare_sessions(list(ours), list(labelled), today)
+        ours, labelled = (set(sessions(days.first, min(days.last, today))) for days in (resolved.range, self.label))
+        if ours == labelled:
+            return Agreement.EQUAL
+        return Agreement.BUT_OPEN_SESSION if ours ^ labelled == {today} else Agreement.DIFFERENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,56 +95,51 @@ class Measured:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the shares by domain, then what differs. Exit code: 0 done, 2 the file cannot be used."""
-    parser = argparse.ArgumentParser(description="share of labelled dates that the resolver gives")
+    parser = parser_of("benchmarks.date_resolution", __doc__)
     parser.add_argument("file", type=Path, nargs="?", default=DEFAULT_FILE)
-    try:
-        measured = [measure(question) for question in labelled_questions(parser.parse_args(arguments).file)]
-    except (DatasetError, KeyError, json.JSONDecodeError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    print(f"{'':10}{'arguments':>10}{'agree':>8}{'open':>6}{'questions':>12}{'agree':>8}{'open':>6}{'alone':>8}")
-    for domain in (*sorted({one.question.domain for one in measured}), "all"):
-        print(f"{domain:10}{_figures([one for one in measured if domain in {one.question.domain, 'all'}])}")
-    print("\ndifferent:")
+    options = parser.parse_args(arguments)
+    return exit_code(lambda: _run(options))
+
+
+def _run(options: argparse.Namespace) -> None:
+    measured = [measure(question) for question in labelled_questions(options.file)]
+    domains = by_label(measured, lambda one: one.question.domain)
+    header = ["domain", "arguments", "agree", "open", "questions", "agree", "open", "alone"]
+    print(table(header, [[domain, *_figures(some)] for domain, some in domains.items()]), "\n\ndifferent:")
     for one in measured:
         if Agreement.DIFFERENT in {one.argument, one.found}:
             where = "text" if one.argument is not Agreement.DIFFERENT else "argument and text"
             print(f"  {one.question.domain}, {where}: {one.question.query} -> {one.question.label or 'newest'}")
-    return 0
 
 
 def labelled_questions(path: Path) -> Iterator[LabelledQuestion]:
     """The questions of the file whose label is a date, a range or the newest record.
 
     Raises:
-        DatasetError: no such file or no JSON lines. KeyError: a row lacks a field.
+        DatasetError: the file cannot be read, or a row lacks a field.
     """
-    for record in read_records(path):
-        row = record.data
-        frame, asked_at = row["frame"] or {"table": "none", "filters": []}, parse_query_time(row["query_time"])
-        bounds = {operator: value for field, operator, value in frame["filters"] if field in DATE_FIELDS}
-        label = _label(bounds)
-        if asked_at and (label or frame["table"] == "stock_latest"):
-            yield LabelledQuestion(row["query"], row["domain"], asked_at, label, _date_arguments(row["calls"]))
+    for place, row in read_records(path):
+        try:
+            frame, asked_at = row["frame"] or {"table": "none", "filters": []}, parse_query_time(row["query_time"])
+            bounds = {operator: value for field, operator, value in frame["filters"] if field in DATE_FIELDS}
+            label = _label(bounds)
+            if asked_at and (label or frame["table"] == "stock_latest"):
+                yield LabelledQuestion(row["query"], row["domain"], asked_at, label, _date_arguments(row["calls"]))
+        except KeyError as error:
+            raise DatasetError(f"{place}: field {error} is missing") from None
 
 
 def measure(question: LabelledQuestion) -> Measured:
     """Resolve the question's date in both ways."""
     found = [question.compare(one.resolved) for one in find_dates(question.query, question.asked_at, question.calendar)]
     best = min(found, key=list(Agreement).index, default=Agreement.DIFFERENT)
+    expression = " to ".join(question.arguments)  # two arguments are the ends of a range
     return Measured(
         question,
-        question.compare(_resolved_arguments(question)) if question.arguments else None,
+        question.compare(resolve_date(expression, question.asked_at, question.calendar)) if expression else None,
         best,
         alone=Agreement.DIFFERENT not in {*found, best},
     )
-
-
-def _compare_sessions(ours: list[date], labelled: list[date], today: date) -> Agreement:
-    if ours == labelled:
-        return Agreement.EQUAL
-    same = [day for day in ours if day != today] == [day for day in labelled if day != today]
-    return Agreement.BUT_OPEN_SESSION if same else Agreement.DIFFERENT
 
 
 def _label(bounds: dict[str, str]) -> DateRange | None:
@@ -161,25 +160,13 @@ def _date_arguments(calls: Sequence[str]) -> tuple[str, ...]:
     return tuple(double or single for double, single in _QUOTED.findall(found[1])[1:]) if found else ()
 
 
-def _resolved_arguments(question: LabelledQuestion) -> ResolvedDate | None:
-    """Two arguments are the ends of a range."""
-    expression = " to ".join(question.arguments)
-    return resolve_date(expression, question.asked_at, question.calendar)
-
-
-def _figures(some: list[Measured]) -> str:
-    arguments = [one.argument for one in some if one.argument]
-    found = [one.found for one in some]
-    return (
-        f"{len(arguments):>10}{_share(arguments):>8}{arguments.count(Agreement.BUT_OPEN_SESSION):>6}"
-        f"{len(found):>12}{_share(found):>8}{found.count(Agreement.BUT_OPEN_SESSION):>6}"
-        f"{sum(one.alone for one in some) / max(1, len(some)):>8.1%}"
-    )
-
-
-def _share(agreements: list[Agreement]) -> str:
-    agreeing = sum(agreement is not Agreement.DIFFERENT for agreement in agreements)
-    return f"{agreeing / len(agreements):.1%}" if agreements else "-"
+def _figures(some: list[Measured]) -> list[object]:
+    figures: list[object] = []
+    for agreements in ([one.argument for one in some if one.argument], [one.found for one in some]):
+        agreeing = len(agreements) - agreements.count(Agreement.DIFFERENT)
+        share = f"{agreeing / len(agreements):.1%}" if agreements else "-"
+        figures += [len(agreements), share, agreements.count(Agreement.BUT_OPEN_SESSION)]
+    return [*figures, f"{sum(one.alone for one in some) / max(1, len(some)):.1%}"]
 
 
 if __name__ == "__main__":

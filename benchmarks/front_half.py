@@ -1,7 +1,7 @@
 """How fast the front half (HTML -> context) is, and how often the answer is in the context: ours against the starter
-kit's way.
+kit's method.
 
-    python -m benchmarks.front_half [--dataset FILE ...] [--preset cpu] [--out FILE.json]
+    python -m benchmarks.front_half [--dataset FILE ...] [--preset cpu]
     python -m benchmarks.front_half --pages 50 --threads 2
 
 The starter kit's published method, written anew here: BeautifulSoup's text of every page, split into sentences (by a
@@ -15,16 +15,16 @@ the preset has it, and once with every page read.
 """
 
 import argparse
-import json
 import os
 import re
-import statistics
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from statistics import fmean, median
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,18 +32,64 @@ from agents.contracts import Page, Query
 from agents.deadline import BatchClock
 from agents.encoders import load_cross_encoder, load_dense_encoder
 from agents.encoders.base import DenseEncoder
-from agents.queries import parse_batch
-from agents.settings import DenseEncoderSettings, Settings, WebSettings, load_settings
+from agents.kg.writing.cli import chosen_settings
+from agents.queries import BATCH_KEYS, parse_row
+from agents.settings import DenseEncoderSettings, Settings
 from agents.web import WebPath
-from benchmarks.answer_recall import answer_recall, is_measurable
-from benchmarks.segment_pages import with_pages
-from evaluation.datasets import read_rows
+from agents.web.ranking import STOPWORDS
+from benchmarks.common import add_preset_arguments, exit_code, in_batches, table
+from evaluation.cli import DEFAULT_DATASET
+from evaluation.datasets import DatasetError, read_rows
+from training.command import parser_of
 
 CONTEXT_CHARACTERS = 4000
 KIT_SENTENCES = 20
 KIT_SENTENCE_CHARACTERS = 1000
+SHORT_ANSWER_WORDS = 4
+FOUND = 0.8
+"""From this recall on an answer counts as found."""
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
+_WORD = re.compile(r"[^\W_]+")
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3})")
+_NOT_IN_TEXTS = frozenset({"", "yes", "no", "true", "false", "nan", "invalid question", "i don't know", "none", "0"})
+"""Answers that no page spells out."""
+
+
+# --- whether an answer is in a context: a measure of retrieval that needs no judge and no model -----------------------
+
+
+def answer_recall(question: str, gold: Sequence[str], context: str) -> float | None:
+    """The best over the gold answers, 0 to 1; None where none of them has words that the question does not hold.
+
+    A short answer counts as found (1) where its words stand together, else as not found (0); of a longer one the part
+    of its content words that occur, not counting those of the question.
+    """
+    found = _words(context)
+    return max(
+        (_recall(answer, wanted, found) for answer in gold if (wanted := _wanted(question, answer))), default=None
+    )
+
+
+def _recall(answer: str, wanted: set[str], found: Sequence[str]) -> float:
+    asked = _words(answer)
+    if len(asked) <= SHORT_ANSWER_WORDS:
+        return float(f" {' '.join(asked)} " in f" {' '.join(found)} ")
+    return len(wanted & set(found)) / len(wanted)
+
+
+def _wanted(question: str, answer: str) -> set[str]:
+    if answer.strip().lower() in _NOT_IN_TEXTS or len(answer.strip()) < 3:
+        return set()
+    return set(_words(answer)) - set(_words(question)) - STOPWORDS
+
+
+def _words(text: str) -> list[str]:
+    """Lower-case words and numbers, without thousands separators."""
+    return _WORD.findall(_THOUSANDS.sub("", text.lower()))
+
+
+# --- the two methods --------------------------------------------------------------------------------------------------
 
 
 class Characters:
@@ -58,23 +104,24 @@ class Characters:
         return text[:max_tokens]
 
 
-@dataclass(frozen=True)
-class Row:
-    """One question's outcome. Recalls are None where the gold answer cannot be looked for in a text."""
+class MethodResult(NamedTuple):
+    """What a method took for a question, and whether its context holds the answer; None: not measurable."""
 
-    interaction_id: str
-    query: str
-    kit_seconds: float
-    our_seconds: float
-    kit_processor_seconds: float
-    our_processor_seconds: float
-    kit_recall: float | None
-    our_recall: float | None
-    kit_sentences: int
+    seconds: float
+    processor_seconds: float
+    recall: float | None
 
 
-def kit_context(query: Query, encoder: DenseEncoder) -> tuple[str, int]:
-    """The starter kit's context and the number of sentences it embedded."""
+def timed(context: Callable[[], str], question: str, gold: Sequence[str]) -> MethodResult:
+    """Make a context, timed by the wall clock and by processor time, which other programs do not distort."""
+    started = time.perf_counter(), time.process_time()
+    made = context()
+    seconds, processor = time.perf_counter() - started[0], time.process_time() - started[1]
+    return MethodResult(seconds, processor, answer_recall(question, gold, made))
+
+
+def kit_context(query: Query, encoder: DenseEncoder) -> str:
+    """The starter kit's context."""
     from bs4 import BeautifulSoup
 
     sentences: list[str] = []
@@ -82,35 +129,28 @@ def kit_context(query: Query, encoder: DenseEncoder) -> tuple[str, int]:
         text = BeautifulSoup(page.html, "lxml").get_text(" ", strip=True)
         sentences += [sentence[:KIT_SENTENCE_CHARACTERS] for sentence in _SENTENCE_END.split(text) if sentence]
     if not sentences:
-        return "", 0
+        return ""
     vectors, _ = encoder.encode_passages(sentences)
     nearest = np.argsort(-(vectors @ encoder.encode_queries([query.text])[0]), kind="stable")[:KIT_SENTENCES]
-    return "\n".join(sentences[place] for place in nearest)[:CONTEXT_CHARACTERS], len(sentences)
+    return "\n".join(sentences[place] for place in nearest)[:CONTEXT_CHARACTERS]
 
 
-def fair(web: WebSettings) -> WebSettings:
-    """The preset's web path with no worker processes and the kit's context size."""
-    return web.model_copy(
-        update={
-            "extract": web.extract.model_copy(update={"workers": 0}),
-            "context": web.context.model_copy(update={"max_tokens": CONTEXT_CHARACTERS}),
-        }
-    )
+def read_queries(paths: Sequence[Path]) -> Iterator[tuple[dict[str, Any], Query]]:
+    """Rows with their questions; rows without pages are left out."""
+    for path in paths:
+        for row in read_rows(path):
+            query = parse_row(*(row.get(key) for key in BATCH_KEYS))
+            if query.fault is None and query.pages:
+                yield row, query
 
 
-class Stopwatch:
-    """Seconds spent in a `with` block: on the wall clock, and on processors, which other programs do not distort."""
-
-    seconds = 0.0
-    processor = 0.0
-
-    def __enter__(self) -> "Stopwatch":
-        self._started = time.perf_counter(), time.process_time()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.seconds = time.perf_counter() - self._started[0]
-        self.processor = time.process_time() - self._started[1]
+def load_web(settings: Settings) -> tuple[WebPath, DenseEncoder]:
+    """The preset's web path, warm, and the dense encoder for the kit's side."""
+    dense = load_dense_encoder(settings.dense_encoder or DenseEncoderSettings(model="all-minilm-l6-v2"))
+    cross = load_cross_encoder(settings.cross_encoder) if settings.cross_encoder else None
+    path = WebPath(settings.web, dense, cross, Characters())
+    path.warm_up()
+    return path, dense
 
 
 def unhurried(settings: Settings) -> BatchClock:
@@ -118,134 +158,99 @@ def unhurried(settings: Settings) -> BatchClock:
     return BatchClock(3600.0, 0.0, settings.deadline.shares())
 
 
-def read_queries(paths: Sequence[Path]) -> Iterator[tuple[dict[str, Any], Query]]:
-    """Rows with their questions; rows without pages are left out."""
-    for path in paths:
-        for row in with_pages(list(read_rows(path))):
-            keys = ("interaction_id", "query", "search_results", "query_time")
-            query = parse_batch({key: [row.get(key)] for key in keys})[0]
-            if query.fault is None and query.pages:
-                yield row, query
+# --- measuring --------------------------------------------------------------------------------------------------------
 
 
-def build_web(settings: Settings, web: WebSettings) -> tuple[WebPath, DenseEncoder]:
-    """The web path, warm, and the dense encoder for the kit's side."""
-    dense_settings = settings.dense_encoder or DenseEncoderSettings(model="all-minilm-l6-v2")
-    dense = load_dense_encoder(dense_settings)
-    cross = load_cross_encoder(settings.cross_encoder) if settings.cross_encoder else None
-    path = WebPath(web, dense, cross, Characters())
-    path.warm_up()
-    return path, dense
+def _our_context(web: WebPath, query: Query, settings: Settings) -> str:
+    (evidence,) = web.prepare([query], unhurried(settings))
+    return evidence.context
 
 
-def compare(settings: Settings, datasets: Sequence[Path], *, limit: int | None, without_kit: bool) -> list[Row]:
-    """Both methods on every question."""
-    from tqdm import tqdm
-
-    web, dense = build_web(settings, fair(settings.web))
+def compare(settings: Settings, datasets: Sequence[Path], limit: int | None) -> list[dict[str, MethodResult]]:
+    """Both methods on every question: ``kit`` and ``ours``."""
+    web, dense = load_web(settings)
     rows = []
-    for row, query in tqdm(list(read_queries(datasets))[:limit], desc="questions", disable=None):
-        with Stopwatch() as ours:
-            (evidence,) = web.prepare([query], unhurried(settings))
-        with Stopwatch() as kits:
-            kit, sentences = ("", 0) if without_kit else kit_context(query, dense)
+    for ((row, query),) in in_batches(list(read_queries(datasets))[:limit], 1):
         gold = [row.get("answer") or "", *(row.get("alt_ans") or [])]
-        measurable = is_measurable(row.get("question_type", ""), query.text, gold)
-        rows.append(
-            Row(
-                query.interaction_id,
-                query.text,
-                kit_seconds=kits.seconds,
-                our_seconds=ours.seconds,
-                kit_processor_seconds=kits.processor,
-                our_processor_seconds=ours.processor,
-                kit_recall=answer_recall(query.text, gold, kit) if measurable else None,
-                our_recall=answer_recall(query.text, gold, evidence.context) if measurable else None,
-                kit_sentences=sentences,
-            )
-        )
+        if row.get("question_type") == "false_premise":  # a premise to be refused stands in no page
+            gold = []
+        ours = timed(partial(_our_context, web, query, settings), query.text, gold)
+        kit = timed(partial(kit_context, query, dense), query.text, gold)
+        rows.append({"kit": kit, "ours": ours})
     web.close()
     return rows
 
 
-def summary(rows: Sequence[Row]) -> dict[str, Any]:
-    """Means over the questions; recall over those where it can be measured. An answer counts as found from 0.8 on."""
-    measured = [row for row in rows if row.kit_recall is not None and row.our_recall is not None]
-
-    def side(seconds: Sequence[float], processor: Sequence[float], recalls: Sequence[float]) -> dict[str, float]:
-        return {
-            "seconds_mean": statistics.fmean(seconds),
-            "seconds_median": statistics.median(seconds),
-            "processor_seconds_mean": statistics.fmean(processor),
-            "answer_found": statistics.fmean([recall >= 0.8 for recall in recalls]) if recalls else float("nan"),
-            "answer_words_found": statistics.fmean(recalls) if recalls else float("nan"),
+def summary(rows: Sequence[dict[str, MethodResult]]) -> dict[str, Any]:
+    """Means over the questions; recall over those where it can be measured."""
+    sides = {}
+    for name in ("kit", "ours"):
+        seconds, processor, recalls = zip(*(row[name] for row in rows), strict=True)
+        known = [recall for recall in recalls if recall is not None] or [float("nan")]
+        sides[name] = {
+            "seconds_mean": fmean(seconds),
+            "seconds_median": median(seconds),
+            "processor_seconds_mean": fmean(processor),
+            "answer_found": fmean(recall >= FOUND for recall in known),
+            "answer_words_found": fmean(known),
         }
-
-    kit = side(
-        [row.kit_seconds for row in rows],
-        [row.kit_processor_seconds for row in rows],
-        [row.kit_recall or 0.0 for row in measured],
-    )
-    ours = side(
-        [row.our_seconds for row in rows],
-        [row.our_processor_seconds for row in rows],
-        [row.our_recall or 0.0 for row in measured],
-    )
+    kit, ours = sides.values()
     return {
         "questions": len(rows),
-        "measurable": len(measured),
-        "kit": kit,
-        "ours": ours,
+        "measurable": sum(row["ours"].recall is not None for row in rows),
+        **sides,
         "times_faster": kit["seconds_mean"] / ours["seconds_mean"],
         "times_less_processor_time": kit["processor_seconds_mean"] / ours["processor_seconds_mean"],
     }
 
 
-def table(facts: dict[str, Any]) -> str:
-    """The summary as Markdown."""
-    kit, ours = facts["kit"], facts["ours"]
+def shown(facts: dict[str, Any]) -> str:
+    """The summary as a table."""
+    names = {
+        "seconds_mean": "seconds a question, mean",
+        "seconds_median": "seconds a question, median",
+        "processor_seconds_mean": "processor seconds, mean",
+        "answer_found": "answer in the context",
+        "answer_words_found": "words of the answer in the context",
+    }
+    rows: list[list[object]] = [[name, facts["kit"][key], facts["ours"][key]] for key, name in names.items()]
+    rows.append(["times faster, by the clock", 1, f"{facts['times_faster']:.1f}"])
+    rows.append(["times faster, by processor time", 1, f"{facts['times_less_processor_time']:.1f}"])
     title = f"{facts['questions']} questions, {facts['measurable']} with a measurable answer"
-    lines = [
-        f"| {title} | starter kit's method | ours |",
-        "|---|---|---|",
-        f"| seconds a question, mean | {kit['seconds_mean']:.2f} | {ours['seconds_mean']:.2f} |",
-        f"| seconds a question, median | {kit['seconds_median']:.2f} | {ours['seconds_median']:.2f} |",
-        f"| processor seconds, mean | {kit['processor_seconds_mean']:.2f} | {ours['processor_seconds_mean']:.2f} |",
-        f"| answer in the context | {kit['answer_found']:.3f} | {ours['answer_found']:.3f} |",
-        f"| words of the answer in the context | {kit['answer_words_found']:.3f} | {ours['answer_words_found']:.3f} |",
-        f"| times faster, by the clock | 1 | {facts['times_faster']:.1f} |",
-        f"| times faster, by processor time | 1 | {facts['times_less_processor_time']:.1f} |",
-    ]
-    return "\n".join(lines)
+    return table([title, "starter kit's method", "ours"], rows)
 
 
 def many_pages(settings: Settings, datasets: Sequence[Path], count: int) -> dict[str, float]:
-    """Seconds of one question with `count` different pages: as the preset has it, and with all of them read."""
-    pooled: dict[str, Page] = {}
-    query: Query | None = None
-    for _, found in read_queries(datasets):
-        query = query or found
-        pooled.update({page.html: page for page in found.pages if page.html.strip()})
-    if query is None or not pooled:
-        raise SystemExit("the data sets hold no pages")
-    distinct = list(pooled.values())
-    pages = [
-        # a comment makes copies different pages, so that de-duplication does not help
-        replace(distinct[n % len(distinct)], rank=n, html=f"{distinct[n % len(distinct)].html}<!-- {n} -->")
-        for n in range(count)
-    ]
-    asked = replace(query, pages=tuple(pages))
+    """Seconds of one question with `count` different pages: as the preset has it, and with all of them read.
+
+    Raises:
+        DatasetError: the data sets hold no pages.
+    """
+    queries = [query for _, query in read_queries(datasets)]
+    distinct: list[Page] = list({p.html: p for query in queries for p in query.pages if p.html.strip()}.values())
+    if not distinct:
+        raise DatasetError("the data sets hold no pages")
+    # A comment makes copies different pages, so that de-duplication does not help.
+    copies = [(n, distinct[n % len(distinct)]) for n in range(count)]
+    pages = tuple(replace(page, rank=n, html=f"{page.html}<!-- {n} -->") for n, page in copies)
     seconds = {}
     for name, keep in (("as the preset has it", settings.web.pages.keep), ("every page read", min(count, 50))):
-        web = settings.web.model_copy(update={"pages": settings.web.pages.model_copy(update={"keep": keep})})
-        path, _ = build_web(settings, web)
+        path, _ = load_web(_changed(settings, "pages", keep=keep))
         clock = unhurried(settings)
-        with Stopwatch() as watch:
-            path.prepare([asked], clock)
+        started = time.perf_counter()
+        path.prepare([replace(queries[0], pages=pages)], clock)
+        seconds[f"{name} ({keep} pages)"] = time.perf_counter() - started
         path.close()
-        seconds[f"{name} ({keep} pages)"] = watch.seconds
         seconds.update({f"- {stage} of {keep} pages": spent for stage, spent in clock.seconds.items()})
     return seconds
+
+
+def _changed(settings: Settings, part: str, **update: object) -> Settings:
+    web = settings.web.model_copy(update={part: getattr(settings.web, part).model_copy(update=update)})
+    return settings.model_copy(update={"web": web})
+
+
+# --- the command line -------------------------------------------------------------------------------------------------
 
 
 def with_threads(threads: int) -> None:
@@ -256,30 +261,28 @@ def with_threads(threads: int) -> None:
         os.execve(sys.executable, command, environment)  # noqa: S606 - this program again
 
 
-def main() -> None:
-    """The command."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n", maxsplit=1)[0])
-    parser.add_argument("--dataset", type=Path, nargs="+", default=[Path("data/sample/questions.jsonl")])
-    parser.add_argument("--preset", default="cpu", help="name, or path of a TOML file")
+def main() -> int:
+    """The command. Exit code: 0 done, 2 a file or model cannot be used."""
+    parser = parser_of("benchmarks.front_half", __doc__)
+    parser.add_argument("--dataset", type=Path, nargs="+", default=[DEFAULT_DATASET])
+    add_preset_arguments(parser)
     parser.add_argument("--pages", type=int, help="time one question with so many pages instead")
     parser.add_argument("--threads", type=int, default=1, help="threads of torch, onnxruntime and BLAS")
     parser.add_argument("--limit", type=int, help="at most so many questions")
-    parser.add_argument("--without-kit", action="store_true", help="our side only, for tuning")
-    parser.add_argument("--out", type=Path, help="write the figures and every question's row as JSON")
-    arguments = parser.parse_args()
-    with_threads(arguments.threads)
-    settings = load_settings(arguments.preset)
-    if arguments.pages:
-        seconds = many_pages(settings, arguments.dataset, arguments.pages)
+    options = parser.parse_args()
+    with_threads(options.threads)
+    return exit_code(lambda: _run(options))
+
+
+def _run(options: argparse.Namespace) -> None:
+    settings = chosen_settings(options)
+    if options.pages:
+        seconds = many_pages(settings, options.dataset, options.pages)
         print("\n".join(f"{name}: {value:.2f} s" for name, value in seconds.items()))
-        result: dict[str, Any] = {"pages": arguments.pages, "threads": arguments.threads, "seconds": seconds}
     else:
-        rows = compare(settings, arguments.dataset, limit=arguments.limit, without_kit=arguments.without_kit)
-        result = {**summary(rows), "threads": arguments.threads, "rows": [asdict(row) for row in rows]}
-        print(table(result))
-    if arguments.out:
-        arguments.out.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+        fair = _changed(_changed(settings, "extract", workers=0), "context", max_tokens=CONTEXT_CHARACTERS)
+        print(shown(summary(compare(fair, options.dataset, options.limit))))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,9 +1,9 @@
 """Do the labelled calls of real questions, carried out by the executor, give the labelled values?
 
-    python -m benchmarks.kg_execution [--questions FILE] [--data DIR | --kg-url URL] [--all] [--show-misses]
+    python -m benchmarks.kg_execution [--questions FILE] [--data DIR | --kg-url URL] [--show-misses]
 
-A row has `LABEL_FIELDS` and `ANSWER_FIELDS`. Without --kg-url, `mock_api`
-serves the graph of --data. Two readings of "equal" are printed:
+A row has `LABEL_FIELDS` and `ANSWER_FIELDS`. Without --kg-url `mock_api` serves the graph of --data. Printed are two
+readings of "equal":
 
 direct   the values of the statements are the labelled ones (numbers to 1e-6, texts but for case, lists in any order
          unless the question sorts); an article holds the labelled passage;
@@ -11,9 +11,9 @@ derived  as direct, or once the frame's own last step is applied to the rows tha
          calls of games and prices ask for the rows ("how many games did they win" is the list of results), the labelled
          values are the count, sum or average over them.
 
-Beside it: for how many questions the values are the answer by themselves (`agents.kg.direct`) or what rules compute
-from them is (`agents.kg.derive`), and how many of those the rules judge finds right; then the same by the last step
-that the labels name (`derive` in the file).
+Beside it: for how many questions the values alone are the answer ("said", `agents.kg.direct`) or rules compute it
+from them ("computed", `agents.kg.derive`), and how many of those the rules judge finds right; then the same by the
+labelled last step (`derive` in the file).
 """
 
 import argparse
@@ -21,12 +21,11 @@ import re
 import shutil
 import sys
 import tempfile
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
 
 from agents.deadline import Deadline
 from agents.kg.client import KgClient
@@ -39,19 +38,18 @@ from agents.kg.results import Result, Row
 from agents.kg.schema import Domain
 from agents.queries import parse_query_time
 from agents.settings import KgClientSettings, KgLimits
+from benchmarks.common import SHARED, by_label, exit_code, table
 from evaluation.datasets import DatasetError, read_records
-from evaluation.judge import make_judge
-from evaluation.judge.base import Claim, Judge, Verdict, judge_claims
+from evaluation.judge import Claim, RulesJudge, Verdict, judge_claims
 from mock_api import serve
+from training.command import parser_of
 
-SHARED = Path(__file__).parent.parent.parent / "shared/data/kg"
-QUESTIONS = SHARED / "kg_questions_split0.jsonl"
-GRAPH = SHARED / "cragkg_json.tar.xz"
+QUESTIONS = SHARED / "kg/kg_questions_split0.jsonl"
+GRAPH = SHARED / "kg/cragkg_json.tar.xz"
 BATCH = 16
 LABEL_FIELDS = ("query", "query_time", "domain", "calls", "frame", "kg_values", "answerable", "verified")
 ANSWER_FIELDS = ("derive", "answer", "alt_ans")
 _COLUMNS = ("said", "said right", "computed", "computed right")
-_SAID = "".join(f"{name:>9}" for name in ("said", "right", "computed", "right"))
 _AGGREGATES: Mapping[str, Callable[[list[float]], float]] = {"sum": sum, "avg": fmean}
 
 
@@ -143,35 +141,26 @@ def unpacked_graph() -> Iterator[Path]:
 @contextmanager
 def graph_server(data: Path | None, url: str | None) -> Iterator[str]:
     """The address of a server: the given one, or our own over a folder or the packed real graph."""
-    if url:
-        yield url
-    elif data is None:
-        with unpacked_graph() as folder, serve(folder) as address:
-            yield address
-    else:
-        with serve(data) as address:
-            yield address
+    with ExitStack() as beside:
+        yield url or beside.enter_context(serve(data or beside.enter_context(unpacked_graph())))
 
 
 def run_rows(rows: Sequence[Mapping[str, Any]], address: str, seconds: float = 480.0) -> list[ProgramResult]:
     """The labelled calls of each row carried out in batches."""
-    client = KgClient(address, KgClientSettings())
-    executor = Executor(client, KgLimits())
     outcomes: list[ProgramResult] = []
-    try:
+    with KgClient(address, KgClientSettings()) as client:
+        executor = Executor(client, KgLimits())
         for start in range(0, len(rows), BATCH):
             tasks = [
                 Task(Domain(row["domain"]), "\n".join(row["calls"]), parse_query_time(row["query_time"]))
                 for row in rows[start : start + BATCH]
             ]
             outcomes.extend(executor.run_batch(tasks, Deadline(seconds)))
-    finally:
-        client.close()
     return outcomes
 
 
-def labelled_questions(path: Path, also: Sequence[str] = (), *, unverified: bool = False) -> list[dict[str, Any]]:
-    """Questions with their calls and the values that these give; with `unverified` also those the graph cannot confirm.
+def labelled_questions(path: Path, also: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """Questions with their calls and the values that these give, those that the graph confirms.
 
     Each has the fields of `LABEL_FIELDS` and of `also`.
 
@@ -179,80 +168,88 @@ def labelled_questions(path: Path, also: Sequence[str] = (), *, unverified: bool
         DatasetError: a row cannot be read or lacks a field.
     """
     records = list(read_records(path))
-    for record in records:
-        missing = [name for name in (*LABEL_FIELDS, *also) if name not in record.data]
-        if missing:
-            raise DatasetError(f'{record.place}: field "{missing[0]}" is missing')
-    return [record.data for record in records if unverified or record.data["verified"]]
+    for place, row in records:
+        if missing := [name for name in (*LABEL_FIELDS, *also) if name not in row]:
+            raise DatasetError(f'{place}: field "{missing[0]}" is missing')
+    return [record.data for record in records if record.data["verified"]]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print agreement by domain."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.kg_execution", description=__doc__.split("\n")[0])
+    """Print agreement by domain and by last step. Exit code: 0 done, 2 a file cannot be used."""
+    parser = parser_of("benchmarks.kg_execution", __doc__)
     parser.add_argument("--questions", type=Path, default=QUESTIONS)
-    parser.add_argument("--data", type=Path, help="folder of graph tables (default: the packed real graph)")
-    parser.add_argument("--kg-url", help="ask this server instead")
-    parser.add_argument("--all", action="store_true", help="unverified questions too")
+    add_graph_arguments(parser)
     parser.add_argument("--show-misses", action="store_true")
     options = parser.parse_args(arguments)
-    try:
-        rows = labelled_questions(options.questions, ANSWER_FIELDS, unverified=options.all)
-    except DatasetError as error:
-        sys.stderr.write(f"{error}\n")
-        return 2
+    return exit_code(lambda: _run(options))
+
+
+def add_graph_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `graph_server`."""
+    parser.add_argument("--data", type=Path, help="folder of graph tables (default: the packed real graph)")
+    parser.add_argument("--kg-url", help="ask this server instead")
+
+
+def _run(options: argparse.Namespace) -> None:
+    rows = labelled_questions(options.questions, ANSWER_FIELDS)
     with graph_server(options.data, options.kg_url) as address:
         outcomes = run_rows(rows, address)
-    counts: Counter[tuple[str, str]] = Counter()
-    judge = make_judge("rules")
-    for row, outcome in zip(rows, outcomes, strict=True):
-        for domain in (row["domain"], "all"):
-            counts[domain, "n"] += 1
-            counts[domain, "direct"] += values_agree(row, outcome, derived=False)
-            counts[domain, "derived"] += values_agree(row, outcome)
-        _count_answers(counts, row, outcome, judge)
-        if options.show_misses and not values_agree(row, outcome):
+    measured = [measure(*each) for each in zip(rows, outcomes, strict=True)]
+    for row, outcome, found in zip(rows, outcomes, measured, strict=True):
+        if options.show_misses and not found.derived:
             _show(row, outcome)
-    sys.stdout.write(f"{'domain':10}{'n':>6}{'direct':>9}{'derived':>9}{_SAID}\n")
-    for domain in [*sorted({row["domain"] for row in rows}), "all"]:
-        n = counts[domain, "n"]
-        shares = (counts[domain, reading] / n for reading in ("direct", "derived"))
-        sys.stdout.write(
-            f"{domain:10}{n:6}" + "".join(f"{share:9.3f}" for share in shares) + _said(counts, domain) + "\n"
-        )
-    steps = Counter(row["derive"] for row in rows)
-    sys.stdout.write(f"\n{'last step':46}{'n':>6}{_SAID}\n")
-    for step, n in steps.most_common():
-        sys.stdout.write(f"{step:46}{n:6}{_said(counts, step)}\n")
-    return 0
+    domains = by_label(measured, lambda one: one.domain)
+    lines = [
+        [name, len(some), fmean(one.direct for one in some), fmean(one.derived for one in some), *_said(some)]
+        for name, some in domains.items()
+    ]
+    print(table(["domain", "n", "direct", "derived", *_COLUMNS], lines))
+    steps = by_label(measured, lambda one: one.last_step)
+    del steps["all"]
+    by_count = sorted(steps.items(), key=lambda item: -len(item[1]))
+    print("\n" + table(["last step", "n", *_COLUMNS], [[step, len(some), *_said(some)] for step, some in by_count]))
 
 
-def _count_answers(
-    counts: Counter[tuple[str, str]], row: Mapping[str, Any], outcome: ProgramResult, judge: Judge
-) -> None:
+class Measured(NamedTuple):
+    """A question: whether the values are the labelled ones, and the answer without a model, "said" or "computed"."""
+
+    domain: str
+    last_step: str
+    direct: bool
+    derived: bool
+    answer: str | None
+    right: bool
+
+
+def measure(row: Mapping[str, Any], outcome: ProgramResult) -> Measured:
+    """Compare what came out with the labels."""
     domain, asked_at = Domain(row["domain"]), parse_query_time(row["query_time"])
     program = parse("\n".join(row["calls"]), domain)
     how, said = "said", direct_answer(row["query"], domain, program, outcome.results)
     if said is None:
         today = asked_at.date() if asked_at else None
         derived = derived_answer(row["query"], domain, program, outcome.results, today)
-        if derived is None:
-            return
-        how, said = "computed", derived.text
-    claim = Claim(row["query"], (row["answer"], *map(str, row["alt_ans"])), said)
-    right = judge_claims(judge, [claim], str)[0].verdict is Verdict.CORRECT
-    for name in (row["domain"], "all", row["derive"]):
-        counts[name, how] += 1
-        counts[name, f"{how} right"] += right
+        how, said = "computed", derived.text if derived else None
+    claim = Claim(row["query"], (row["answer"], *map(str, row["alt_ans"])), said or "")
+    return Measured(
+        row["domain"],
+        row["derive"],
+        values_agree(row, outcome, derived=False),
+        values_agree(row, outcome),
+        None if said is None else how,
+        said is not None and judge_claims(RulesJudge(), [claim], str)[0].verdict is Verdict.CORRECT,
+    )
 
 
-def _said(counts: Counter[tuple[str, str]], name: str) -> str:
-    return "".join(f"{counts[name, column]:9}" for column in _COLUMNS)
+def _said(some: Sequence[Measured]) -> list[int]:
+    given = [[one for one in some if one.answer == how] for how in ("said", "computed")]
+    return [count for own in given for count in (len(own), sum(one.right for one in own))]
 
 
 def _show(row: Mapping[str, Any], outcome: ProgramResult) -> None:
-    sys.stdout.write(f"{row['query']}\n  {row['calls']} -> {str(row['kg_values'])[:200]} ({row['derive']})\n")
+    print(f"{row['query']}\n  {row['calls']} -> {str(row['kg_values'])[:200]} ({row['derive']})")
     for result in outcome.results:
-        sys.stdout.write(f"    {result.status} {str(result.values)[:200]} {' '.join(result.explanation)[:300]}\n")
+        print(f"    {result.status} {str(result.values)[:200]} {' '.join(result.explanation)[:300]}")
 
 
 if __name__ == "__main__":

@@ -16,8 +16,8 @@ import argparse
 import random
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean, median, quantiles
@@ -34,9 +34,11 @@ from agents.kg.language import parse
 from agents.kg.schema import Domain
 from agents.queries import parse_query_time
 from agents.settings import KgClientSettings, KgLimits
+from benchmarks.common import exit_code, table
 from benchmarks.kg_execution import BATCH, QUESTIONS, unpacked_graph
-from evaluation.datasets import DatasetError, read_records
-from evaluation.graph_server import GraphServerError, mock_graph
+from evaluation.datasets import read_records
+from evaluation.graph_server import mock_graph
+from training.command import parser_of
 
 SECONDS = 480.0
 """The evaluator's limit for a batch of 16; nothing here comes near it."""
@@ -56,11 +58,11 @@ class BatchCost:
     rivals: dict[str, float] = field(default_factory=dict)
 
 
-class _TimedExecutor(Executor):
+class _NotingExecutor(Executor):
     """Notes when each question was done."""
 
-    def __init__(self, client: KgClient, limits: KgLimits) -> None:
-        super().__init__(client, limits)
+    def __init__(self, client: KgClient) -> None:
+        super().__init__(client, KgLimits())
         self.done_at: list[float] = []
 
     def _run(self, task: Task, batch: KgBatch) -> ProgramResult:
@@ -69,31 +71,30 @@ class _TimedExecutor(Executor):
         return outcome
 
 
-@contextmanager
-def recorded() -> Iterator[list[Request]]:
-    """What is asked for while the context is open, whether it is sent or the cache has it."""
+def recorded(executor: Executor, tasks: Sequence[Task]) -> list[Request]:
+    """What the tasks ask for, whether it is sent or the cache has it."""
     asked: list[Request] = []
     start = KgBatch.start
 
     def note(batch: KgBatch, call: Request, *, may_send: bool) -> Any:  # noqa: ANN401 (passed on as it comes)
-        started = start(batch, call, may_send=may_send)
         asked.append(call)
-        return started
+        return start(batch, call, may_send=may_send)
 
     with mock.patch.object(KgBatch, "start", note):
-        yield asked
+        executor.run_batch(tasks, Deadline(SECONDS))
+    return asked
 
 
 def run_batch(client: KgClient, tasks: Sequence[Task]) -> BatchCost:
     """Carry the tasks out as the agent does, with an empty cache."""
-    executor = _TimedExecutor(client, KgLimits())
+    executor = _NotingExecutor(client)
     started = time.perf_counter()
     outcomes = executor.run_batch(tasks, Deadline(SECONDS))
     seconds = time.perf_counter() - started
-    with recorded() as asked:  # a second time: recording must not slow the runs above
-        executor.run_batch(tasks, Deadline(SECONDS))
-    latencies = [at - started for at in executor.done_at[: len(tasks)]]
-    return BatchCost(seconds, latencies, sum(outcome.calls for outcome in outcomes), asked)
+    latencies = [at - started for at in executor.done_at]
+    sent = sum(outcome.calls for outcome in outcomes)
+    # Recorded in a second run: that must not slow the one that is timed.
+    return BatchCost(seconds, latencies, sent, recorded(executor, tasks))
 
 
 def replay(address: str, calls: Sequence[Request], post: Callable[..., requests.Response]) -> float:
@@ -141,51 +142,48 @@ def measure(address: str, tasks: Sequence[Task], batches: int, seed: int) -> lis
 
 
 def report(costs: Sequence[BatchCost]) -> str:
-    """The figures as lines; milliseconds."""
-    shares = [1000 * cost.seconds / BATCH for cost in costs]
+    """The figures as text; milliseconds."""
+    ours = [1000 * cost.seconds / BATCH for cost in costs]
     latencies = [1000 * latency for cost in costs for latency in cost.latencies]
     questions = BATCH * len(costs)
-    asked = sum(len(cost.asked) for cost in costs)
-    lines = [
-        f"{len(costs)} batches of {BATCH} questions",
-        f"calls per question: asked for {asked / questions:.2f}, sent {sum(c.sent for c in costs) / questions:.2f}",
-        f"batch ms / {BATCH}:          median {median(shares):7.1f}  p95 {_p95(shares):7.1f}",
-        f"ms until a question is done: median {median(latencies):5.1f}  p95 {_p95(latencies):7.1f}",
+    asked, sent = (sum(counts) / questions for counts in ([len(c.asked) for c in costs], [c.sent for c in costs]))
+    rows = [
+        ["until a question is done", *_milliseconds(latencies), "", ""],
+        ["a question", *_milliseconds(ours), "", ""],
     ]
     for name in costs[0].rivals:
         rival = [1000 * cost.rivals[name] / BATCH for cost in costs]
-        ratios = [theirs / ours for theirs, ours in zip(rival, shares, strict=True)]
-        lines.append(
-            f"{name + ':':16}ms a question: median {median(rival):7.1f}  p95 {_p95(rival):7.1f}   "
-            f"times ours: median {median(ratios):.2f}, all batches {fmean(rival) / fmean(shares):.2f}"
-        )
-    return "\n".join(lines) + "\n"
+        ratios = [theirs / own for theirs, own in zip(rival, ours, strict=True)]
+        rows.append([name, *_milliseconds(rival), f"{median(ratios):.2f}", f"{fmean(rival) / fmean(ours):.2f}"])
+    return (
+        f"{len(costs)} batches of {BATCH} questions; calls per question: asked for {asked:.2f}, sent {sent:.2f}\n\n"
+        + table(["ms", "median", "p95", "times ours: median", "all batches"], rows)
+    )
 
 
-def _p95(values: Sequence[float]) -> float:
-    return quantiles(values, n=20)[-1] if len(values) > 1 else values[0]
+def _milliseconds(values: Sequence[float]) -> list[str]:
+    high = quantiles(values, n=20)[-1] if len(values) > 1 else values[0]
+    return [f"{median(values):.1f}", f"{high:.1f}"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print calls, times and ratios."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.kg_speed", description=__doc__.split("\n")[0])
+    """Print calls, times and ratios. Exit code: 0 done, 2 a file cannot be used."""
+    parser = parser_of("benchmarks.kg_speed", __doc__)
     parser.add_argument("--questions", type=Path, default=QUESTIONS)
     parser.add_argument("--data", type=Path, help="folder of graph tables (default: the packed real graph)")
     parser.add_argument("--batches", type=int, default=30)
     parser.add_argument("--seed", type=int, default=20240805)
     parser.add_argument("--delay", type=float, default=0.0, help="seconds that the server waits before each answer")
     options = parser.parse_args(arguments)
-    try:
-        with ExitStack() as beside:
-            tasks = tasks_of([row for _, row in read_records(options.questions)])
-            data = options.data or beside.enter_context(unpacked_graph())
-            address = beside.enter_context(mock_graph(data, options.delay))
-            costs = measure(address, tasks, options.batches, options.seed)
-    except (DatasetError, GraphServerError) as error:
-        sys.stderr.write(f"{error}\n")
-        return 2
-    sys.stdout.write(report(costs))
-    return 0
+    return exit_code(lambda: _run(options))
+
+
+def _run(options: argparse.Namespace) -> None:
+    with ExitStack() as beside:
+        tasks = tasks_of([row for _, row in read_records(options.questions)])
+        data = options.data or beside.enter_context(unpacked_graph())
+        address = beside.enter_context(mock_graph(data, options.delay))
+        print(report(measure(address, tasks, options.batches, options.seed)))
 
 
 if __name__ == "__main__":

@@ -3,70 +3,75 @@
     python -m benchmarks.routing --out-of-fold FILE [--data FILE] [--picture FILE]
 
 The file is the `out_of_fold.jsonl` that `python -m training.router` writes: each question judged by a classifier that
-was trained without it. The baseline is logistic regression on TF-IDF of single words and pairs, with scikit-learn's
-defaults, trained and judged in the same folds. Time is that of the shipped classifier in batches of 16, loading apart.
-With --picture the confusion matrices are drawn (NEC, figure 2).
+was trained without it. The baseline is logistic regression on TF-IDF of single words and pairs, trained and judged in
+the same folds. Time is that of the shipped classifier in batches of 16, loading apart. With --picture the confusion
+matrices are drawn (NEC, figure 2).
 """
 
 import argparse
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agents.questions.classifier import Classifier, locate_classifier
 from agents.questions.routes import FIELD_CLASSES
-from agents.settings import SettingsError
+from benchmarks.common import SHARED, exit_code, in_batches, table
 from evaluation.datasets import DatasetError, read_records
-from models.manifest import WeightsMissingError
+from training.command import parser_of
 from training.pictures import Confusion, confusion_matrices
 from training.router.examples import Examples, read_examples
 from training.router.out_of_fold import FieldReport, report_all
 
-DEFAULT_DATA = Path(__file__).parents[2] / "shared/data/crag/questions_split0.jsonl"
 BATCH_SIZE = 16
 Tables = dict[str, NDArray[np.float64]]
 """Probabilities by field, shape (questions, classes)."""
 
 
-class OutOfFold(NamedTuple):
-    """The fold of each question and its cross-validated probabilities, in the order of the data."""
-
-    fold: NDArray[np.int64]
-    probabilities: Tables
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the table; the exit code is 0, or 2 where a file cannot be used."""
-    parser = argparse.ArgumentParser(description="accuracy, macro-F1 and calibration of the routes, beside a baseline")
+    parser = parser_of("benchmarks.routing", __doc__)
     parser.add_argument("--out-of-fold", type=Path, required=True, help="out_of_fold.jsonl of a training run")
-    parser.add_argument("--data", type=Path, default=DEFAULT_DATA, help="the questions it was trained on")
+    parser.add_argument(
+        "--data",
+        type=Path,
+        default=SHARED / "crag/questions_split0.jsonl",
+        help="the questions it was trained on (default: %(default)s)",
+    )
     parser.add_argument("--picture", type=Path, metavar="FILE", help="draw the confusion matrices into this file")
-    parser.add_argument("--classifier", default="cpu", help="whose time is taken (default: cpu)")
+    parser.add_argument("--classifier", default="cpu", help="the one that is timed (default: cpu)")
     options = parser.parse_args(arguments)
-    try:
-        examples, ours = matched(options.data, options.out_of_fold)
-        reports = report_all(ours.probabilities, examples.classes)
-        print(table(reports, report_all(baseline(examples, ours.fold), examples.classes)))
-        print(f"\n{milliseconds(options.classifier, examples.texts):.1f} ms per question in batches of {BATCH_SIZE}")
-    except (DatasetError, SettingsError, WeightsMissingError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+    return exit_code(lambda: _run(options))
+
+
+def _run(options: argparse.Namespace) -> None:
+    examples, fold, probabilities = matched(options.data, options.out_of_fold)
+    ours = report_all(probabilities, examples.classes)
+    plain = report_all(baseline(examples, fold), examples.classes)
+    figures = ("accuracy", "macro-F1", "ECE")
+    print(
+        table(
+            ["cross-validated", *figures, *(f"baseline {figure}" for figure in figures)],
+            [[name, *_figures(report), *_figures(plain[name])] for name, report in ours.items()],
+        )
+    )
+    print(f"\n{milliseconds(options.classifier, examples.texts):.1f} ms per question in batches of {BATCH_SIZE}")
     if options.picture:
         options.picture.parent.mkdir(parents=True, exist_ok=True)
-        confusion_matrices(
-            options.picture, [Confusion(name, one.labels, one.confusion) for name, one in reports.items()]
-        )
+        matrices = [Confusion(name, one.labels, one.confusion) for name, one in ours.items()]
+        confusion_matrices(options.picture, matrices)
         print(f"wrote {options.picture}")
-    return 0
 
 
-def matched(data: Path, out_of_fold: Path) -> tuple[Examples, OutOfFold]:
-    """The questions and their cross-validated probabilities, which must be of the same questions.
+def _figures(report: FieldReport) -> list[float]:
+    return [report.accuracy, report.macro_f1, report.expected_calibration_error]
+
+
+def matched(data: Path, out_of_fold: Path) -> tuple[Examples, NDArray[np.int64], Tables]:
+    """The questions, the fold of each and its cross-validated probabilities, in the order of the data.
 
     Raises:
         DatasetError: a file cannot be read, or the two do not belong together.
@@ -77,13 +82,12 @@ def matched(data: Path, out_of_fold: Path) -> tuple[Examples, OutOfFold]:
         examples = read_examples(data, fields)
         if [row["interaction_id"] for row in rows] != list(examples.identifiers):
             raise DatasetError(f"{out_of_fold} is not of the questions of {data}")
+        routes = {field: [row["route"][field]["probabilities"] for row in rows] for field in fields}
         tables = {
-            field: np.array(
-                [[row["route"][field]["probabilities"][name] for name in FIELD_CLASSES[field]] for row in rows]
-            )
+            field: np.array([[found[name] for name in FIELD_CLASSES[field]] for found in routes[field]])
             for field in fields
         }
-        return examples, OutOfFold(np.array([row["fold"] for row in rows]), tables)
+        return examples, np.array([row["fold"] for row in rows]), tables
     except (KeyError, IndexError, TypeError) as error:
         raise DatasetError(f"{out_of_fold}: not written by training.router: {error!r}") from None
 
@@ -114,27 +118,9 @@ def milliseconds(name: str, texts: Sequence[str]) -> float:
     classifier.warm_up()
     classifier.probabilities(texts[:BATCH_SIZE])
     started = time.perf_counter()
-    for batch in _batches(texts):
+    for batch in in_batches(texts, BATCH_SIZE):
         classifier.probabilities(batch)
     return 1000 * (time.perf_counter() - started) / len(texts)
-
-
-def _batches(texts: Sequence[str]) -> Iterator[Sequence[str]]:
-    return (texts[start : start + BATCH_SIZE] for start in range(0, len(texts), BATCH_SIZE))
-
-
-def table(ours: Mapping[str, FieldReport], plain: Mapping[str, FieldReport]) -> str:
-    """One line per field: accuracy, macro-F1 and calibration error, those of the baseline behind."""
-    lines = [
-        f"{'cross-validated':20}{'accuracy':>10}{'macro-F1':>10}{'ECE':>8}{'baseline':>12}{'macro-F1':>10}{'ECE':>8}"
-    ]
-    for name, report in ours.items():
-        cells = [
-            f"{one.accuracy:>{width}.3f}{one.macro_f1:>10.3f}{one.expected_calibration_error:>8.3f}"
-            for one, width in ((report, 10), (plain[name], 12))
-        ]
-        lines.append(f"{name:20}{''.join(cells)}")
-    return "\n".join(lines)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Will it fit in 30 seconds a question on four T4? Memory and time of a preset's batch, from measured token counts.
 
-    python -m benchmarks.t4_plan [--dataset FILE] [--preset submission] [--out FILE]
+    python -m benchmarks.t4_plan [--dataset FILE] [--preset submission]
 
 Works for every preset that needs GPUs; exit code 1 where it does not fit (preflight refuses it, too).
 
@@ -10,28 +10,28 @@ cross-encoder or the language model would read, with the encoder and the tokeniz
 bytes of weights over the assumed share of its memory bandwidth for writing answers. Nothing here ran on a T4.
 """
 
-import argparse
-import json
 import math
+import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from agents.answering.prompts import PROMPTS
 from agents.contracts import Query
-from agents.deadline import BatchClock, Deadline
+from agents.deadline import Deadline
 from agents.encoders import BatchedDenseEncoder, load_dense_encoder
 from agents.encoders.base import Vectors
+from agents.kg.writing.cli import chosen_settings
 from agents.llm import load_language_model
-from agents.queries import BATCH_KEYS, parse_row
-from agents.settings import PromptRouter, Settings, SettingsError, TransformersEngine, VllmEngine, load_settings
+from agents.settings import PromptRouter, Settings, TransformersEngine, VllmEngine, load_settings
 from agents.web import WebPath
-from evaluation.datasets import DatasetError, read_rows
+from benchmarks.common import add_preset_arguments, exit_code, in_batches, table
+from benchmarks.front_half import read_queries, unhurried
+from evaluation.cli import DEFAULT_DATASET
 from evaluation.gpu_plan import GpuPlan, plan
 from evaluation.real_evaluator import SECONDS_PER_QUERY
-from models.manifest import load_manifest
-from models.shapes import Shape
+from models.manifest import Shape, load_manifest
+from training.command import CommandError, parser_of
 
 LONGEST = 512
 """Tokens that a text has at most where the preset has no encoder that says it."""
@@ -61,12 +61,17 @@ class Workload:
     """Extraction and chunking alone: what stays on the evaluator's CPU."""
 
 
-class CountingDense:
-    """A dense encoder that notes what it reads; the encoder behind it gives everything else."""
+class CountingEncoders:
+    """Dense encoder and cross-encoder that note what they read.
 
-    def __init__(self, inner: BatchedDenseEncoder, max_tokens: int, load: Workload) -> None:
+    Vectors come from the encoder behind it. Pairs are ranked by their order: counting needs no relevance.
+    """
+
+    def __init__(self, inner: BatchedDenseEncoder, settings: Settings, load: Workload) -> None:
         self.warm_up, self.token_offsets = inner.warm_up, inner.token_offsets
-        self._inner, self._max_tokens, self._load = inner, max_tokens, load
+        self._inner, self._load = inner, load
+        self._most = settings.dense_encoder.max_tokens if settings.dense_encoder else LONGEST
+        self._most_of_pair = settings.cross_encoder.max_tokens if settings.cross_encoder else LONGEST
 
     def encode_queries(self, texts: Sequence[str]) -> Vectors:
         """Note and pass on."""
@@ -78,50 +83,34 @@ class CountingDense:
         self._note(texts)
         return self._inner.encode_passages(texts, deadline)
 
-    def count(self, text: str) -> int:
-        """Tokens of a text as this model reads it, its two marks included."""
-        return min(self._max_tokens, len(self.token_offsets(text)) + 2)
+    def score(self, pairs: Sequence[tuple[str, str]], deadline: Deadline | None = None) -> list[float | None]:
+        """Falling numbers."""
+        self._load.reranker_pairs += len(pairs)
+        self._load.reranker_tokens += sum(min(self._most_of_pair, sum(map(self._count, pair))) for pair in pairs)
+        return [-float(place) for place in range(len(pairs))]
 
     def _note(self, texts: Sequence[str]) -> None:
         self._load.encoder_texts += len(texts)
-        self._load.encoder_tokens += sum(map(self.count, texts))
+        self._load.encoder_tokens += sum(map(self._count, texts))
 
-
-class CountingCross:
-    """A cross-encoder that notes what it reads and ranks by the order of the pairs: counting needs no relevance."""
-
-    def __init__(self, tokens: CountingDense, max_tokens: int, load: Workload) -> None:
-        self._tokens, self._max_tokens, self._load = tokens, max_tokens, load
-
-    def warm_up(self) -> None:
-        """Nothing to load."""
-
-    def score(self, pairs: Sequence[tuple[str, str]], deadline: Deadline | None = None) -> list[float | None]:
-        """Falling numbers."""
-        lengths = [self._tokens.count(query) + self._tokens.count(text) for query, text in pairs]
-        self._load.reranker_pairs += len(pairs)
-        self._load.reranker_tokens += sum(min(self._max_tokens, length) for length in lengths)
-        return [-float(place) for place in range(len(pairs))]
+    def _count(self, text: str) -> int:
+        """Tokens of a text as the model reads it, its two marks included."""
+        return min(self._most, len(self.token_offsets(text)) + 2)
 
 
 def measure(settings: Settings, queries: Sequence[Query]) -> Workload:
-    """Run the front half of the preset on the queries and count; the encoders are those of the cpu preset."""
+    """Run the front half of the preset on the queries and count; the encoder is that of the cpu preset."""
     small = load_settings("cpu")
-    if small.dense_encoder is None:
-        raise SystemExit("t4_plan: the cpu preset has no dense encoder to count with")
+    assert small.dense_encoder is not None
     load = Workload(questions=len(queries))
-    longest = settings.dense_encoder.max_tokens if settings.dense_encoder is not None else LONGEST
-    dense = CountingDense(load_dense_encoder(small.dense_encoder), longest, load)
-    cross = CountingCross(dense, settings.cross_encoder.max_tokens if settings.cross_encoder else LONGEST, load)
+    encoders = CountingEncoders(load_dense_encoder(small.dense_encoder), settings, load)
     model = load_language_model(small.language_model)
-    web = WebPath(
-        settings.web, dense if settings.dense_encoder else None, cross if settings.cross_encoder else None, model
-    )
+    dense, cross = (encoders if part else None for part in (settings.dense_encoder, settings.cross_encoder))
+    web = WebPath(settings.web, dense, cross, model)
     web.warm_up()
     prompt = PROMPTS[settings.answering.prompt]
-    for start in range(0, len(queries), settings.batch_size):
-        some = queries[start : start + settings.batch_size]
-        clock = BatchClock(24 * 3600, 0, settings.deadline.shares())
+    for some in in_batches(queries, settings.batch_size):
+        clock = unhurried(settings)
         for query, evidence in zip(some, web.prepare(some, clock), strict=True):
             load.pages_read += evidence.pages_read
             turns = prompt.render(
@@ -142,10 +131,8 @@ def as_task_3(queries: Sequence[Query], pages_per_question: int = 50) -> list[Qu
     grown = []
     for query in queries:
         own = {page.url for page in query.pages}
-        others = [page for page in pool if page.url not in own]
-        pages = [*query.pages, *others][:pages_per_question]
-        ranked = tuple(replace(page, rank=rank) for rank, page in enumerate(pages))
-        grown.append(replace(query, pages=ranked))
+        pages = [*query.pages, *(page for page in pool if page.url not in own)][:pages_per_question]
+        grown.append(replace(query, pages=tuple(replace(page, rank=rank) for rank, page in enumerate(pages))))
     return grown
 
 
@@ -153,7 +140,7 @@ def shape_of(name: str) -> Shape:
     """The shape of a model of the manifest."""
     entry = load_manifest().models.get(name)
     if entry is None or entry.shape is None:
-        raise SystemExit(f"t4_plan: models/manifest.toml gives no shape of {name}, the numbers of its config.json")
+        raise CommandError(f"models/manifest.toml gives no shape of {name}, the numbers of its config.json")
     return entry.shape
 
 
@@ -176,9 +163,9 @@ class Writer:
 
     def exchange(self, tokens: float) -> float:
         """Seconds in which tensor parallelism adds up activations (two bytes each) twice in each layer, over PCIe."""
-        return (
-            0.0 if self.cards == 1 else self.shape.layers * 2 * tokens * self.shape.hidden * 2 / PCIE_BYTES_PER_SECOND
-        )
+        if self.cards == 1:
+            return 0.0
+        return self.shape.layers * 2 * tokens * self.shape.hidden * 2 / PCIE_BYTES_PER_SECOND
 
     def read(self, tokens: float) -> float:
         """Seconds to read the prompts of a batch."""
@@ -196,7 +183,7 @@ def writer_of(settings: Settings, made: GpuPlan, prompt_tokens: float) -> Writer
     if isinstance(engine, TransformersEngine):
         return Writer(shape_of(engine.model), 1, engine.batch_size)
     if not isinstance(engine, VllmEngine):
-        raise SystemExit(f"t4_plan: the preset {settings.name} runs its language model on no GPU of its own")
+        raise CommandError(f"the preset {settings.name} runs its language model on no GPU of its own")
     tokens = max(1.0, prompt_tokens + settings.answering.max_new_tokens)
     fit = settings.batch_size if made.cached_tokens is None else int(made.cached_tokens // tokens)
     return Writer(shape_of(engine.model), engine.tensor_parallel_size, max(1, min(settings.batch_size, fit)))
@@ -236,22 +223,22 @@ def time_rows(settings: Settings, load: Workload, writer: Writer, *, graph: bool
     return rows
 
 
-def print_table(heading: str, header: str, rows: list[tuple[str, float]]) -> None:
-    """A table of numbers under a heading."""
-    print(f"\n{heading}\n\n| {header} |\n|{'---|' * (header.count('|'))}---:|")
-    for what, number in rows:
-        print(f"| {what} | {number:.1f} |")
+def print_table(header: Sequence[str], rows: Sequence[tuple[str | int | float, ...]]) -> None:
+    """A table; its numbers get one digit after the point."""
+    texts = [[f"{cell:.1f}" if isinstance(cell, float) else cell for cell in row] for row in rows]
+    print(f"\n{table(header, texts)}")
 
 
 def print_memory(made: GpuPlan) -> None:
     """What lies on which card."""
-    rows: list[tuple[str, float]] = []
+    rows: list[tuple[str | int | float, ...]] = []
     for card in range(made.cards):
-        rows += [(f"{card} | {part.key}: {part.what}", part.gib) for part in made.on(card)]
-        rows.append((f"{card} | **all**", made.total(card)))
-    print_table("### memory", f"GPU | what | GiB of {made.memory_gib:g}", rows)
+        rows += [(card, f"{part.key}: {part.what}", part.gib) for part in made.on(card)]
+        rows.append((card, "**all**", made.total(card)))
+    print("\n### memory")
+    print_table(["GPU", "what", f"GiB of {made.memory_gib:g}"], rows)
     if made.inside:
-        print_table("", "in vLLM's share of each card | GiB", made.inside)
+        print_table(["in vLLM's share of each card", "GiB"], made.inside)
     if made.cached_tokens is not None:
         print(f"\nKeys and values of {made.cached_tokens:,} tokens at once.")
     for name in made.unknown:
@@ -260,55 +247,41 @@ def print_memory(made: GpuPlan) -> None:
         print(f"\n**Does not fit: {key}: {problem}; {remedy}.**")
 
 
-def report(settings: Settings, dataset: Path, limit: int | None) -> dict[str, Any]:
-    """Measure both shapes of question, print the tables, and return all figures."""
+def report(settings: Settings, dataset: Path, limit: int | None) -> bool:
+    """Measure both shapes of question and print the tables; whether the preset fits."""
     made = plan(settings)
     writer_of(settings, made, 0)  # fails before the minutes of work
-    queries = [parse_row(*(row.get(key) for key in BATCH_KEYS)) for row in read_rows(dataset, limit)]
+    queries = [query for _, query in read_queries([dataset])][:limit]
     budget = settings.batch_size * SECONDS_PER_QUERY
-    tasks: dict[str, Any] = {}
+    totals = []
     five, fifty = measure(settings, queries), measure(settings, as_task_3(queries))
     for task, load, graph in (("task 1", five, False), ("task 2", five, True), ("task 3", fifty, True)):
         count, prompt = load.questions, load.prompt_tokens / load.questions
         times = time_rows(settings, load, writer_of(settings, made, prompt), graph=graph)
-        total = sum(seconds for _, seconds in times)
-        tasks[task] = {"workload": asdict(load), "seconds": dict(times), "total": total}
-        heading = (
-            f"### {task}, {settings.name}, a batch of {settings.batch_size}\n\n"
+        totals.append(sum(seconds for _, seconds in times))
+        print(
+            f"\n### {task}, {settings.name}, a batch of {settings.batch_size}\n\n"
             f"Measured per question on {dataset.name}: {load.pages_read / count:.1f} pages read, "
             f"{load.encoder_texts / count:.0f} texts ({load.encoder_tokens / count:,.0f} tokens) encoded, "
             f"{load.reranker_pairs / count:.0f} pairs ({load.reranker_tokens / count:,.0f} tokens) reranked, "
             f"{prompt:,.0f} prompt tokens."
         )
-        print_table(heading, "step | seconds", [*times, (f"**all, one after another, of {budget:.0f}**", total)])
-        if total > budget:
+        print_table(["step", "seconds"], [*times, (f"**all, one after another, of {budget:.0f}**", totals[-1])])
+        if totals[-1] > budget:
             print("\n**Not in time, if every question takes every step: the clock would end the last ones.**")
     print_memory(made)
-    return {
-        "dataset": dataset.name,
-        "preset": settings.name,
-        "tasks": tasks,
-        "memory": {str(card): made.total(card) for card in range(made.cards)},
-        "fits": not made.problems and max(task["total"] for task in tasks.values()) <= budget,
-    }
+    return not made.problems and max(totals) <= budget
 
 
 def main() -> int:
-    """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--dataset", type=Path, default=Path("data/sample/questions.jsonl"))
-    parser.add_argument("--preset", default="submission")
+    """Command line. Exit code: 0 it fits, 1 it does not, 2 a file or preset cannot be used."""
+    parser = parser_of("benchmarks.t4_plan", __doc__)
+    parser.add_argument("--dataset", type=Path, default=DEFAULT_DATASET)
+    add_preset_arguments(parser, "submission")
     parser.add_argument("--limit", type=int, default=None)
-    parser.add_argument("--out", type=Path, default=None, help="write all figures as JSON")
-    arguments = parser.parse_args()
-    try:
-        figures = report(load_settings(arguments.preset, []), arguments.dataset, arguments.limit)
-    except (SettingsError, DatasetError) as error:
-        raise SystemExit(f"t4_plan: {error}") from None
-    if arguments.out:
-        arguments.out.write_text(json.dumps(figures, indent=2), encoding="utf-8")
-    return 0 if figures["fits"] else 1
+    options = parser.parse_args()
+    return exit_code(lambda: 0 if report(chosen_settings(options), options.dataset, options.limit) else 1)
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    sys.exit(main())

@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 
 from agents.settings import CrossEncoderSettings, Settings, TransformersEngine, VllmEngine, needed_weights
 from evaluation.real_evaluator import GPU_MEMORY_GIB
-from models.manifest import Manifest, ModelEntry, load_manifest
+from models.manifest import Manifest, ModelEntry, Shape, load_manifest
 from models.needed import base_of
-from models.shapes import Shape
 
 GIB = 2**30
 CONTEXT_GIB = 0.4

@@ -17,14 +17,14 @@ from models.manifest import UnknownModelError, WeightsMissingError, locate
 WHOLE_FILE_LIMIT = 1 << 30
 """Larger files are known by their first 64 MiB and their size: hashing all of task 3 (7 GB) would delay every start."""
 
-VERSIONED_PACKAGES = ("torch", "transformers", "peft", "vllm")
+VERSIONED_PACKAGES = ("torch", "transformers", "peft", "openvino", "vllm")
 """Installed packages that can change an answer."""
 
 _HEAD = 64 << 20
 _ROOT = Path(__file__).parent.parent
 _PROMPT_SOURCES = {
     "calls": ("agents/kg/writing/prompt.py", "agents/kg/writing/examples/*", "agents/kg/writing/fixed/*.toml"),
-    "entities": ("agents/public_data/prompts.py",),
+    "entities": ("agents/public_data/mentions.py",),
     "route": ("agents/questions/prompt_router.py",),
 }
 """Prompts that code builds, and the files they are built from: any change there is another prompt."""

@@ -1,8 +1,4 @@
-"""The mock API from the command line.
-
-python -m mock_api --port 8000                    the graph that ships with the project
-python -m mock_api --port 0 --data DIR            another graph, on a free port
-"""
+"""The mock API from the command line: `python -m mock_api --port 8000`."""
 
 import argparse
 import os

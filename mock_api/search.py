@@ -15,18 +15,12 @@ import numpy as np
 K1 = 1.5
 B = 0.75
 """Constants of the official server, which are the defaults of rank-bm25."""
-
 COMMON_WORD_SHARE = 0.25
 """The share of the mean weight that rank-bm25 gives to a word that stands in more than half of the names."""
-
 RARE_WORD_WEIGHT = 4.0
 """The music search ignores words of this weight or less: words in more than about 1.8 % of the names."""
-
 SMALLEST_WEIGHT = 0.01
-"""Where the formula gives a kept word no positive weight, which happens only in tiny graphs, the word gets this one."""
-
 RESULT_LIMIT = 10
-
 WordWeights = Callable[[Mapping[str, int], int], dict[str, float]]
 """From the number of names that contain each word, and the number of names, to the weights of the words to index."""
 
@@ -41,8 +35,7 @@ def normalise(text: str) -> str:
 def okapi_weights(names_with: Mapping[str, int], names: int) -> dict[str, float]:
     """Weights of rank-bm25's `BM25Okapi`: ln(N - n + 0.5) - ln(n + 0.5), a share of the mean where that is negative.
 
-    In a graph of one or two names the formula would give every word the weight zero or less, hence nothing would be
-    found. Such words get SMALLEST_WEIGHT.
+    Where no weight is positive, in a graph of one or two names, nothing would be found: it becomes SMALLEST_WEIGHT.
     """
     weights = {word: _inverse_frequency(count, names) for word, count in names_with.items()}
     mean = sum(weights.values()) / len(weights) if weights else 0.0
@@ -52,9 +45,8 @@ def okapi_weights(names_with: Mapping[str, int], names: int) -> dict[str, float]
 def rare_word_weights(names_with: Mapping[str, int], names: int) -> dict[str, float]:
     """Weights of the music search, which leaves out words of RARE_WORD_WEIGHT or less.
 
-    The official rule is there to skip words that stand in very many of its millions of names. Below 83 names it would
-    skip every word there is. So words in no more than RESULT_LIMIT names are always kept: they cannot crowd an answer.
-    From 583 names on this changes nothing, since there the weight of such a word is above RARE_WORD_WEIGHT anyway.
+    Words in no more than RESULT_LIMIT names are always kept, as below 83 names the official rule would skip every word;
+    from 583 names on their weight is above RARE_WORD_WEIGHT anyway.
     """
     weights = {word: _inverse_frequency(count, names) for word, count in names_with.items()}
     return {

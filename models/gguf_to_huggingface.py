@@ -5,12 +5,14 @@ far below one step of a 4- to 8-bit quantisation, vectors (norms, biases) as flo
 """
 
 import json
-from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+
+from models.int8 import write_int8
 
 if TYPE_CHECKING:
     from gguf import ReaderTensor
@@ -48,48 +50,52 @@ class UnsupportedGgufError(ValueError):
     """The GGUF file describes an architecture, tokenizer or tensor that this converter does not know."""
 
 
-@dataclass(frozen=True)
-class GgufFile:
-    """A GGUF file's metadata and its tensors, still quantised (`gguf.ReaderTensor` by name)."""
+class _GgufFile:
+    """A GGUF file's metadata, and its tensors by name, still quantised and memory-mapped."""
 
-    metadata: dict[str, Any]
-    tensors: dict[str, "ReaderTensor"]
+    def __init__(self, path: Path) -> None:
+        from gguf import GGUFReader
 
-    @property
-    def architecture(self) -> str:
-        """`llama` or `qwen2`; anything else raises `UnsupportedGgufError`."""
-        name = str(self.metadata.get("general.architecture"))
-        if name not in _ARCHITECTURES:
-            raise UnsupportedGgufError(f"architecture {name!r}; known: {', '.join(_ARCHITECTURES)}")
-        return name
+        reader = GGUFReader(path)
+        self.metadata: dict[str, Any] = {key: field.contents() for key, field in reader.fields.items()}
+        self.tensors: dict[str, ReaderTensor] = {tensor.name: tensor for tensor in reader.tensors}
+        self.architecture = str(self.metadata.get("general.architecture"))
+        if self.architecture not in _ARCHITECTURES:
+            raise UnsupportedGgufError(f"architecture {self.architecture!r}; known: {', '.join(_ARCHITECTURES)}")
 
     def setting(self, key: str, default: float | None = None) -> float:
-        """An architecture's own value, such as `block_count`; KeyError when it is absent and has no default."""
+        """An architecture's own value, such as `block_count`; KeyError if it is absent and has no default."""
         full_key = f"{self.architecture}.{key}"
         value: float = self.metadata[full_key] if default is None else self.metadata.get(full_key, default)
         return value
 
+    def token_metadata(self, key: str) -> Any:  # noqa: ANN401 - as the file has it
+        """A value of the tokenizer; None if it is absent."""
+        return self.metadata.get(f"tokenizer.ggml.{key}")
 
-def read_gguf(path: Path) -> GgufFile:
-    """Open `path`; tensor data stay memory-mapped until they are dequantised."""
-    from gguf import GGUFReader
+    def values(self, name: str, rows: int | None = None) -> Array:
+        """The float32 values of a tensor, or of its first rows: rows x columns, as the gguf package computes them."""
+        from gguf.quants import dequantize
 
-    reader = GGUFReader(path)
-    return GgufFile(
-        metadata={key: field.contents() for key, field in reader.fields.items()},
-        tensors={tensor.name: tensor for tensor in reader.tensors},
-    )
+        tensor = self.tensors[name]
+        data = tensor.data if rows is None else tensor.data[:rows]
+        return np.asarray(dequantize(data, tensor.tensor_type), dtype=np.float32)
+
+    @cached_property
+    def embeddings_are_tied(self) -> bool:
+        """Whether input and output embeddings are one matrix.
+
+        llama.cpp leaves `output` out when they are, but some quantisers write the same matrix twice at different
+        precision: then the first rows agree up to the quantisation error.
+        """
+        if "output.weight" not in self.tensors:
+            return True
+        first, second = (self.values(name, 512) for name in ("output.weight", "token_embd.weight"))
+        norms = float(np.linalg.norm(first)) * float(np.linalg.norm(second))
+        return bool((first.astype(np.float64) * second).sum() / max(norms, 1e-30) > 0.98)
 
 
-def dequantised(tensor: "ReaderTensor", rows: int | None = None) -> Array:
-    """The float32 values of a tensor, or of its first rows: rows x columns, as the gguf package computes them."""
-    from gguf.quants import dequantize
-
-    data = tensor.data if rows is None else tensor.data[:rows]
-    return np.asarray(dequantize(data, tensor.tensor_type), dtype=np.float32)
-
-
-def undo_rotary_permutation(matrix: Array, heads: int) -> Array:
+def _undo_rotary_permutation(matrix: Array, heads: int) -> Array:
     """Rows of a q or k projection, (heads x head size, columns), in Hugging Face's order.
 
     llama.cpp stores each head's rows with the two rotary halves interleaved (0, d/2, 1, d/2 + 1, ...); transformers
@@ -99,8 +105,8 @@ def undo_rotary_permutation(matrix: Array, heads: int) -> Array:
     return matrix.reshape(heads, rows // heads // 2, 2, -1).swapaxes(1, 2).reshape(matrix.shape)
 
 
-def huggingface_name(name: str) -> str:
-    """`blk.3.attn_q.weight` -> `model.layers.3.self_attn.q_proj.weight`; unknown names raise `UnsupportedGgufError`."""
+def _huggingface_name(name: str) -> str:
+    """`blk.3.attn_q.weight` -> `model.layers.3.self_attn.q_proj.weight`."""
     if name in _FIXED_TENSORS:
         return _FIXED_TENSORS[name]
     parts = name.split(".")
@@ -109,40 +115,25 @@ def huggingface_name(name: str) -> str:
     return f"model.layers.{parts[1]}.{_LAYER_TENSORS[parts[2]]}.{parts[3]}"
 
 
-def embeddings_are_tied(gguf: GgufFile) -> bool:
-    """Whether input and output embeddings are one matrix.
-
-    llama.cpp leaves `output` out when they are, but some quantisers write the same matrix twice at different precision:
-    then the first rows agree up to the quantisation error.
-    """
-    if "output.weight" not in gguf.tensors:
-        return True
-    first, second = (dequantised(gguf.tensors[name], 512) for name in ("output.weight", "token_embd.weight"))
-    norms = float(np.linalg.norm(first)) * float(np.linalg.norm(second))
-    return bool((first.astype(np.float64) * second).sum() / max(norms, 1e-30) > 0.98)
-
-
-def converted_tensors(gguf: GgufFile) -> dict[str, Array]:
+def _converted_tensors(gguf: _GgufFile) -> dict[str, Array]:
     """Every tensor under its Hugging Face name: matrices float16, vectors float32.
 
     Tied embeddings appear once, from the stored copy with more bytes, that is the finer quantisation.
     """
-    heads = {
-        "attn_q": int(gguf.setting("attention.head_count")),
-        "attn_k": int(gguf.setting("attention.head_count_kv")),
-    }
-    tensors = {name: tensor for name, tensor in gguf.tensors.items() if name != "rope_freqs.weight"}
-    if embeddings_are_tied(gguf) and (output := tensors.pop("output.weight", None)) is not None:
-        embedding = tensors["token_embd.weight"]
-        tensors["token_embd.weight"] = max(embedding, output, key=lambda tensor: int(tensor.n_bytes))
+    heads = {"attn_q": "attention.head_count", "attn_k": "attention.head_count_kv"}
+    sources = {name: name for name in gguf.tensors if name != "rope_freqs.weight"}
+    if gguf.embeddings_are_tied and "output.weight" in sources:
+        del sources["output.weight"]
+        copies = ("token_embd.weight", "output.weight")
+        sources["token_embd.weight"] = max(copies, key=lambda name: int(gguf.tensors[name].n_bytes))
     converted: dict[str, Array] = {}
-    for name, tensor in tensors.items():
-        values = dequantised(tensor)
+    for name, source in sources.items():
+        values = gguf.values(source)
         kind = name.split(".")[-2]
         if gguf.architecture == "llama" and kind in heads:
-            values = undo_rotary_permutation(values, heads[kind])
+            values = _undo_rotary_permutation(values, int(gguf.setting(heads[kind])))
         dtype = np.float16 if values.ndim > 1 else np.float32
-        converted[huggingface_name(name)] = np.ascontiguousarray(values, dtype=dtype)
+        converted[_huggingface_name(name)] = np.ascontiguousarray(values, dtype=dtype)
     return converted
 
 
@@ -150,8 +141,7 @@ def _short_float(value: float) -> float:
     return float(str(np.float32(value)))  # 9.999999747e-06 in the file is 1e-05 in the original configuration
 
 
-def model_config(gguf: GgufFile) -> dict[str, Any]:
-    """The content of config.json."""
+def _model_config(gguf: _GgufFile) -> dict[str, Any]:
     heads = int(gguf.setting("attention.head_count"))
     config: dict[str, Any] = {
         "architectures": [_ARCHITECTURES[gguf.architecture]],
@@ -165,41 +155,35 @@ def model_config(gguf: GgufFile) -> dict[str, Any]:
         "max_position_embeddings": int(gguf.setting("context_length")),
         "rms_norm_eps": _short_float(gguf.setting("attention.layer_norm_rms_epsilon")),
         "rope_theta": _short_float(gguf.setting("rope.freq_base", 10000.0)),
-        "vocab_size": len(gguf.metadata["tokenizer.ggml.tokens"]),
-        "tie_word_embeddings": embeddings_are_tied(gguf),
-        "bos_token_id": gguf.metadata.get("tokenizer.ggml.bos_token_id"),
-        "eos_token_id": int(gguf.metadata["tokenizer.ggml.eos_token_id"]),
-        "pad_token_id": gguf.metadata.get("tokenizer.ggml.padding_token_id"),
+        "vocab_size": len(gguf.token_metadata("tokens")),
+        "tie_word_embeddings": gguf.embeddings_are_tied,
+        "bos_token_id": gguf.token_metadata("bos_token_id"),
+        "eos_token_id": int(gguf.token_metadata("eos_token_id")),
+        "pad_token_id": gguf.token_metadata("padding_token_id"),
         "torch_dtype": "float16",
     }
-    if gguf.architecture == "llama":
-        config |= {"attention_bias": False, "mlp_bias": False}
-    return config
+    return config | ({"attention_bias": False, "mlp_bias": False} if gguf.architecture == "llama" else {})
 
 
-def generation_config(gguf: GgufFile) -> dict[str, Any]:
-    """The content of generation_config.json: greedy, ended by the declared token and, where known, `<|endoftext|>`."""
-    tokens: list[str] = gguf.metadata["tokenizer.ggml.tokens"]
-    ends = [int(gguf.metadata["tokenizer.ggml.eos_token_id"])]
+def _generation_config(gguf: _GgufFile) -> dict[str, Any]:
+    """Greedy, ended by the declared token and, if the vocabulary has it, `<|endoftext|>`."""
+    tokens: list[str] = gguf.token_metadata("tokens")
+    ends = [int(gguf.token_metadata("eos_token_id"))]
     if _END_OF_TEXT in tokens and tokens.index(_END_OF_TEXT) not in ends:
         ends.append(tokens.index(_END_OF_TEXT))
-    return {
-        "do_sample": False,
-        "bos_token_id": gguf.metadata.get("tokenizer.ggml.bos_token_id"),
-        "eos_token_id": ends,
-        "pad_token_id": gguf.metadata.get("tokenizer.ggml.padding_token_id"),
-    }
+    begin, padding = gguf.token_metadata("bos_token_id"), gguf.token_metadata("padding_token_id")
+    return {"do_sample": False, "bos_token_id": begin, "eos_token_id": ends, "pad_token_id": padding}
 
 
-def build_tokenizer(gguf: GgufFile) -> "Tokenizer":
-    """The byte-level BPE tokenizer (`tokenizers.Tokenizer`) that the metadata describe."""
+def _tokenizer(gguf: _GgufFile) -> "Tokenizer":
+    """The byte-level BPE tokenizer that the metadata describe."""
     from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
 
-    kind = (gguf.metadata.get("tokenizer.ggml.model"), gguf.metadata.get("tokenizer.ggml.pre"))
-    tokens: list[str] = gguf.metadata["tokenizer.ggml.tokens"]
-    types: list[int] = gguf.metadata["tokenizer.ggml.token_type"]
+    kind = (gguf.token_metadata("model"), gguf.token_metadata("pre"))
+    tokens: list[str] = gguf.token_metadata("tokens")
+    types: list[int] = gguf.token_metadata("token_type")
     vocabulary = {token: number for number, token in enumerate(tokens) if types[number] != _UNUSED}
-    merges = [tuple(merge.split(" ")) for merge in gguf.metadata["tokenizer.ggml.merges"]]
+    merges = [tuple(merge.split(" ")) for merge in gguf.token_metadata("merges")]
     tokenizer = Tokenizer(models.BPE(vocab=vocabulary, merges=merges))
     if kind == ("gpt2", "qwen2"):
         tokenizer.normalizer = normalizers.NFC()
@@ -212,20 +196,18 @@ def build_tokenizer(gguf: GgufFile) -> "Tokenizer":
         raise UnsupportedGgufError(f"tokenizer {kind}; known: gpt2 with qwen2 or smollm")
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence([split, byte_level])
     tokenizer.decoder = decoders.ByteLevel()
-    added = [
-        AddedToken(token, special=types[number] == _CONTROL, normalized=False)
-        for number, token in enumerate(tokens)
-        if types[number] in {_CONTROL, _USER_DEFINED}
-    ]
-    # One call for both kinds: `special=True` marks the control tokens that `skip_special_tokens` drops.
-    tokenizer.add_special_tokens([token for token in added if token.special])
-    tokenizer.add_tokens([token for token in added if not token.special])
+
+    def added(kind: int) -> list[AddedToken]:
+        own = [token for token, type_ in zip(tokens, types, strict=True) if type_ == kind]
+        return [AddedToken(token, special=kind == _CONTROL, normalized=False) for token in own]
+
+    # `special=True` marks the control tokens that `skip_special_tokens` drops.
+    tokenizer.add_special_tokens(added(_CONTROL))
+    tokenizer.add_tokens(added(_USER_DEFINED))
     return tokenizer
 
 
-def tokenizer_config(gguf: GgufFile) -> dict[str, Any]:
-    """The content of tokenizer_config.json, with the chat template from the file's metadata."""
-    tokens: list[str] = gguf.metadata["tokenizer.ggml.tokens"]
+def _tokenizer_config(gguf: _GgufFile) -> dict[str, Any]:
     config: dict[str, Any] = {
         # The generic class takes tokenizer.json as it is; the named classes of transformers 5 would rebuild it.
         "tokenizer_class": "PreTrainedTokenizerFast",
@@ -234,29 +216,30 @@ def tokenizer_config(gguf: GgufFile) -> dict[str, Any]:
         "chat_template": gguf.metadata.get("tokenizer.chat_template"),
     }
     for role, key in (("bos_token", "bos"), ("eos_token", "eos"), ("pad_token", "padding"), ("unk_token", "unknown")):
-        number = gguf.metadata.get(f"tokenizer.ggml.{key}_token_id")
+        number = gguf.token_metadata(f"{key}_token_id")
         if number is not None:
-            config[role] = tokens[int(number)]
+            config[role] = gguf.token_metadata("tokens")[int(number)]
     return config
 
 
 def convert(gguf_path: Path, folder: Path) -> None:
-    """Write config, weights and tokenizer of `gguf_path` into `folder`; raises `UnsupportedGgufError`."""
+    """Write config, weights (float16, int8) and tokenizer of `gguf_path` to `folder`; raises `UnsupportedGgufError`."""
     from safetensors import SafetensorError
     from safetensors.numpy import save_file
 
     folder.mkdir(parents=True, exist_ok=True)
-    gguf = read_gguf(gguf_path)
+    gguf = _GgufFile(gguf_path)
     for name, content in (
-        ("config.json", model_config(gguf)),
-        ("generation_config.json", generation_config(gguf)),
-        ("tokenizer_config.json", tokenizer_config(gguf)),
+        ("config.json", _model_config(gguf)),
+        ("generation_config.json", _generation_config(gguf)),
+        ("tokenizer_config.json", _tokenizer_config(gguf)),
     ):
         (folder / name).write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    build_tokenizer(gguf).save(str(folder / "tokenizer.json"))
+    _tokenizer(gguf).save(str(folder / "tokenizer.json"))
     weights = folder / "model.safetensors"
     try:
-        save_file(converted_tensors(gguf), weights, metadata={"format": "pt"})
+        save_file(_converted_tensors(gguf), weights, metadata={"format": "pt"})
     except SafetensorError as error:  # the package's error for a full disk
         raise OSError(f"{weights}: {error}") from error
     weights.chmod(0o644)  # safetensors writes 0600, which another user (the container's) could not read
+    write_int8(folder)

@@ -40,11 +40,7 @@ class TokenizerSourceError(ValueError):
 
 
 def convert_llama_2(script: Path, folder: Path) -> None:
-    """Write `tokenizer.json` from the package's script: SentencePiece with byte fallback.
-
-    Raises:
-        TokenizerSourceError: a constant is missing or does not decode to 32,000 tokens.
-    """
+    """Write `tokenizer.json`: SentencePiece with byte fallback, 32,000 tokens; raises `TokenizerSourceError`."""
     from tokenizers import Tokenizer, decoders, models, normalizers
 
     text = script.read_text(encoding="utf-8")
@@ -62,11 +58,7 @@ def convert_llama_2(script: Path, folder: Path) -> None:
 
 
 def convert_llama_3(script: Path, folder: Path) -> None:
-    """Write `tokenizer.json` and `tokenizer_config.json` with the chat template: byte-level BPE.
-
-    Raises:
-        TokenizerSourceError: a constant is missing or does not decode to 128,000 tokens.
-    """
+    """Write `tokenizer.json` and `tokenizer_config.json`: byte-level BPE; raises `TokenizerSourceError`."""
     from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers
 
     text = script.read_text(encoding="utf-8")

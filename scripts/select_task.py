@@ -18,32 +18,28 @@ _PRESET_LINE = re.compile(r'^preset\s*=\s*"[^"]*"[ \t]*$', re.MULTILINE)
 
 
 class SelectionError(RuntimeError):
-    """A file or preset is not as it must be; the message names it. Nothing was written."""
-
-
-def available_presets(root: Path) -> list[str]:
-    """Names of the presets under `root`/agents/presets."""
-    return sorted(path.stem for path in (root / "agents" / "presets").glob("*.toml") if path.stem != "active")
+    """A file or preset cannot be used; the message names it. Nothing was written."""
 
 
 def select_task(root: Path, task: str, preset: str = DEFAULT_PRESET) -> None:
     """Write task and preset into the two files under `root`; raises `SelectionError`, before writing, if it cannot."""
-    if preset not in available_presets(root):
-        raise SelectionError(f"no preset {preset!r}; known: {', '.join(available_presets(root))}")
+    known = sorted(path.stem for path in (root / "agents" / "presets").glob("*.toml") if path.stem != "active")
+    if preset not in known:
+        raise SelectionError(f"no preset {preset!r}; known: {', '.join(known)}")
     description_file, active_file = root / "aicrowd.json", root / "agents" / "presets" / "active.toml"
     try:
         description = json.loads(description_file.read_text(encoding="utf-8"))
-        active = active_file.read_text(encoding="utf-8")
+        active, count = _PRESET_LINE.subn(f'preset = "{preset}"', active_file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise SelectionError(f"cannot read {description_file.name} or {active_file.name}: {error}") from error
     if not isinstance(description, dict):
         raise SelectionError(f"{description_file}: an object is expected")
-    if len(_PRESET_LINE.findall(active)) != 1:
+    if count != 1:
         raise SelectionError(f'{active_file}: exactly one line like preset = "{preset}" is expected')
     description["challenge_id"] = CHALLENGES[task]
     for path, text in (
         (description_file, json.dumps(description, indent=2, ensure_ascii=False) + "\n"),
-        (active_file, _PRESET_LINE.sub(f'preset = "{preset}"', active)),
+        (active_file, active),
     ):
         partial = path.with_name(path.name + ".part")
         partial.write_text(text, encoding="utf-8", newline="\n")
@@ -56,7 +52,7 @@ def main(arguments: list[str] | None = None, root: Path = Path(__file__).parents
         prog="python -m scripts.select_task", description="Choose challenge and preset of the submission."
     )
     parser.add_argument("task", choices=sorted(CHALLENGES))
-    parser.add_argument("--preset", default=DEFAULT_PRESET, help=f"one of {', '.join(available_presets(root))}")
+    parser.add_argument("--preset", default=DEFAULT_PRESET, help="a name in agents/presets (default: %(default)s)")
     options = parser.parse_args(arguments)
     try:
         select_task(root, options.task, options.preset)

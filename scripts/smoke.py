@@ -14,6 +14,7 @@ requirements-vllm-cpu.txt for it.
 """
 
 import argparse
+import json
 import os
 import re
 import shutil
@@ -21,16 +22,17 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from agents.settings import SettingsError, load_settings, needed_weights
+from agents.settings import Settings, SettingsError, VllmEngine, load_settings, needed_weights
 from evaluation.preflight.dockerfile import (
     Dockerfile,
     DockerfileError,
-    Ignored,
+    Rule,
     build_context,
     copied,
     parse_dockerfile,
@@ -40,21 +42,23 @@ from evaluation.preflight.subject import GitError, Subject
 from evaluation.preflight.world import WEIGHTS, guarded, mount, refused
 from models.manifest import cache_folder
 from models.stand_in import StandInError, make_stand_ins
-from scripts.rehearsal import VLLM_ENVIRONMENT, examine, processor_changes
 
 REPOSITORY = Path(__file__).parents[1]
 QUESTIONS = 4
 OUTPUT = "results/smoke"
-CPU_REQUIREMENTS = "requirements-cpu.txt"
-VLLM_REQUIREMENTS = "requirements-vllm-cpu.txt"
 VLLM_FOLDER = ".venv-vllm"
 LIMIT_SECONDS = 1800.0
 """For one command."""
 PASSED_ON = ("TMPDIR", "OMP_NUM_THREADS")
 GUARD_LOG = "guard.log"
+VLLM_ENVIRONMENT: Mapping[str, str] = {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_HOST_IP": "127.0.0.1"}
+"""For vLLM's CPU build: GiB of its cache of keys and values; this machine's address, which it else asks the network."""
 _MISSING = re.compile(r"No module named '([\w.]+)'|No such file or directory: '([^']+)'|(\S+/\S+\.\w+) is missing")
 _GONE = ("files ", "report ")
 """Lines of the evaluator that name files in the rehearsal's folder, which is deleted."""
+_FAULT = re.compile(r"(?:\w+ )+failed(?: for the whole batch \(|: )|the language model (?:hung|could not be loaded)")
+"""How the agent notes a stage that raised (`agents.batch_run`) or a model that is gone (`agents.model_health`)."""
+_LONGEST_EVENT = 300
 
 
 class SmokeError(RuntimeError):
@@ -66,7 +70,10 @@ class Staged(NamedTuple):
 
     root: Path
     folder: Path
-    ignored: list[Ignored]
+    ignored: dict[str, Rule]
+
+
+# --- the image --------------------------------------------------------------------------------------------------------
 
 
 def stage(repository: Path, image: Dockerfile, root: Path, tracked: Collection[str] | None = None) -> Staged:
@@ -74,30 +81,24 @@ def stage(repository: Path, image: Dockerfile, root: Path, tracked: Collection[s
 
     Raises:
         SmokeError: a COPY line names something that the build does not see.
-        DockerfileError: a line of the Dockerfile or of .dockerignore is none.
+        DockerfileError: a line of the Dockerfile or of .dockerignore cannot be read.
     """
     built, ignored = build_context(repository)
     seen = [path for path in built if tracked is None or path in tracked]
-    rules_of = {item.path: item.rule for item in ignored}
     for copy in image.copies:
         target = root / copy.target.lstrip("/")
         for source in copy.sources:
             files = copied(source, seen)
             if not files:
-                rules = {f"line {rules_of[path].line}: {rules_of[path].text}" for path in copied(source, rules_of)}
+                rules = {f"line {ignored[path].line}: {ignored[path].text}" for path in copied(source, ignored)}
                 gone = "git does not have it" if copied(source, built) else "it is not there"
                 why = f".dockerignore keeps it out ({', '.join(sorted(rules))})" if rules else gone
                 raise SmokeError(f"Dockerfile:{copy.line}: COPY {source} copies nothing: {why}")
             for path, inside in files.items():
-                _copy(repository / path, target / inside)
+                (target / inside).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(repository / path, target / inside)
     working = image.last("WORKDIR")
     return Staged(root, root / (working.text if working else "/").lstrip("/"), ignored)
-
-
-def _copy(source: Path, target: Path) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_bytes(source.read_bytes())
-    target.chmod(source.stat().st_mode)
 
 
 def container_environment(image: Dockerfile, root: Path, prefix: Path) -> dict[str, str]:
@@ -107,8 +108,7 @@ def container_environment(image: Dockerfile, root: Path, prefix: Path) -> dict[s
     """
     base = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
     environment = base | image.environment(base)
-    inside = environment.get("VIRTUAL_ENV", "")
-    if inside:
+    if inside := environment.get("VIRTUAL_ENV"):
         environment = {name: value.replace(inside, str(prefix)) for name, value in environment.items()}
     passed = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
     home = root / "tmp" / "home"
@@ -118,10 +118,10 @@ def container_environment(image: Dockerfile, root: Path, prefix: Path) -> dict[s
 
 
 def run_inside(staged: Staged, command: Sequence[str], environment: Mapping[str, str]) -> str:
-    """Run a command of the image in its working folder; what it prints.
+    """Run a command of the image in its working folder; returns its output.
 
     Raises:
-        SmokeError: it fails; where a file is missing that .dockerignore keeps out, the message names it and the rule.
+        SmokeError: it fails; where .dockerignore keeps out a file that is missing, the message names it and the rule.
     """
     _say(f"$ {' '.join(command)}")
     program = shutil.which(command[0], path=environment["PATH"])
@@ -143,64 +143,21 @@ def run_inside(staged: Staged, command: Sequence[str], environment: Mapping[str,
     if done.returncode == 0:
         return done.stdout.strip("\n")
     tail = "\n".join((done.stderr or done.stdout).strip().splitlines()[-12:])
-    reason = explanation(done.stderr, staged)
+    reason = _explanation(done.stderr, staged)
     raise SmokeError(f"{' '.join(command)} ended with exit code {done.returncode}:\n{tail}\n{reason}".rstrip())
 
 
-def explanation(error_output: str, staged: Staged) -> str:
+def _explanation(error_output: str, staged: Staged) -> str:
     """Which file is missing in the image because of which line of .dockerignore; else an empty text."""
     wanted = {
         (module.replace(".", "/") if module else (file or other)).removeprefix(f"{staged.folder}/")
         for module, file, other in _MISSING.findall(error_output)
     }
-    for path, rule in staged.ignored:
+    for path, rule in staged.ignored.items():
         if any(path == name or path.startswith(f"{name}/") or path == f"{name}.py" for name in wanted):
             where = f".dockerignore, line {rule.line} ({rule.text})"
             return f"{path} is in the checkout, but {where}, keeps it from the image"
     return ""
-
-
-def lend_weights(
-    staged: Staged, repository: Path, preset: str, tracked: Collection[str] | None, given: Path | None
-) -> None:
-    """Link the preset's weights into the image's tree, and say which of them git would not push.
-
-    Raises:
-        SmokeError: some are nowhere; the message names the command that gets or makes them.
-    """
-    settings = load_settings(preset, [])
-    needed = needed_weights(settings, repository=repository)
-    lent = mount(needed, repository, tracked, staged.folder, cache=cache_folder(), first=given)
-    if lent.missing:
-        remedies = [
-            folder.remedy for folder in needed.folders if any(map(str(folder.places[0]).endswith, lent.missing))
-        ]
-        if any(path.startswith(WEIGHTS) for path in lent.missing):
-            remedies.insert(0, f"Get them with: python -m models.fetch {preset}")
-        raise SmokeError(f"the preset {preset} lacks {', '.join(lent.missing)}. {'. '.join(remedies)}")
-    if lent.not_in_git:
-        fetched = any(path.startswith(WEIGHTS) for path in lent.not_in_git)
-        fetch = f"python -m models.fetch {preset} --to models/weights, and " if fetched else ""
-        _say(
-            f"note: lent from this machine, not yet in git: {', '.join(lent.not_in_git)}. Before a push: "
-            f"{fetch}commit all of it with Git LFS"
-        )
-
-
-def asked_no_network(root: Path) -> None:
-    """Raise `SmokeError` where a process of the rehearsal asked the network, even if it lived without an answer."""
-    noted = refused(root / GUARD_LOG)
-    if noted is None:
-        raise SmokeError("the network could not be taken away: no process of Python came up with its guard")
-    if noted.network:
-        hosts = ", ".join(sorted(set(noted.network)))
-        raise SmokeError(f"the network was asked, which the evaluator does not have: {hosts}")
-
-
-def evaluation_command(preset: str, *options: str) -> list[str]:
-    """A small evaluation with the image's own Python."""
-    fixed = ["--preset", preset, "--dataset", "data/sample/questions.jsonl", "--limit", str(QUESTIONS)]
-    return ["python", "local_evaluation.py", *fixed, "--output", OUTPUT, "--overwrite", "--quiet", *options]
 
 
 def pushed_files(repository: Path) -> set[str] | None:
@@ -217,32 +174,33 @@ def pushed_files(repository: Path) -> set[str] | None:
     return set(subject.tracked)
 
 
-def smoke(repository: Path, preset: str, *, weights: Path | None = None, stand_ins: bool = False) -> None:
-    """The whole rehearsal; raises `SmokeError` where the image would not work."""
-    image = parse_dockerfile((repository / "Dockerfile").read_text(encoding="utf-8"))
-    with tempfile.TemporaryDirectory(prefix="smoke-") as name:
-        root = Path(name)
-        tracked = pushed_files(repository)
-        staged = stage(repository, image, root, tracked)
-        count = sum(path.is_file() for path in root.rglob("*"))
-        _say(f"the image's files, without Docker: {count} in {staged.folder}")
-        prefix = vllm_environment(repository) if stand_ins and _runs_vllm(preset) else Path(sys.prefix)
-        has_vllm = prefix != Path(sys.prefix) or find_spec("vllm") is not None
-        requirements = VLLM_REQUIREMENTS if has_vllm else CPU_REQUIREMENTS
-        _say(f"{requirements} replaces requirements.txt; the base image and apt.txt are not rehearsed")
-        environment = container_environment(image, root, prefix)
-        run_inside(staged, image.command, environment)
-        if stand_ins:
-            rehearse(staged, repository, preset, tracked, environment)
-        else:
-            lend_weights(staged, repository, preset, tracked, weights)
-            shown = run_inside(staged, evaluation_command(preset), environment)
-            _say("\n".join(line for line in shown.splitlines() if not line.startswith(_GONE)))
-        asked_no_network(root)
+def lend_weights(
+    staged: Staged, repository: Path, preset: str, tracked: Collection[str] | None, given: Path | None
+) -> None:
+    """Link the preset's weights into the image's tree, and say which of them git would not push.
+
+    Raises:
+        SmokeError: some are nowhere; the message names the command that gets or makes them.
+    """
+    needed = needed_weights(load_settings(preset, []), repository=repository)
+    lent = mount(needed, repository, tracked, staged.folder, cache=cache_folder(), first=given)
+    if lent.missing:
+        remedies = [f"Get them with: python -m models.fetch {preset}"] if _fetched(lent.missing) else []
+        remedies += [one.remedy for one in needed.folders if any(map(str(one.places[0]).endswith, lent.missing))]
+        raise SmokeError(f"the preset {preset} lacks {', '.join(lent.missing)}. {'. '.join(remedies)}")
+    if lent.not_in_git:
+        fetch = f"python -m models.fetch {preset} --to models/weights, and " if _fetched(lent.not_in_git) else ""
+        _say(
+            f"note: lent from this machine, not yet in git: {', '.join(lent.not_in_git)}. Before a push: "
+            f"{fetch}commit all of it with Git LFS"
+        )
 
 
-def _runs_vllm(preset: str) -> bool:
-    return load_settings(preset, []).language_model.engine == "vllm"
+def _fetched(paths: Sequence[str]) -> bool:
+    return any(path.startswith(WEIGHTS) for path in paths)
+
+
+# --- stand-ins --------------------------------------------------------------------------------------------------------
 
 
 def vllm_environment(repository: Path) -> Path:
@@ -261,6 +219,67 @@ def vllm_environment(repository: Path) -> Path:
     return prefix
 
 
+def processor_changes(settings: Settings) -> list[str]:
+    """What a preset for GPUs needs to run on a processor, as lines for `--set`.
+
+    AWQ weights and half precision stay: vLLM's CPU build computes with them.
+    """
+    parts = (settings.language_model, settings.dense_encoder, settings.cross_encoder, settings.router)
+    lines = [] if {getattr(part, "device", "cpu") for part in parts} == {"cpu"} else ["device=cpu"]
+    engine = settings.language_model
+    if isinstance(engine, VllmEngine):
+        # A tenth of the memory: what vLLM's CPU build reserves of it is VLLM_CPU_KVCACHE_SPACE.
+        changes = {"tensor_parallel_size": "1", "gpu_memory_utilization": "0.1"}
+        changes |= {name: "none" for name in ("distributed_executor", "attention_backend") if getattr(engine, name)}
+        lines += [f"language_model.{key}={value}" for key, value in changes.items()]
+    return lines
+
+
+class Rehearsed(NamedTuple):
+    """What a run of the evaluator left: how many generations each step has, and what went wrong."""
+
+    questions: int
+    steps: Mapping[str, int]
+    faults: list[str]
+
+    def __str__(self) -> str:
+        steps = ", ".join(f"{step} {count}" for step, count in sorted(self.steps.items()))
+        return f"{self.questions} questions; texts that the language model wrote: {steps or 'none'}"
+
+
+def examine(output: Path, settings: Settings, *, graph: bool) -> Rehearsed:
+    """Read the traces of a run: the agent turns faults into abstentions, so an answer alone shows nothing.
+
+    Args:
+        output: The folder that `local_evaluation.py` wrote.
+        settings: Of the preset.
+        graph: Whether a knowledge graph was there.
+    """
+    lines = (output / "traces.jsonl").read_text(encoding="utf-8").splitlines()
+    traces: list[dict[str, Any]] = [json.loads(line) for line in lines if line]
+    steps, finishes, faults = Counter[str](), Counter[str](), []
+    for trace in traces:
+        asked = trace["interaction_id"][:8]
+        reason = (trace.get("answer") or {}).get("reason") or ""
+        faults += [f"{asked}: {said[:_LONGEST_EVENT]}" for said in (*trace["events"], reason) if _FAULT.match(said)]
+        for step, generations in trace["generations"].items():
+            for generation in generations if isinstance(generations, list) else [generations]:
+                finish = generation["finish_reason"]
+                steps[step] += 1
+                finishes[finish] += 1
+                if finish not in {"stop", "length", "deadline"}:
+                    faults.append(f"{asked}: {step}: {generation.get('error') or finish}")
+    if not traces:
+        faults.append(f"{output / 'traces.jsonl'} holds no question")
+    elif not steps and settings.language_model.engine != "scripted":
+        faults.append("the language model was never asked")
+    elif steps and not faults and not finishes["stop"] + finishes["length"]:
+        faults.append("the language model finished no text in the time of the batch")
+    if graph and settings.knowledge_graph is not None and not any(trace["graph_state"] for trace in traces):
+        faults.append("the knowledge graph was never asked")
+    return Rehearsed(len(traces), steps, list(dict.fromkeys(faults)))
+
+
 def rehearse(
     staged: Staged, repository: Path, preset: str, tracked: Collection[str] | None, environment: Mapping[str, str]
 ) -> None:
@@ -269,8 +288,7 @@ def rehearse(
     Raises:
         SmokeError: a stand-in cannot be made, or a stage failed.
     """
-    settings = load_settings(preset, [])
-    folder = staged.root / "stand-ins"
+    folder, settings = staged.root / "stand-ins", load_settings(preset, [])
     try:
         made = make_stand_ins(settings.model_dump(), folder, repository=repository)
     except StandInError as error:
@@ -281,15 +299,53 @@ def rehearse(
     changes = processor_changes(settings)
     for change in changes:
         _say(f"changed for a processor: {change}")
-    environment = {**environment, **VLLM_ENVIRONMENT}
     options = [word for change in changes for word in ("--set", change)]
     for task, graph in (("task 1", []), ("task 2, shipped graph", ["--mock-kg"])):
-        run_inside(staged, evaluation_command(preset, *graph, *options), environment)
+        run_inside(staged, _evaluation(preset, *graph, *options), {**environment, **VLLM_ENVIRONMENT})
         found = examine(staged.folder / OUTPUT, settings, graph=bool(graph))
         if found.faults:
             raise SmokeError(f"{preset} as {task}:\n" + "\n".join(found.faults))
         _say(f"{preset} as {task}: {found}")
     _say("rehearsed: wiring and interfaces. The weights are random: nothing is said of quality, memory or speed")
+
+
+# --- the rehearsal ----------------------------------------------------------------------------------------------------
+
+
+def _evaluation(preset: str, *options: str) -> list[str]:
+    """A small evaluation with the image's own Python."""
+    fixed = ["--preset", preset, "--dataset", "data/sample/questions.jsonl", "--limit", str(QUESTIONS)]
+    return ["python", "local_evaluation.py", *fixed, "--output", OUTPUT, "--overwrite", "--quiet", *options]
+
+
+def smoke(repository: Path, preset: str, *, weights: Path | None = None, stand_ins: bool = False) -> None:
+    """The whole rehearsal; raises `SmokeError` where the image would not work."""
+    image = parse_dockerfile((repository / "Dockerfile").read_text(encoding="utf-8"))
+    with tempfile.TemporaryDirectory(prefix="smoke-") as name:
+        root = Path(name)
+        tracked = pushed_files(repository)
+        staged = stage(repository, image, root, tracked)
+        count = sum(path.is_file() for path in root.rglob("*"))
+        _say(f"the image's files, without Docker: {count} in {staged.folder}")
+        runs_vllm = stand_ins and load_settings(preset, []).language_model.engine == "vllm"
+        prefix = vllm_environment(repository) if runs_vllm else Path(sys.prefix)
+        has_vllm = prefix != Path(sys.prefix) or find_spec("vllm") is not None
+        requirements = "requirements-vllm-cpu.txt" if has_vllm else "requirements-cpu.txt"
+        _say(f"{requirements} replaces requirements.txt; the base image and apt.txt are not rehearsed")
+        environment = container_environment(image, root, prefix)
+        run_inside(staged, image.command, environment)
+        if stand_ins:
+            rehearse(staged, repository, preset, tracked, environment)
+        else:
+            lend_weights(staged, repository, preset, tracked, weights)
+            shown = run_inside(staged, _evaluation(preset), environment)
+            _say("\n".join(line for line in shown.splitlines() if not line.startswith(_GONE)))
+        noted = refused(root / GUARD_LOG)  # also where a process lived without an answer
+        if noted is None:
+            raise SmokeError("the network could not be taken away: no process of Python came up with its guard")
+        if noted.network:
+            hosts = ", ".join(sorted(set(noted.network)))
+            raise SmokeError(f"the network was asked, which the evaluator does not have: {hosts}")
 
 
 def main(arguments: Sequence[str] | None = None, repository: Path = REPOSITORY) -> int:
@@ -312,9 +368,8 @@ def main(arguments: Sequence[str] | None = None, repository: Path = REPOSITORY) 
     except (SmokeError, SettingsError, GitError, DockerfileError) as error:
         _say(f"smoke: FAILED: {error}")
         return 1
-    _say(
-        f"smoke: the image's files and command work with the preset {options.preset} ({time.monotonic() - began:.0f} s)"
-    )
+    seconds = time.monotonic() - began
+    _say(f"smoke: the image's files and command work with the preset {options.preset} ({seconds:.0f} s)")
     return 0
 
 

@@ -24,8 +24,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> Iterat
     """Say after all other summaries what would make the skipped tests run."""
     yield
     reports = terminalreporter.stats.get("skipped", [])
-    told = skipped.lines(report.longrepr[2] for report in reports if isinstance(report.longrepr, tuple))
-    if told:
+    reported = skipped.lines(report.longrepr[2] for report in reports if isinstance(report.longrepr, tuple))
+    if reported:
         terminalreporter.section("what would make the skipped tests run")
-        for line in told:
+        for line in reported:
             terminalreporter.line(line)

@@ -17,7 +17,7 @@ CAUSES = (
 def lines(reasons: Iterable[str]) -> list[str]:
     """``45 tests skipped for lack of vLLM: make test-vllm`` and the like; any other reason stands for itself."""
     found = Counter(_cause(reason.removeprefix("Skipped: ")) for reason in reasons)
-    return [f"{count} {'test' if count == 1 else 'tests'} {told}" for told, count in found.most_common()]
+    return [f"{count} {'test' if count == 1 else 'tests'} {reported}" for reported, count in found.most_common()]
 
 
 def _cause(reason: str) -> str:

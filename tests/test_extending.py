@@ -5,13 +5,13 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import pytest
 
 from agents.contracts import I_DONT_KNOW, Answer, Trace
 from agents.crag_agent import CragAgent
 from agents.settings import Settings, load_settings
+from tests.agents.asking import ask, page
 
 PAGE = Path(__file__).parents[1] / "docs" / "extending.md"
 QUESTION = "what is the capital of kenya?"
@@ -35,47 +35,31 @@ def settings(replies: Mapping[str, str], *changes: str) -> Settings:
     return load_settings("scripted", [f"language_model.replies = {{ {table} }}", "web.extract.workers = 0", *changes])
 
 
-def ask(agent: CragAgent, *texts: str) -> tuple[Answer, Trace]:
-    pages = [
-        {
-            "page_name": "",
-            "page_url": f"https://site{number}.example",
-            "page_snippet": "",
-            "page_result": f"<p>{text}</p>",
-            "page_last_modified": "",
-        }
-        for number, text in enumerate(texts)
-    ]
-    batch: dict[str, list[Any]] = {
-        "interaction_id": ["1"],
-        "query": [QUESTION],
-        "search_results": [pages],
-        "query_time": ["03/05/2024, 23:18:31 PT"],
-    }
+def asked(agent: CragAgent, *texts: str) -> tuple[Answer, Trace]:
+    pages = [page(f"<p>{text}</p>", number, name="") for number, text in enumerate(texts)]
     agent.warm_up()
     try:
-        answers, traces = agent.answer_batch(batch)
+        return ask(agent, QUESTION, *pages)
     finally:
         agent.close()
-    return answers[0], traces[0]
 
 
 def test_another_reranker(examples: ModuleType) -> None:
     encoder = "cross_encoder = {engine='onnx', model='ms-marco-minilm-l-12-v2', max_tokens=160, batch_size=1}"
     own = settings({}, encoder, "web.rerank = {top_k=2}")
-    _, trace = ask(examples.with_reranker(own), "The capital of a bank is its money.", "What is the capital of peru?")
+    _, trace = asked(examples.with_reranker(own), "The capital of a bank is its money.", "What is the capital of peru?")
     assert [passage.scores["cross_encoder"] for passage in trace.passages] == [5.0, 4.0]
 
 
 def test_another_check(examples: ModuleType) -> None:
     long = "it is the large and green city of Nairobi"
-    answer, trace = ask(examples.with_check(settings({QUESTION: long})), "Nairobi is large.")
+    answer, trace = asked(examples.with_check(settings({QUESTION: long})), "Nairobi is large.")
     assert answer.text == I_DONT_KNOW
     assert [(firing.name, firing.withheld) for firing in trace.gates] == [("short answers", long)]
-    assert ask(examples.with_check(settings({QUESTION: "Nairobi"})), "Nairobi is large.")[0].text == "Nairobi"
+    assert asked(examples.with_check(settings({QUESTION: "Nairobi"})), "Nairobi is large.")[0].text == "Nairobi"
 
 
 def test_another_source(examples: ModuleType) -> None:
-    _, trace = ask(examples.with_source(settings({})), "Kenya is a country.")
+    _, trace = asked(examples.with_source(settings({})), "Kenya is a country.")
     assert '<doc source="table of capitals">The capital of kenya is Nairobi.</doc>' in trace.context
     assert "Kenya is a country." in trace.context

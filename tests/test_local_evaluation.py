@@ -198,7 +198,7 @@ def test_an_unreadable_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert len(rows_of(tmp_path / "out")) == 2, "the batch before it is kept"
 
 
-def test_a_judge_without_key_is_told_before_the_agent_starts(
+def test_a_judge_without_key_is_reported_before_the_agent_starts(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):

@@ -16,6 +16,7 @@ from agents.settings import SettingsError, load_settings
 from evaluation.cli import override
 
 REPOSITORY = Path(__file__).parents[1]
+PAGE = (REPOSITORY / "docs/papers.md").read_text(encoding="utf-8")
 PRESETS = [f"agents/presets/{name}.toml" for name in ("db3_task1", "db3_task23", "nec", "weknow")]
 TITLES = ("|---", "| system |", "| section |", "| key |", "| what |")
 
@@ -34,10 +35,9 @@ _FILE = re.compile(r"((?:[\w*.-]+/)*[\w*.-]+\.(?:md|toml|py))(?::(.+))?")
 
 def rows() -> list[tuple[int, list[str]]]:
     """Line number and cells of each row, without titles and rules."""
-    lines = (REPOSITORY / "docs/papers.md").read_text(encoding="utf-8").splitlines()
     return [
         (number, [cell.strip() for cell in line.strip("|").split("|")])
-        for number, line in enumerate(lines, start=1)
+        for number, line in enumerate(PAGE.splitlines(), start=1)
         if line.startswith("|") and not line.startswith(TITLES)
     ]
 
@@ -89,57 +89,52 @@ def python_fault(file: Path, inside: str) -> str | None:
 
 
 def names_of(node: ast.stmt) -> list[str]:
+    """What a definition or an assignment of a module or class names."""
     if isinstance(node, ast.ClassDef | ast.FunctionDef):
         return [node.name]
-    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-    return [name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)]
+    if not isinstance(node, ast.Assign | ast.AnnAssign):
+        return []
+    return [name.id for name in ast.walk(node) if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)]
 
 
 def leaves(node: Any, name: str = "") -> Iterator[str]:
     """Dotted names of all values of a TOML document."""
+    tables = isinstance(node, list) and node and isinstance(node[0], dict)
     if isinstance(node, dict):
-        for key, value in node.items():
-            yield from leaves(value, f"{name}.{key}" if name else key)
-    elif isinstance(node, list) and node and isinstance(node[0], dict):
-        for place, value in enumerate(node):
-            yield from leaves(value, f"{name}[{place}]")
+        parts = {f"{name}.{key}" if name else key: value for key, value in node.items()}
     else:
+        parts = {f"{name}[{place}]": value for place, value in enumerate(node)} if tables else {}
+    yield from (leaf for part, value in parts.items() for leaf in leaves(value, part))
+    if not isinstance(node, dict) and not tables:
         yield name
 
 
 def test_everything_that_is_named_exists() -> None:
-    text = (REPOSITORY / "docs/papers.md").read_text(encoding="utf-8")
-    found = list(references(text))
+    found = list(references(PAGE))
     assert len(found) > 200, "the page was not read"
     assert [wrong for path, inside in found if (wrong := fault(path, inside))] == []
 
 
-def test_every_row_names_a_place() -> None:
+def test_every_row_names_a_place_and_every_step_of_an_answer_a_test_that_runs_the_preset() -> None:
     papers = [(number, cells) for number, cells in rows() if len(cells) > 3]
     assert len(papers) > 100, "the tables were not read"
-    for number, (section, said, where, *_) in papers:
-        assert section, f"docs/papers.md, line {number}: no section"
-        assert said, f"docs/papers.md, line {number}: nothing said"
-        assert len(list(references(where))) == len(_QUOTED.findall(where)) > 0, f"line {number}: {where}"
-
-
-def test_every_step_of_an_answer_is_shown_by_a_test_that_runs_the_preset() -> None:
-    for number, cells in rows():
-        if len(cells) < 4:
-            continue
-        keys = [(Path(path).stem, inside) for path, inside in references(cells[2]) if "presets/" in path]
+    for number, (section, said, where, _, *shown) in papers:
+        line = f"docs/papers.md, line {number}"
+        places = list(references(where))
+        assert section, line
+        assert said, line
+        assert len(places) == len(_QUOTED.findall(where)) > 0, f"{line}: {where}"
         steps = [
-            inside for preset, inside in keys for system, names in SHOWN.items()
-            if preset.startswith(system) and inside.startswith(names)
+            inside for path, inside in places for system, names in SHOWN.items()
+            if path.startswith(f"agents/presets/{system}") and inside.startswith(names)
         ]  # fmt: skip
-        tests = [path for path, _ in references("".join(cells[4:]))]
-        assert not steps or tests, f"docs/papers.md, line {number}: no test shows {steps[0]}"
-        assert all(path.startswith("tests/papers/") for path in tests), f"docs/papers.md, line {number}: {tests}"
+        tests = [path for path, _ in references("".join(shown))]
+        assert not steps or tests, f"{line}: no test shows {steps[0]}"
+        assert all(path.startswith("tests/papers/") for path in tests), f"{line}: {tests}"
 
 
 def test_every_test_of_a_preset_is_named_on_the_page() -> None:
-    text = (REPOSITORY / "docs/papers.md").read_text(encoding="utf-8")
-    named = {inside for path, inside in references(text) if path.startswith("tests/papers/")}
+    named = {inside for path, inside in references(PAGE) if path.startswith("tests/papers/")}
     there = {
         node.name
         for file in sorted((REPOSITORY / "tests/papers").glob("test_*.py"))
@@ -151,29 +146,23 @@ def test_every_test_of_a_preset_is_named_on_the_page() -> None:
 
 
 def test_every_change_of_settings_that_is_named_can_be_made() -> None:
-    text = (REPOSITORY / "docs/papers.md").read_text(encoding="utf-8")
-    changes = [override(change) for change in re.findall(r"--set ([^\s`]+)", text)]
+    def loads(preset: str, change: str) -> bool:
+        try:
+            return bool(load_settings(Path(preset).stem, [change]))
+        except SettingsError:
+            return False
+
+    changes = [override(change) for change in re.findall(r"--set ([^\s`]+)", PAGE)]
     assert changes
     for change in changes:
         assert any(loads(preset, change) for preset in PRESETS), f"--set {change} fits none of the papers' presets"
 
 
-def loads(preset: str, change: str) -> bool:
-    try:
-        return bool(load_settings(Path(preset).stem, [change]))
-    except SettingsError:
-        return False
-
-
 @pytest.mark.parametrize("preset", PRESETS)
 def test_every_key_of_the_papers_presets_is_on_the_page(preset: str) -> None:
-    named = {
-        inside.partition("=")[0]
-        for _, cells in rows()
-        for cell in cells
-        for path, inside in references(cell)
-        if Path(preset).match(path)
-    }
+    cells = (cell for _, row in rows() for cell in row)
+    found = (reference for cell in cells for reference in references(cell))
+    named = {inside.partition("=")[0] for path, inside in found if Path(preset).match(path)}
     keys = set(leaves(tomllib.loads((REPOSITORY / preset).read_text(encoding="utf-8")))) - {"description"}
     assert sorted(keys - named) == []
 

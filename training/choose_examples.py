@@ -48,15 +48,20 @@ from agents.queries import parse_query_time
 from agents.settings import KgWriterSettings, KnowledgeGraphSettings, Settings, load_settings
 from evaluation.datasets import Split
 from evaluation.signature import settings_hash
-from training.api_pairs.execution import Bench, bench_of
-from training.api_pairs.graph import SHARED, graph_files, opened
-from training.api_pairs.groups import company_names
-from training.api_pairs.labelled import bank_version, real_pairs
-from training.api_pairs.pairs import Pair
+from training.api_pairs import (
+    QUESTIONS,
+    Bench,
+    Pair,
+    bank_version,
+    bench_of,
+    company_names,
+    graph_files,
+    opened,
+    real_pairs,
+)
 from training.command import CommandError, add_split_argument, check_data_file, exit_code, parser_of, positive
 from training.run_card import run_card, write_card
 
-QUESTIONS = SHARED / "kg_questions_split0.jsonl"
 REPOSITORY = Path(__file__).parents[1]
 SECONDS_PER_QUESTION = 600.0
 """The choice must not depend on the speed of the machine: this only ends a hang."""

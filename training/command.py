@@ -1,13 +1,14 @@
-"""What the commands of this folder share: arguments, the check that a file is there, one line for each fault."""
+"""Shared by the commands of this folder: arguments, configurations, the check for a file, one line for each fault."""
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from agents.files import FolderInUseError
 from agents.llm import EngineUnavailableError
-from agents.settings import SettingsError
+from agents.settings import SettingsError, StrictModel, read_settings
 from evaluation.datasets import DatasetError, Split, dataset_files
 from evaluation.judge import JudgeUnavailableError
 from evaluation.termination import Terminated
@@ -15,6 +16,7 @@ from mock_api import GraphError
 from models.manifest import UnknownModelError, WeightsMissingError
 
 EXIT_INTERRUPTED, EXIT_TERMINATED = 130, 143
+Model = TypeVar("Model", bound=StrictModel)
 
 
 class CommandError(RuntimeError):
@@ -27,12 +29,10 @@ FAULTS = (
 )
 
 
-def exit_code(work: Callable[[], int], goes_on: str = "--resume") -> int:
-    """Do the work of a command; a fault is one line on standard error, and 1.
+def exit_code(work: Callable[[], int], goes_on: str = "--resume", fault: int = 1) -> int:
+    """Do the work of a command, which gives the exit code; a fault is one line on standard error, and `fault`.
 
-    Args:
-        work: Gives the exit code.
-        goes_on: What continues the work after an interrupt.
+    `goes_on` is what continues the work after an interrupt.
     """
     try:
         return work()
@@ -43,7 +43,24 @@ def exit_code(work: Callable[[], int], goes_on: str = "--resume") -> int:
     except KeyboardInterrupt as interrupt:
         sys.stderr.write(f"stopped; {goes_on} goes on\n")
         return EXIT_TERMINATED if isinstance(interrupt, Terminated) else EXIT_INTERRUPTED
-    return 1
+    return fault
+
+
+def config_names(folder: Path) -> list[str]:
+    """Names of a command's shipped configurations."""
+    return sorted(path.stem for path in (folder / "configs").glob("*.toml"))
+
+
+def read_config(form: type[Model], folder: Path, config: str, changes: Sequence[str] = ()) -> Model:
+    """A command's shipped configuration of that name, or the TOML file at that path, with changes such as ``epochs=1``.
+
+    Raises:
+        SettingsError: no such configuration, not TOML, an unknown key, a wrong type or a value out of range.
+    """
+    path = Path(config) if config.endswith(".toml") else folder / "configs" / f"{config}.toml"
+    if not path.is_file():
+        raise SettingsError(f"there is no {path}; shipped configurations: {', '.join(config_names(folder))}")
+    return read_settings(form, path, changes)
 
 
 def parser_of(module: str, description: str | None) -> argparse.ArgumentParser:
@@ -73,23 +90,29 @@ def _split(text: str) -> Split:
 
 
 def positive(text: str) -> int:
-    """The type of an argument: a whole number from 1."""
+    """Parse a whole number from 1, as the type of an argument."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"a whole number from 1, found {text!r}")
     return int(text)
 
 
 def check_data_file(path: Path, remedy: str) -> None:
-    """Make sure that a file, or its parts, is there before anything long begins.
-
-    Args:
-        path: The file.
-        remedy: Which option names another, for the message.
-
-    Raises:
-        DatasetError: it is not there.
-    """
+    """Check that a file, or its parts, is there; `DatasetError` if not, with the remedy: which option names another."""
     try:
         dataset_files(path)
     except DatasetError as error:
         raise DatasetError(f"{error}; {remedy}") from None
+
+
+def count_table(rows: Mapping[str, Mapping[str, int | float | None]]) -> str:
+    """Columns that are named alike in all rows, for a person; None is a dash."""
+    columns = list(next(iter(rows.values())))
+    lines = [["", *columns]]
+    for name, counts in rows.items():
+        cells = (counts[column] for column in columns)
+        lines.append([name, *("-" if cell is None else f"{cell:,}" for cell in cells)])
+    widths = [2 + max(map(len, cells)) for cells in zip(*lines, strict=True)]
+    return "\n".join(
+        name.ljust(widths[0]) + "".join(cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))
+        for name, *cells in lines
+    )

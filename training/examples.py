@@ -6,15 +6,18 @@ that cross-validation keeps together, for learning from preferences ``rejected``
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Any, TypeVar
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from agents.files import write_rows
 from agents.llm import GenerationRequest, Message
 from evaluation.datasets import DatasetError, Record, Split, read_records
+
+Row = TypeVar("Row")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +26,7 @@ class TrainingExample:
 
     `groups` are what the example is about, most important first (see `training.folds`), `source` says where it came
     from, for counts and cards. `rejected` is a completion that is worse than `completion`. `query` and `answers` are
-    what a judge needs; the completion may be another text, such as "i don't know" where the prompt does not tell.
+    what a judge needs; the completion may be another text, such as "i don't know" where the prompt has no answer.
     `split` is that of the question in CRAG, None where it was made up. `place` is where it was read, for messages.
     """
 
@@ -45,14 +48,11 @@ class TrainingExample:
 
     def to_row(self) -> dict[str, Any]:
         """The example as a line of the file."""
-        asked: dict[str, Any] = (
-            {"prompt": self.prompt}
-            if self.prompt is not None
-            else {"messages": [{"role": message.role, "content": message.content} for message in self.messages]}
-        )
-        row = asked | {"completion": self.completion, "groups": list(self.groups), "source": self.source}
-        row |= {Split.FIELD: self.split}
-        row |= {"query": self.query, "answers": list(self.answers)} if self.answers else {}
+        row: dict[str, Any] = {"messages": [asdict(message) for message in self.messages]}
+        if self.prompt is not None:
+            row = {"prompt": self.prompt}
+        row |= {name: getattr(self, name) for name in ("completion", "groups", "source", Split.FIELD)}
+        row |= {"query": self.query, "answers": self.answers} if self.answers else {}
         return row | ({"rejected": self.rejected} if self.rejected is not None else {})
 
 
@@ -68,59 +68,31 @@ def read_examples(path: Path, limit: int | None = None, split: Split | None = No
         DatasetError: a line cannot be read, or a field is missing or of a wrong type; the message names file, line and
             field.
     """
-    examples = [_example(record) for record in read_records(path, limit, split)]
+    examples = [row_of(record, TrainingExample, place=record.place) for record in read_records(path, limit, split)]
+    for example in examples:
+        if (example.prompt is None) == (not example.messages):
+            raise DatasetError(f'{example.place}: give either field "prompt" or field "messages"')
     if not examples:
         raise DatasetError(f"{path}: there are no examples in it")
     return examples
 
 
-class _MessageRow(BaseModel):
-    role: Literal["system", "user", "assistant"]
-    content: str
-
-
-class _ExampleRow(BaseModel):
-    completion: str
-    prompt: str | None = None
-    messages: Annotated[list[_MessageRow], Field(min_length=1)] | None = None
-    groups: list[str] = []
-    source: str = ""
-    rejected: str | None = None
-    query: str = ""
-    answers: list[str] = []
-    split: int | None = None
-
-
-def _example(record: Record) -> TrainingExample:
-    row = row_of(record, _ExampleRow)
-    if (row.prompt is None) == (row.messages is None):
-        raise DatasetError(f'{record.place}: give either field "prompt" or field "messages"')
-    return TrainingExample(
-        completion=row.completion,
-        messages=tuple(Message(message.role, message.content) for message in row.messages or ()),
-        prompt=row.prompt,
-        groups=tuple(row.groups),
-        source=row.source,
-        rejected=row.rejected,
-        query=row.query,
-        answers=tuple(row.answers),
-        split=row.split,
-        place=record.place,
-    )
-
-
-Row = TypeVar("Row", bound=BaseModel)
-
-
-def row_of(record: Record, form: type[Row]) -> Row:
-    """The fields of a line.
+def row_of(record: Record, form: type[Row], **more: object) -> Row:
+    """The fields of a line, and more, as a pydantic model or a dataclass; fields that it has not are left alone.
 
     Raises:
         DatasetError: one is missing or of another type; the message names file, line and field.
     """
+    key: Any = form  # mypy takes no type with a variable for hashable
     try:
-        return form.model_validate(record.data)
+        row: Row = _reader(key).validate_python({**record.data, **more})
     except ValidationError as error:
         fault = error.errors(include_url=False)[0]
         name = ".".join(map(str, fault["loc"]))
         raise DatasetError(f'{record.place}: field "{name}": {fault["msg"]}') from None
+    return row
+
+
+@cache
+def _reader(form: type[Any]) -> TypeAdapter[Any]:
+    return TypeAdapter(form)

@@ -21,11 +21,7 @@ class Fold(NamedTuple):
 
 
 def parse_fold(text: str) -> Fold:
-    """Read ``2/5``, the second of five; can be the type of an argument.
-
-    Raises:
-        ArgumentTypeError: not of that form, or out of range.
-    """
+    """Read ``2/5``, the second of five, as the type of an argument."""
     number, slash, total = text.partition("/")
     if not (slash and number.isdecimal() and total.isdecimal() and 1 <= int(number) <= int(total) and int(total) > 1):
         raise argparse.ArgumentTypeError(f"write a fold as NUMBER/TOTAL, from 1/TOTAL, such as 1/5; found {text!r}")

@@ -18,7 +18,7 @@ from typing import Any
 
 from agents.files import write_rows
 from evaluation.datasets import read_rows
-from training.api_pairs.pairs import REAL, read_pairs
+from training.api_pairs import REAL, read_pairs
 from training.command import CommandError, add_split_argument, exit_code, parser_of
 from training.folds import Fold, is_tested, parse_fold
 
@@ -28,14 +28,9 @@ Row = dict[str, Any]
 def held_out(
     rows: Sequence[Row], fold: Fold, groups: Mapping[str, Sequence[str]] | None = None, others: int = 0, seed: int = 0
 ) -> list[Row]:
-    """The rows that the fold tests, in order.
+    """The rows that the fold tests, in order, and at most `others` rows of questions that `groups` does not know.
 
-    Args:
-        rows: Questions; a question may come more than once.
-        fold: Which part was held out.
-        groups: What each question is about; None: about itself.
-        others: At most so many rows more, of questions that `groups` does not know.
-        seed: Of the choice of these.
+    `groups` maps each question to what it is about; None: about itself.
     """
     if groups is None:
         return [row for row in rows if is_tested([row["query"]], fold)]

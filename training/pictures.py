@@ -1,10 +1,11 @@
 """Pictures of what was fitted, as SVG or PNG by the file's suffix: the same data always gives the same file."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from training.calibrate.expected_score import ReliabilityBin
+from training.calibrate import ReliabilityBin
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,7 +57,7 @@ def wilson_interval(share: float, count: int) -> tuple[float, float]:
 
 def reliability_diagram(path: Path, bins: Sequence[ReliabilityBin], title: str) -> None:
     """Share of right answers over their probability, with 95 % intervals; below, how many answers there are."""
-    with _Canvas(path, (4.6, 4.8), rows=2, heights=(4, 1)) as (upper, lower):
+    with _canvas(path, (4.6, 4.8), nrows=2, heights=(4, 1)) as (upper, lower):
         upper.plot([0, 1], [0, 1], color=SHADE, linestyle="--", label="perfectly calibrated")
         ends = [wilson_interval(one.right, one.answers) for one in bins]
         places = [one.probability for one in bins]
@@ -70,10 +71,9 @@ def reliability_diagram(path: Path, bins: Sequence[ReliabilityBin], title: str) 
 
 def score_curve(path: Path, curve: Curve, levels: Mapping[str, float], threshold: float, title: str) -> None:
     """Score over the threshold on P(correct) with its band; `levels` are scores of other rules, as level lines."""
-    with _Canvas(path, (5.6, 3.8)) as (axes,):
-        axes.fill_between(
-            curve.places, curve.low, curve.high, color=SHADE, alpha=0.5, linewidth=0, label="95 % interval"
-        )
+    with _canvas(path, (5.6, 3.8)) as (axes,):
+        band = axes.fill_between(curve.places, curve.low, curve.high, color=SHADE, alpha=0.5, linewidth=0)
+        band.set_label("95 % interval")
         axes.plot(curve.places, curve.values, color=INK, label="answer where P(correct) is above")
         for (name, level), style in zip(levels.items(), ("--", ":", "-.") * len(levels), strict=False):
             axes.axhline(level, color=INK, linestyle=style, linewidth=0.8, label=name)
@@ -84,7 +84,7 @@ def score_curve(path: Path, curve: Curve, levels: Mapping[str, float], threshold
 
 def estimates(path: Path, found: Sequence[Estimate], label: str, title: str) -> None:
     """Named numbers with their intervals, one below the other in the given order."""
-    with _Canvas(path, (6.4, 1.2 + 0.32 * len(found))) as (axes,):
+    with _canvas(path, (6.4, 1.2 + 0.32 * len(found))) as (axes,):
         rows = range(len(found))
         axes.axvline(0, color=SHADE, linewidth=0.8)
         axes.hlines(rows, [one.low for one in found], [one.high for one in found], color=INK, linewidth=1)
@@ -98,7 +98,7 @@ def loss_curve(path: Path, losses: Sequence[float], title: str) -> None:
     around = max(1, len(losses) // 40)
     parts = [losses[max(0, place - around) : place + around + 1] for place in range(len(losses))]
     steps = range(1, len(losses) + 1)
-    with _Canvas(path, (5.6, 3.4)) as (axes,):
+    with _canvas(path, (5.6, 3.4)) as (axes,):
         axes.plot(steps, losses, ".", color=SHADE, markersize=3, label="a step")
         axes.plot(steps, [sum(part) / len(part) for part in parts], color=INK, label=f"mean of {2 * around + 1} steps")
         axes.set(ylim=(0, None), xlabel="step", ylabel="loss", title=title)
@@ -107,7 +107,7 @@ def loss_curve(path: Path, losses: Sequence[float], title: str) -> None:
 
 def confusion_matrices(path: Path, matrices: Sequence[Confusion]) -> None:
     """Matrices side by side: counts as text, shade by the share of the true class (as NEC's figure 2)."""
-    with _Canvas(path, (1.2 + 3.4 * len(matrices), 3.9), columns=len(matrices)) as panels:
+    with _canvas(path, (1.2 + 3.4 * len(matrices), 3.9), ncols=len(matrices)) as panels:
         for axes, matrix in zip(panels, matrices, strict=True):
             shares = [[count / max(1, sum(row)) for count in row] for row in matrix.counts]
             axes.imshow(shares, cmap="Blues", vmin=0, vmax=1)
@@ -121,37 +121,19 @@ def confusion_matrices(path: Path, matrices: Sequence[Confusion]) -> None:
             axes.set(xlabel="predicted", ylabel="true", title=matrix.title)
 
 
-class _Canvas:
-    """A figure that is written when the block ends, without a display, a date or anything random in it."""
+@contextmanager
+def _canvas(
+    path: Path, inches: tuple[float, float], nrows: int = 1, ncols: int = 1, heights: Sequence[float] | None = None
+) -> "Iterator[list[Axes]]":
+    """The axes of a figure that is written at the end, without a display, a date or anything random in it."""
+    import matplotlib as mpl
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
 
-    def __init__(
-        self,
-        path: Path,
-        inches: tuple[float, float],
-        *,
-        rows: int = 1,
-        columns: int = 1,
-        heights: Sequence[float] | None = None,
-    ) -> None:
-        self._path, self._inches = path, inches
-        self._shape: dict[str, Any] = {"nrows": rows, "ncols": columns, "height_ratios": heights}
-
-    def __enter__(self) -> "list[Axes]":
-        import matplotlib as mpl
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-
-        self._context = mpl.rc_context(_STYLE)
-        self._context.__enter__()
-        self._figure = Figure(figsize=self._inches, layout="constrained")
-        FigureCanvasAgg(self._figure)
-        return list(self._figure.subplots(squeeze=False, **self._shape).flat)
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        try:
-            if kind is None:
-                self._path.parent.mkdir(parents=True, exist_ok=True)
-                plain = {"Date": None, "Creator": None} if self._path.suffix == ".svg" else {"Software": None}
-                self._figure.savefig(self._path, metadata=plain, dpi=150, bbox_inches="tight")
-        finally:
-            self._context.__exit__(None, None, None)
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=inches, layout="constrained")
+        FigureCanvasAgg(figure)
+        yield list(figure.subplots(nrows, ncols, squeeze=False, height_ratios=heights).flat)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        plain = {"Date": None, "Creator": None} if path.suffix == ".svg" else {"Software": None}
+        figure.savefig(path, metadata=plain, dpi=150, bbox_inches="tight")

@@ -50,8 +50,7 @@ from evaluation.datasets import DatasetError, Record, Split, read_records
 from evaluation.judge import RulesJudge
 from evaluation.judge.base import Claim, Verdict, judge_claims
 from evaluation.signature import settings_hash
-from training.api_pairs.labelled import bank_version
-from training.api_pairs.pairs import REAL, Pair, read_pairs
+from training.api_pairs import REAL, Pair, bank_version, read_pairs
 from training.command import add_split_argument, exit_code, parser_of
 from training.examples import TrainingExample, read_examples, write_examples
 from training.run_card import card_folder, file_hash, run_card, write_card

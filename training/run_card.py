@@ -1,16 +1,16 @@
 """The run card: a JSON file beside what was made that says what it was made of and how good it came out."""
 
 import hashlib
-import json
 import os
 import platform
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from agents.files import write_whole
+from agents.files import write_json
 from evaluation.datasets import DatasetError, dataset_files
 
 CARD_FILE = "run_card.json"
@@ -18,7 +18,7 @@ _CPU_FACTS = Path("/proc/cpuinfo")
 
 
 def file_hash(path: Path) -> str:
-    """sha256 of a file, or of its parts joined."""
+    """sha256 of a file, or of its joined parts."""
     digest = hashlib.sha256()
     for file in dataset_files(path):
         with file.open("rb") as stream:
@@ -34,21 +34,18 @@ def run_card(
     metrics: Mapping[str, Any],
     packages: Sequence[str] = ("numpy",),
 ) -> dict[str, Any]:
-    """What a run depended on. What is the same in every such run comes first, its moment last.
+    """Everything that a run depended on, JSON-ready; what is the same in every such run comes first.
 
-    Args:
-        data: What each file was for -> the file; told by name, size and sha256, never by the path on this machine.
-        settings: All that could have been chosen otherwise, JSON-ready.
-        seconds: How long it took on the hardware that the card names.
-        metrics: What was measured, JSON-ready.
-        packages: Packages whose versions matter; those that are not installed are left out.
+    `data` maps the role of each file to the file, of which name, size and sha256 are kept, never the path; `packages`
+    are those whose versions matter.
     """
+
+    def about(path: Path) -> dict[str, Any]:
+        size = sum(part.stat().st_size for part in dataset_files(path))
+        return {"name": path.name, "bytes": size, "sha256": file_hash(path)}
+
     return {
-        "data": {
-            role: {"name": path.name, "bytes": sum(f.stat().st_size for f in dataset_files(path)), "sha256": digest}
-            for role, path in data.items()
-            for digest in [file_hash(path)]
-        },
+        "data": {role: about(path) for role, path in data.items()},
         "settings": dict(settings),
         "metrics": dict(metrics),
         "versions": {"python": platform.python_version(), **_versions(packages)},
@@ -59,11 +56,7 @@ def run_card(
 
 
 def card_folder(out: Path) -> Path:
-    """Where the run card of a file goes: the folder ``pairs/`` for ``pairs.jsonl``.
-
-    Raises:
-        DatasetError: `out` is a folder, the file's name has no ending, or a file has the folder's name.
-    """
+    """The folder for the run card of a file: ``pairs/`` for ``pairs.jsonl``; `DatasetError` if it cannot be made."""
     if out.is_dir():
         raise DatasetError(f"--out {out}: is a folder, not a file")
     folder = out.with_suffix("")
@@ -75,11 +68,9 @@ def card_folder(out: Path) -> Path:
 
 
 def write_card(folder: Path, card: Mapping[str, Any]) -> Path:
-    """Write the card into the folder, which is made where it is not there; gives the card's path."""
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / CARD_FILE
-    write_whole(path, json.dumps(card, indent=1, ensure_ascii=False).encode() + b"\n")
-    return path
+    """Write the card into the folder, which is made if needed; gives the card's path."""
+    write_json(folder / CARD_FILE, card)
+    return folder / CARD_FILE
 
 
 def hardware() -> dict[str, Any]:
@@ -89,22 +80,17 @@ def hardware() -> dict[str, Any]:
         lines = _CPU_FACTS.read_text(encoding="utf-8", errors="replace").splitlines()
         model = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), model)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return {"processor": model, "cores": cores, "gpus": _gpus()}
-
-
-def _gpus() -> list[str]:
-    try:
+    gpus: list[str] = []
+    with suppress(ImportError):
         import torch
-    except ImportError:
-        return []
-    return [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]
+
+        gpus = [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]
+    return {"processor": model, "cores": cores, "gpus": gpus}
 
 
 def _versions(packages: Sequence[str]) -> dict[str, str]:
     found = {}
     for package in packages:
-        try:
+        with suppress(metadata.PackageNotFoundError):
             found[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            continue
     return found

@@ -21,11 +21,7 @@ DEFAULT_FILE = Path(__file__).parents[2] / "shared/data/crag/contexts_split0_a.j
 
 
 def questions_of(path: Path, split: Split | None = None) -> Iterator[dict[str, Any]]:
-    """The rows of the file with `search_results`, in the order of the search.
-
-    Raises:
-        DatasetError: a row has no segments or no split; the message names file, line and field.
-    """
+    """The rows of the file with `search_results`, in the order of the search; `DatasetError` names a faulty field."""
     for record in read_records(path, split=split):
         row = {name: value for name, value in record.data.items() if name not in {"segments", "run"}}
         segments = record.data.get("segments")

@@ -1,17 +1,11 @@
 """Dense encoders and cross-encoders behind one interface each (`agents.encoders.base`), chosen by settings."""
 
-from agents.encoders.base import BatchedCrossEncoder, BatchedDenseEncoder, CrossEncoder, DenseEncoder, Vectors
+from agents.encoders.base import BatchedCrossEncoder as BatchedCrossEncoder
+from agents.encoders.base import BatchedDenseEncoder as BatchedDenseEncoder
+from agents.encoders.base import CrossEncoder as CrossEncoder
+from agents.encoders.base import DenseEncoder as DenseEncoder
+from agents.encoders.base import Vectors as Vectors
 from agents.settings import CrossEncoderSettings, DenseEncoderSettings
-
-__all__ = [
-    "BatchedCrossEncoder",
-    "BatchedDenseEncoder",
-    "CrossEncoder",
-    "DenseEncoder",
-    "Vectors",
-    "load_cross_encoder",
-    "load_dense_encoder",
-]
 
 
 def load_dense_encoder(settings: DenseEncoderSettings) -> BatchedDenseEncoder:

@@ -118,9 +118,7 @@ class OnnxCrossEncoder(BatchedCrossEncoder):
 
 def pooling_of(folder: Path, model: str) -> Literal["cls", "mean"]:
     """How a sentence-transformers folder says that token vectors become one vector.
-
-    Raises:
-        SettingsError: the folder does not say it, or says something else than CLS or mean.
+    Raises SettingsError: the folder does not say it, or says something else than CLS or mean.
     """
     path = folder / "1_Pooling" / "config.json"
     facts = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}

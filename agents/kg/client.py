@@ -1,7 +1,7 @@
 """Asks the mock knowledge graph: bounded in time, calls and concurrency, with one cache per batch of questions.
 
-`KgClient` lives as long as the agent and keeps the connections. `KgBatch` lives as long as a batch: two questions about
-one entity cost one call, even when they ask at the same moment. `KgSession` is the view of one question.
+`KgClient` lives as long as the agent and keeps the connections, `KgBatch` as long as a batch: two questions about one
+entity cost one call, even at the same moment. `KgSession` is the view of one question.
 """
 
 import threading
@@ -12,7 +12,8 @@ from types import TracebackType
 from typing import Self, TypeAlias
 
 from agents.deadline import Deadline
-from agents.kg.endpoints import Json, KgBusyError, KgError, KgUnreachableError, Request, check_shape
+from agents.kg.endpoints import Json, Request, check_shape
+from agents.kg.results import KgBusyError, KgError, KgUnreachableError
 from agents.kg.transport import Transport
 from agents.settings import KgClientSettings
 
@@ -43,10 +44,11 @@ class KgClient:
         If the server was dead at the end of the last batch, one failure marks it dead again. Threads whose calls still
         hang are abandoned.
         """
-        if self._last_batch is not None and self._last_batch.in_flight:
+        last = self._last_batch
+        if last is not None and last.in_flight:
             self._pool.shutdown(wait=False, cancel_futures=True)
             self._pool = self._new_pool()
-        doubtful = self._last_batch is not None and self._last_batch.broken
+        doubtful = last is not None and last.broken
         self._last_batch = KgBatch(self._transport, self._pool, deadline, self._window, doubtful=doubtful)
         return self._last_batch
 
@@ -65,8 +67,7 @@ class KgClient:
 class KgBatch:
     """The calls of one batch: one cache, one deadline, one judgement whether the server is alive.
 
-    The cache keeps results and errors that asking again would repeat (422, 500, an unusable body). It does not keep a
-    lost connection, a timeout, or 502 to 504: the next question sends the call again.
+    The cache keeps results, and errors that asking again would repeat (422, 500, an unusable body).
     """
 
     def __init__(

@@ -1,22 +1,24 @@
 """Conditions and orders over rows."""
 
+import operator
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
+from typing import cast
 
 from agents.kg.context import LookupContext
 from agents.kg.language import Condition, Key, Operator, Previous
-from agents.kg.names import contains_words, normalise_name, same_name
-from agents.kg.oscar_categories import same_category
 from agents.kg.results import Cell, Row, Value
-from agents.kg.schema import Column, Match, Table, Type
+from agents.kg.schema import Column, Match, ParameterKind, Table, Type
+from agents.matching import contains_words, normalise_name, same_category, same_name
 from agents.questions import Calendar
 
 _NUMBER = re.compile(r"([-+]?\d+(?:\.\d+)?)(?:\s*(thousand|million|billion|trillion)\b)?", re.IGNORECASE)
 _SCALE = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
 _TRUE = frozenset({"true", "yes", "1", "won", "win", "winner"})
 _EVER = (date.min, date.max)
+_COMPARE = {Operator.EQ: operator.eq, Operator.NEQ: operator.ne, Operator.GE: operator.ge, Operator.LE: operator.le}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,7 @@ class Comparer:
         name, kind = (column.name, column.type) if column else (key, Type.TEXT)
 
         def order(row: Row) -> tuple[float | str, str]:
-            return sort_value(row.cells.get(name), kind), str(row.cells.get("release_date") or "")
+            return _sort_value(row.cells.get(name), kind), str(row.cells.get("release_date") or "")
 
         have = [row for row in rows if row.cells.get(name) not in (None, "", ())]
         lack = [row for row in rows if row.cells.get(name) in (None, "", ())]
@@ -158,7 +160,7 @@ def exact_number(value: object) -> float | None:
     return as_number(value) if not isinstance(value, str) or _NUMBER.fullmatch(text) else None
 
 
-def sort_value(cell: Cell, kind: Type) -> float | str:
+def _sort_value(cell: Cell, kind: Type) -> float | str:
     """What a cell is sorted by: numbers as numbers, dates and texts as texts, the first of a list."""
     if isinstance(cell, tuple):
         first = cell[0] if cell else None
@@ -181,15 +183,8 @@ def _text_equality(column: Column | None, wanted: str) -> Callable[[Value], bool
     return lambda cell: normalise_name(str(cell)) == normalise_name(meant)
 
 
-def _by_operator(left: float | str | None, operator: Operator, right: float | str) -> bool:
-    if left is None:
-        return False
-    if operator in {Operator.EQ, Operator.NEQ}:
-        return (left == right) is (operator is Operator.EQ)
-    if isinstance(left, str) or isinstance(right, str):
-        left, right = str(left), str(right)
-        return left >= right if operator is Operator.GE else left <= right
-    return left >= right if operator is Operator.GE else left <= right
+def _by_operator(left: float | str | None, how: Operator, right: float | str) -> bool:
+    return left is not None and bool(_COMPARE[how](left, right))
 
 
 def _between_keys(left: Cell, operator: Operator, right: Cell) -> bool:
@@ -202,3 +197,55 @@ def _between_keys(left: Cell, operator: Operator, right: Cell) -> bool:
         sides = one, other
     is_strict = operator in {Operator.GE, Operator.LE}
     return _by_operator(sides[0], operator, sides[1]) and not (is_strict and sides[0] == sides[1])
+
+
+_COUNTERPARTS = {ParameterKind.MOVIE: ("name",), ParameterKind.PERSON: ("movie_name", "film")}
+"""Films share people, and people share films."""
+
+
+def shared_rows(table: Table, place: int, found: Sequence[list[Row]], select: str | None) -> list[list[Row]]:
+    """The rows that several names share, as one group, or else a group of rows for each name.
+
+    `found` has the rows of each name, `place` is the parameter that was a list, `select` the key that is asked for.
+
+    * Tables of films and people: of several films the people, of several people the films, each once.
+    * Games: those that the teams played against each other, as the first one saw them.
+    * A key that is a list, such as the members of two bands: one row with the members of both.
+    * In every other table a row is about the name itself, so that nothing can be shared: the rows of each.
+    """
+    if len(found) == 1:
+        return list(found)
+    kind = table.parameters[place].kind
+    counterpart = next((key for key in _COUNTERPARTS.get(kind, ()) if key in table.columns), None)
+    if counterpart is not None:
+        return [_shared(found, counterpart)]
+    if kind is ParameterKind.TEAM:
+        return [_against_each_other(found)]
+    column = table.column(select) if select is not None else None
+    if column is not None and column.type in {Type.TEXTS, Type.YEARS}:
+        return [_shared_entries(found, column.name)]
+    return list(found)
+
+
+def _shared(found: Sequence[list[Row]], key: str) -> list[Row]:
+    common: set[Cell] = set.intersection(*({row.cells.get(key) for row in rows} for rows in found)) - {None}
+    names = " and ".join(rows[0].entity for rows in found if rows)
+    unique: dict[Cell, Row] = {}
+    for row in found[0]:
+        if row.cells.get(key) in common:
+            unique.setdefault(row.cells.get(key), replace(row, entity=names))
+    return list(unique.values())
+
+
+def _against_each_other(found: Sequence[list[Row]]) -> list[Row]:
+    others = [{row.cells.get("team") for row in rows} for rows in found[1:]]
+    return [row for row in found[0] if all(row.cells.get("opponent") in teams for teams in others)]
+
+
+def _shared_entries(found: Sequence[list[Row]], key: str) -> list[Row]:
+    rows = [row for group in found for row in group[:1]]
+    if not rows:
+        return []
+    lists = [cell if isinstance(cell := row.cells.get(key), tuple) else () for row in rows]
+    common = tuple(entry for entry in lists[0] if all(entry in other for other in lists[1:]))
+    return [Row(rows[0].table, " and ".join(row.entity for row in rows), {key: cast("Cell", common)})]

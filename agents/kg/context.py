@@ -6,21 +6,10 @@ from datetime import date, datetime
 from typing import Any
 
 from agents.kg.client import KgSession
-from agents.kg.endpoints import Argument, KgError, Request, request
+from agents.kg.endpoints import Argument, Request, request
 from agents.kg.language import Condition
+from agents.kg.results import KgError, MeaninglessCallError
 from agents.questions import Calendar, ResolvedDate, resolve_date
-
-
-class NotFoundError(Exception):
-    """The server knows no such entity; the message says what was looked for and what was found instead."""
-
-
-class NoGameError(NotFoundError):
-    """A team that the graph knows has no game on the date asked for."""
-
-
-class MeaninglessCallError(Exception):
-    """A call that can be read but not carried out, such as an Oscar list of no film, no person and no year."""
 
 
 @dataclass(slots=True)
@@ -89,11 +78,8 @@ class LookupContext:
 class TableQuery:
     """What one statement asks of a table, and what will be read of its rows, so that no HTTP call is made in vain.
 
-    Args:
-        names: A name for each parameter; None: any.
-        conditions: A hint that saves calls; the executor applies them to whatever comes back.
-        keys: Keys that a statement names.
-        whole: Whether the whole record is shown.
+    `names` has a name for each parameter, None: any. `conditions` are a hint that saves calls: the executor applies
+    them to all rows. `keys` are those that a statement names; `whole`: the whole record is shown.
     """
 
     names: tuple[str | None, ...]

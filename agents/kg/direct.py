@@ -11,9 +11,8 @@ from statistics import fmean
 
 from agents.kg.conditions import as_number
 from agents.kg.language import Average, Call, Program, Sort
-from agents.kg.masked_question import AVERAGE, HOW_MANY, TOTAL, YES_OR_NO, Asked, ask, keeps_dates
+from agents.kg.masked_question import AVERAGE, HOW_MANY, TOTAL, YES_OR_NO, Asked, ask, keeps_dates, meant_rows
 from agents.kg.results import Result, Row, Status, Value
-from agents.kg.row_filter import meant_rows
 from agents.kg.schema import Column, Domain, Match, Type, load_schema
 from agents.kg.verbalise import readable
 

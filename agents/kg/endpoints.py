@@ -1,4 +1,4 @@
-"""The 38 endpoints of the CRAG mock API: the shape of each result, and how asking can fail.
+"""The 38 endpoints of the CRAG mock API and the shape of each result.
 
 Paths and shapes are those of the official server (facebookresearch/CRAG, `mock_api/server.py` and `mock_api/cragapi/`).
 """
@@ -10,39 +10,11 @@ from typing import Annotated, Any, TypeAlias
 
 from pydantic import Field, TypeAdapter, ValidationError
 
+from agents.kg.results import KgReplyError
+
 Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
 Argument: TypeAlias = str | int | None
 """The value of a request's field."""
-
-
-class KgError(Exception):
-    """A call gave no result: nothing is known, which never means "there is no such thing".
-
-    The message names the endpoint and the reason.
-    """
-
-
-class KgRequestError(KgError):
-    """The request is wrong (404, 405, 422): asking again does not help."""
-
-
-class KgReplyError(KgError):
-    """The reply cannot be used: an error status such as 500, not JSON, cut short, too deep, too large, wrong shape.
-
-    The same call would get the same reply, so the batch remembers it.
-    """
-
-
-class KgBusyError(KgError):
-    """502, 503 or 504: the server may be back in a moment."""
-
-
-class KgUnreachableError(KgError):
-    """No whole reply: connection refused or lost, or no time left to ask."""
-
-
-class KgTimeoutError(KgUnreachableError):
-    """No whole reply in the time that the call had."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ All questions of a batch run at once, each in a thread of its own, over one clie
 """
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -13,10 +13,8 @@ from statistics import fmean
 
 from agents.deadline import Deadline
 from agents.kg.client import KgBatch, KgClient, KgSession
-from agents.kg.combine import shared_rows
-from agents.kg.conditions import Comparer, exact_number
-from agents.kg.context import LookupContext, MeaninglessCallError, NoGameError, NotFoundError, TableQuery
-from agents.kg.endpoints import KgError, KgRequestError
+from agents.kg.conditions import Comparer, exact_number, shared_rows
+from agents.kg.context import LookupContext, TableQuery
 from agents.kg.language import (
     Argument,
     Average,
@@ -30,7 +28,17 @@ from agents.kg.language import (
     parse,
     render,
 )
-from agents.kg.results import Result, Row, Status, Value
+from agents.kg.results import (
+    CallError,
+    KgError,
+    MeaninglessCallError,
+    NoGameError,
+    NotFoundError,
+    Result,
+    Row,
+    Status,
+    Value,
+)
 from agents.kg.schema import Column, Domain, Schema, Table, Type, load_schema
 from agents.kg.tables import filler
 from agents.kg.verbalise import say_average, say_nothing_found, verbalise
@@ -80,30 +88,29 @@ class Executor:
         late = Result("", Status.KG_DOWN, explanation=("the time of the knowledge-graph stage was over",))
         done = [future.done() and not future.cancelled() for future in futures]
         return [
-            future.result() if ready else ProgramResult((late,)) for future, ready in zip(futures, done, strict=True)
+            future.result() if is_done else ProgramResult((late,))
+            for future, is_done in zip(futures, done, strict=True)
         ]
 
     def _run(self, task: Task, batch: KgBatch) -> ProgramResult:
         session = batch.question(self._limits.calls)
         try:
-            program = task.program
-            if isinstance(program, str):
-                program = parse(program, task.domain)
+            program = parse(task.program, task.domain) if isinstance(task.program, str) else task.program
             results = _Run(task, session, self._limits.rows).results(program)
-        except KgQueryError as error:
-            results = (Result(str(task.program), Status.INVALID, explanation=(str(error),)),)
-        except Exception as fault:
-            # A fault of ours costs this question, not the batch.
-            log.exception("a program failed")
-            results = (Result(str(task.program), Status.INVALID, explanation=(f"{type(fault).__name__}: {fault}",)),)
+        except Exception as fault:  # also a fault of ours costs this question only, not the batch
+            reason = str(fault)
+            if not isinstance(fault, KgQueryError):
+                log.exception("a program failed")
+                reason = f"{type(fault).__name__}: {fault}"
+            results = (Result(str(task.program), Status.INVALID, explanation=(reason,)),)
         return ProgramResult(results, session.calls)
 
 
 @dataclass(slots=True)
 class _State:
-    """What a statement leaves to the next one: the rows (all that match), their table, and the selected values.
+    """What a statement leaves to the next one: all rows that match, their table, and the selected values.
 
-    `failed` is its result if there is nothing to go on with.
+    `failed` is its result if there is nothing to continue with.
     """
 
     rows: list[Row]
@@ -138,25 +145,24 @@ class _Run:
 
     def _guarded(self, statement: Statement, call: str, following: Sequence[Statement]) -> Result:
         """The result of a statement; every way to fail has its state."""
-        empty = False
         refines = not isinstance(statement, Call)
+        fault: CallError
         try:
             result = self._statement(statement, call, following)
             return replace(result, refines=refines, partial=self._context.unread > 0)
-        except NotFoundError as error:
-            status, reason, empty = self._nothing(), str(error), isinstance(error, NoGameError)
-        except (MeaninglessCallError, KgRequestError) as error:
-            status, reason = Status.INVALID, str(error)
-        except KgError as error:  # also when the question has used up its calls
-            status, reason = Status.KG_DOWN, str(error)
-        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as fault:
+        except CallError as error:
+            fault = error
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             log.exception("a record is not what it should be")
-            status, reason = Status.KG_DOWN, f"a record could not be used: {type(fault).__name__}: {fault}"
-        failed = Result(call, status, explanation=(reason,), refines=refines, empty_calendar=empty)
+            fault = KgError(f"a record could not be used: {type(error).__name__}: {error}")
+        status = self._nothing if isinstance(fault, NotFoundError) else fault.status
+        is_empty = isinstance(fault, NoGameError)
+        failed = Result(call, status, explanation=(str(fault),), refines=refines, empty_calendar=is_empty)
         if not refines or self._state is None:
             self._state = _State([], self._schema.callable_tables[0], (), failed)
         return failed
 
+    @property
     def _nothing(self) -> Status:
         """The state of an empty result: it proves something only if all records were read."""
         return Status.KG_DOWN if self._context.unread else Status.NOT_FOUND
@@ -227,7 +233,7 @@ class _Run:
         self._state = _State(rows, table, values)
         if not (values or (not count and key is None and rows)) or (count and not values[0] and self._context.unread):
             missing = say_nothing_found(table, rows or asked, key, statement.conditions if not rows else ())
-            failed = Result(text, self._nothing(), tuple(rows), explanation=(missing,))
+            failed = Result(text, self._nothing, tuple(rows), explanation=(missing,))
             self._state.failed = failed
             return failed
         number = values[0] if count else None
@@ -300,17 +306,12 @@ class _Run:
         return frozenset(keys), whole
 
 
-def _keys_of(statement: Statement) -> Iterator[str]:
+def _keys_of(statement: Statement) -> set[str]:
     if isinstance(statement, Average):
-        return
-    for condition in statement.conditions:
-        yield condition.key
-        if isinstance(condition.value, Key):
-            yield condition.value.name
-    if statement.select is not None:
-        yield statement.select
-    if isinstance(statement, Sort) and statement.key:
-        yield statement.key
+        return set()
+    keys = {condition.key for condition in statement.conditions}
+    keys |= {condition.value.name for condition in statement.conditions if isinstance(condition.value, Key)}
+    return (keys | {statement.select or "", (statement.key if isinstance(statement, Sort) else None) or ""}) - {""}
 
 
 def flat(rows: Sequence[Row], key: str | None) -> tuple[Value, ...]:
@@ -325,8 +326,7 @@ def _number_of(column: Column | None, key: str | None, rows: list[Row], taken: l
     if key is None:
         return (len(rows),)
     known = [row for row in taken if row.cells.get(key) is not None]
-    if (column is not None and column.type in {Type.TEXTS, Type.YEARS}) or isinstance(
-        known[0].cells[key] if known else None, tuple
-    ):
+    is_list = column is not None and column.type in {Type.TEXTS, Type.YEARS}
+    if is_list or (known and isinstance(known[0].cells[key], tuple)):
         return (len(flat(known, key)),) if known else ()
     return (sum(row.cells.get(key) is not None for row in rows),)

@@ -19,7 +19,7 @@ from agents.llm.base import LanguageModel
 from agents.settings import KnowledgeGraphSettings
 from agents.text import clean
 
-WRITING_SHARE = 0.75
+_WRITING_SHARE = 0.75
 """Part of the stage's time for writing calls; the graph's server is near and needs less."""
 
 JUST_THE_VALUE = "the graph gave just the value that was asked for"
@@ -29,15 +29,10 @@ JUST_THE_VALUE = "the graph gave just the value that was asked for"
 class Lookup:
     """What the knowledge graph gave for one question.
 
-    Args:
-        calls: The statements in canonical form.
-        facts: Their results in sentences.
-        domain: The domain whose tables were asked.
-        statuses: The state of each statement.
-        empty_calendar: Whether a known team has no game on the date asked for.
-        direct_answer: The value that answers the question, if the rules found one, and `direct_reason` how.
-        events: What went wrong, for the trace.
-        prompt: What the writing model read, and `generation` what it wrote.
+    `calls` are the statements in canonical form, `statuses` their states, `facts` their results in sentences, and
+    `domain` says whose tables were asked. `empty_calendar`: a known team has no game on the date asked for.
+    `direct_answer` is the value that answers the question, if rules found one, `direct_reason` how. `events` says what
+    went wrong. The writing model read `prompt` and wrote `generation`.
     """
 
     calls: tuple[str, ...] = ()
@@ -106,7 +101,7 @@ class KnowledgeGraphPath:
             CallRequest(query.text, query.query_time, Domain(domain) if domain in set(Domain) else None)
             for query, domain in zip(queries, domains, strict=True)
         ]
-        written = self._writer.write(questions, deadline.within(deadline.remaining * WRITING_SHARE))
+        written = self._writer.write(questions, deadline.within(deadline.remaining * _WRITING_SHARE))
         invented = [
             invented_dates(query.text, each.domain, each.program, query.asked_at) if each.program is not None else []
             for query, each in zip(queries, written, strict=True)
@@ -123,23 +118,24 @@ class KnowledgeGraphPath:
         ]
 
     def _lookup(self, query: Query, written: Written, outcome: ProgramResult | None, invented: Sequence[str]) -> Lookup:
+        program = written.program
         asked = [{"role": message.role, "content": message.content} for message in written.request.messages]
+        faults = (f"the writer's calls could not be read: {fault.kind}: {fault.message}" for fault in written.faults)
         base = Lookup(
             domain=str(written.domain),
             prompt=asked or written.request.prompt,
             generation=written.generation,
-            events=tuple(
-                f"the writer's calls could not be read: {fault.kind}: {fault.message}" for fault in written.faults
-            ),
+            events=tuple(faults),
         )
-        if invented:
-            said = f"the calls were dropped: they name {', '.join(invented)}, for which the question gives no reason"
-            return replace(base, events=(*base.events, said))
-        if outcome is None or written.program is None:
-            said = "the calls were dropped" if written.program is None else "the writer expects no answer in the graph"
-            return replace(base, calls=("None",) if written.program is not None else (), events=(*base.events, said))
+        if outcome is None or program is None:
+            said = "the calls were dropped" if program is None else "the writer expects no answer in the graph"
+            if invented:
+                dates = ", ".join(invented)
+                said = f"the calls were dropped: they name {dates}, for which the question gives no reason"
+            calls = () if program is None or invented else ("None",)
+            return replace(base, calls=calls, events=(*base.events, said))
         facts = facts_of(outcome.results)
-        answer = self._answer(query, written.domain, written.program, outcome.results)
+        answer = self._answer(query, written.domain, program, outcome.results)
         longest = self._settings.max_fact_tokens // max(1, len(facts))
         asked_for = [result for result in outcome.results if not result.refines]
         failed = [result for result in outcome.results if result.status in {Status.KG_DOWN, Status.INVALID}]

@@ -1,4 +1,4 @@
-"""What a statement gives back, in states that are never confused with each other."""
+"""What a statement gives back, in states that are never confused with each other, and the faults behind them."""
 
 import enum
 from collections.abc import Mapping
@@ -34,18 +34,13 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The result of one statement.
+    """The result of one statement, `call` in canonical form.
 
-    Args:
-        call: The statement in canonical form.
-        status: How it ended.
-        rows: All rows that match.
-        values: The selected values of the rows taken; lists are flattened, absent values left out.
-        text: Both in sentences.
-        explanation: How names and dates were understood, or why there is no result.
-        refines: Whether the statement works on the one before, as a sort does.
-        empty_calendar: A known team has no game on the date asked for: evidence of a false premise.
-        partial: Some records could not be read, so values may be missing and a count or an order may be wrong.
+    `rows` are all that match, `values` the selected ones of the rows taken (lists flattened, absent values left out),
+    `text` both in sentences. `explanation` says how names and dates were understood, or why there is no result.
+    `refines`: it works on the statement before, as a sort does. `empty_calendar`: a known team has no game on the date
+    asked for, evidence of a false premise. `partial`: some records could not be read, so that values may be missing
+    and a count or an order may be wrong.
     """
 
     call: str
@@ -57,3 +52,54 @@ class Result:
     refines: bool = False
     empty_calendar: bool = False
     partial: bool = False
+
+
+class CallError(Exception):
+    """A statement has no result; `status` is how it ends. The message says why."""
+
+    status = Status.INVALID
+
+
+class MeaninglessCallError(CallError):
+    """A call that can be read but not carried out, such as an Oscar list of no film, no person and no year."""
+
+
+class NotFoundError(CallError):
+    """The server knows no such entity; the message says what was looked for and what was found instead."""
+
+    status = Status.NOT_FOUND
+
+
+class NoGameError(NotFoundError):
+    """A team that the graph knows has no game on the date asked for."""
+
+
+class KgError(CallError):
+    """An HTTP call gave no result, which is not "no such thing"; the message names the endpoint."""
+
+    status = Status.KG_DOWN
+
+
+class KgRequestError(KgError):
+    """The request is wrong (404, 405, 422): asking again does not help."""
+
+    status = Status.INVALID
+
+
+class KgReplyError(KgError):
+    """The reply cannot be used: an error status such as 500, not JSON, cut short, too deep, too large, wrong shape.
+
+    The same call would get the same reply, so the batch remembers it.
+    """
+
+
+class KgBusyError(KgError):
+    """502, 503 or 504: the server may be back in a moment."""
+
+
+class KgUnreachableError(KgError):
+    """No whole reply: connection refused or lost, or no time left to ask."""
+
+
+class KgTimeoutError(KgUnreachableError):
+    """No whole reply in the time that the call had."""

@@ -1,9 +1,9 @@
 """The door for training: the language, the schema and the steps by which questions with calls are made and executed."""
 
 from agents.kg.client import KgClient
-from agents.kg.companies import nicknames
 from agents.kg.derive import derived_answer
 from agents.kg.direct import direct_answer
+from agents.kg.entities import League, nicknames, team_spelling
 from agents.kg.executor import Executor, ProgramResult, Task
 from agents.kg.language import (
     Argument,
@@ -18,15 +18,14 @@ from agents.kg.language import (
     parse,
     render,
 )
-from agents.kg.names import normalise_name
 from agents.kg.path import facts_of
 from agents.kg.results import Result, Status, Value
 from agents.kg.schema import Domain, ParameterKind, load_schema
-from agents.kg.teams import League, team_spelling
 from agents.kg.writing import CallRequest, CallWriter, Example, Written, load_bank
 from agents.kg.writing.bank import write_examples
 from agents.kg.writing.choice import ExampleChoice, ExampleIndex
 from agents.kg.writing.prompt import write_prompt
+from agents.matching import normalise_name
 
 __all__ = [
     "Argument",

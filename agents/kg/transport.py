@@ -17,17 +17,8 @@ from urllib3.connection import HTTPConnection
 from urllib3.exceptions import HTTPError
 
 from agents.deadline import Deadline
-from agents.kg.endpoints import (
-    ENDPOINTS,
-    Argument,
-    Json,
-    KgBusyError,
-    KgError,
-    KgReplyError,
-    KgRequestError,
-    KgTimeoutError,
-    KgUnreachableError,
-)
+from agents.kg.endpoints import ENDPOINTS, Argument, Json
+from agents.kg.results import KgBusyError, KgError, KgReplyError, KgRequestError, KgTimeoutError, KgUnreachableError
 from agents.settings import KgClientSettings
 from agents.text import clean, encodable_json
 

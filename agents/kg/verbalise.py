@@ -1,16 +1,19 @@
 """From rows to sentences for a language model: "The <attribute> of <entity> is <value>." (db3 2.3, 3.2).
 
-Enough of the record stands beside the value that the model can see when it is not about the question. Small models
-neither count nor add, so that sums, averages and tallies of many rows are said too.
+Part of the record stands beside the value, so that the model can see when it is not about the question; sums, averages
+and tallies of many rows too, because small models neither count nor add.
 """
 
+import re
+import tomllib
 from collections import Counter
 from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
 from statistics import fmean
 
 from agents.kg.conditions import exact_number
 from agents.kg.language import Condition, Key, Operator
-from agents.kg.readable import MOST_LISTED, grouped, label, readable, verb
 from agents.kg.results import Cell, Row, Value
 from agents.kg.schema import Column, NumberKind, Table, Type
 
@@ -28,6 +31,14 @@ _VENUES = {"Home": "at home", "Away": "away"}
 _TO_VALUE = {Operator.EQ: "is", Operator.NEQ: "is not", Operator.GE: "is at least", Operator.LE: "is at most"}
 _TO_DATE = {**_TO_VALUE, Operator.GE: "is not before", Operator.LE: "is not after"}
 _TO_KEY = {**_TO_VALUE, Operator.GE: "is above the", Operator.LE: "is below the"}
+MOST_LISTED = 25
+"""Items of a list that are written out; the rest are counted."""
+
+_CODES = {"birth_place": "countries", "release_country": "countries", "original_language": "languages"}
+_RESULTS = {"W": "win", "D": "draw", "L": "loss"}
+_CAPITAL = re.compile(r"\b[A-Z](?=[a-z])")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_AFTER_HEAD = re.compile(r" of | to |,")
 
 
 def verbalise(
@@ -45,16 +56,18 @@ def verbalise(
     `rows` are all that match the `conditions`, `taken` those that were asked for; `key` is None for whole records;
     `count` is the number where one was asked for. `partial`: some records could not be read, so that there may be more.
     """
-    said = _Speaker(table, conditions, partial)
+    speaker = _Speaker(table, conditions, partial)
     if count is not None:
-        return _cut(said.counted(rows, taken, key, count))
-    if not taken:
-        return ""
-    if len(taken) > 1:
-        return _cut(said.tally(taken) + (said.many(rows, taken, key) if key is not None else said.records(rows, taken)))
-    left = len(rows) - 1
-    more = f" ({left:,} more {said.noun} match.)" if left > 0 and table.take != "all" else ""
-    return _cut((said.value(taken[0], key) if key is not None else said.record(taken[0])) + more)
+        text = speaker.counted(rows, taken, key, count)
+    elif not taken:
+        text = ""
+    elif len(taken) > 1:
+        text = speaker.tally(taken) + speaker.many(rows, taken, key)
+    else:
+        left = len(rows) - 1
+        more = f" ({left:,} more {speaker.noun} match.)" if left > 0 and table.take != "all" else ""
+        text = (speaker.value(taken[0], key) if key is not None else speaker.record(taken[0])) + more
+    return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS].rsplit(' ', 1)[0]} ..."
 
 
 def say_average(mean: float, values: int, rows: Sequence[Row]) -> str:
@@ -103,27 +116,22 @@ class _Speaker:
             return f"{row.entity}: {text[:_TEXT_CHARACTERS]}" + (f" Its facts: {said}." if said else "")
         return f"{self._subject(row)}: {said}." if said else f"{self._subject(row)} is known, without details."
 
-    def many(self, rows: Sequence[Row], taken: Sequence[Row], key: str) -> str:
-        """How many rows, one value per row with its identity, then their statistics."""
-        column = self._table.columns.get(key)
+    def many(self, rows: Sequence[Row], taken: Sequence[Row], key: str | None) -> str:
+        """How many rows, then each: its value with its identity and their statistics, or the short cells of each."""
         items = []
         for row in taken[:MOST_LISTED]:
-            name = self._name(row, taken, without=key) or (row.entity if len({r.entity for r in taken}) > 1 else "")
-            items.append(readable(row.cells.get(key), column) + (f" ({name})" if name else ""))
-        return (
-            f"{self._head(rows, taken)} The {label(self._table, key)} of each: {'; '.join(items)}{_rest(taken)}."
-            f"{self._statistics(taken, key, column)}"
-        )
-
-    def records(self, rows: Sequence[Row], taken: Sequence[Row]) -> str:
-        """Several records by a line each."""
-        lines = []
-        for row in taken[:MOST_LISTED]:
-            keys = [key for key in row.cells if key not in self._table.identity and key in self._table.columns]
+            if key is not None:
+                name = self._name(row, taken, without=key) or (row.entity if len({r.entity for r in taken}) > 1 else "")
+                text = readable(row.cells.get(key), self._table.columns.get(key))
+                items.append(f"{text} ({name})" if name else text)
+                continue
+            keys = [name for name in row.cells if name not in self._table.identity and name in self._table.columns]
             details = self._listed(row, keys, separator=", ", most=_MOST_DETAILS)
             name = self._name(row, taken) or row.entity
-            lines.append(f"{name}: {details}" if details else name)
-        return f"{self._head(rows, taken)} {'; '.join(lines)}{_rest(taken)}."
+            items.append(f"{name}: {details}" if details else name)
+        each = f"The {label(self._table, key)} of each: " if key is not None else ""
+        statistics = self._statistics(taken, key) if key is not None else ""
+        return f"{self._head(rows, taken)} {each}{'; '.join(items)}{_rest(taken)}.{statistics}"
 
     def counted(self, rows: Sequence[Row], taken: Sequence[Row], key: str | None, count: Value) -> str:
         """A number, and of what."""
@@ -150,17 +158,25 @@ class _Speaker:
             home = sum(row.cells.get("venue") == "Home" for row in games)
             if games:
                 parts.append(f"{word} {len(games)} ({home} at home, {len(games) - home} away; {_opponents(games)})")
-        if not parts:
-            return ""
         played = [row for row in rows if row.cells.get("result")]
         scored, conceded = (sum(exact_number(row.cells.get(key)) or 0 for row in played) for key in ("GF", "GA"))
         totals = f"In total {grouped(scored)} scored and {grouped(conceded)} conceded."
-        return f"Of {len(rows)} games {rows[0].entity} {', '.join(parts)}. {totals} "
+        return f"Of {len(rows)} games {rows[0].entity} {', '.join(parts)}. {totals} " if parts else ""
 
     def where(self, rows: Sequence[Row]) -> str:
         """The conditions in words, but for those that the entity's name says: "the 2012 Academy Awards"."""
         entity = _entity(rows)
-        return _where(self._table, [c for c in self._conditions if f" {c.value} " not in f" {entity} "])
+        said = []
+        for condition in self._conditions:
+            if f" {condition.value} " in f" {entity} ":
+                continue
+            column = self._table.column(condition.key)
+            words, value = _TO_DATE if column is not None and column.type is Type.DATE else _TO_VALUE, condition.value
+            if isinstance(value, Key):
+                words, value = _TO_KEY, label(self._table, value.name)
+            shown = value if isinstance(value, str) else "as found before"
+            said.append(f"{label(self._table, condition.key)} {words[condition.operator]} {shown}")
+        return f" where the {' and the '.join(said)}" if said else ""
 
     def _head(self, rows: Sequence[Row], taken: Sequence[Row]) -> str:
         """How many of how many, of whom, what all of them share, and under which conditions."""
@@ -174,7 +190,8 @@ class _Speaker:
         some = "At least " if self._partial and len(taken) == len(rows) else ""
         return f"{some}{number} {self.noun} of {_entity(rows)}{about}{self.where(rows)}."
 
-    def _statistics(self, rows: Sequence[Row], key: str, column: Column | None) -> str:
+    def _statistics(self, rows: Sequence[Row], key: str) -> str:
+        column = self._table.columns.get(key)
         if column is None or column.type not in {Type.NUMBER, Type.MONEY} or column.kind is NumberKind.RANK:
             return ""
         numbers = [number for row in rows if (number := exact_number(row.cells.get(key))) is not None]
@@ -244,22 +261,6 @@ def _rest(rows: Sequence[Row]) -> str:
     return f" and {len(rows) - MOST_LISTED:,} more" if len(rows) > MOST_LISTED else ""
 
 
-def _where(table: Table, conditions: Sequence[Condition]) -> str:
-    """The conditions in words, so that a number of rows can be understood."""
-    said = []
-    for condition in conditions:
-        column = table.column(condition.key)
-        words = _TO_DATE if column is not None and column.type is Type.DATE else _TO_VALUE
-        if isinstance(condition.value, Key):
-            words, value = _TO_KEY, label(table, condition.value.name)
-        elif isinstance(condition.value, str):
-            value = condition.value
-        else:
-            value = "as found before"
-        said.append(f"{label(table, condition.key)} {words[condition.operator]} {value}")
-    return f" where the {' and the '.join(said)}" if said else ""
-
-
 def _is_yes(condition: Condition) -> bool:
     return condition.operator is Operator.EQ and str(condition.value).casefold() in {"true", "yes", "1"}
 
@@ -268,8 +269,84 @@ def _worth_saying(value: Cell) -> bool:
     return value not in (None, "", ()) and not (isinstance(value, tuple) and isinstance(value[0], Row))
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS].rsplit(' ', 1)[0]} ..."
+def readable(value: Cell, column: Column | None = None) -> str:
+    """A value as people write it: thousands separated, dollars marked, lists joined, codes and flags in words."""
+    if value is None:
+        return "unknown"
+    if isinstance(value, tuple):
+        shown = [_one(one, column) for one in value[:MOST_LISTED] if not isinstance(one, Row)]
+        rest = [f"{len(value) - MOST_LISTED:,} more"] if len(value) > MOST_LISTED else []
+        if column is not None and column.name == "lifespan":
+            return " to ".join(shown)
+        *first, last = [*shown, *rest] or [""]
+        return f"{', '.join(first)} and {last}" if first else last
+    return _one(value, column)
 
 
-__all__ = ["MOST_CHARACTERS", "MOST_LISTED", "readable", "say_average", "say_nothing_found", "verbalise"]
+def label(table: Table, key: str) -> str:
+    """A key in words: "closing price", "full-time employees"."""
+    column = table.columns.get(key)
+    if column is not None:
+        return _title(column)
+    words = " ".join(_CAMEL.sub(" ", key).replace("_", " ").split())
+    return _CAPITAL.sub(lambda letter: letter.group().lower(), words)
+
+
+def verb(value: Cell, column: Column | None) -> str:
+    """The form of "to be" that the value and its label want."""
+    if column is None or column.name == "lifespan":
+        return "is"
+    head = _AFTER_HEAD.split(_title(column), maxsplit=1)[0]
+    if isinstance(value, tuple):
+        return "are" if head.endswith("s") or len(value) > 1 else "is"
+    return "are" if column.type is Type.NUMBER and head.endswith("s") else "is"
+
+
+def grouped(number: float) -> str:
+    """12,345 or 3.12 or 0.0341: thousands separated, no decimals that say nothing, four digits of a small number."""
+    if number == int(number) and abs(number) < 1e15:
+        return f"{int(number):,}"
+    return f"{number:,.3f}".rstrip("0").rstrip(".") if abs(number) >= 1 else f"{number:.4g}"
+
+
+def money(number: float) -> str:
+    """$1,234.50 or $0.0341 or -$5."""
+    whole = number == int(number) or abs(number) < 1
+    return f"{'-' if number < 0 else ''}${grouped(abs(number)) if whole else f'{abs(number):,.2f}'}"
+
+
+def _title(column: Column) -> str:
+    """The label; of a column that is labelled with a key in camel case, what it means."""
+    return column.meaning if column.label == column.name and _CAMEL.search(column.name) else column.label
+
+
+def _one(value: Value, column: Column | None) -> str:
+    if value is None:
+        return "unknown"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    kind = column.type if column is not None else Type.TEXT
+    if kind in {Type.YEAR, Type.YEARS}:
+        return str(value)
+    number = exact_number(value) if isinstance(value, int | float) or kind in {Type.NUMBER, Type.MONEY} else None
+    if column is None or number is None:
+        return grouped(number) if number is not None else _words(str(value), column)
+    if kind is Type.MONEY:
+        return money(number)
+    return f"{grouped(number)} {column.unit}" if column.unit else grouped(number)
+
+
+def _words(text: str, column: Column | None) -> str:
+    """Codes in words; the code itself stays, since a question may ask for it."""
+    if column is not None and column.name in _CODES:
+        name = _codes()[_CODES[column.name]].get(text)
+        return f"{name} ({text})" if name else text
+    if column is not None and column.name == "result":
+        return _RESULTS.get(text, text)
+    return text
+
+
+@cache
+def _codes() -> dict[str, dict[str, str]]:
+    data: dict[str, dict[str, str]] = tomllib.loads((Path(__file__).parent / "codes.toml").read_text("utf-8"))
+    return data

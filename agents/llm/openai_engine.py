@@ -46,16 +46,11 @@ class _UnreachableError(Exception):
 class OpenAILanguageModel:
     """Requests run concurrently, at most `settings.concurrency` at a time; adapters are model names on the server.
 
-    The official client sends them, with its own retries off: its timeouts bound single reads, so a slow drip of bytes
-    would outlast them. Here one `asyncio` deadline bounds everything. Connection errors and status 429, 502, 503, 504
-    are tried again, with growing pauses, `settings.max_attempts` times in all, never past the deadline. A request that
-    the deadline cuts off yields no partial text.
-
-    Some servers refuse requests for log-probabilities. They are requested only where the caller wants them; after a
-    refusal that names them the request is repeated without, and so are all later ones.
-
-    Grammars are sent as vLLM's `structured_outputs`; other servers may ignore them, so the caller checks the text.
-    Without `settings.tokenizer`, tokens are bounded from above by `agents.llm.tokenizer.bound_tokens`.
+    One `asyncio` deadline bounds everything; timeouts of the official client bound single reads only. Connection errors
+    and status 429, 502, 503, 504 are tried again, with growing pauses, `settings.max_attempts` times in all. A request
+    that the deadline cuts off yields no partial text. Where a server refuses requests for log-probabilities, this
+    request and all later ones go without. Grammars are sent as vLLM's `structured_outputs`; other servers may ignore
+    them, so the caller checks the text.
     """
 
     def __init__(self, settings: OpenAIEngine) -> None:
@@ -74,10 +69,8 @@ class OpenAILanguageModel:
 
     def warm_up(self) -> None:
         """Ask the server for its models once.
-
-        Raises:
-            EngineUnavailableError: nothing answers at the address. A server that answers with an error status is there.
-            WeightsMissingError: the configured tokenizer is missing.
+        An answer with an error status is an answer, too. Raises EngineUnavailableError: nothing answers at the
+        address; WeightsMissingError: the configured tokenizer is missing.
         """
         self.check_weights()
         deadline = Deadline(_WARM_UP_SECONDS)
@@ -102,9 +95,7 @@ class OpenAILanguageModel:
 
     def generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
         """Answer all requests; see `LanguageModel.generate`.
-
-        Raises:
-            LanguageModelDiedError: not one of the requests found a server that accepts connections.
+        Raises LanguageModelDiedError: not one of the requests found a server that accepts connections.
         """
         outcomes: dict[int, Generation | _UnreachableError] = {}
         if requests and not deadline.expired:
@@ -113,7 +104,8 @@ class OpenAILanguageModel:
                 _in_own_loop(self._answer_all(requests, deadline, outcomes), deadline)
         results = [outcomes.get(place, Generation.out_of_time()) for place in range(len(requests))]
         unreachable = [result for result in results if isinstance(result, _UnreachableError)]
-        sent = [request for request in requests if self._refusal(request) is None]
+        adapters = self._settings.adapters
+        sent = [request for request in requests if refuse_unknown_adapter(request, adapters) is None]
         if unreachable and len(unreachable) == len(sent):
             raise LanguageModelDiedError(f"no language model server at {self._base_url}: {unreachable[0]}")
         return [
@@ -124,9 +116,6 @@ class OpenAILanguageModel:
         ]
 
     # --- one request -------------------------------------------------------------------------------------------------
-
-    def _refusal(self, request: GenerationRequest) -> Generation | None:
-        return refuse_unknown_adapter(request, self._settings.adapters)
 
     async def _answer_all(
         self,
@@ -141,7 +130,8 @@ class OpenAILanguageModel:
             async def answer(place: int, request: GenerationRequest) -> None:
                 async with gate:
                     try:
-                        outcomes[place] = self._refusal(request) or await self._answer(client, request, deadline)
+                        refused = refuse_unknown_adapter(request, self._settings.adapters)
+                        outcomes[place] = refused or await self._answer(client, request, deadline)
                     except _UnreachableError as error:
                         outcomes[place] = error
 
@@ -206,10 +196,7 @@ class OpenAILanguageModel:
 
     async def _persist(self, ask: Callable[[], Awaitable[str]], deadline: Deadline) -> str:
         """The body that `ask` brings; transient failures are tried again.
-
-        Raises:
-            _UnreachableError: the last attempt found no connection.
-            openai.APIStatusError: the server's last word.
+        Raises _UnreachableError: the last attempt found no connection; openai.APIStatusError: the server's last word.
         """
         for attempt in range(1, self._settings.max_attempts + 1):
             wanted = 0.0
@@ -265,9 +252,7 @@ def _retry_after(header: str | None) -> float:
 
 def _in_own_loop(work: Coroutine[None, None, None], deadline: Deadline) -> None:
     """Run a coroutine to its end or to the deadline, also where the caller is inside an event loop (a notebook).
-
-    Raises:
-        TimeoutError: the deadline came first.
+    Raises TimeoutError: the deadline came first.
     """
 
     async def bounded() -> None:

@@ -38,12 +38,10 @@ class ScriptedLanguageModel:
 
     After `settings.fault_after` requests, counted since `warm_up` woke it, the fault begins and stays:
 
-    * ``hang``: a call ends only half a second after its deadline, with nothing. A hang that never ends could not be
-      survived by any caller in the same process and is left to the tests that kill processes. The wait is measured in
-      real seconds, so a test's frozen clock does not make it endless.
+    * ``hang``: a call ends half a (real) second after its deadline, with nothing.
     * ``die_after``: raises `LanguageModelDiedError` until `warm_up` loads it again.
-    * ``garbage``: random characters, chat tokens, control characters, lone surrogates, many lines, 100,000 characters;
-      the same in every run. `max_tokens` is not kept either.
+    * ``garbage``: chat tokens, control characters, lone surrogates, 100,000 characters, more than `max_tokens`; the
+      same in every run.
     * ``slow``: ten times `seconds_per_request`, at least half a second.
     * ``error``, ``empty``: failed generations, empty texts.
     * ``short_list``: breaks the contract: the requests' generations are missing from the list.
@@ -78,9 +76,7 @@ class ScriptedLanguageModel:
 
     def generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
         """One generation per request, in order, unless the fault is ``short_list``.
-
-        Raises:
-            LanguageModelDiedError: the fault is ``die_after`` and has begun.
+        Raises LanguageModelDiedError: the fault is ``die_after`` and has begun.
         """
         generations = (self._serve(request, deadline) for request in requests)
         return [generation for generation in generations if generation is not None]
@@ -98,7 +94,7 @@ class ScriptedLanguageModel:
             self._dead = True
             raise LanguageModelDiedError(f"the scripted engine dies after {self._settings.fault_after} requests")
         if fault == "hang":
-            _sleep(deadline.remaining + _HANG_OVERRUN_SECONDS)
+            time.sleep(deadline.remaining + _HANG_OVERRUN_SECONDS)
             return Generation.out_of_time()
         if not _work(max(0.5, 10 * seconds) if fault == "slow" else seconds, deadline):
             return Generation.out_of_time()
@@ -112,10 +108,8 @@ class ScriptedLanguageModel:
                 return Generation.failed("the scripted engine fails on purpose")
             case "garbage":
                 return self._garbage(request)
-            case "empty":
-                return self._speak("", request)
             case _:
-                return self._speak(self._reply(request), request)
+                return self._speak("" if fault == "empty" else self._reply(request), request)
 
     def _reply(self, request: GenerationRequest) -> str:
         asked = _last_user_message(request)
@@ -145,12 +139,6 @@ def _last_user_message(request: GenerationRequest) -> str:
     if request.prompt is not None:
         return request.prompt
     return next((turn.content for turn in reversed(request.messages) if turn.role == "user"), "")
-
-
-def _sleep(seconds: float) -> None:
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        time.sleep(_POLL_SECONDS)
 
 
 def _work(seconds: float, deadline: Deadline) -> bool:

@@ -67,9 +67,7 @@ class ChatTokenizer:
 
     def prompt_tokens(self, request: GenerationRequest) -> list[int]:
         """Token ids of a whole prompt, beginning-of-text token included where the model wants one.
-
-        Raises:
-            PromptError: see there.
+        Raises PromptError: see there.
         """
         if request.prompt is not None:
             return self._encode(request.prompt, special=True)

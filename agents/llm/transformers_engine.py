@@ -1,246 +1,99 @@
-"""Hugging Face transformers in this process, with PEFT adapters: what db3 ran in the end, and the default on a CPU."""
+"""Hugging Face transformers in this process, with PEFT adapters: what db3 ran in the end."""
 
-import gc
-from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cached_property
-from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
-from transformers import AutoModelForCausalLM, PreTrainedModel
+from transformers import AutoModelForCausalLM, Cache, PreTrainedModel
 
-from agents.deadline import Deadline
-from agents.llm.base import EngineUnavailableError, Generation, GenerationRequest, LanguageModelDiedError
-from agents.llm.decoding import BatchDecoder, GrammarError, GrammarMatcher, Pace, Row, grammar_tokenizer
-from agents.llm.local_engine import LocalEngine, adapter_folder, model_folder
+from agents.llm.base import EngineUnavailableError
+from agents.llm.local_engine import adapter_folder, model_folder
+from agents.llm.stepwise_engine import StepwiseEngine
 from agents.llm.tokenizer import quiet_transformers
 from agents.settings import TransformersEngine
 
-if TYPE_CHECKING:
-    from llguidance import LLTokenizer
 
-FEWEST_NEW_TOKENS = 8
-"""A micro-batch that leaves no time for so many tokens each is halved."""
-TURN = 0.5
-"""Part of the time left that a micro-batch may generate for while others wait: texts of ordinary length end in it, and
-one that does not end costs the others no more."""
+class TransformersLanguageModel(StepwiseEngine[TransformersEngine]):
+    """`StepwiseEngine` on a CPU or on GPUs, in the precision of the settings."""
 
-_PREFILL_TOKENS_ON_CPU = 512
-"""Three seconds of a 0.5B model on two cores, less than the reserve of the deadline."""
-_PREFILL_TOKENS_ON_GPU = 8192
-_WARM_UP_PROMPT_TOKENS = 128
+    def _load(self) -> "TransformersModel":
+        return TransformersModel(self._settings)
 
 
-class TransformersLanguageModel(LocalEngine):
-    """Requests are grouped by adapter, sorted by length and run in micro-batches of `settings.batch_size`.
+class TransformersModel:
+    """See `agents.llm.decoding.StepModel`."""
 
-    Greedy results do not depend on the batch mates up to rounding: with float32 they are equal in practice, with
-    float16 near ties can fall differently. Micro-batches are halved where the measured speed seems too low; only the
-    clock refuses. Prompts longer than `settings.max_model_tokens` fail.
-    """
+    multiple = 1
 
     def __init__(self, settings: TransformersEngine) -> None:
-        super().__init__(settings)
-        self._settings = settings
-        self._decoder: BatchDecoder | None = None
-        self._model: Any = None
-        self._pace = Pace()
-
-    def warm_up(self) -> None:
-        """Load the model and its adapters, and measure their speed with a short prompt.
-
-        Raises:
-            WeightsMissingError: a file is missing.
-            EngineUnavailableError: a package or the device is missing.
-        """
-        if self._decoder is not None:
-            return
-        self.check_weights()
+        self._adapters = settings.adapters
         with quiet_transformers():
-            self._model = self._with_adapters(self._load_base())
+            self._model: Any = _with_adapters(_load_base(settings), settings)
         self._model.eval()
-        rehearsal = self._make_decoder(frozenset())
-        request = GenerationRequest(prompt="warm-up")
-        for tokens in (2, 4):
-            self._pace.forget()  # the first run pays for kernels and memory
-            rehearsal.run([Row(request, [0] * _WARM_UP_PROMPT_TOKENS, tokens)], Deadline(60))
-        self._decoder = self._make_decoder(self._end_tokens)
-
-    def close(self) -> None:
-        """Release the model's memory."""
-        self._decoder = self._model = None
-        gc.collect()
-        if torch.cuda.is_available():
-            torch.cuda.empty_cache()
-
-    def generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
-        """Answer all requests; see `LanguageModel.generate`.
-
-        Raises:
-            LanguageModelDiedError: the GPU is in a state that only a new process can leave.
-        """
-        if deadline.expired:
-            return [Generation.out_of_time() for _ in requests]
-        self.warm_up()
-        results: dict[int, Generation] = {}
-        rows: list[Row] = []
-        for place, request in enumerate(requests):
-            prompt = self._prompt(request, self._window)
-            if isinstance(prompt, Generation):
-                results[place] = prompt
-                continue
-            try:
-                rows.append(self._row(place, request, prompt))
-            except (GrammarError, EngineUnavailableError) as error:
-                results[place] = Generation.failed(str(error))
-        self._run_in_turns(deque(self._micro_batches(rows)), results, deadline)
-        return [results.get(place, Generation.out_of_time()) for place in range(len(requests))]
-
-    # --- loading -----------------------------------------------------------------------------------------------------
-
-    def _load_base(self) -> PreTrainedModel:
-        device = self._settings.device
-        if device != "auto" and torch.device(device).type == "cuda" and not torch.cuda.is_available():
-            raise EngineUnavailableError(f"the settings ask for device {device!r}, but torch finds no CUDA GPU here")
-        spread = device == "auto" and torch.cuda.is_available()
-        model = AutoModelForCausalLM.from_pretrained(
-            str(model_folder(self._settings.model)),
-            dtype=getattr(torch, self._settings.dtype),
-            device_map="auto" if spread else None,
-            local_files_only=True,
-            use_safetensors=True,
-        )
-        return model if device == "auto" else model.to(device)
-
-    def _with_adapters(self, base: PreTrainedModel) -> PreTrainedModel:
-        if not self._settings.adapters:
-            return base
-        from peft import PeftModel
-
-        model: PeftModel | None = None
-        for name, location in self._settings.adapters.items():
-            folder = str(adapter_folder(location))
-            # Without autocast_adapter_dtype=False float16 adapters are computed in float32, which T4 does at an eighth.
-            if model is None:
-                model = PeftModel.from_pretrained(base, folder, adapter_name=name, autocast_adapter_dtype=False)
-            else:
-                model.load_adapter(folder, adapter_name=name, autocast_adapter_dtype=False)
-        return model
-
-    def _make_decoder(self, end_tokens: frozenset[int]) -> BatchDecoder:
-        on_gpu = self._model.get_input_embeddings().weight.device.type != "cpu"
-        prefill = _PREFILL_TOKENS_ON_GPU if on_gpu else _PREFILL_TOKENS_ON_CPU
-        return BatchDecoder(self._model, self._tokenizer, self._pace, end_tokens, prefill)
-
-    @property
-    def _end_tokens(self) -> frozenset[int]:
-        configured = self._model.generation_config.eos_token_id
-        tokens = configured if isinstance(configured, list) else [configured]
-        known = [*tokens, self._tokenizer.huggingface.eos_token_id]
-        return frozenset(token for token in known if token is not None)
+        embeddings = self._model.get_input_embeddings().weight
+        self.device: torch.device = embeddings.device
+        self.vocabulary: int = embeddings.shape[0]
 
     @contextmanager
-    def _adapter(self, name: str | None) -> Iterator[None]:
+    def adapter(self, name: str | None) -> Iterator[None]:
+        """Apply an adapter, or none, while the block runs."""
         if name is not None:
             self._model.set_adapter(name)
             yield
-        elif self._settings.adapters:
+        elif self._adapters:
             with self._model.disable_adapter():
                 yield
         else:
             yield
 
-    @cached_property
-    def _guide(self) -> "LLTokenizer":
-        vocabulary = self._model.get_input_embeddings().weight.shape[0]
-        return grammar_tokenizer(self._tokenizer, vocabulary, sorted(self._end_tokens))
+    def step(
+        self, tokens: torch.Tensor, mask: torch.Tensor, positions: torch.Tensor, cache: Cache | None
+    ) -> tuple[torch.Tensor, Cache]:
+        """See `StepModel.step`."""
+        output = self._model(
+            input_ids=tokens,
+            attention_mask=mask,
+            position_ids=positions,
+            past_key_values=cache,
+            use_cache=True,
+            logits_to_keep=1,
+        )
+        return output.logits[:, -1].float(), output.past_key_values
 
-    # --- running -----------------------------------------------------------------------------------------------------
+    @staticmethod
+    def repeated(cache: Cache, rows: int) -> Cache:
+        """See `StepModel.repeated`."""
+        cache.batch_repeat_interleave(rows)
+        return cache
 
-    @property
-    def _window(self) -> int:
-        own = getattr(self._model.config, "max_position_embeddings", None)
-        return min(self._settings.max_model_tokens, own or self._settings.max_model_tokens)
 
-    def _row(self, place: int, request: GenerationRequest, prompt: Sequence[int]) -> Row:
-        limit = max(1, min(request.max_tokens, self._window - len(prompt)))
-        matcher = GrammarMatcher(self._guide, request.grammar) if request.grammar is not None else None
-        return Row(request, prompt, limit, matcher, place)
+def _load_base(settings: TransformersEngine) -> PreTrainedModel:
+    device = settings.device
+    if device != "auto" and torch.device(device).type == "cuda" and not torch.cuda.is_available():
+        raise EngineUnavailableError(f"the settings ask for device {device!r}, but torch finds no CUDA GPU here")
+    spread = device == "auto" and torch.cuda.is_available()
+    model = AutoModelForCausalLM.from_pretrained(
+        str(model_folder(settings.model)),
+        dtype=getattr(torch, settings.dtype),
+        device_map="auto" if spread else None,
+        local_files_only=True,
+        use_safetensors=True,
+    )
+    return model if device == "auto" else model.to(device)
 
-    def _micro_batches(self, rows: list[Row]) -> list[list[Row]]:
-        """Each with one adapter and prompts of similar length; the shortest first: most answers for their time."""
-        ordered = sorted(rows, key=lambda row: (row.request.adapter or "", len(row.prompt)))
-        size = self._settings.batch_size
-        groups = [list(group) for _, group in groupby(ordered, key=lambda row: row.request.adapter)]
-        return [group[start : start + size] for group in groups for start in range(0, len(group), size)]
 
-    def _run_in_turns(self, waiting: deque[list[Row]], results: dict[int, Generation], deadline: Deadline) -> None:
-        """Fill `results` by place; a request that was not begun before the deadline gets none.
+def _with_adapters(base: PreTrainedModel, settings: TransformersEngine) -> PreTrainedModel:
+    if not settings.adapters:
+        return base
+    from peft import PeftModel
 
-        While others wait, a micro-batch has its `TURN`; its unfinished rows continue after the others.
-        """
-        interrupted: list[list[Row]] = []
-        while waiting and not deadline.expired:
-            batch = self._affordable(waiting, deadline)
-            ended = self._run(batch, results, deadline, TURN if waiting else 1.0)
-            unfinished = [row for row in ended if row.finish_reason is None]
-            if waiting and unfinished:
-                interrupted.append(unfinished)
-        for batch in interrupted:
-            if not deadline.expired:
-                self._run(batch, results, deadline)
-
-    def _affordable(self, waiting: deque[list[Row]], deadline: Deadline) -> list[Row]:
-        """The next micro-batch, or the part of it that seems to fit the time; the rest of it waits.
-
-        One request is always begun: the speed is an estimate that a busy machine spoils.
-        """
-        batch = waiting.popleft()
-        while len(batch) > 1 and not self._seems_to_fit(batch, deadline):
-            middle = len(batch) // 2
-            waiting.appendleft(batch[middle:])
-            batch = batch[:middle]
-        return batch
-
-    def _seems_to_fit(self, batch: Sequence[Row], deadline: Deadline) -> bool:
-        """Whether the prompts can be read, and a short text be generated, at the measured speed."""
-        reading = self._pace.prefill_seconds(len(batch) * max(len(row.prompt) for row in batch))
-        wanted = max(row.request.max_tokens for row in batch)
-        return self._pace.steps_within(deadline.remaining - reading) >= min(FEWEST_NEW_TOKENS, wanted)
-
-    def _run(
-        self, batch: list[Row], results: dict[int, Generation], deadline: Deadline, share: float = 1.0
-    ) -> list[Row]:
-        """Run or continue one micro-batch; gives the rows that did not fail.
-
-        Where it fails as a whole, each request is tried alone, from its beginning.
-        """
-        try:
-            generations = self._decode(batch, deadline, share)
-        except (torch.cuda.OutOfMemoryError, RuntimeError, ValueError, IndexError) as error:
-            if isinstance(error, torch.AcceleratorError) and not isinstance(error, torch.cuda.OutOfMemoryError):
-                raise LanguageModelDiedError(f"the GPU fails: {error}") from error
-            failure = f"{type(error).__name__}: {str(error).strip() or 'no message'}"
+    model: PeftModel | None = None
+    for name, location in settings.adapters.items():
+        folder = str(adapter_folder(location))
+        # Without autocast_adapter_dtype=False float16 adapters are computed in float32, which T4 does at an eighth.
+        if model is None:
+            model = PeftModel.from_pretrained(base, folder, adapter_name=name, autocast_adapter_dtype=False)
         else:
-            results.update(zip((row.place for row in batch), generations, strict=True))
-            return batch
-        # Outside the handler, whose traceback would keep the failed batch's memory alive.
-        if len(batch) == 1:
-            results[batch[0].place] = Generation.failed(failure)
-            return []
-        if torch.cuda.is_available():
-            torch.cuda.empty_cache()
-        ended: list[Row] = []
-        for row in batch:
-            if not deadline.expired:
-                ended += self._run([self._row(row.place, row.request, row.prompt)], results, deadline, share)
-        return ended
-
-    def _decode(self, rows: Sequence[Row], deadline: Deadline, share: float) -> list[Generation]:
-        if self._decoder is None:
-            raise RuntimeError("the model was closed while it was generating")
-        with self._adapter(rows[0].request.adapter):
-            generations: list[Generation] = self._decoder.run(rows, deadline, share)
-        return generations
+            model.load_adapter(folder, adapter_name=name, autocast_adapter_dtype=False)
+    return model

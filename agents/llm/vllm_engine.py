@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from agents.deadline import Deadline
 from agents.llm.base import FinishReason, Generation, GenerationRequest, LanguageModelDiedError
-from agents.llm.local_engine import LocalEngine, adapter_folder, model_folder
+from agents.llm.local_engine import LocalEngine, TokenizedRequest, adapter_folder, model_folder
 from agents.llm.tokenizer import quiet_transformers
 from agents.settings import VllmEngine
 from agents.text import encodable
@@ -35,7 +35,7 @@ _TOKENS_PER_STEP = 2048
 """Prompt and answer tokens of all requests in one step; bounds how far a step can overrun the deadline."""
 
 
-class VllmLanguageModel(LocalEngine):
+class VllmLanguageModel(LocalEngine[VllmEngine]):
     """All requests enter the engine at once and are stepped until they end or time is up.
 
     vLLM's own `LLM.generate` cannot be interrupted; the engine below it can: at the deadline the unfinished requests
@@ -44,7 +44,6 @@ class VllmLanguageModel(LocalEngine):
 
     def __init__(self, settings: VllmEngine) -> None:
         super().__init__(settings)
-        self._settings = settings
         self._llm: Any = None
         self._adapters: dict[str, LoRARequest] = {}
         self._added = 0
@@ -55,9 +54,7 @@ class VllmLanguageModel(LocalEngine):
 
     def warm_up(self) -> None:
         """Load the model and run one token through it and through each adapter, which loads them.
-
-        Raises:
-            WeightsMissingError: a file is missing.
+        Raises WeightsMissingError: a file is missing.
         """
         if self._llm is not None:
             return
@@ -88,27 +85,25 @@ class VllmLanguageModel(LocalEngine):
 
         cleanup_dist_env_and_memory()
 
-    def generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
-        """Answer all requests; see `LanguageModel.generate`.
-
-        Raises:
-            LanguageModelDiedError: the engine's process is gone, or its step failed and its state is unknown.
-        """
-        if deadline.expired:
-            return [Generation.out_of_time() for _ in requests]
-        self.warm_up()
-        results: dict[int, Generation] = {}
+    def _answer(self, requests: Sequence[TokenizedRequest], results: dict[int, Generation], deadline: Deadline) -> None:
         running: dict[str, int] = {}
-        for place, request in enumerate(requests):
-            added = self._add(request)
-            if isinstance(added, Generation):
-                results[place] = added
-            else:
-                running[added] = place
+        for place, request, prompt in requests:
+            self._added += 1
+            identifier = str(self._added)
+            adapter = self._adapters[request.adapter] if request.adapter is not None else None
+            try:
+                self._llm.llm_engine.add_request(
+                    identifier,
+                    {"prompt_token_ids": prompt},
+                    _sampling(request, self._window - len(prompt)),
+                    lora_request=adapter,
+                )
+                running[identifier] = place
+            except (ValueError, TypeError, _vllm_error()) as error:
+                results[place] = Generation.failed(f"vLLM refuses the request: {error}")
         for identifier, output in self._step_until(deadline, running).items():
             if identifier in running:
                 results[running[identifier]] = _generation(output)
-        return [results.get(place, Generation.out_of_time()) for place in range(len(requests))]
 
     # --- the engine ---------------------------------------------------------------------------------------------------
 
@@ -141,22 +136,6 @@ class VllmLanguageModel(LocalEngine):
             slots = len(settings.adapters) + (1 if current_platform.is_cpu() else 0)
             arguments |= {"enable_lora": True, "max_loras": slots, "max_lora_rank": settings.max_adapter_rank}
         return arguments
-
-    def _add(self, request: GenerationRequest) -> str | Generation:
-        """Queue one request and give its identifier, or the reason why it cannot run."""
-        window = self._settings.max_model_tokens
-        prompt = self._prompt(request, window)
-        if isinstance(prompt, Generation):
-            return prompt
-        self._added += 1
-        identifier = str(self._added)
-        adapter = self._adapters[request.adapter] if request.adapter is not None else None
-        try:
-            parameters = _sampling(request, window - len(prompt))
-            self._llm.llm_engine.add_request(identifier, {"prompt_token_ids": prompt}, parameters, lora_request=adapter)
-        except (ValueError, TypeError, _vllm_error()) as error:
-            return Generation.failed(f"vLLM refuses the request: {error}")
-        return identifier
 
     def _step_until(self, deadline: Deadline, running: dict[str, int]) -> dict[str, "RequestOutput"]:
         """The newest output of each request, finished or not."""

@@ -1,11 +1,22 @@
-"""Read numbers, dates, measures, names and lists from texts, and tell whether two of them are the same.
+"""Read numbers, dates, measures, names and lists from texts, and tell whether two of them are the same."""
 
-Used by the judge, by labels, by calibration and by answers that are computed.
-"""
-
-from agents.matching.dates import PlacedDate, placed_dates, read_dates, without_dates
-from agents.matching.lists import count_listed, split_list
+from agents.matching.dates import MONTH, month_number, placed_dates, read_dates, without_dates
+from agents.matching.names import (
+    MARGIN,
+    NameMatch,
+    best_match,
+    company_names,
+    contains_words,
+    normalise_name,
+    plain_name,
+    same_name,
+    similarity,
+    spellings,
+    without_article,
+    without_possessive,
+)
 from agents.matching.numbers import MAGNITUDES, Number, read_numbers, same_number
+from agents.matching.oscar_categories import category_title, other_category_names, same_category
 from agents.matching.units import (
     CURRENCIES,
     DAYS,
@@ -25,10 +36,12 @@ from agents.matching.words import (
     STOP_WORDS,
     alike,
     content,
+    count_listed,
     found_in,
     normalise,
     position_of,
     recall,
+    split_list,
     stem,
     tokens,
     words,
@@ -38,6 +51,8 @@ __all__ = [
     "CURRENCIES",
     "DAYS",
     "MAGNITUDES",
+    "MARGIN",
+    "MONTH",
     "MONTHS",
     "NUMBER_WORDS",
     "PERCENT",
@@ -47,25 +62,39 @@ __all__ = [
     "WEEKS",
     "YEARS",
     "Measure",
+    "NameMatch",
     "Number",
-    "PlacedDate",
     "Unit",
     "alike",
+    "best_match",
+    "category_title",
+    "company_names",
+    "contains_words",
     "content",
     "count_listed",
     "found_in",
+    "month_number",
     "normalise",
+    "normalise_name",
+    "other_category_names",
     "placed_dates",
+    "plain_name",
     "position_of",
     "read_dates",
     "read_measures",
     "read_numbers",
     "recall",
+    "same_category",
     "same_measure",
+    "same_name",
     "same_number",
+    "similarity",
+    "spellings",
     "split_list",
     "stem",
     "tokens",
+    "without_article",
     "without_dates",
+    "without_possessive",
     "words",
 ]

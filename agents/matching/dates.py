@@ -6,11 +6,12 @@ from typing import NamedTuple
 
 from agents.matching.words import normalise
 
-MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_MONTH = (
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+MONTH = (
     r"(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
     r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
 )
+"""The regular expression of a month's name, as the group `month`."""
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _YEAR = r"(?P<year>\d{4})"
 _DATES = (
@@ -18,8 +19,8 @@ _DATES = (
     re.compile(r"(?<!\d)(?P<year>\d{4})/(?P<month>\d{1,2})/(?P<day>\d{1,2})(?!\d)"),
     re.compile(r"(?<!\d)(?P<month>\d{1,2})/(?P<day>\d{1,2})/(?P<year>\d{4})(?!\d)"),
     re.compile(r"(?<!\d)(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})(?!\d)"),
-    re.compile(rf"\b{_MONTH}\s+(?:the\s+)?{_DAY}\s?,?\s+(?:in\s+|of\s+)?{_YEAR}\b"),
-    re.compile(rf"\b{_DAY}\s+(?:of\s+)?{_MONTH},?\s+{_YEAR}\b"),
+    re.compile(rf"\b{MONTH}\s+(?:the\s+)?{_DAY}\s?,?\s+(?:in\s+|of\s+)?{_YEAR}\b"),
+    re.compile(rf"\b{_DAY}\s+(?:of\s+)?{MONTH},?\s+{_YEAR}\b"),
 )
 """Numbers between slashes are month/day/year, as CRAG writes its query_time."""
 
@@ -37,7 +38,7 @@ def placed_dates(normalised: str) -> list[PlacedDate]:
     found = []
     for match in (match for pattern in _DATES for match in pattern.finditer(normalised)):
         try:
-            day = date(int(match["year"]), _month(match["month"]), int(match["day"]))
+            day = date(int(match["year"]), month_number(match["month"]), int(match["day"]))
         except ValueError:
             continue
         found.append(PlacedDate(day, *match.span()))
@@ -57,5 +58,6 @@ def without_dates(text: str) -> str:
     return text
 
 
-def _month(written: str) -> int:
-    return int(written) if written.isdigit() else 1 + MONTHS.index(written[:3])
+def month_number(written: str) -> int:
+    """The number, 1 to 12, of a month in digits or in a spelling that `MONTH` matches."""
+    return int(written) if written.isdigit() else 1 + _MONTHS.index(written[:3].casefold())

@@ -9,6 +9,7 @@ from difflib import SequenceMatcher
 _QUOTES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "`": "'", "“": '"', "”": '"', "–": "-", "—": "-", "−": "-"})
 _TOKEN = re.compile(r"\d+(?:\.\d+)?|[^\W\d_]+")
 _ENUMERATOR = re.compile(r"(?m)^\s*(?:\(?\d{1,2}[.)]|[-*•])\s+")
+_LISTED = re.compile(r"(?m)(?:^|\s)\(?(?P<number>\d{1,2})[.)](?:\s+\S|\s*$)")
 _MARKUP = re.compile(r"[*_#]{1,3}(?=\S)|(?<=\S)[*_]{1,3}")
 
 
@@ -70,14 +71,19 @@ STOP_WORDS = frozenset(
 )
 
 
-def normalise(text: str) -> str:
-    """Lower case without accents, curly quotes, list numbering and Markdown; number words become digits."""
-    text = _MARKUP.sub("", _ENUMERATOR.sub(" ; ", text.translate(_QUOTES)))
-    text = "".join(
+def without_marks(text: str) -> str:
+    """Lower case without accents and invisible characters."""
+    return "".join(
         character
         for character in unicodedata.normalize("NFKD", text.casefold())
         if unicodedata.category(character) not in {"Mn", "Cf"}
     )
+
+
+def normalise(text: str) -> str:
+    """Lower case without accents, curly quotes, list numbering and Markdown; number words become digits."""
+    text = _MARKUP.sub("", _ENUMERATOR.sub(" ; ", text.translate(_QUOTES)))
+    text = without_marks(text)
     for pattern, replacement in _TIMES:
         text = pattern.sub(replacement, text)
     return _NUMBER_PHRASE.sub(_digits, _ORDINAL.sub(_ordinal_digits, text))
@@ -175,3 +181,24 @@ def position_of(phrase: Sequence[str], text: Sequence[str]) -> int:
         if all(alike(wanted, text[start + offset]) for offset, wanted in enumerate(phrase)):
             return start if phrase else -1
     return -1
+
+
+def split_list(text: str) -> list[str]:
+    """The items of a list in words. "And" separates only the last two, as it can be part of a name."""
+    if ";" in text or "\n" in text:
+        return re.split(r"[;\n]", text)
+    parts = re.split(r",(?!\d{3}\b)", text)
+    last = parts.pop()
+    joined = re.match(r"\s*(?:and|or|&)\s+(.*)", last, re.DOTALL)
+    if joined:
+        return [*parts, joined[1]]
+    return [*parts, *re.split(r"\s(?:and|&)\s(?!.*\s(?:and|&)\s)", last)]
+
+
+def count_listed(text: str) -> int:
+    """How many items a numbered or bulleted list in the text has; 0 without one."""
+    found = [int(match["number"]) for match in _LISTED.finditer(text)]
+    if 1 in found and 2 in found:
+        return max(found)
+    bullets = len(re.findall(r"(?m)^\s*[-*•]\s+\S", text))
+    return bullets if bullets > 1 else 0

@@ -13,7 +13,7 @@ from agents.deadline import Deadline
 from agents.public_data.build import build_companies, build_films, build_grammys, build_oscars
 from agents.public_data.entity import verbalise
 from agents.public_data.link import Linker
-from agents.public_data.questions import Mention
+from agents.public_data.mentions import Mention
 from agents.public_data.tables import SHIPPED_TABLES, TableError, load_entities
 from agents.settings import LinkSettings, PublicDataSettings, SettingsError, load_settings
 from models.manifest import UnknownModelError, WeightsMissingError

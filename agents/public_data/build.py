@@ -9,16 +9,13 @@ import csv
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agents.public_data.description import INDEX_FORMAT, AwardTable, EntityTable, TableDescription
-from agents.public_data.oscar_names import OSCAR_ALIASES, oscar_award, oscar_winners
-from agents.public_data.tables import INDEX, SEPARATOR, SHIPPED_TABLES, TableError, read_index
-
-Row = Mapping[str, str]
-csv.field_size_limit(10_000_000)
+from agents.matching import category_title, other_category_names
+from agents.public_data.entity import INDEX_FORMAT, AwardTable, EntityTable, TableDescription
+from agents.public_data.tables import INDEX, SEPARATOR, SHIPPED_TABLES, Row, TableError, read_index, read_rows
 
 AWARD_COLUMNS = ("award", "ceremony", "year", "work_year", "work", "winner", "performer", "result")
 FILM_COLUMNS = (
@@ -32,6 +29,14 @@ _SONGWRITERS = re.compile(r"(?P<writers>[^;]*), songwriters? \((?P<performer>[^(
 _GUEST = re.compile(r"\s+(?:featuring|feat\.|ft\.)\s+", re.IGNORECASE)
 _ARTIST_SEPARATOR = re.compile(r"\s*(?:,|&|\bwith\b|\band\b)\s*", re.IGNORECASE)
 _ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)")
+_SONG = re.compile(r"MUSIC \(Song(?!.*Score)")
+_FIELD_AND_KIND = re.compile(r"(?P<field>[A-Z ]+) \((?P<kind>[^()]+)\)")
+_FIELD_FIRST = {"DOCUMENTARY": "Documentary {}", "SHORT FILM": "{} Short Film", "SHORT SUBJECT": "{} Short Subject"}
+_KIND_ALONE = frozenset({"WRITING", "MUSIC"})
+_HONOUR = re.compile(r"To (?P<name>[^,.]+?)(?:,| for | in | whose |\.|$)")
+_ROLE = re.compile(r"^(?:[\w ,/&-]+? by|[A-Z][\w /&-]*:)\s+")
+_BETWEEN_NAMES = re.compile(r",\s+and\s+|\s+and\s+|\s+&\s+|,\s+")
+_PERSONAL_TITLES = frozenset({"producer", "producers", "jr.", "sr."})
 _FIGURES = re.compile(
     r"information of (?P<name>.+)\((?P<ticker>[^()]+)\): .*capitalization is (?P<cap>[^,]+),"
     r".*\(eps\) is (?P<eps>[^,]+), .*ratio is (?P<ratio>\S+?)\.?$"
@@ -51,12 +56,15 @@ def build_oscars(source: Path, out: Path) -> int:
             "performer": "",
             "result": "won" if row["winner"] == "True" else "nominated",
         }
-        for row in _read(source, ("year_film", "year_ceremony", "ceremony", "category", "name", "film", "winner"))
+        for row in read_rows(source, ("year_film", "year_ceremony", "ceremony", "category", "name", "film", "winner"))
     ]
     shipped = _shipped_awards("oscars.csv")
     table = shipped.model_copy(
         update={
-            "aliases": shipped.aliases | OSCAR_ALIASES,
+            "aliases": {
+                award: tuple(dict.fromkeys((*shipped.aliases.get(award, ()), *other_category_names(award))))
+                for award in sorted({row["award"] for row in rows})
+            },
             "label": "Academy Awards",
             "source": "https://www.kaggle.com/datasets/unanimad/the-oscar-award",
             "won": "Academy Award{s} won",
@@ -72,7 +80,7 @@ def build_grammys(source: Path, out: Path) -> int:
     The file marks every row as a winner, also where it lists all nominees of an award (it does for its last year);
     there, the first of more than two is the winner and two are a tie.
     """
-    read = list(_read(source, ("year", "title", "category", "nominee", "artist", "workers")))
+    read = list(read_rows(source, ("year", "title", "category", "nominee", "artist", "workers")))
     known = {row["artist"].strip().lower() for row in read}
     nominees = Counter((row["year"], row["category"]) for row in read)
     seen: Counter[tuple[str, str]] = Counter()
@@ -93,10 +101,9 @@ def build_grammys(source: Path, out: Path) -> int:
 
 
 def build_companies(source: Path, out: Path, as_of: str) -> int:
-    """Figures of companies by ticker; returns the number of rows. Raises TableError.
+    """Figures of companies by ticker, of the day `as_of`; returns the number of rows. Raises TableError.
 
-    Reads ``{"ticker_info_map": {ticker: sentence}}``, whose sentences hold the figures, and
-    ``{ticker: {"name", "market_cap", "eps", "pe_ratio"}}``. `as_of` is told with the figures: they age by the day.
+    Reads ``{"ticker_info_map": {ticker: sentence}}`` and ``{ticker: {"name", "market_cap", "eps", "pe_ratio"}}``.
     """
     try:
         data = json.loads(source.read_text(encoding="utf-8"))
@@ -126,7 +133,7 @@ def build_films(source: Path, out: Path, credits_file: Path | None) -> int:
 
     Raises TableError. Rows that are broken in the public file (three are) are left out.
     """
-    people = {row["id"]: row for row in _read(credits_file, ("id", "cast", "crew"))} if credits_file else {}
+    people = {row["id"]: row for row in read_rows(credits_file, ("id", "cast", "crew"))} if credits_file else {}
     rows = [
         {
             "title": row["title"],
@@ -141,7 +148,7 @@ def build_films(source: Path, out: Path, credits_file: Path | None) -> int:
             "budget": _dollars(row["budget"]),
             "revenue": _dollars(row["revenue"]),
         }
-        for row in _read(source, ("id", "title", "original_title", "release_date", "original_language", "genres"))
+        for row in read_rows(source, ("id", "title", "original_title", "release_date", "original_language", "genres"))
         if row["title"] and row["id"].isdecimal()
     ]
     table = EntityTable(
@@ -156,20 +163,6 @@ def build_films(source: Path, out: Path, credits_file: Path | None) -> int:
         inverse={"director": "film{s} directed", "lead_actor": "film{s} with a leading role"},
     )
     return _write(out, "films.csv", FILM_COLUMNS, rows, table)
-
-
-def _read(source: Path, columns: Iterable[str]) -> Iterator[Row]:
-    try:
-        with source.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(file, restval="")
-            missing = set(columns) - set(reader.fieldnames or ())
-            if missing:
-                raise TableError(f"{source}: the header lacks {', '.join(sorted(missing))}")
-            yield from reader
-    except OSError as error:
-        raise TableError(f"{source}: cannot be read: {error.strerror}") from None
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise TableError(f"{source}: not a CSV file in UTF-8: {error}") from None
 
 
 def _write(out: Path, file_name: str, columns: Sequence[str], rows: Sequence[Row], table: TableDescription) -> int:
@@ -288,3 +281,51 @@ def _names(text: str) -> list[str]:
 
 def _directors(row: Row) -> list[str]:
     return [str(each["name"]) for each in _records(row.get("crew", "")) if each.get("job") == "Director"]
+
+
+def oscar_award(category: str) -> str:
+    """``ACTOR IN A LEADING ROLE`` as ``Best Actor``, ``DOCUMENTARY (Feature)`` as ``Best Documentary Feature``."""
+    if "AWARD" in category.split("(", maxsplit=1)[0]:
+        return _title_case(category)
+    if title := category_title(category):
+        return title
+    if _SONG.match(category):
+        return "Best Original Song"
+    match = _FIELD_AND_KIND.fullmatch(category)
+    return f"Best {_kind_of_field(match['field'], match['kind']) if match else _title_case(category)}"
+
+
+def oscar_winners(credit: str) -> list[str]:
+    """The names in a credit such as ``Screenplay by A and B; Story by C`` or ``D and E, Producers``."""
+    honour = _HONOUR.match(credit)
+    if honour:
+        return [honour["name"]]
+    names = [name for part in credit.split(";") for name in _credited(_ROLE.sub("", part.strip()))]
+    return list(dict.fromkeys(names))
+
+
+def _credited(text: str) -> Iterator[str]:
+    previous = ""
+    for name in filter(None, _BETWEEN_NAMES.split(text)):
+        if name.lower() in {"jr.", "sr."}:
+            previous = f"{previous}, {name}"
+            continue
+        if previous:
+            yield previous
+        previous = "" if name.lower() in _PERSONAL_TITLES else name
+    if previous:
+        yield previous
+
+
+def _kind_of_field(field: str, kind: str) -> str:
+    if field in _KIND_ALONE:
+        return _title_case(kind) if " " in kind else _title_case(f"{field} {kind}")
+    if field in _FIELD_FIRST:
+        return _FIELD_FIRST[field].format(_title_case(kind).removesuffix(" Subject"))
+    return f"{_title_case(field)} ({kind})"
+
+
+def _title_case(text: str) -> str:
+    small = {"in", "a", "of", "the", "or", "for", "on", "from", "and"}
+    words = [word if word in small else word[:1].upper() + word[1:] for word in text.lower().split(" ")]
+    return re.sub(r"\((\w)", lambda match: match[0].upper(), " ".join(words))

@@ -8,9 +8,9 @@ import numpy as np
 
 from agents.deadline import Deadline
 from agents.encoders.base import DenseEncoder, Vectors
+from agents.matching import plain_name, spellings, without_article
 from agents.public_data.entity import Entity
-from agents.public_data.names import normalise, spellings, without_article
-from agents.public_data.questions import Mention
+from agents.public_data.mentions import Mention
 from agents.settings import LinkLevel, LinkSettings
 
 MINIMUM_COVERAGE = 0.4
@@ -18,15 +18,10 @@ MINIMUM_COVERAGE = 0.4
 MINIMUM_SUBSTRING = 4
 """Shorter texts are part of too many names."""
 
-_LEVELS: tuple[LinkLevel, ...] = ("exact", "substring", "similarity")
-
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """An entity that a mention may mean.
-
-    `score` is 1 for exact, the part that the names share for substring (0 to 1), the cosine for similarity.
-    """
+    """An entity that a mention may mean; `score`: 1 if exact, the shared part of a substring, or the cosine."""
 
     entity: Entity
     level: LinkLevel
@@ -34,19 +29,17 @@ class Link:
 
 
 class _Names:
-    """The distinct names of one domain's entities, with their vectors where they were asked for."""
+    """The names of one domain's entities: `owners` by every form, `texts` in one form each for the looser levels."""
 
     def __init__(self, entities: Iterable[tuple[int, Entity]]) -> None:
         owners: dict[str, list[int]] = defaultdict(list)
         texts: dict[str, None] = {}
         for place, entity in entities:
-            texts |= dict.fromkeys(without_article(normalise(name)) for name in entity.names)
+            texts |= dict.fromkeys(without_article(plain_name(name)) for name in entity.names)
             for form in set().union(*map(spellings, entity.names)):
                 owners[form].append(place)
-        self.owners: Mapping[str, tuple[int, ...]] = {form: tuple(own) for form, own in owners.items()}
-        """Every form under which a name is found -> the entities of that name."""
+        self.owners: Mapping[str, list[int]] = owners
         self.texts = [text for text in texts if text]
-        """One form of every name, for the looser levels."""
         self.vectors: Vectors | None = None
 
 
@@ -74,10 +67,7 @@ class Linker:
                 names.vectors, _ = self._dense.encode_passages(names.texts)
 
     def link(self, mentions: Sequence[Mention], deadline: Deadline) -> list[list[Link]]:
-        """The entities of each mention, best first; only those of the strictest level that has any.
-
-        All mentions that need an encoder are encoded in one call; those that time does not allow are not linked.
-        """
+        """The entities of each mention, best first, of the strictest level that has any; encodes in one call."""
         found = [self._by_spelling(mention) for mention in mentions]
         open_places = [
             place
@@ -86,7 +76,7 @@ class Linker:
         ]
         if self._dense is None or not open_places or deadline.expired:
             return found
-        texts = [without_article(normalise(mentions[place].text)) for place in open_places]
+        texts = [without_article(plain_name(mentions[place].text)) for place in open_places]
         vectors, encoded = self._dense.encode_passages(texts, deadline)
         for row, place in enumerate(open_places[:encoded]):
             found[place] = self._by_similarity(mentions[place].domain, vectors[row])
@@ -103,9 +93,9 @@ class Linker:
         exact = [(form, 1.0) for form in sorted(forms) if form in names.owners]
         if exact:
             return self._links(exact, names, "exact")
-        text = without_article(normalise(mention.text))
-        if _LEVELS.index(self._level(mention.domain).level) < _LEVELS.index("substring"):
+        if self._level(mention.domain).level == "exact":
             return []
+        text = without_article(plain_name(mention.text))
         inside = [(name, _coverage(text, name)) for name in names.texts if _holds(text, name) or _holds(name, text)]
         close = [(name, score) for name, score in inside if score >= MINIMUM_COVERAGE]
         return self._links(sorted(close, key=lambda pair: -pair[1]), names, "substring")

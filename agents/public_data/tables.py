@@ -4,23 +4,30 @@ A cell may hold several values with ``|`` between them. A new table is a CSV fil
 """
 
 import csv
-import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pydantic import ValidationError
 
-from agents.public_data.awards import AwardWin, award_entities
-from agents.public_data.description import INDEX_FORMAT, AwardTable, EntityTable, TableDescription
-from agents.public_data.entity import Attribute, Entity
-from agents.public_data.names import company_names, normalise
+from agents.matching import company_names, plain_name
+from agents.public_data.entity import (
+    INDEX_FORMAT,
+    Attribute,
+    AwardTable,
+    AwardWin,
+    Entity,
+    EntityTable,
+    TableDescription,
+    award_entities,
+)
 
 SHIPPED_TABLES = Path(__file__).with_name("tables")
 INDEX = "tables.json"
 SEPARATOR = "|"
+csv.field_size_limit(10_000_000)
 
-Row = dict[str, str]
+Row = Mapping[str, str]
 
 
 class TableError(ValueError):
@@ -36,7 +43,10 @@ def load_entities(folder: Path = SHIPPED_TABLES) -> list[Entity]:
     entities: list[Entity] = []
     for file_name, table in read_index(folder).items():
         path = folder / file_name
-        rows = list(_read_rows(path))
+        rows = list(read_rows(path))
+        for number, row in enumerate(rows, start=2):
+            if None in row:
+                raise TableError(f"{path}, row {number}: more cells than the header names")
         try:
             if isinstance(table, AwardTable):
                 entities += award_entities([_award_win(row) for row in rows], table)
@@ -51,31 +61,30 @@ def read_index(folder: Path) -> dict[str, TableDescription]:
     """The descriptions of the tables of a folder by file name; raises TableError."""
     path = folder / INDEX
     try:
-        return INDEX_FORMAT.validate_python(json.loads(path.read_text(encoding="utf-8")))
+        return INDEX_FORMAT.validate_json(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise TableError(f"{path}: cannot be read: {error.strerror}") from None
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        place = ".".join(map(str, first["loc"]))
-        raise TableError(f"{path}: {place}: {first['msg']}") from None
-    except ValueError as error:
-        raise TableError(f"{path}: not JSON: {error}") from None
+        raise TableError(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
 
 
-def _read_rows(path: Path) -> Iterator[Row]:
+def read_rows(path: Path, columns: Iterable[str] = ()) -> Iterator[Row]:
+    """The rows of a CSV file in UTF-8 that has at least these columns; raises TableError."""
     try:
-        with path.open(encoding="utf-8", newline="") as file:
-            for number, row in enumerate(csv.DictReader(file, restval=""), start=2):
-                if None in row:
-                    raise TableError(f"{path}, row {number}: more cells than the header names")
-                yield row
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(file, restval="")
+            missing = set(columns) - set(reader.fieldnames or ())
+            if missing:
+                raise TableError(f"{path}: the header lacks {', '.join(sorted(missing))}")
+            yield from reader
     except OSError as error:
         raise TableError(f"{path}: cannot be read: {error.strerror}") from None
     except (UnicodeDecodeError, csv.Error) as error:
         raise TableError(f"{path}: not a CSV file in UTF-8: {error}") from None
 
 
-def _cells(row: Mapping[str, str], column: str) -> tuple[str, ...]:
+def _cells(row: Row, column: str) -> tuple[str, ...]:
     return tuple(value.strip() for value in row[column].split(SEPARATOR) if value.strip())
 
 
@@ -92,7 +101,7 @@ def _award_win(row: Row) -> AwardWin:
     )
 
 
-def _row_entities(rows: list[Row], table: EntityTable) -> Iterator[Entity]:
+def _row_entities(rows: Sequence[Row], table: EntityTable) -> Iterator[Entity]:
     people: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     spelling: dict[str, str] = {}
     for row in rows:
@@ -106,13 +115,13 @@ def _row_entities(rows: list[Row], table: EntityTable) -> Iterator[Entity]:
         yield Entity(names, table.domain, table.label, tuple(_attributes(row, table)), years)
         for column in table.inverse:
             for person in _cells(row, column):
-                key = normalise(person)
+                key = plain_name(person)
                 spelling.setdefault(key, person)
                 people[key][column].append(f'"{names[0]}" ({year})' if year else f'"{names[0]}"')
     for key, lists in people.items():
-        told = [Attribute(table.inverse[column], tuple(works)) for column, works in lists.items()]
+        works = [Attribute(table.inverse[column], tuple(titles)) for column, titles in lists.items()]
         name = spelling[key]
-        yield Entity((name,), table.domain, table.label, (Attribute("name", (name,)), *told))
+        yield Entity((name,), table.domain, table.label, (Attribute("name", (name,)), *works))
 
 
 def _attributes(row: Row, table: EntityTable) -> Iterator[Attribute]:

@@ -1,47 +1,23 @@
 """The place where a question is understood before any source is asked: domain, type, dynamism, dates.
 
 `open_router` gives the router that a preset names: trained classifiers (`encoder_router.py`), the language model
-(`prompt_router.py`), or `Unrouted`, which leaves every question as it is. Dates are resolved in `dates.py`.
+(`prompt_router.py`), or one that leaves every question as it is. Dates are resolved in `dates.py`.
 """
 
-from agents.contracts import Route, label, probability
-from agents.questions.dates import (
-    Calendar,
-    DateRange,
-    FoundDate,
-    MomentKind,
-    ResolvedDate,
-    eastern_time,
-    find_dates,
-    resolve_date,
-)
-from agents.questions.routes import (
-    DOMAINS,
-    DYNAMISMS,
-    FIELD_CLASSES,
-    QUESTION_TYPES,
-    QuestionRouter,
-    Unrouted,
-    open_router,
-)
-
-__all__ = [
-    "DOMAINS",
-    "DYNAMISMS",
-    "FIELD_CLASSES",
-    "QUESTION_TYPES",
-    "Calendar",
-    "DateRange",
-    "FoundDate",
-    "MomentKind",
-    "QuestionRouter",
-    "ResolvedDate",
-    "Route",
-    "Unrouted",
-    "eastern_time",
-    "find_dates",
-    "label",
-    "open_router",
-    "probability",
-    "resolve_date",
-]
+from agents.contracts import Route as Route
+from agents.contracts import label as label
+from agents.contracts import probability as probability
+from agents.questions.calendars import DateRange as DateRange
+from agents.questions.dates import Calendar as Calendar
+from agents.questions.dates import FoundDate as FoundDate
+from agents.questions.dates import MomentKind as MomentKind
+from agents.questions.dates import ResolvedDate as ResolvedDate
+from agents.questions.dates import eastern_time as eastern_time
+from agents.questions.dates import find_dates as find_dates
+from agents.questions.dates import resolve_date as resolve_date
+from agents.questions.routes import DOMAINS as DOMAINS
+from agents.questions.routes import DYNAMISMS as DYNAMISMS
+from agents.questions.routes import FIELD_CLASSES as FIELD_CLASSES
+from agents.questions.routes import QUESTION_TYPES as QUESTION_TYPES
+from agents.questions.routes import QuestionRouter as QuestionRouter
+from agents.questions.routes import open_router as open_router

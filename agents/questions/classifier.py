@@ -59,9 +59,7 @@ class ClassifierConfig(_Frozen):
 
 def locate_classifier(name: str) -> Path:
     """The folder of classifier `name`: shipped in `models/routers`, or in the cache of fetched models.
-
-    Raises:
-        WeightsMissingError: it is in neither place or lacks a file; the message names the command that trains it.
+    Raises WeightsMissingError: it is in neither place or lacks a file; the message names the command that trains it.
     """
     places = (SHIPPED / name, cache_folder() / name)
     folder = next((place for place in places if place.is_dir()), places[0])
@@ -77,9 +75,7 @@ def locate_classifier(name: str) -> Path:
 
 def read_config(folder: Path) -> ClassifierConfig:
     """The configuration of a classifier's folder.
-
-    Raises:
-        SettingsError: it cannot be read, or says something that this version does not know.
+    Raises SettingsError: it cannot be read, or says something that this version does not know.
     """
     path = folder / CONFIG_FILE
     try:
@@ -121,10 +117,8 @@ class Classifier:
 
     def warm_up(self) -> None:
         """Load weights, once.
-
-        Raises:
-            WeightsMissingError: the base encoder is missing.
-            SettingsError: the weights do not belong to this configuration or to this encoder.
+        Raises WeightsMissingError: the base encoder is missing; SettingsError: the weights do not belong to this
+        configuration or to this encoder.
         """
         with self._lock:
             if self._tensors is None:

@@ -1,4 +1,7 @@
-"""The forms that a date expression takes, each a pattern with the function that reads it.
+"""The forms that a date expression takes: a table of patterns, each with the function that reads it.
+
+Patterns are matched against text in lower case with single blanks (`agents.questions.dates` prepares it). None holds an
+unbounded repetition, so matching takes time in proportion to the text.
 
 A reader returns None where the form fits but means no date; a ValueError or OverflowError from it (February 30,
 the year 10000) means the same.
@@ -9,78 +12,76 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from agents.questions.date_patterns import (
-    AMERICAN_DAY,
-    DATES,
-    DAY_MONTH,
-    DAYS,
-    DECADE,
-    ISO_DAY,
-    ISO_MONTH,
-    MONTH_DAY,
-    MONTH_OF_YEAR,
-    MONTHS,
-    NAMED_DAY,
-    NAMED_MONTH,
-    NUMBER,
-    NUMBERS,
-    ONE_YEAR,
-    ORDINAL,
-    ORDINALS,
-    PERIOD_OR_CURRENT,
-    QUARTER,
-    RECENT,
-    RELATIVE,
-    SEASON,
-    SESSION,
-    SHORT_SEASON,
-    STEP,
-    STEPS,
-    UNITS,
-    WEEK_DAY,
-    WEEKDAY,
-    WEEKDAY_DAY,
-    WEEKDAYS,
-    YEAR_NAMED_MONTH,
-    YEAR_QUARTER,
-)
-from agents.questions.date_ranges import (
+from agents.questions.calendars import (
+    ONE_DAY,
     DateRange,
     Unit,
+    is_session,
     month_range,
-    one_day,
     period_around,
     period_from,
     quarter_range,
     season_range,
+    session_at,
     shifted,
-    year_range,
 )
-from agents.questions.trading_calendar import is_session, next_session, previous_session
+
+# --- words ------------------------------------------------------------------------------------------------------------
+STEPS = (
+    dict.fromkeys(("last", "past", "previous", "prior", "preceding"), -1)
+    | dict.fromkeys(("this", "current"), 0)
+    | dict.fromkeys(("next", "coming", "upcoming"), 1)
+)
+"""How many weeks, months, ... a word steps forward."""
+ORDINALS = {
+    word: number
+    for number, words in enumerate(("first 1st", "second 2nd", "third 3rd", "fourth 4th", "fifth 5th"), start=1)
+    for word in words.split()
+}
+NUMBER_WORDS = "zero one two three four five six seven eight nine ten eleven twelve"
+NUMBERS = {word: number for number, word in enumerate(NUMBER_WORDS.split())} | {"a": 1, "an": 1}
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+UNITS = {"qtr": Unit.QUARTER} | {unit.value: unit for unit in Unit}
+
+YEAR = "(?:1[89]|20)[0-9]{2}"
+STEP = "|".join(STEPS)
+RECENT = "most recent|recent|latest"
+ORDINAL = "|".join(ORDINALS)
+NUMBER = "[0-9]{1,3}|" + "|".join(NUMBERS)
+MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?)\b\.?"
+)
+WEEKDAY = "mon(?:day)?|tue(?:s|sday)?|wed(?:nesday)?|thu(?:r|rs|rsday)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?"
+SESSION = "(?:stock )?(?:trading day|day of trading|trading session|market day|market close|session|close)"
+OF = "(?: of| in| for| from|,)? ?(?:the )?(?:year )?"
+SO_FAR_UNIT = "(?P<unit>year|month|quarter|week|season)"
+NTH_UNIT = f"trading day|trading session|session|day of trading|day|week|month|quarter|qtr|half|{WEEKDAY}"
+COUNTED = "trading day|trading session|session|business day|day|week|month|quarter|year"
 
 
 @dataclass(frozen=True, slots=True)
 class Viewpoint:
-    """Whence an expression is seen: the day of asking, and whether days mean sessions of the stock exchange."""
+    """The day of asking, and whether days mean sessions of the stock exchange."""
 
     today: date
     trading: bool
 
     def day_at_or_before(self, day: date) -> DateRange:
         """The day; on the trading calendar the latest session up to it."""
-        return one_day(previous_session(day) if self.trading and not is_session(day) else day)
+        return one_day(session_at(day, -1) if self.trading and not is_session(day) else day)
 
     def day_at_or_after(self, day: date) -> DateRange:
-        """The day; on the trading calendar the earliest session from it on, but never one that is still to come for
-        a day that is over.
+        """The day; on the trading calendar the earliest session from it on, but for a day that is over no later one
+        than today.
         """
         if not self.trading or is_session(day):
             return one_day(day)
-        session = next_session(day)
-        return one_day(previous_session(day) if session > self.today >= day else session)
+        session = session_at(day, 1)
+        return one_day(session_at(day, -1) if session > self.today >= day else session)
 
 
-_ONE_DAY = timedelta(days=1)
 _YEARS_WITH_A_LEAP_DAY = 8
 """Any eight years in a row have a February 29, also around 1900 and 2100."""
 
@@ -88,17 +89,13 @@ Match = re.Match[str]
 Reader = Callable[[Match, Viewpoint], DateRange | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """A form of expression. `newest`: it asks for the newest record; its range is None where it names no day."""
-
-    pattern: re.Pattern[str]
-    read: Reader
-    newest: bool = False
-
-
 # --- readers: days ----------------------------------------------------------------------------------------------------
-def _numbered_day(match: Match, _view: Viewpoint) -> DateRange | None:
+def one_day(day: date) -> DateRange:
+    """The day as a range."""
+    return DateRange(day, day)
+
+
+def _numbered_day(match: Match, _view: Viewpoint) -> DateRange:
     year, month, day = (int(match[name]) for name in ("year", "month", "day"))
     return one_day(date(year, day, month) if month > 12 else date(year, month, day))
 
@@ -109,11 +106,11 @@ def _day_of_month(match: Match, view: Viewpoint) -> DateRange | None:
     if match["year"]:
         return one_day(date(int(match["year"]), month, day))
     years = range(view.today.year, view.today.year - 1 - _YEARS_WITH_A_LEAP_DAY, -1)
-    dates = (month_range(year, month).first + timedelta(days=day - 1) for year in years)
+    dates = (date(year, month, 1) + timedelta(days=day - 1) for year in years)
     return next((one_day(found) for found in dates if found.month == month and found <= view.today), None)
 
 
-def _named_day(match: Match, view: Viewpoint) -> DateRange | None:
+def _named_day(match: Match, view: Viewpoint) -> DateRange:
     words = match[0]
     if "tomorrow" in words:
         return view.day_at_or_after(view.today + timedelta(days=2 if "after" in words else 1))
@@ -121,19 +118,14 @@ def _named_day(match: Match, view: Viewpoint) -> DateRange | None:
     return view.day_at_or_before(view.today - timedelta(days=back))
 
 
-def _neighbouring_day(match: Match, view: Viewpoint) -> DateRange | None:
+def _neighbouring_day(match: Match, view: Viewpoint) -> DateRange:
     """Of "last day" or "next trading day": days before or after today, never today itself."""
+    step = -1 if STEPS.get(match["step"], -1) < 0 else 1
     trading = view.trading or match["day"] != "day"
-    if STEPS.get(match["step"], -1) < 0:
-        return one_day(previous_session(view.today) if trading else view.today - _ONE_DAY)
-    return one_day(next_session(view.today) if trading else view.today + _ONE_DAY)
+    return one_day(session_at(view.today, step) if trading else view.today + step * ONE_DAY)
 
 
-def _last_open_day(_match: Match, view: Viewpoint) -> DateRange | None:
-    return one_day(previous_session(view.today))
-
-
-def _weekday(match: Match, view: Viewpoint) -> DateRange | None:
+def _weekday(match: Match, view: Viewpoint) -> DateRange:
     """A weekday of the last, this or the next calendar week; "recent": the latest before today; bare: up to today."""
     groups = match.groupdict()
     number, step = WEEKDAYS.index(match["weekday"][:3]), groups["week"] or groups.get("step")
@@ -158,33 +150,24 @@ def _season(match: Match, _view: Viewpoint) -> DateRange | None:
 def _short_season(match: Match, _view: Viewpoint) -> DateRange | None:
     """Of "2324". What can be a year is one, by the order of the rules: "2021" is 2021, not the season of 2020."""
     start, end = int(match["start"]), int(match["end"])
-    if end != (start + 1) % 100:
-        return None
-    return season_range((1900 if start > 50 else 2000) + start)
+    return season_range((1900 if start > 50 else 2000) + start) if end == (start + 1) % 100 else None
 
 
-def _decade(match: Match, _view: Viewpoint) -> DateRange | None:
-    return period_from(date(int(match["decade"]) * 10, 1, 1), Unit.YEAR, 10)
-
-
-def _month_by_number(match: Match, _view: Viewpoint) -> DateRange | None:
+def _numbered_month(match: Match, _view: Viewpoint) -> DateRange:
     return month_range(int(match["year"]), int(match["month"]))
 
 
-def _year(match: Match, _view: Viewpoint) -> DateRange | None:
-    return year_range(int(match["year"]))
-
-
-def _quarter(match: Match, view: Viewpoint) -> DateRange | None:
+def _quarter(match: Match, view: Viewpoint) -> DateRange:
     """Without a year: the latest such quarter that has begun."""
-    number = int(match["number"] or 0) or ORDINALS[match["ordinal"]]
-    if match["year"]:
-        return quarter_range(int(match["year"]), number)
+    groups = match.groupdict()
+    number = int(groups["number"] or 0) or ORDINALS[groups["ordinal"]]
+    if groups["year"]:
+        return quarter_range(int(groups["year"]), number)
     quarter = quarter_range(view.today.year, number)
     return quarter if quarter.first <= view.today else quarter_range(view.today.year - 1, number)
 
 
-def _named_month(match: Match, view: Viewpoint) -> DateRange | None:
+def _named_month(match: Match, view: Viewpoint) -> DateRange:
     """Without a year: the latest such month that has begun; "last": before this month; "next": after it."""
     groups, month = match.groupdict(), _month_number(match["name"])
     if groups["year"]:
@@ -197,36 +180,36 @@ def _named_month(match: Match, view: Viewpoint) -> DateRange | None:
     return month_range(year - (month > view.today.month or (month == view.today.month and step is not None)), month)
 
 
-def _relative(match: Match, view: Viewpoint) -> DateRange | None:
+def _relative(match: Match, view: Viewpoint) -> DateRange:
     unit = UNITS[match["unit"]]
     return period_around(shifted(view.today, unit, STEPS[match["step"]]), unit)
 
 
-def _to_date(match: Match, view: Viewpoint) -> DateRange | None:
-    unit = UNITS[match["unit"]] if match["unit"] in UNITS else Unit.MONTH if match["unit"] == "m" else Unit.YEAR
+def _to_date(match: Match, view: Viewpoint) -> DateRange:
+    unit = {"m": Unit.MONTH, "y": Unit.YEAR}.get(match["unit"]) or UNITS[match["unit"]]
     return DateRange(period_around(view.today, unit).first, view.today)
 
 
 # --- readers: counts and compositions ---------------------------------------------------------------------------------
-def _ago(match: Match, view: Viewpoint) -> DateRange | None:
+def _ago(match: Match, view: Viewpoint) -> DateRange:
     count, unit = _number(match["count"]), match["unit"]
     if unit not in UNITS:
-        return one_day(_session_at(view.today, -count))
+        return one_day(session_at(view.today, -count))
     return view.day_at_or_before(shifted(view.today, UNITS[unit], -count))
 
 
-def _count(match: Match, view: Viewpoint) -> DateRange | None:
+def _count(match: Match, view: Viewpoint) -> DateRange:
     """Of "past 5 days": five days (on the trading calendar: sessions), the last is today; "next": from tomorrow on."""
     count, unit = _number(match["count"]), match["unit"]
     future = STEPS[match["step"]] > 0
     if unit not in UNITS or (unit == Unit.DAY and view.trading):
         if future:
-            return DateRange(next_session(view.today), _session_at(view.today, count))
-        last = view.today if is_session(view.today) else previous_session(view.today)
-        return DateRange(_session_at(last, 1 - count), last)
+            return DateRange(session_at(view.today, 1), session_at(view.today, count))
+        last = view.today if is_session(view.today) else session_at(view.today, -1)
+        return DateRange(session_at(last, 1 - count), last)
     if future:
-        return period_from(view.today + _ONE_DAY, UNITS[unit], count)
-    return DateRange(shifted(view.today, UNITS[unit], -count) + _ONE_DAY, view.today)
+        return period_from(view.today + ONE_DAY, UNITS[unit], count)
+    return DateRange(shifted(view.today, UNITS[unit], -count) + ONE_DAY, view.today)
 
 
 def _part_of_period(match: Match, view: Viewpoint) -> DateRange | None:
@@ -234,7 +217,7 @@ def _part_of_period(match: Match, view: Viewpoint) -> DateRange | None:
     period, unit = _period(match["period"], view), match["unit"]
     position = ORDINALS.get(match["nth"], 0) - 1  # "last" and "final" are -1
     if unit in UNITS and not (unit == Unit.DAY and view.trading):
-        start = period.first if position >= 0 else shifted(period.last + _ONE_DAY, UNITS[unit], -1)
+        start = period.first if position >= 0 else shifted(period.last + ONE_DAY, UNITS[unit], -1)
         part = period_from(shifted(start, UNITS[unit], max(position, 0)), UNITS[unit])
         return part if period.contains(part.first) and period.contains(part.last) else None
     if unit[:3] in WEEKDAYS:
@@ -243,31 +226,26 @@ def _part_of_period(match: Match, view: Viewpoint) -> DateRange | None:
         if position < 0:
             day = period.last - timedelta(days=(period.last.weekday() - number) % 7)
         return view.day_at_or_after(day) if period.contains(day) else None
-    before_or_after = period.first - _ONE_DAY if position >= 0 else period.last + _ONE_DAY
-    day = _session_at(before_or_after, position + 1 if position >= 0 else -1)
+    day = session_at(period.first - ONE_DAY, position + 1) if position >= 0 else session_at(period.last + ONE_DAY, -1)
     return one_day(day) if period.contains(day) else None
 
 
-def _edge_of_period(match: Match, view: Viewpoint) -> DateRange | None:
+def _edge_of_period(match: Match, view: Viewpoint) -> DateRange:
     """Of "end of 2023", "close of last month": its last day or session."""
     period = _period(match["period"], view)
     if match["edge"] in {"end", "close"}:
         return view.day_at_or_before(period.last)
-    return one_day(next_session(period.first - _ONE_DAY) if view.trading else period.first)
+    return one_day(session_at(period.first - ONE_DAY, 1) if view.trading else period.first)
 
 
-def _whole_period(match: Match, view: Viewpoint) -> DateRange | None:
-    return _period(match["period"], view)
-
-
-def _week_around(match: Match, view: Viewpoint) -> DateRange | None:
+def _week_around(match: Match, view: Viewpoint) -> DateRange:
     day = _date(match["date"], view).first
     if match["how"] == "ending":
         return DateRange(day - timedelta(days=6), day)
     return period_around(day, Unit.WEEK) if match["how"] == "of" else period_from(day, Unit.WEEK)
 
 
-def _from_to(match: Match, view: Viewpoint) -> DateRange | None:
+def _from_to(match: Match, view: Viewpoint) -> DateRange:
     """Where the first date lacks a year it is the latest one before the second; two years may stand in any order."""
     end = _date(match["end"], view)
     start = _date(match["start"], view)
@@ -275,18 +253,6 @@ def _from_to(match: Match, view: Viewpoint) -> DateRange | None:
         start = _date(match["start"], Viewpoint(end.last, view.trading))
     start, end = sorted((start, end), key=lambda one: one.first)
     return DateRange(start.first, max(start.last, end.last))
-
-
-def _since(match: Match, view: Viewpoint) -> DateRange | None:
-    return DateRange(_date(match["date"], view).first, view.today)
-
-
-def _today(_match: Match, view: Viewpoint) -> DateRange | None:
-    return one_day(view.today)
-
-
-def _no_day(_match: Match, _view: Viewpoint) -> DateRange | None:
-    return None
 
 
 # --- help for readers -------------------------------------------------------------------------------------------------
@@ -300,13 +266,6 @@ def _number(text: str) -> int:
     if number == 0:
         raise ValueError("a count of zero")
     return number
-
-
-def _session_at(day: date, count: int) -> date:
-    """The session `count` sessions after (before where negative) the day."""
-    for _ in range(abs(count)):
-        day = next_session(day) if count > 0 else previous_session(day)
-    return day
 
 
 def _period(text: str, view: Viewpoint) -> DateRange:
@@ -324,66 +283,110 @@ def _date(text: str, view: Viewpoint) -> DateRange:
 
 
 # --- the rules --------------------------------------------------------------------------------------------------------
-def _rule(pattern: str, read: Reader, newest: bool = False) -> Rule:
-    """The pattern stands between the ends of words and is no part of a number, a price or a percentage."""
-    return Rule(re.compile(rf"(?<![\w$€£])(?<![0-9][.,/:-])(?:{pattern})(?![\w%])(?![.,/:-][0-9])"), read, newest)
+class Rule:
+    """A form of expression. `newest`: it asks for the newest record; its range is None where it names no day.
+
+    The pattern stands between the ends of words and is no part of a number, a price or a percentage.
+    """
+
+    def __init__(self, pattern: str, read: Reader, newest: bool = False) -> None:
+        self.pattern = re.compile(rf"(?<![\w$€£])(?<![0-9][.,/:-])(?:{pattern})(?![\w%])(?![.,/:-][0-9])")
+        self.read = read
+        self.newest = newest
 
 
-SIMPLE_RULES = (
-    _rule(ISO_DAY, _numbered_day),
-    _rule(AMERICAN_DAY, _numbered_day),
-    _rule(MONTH_DAY, _day_of_month),
-    _rule(DAY_MONTH, _day_of_month),
-    _rule(NAMED_DAY, _named_day),
-    _rule(WEEKDAY_DAY, _weekday),
-    _rule(WEEK_DAY, _weekday),
-    _rule(SEASON, _season),
-    _rule(ISO_MONTH, _month_by_number),
-    _rule(MONTH_OF_YEAR, _month_by_number),
-    _rule(ONE_YEAR, _year),
-    _rule(SHORT_SEASON, _short_season),
-    _rule(DECADE, _decade),
-    _rule(QUARTER, _quarter),
-    _rule(YEAR_QUARTER, _quarter),
-    _rule(NAMED_MONTH, _named_month),
-    _rule(YEAR_NAMED_MONTH, _named_month),
-    _rule(RELATIVE, _relative),
+_DAY_FORMS: tuple[tuple[str, Reader], ...] = (
+    (
+        f"(?P<year>{YEAR})[-/.](?P<month>[0-9]{{1,2}})[-/.](?P<day>[0-9]{{1,2}})(?:[ t][0-9:]{{5,8}}(?: e[sd]?t)?)?",
+        _numbered_day,
+    ),
+    (f"(?P<month>[0-9]{{1,2}})[-/](?P<day>[0-9]{{1,2}})[-/](?P<year>{YEAR})", _numbered_day),
+    (f"(?P<name>{MONTH})[ -]?(?P<day>[0-9]{{1,2}})(?:st|nd|rd|th)?(?:(?:,|, | |-)(?P<year>{YEAR}))?", _day_of_month),
+    (
+        f"(?P<day>[0-9]{{1,2}})(?:st|nd|rd|th)?(?: of)?[ -](?P<name>{MONTH})(?:(?:,|, | |-)(?P<year>{YEAR}))?",
+        _day_of_month,
+    ),
+    (
+        (
+            "day before yesterday|yesterday|last night|today|tonight|this (?:morning|afternoon|evening)"
+            "|day after tomorrow|tomorrow"
+        ),
+        _named_day,
+    ),
+    (f"(?P<week>{STEP}) week(?:'s|,)?(?: on)? (?P<weekday>{WEEKDAY})", _weekday),
+    (
+        f"(?:(?P<step>{STEP}|{RECENT}) )?(?P<weekday>{WEEKDAY})(?:(?: of| in| from)?(?: the)? (?P<week>{STEP}) week)?",
+        _weekday,
+    ),
 )
-"""Expressions that can stand inside a longer one."""
+_PERIOD_FORMS: tuple[tuple[str, Reader], ...] = (
+    (f"(?P<year>{YEAR})(?P<mark>[-/])(?P<end>{YEAR}|[0-9]{{2}})(?P<word> season)?", _season),
+    (
+        "(?P<decade>(?:1[89]|20)[0-9])0'?s",
+        lambda match, _: period_from(date(int(match["decade"]) * 10, 1, 1), Unit.YEAR, 10),
+    ),
+    (f"(?P<year>{YEAR})[ -]?q(?P<number>[1-4])", _quarter),
+    (f"(?P<year>{YEAR})[ -](?P<name>{MONTH})", _named_month),
+    (f"(?P<year>{YEAR})[-/](?P<month>0?[1-9]|1[0-2])(?: season)?", _numbered_month),
+    (
+        f"(?:year )?(?P<year>{YEAR})(?: season)?",
+        lambda match, _: period_from(date(int(match["year"]), 1, 1), Unit.YEAR),
+    ),
+    (f"(?:q(?P<number>[1-4])|(?P<ordinal>{ORDINAL}) (?:quarter|qtr))(?:{OF}(?P<year>{YEAR}))?", _quarter),
+    (f"(?P<month>0?[1-9]|1[0-2])/(?P<year>{YEAR})", _numbered_month),
+    (f"(?:(?P<step>{STEP}) )?(?P<name>{MONTH})(?:(?:,|, | | of |-)(?P<year>{YEAR}))?", _named_month),
+    (f"(?P<step>{STEP}) (?P<unit>weekend|week|month|quarter|qtr|half|year|season)", _relative),
+)
+_SHORT_SEASON: tuple[str, Reader] = ("(?P<start>[0-9]{2})(?P<end>[0-9]{2})(?: season)?", _short_season)
+"""Not inside a longer pattern, where four digits are too often something else."""
 
-_NTH_UNIT = f"trading day|trading session|session|day of trading|day|week|month|quarter|qtr|half|{WEEKDAY}"
-_COUNTED = "trading day|trading session|session|business day|day|week|month|quarter|year"
+
+def _alternatives(*forms: tuple[str, Reader]) -> str:
+    """The patterns as one group, their own groups without names."""
+    return "(?:" + "|".join(re.sub(r"\(\?P<\w+>", "(?:", pattern) for pattern, _ in forms) + ")"
+
+
+_DAYS = _alternatives(*_DAY_FORMS)
+_DATES = _alternatives(*_DAY_FORMS, *_PERIOD_FORMS)
+_PERIOD = f"(?:the )?(?P<period>{_alternatives(*_PERIOD_FORMS)}|week|month|quarter|year|season)"
+
+SIMPLE_RULES = tuple(Rule(*form) for form in (*_DAY_FORMS, *_PERIOD_FORMS, _SHORT_SEASON))
+"""Expressions that can stand inside a longer one."""
 
 RULES = (
     *SIMPLE_RULES,
-    _rule(f"(?P<step>{STEP}|{RECENT}|final) (?P<day>{SESSION}|day(?! of))", _neighbouring_day),
-    _rule(
+    Rule(f"(?P<step>{STEP}|{RECENT}|final) (?P<day>{SESSION}|day(?! of))", _neighbouring_day),
+    Rule(
         f"(?:last|previous|final|{RECENT}) day (?:that |when |on which )?(?:the )?(?:stock )?markets? (?:was|were)"
         " open(?: for trading)?",
-        _last_open_day,
+        lambda _, view: one_day(session_at(view.today, -1)),
     ),
-    _rule(r"(?P<unit>year|month|quarter|week|season|y|m)(?: to |-to-|t)d(?:ate)?", _to_date),
-    _rule(r"this (?P<unit>year|month|quarter|week|season) (?:so far|to date)", _to_date),
-    _rule(r"so far this (?P<unit>year|month|quarter|week|season)", _to_date),
-    _rule(f"(?P<count>{NUMBER}) (?P<unit>{_COUNTED})s? ago", _ago),
-    _rule(f"(?P<step>last|past|previous|prior|next|coming) (?P<count>{NUMBER}) (?P<unit>{_COUNTED})s?", _count),
-    _rule(
-        f"(?P<nth>{ORDINAL}|last|final) (?P<unit>{_NTH_UNIT}) (?:of|in|for|from) (?:the )?{PERIOD_OR_CURRENT}",
-        _part_of_period,
+    Rule(r"(?P<unit>year|month|quarter|week|season|y|m)(?: to |-to-|t)d(?:ate)?", _to_date),
+    Rule(f"this {SO_FAR_UNIT} (?:so far|to date)", _to_date),
+    Rule(f"so far this {SO_FAR_UNIT}", _to_date),
+    Rule(f"(?P<count>{NUMBER}) (?P<unit>{COUNTED})s? ago", _ago),
+    Rule(f"(?P<step>last|past|previous|prior|next|coming) (?P<count>{NUMBER}) (?P<unit>{COUNTED})s?", _count),
+    Rule(f"(?P<nth>{ORDINAL}|last|final) (?P<unit>{NTH_UNIT}) (?:of|in|for|from) {_PERIOD}", _part_of_period),
+    Rule(f"(?P<edge>end|close|start|beginning) of {_PERIOD}", _edge_of_period),
+    Rule(
+        f"(?:start|beginning) of {_PERIOD} (?:to|until|till|through) (?:its|it's|the) end",
+        lambda match, view: _period(match["period"], view),
     ),
-    _rule(f"(?P<edge>end|close|start|beginning) of (?:the )?{PERIOD_OR_CURRENT}", _edge_of_period),
-    _rule(
-        f"(?:start|beginning) of (?:the )?{PERIOD_OR_CURRENT} (?:to|until|till|through) (?:its|it's|the) end",
-        _whole_period,
-    ),
-    _rule(f"week (?P<how>of|starting|beginning|ending)(?: on)? (?:the )?(?P<date>{DAYS})", _week_around),
-    _rule(f"between (?:the )?(?P<start>{DATES}) and (?:the )?(?P<end>{DATES})", _from_to),
-    _rule(
-        f"(?:from )?(?P<start>{DATES})(?: to | until | till | through | - |-)(?:the )?(?P<end>{DATES})",
+    Rule(f"week (?P<how>of|starting|beginning|ending)(?: on)? (?:the )?(?P<date>{_DAYS})", _week_around),
+    Rule(f"between (?:the )?(?P<start>{_DATES}) and (?:the )?(?P<end>{_DATES})", _from_to),
+    Rule(
+        f"(?:from )?(?P<start>{_DATES})(?: to | until | till | through | - |-)(?:the )?(?P<end>{_DATES})",
         _from_to,
     ),
-    _rule(f"since (?:the )?(?P<date>{DATES})", _since),
-    _rule("as of now|right now|now|at the moment|at this moment|at present|currently|current", _today, newest=True),
-    _rule("most recent(?:ly)?|latest|newest|recent", _no_day, newest=True),
+    Rule(
+        f"since (?:the )?(?P<date>{_DATES})",
+        lambda match, view: DateRange(_date(match["date"], view).first, view.today),
+    ),
+    Rule(
+        "as of now|right now|now|at the moment|at this moment|at present|currently|current",
+        lambda _, view: one_day(view.today),
+        newest=True,
+    ),
+    Rule("most recent(?:ly)?|latest|newest|recent", lambda *_: None, newest=True),
 )
 """Every form, the one to prefer first where two fit the same words."""

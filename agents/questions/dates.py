@@ -19,20 +19,8 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from agents.questions.date_patterns import MONTH, YEAR
-from agents.questions.date_ranges import DateRange
-from agents.questions.date_rules import RULES, Rule, Viewpoint
-
-__all__ = [
-    "Calendar",
-    "DateRange",
-    "FoundDate",
-    "MomentKind",
-    "ResolvedDate",
-    "eastern_time",
-    "find_dates",
-    "resolve_date",
-]
+from agents.questions.calendars import DateRange
+from agents.questions.date_rules import MONTH, RULES, YEAR, Rule, Viewpoint
 
 MAX_QUESTION_CHARACTERS = 2_000
 """What stands behind is not searched for dates."""

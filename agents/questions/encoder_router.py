@@ -1,16 +1,15 @@
 """Routing by trained classifiers (NEC 2.2 has three, one per field): the whole batch in one forward pass of each."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from agents.contracts import Query, Route
 from agents.deadline import Deadline
 from agents.questions.classifier import Classifier, locate_classifier
-from agents.questions.routes import field_entry
+from agents.questions.routes import QuestionRouter, field_entry
 from agents.settings import EncoderRouter, SettingsError
 
 
-class EncoderQuestionRouter:
+class EncoderQuestionRouter(QuestionRouter):
     """Asks each classifier of the settings; together they must not give one field twice.
 
     Args:
@@ -43,20 +42,15 @@ class EncoderQuestionRouter:
         routes: list[Route] = [{} for _ in queries]
         size = self._settings.batch_size
         for start in range(0, len(queries), size):
-            texts = [query.text for query in queries[start : start + size]]
-            if not deadline.expired:
-                for route, fields in zip(routes[start : start + size], self._fields(texts), strict=True):
-                    route.update(fields)
+            if deadline.expired:
+                break
+            batch = slice(start, start + size)
+            for classifier in self._opened():
+                for field, rows in classifier.probabilities([query.text for query in queries[batch]]).items():
+                    labels = classifier.config.fields[field].labels
+                    for route, row in zip(routes[batch], rows, strict=True):
+                        route[field] = field_entry(labels, row)
         return routes
-
-    def _fields(self, texts: Sequence[str]) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = [{} for _ in texts]
-        for classifier in self._opened():
-            for field, rows in classifier.probabilities(texts).items():
-                labels = classifier.config.fields[field].labels
-                for entries, row in zip(found, rows, strict=True):
-                    entries[field] = field_entry(labels, row)
-        return found
 
     def _opened(self) -> list[Classifier]:
         if self._classifiers is None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from agents.llm.trainable import quiet_transformers
 from agents.settings import SettingsError
 from agents.text import encodable
 
@@ -29,9 +30,7 @@ class TokenBatch(NamedTuple):
 
 class QuestionTokenizer:
     """The encoder's own tokenizer; a question that is too long loses its end.
-
-    Raises:
-        SettingsError: it lacks one of BERT's special tokens.
+    Raises SettingsError: it lacks one of BERT's special tokens.
     """
 
     def __init__(self, folder: Path, max_tokens: int) -> None:
@@ -97,17 +96,9 @@ class QuestionNetwork:
 def load_encoder(folder: Path) -> "Module":
     """The encoder of a folder in Hugging Face's layout, in float32, without its pooler."""
     from transformers import AutoModel
-    from transformers.utils import logging
 
-    verbosity, bar = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()  # else it writes at length about the pooler that is left out
-    logging.disable_progress_bar()
-    try:
+    with quiet_transformers():  # it would write at length about the pooler that is left out
         encoder = AutoModel.from_pretrained(folder, add_pooling_layer=False, local_files_only=True)
-    finally:
-        logging.set_verbosity(verbosity)
-        if bar:
-            logging.enable_progress_bar()
     loaded: Module = encoder.float().eval()
     return loaded
 

@@ -12,7 +12,7 @@ from typing import Any
 from agents.contracts import Query, Route
 from agents.deadline import Deadline
 from agents.llm import Generation, GenerationRequest, LanguageModel, Message
-from agents.questions.routes import DOMAINS
+from agents.questions.routes import DOMAINS, QuestionRouter
 from agents.settings import PromptRouter
 
 OTHER = "other"
@@ -109,22 +109,13 @@ ROUTING_PROMPTS: Mapping[str, RoutingPrompt] = {
 """`domain_word`: db3 2.3, "Domain Prompt". `domain_with_certainty`: WeKnow-RAG, "Domain classification"."""
 
 
-class PromptQuestionRouter:
-    """Asks the language model about each question of the batch, greedily, in one call of the engine."""
+class PromptQuestionRouter(QuestionRouter):
+    """Asks the language model about all questions of the batch in one call; its owner loads and closes the model."""
 
     def __init__(self, settings: PromptRouter, model: LanguageModel) -> None:
         self._settings = settings
         self._model = model
         self._prompt = ROUTING_PROMPTS[settings.prompt]
-
-    def check_weights(self) -> None:
-        """Whoever owns the model checks it."""
-
-    def warm_up(self) -> None:
-        """Whoever owns the model loads it."""
-
-    def close(self) -> None:
-        """Whoever owns the model closes it."""
 
     def route(self, queries: Sequence[Query], deadline: Deadline) -> list[Route]:
         """One route per query. A failed or unreadable reply gives an empty one."""
@@ -141,7 +132,7 @@ class PromptQuestionRouter:
         return [self._read(generation) for generation in generations]
 
     def _read(self, generation: Generation) -> Route:
-        """A domain of which the model is not certain enough counts as open (WeKnow-RAG: it must exceed 0.9)."""
+        """A domain that the model is not certain enough of counts as open (WeKnow-RAG: it must exceed 0.9)."""
         route = self._prompt.read(generation.text)
         domain, least = route.get("domain"), self._settings.minimum_certainty
         if domain and least > 0 and domain.get("certainty", 1.0) <= least:

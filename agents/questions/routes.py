@@ -1,7 +1,7 @@
 """What a router says about a question, what every router promises, and which router a preset gets."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,8 @@ FIELD_CLASSES = ROUTE_CLASSES
 DOMAINS, QUESTION_TYPES, DYNAMISMS = ROUTE_CLASSES.values()
 
 
-class QuestionRouter(Protocol):
-    """Classifies the whole batch at once."""
+class QuestionRouter:
+    """Classifies the questions of a batch. This one knows nothing: the router of a preset without one."""
 
     def check_weights(self) -> None:
         """Raise `models.manifest.WeightsMissingError` at once if a file is missing; loads nothing."""
@@ -27,40 +27,19 @@ class QuestionRouter(Protocol):
 
     def route(self, queries: Sequence[Query], deadline: Deadline) -> list[Route]:
         """One route per query, in order."""
+        return [{} for _ in queries]
 
     def close(self) -> None:
         """Release memory; safe to call twice."""
 
 
-class Unrouted:
-    """The router of a preset without routers: it knows nothing."""
-
-    def check_weights(self) -> None:
-        """There are none."""
-
-    def warm_up(self) -> None:
-        """There is nothing to load."""
-
-    def route(self, queries: Sequence[Query], deadline: Deadline) -> list[Route]:
-        """An empty route per query."""
-        return [{} for _ in queries]
-
-    def close(self) -> None:
-        """There is nothing to release."""
-
-
 def open_router(settings: EncoderRouter | PromptRouter | None, model: LanguageModel | None = None) -> QuestionRouter:
     """The router that the settings name, not warmed up yet; without settings one that knows nothing.
 
-    Args:
-        settings: Engine ``encoder`` or ``prompt``, or None.
-        model: The language model; engine ``prompt`` asks it and leaves loading and closing to its owner.
-
-    Raises:
-        SettingsError: engine ``prompt`` without a language model.
+    Engine ``prompt`` asks `model` and leaves loading and closing to its owner; without one it is a SettingsError.
     """
     if settings is None:
-        return Unrouted()
+        return QuestionRouter()
     if isinstance(settings, EncoderRouter):
         from agents.questions.encoder_router import EncoderQuestionRouter
 

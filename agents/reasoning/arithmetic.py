@@ -1,19 +1,14 @@
-"""What can be done with quantities and dates, under one roof of units: nothing is added that does not belong together.
-
-All functions raise `ExpressionError` and nothing else.
-"""
+"""What can be computed with quantities and dates; all functions raise `ExpressionError` and nothing else."""
 
 import calendar
 import datetime as dt
+import functools
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
-from agents.reasoning.errors import ExpressionError, Fault
-from agents.reasoning.quantities import DAYS, MONTHS, PERCENT, PLAIN, WEEKS, YEARS, CalendarDate, Quantity, Unit
-
-Value = Quantity | CalendarDate | bool
-"""The value of a formula; a bool is an answer "yes" or "no"."""
+from agents.matching import DAYS, MONTHS, PERCENT, PLAIN, WEEKS, YEARS, Unit
+from agents.reasoning.values import CalendarDate, ExpressionError, Quantity, Value
 
 LARGEST = Fraction(10**30)
 """Greater numbers, and fractions of more digits than its square, are refused."""
@@ -37,14 +32,14 @@ def add(left: Value, right: Value, sign: int = 1) -> Value:
         return _moved(left, right, sign)
     if isinstance(left, Quantity) and isinstance(right, Quantity) and left.unit.dimension == right.unit.dimension:
         return _checked(Quantity(left.number + sign * right.within(left.unit).number, left.unit))
-    raise ExpressionError(Fault.UNITS, f"{_kind(left)} and {_kind(right)} cannot be added or subtracted")
+    raise ExpressionError(f"{_kind(left)} and {_kind(right)} cannot be added or subtracted")
 
 
 def multiply(left: Value, right: Value) -> Quantity:
     """The product of two values, of which at most one has a unit; a percentage is a hundredth."""
     one, other = _scalar(left), _scalar(right)
     if one.unit is not PLAIN and other.unit is not PLAIN:
-        raise ExpressionError(Fault.UNITS, f"{_kind(left)} and {_kind(right)} cannot be multiplied")
+        raise ExpressionError(f"{_kind(left)} and {_kind(right)} cannot be multiplied")
     return _checked(Quantity(one.number * other.number, other.unit if one.unit is PLAIN else one.unit))
 
 
@@ -55,17 +50,17 @@ def divide(left: Value, right: Value) -> Quantity:
     else:
         dividend, divisor = _scalar(left), _scalar(right)
         if divisor.unit is not PLAIN:
-            raise ExpressionError(Fault.UNITS, f"{_kind(left)} cannot be divided by {_kind(right)}")
+            raise ExpressionError(f"{_kind(left)} cannot be divided by {_kind(right)}")
         one, other, unit = dividend.number, divisor.number, dividend.unit
     if other == 0:
-        raise ExpressionError(Fault.DIVISION_BY_ZERO, "division by zero")
+        raise ExpressionError("division by zero")
     return _checked(Quantity(one / other, unit))
 
 
 def negative(value: Value) -> Quantity:
     """The value with the other sign."""
     if not isinstance(value, Quantity):
-        raise ExpressionError(Fault.UNITS, f"{_kind(value)} has no negative")
+        raise ExpressionError(f"{_kind(value)} has no negative")
     return Quantity(-value.number, value.unit)
 
 
@@ -77,17 +72,14 @@ def compare(left: Value, symbol: str, right: Value) -> bool:
 def percent_change(before: Value, after: Value) -> Quantity:
     """By how many per cent of `before` it grew to `after`."""
     if isinstance(before, Quantity) and before.number < 0:
-        raise ExpressionError(Fault.UNITS, "a change in per cent of a negative number says nothing")
+        raise ExpressionError("a change in per cent of a negative number says nothing")
     share = divide(add(after, before, -1), before)
     return _checked(Quantity(share.number * 100, PERCENT))
 
 
 def total(values: Sequence[Value]) -> Value:
     """The sum."""
-    result = values[0]
-    for value in values[1:]:
-        result = add(result, value)
-    return result
+    return functools.reduce(add, values)
 
 
 def average(values: Sequence[Value]) -> Value:
@@ -115,7 +107,7 @@ def between(unit: Unit, one: Value, other: Value) -> Quantity:
         return days.within(unit) if unit in {DAYS, WEEKS} else days
     if first.month is None or last.month is None:
         if unit is not YEARS:
-            raise ExpressionError(Fault.IMPRECISE, "months cannot be counted between years")
+            raise ExpressionError("months cannot be counted between years")
         return Quantity(Fraction(last.year - first.year), YEARS)
     months = (last.year - first.year) * 12 + last.month - first.month
     if first.day is not None and last.day is not None and last.day < first.day:
@@ -124,13 +116,9 @@ def between(unit: Unit, one: Value, other: Value) -> Quantity:
 
 
 def age(born: Value, on: Value) -> Quantity:
-    """The age in whole years on a date.
-
-    Raises:
-        ExpressionError: also where the date lies before the birth.
-    """
+    """The age in whole years on a date, which must not lie before the birth."""
     if compare(as_date(born), ">", as_date(on)):
-        raise ExpressionError(Fault.UNITS, "nobody has an age before birth")
+        raise ExpressionError("nobody has an age before birth")
     return between(YEARS, born, on)
 
 
@@ -142,7 +130,7 @@ def as_date(value: Value) -> CalendarDate:
         year = int(value.number)
         if dt.MINYEAR <= year <= dt.MAXYEAR:
             return CalendarDate(year)
-    raise ExpressionError(Fault.UNITS, f"{_kind(value)} is no date")
+    raise ExpressionError(f"{_kind(value)} is no date")
 
 
 def _moved(date: CalendarDate, duration: Quantity, sign: int) -> CalendarDate:
@@ -161,13 +149,13 @@ def _moved(date: CalendarDate, duration: Quantity, sign: int) -> CalendarDate:
     except ExpressionError:  # a ValueError too, and it says already what is wrong
         raise
     except (ValueError, OverflowError) as error:
-        raise ExpressionError(Fault.TOO_LARGE, "the date is out of range") from error
-    raise ExpressionError(Fault.UNITS, f"{_kind(duration)} is no duration that a date can be moved by")
+        raise ExpressionError("the date is out of range") from error
+    raise ExpressionError(f"{_kind(duration)} is no duration that a date can be moved by")
 
 
 def _exact(date: CalendarDate) -> dt.date:
     if date.exact is None:
-        raise ExpressionError(Fault.IMPRECISE, f"{date} is no day")
+        raise ExpressionError(f"{date} is no day")
     return date.exact
 
 
@@ -182,18 +170,18 @@ def _comparable(left: Value, right: Value) -> tuple[Fraction, Fraction]:
         if one.day is None or other.day is None:
             return Fraction(one.year * 12 + one.month), Fraction(other.year * 12 + other.month)
         return Fraction(_exact(one).toordinal()), Fraction(_exact(other).toordinal())
-    raise ExpressionError(Fault.UNITS, f"{_kind(left)} and {_kind(right)} cannot be compared")
+    raise ExpressionError(f"{_kind(left)} and {_kind(right)} cannot be compared")
 
 
 def _scalar(value: Value) -> Quantity:
     if not isinstance(value, Quantity):
-        raise ExpressionError(Fault.UNITS, f"{_kind(value)} cannot be multiplied or divided")
+        raise ExpressionError(f"{_kind(value)} cannot be multiplied or divided")
     return Quantity(value.number / 100) if value.unit is PERCENT else value
 
 
 def _checked(value: Quantity) -> Quantity:
     if abs(value.number) > LARGEST or value.number.denominator > LARGEST**2:
-        raise ExpressionError(Fault.TOO_LARGE, "the number is too large")
+        raise ExpressionError("the number is too large")
     return value
 
 

@@ -11,11 +11,9 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 
-from agents.reasoning.arithmetic import Value
-from agents.reasoning.errors import ExpressionError
+from agents.matching import PERCENT, PLAIN
 from agents.reasoning.expression import evaluate
-from agents.reasoning.quantities import PERCENT, PLAIN, CalendarDate, Quantity, read_value
-from agents.reasoning.words import in_words
+from agents.reasoning.values import CalendarDate, ExpressionError, Quantity, Value, in_words, read_value
 
 MOST_CHARACTERS = 300
 """Longer answers are sentences."""

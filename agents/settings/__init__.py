@@ -1,119 +1,57 @@
 """Settings of the whole agent: frozen, validated, read from `agents/presets/*.toml`. A preset is data, nothing more."""
 
-from agents.settings.agent import Settings
-from agents.settings.answering import (
-    ROUTE_CLASSES,
-    AnsweringSettings,
-    AnswerPromptName,
-    ClassGate,
-    GateSettings,
-    RefineSettings,
-    ReviewPromptName,
-    ScoreGate,
-    SelfAssessmentSettings,
-)
-from agents.settings.base import SettingsError, StrictModel
-from agents.settings.engines import (
-    CrossEncoderSettings,
-    DenseEncoderSettings,
-    EncoderRouter,
-    LanguageModelSettings,
-    OpenAIEngine,
-    PromptRouter,
-    ScriptedEngine,
-    TransformersEngine,
-    VllmEngine,
-)
-from agents.settings.loading import (
-    OVERRIDES_VARIABLE,
-    PRESET_VARIABLE,
-    active_preset,
-    load_settings,
-    parse_override,
-    quoted_override,
-    read_settings,
-)
-from agents.settings.sources import (
-    KgClientSettings,
-    KgLimits,
-    KgWriterSettings,
-    KnowledgeGraphSettings,
-    LinkLevel,
-    LinkSettings,
-    PublicDataSettings,
-)
-from agents.settings.web import (
-    Bm25Stage,
-    ChunkSettings,
-    ContextSettings,
-    DenseStage,
-    ExtractSettings,
-    FusionStage,
-    PageSelectionSettings,
-    ParentChildChunks,
-    RerankSettings,
-    RetrieveStage,
-    TokenChunks,
-    UnionStage,
-    WebSettings,
-    WordChunks,
-)
-from agents.settings.weights import needed_weights, require_weights
-from models.needed import PRESETS, TRIM_TOKENIZER, available_presets
-
-__all__ = [
-    "OVERRIDES_VARIABLE",
-    "PRESETS",
-    "PRESET_VARIABLE",
-    "ROUTE_CLASSES",
-    "TRIM_TOKENIZER",
-    "AnswerPromptName",
-    "AnsweringSettings",
-    "Bm25Stage",
-    "ChunkSettings",
-    "ClassGate",
-    "ContextSettings",
-    "CrossEncoderSettings",
-    "DenseEncoderSettings",
-    "DenseStage",
-    "EncoderRouter",
-    "ExtractSettings",
-    "FusionStage",
-    "GateSettings",
-    "KgClientSettings",
-    "KgLimits",
-    "KgWriterSettings",
-    "KnowledgeGraphSettings",
-    "LanguageModelSettings",
-    "LinkLevel",
-    "LinkSettings",
-    "OpenAIEngine",
-    "PageSelectionSettings",
-    "ParentChildChunks",
-    "PromptRouter",
-    "PublicDataSettings",
-    "RefineSettings",
-    "RerankSettings",
-    "RetrieveStage",
-    "ReviewPromptName",
-    "ScoreGate",
-    "ScriptedEngine",
-    "SelfAssessmentSettings",
-    "Settings",
-    "SettingsError",
-    "StrictModel",
-    "TokenChunks",
-    "TransformersEngine",
-    "UnionStage",
-    "VllmEngine",
-    "WebSettings",
-    "WordChunks",
-    "active_preset",
-    "available_presets",
-    "load_settings",
-    "needed_weights",
-    "parse_override",
-    "quoted_override",
-    "read_settings",
-    "require_weights",
-]
+from agents.settings.agent import Settings as Settings
+from agents.settings.answering import ROUTE_CLASSES as ROUTE_CLASSES
+from agents.settings.answering import AnsweringSettings as AnsweringSettings
+from agents.settings.answering import AnswerPromptName as AnswerPromptName
+from agents.settings.answering import ClassGate as ClassGate
+from agents.settings.answering import GateSettings as GateSettings
+from agents.settings.answering import RefineSettings as RefineSettings
+from agents.settings.answering import ReviewPromptName as ReviewPromptName
+from agents.settings.answering import ScoreGate as ScoreGate
+from agents.settings.answering import SelfAssessmentSettings as SelfAssessmentSettings
+from agents.settings.base import SettingsError as SettingsError
+from agents.settings.base import StrictModel as StrictModel
+from agents.settings.engines import CrossEncoderSettings as CrossEncoderSettings
+from agents.settings.engines import DenseEncoderSettings as DenseEncoderSettings
+from agents.settings.engines import EncoderRouter as EncoderRouter
+from agents.settings.engines import LanguageModelSettings as LanguageModelSettings
+from agents.settings.engines import OpenAIEngine as OpenAIEngine
+from agents.settings.engines import OpenvinoEngine as OpenvinoEngine
+from agents.settings.engines import PromptRouter as PromptRouter
+from agents.settings.engines import ScriptedEngine as ScriptedEngine
+from agents.settings.engines import TransformersEngine as TransformersEngine
+from agents.settings.engines import VllmEngine as VllmEngine
+from agents.settings.loading import OVERRIDES_VARIABLE as OVERRIDES_VARIABLE
+from agents.settings.loading import PRESET_VARIABLE as PRESET_VARIABLE
+from agents.settings.loading import active_preset as active_preset
+from agents.settings.loading import load_settings as load_settings
+from agents.settings.loading import needed_weights as needed_weights
+from agents.settings.loading import parse_override as parse_override
+from agents.settings.loading import quoted_override as quoted_override
+from agents.settings.loading import read_settings as read_settings
+from agents.settings.loading import require_weights as require_weights
+from agents.settings.sources import KgClientSettings as KgClientSettings
+from agents.settings.sources import KgLimits as KgLimits
+from agents.settings.sources import KgWriterSettings as KgWriterSettings
+from agents.settings.sources import KnowledgeGraphSettings as KnowledgeGraphSettings
+from agents.settings.sources import LinkLevel as LinkLevel
+from agents.settings.sources import LinkSettings as LinkSettings
+from agents.settings.sources import PublicDataSettings as PublicDataSettings
+from agents.settings.web import Bm25Stage as Bm25Stage
+from agents.settings.web import ChunkSettings as ChunkSettings
+from agents.settings.web import ContextSettings as ContextSettings
+from agents.settings.web import DenseStage as DenseStage
+from agents.settings.web import ExtractSettings as ExtractSettings
+from agents.settings.web import FusionStage as FusionStage
+from agents.settings.web import PageSelectionSettings as PageSelectionSettings
+from agents.settings.web import ParentChildChunks as ParentChildChunks
+from agents.settings.web import RerankSettings as RerankSettings
+from agents.settings.web import RetrieveStage as RetrieveStage
+from agents.settings.web import TokenChunks as TokenChunks
+from agents.settings.web import UnionStage as UnionStage
+from agents.settings.web import WebSettings as WebSettings
+from agents.settings.web import WordChunks as WordChunks
+from models.needed import PRESETS as PRESETS
+from models.needed import TRIM_TOKENIZER as TRIM_TOKENIZER
+from models.needed import available_presets as available_presets

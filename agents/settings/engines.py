@@ -9,39 +9,49 @@ from agents.settings.base import StrictModel
 EncoderTokens = Annotated[int, Field(ge=8, le=8192)]
 
 
-class TransformersEngine(StrictModel):
-    """Hugging Face transformers in this process, with PEFT adapters: what db3 ran in the end, and the CPU default."""
+class LocalEngineSettings(StrictModel):
+    """What engines in this process have in common."""
 
-    engine: Literal["transformers"]
     model: str
-    """Name in `models/manifest.toml`."""
-    dtype: Literal["float32", "float16", "bfloat16"] = "float16"
-    device: str = "auto"
-    """A torch device, or ``auto``: layers spread over all GPUs, or the CPU where there is none."""
+    """Name in `models/manifest.toml`, or a folder; engine ``openvino`` needs what `python -m models.int8` writes."""
     adapters: dict[str, str] = Field(default_factory=dict)
     """Adapter name -> name in the manifest, or folder."""
-    batch_size: PositiveInt = 4
-    """Prompts per forward pass."""
     max_model_tokens: PositiveInt = 8192
 
 
-class VllmEngine(StrictModel):
+class TransformersEngine(LocalEngineSettings):
+    """Hugging Face transformers in this process, with PEFT adapters: what db3 ran in the end, and the CPU default."""
+
+    engine: Literal["transformers"]
+    dtype: Literal["float32", "float16", "bfloat16"] = "float16"
+    device: str = "auto"
+    """A torch device, or ``auto``: layers spread over all GPUs, or the CPU where there is none."""
+    batch_size: PositiveInt = 4
+    """Prompts per forward pass."""
+
+
+class OpenvinoEngine(LocalEngineSettings):
+    """OpenVINO in this process: int8 weights on a CPU, with LoRA adapters."""
+
+    engine: Literal["openvino"]
+    batch_size: PositiveInt = 4
+    """Prompts per step."""
+
+
+class VllmEngine(LocalEngineSettings):
     """vLLM in this process: continuous batching, prefix caching, several adapters in one batch."""
 
     engine: Literal["vllm"]
-    model: str
     dtype: Literal["half", "float32"] = "half"
     """T4 (compute capability 7.5) has no bfloat16."""
     quantization: Literal["awq", "gptq"] | None = None
     tensor_parallel_size: PositiveInt = 1
     gpu_memory_utilization: Annotated[float, Field(gt=0, le=1)] = 0.9
-    max_model_tokens: PositiveInt = 8192
     attention_backend: str | None = "TRITON_ATTN"
     """On T4 the automatic choice of vLLM up to 0.23 is FlashInfer, which is broken there."""
     enforce_eager: bool = True
     prefix_caching: bool = True
     distributed_executor: Literal["ray", "mp", "uni"] | None = None
-    adapters: dict[str, str] = Field(default_factory=dict)
     max_adapter_rank: Literal[8, 16, 32, 64, 128] = 8
 
 
@@ -78,7 +88,7 @@ class ScriptedEngine(StrictModel):
 
 
 LanguageModelSettings = Annotated[
-    TransformersEngine | VllmEngine | OpenAIEngine | ScriptedEngine, Field(discriminator="engine")
+    OpenvinoEngine | TransformersEngine | VllmEngine | OpenAIEngine | ScriptedEngine, Field(discriminator="engine")
 ]
 
 

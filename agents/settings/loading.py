@@ -1,4 +1,4 @@
-"""Settings from TOML files: found, changed by ``KEY=VALUE`` lines, validated, and explained where they are wrong."""
+"""Settings from TOML files: found, changed by ``KEY=VALUE`` lines, validated, explained where wrong; their weights."""
 
 import os
 import re
@@ -11,6 +11,8 @@ from pydantic import ValidationError
 
 from agents.settings.agent import Settings
 from agents.settings.base import SettingsError, StrictModel
+from models import needed
+from models.manifest import Manifest, WeightsMissingError, find
 from models.needed import PRESETS, available_presets
 
 PRESET_VARIABLE = "CRAG_PRESET"
@@ -58,9 +60,7 @@ def load_settings(preset: str | Path | None = None, overrides: Sequence[str] | N
 
 def read_settings(model: type[Model], path: Path, overrides: Sequence[str] = (), **fixed: object) -> Model:
     """The TOML file, changed by the overrides, as a settings model; `fixed` are values that no file gives.
-
-    Raises:
-        SettingsError: names file, key, what was found and what is allowed, one fault a line.
+    Raises SettingsError: names file, key, what was found and what is allowed, one fault a line.
     """
     data = _read_toml(path)
     for line in filter(str.strip, overrides):
@@ -77,11 +77,7 @@ def quoted_override(line: str) -> str:
 
 
 def parse_override(line: str) -> dict[str, Any]:
-    """The tables of one ``KEY=VALUE``.
-
-    Raises:
-        SettingsError: it is not a line of TOML.
-    """
+    """The tables of one ``KEY=VALUE``. Raises SettingsError: it is not a line of TOML."""
     try:
         return tomllib.loads(quoted_override(line))
     except tomllib.TOMLDecodeError as error:
@@ -152,3 +148,41 @@ def _place(schema: dict[str, Any], location: tuple[int | str, ...]) -> tuple[str
         of_all = node.get("items") if isinstance(part, int) else node.get("additionalProperties")
         node = keys.get(part) or (of_all if isinstance(of_all, dict) else {})
     return ".".join(parts) or "(whole file)", siblings
+
+
+# --- weights ----------------------------------------------------------------------------------------------------------
+
+
+def needed_weights(
+    settings: Settings,
+    *,
+    manifest: Manifest | None = None,
+    repository: Path = needed.REPOSITORY,
+    cache: Path | None = None,
+) -> needed.NeededWeights:
+    """What the settings name; see `models.needed.needed_weights`."""
+    return needed.needed_weights(settings.model_dump(), manifest=manifest, repository=repository, cache=cache)
+
+
+def require_weights(settings: Settings) -> None:
+    """Check that all weights of the settings are here; reads none of them.
+    Raises WeightsMissingError: some are missing; one line names all of them and the command that gets them.
+    """
+    wanted = needed_weights(settings, repository=needed.REPOSITORY)
+    found = {name: find(name) for name in wanted.models if name != needed.TRIM_TOKENIZER}
+    missing = {name: place for name, place in found.items() if place.problem}
+    lost = [folder for folder in wanted.folders if folder.problem]
+    if not missing and not lost:
+        return
+    parts = []
+    if missing:
+        preset = needed.read_preset(settings.name)
+        of_preset = needed.needed_weights(preset).models if preset is not None else {}
+        names = settings.name if missing.keys() <= of_preset.keys() else " ".join(missing)
+        to = " --to models/weights" if any(place.checked_in for place in missing.values()) else ""
+        parts = ["; ".join(f"weights of {name}: {place.problem}" for name, place in missing.items())]
+        parts.append(f"Get them with: python -m models.fetch {names}{to}")
+    parts += [str(folder.problem) for folder in lost]
+    if any(folder.kind == "adapter" for folder in lost):
+        parts.append("Or do without adapters: --set tuned=false")
+    raise WeightsMissingError(f"preset {settings.name}: {'. '.join(parts)}")

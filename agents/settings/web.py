@@ -145,6 +145,9 @@ class ContextSettings(StrictModel):
 class WebSettings(StrictModel):
     """The web path: pages to passages to context."""
 
+    after_graph: bool = False
+    """Wait for the knowledge graph and read pages only of questions that it left open: for machines whose processors
+    run the language model too. Otherwise pages are read meanwhile."""
     pages: PageSelectionSettings = PageSelectionSettings()
     extract: ExtractSettings = ExtractSettings()
     chunk: ChunkSettings

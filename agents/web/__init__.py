@@ -2,8 +2,7 @@
 `extract` (HTML to text; `extract/tables.py` writes tables), `chunk`, `retrieve`, `rerank` and `context`.
 """
 
-from agents.web.context import TokenCounter
-from agents.web.extract import ExtractionUnavailableError
-from agents.web.path import WebEvidence, WebPath
-
-__all__ = ["ExtractionUnavailableError", "TokenCounter", "WebEvidence", "WebPath"]
+from agents.web.context import TokenCounter as TokenCounter
+from agents.web.extract import ExtractionUnavailableError as ExtractionUnavailableError
+from agents.web.path import WebEvidence as WebEvidence
+from agents.web.path import WebPath as WebPath

@@ -35,9 +35,7 @@ class TokenOffsets(Protocol):
 
 def split(text: str, settings: ChunkSettings, tokenizer: TokenOffsets | None = None) -> list[Parent]:
     """The chunks of a text, in order; `tokenizer` is needed for token chunks only.
-
-    Raises:
-        ValueError: token chunks without a tokenizer.
+    Raises ValueError: token chunks without a tokenizer.
     """
     if isinstance(settings, ParentChildChunks):
         parents = pack(text, Span(0, len(text)), settings.parent_characters)

@@ -51,10 +51,8 @@ class WebPath:
 
     def warm_up(self) -> None:
         """Load the encoders and start the extraction workers.
-
-        Raises:
-            models.manifest.WeightsMissingError: an encoder's weights are not there.
-            ExtractionUnavailableError: the extraction workers cannot start.
+        Raises models.manifest.WeightsMissingError: an encoder's weights are not there; ExtractionUnavailableError: the
+        extraction workers cannot start.
         """
         for encoder in (self._dense, self._cross):
             if encoder is not None:

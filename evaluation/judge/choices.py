@@ -1,4 +1,6 @@
-"""Rules for questions that leave a choice: yes or no, this or that."""
+"""Rules for questions that leave a choice (yes or no, this or that), and for gold answers that hold several:
+alternatives such as "soccer / football", and sets, whose items must all be there.
+"""
 
 import re
 from itertools import chain
@@ -6,16 +8,19 @@ from itertools import chain
 from agents.matching import (
     Number,
     content,
+    count_listed,
     found_in,
     normalise,
     position_of,
+    read_dates,
     read_numbers,
     recall,
     same_number,
+    split_list,
     tokens,
     words,
 )
-from evaluation.judge.reading import ReadClaim, RuleDecision
+from evaluation.judge.base import CLAUSE_VERB, ReadClaim, RuleDecision
 
 _YES_NO = re.compile(r"\W*(?:answer\s*:\s*)?(?P<word>yes|no|yeah|yep|nope|correct|incorrect|true|false)\b")
 _YES = frozenset({"yes", "yeah", "yep", "correct", "true"})
@@ -29,18 +34,9 @@ _LATE = frozenset(words("younger youngest newer later latest after recently"))
 _MUCH = frozenset(words("more most larger largest longer longest higher highest bigger biggest greater taller older"))
 _LITTLE = frozenset(words("less fewer fewest least smaller smallest lower lowest shorter shortest younger cheaper"))
 _OPPOSITES = (
-    frozenset(
-        words(
-            "longer taller larger bigger higher more greater older earlier before faster heavier better richer "
-            "1th farther longest tallest largest biggest highest most oldest"
-        )
-    ),
-    frozenset(
-        words(
-            "shorter smaller lower less fewer younger newer later after slower lighter worse poorer nearer "
-            "shortest smallest lowest least fewest youngest newest"
-        )
-    ),
+    _MUCH | _EARLY | {"faster", "heavier", "better", "richer", "farther", "tallest"},
+    (_LITTLE | _LATE | {"slower", "lighter", "worse", "poorer", "nearer", "newest"})
+    - {"cheaper", "latest", "recently"},
 )
 """A sentence that compares by the other side's word turns the choice round: B shorter than A is A longer than B."""
 
@@ -194,7 +190,6 @@ def _implied(options: tuple[list[str], list[str]], text: str, query: str) -> int
 
 
 def _named(options: tuple[list[str], list[str]], text: tuple[str, ...]) -> list[int]:
-    """The options that the text names, in the order in which it does."""
     places = []
     for number, option in enumerate(options):
         place = position_of(option, text)
@@ -205,3 +200,140 @@ def _named(options: tuple[list[str], list[str]], text: tuple[str, ...]) -> list[
         if place >= 0:
             places.append((place, number))
     return [number for _, number in sorted(places)]
+
+
+# --- alternatives and sets -------------------------------------------------------------------------------------------
+
+_LONGEST = 7
+"""Words of an alternative; longer ones are clauses of a sentence."""
+_SUBSTANTIAL = re.compile(r"[^\W\d_]{3}")
+_TITLE_CASE = re.compile(r"[A-Z][a-z]")
+_ASKS_PERSON = re.compile(r"\bwho(?:se|m)?\b")
+_ASKS_KIND = re.compile(
+    r"\b(?:what|which) (?!(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)\b)[a-z]"
+)
+_WORKS = re.compile(
+    r"\b(?:films?|movies?|songs?|albums?|singles?|tracks?|hits?|records?|bands?|groups?|shows?|series|sitcoms?|episodes?"
+    r"|books?|novels?|plays?|musicals?|operas?|poems?|games?|comics?|documentar(?:y|ies)|titles?|names?|brands?)\b"
+)
+"""Things whose own name may contain an "or" or a slash."""
+
+
+def alternatives(query: str, gold: str) -> list[str]:
+    """The gold answer, and each of the answers that it offers.
+
+    A name such as "Truth or Dare" or "Face/Off" offers none. As most gold answers are in lower case, an "or" parts
+    them only where both sides have numbers, end in the same word or are full names of persons, or where the question
+    names a kind of thing ("which metal") that is no work with a title. A slash between longer sides always does.
+    """
+    for divider, are_answers in _DIVIDERS:
+        parts = [part.strip() for part in divider.split(gold.strip())]
+        short = len(parts) > 1 and all(0 < len(part.split()) <= _LONGEST for part in parts)
+        if short and are_answers(query.lower(), parts):
+            return [gold, *parts]
+    return [gold]
+
+
+def _are_substantial(_asked: str, parts: list[str]) -> bool:
+    return all(map(_SUBSTANTIAL.search, parts))
+
+
+def _beside_slash(asked: str, parts: list[str]) -> bool:
+    longer = any(len(part.split()) > 1 for part in parts)
+    return _are_substantial(asked, parts) and (longer or _of_plain_kind(asked, parts))
+
+
+def _beside_or(asked: str, parts: list[str]) -> bool:
+    if all(map(read_numbers, parts)) or all(map(read_dates, parts)):
+        return True
+    persons = _ASKS_PERSON.search(asked) and all(len(part.split()) > 1 for part in parts)
+    same_head = len({part.lower().split()[-1].strip(".") for part in parts}) == 1
+    titles = any(map(_TITLE_CASE.match, parts[1:]))
+    return _are_substantial(asked, parts) and bool(
+        persons or (same_head and not titles) or _of_plain_kind(asked, parts)
+    )
+
+
+def _of_plain_kind(asked: str, parts: list[str]) -> bool:
+    titles = any(map(_TITLE_CASE.match, parts[1:]))
+    return not titles and bool(_ASKS_KIND.search(asked)) and not _WORKS.search(asked)
+
+
+_DIVIDERS = (
+    (re.compile(r"\s+/\s+"), _are_substantial),
+    (
+        re.compile(r"(?<=[^\W\d_]{3})/(?=[^\W\d_]{3}|\d)|(?<=\d{4})/(?=\d{1,2} [^\W\d_]{3}|[^\W\d_]{3})"),
+        _beside_slash,
+    ),
+    (re.compile(r"(?i)\s+or\s+"), _beside_or),
+)
+
+_ASKS_SET = re.compile(
+    r"\b(?:which|what) (?:two|three|four|five|six|seven|eight|nine|ten|[2-9]|10)\b"
+    r"|\b(?:what|who|which|who all) (?:are|were|have|has)\b|\b(?:list|names?|all|members|every|each|top \d+)\b"
+    r"|\bwho (?:all )?(?:played|produced|wrote|directed|starred|held|won)\b"
+    r"|\b(?:what|which) (?:\w+ ){0,3}(?!(?:was|is|has|does|this)\b)\w+[^s\W]s "
+    r"(?:are|were|have|had|did|do|won|play|make)\b"
+)
+_RELATIVE = re.compile(r",\s*(?:who|which|whose|where)\b[^,]*(?:,|$)")
+"""A clause between commas that only describes: "ann lee, who plays for rome, won"."""
+
+
+def same_items(claim: ReadClaim) -> RuleDecision | None:
+    """Every item of the gold set must be in the prediction, and the prediction may list no further ones.
+
+    Items are what commas, semicolons and "and" separate. An item is in the prediction when its words are; a name also
+    without its middle parts, and slightly misspelt.
+    """
+    items = gold_items(claim)
+    if items is None:
+        return None
+    missing = [item for item in items if not _has(claim.prediction_tokens, item)]
+    if missing:
+        return RuleDecision(False, f'of {len(items)} items the prediction lacks "{" ".join(missing[0])}"')
+    listed = max(count_listed(claim.prediction), _bare_items(claim.prediction))
+    if listed > len(items):
+        return RuleDecision(False, f"the prediction has all {len(items)} items, but lists {listed}")
+    return RuleDecision(True, f"the prediction has all {len(items)} items")
+
+
+def gold_items(claim: ReadClaim) -> list[list[str]] | None:
+    """The items of the gold answer as tokens, or None where it is not a set."""
+    if not _ASKS_SET.search(claim.asked):
+        return None
+    text = re.sub(r"\([^)]*\)", " ", normalise(claim.gold)).strip(" .")
+    quoted = [item for item in re.findall(r'"([^"]+)"', text) if f'"{item}"' not in normalise(claim.query)]
+    if len(quoted) > 1:
+        return [content(tokens(item)) or list(tokens(item)) for item in quoted]
+    if not claim.is_sentence:
+        return _usable([content(tokens(part)) for part in split_list(text)])
+    text = _RELATIVE.sub(" ", text)
+    verb = CLAUSE_VERB.search(text)
+    if verb is None:
+        return None
+    return _items_of_clause(claim, text[: verb.start()]) or _items_of_clause(claim, text[verb.end() :])
+
+
+def _items_of_clause(claim: ReadClaim, text: str) -> list[list[str]] | None:
+    parts = [tokens(part) for part in split_list(text)]
+    new = [claim.not_asked(part) for part in parts if content(part)]
+    new = [[token for token in item if not token[0].isdigit()] or item for item in new]  # years beside names
+    return None if any(not item for item in new) else _usable(new)
+
+
+def _usable(items: list[list[str]]) -> list[list[str]] | None:
+    items = [item for item in items if item]
+    return items if len(items) > 1 and all(len(item) <= 7 for item in items) else None
+
+
+def _bare_items(prediction: str) -> int:
+    """How many short items a prediction has that is nothing but a list: "red, white and blue"; 0 for a sentence."""
+    text = re.sub(r"\([^)]*\)", " ", normalise(prediction)).strip(" .")
+    parts = [content(tokens(part)) for part in split_list(text)]
+    return len(parts) if not CLAUSE_VERB.search(text) and all(0 < len(part) <= 4 for part in parts) else 0
+
+
+def _has(text: tuple[str, ...], item: list[str]) -> bool:
+    if recall(item, text) == 1.0:
+        return True
+    return len(item) > 2 and recall([item[0], item[-1]], text) == 1.0

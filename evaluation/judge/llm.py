@@ -1,21 +1,26 @@
 """The llm judge: a language model decides by a rubric, from any engine of `agents.llm`."""
 
+import hashlib
+import json
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from agents.deadline import Deadline
+from agents.files import DatasetError, append_rows, read_growing
 from agents.llm import (
     EngineUnavailableError,
     Generation,
     GenerationRequest,
-    LanguageModel,
     LanguageModelDiedError,
     Message,
+    load_language_model,
 )
+from agents.settings import LanguageModelSettings, OpenAIEngine
 from evaluation.judge.base import Claim, Judgement, JudgeUnavailableError, Verdict
-from evaluation.judge.rubrics import Rubric
-from evaluation.judge.verdict_cache import VerdictCache, content_key
+from evaluation.judge.rubrics import RUBRICS
 from models.manifest import UnknownModelError, WeightsMissingError
 
 SECONDS_PER_REQUEST = 60.0
@@ -38,14 +43,6 @@ _BARE = re.compile(r"\W*(?P<value>true|false|[01])\W*", re.IGNORECASE)
 _RIGHT = frozenset({"true", "1", "1.0"})
 
 
-@dataclass(frozen=True, slots=True)
-class Prices:
-    """Money per million tokens."""
-
-    prompt: float
-    completion: float
-
-
 @dataclass(slots=True)
 class JudgeCost:
     """Counts so far. `claims` were to be judged, `cached` of them were known; `requests` count every attempt."""
@@ -55,19 +52,14 @@ class JudgeCost:
     requests: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
-    prices: Prices | None = None
 
     def line(self) -> str:
-        """One line for people; money only where prices are known."""
+        """One line for people."""
         share = f"{self.cached / self.claims:.0%}" if self.claims else "none"
-        text = (
+        return (
             f"judge: {self.requests} requests, {self.prompt_tokens} prompt and {self.completion_tokens} completion "
             f"tokens; {self.cached} of {self.claims} verdicts ({share}) from the cache"
         )
-        if self.prices is None:
-            return text
-        money = (self.prompt_tokens * self.prices.prompt + self.completion_tokens * self.prices.completion) / 1_000_000
-        return f"{text}; {money:.4f} at the given prices"
 
 
 class LanguageModelJudge:
@@ -77,62 +69,44 @@ class LanguageModelJudge:
     in all; what is unreadable then is unscored with the reason, never wrong. Decoding is greedy. Verdicts are cached
     as soon as they are there, unscored ones never.
 
-    Args:
-        model: An engine, not warmed up yet.
-        model_name: The model's name as it shall stand in signatures.
-        where: What the model is reached by, for messages: an address or a preset.
-        engine: What tells two models of one name apart, for the cache alone: an address, or a hash of settings.
-        rubric: What is asked.
-        cache: Known verdicts.
-        attempts: How often a claim is asked at most.
-        cost: Counts what is spent.
+    `where` names the model's address or preset in messages; `cache` is a file of JSON lines ``{key, correct, judge}``
+    that runs share. Raises JudgeUnavailableError without the engine, or where the cache cannot be read and written.
     """
 
     name = "llm"
 
     def __init__(
         self,
-        model: LanguageModel,
-        *,
-        model_name: str,
+        settings: LanguageModelSettings,
         where: str,
-        engine: str,
-        rubric: Rubric,
-        cache: VerdictCache,
+        rubric: str = "crag",
+        cache: Path | None = None,
         attempts: int = 3,
-        cost: JudgeCost | None = None,
     ) -> None:
-        self.version = f"1:{model_name}:{rubric.name}-{rubric.fingerprint}"
-        self.cost = cost or JudgeCost()
-        self._model = model
+        try:
+            self.model = load_language_model(settings)
+        except EngineUnavailableError as error:
+            raise JudgeUnavailableError(f"the llm judge cannot ask {where}: {error}") from error
+        model_name = "scripted" if settings.engine == "scripted" else settings.model
+        self._rubric = RUBRICS[rubric]
+        self.version = f"1:{model_name}:{self._rubric.name}-{self._rubric.fingerprint}"
+        self.model_identity = f"{model_name}@{_identity(settings)}"
+        """The model's name and what tells two of that name apart."""
+        self.cost = JudgeCost()
+        self._signature = f"{self.name}@{self.version}"
+        self._key_signature = f"{self._signature}:{_identity(settings)}"
         self._where = where
-        self._engine = engine
-        self._rubric = rubric
         self._cache = cache
+        self._known = _read_verdicts(cache) if cache else {}
         self._attempts = attempts
         self._checked = False
-        self._model_name = model_name
-
-    @property
-    def model(self) -> LanguageModel:
-        """The engine, for a caller that has more to ask of the same model: large ones are not loaded twice."""
-        return self._model
-
-    @property
-    def model_identity(self) -> str:
-        """The model's name and what tells two of that name apart."""
-        return f"{self._model_name}@{self._engine}"
 
     def check(self) -> None:
-        """Ask for one obvious verdict, once, so that a fault shows before the first claim.
-
-        Raises:
-            JudgeUnavailableError: the model cannot be loaded, nobody answers, or the answer is an error.
-        """
+        """Ask for one obvious verdict, once, so that a fault (JudgeUnavailableError) shows before the first claim."""
         if self._checked:
             return
         try:
-            self._model.warm_up()
+            self.model.warm_up()
             (generation,) = self._generate([self._request(_PROBE)])
         except (EngineUnavailableError, WeightsMissingError, UnknownModelError, LanguageModelDiedError) as error:
             raise JudgeUnavailableError(f"the llm judge cannot ask {self._where}: {_cause(error)}") from error
@@ -140,34 +114,24 @@ class LanguageModelJudge:
             raise JudgeUnavailableError(f"the llm judge cannot ask {self._where}: {_fault(generation)}")
         self._checked = True
 
-    def close(self) -> None:
-        """Release the model."""
-        self._model.close()
-
     def judge(self, claims: Sequence[Claim]) -> list[Judgement]:
-        """One judgement per claim, in order.
-
-        Raises:
-            JudgeUnavailableError: see `check`, which comes before the first request.
-        """
-        keys = [content_key(f"{self._signature}:{self._engine}", claim) for claim in claims]
-        known = {key: verdict for key in keys if (verdict := self._cache.get(key)) is not None}
+        """One judgement per claim, in order; raises JudgeUnavailableError."""
+        keyed = {self._key(claim): claim for claim in claims}
+        judged = {key: _judgement(self._known[key], "from the cache") for key in keyed if key in self._known}
         self.cost.claims += len(claims)
-        self.cost.cached += sum(key in known for key in keys)
-        judged = {key: self._judgement(correct, "from the cache") for key, correct in known.items()}
-        unknown = [(key, claim) for key, claim in zip(keys, claims, strict=True) if key not in known]
+        self.cost.cached += sum(self._key(claim) in judged for claim in claims)
+        unknown = [(key, claim) for key, claim in keyed.items() if key not in judged]
         if unknown:
             self.check()
         for start in range(0, len(unknown), CLAIMS_AT_ONCE):
             judged |= self._ask(dict(unknown[start : start + CLAIMS_AT_ONCE]))
-        return [judged[key] for key in keys]
+        return [judged[self._key(claim)] for claim in claims]
 
-    @property
-    def _signature(self) -> str:
-        return f"{self.name}@{self.version}"
+    def _key(self, claim: Claim) -> str:
+        parts = [self._key_signature, claim.query, list(claim.golds), claim.prediction]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
     def _ask(self, claims: dict[str, Claim]) -> dict[str, Judgement]:
-        """Judgements by key; what stays unreadable after all attempts is unscored."""
         judged: dict[str, Judgement] = {}
         faults: dict[str, str] = {}
         for attempt in range(self._attempts):
@@ -182,18 +146,23 @@ class LanguageModelJudge:
                     faults[key] = _fault(generation)
                 else:
                     verdicts[key] = correct
-                    judged[key] = self._judgement(correct, f"in attempt {attempt + 1}")
-            self._cache.put(verdicts, self._signature)
+                    judged[key] = _judgement(correct, f"in attempt {attempt + 1}")
+            self._keep(verdicts)
         unscored = {
             key: Judgement(Verdict.UNSCORED, f"llm: no verdict after {self._attempts} attempts: {fault}")
             for key, fault in faults.items()
         }
         return unscored | judged
 
-    def _judgement(self, correct: bool, how: str) -> Judgement:
-        said = "the same as" if correct else "not what"
-        reason = f"llm: the model finds the prediction {said} the gold answer{'' if correct else ' says'}, {how}"
-        return Judgement(Verdict.CORRECT if correct else Verdict.INCORRECT, reason)
+    def _keep(self, verdicts: dict[str, bool]) -> None:
+        self._known.update(verdicts)
+        if self._cache is None:
+            return
+        rows = ({"key": key, "correct": right, "judge": self._signature} for key, right in verdicts.items())
+        try:
+            append_rows(self._cache, rows)
+        except OSError as error:
+            raise _unusable(self._cache, error.strerror) from error
 
     def _request(self, claim: Claim, *, again: bool = False) -> GenerationRequest:
         messages = self._rubric.messages(claim)
@@ -203,7 +172,6 @@ class LanguageModelJudge:
         return GenerationRequest(messages=messages, max_tokens=MAX_TOKENS)
 
     def _generate_all(self, requests: list[GenerationRequest]) -> list[Generation]:
-        """One generation per request, whatever happens to the engine."""
         try:
             generations = self._generate(requests)
         except LanguageModelDiedError as error:
@@ -214,10 +182,43 @@ class LanguageModelJudge:
 
     def _generate(self, requests: list[GenerationRequest]) -> list[Generation]:
         self.cost.requests += len(requests)
-        generations = self._model.generate(requests, Deadline(SECONDS_PER_REQUEST * len(requests)))
+        generations = self.model.generate(requests, Deadline(SECONDS_PER_REQUEST * len(requests)))
         self.cost.prompt_tokens += sum(generation.prompt_tokens for generation in generations)
         self.cost.completion_tokens += sum(generation.completion_tokens for generation in generations)
         return generations
+
+
+def _judgement(correct: bool, how: str) -> Judgement:
+    said = "the same as the gold answer" if correct else "not what the gold answer says"
+    return Judgement(
+        Verdict.CORRECT if correct else Verdict.INCORRECT, f"llm: the model finds the prediction {said}, {how}"
+    )
+
+
+def _identity(settings: LanguageModelSettings) -> str:
+    """A server's address; else a hash of settings, as quantization and dtype change verdicts."""
+    if isinstance(settings, OpenAIEngine):
+        return os.environ.get(settings.base_url_variable, "").strip() or settings.base_url
+    plain = json.dumps(settings.model_dump(mode="json"), sort_keys=True)
+    return hashlib.sha256(plain.encode()).hexdigest()
+
+
+def _read_verdicts(path: Path) -> dict[str, bool]:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.open("ab").close()
+        rows = (row.data for row in read_growing(path))
+        return {str(row["key"]): row["correct"] for row in rows if isinstance(row.get("correct"), bool)}
+    except OSError as error:
+        raise _unusable(path, error.strerror) from error
+    except (DatasetError, KeyError) as error:
+        raise _unusable(path, error) from error
+
+
+def _unusable(path: Path, why: object) -> JudgeUnavailableError:
+    return JudgeUnavailableError(
+        f"{path}: the cache of verdicts cannot be used ({why}); --judge-cache names another file, or none"
+    )
 
 
 def _cause(error: Exception) -> str:

@@ -15,7 +15,7 @@ from agents.matching import (
     tokens,
     words,
 )
-from evaluation.judge.reading import CLAUSE_VERB, ReadClaim, RuleDecision, sentences
+from evaluation.judge.base import CLAUSE_VERB, ReadClaim, RuleDecision, sentences
 
 _HEDGE = re.compile(
     r"\bi (?:do not|don't|cannot|can't|could not|couldn't|am not able to|was not able to) "
@@ -242,7 +242,6 @@ def _abbreviation(claim: ReadClaim) -> bool:
 
 
 def _first_letters(name: Sequence[str]) -> list[str]:
-    """With and without small words."""
     chosen = [some for some in (content(name), name) if len(some) >= _SHORTEST_ABBREVIATION]
     return ["".join(token[0] for token in some) for some in chosen if all(token.isalpha() for token in some)]
 

@@ -24,7 +24,7 @@ from agents.matching import (
     without_dates,
     words,
 )
-from evaluation.judge.reading import ReadClaim, RuleDecision, sentences
+from evaluation.judge.base import ReadClaim, RuleDecision, sentences
 
 _MONTHS = re.compile(r"\b(?:january|february|march|april|june|july|august|september|october|november|december)\b")
 _UNIT_WORDS = frozenset(
@@ -180,7 +180,6 @@ def same_pair(claim: ReadClaim) -> RuleDecision | None:
 
 
 def _whole_pair(found: re.Match[str]) -> tuple[int, int]:
-    """Both numbers; the second of 1968-72 is 1972."""
     first, second = found["first"], found["second"]
     if len(first) == 4 and len(second) == 2:
         second = first[:2] + second
@@ -258,7 +257,6 @@ def _without_numbered_names(claim: ReadClaim) -> str:
 
 
 def _meets(claim: ReadClaim, key: Number, answers: list[Number]) -> str | None:
-    """How one of the answers is the gold number, or None."""
     about = _ABOUT.search(normalise(f"{claim.gold} {claim.prediction}"))
     if any(same_number(key, number) or (about and _nearly(key, number)) for number in answers):
         return f"both say {key.value:g}"
@@ -301,7 +299,6 @@ def _of_first_sentence(claim: ReadClaim, found: list[Number]) -> list[Number]:
 
 
 def _gold_number(claim: ReadClaim) -> Number | None:
-    """The number that the gold answer is, or that it gives in a sentence to a question for a number."""
     if not claim.gold_numbers or _MONTHS.search(claim.gold.lower()):
         return None
     named = [token for token in content(claim.gold_tokens) if not token[0].isdigit() and token not in _UNIT_WORDS]
@@ -317,15 +314,11 @@ def _gold_number(claim: ReadClaim) -> Number | None:
 
 
 def _asked_year(claim: ReadClaim, new: list[Number]) -> Number | None:
-    """The only year of a gold sentence to a question for a year."""
     years = {number.value: number for number in new if number.year_like}
     return next(iter(years.values())) if len(years) == 1 and _ASKS_YEAR.search(claim.asked) else None
 
 
 def _counted(claim: ReadClaim) -> Number | None:
-    """Of several numbers of a gold sentence, the first that stands before what the question counts: "how many races",
-    "in 2023 he won 19 races"; "how long", "route 20 is 3,365 miles".
-    """
     asked = _COUNTED.search(normalise(claim.query))
     if asked is None or len(claim.gold_numbers) < 2:
         return None

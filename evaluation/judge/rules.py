@@ -2,9 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
-from evaluation.judge.alternatives import alternatives
-from evaluation.judge.base import Claim, Judgement, Verdict
-from evaluation.judge.choices import this_or_that, yes_or_no
+from evaluation.judge.base import Claim, Judgement, ReadClaim, RuleDecision, Verdict
+from evaluation.judge.choices import alternatives, same_items, this_or_that, yes_or_no
 from evaluation.judge.phrases import gold_phrase, hedged, nothing_but_gold, same_name, same_words, telling_words
 from evaluation.judge.quantities import (
     left_open,
@@ -15,8 +14,6 @@ from evaluation.judge.quantities import (
     same_pair,
     same_quantity,
 )
-from evaluation.judge.reading import ReadClaim, RuleDecision
-from evaluation.judge.sets import same_items
 
 RULES: dict[str, Callable[[ReadClaim], RuleDecision | None]] = {
     "same words": same_words,

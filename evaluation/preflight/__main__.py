@@ -2,16 +2,79 @@
 
 import argparse
 import json
+import re
+import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
+from evaluation.preflight import agent, code, description, image, repository, weights
 from evaluation.preflight.challenges import CHALLENGES
-from evaluation.preflight.checks import CHECKS, run_checks
-from evaluation.preflight.findings import CheckReport, Level
-from evaluation.preflight.subject import Subject
+from evaluation.preflight.findings import CheckReport, Level, NotApplicableError, one_line
+from evaluation.preflight.subject import GitError, Subject
 
 REPOSITORY = Path(__file__).parents[2]
+Check = Callable[[Subject, CheckReport], None]
+"""Adds its findings to the report; its docstring says what it demands."""
+
+CHECKS: dict[str, Check] = {
+    "aicrowd-json": description.fields,
+    "challenge": description.challenge,
+    "gpu": description.gpu,
+    "preset": description.preset,
+    "engine": description.engine,
+    "graph-variable": description.graph_variable,
+    "memory": description.memory,
+    "clean-tree": repository.clean_tree,
+    "tag": repository.tag,
+    "lfs": repository.lfs,
+    "history-size": repository.history_size,
+    "weights": weights.weights,
+    "line-ends": code.line_ends,
+    "absolute-paths": code.absolute_paths,
+    "risky-calls": code.risky_calls,
+    "pinned": image.pinned,
+    "imports-named": code.imports_named,
+    "dockerfile": image.dockerfile,
+    "docker-context": image.docker_context,
+    "import": agent.imports,
+    "batch": agent.batch,
+}
+
+UNFORESEEN = (
+    OSError, ValueError, TypeError, LookupError, ArithmeticError, AttributeError, re.error, GitError,
+    subprocess.SubprocessError,
+)  # fmt: skip
+"""What reading somebody's files may raise; the other checks still run."""
+
+
+def run_check(name: str, subject: Subject, check: Check | None = None) -> CheckReport:
+    """Run one check of `CHECKS`, or the given one. A check that fails itself reports an error and never raises."""
+    report = CheckReport(name)
+    began = time.monotonic()
+    try:
+        (check or CHECKS[name])(subject, report)
+    except NotApplicableError as reason:
+        report.skipped = str(reason)
+    except UNFORESEEN as error:
+        problem = f"the check could not be done: {type(error).__name__}: {one_line(error)}"
+        report.error(".", problem, f"look into it, or leave it out with --skip {name}")
+    report.seconds = time.monotonic() - began
+    return report
+
+
+def run_checks(
+    subject: Subject, left_out: Collection[str] = (), on_start: Callable[[str], object] | None = None
+) -> Iterator[CheckReport]:
+    """Run all checks, one by one; `left_out` are shown as skipped, `on_start` gets the name of each that begins."""
+    for name in CHECKS:
+        if name in left_out:
+            yield CheckReport(name, skipped="left out with --skip")
+            continue
+        if on_start is not None:
+            on_start(name)
+        yield run_check(name, subject)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -37,7 +100,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _lines(reports: Sequence[CheckReport]) -> Iterator[str]:
-    """A line for each check, then each finding with its remedy, errors first, then the sums."""
     for report in reports:
         count = f"{len(report.findings)} finding(s)" if report.findings else ""
         yield f"{report.check:14}  {report.state:7}  {report.skipped or report.note or count}".rstrip()
@@ -54,7 +116,6 @@ def _lines(reports: Sequence[CheckReport]) -> Iterator[str]:
 
 
 def _progress(name: str) -> None:
-    """Show on a terminal which check runs, in one line that the next one replaces."""
     if sys.stderr.isatty():
         print(f"\r\033[K{name and f'checking {name} ...'}", end="", file=sys.stderr, flush=True)
 

@@ -9,10 +9,10 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlsplit
 
 from agents.contracts import I_DONT_KNOW
@@ -20,9 +20,9 @@ from agents.settings import PRESET_VARIABLE, needed_weights
 from evaluation.batches import evaluator_batch, in_batches
 from evaluation.datasets import DatasetError, read_rows
 from evaluation.graph_server import GraphServerError, mock_graph
-from evaluation.preflight.findings import CheckReport, NotApplicableError, Place, one_line, some
+from evaluation.preflight.findings import CheckReport, NotApplicableError, one_line, some
 from evaluation.preflight.subject import Subject
-from evaluation.preflight.weights import all_pushed, unusable
+from evaluation.preflight.weights import unusable
 from evaluation.preflight.world import empty_environment, guarded, mount, refused
 from evaluation.real_evaluator import GRAPH_VARIABLE, MAX_BATCH_SIZE, SECONDS_PER_QUERY, STARTUP_SECONDS
 from evaluation.trim import official_trim
@@ -39,20 +39,15 @@ PAGES_OF_TASK_3 = 50
 _ALMOST_ABSTENTION = re.compile(r"\bi (?:do not|don['’`´]?t|dont) know\b", re.IGNORECASE)
 
 
-class Probed(NamedTuple):
-    """What the clean process wrote down, what it printed, and the end of what it said on standard error."""
+def probe(subject: Subject, rows: dict[str, list[Any]] | None, graph_url: str | None, limit: float) -> dict[str, Any]:
+    """What `probe.py` notes about the agent in an empty world, and what it printed; killed after `limit` seconds.
 
-    result: dict[str, Any]
-    printed: str
-    said: str
-
-
-def probe(subject: Subject, rows: dict[str, list[Any]] | None, graph_url: str | None, limit: float) -> Probed:
-    """Import the agent in an empty world and, with `rows`, ask it; killed after `limit` seconds."""
+    Without `rows` it is only imported.
+    """
     root = _pushed(subject)
     with tempfile.TemporaryDirectory(prefix="preflight-") as name:
         folder = Path(name)
-        request, result, out, err, log = (folder / part for part in ("request", "result", "out", "err", "log"))
+        request, result, out, log = (folder / part for part in ("request", "result", "out", "log"))
         environment = empty_environment(folder / "home")
         if subject.preset and subject.preset != subject.active_preset:
             environment[PRESET_VARIABLE] = subject.preset
@@ -63,9 +58,9 @@ def probe(subject: Subject, rows: dict[str, list[Any]] | None, graph_url: str | 
         environment |= guarded(log, hidden=hidden, root=root, allowed=allowed, loopback=rows is not None)
         request.write_text(json.dumps({"rows": rows}), encoding="utf-8")
         command = [sys.executable, "-s", "-P", "-B", str(PROBE), str(root), str(request), str(result)]
-        with out.open("wb") as stdout, err.open("wb") as stderr:
+        with out.open("wb") as stdout:
             process = subprocess.Popen(  # noqa: S603 - this interpreter with a list of arguments
-                command, cwd=root, env=environment, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr,
+                command, cwd=root, env=environment, stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.DEVNULL,
                 start_new_session=True,
             )  # fmt: skip
             try:
@@ -74,14 +69,13 @@ def probe(subject: Subject, rows: dict[str, list[Any]] | None, graph_url: str | 
                 ending = f"it was not ready within {limit:g} seconds"
             finally:
                 _kill_group(process)
-        said = err.read_text(encoding="utf-8", errors="replace")[-4000:]
         written = json.loads(result.read_text(encoding="utf-8")) if result.is_file() else {"error": ending}
         noted = refused(log)
         if noted is None and result.is_file():
             written["error"] = "the network could not be taken away from it: its interpreter has another sitecustomize"
         elif noted is not None:
             written |= noted._asdict()
-        return Probed(written, out.read_text(encoding="utf-8", errors="replace"), said)
+        return {**written, "printed": out.read_text(encoding="utf-8", errors="replace")}
 
 
 def _pushed(subject: Subject) -> Path:
@@ -105,7 +99,6 @@ def _addresses(url: str) -> list[tuple[str, int]]:
 
 
 def _kill_group(process: "subprocess.Popen[bytes]") -> None:
-    """End the process with all that it started and left behind."""
     with suppress(ProcessLookupError, PermissionError):  # all of them are gone
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
@@ -113,13 +106,12 @@ def _kill_group(process: "subprocess.Popen[bytes]") -> None:
 
 def imports(subject: Subject, found: CheckReport) -> None:
     """The evaluator's import works without network, prints nothing, and has both methods."""
-    probed = probe(subject, None, None, STARTUP_SECONDS)
-    result = probed.result
-    _check_common(probed, found, "importing it")
+    result = probe(subject, None, None, STARTUP_SECONDS)
+    _check_common(result, found, "importing it")
     if "import_seconds" not in result:
         return
     for method in {"get_batch_size", "batch_generate_answer"} - set(result["methods"]):
-        found.error(Place(AGENT_FILE, field="UserAgent"), f"has no method {method}", f"define {method}(self, ...)")
+        found.error(AGENT_FILE, f"has no method {method}", f"define {method}(self, ...)", field="UserAgent")
     if result.get("user_model") is not True:
         problem = "does not offer UserModel, which the 2024 kit imports"
         found.warning("models/user_config.py", problem, "from agents.user_config import UserAgent as UserModel")
@@ -134,17 +126,15 @@ def imports(subject: Subject, found: CheckReport) -> None:
     found.note = f"{seconds:.1f} s; loads {heavy}; {where}"
 
 
-def _check_common(probed: Probed, found: CheckReport, what: str) -> None:
-    """What must not happen, whether the agent is imported or asked."""
-    result = probed.result
+def _check_common(result: dict[str, Any], found: CheckReport, what: str) -> None:
     if "error" in result:
         last = result["error"].strip().splitlines()[-1]
         frames = re.findall(r'File "([^"]+)", line (\d+)', result["error"])
         where = next((f" ({file}:{line})" for file, line in reversed(frames) if "/agents/" in file), "")
         remedy = "correct it; the whole traceback: python -c 'import agents.user_config as u; u.UserAgent()'"
         found.error(AGENT_FILE, f"{what} fails: {one_line(last, 400)}{where}", remedy)
-    if probed.printed:
-        problem = f"{what} prints to standard output, by which evaluators talk: {one_line(probed.printed, 80)!r}"
+    if result["printed"]:
+        problem = f"{what} prints to standard output, by which evaluators talk: {one_line(result['printed'], 80)!r}"
         found.error(AGENT_FILE, problem, "write to standard error, or use logging")
     if result.get("network"):
         problem = f"{what} asks the network, which the evaluator does not have: {some(sorted(set(result['network'])))}"
@@ -156,15 +146,18 @@ def _check_common(probed: Probed, found: CheckReport, what: str) -> None:
 
 def batch(subject: Subject, found: CheckReport) -> None:
     """Sixteen questions and a last shorter batch, as the evaluator asks them; seconds, answers, 75 tokens."""
-    _need_what_it_takes(subject)
+    if subject.settings.needs_gpu and shutil.which("nvidia-smi") is None:
+        no_gpu = f"the preset {subject.preset} needs GPUs, and this machine has none"
+        raise NotApplicableError(f"{no_gpu}; --preset scripted asks a fake model")
+    if why := unusable(subject):
+        raise NotApplicableError(why)
     try:
         rows = rehearsal_rows(subject.root / QUESTIONS, subject.task)
     except (DatasetError, OSError) as error:
         raise NotApplicableError(f"no questions to ask: {one_line(error)}") from None
     with _graph(subject) as (graph_url, graph_note):
-        probed = probe(subject, rows, graph_url, STARTUP_SECONDS + SECONDS_PER_QUERY * len(rows["query"]))
-    _check_common(probed, found, "asking it")
-    result = probed.result
+        result = probe(subject, rows, graph_url, STARTUP_SECONDS + SECONDS_PER_QUERY * len(rows["query"]))
+    _check_common(result, found, "asking it")
     if "batch_size" not in result:
         return
     size = result["batch_size"]
@@ -180,45 +173,26 @@ def batch(subject: Subject, found: CheckReport) -> None:
         found.note += f"; a batch of {size} in {max(full):.1f} of {SECONDS_PER_QUERY * size:g} s here{graph_note}"
 
 
-def _need_what_it_takes(subject: Subject) -> None:
-    """GPUs where the preset needs them, and its weights.
-
-    Raises:
-        NotApplicableError: something is missing.
-    """
-    if subject.settings.needs_gpu and shutil.which("nvidia-smi") is None:
-        no_gpu = f"the preset {subject.preset} needs GPUs, and this machine has none"
-        raise NotApplicableError(f"{no_gpu}; --preset scripted asks a fake model")
-    if subject.preset == subject.active_preset and not all_pushed(subject):
-        raise NotApplicableError("weights are missing, broken or not in git: see the check of the weights")
-    if unusable(subject):
-        raise NotApplicableError("weights are missing or broken: see the check of the weights")
-
-
 @contextmanager
 def _graph(subject: Subject) -> Iterator[tuple[str | None, str]]:
-    """The knowledge graph for tasks 2 and 3: the one of the environment, else the shipped one; and a note on it."""
-    given = os.environ.get(GRAPH_VARIABLE)
-    url, note = None, ""
-    with ExitStack() as beside:
-        if subject.task in {"task2", "task3"} and given:
-            url, note = given, f", graph {given}"
-        elif subject.task in {"task2", "task3"}:
+    if subject.task not in {"task2", "task3"}:
+        yield None, ""
+    elif given := os.environ.get(GRAPH_VARIABLE):
+        yield given, f", graph {given}"
+    else:
+        with ExitStack() as beside:
             try:
-                url, note = beside.enter_context(mock_graph()), ", shipped graph"
+                url: str | None = beside.enter_context(mock_graph())
+                note = ", shipped graph"
             except GraphServerError as error:
-                note = f", without a graph: {one_line(error, 80)}"
-        yield url, note
+                url, note = None, f", without a graph: {one_line(error, 80)}"
+            yield url, note
 
 
 def rehearsal_rows(questions: Path, task: str | None) -> dict[str, list[Any]]:
     """Seventeen questions as the evaluator's four lists, with pages that real batches have been seen to hold.
 
-    An empty page, the same page twice, a page that ends in the middle of a tag, a question without pages; for task 3
-    fifty pages a question.
-
-    Raises:
-        DatasetError: the file cannot be used, or holds no question.
+    Raises DatasetError where the file cannot be used, or holds no question.
     """
     rows = list(read_rows(questions, MAX_BATCH_SIZE + 1))
     if not rows:
@@ -252,21 +226,28 @@ def _check_seconds(done: dict[str, Any], found: CheckReport, subject: Subject) -
 
 
 def _check_answers(done: dict[str, Any], found: CheckReport) -> None:
-    """One text per question, one line each, no longer than the evaluator reads, "i don't know" spelt as it counts."""
     answers, cut = done["answers"], official_trim().cut
-    place = Place(AGENT_FILE, field="batch_generate_answer")
     if not isinstance(answers, list) or len(answers) != done["size"]:
         given = f"{len(answers)} answers" if isinstance(answers, list) else answers
-        found.error(place, f"gives {given} for {done['size']} questions", "give a list, one text per question")
-        return
-    for answer in answers:
-        if not isinstance(answer, str) or not answer.strip():
-            found.error(place, f"gives {answer!r}", f"give a text; {I_DONT_KNOW!r} where there is no answer")
-        elif "\n" in answer or "\r" in answer:
-            found.error(place, f"gives several lines: {one_line(answer, 60)!r}", "join the lines with spaces")
-        elif cut(answer) != answer.strip():
-            problem = f"gives more than the 75 tokens that are read: {one_line(answer, 60)!r}"
-            found.error(place, problem, "agents.answering.trim_to_tokens cuts it as the evaluator does")
-        elif _ALMOST_ABSTENTION.search(answer) and I_DONT_KNOW not in answer.lower():
-            problem = f"abstains as {one_line(answer, 60)!r}, which is judged as a wrong answer"
-            found.error(place, problem, f"write {I_DONT_KNOW!r} with an ASCII apostrophe")
+        faults = [(f"gives {given} for {done['size']} questions", "give a list, one text per question")]
+    else:
+        faults = [fault for answer in answers if (fault := _answer_fault(answer, cut))]
+    for problem, remedy in faults:
+        found.error(AGENT_FILE, problem, remedy, field="batch_generate_answer")
+
+
+def _answer_fault(answer: object, cut: Callable[[str], str]) -> tuple[str, str] | None:
+    if not isinstance(answer, str) or not answer.strip():
+        return f"gives {answer!r}", f"give a text; {I_DONT_KNOW!r} where there is no answer"
+    shown = repr(one_line(answer, 60))
+    if "\n" in answer or "\r" in answer:
+        return f"gives several lines: {shown}", "join the lines with spaces"
+    if cut(answer) != answer.strip():
+        remedy = "agents.answering.trim_to_tokens cuts it as the evaluator does"
+        return f"gives more than the 75 tokens that are read: {shown}", remedy
+    if _ALMOST_ABSTENTION.search(answer) and I_DONT_KNOW not in answer.lower():
+        return (
+            f"abstains as {shown}, which is judged as a wrong answer",
+            f"write {I_DONT_KNOW!r} with an ASCII apostrophe",
+        )
+    return None

@@ -3,7 +3,7 @@
 from agents.settings import Settings
 from evaluation.gpu_plan import plan
 from evaluation.preflight.challenges import CHALLENGES
-from evaluation.preflight.findings import CheckReport, NotApplicableError, Place, one_line
+from evaluation.preflight.findings import CheckReport, NotApplicableError, one_line
 from evaluation.preflight.subject import ACTIVE, Subject
 from evaluation.real_evaluator import GRAPH_VARIABLE
 
@@ -24,37 +24,37 @@ def fields(subject: Subject, found: CheckReport) -> None:
     for name, kind in FIELDS.items():
         value = description.get(name)
         if name not in description:
-            found.error(Place(FILE, field=name), "is missing", f"add it, a value of type {kind.__name__}")
+            found.error(FILE, "is missing", f"add it, a value of type {kind.__name__}", field=name)
         elif not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
             problem = f"is {value!r}"
-            found.error(Place(FILE, field=name), problem, f"write a value of type {kind.__name__}, without quotes")
+            found.error(FILE, problem, f"write a value of type {kind.__name__}, without quotes", field=name)
     for name in sorted(set(description) - FIELDS.keys()):
         problem = "runs a debug submission, which does not count" if name == "debug" else "is not a field of the kit"
-        found.warning(Place(FILE, field=name), problem, "take it out before the submission that counts")
+        found.warning(FILE, problem, "take it out before the submission that counts", field=name)
     authors = description.get("authors")
     for name in authors if isinstance(authors, list) else []:
         if not isinstance(name, str) or not name.strip() or name.strip().lower().startswith(PLACEHOLDERS):
             problem = f"{name!r} is no user name"
-            found.warning(Place(FILE, field="authors"), problem, "write the AIcrowd user names of your team")
+            found.warning(FILE, problem, "write the AIcrowd user names of your team", field="authors")
 
 
 def challenge(subject: Subject, found: CheckReport) -> None:
     """challenge_id is that of a task, of the task asked for, and of one that the preset is for."""
-    place = Place(FILE, field="challenge_id")
+    field = "challenge_id"
     task = subject.named_task
     if task is None:
         problem = f"no challenge {subject.description.get('challenge_id')!r}"
-        found.error(place, problem, f"make task1, task2 or task3 writes it; known: {CHALLENGES}")
+        found.error(FILE, problem, f"make task1, task2 or task3 writes it; known: {CHALLENGES}", field=field)
         return
     if subject.asked_task not in (None, task):
-        found.error(place, f"names {task}, not {subject.asked_task}", f"make {subject.asked_task}")
+        found.error(FILE, f"names {task}, not {subject.asked_task}", f"make {subject.asked_task}", field=field)
     preset = subject.preset or ""
     # A name such as db3_task23 restricts a preset to tasks 2 and 3.
     digits = preset.rpartition("task")[2] if "task" in preset else ""
     tasks = sorted({f"task{digit}" for digit in digits} & CHALLENGES.keys())
     if tasks and task not in tasks:
         problem = f"names {task}, and the preset {preset} is for {' and '.join(tasks)}"
-        found.error(place, problem, f"make {tasks[0]} PRESET={preset}, or make {task} with another preset")
+        found.error(FILE, problem, f"make {tasks[0]} PRESET={preset}, or make {task} with another preset", field=field)
     found.note = task
 
 
@@ -63,16 +63,15 @@ def gpu(subject: Subject, found: CheckReport) -> None:
     asked, count = subject.description.get("gpu"), subject.description.get("gpu_count")
     if asked is not True:
         problem = f"is {asked!r}: the evaluator's machine has 4 processors, 8 GB and no GPU"
-        found.error(Place(FILE, field="gpu"), problem, 'write "gpu": true')
+        found.error(FILE, problem, 'write "gpu": true', field="gpu")
     if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= MOST_GPUS:
-        found.error(Place(FILE, field="gpu_count"), f"is {count!r}", f"write a number from 1 to {MOST_GPUS}")
+        found.error(FILE, f"is {count!r}", f"write a number from 1 to {MOST_GPUS}", field="gpu_count")
     elif (used := _gpus_used(subject.settings)) > count:
         problem = f"is {count}, and the preset {subject.preset} uses {used} GPUs"
-        found.error(Place(FILE, field="gpu_count"), problem, f"write {used}")
+        found.error(FILE, problem, f"write {used}", field="gpu_count")
 
 
 def _gpus_used(settings: Settings) -> int:
-    """How many GPUs the preset names: the highest device it puts something on, or its tensor parallel size."""
     parts = (settings.language_model, settings.dense_encoder, settings.cross_encoder, settings.router)
     devices = [str(getattr(part, "device", "")).removeprefix("cuda:") for part in parts]
     highest = [int(device) + 1 for device in devices if device.isdecimal()]
@@ -89,36 +88,36 @@ def preset(subject: Subject, found: CheckReport) -> None:
     if subject.preset != subject.active_preset:
         problem = f"the evaluator gets {subject.active_preset}, but {subject.preset} is checked"
         found.warning(ACTIVE, problem, "leave --preset out, or choose it: make task1 PRESET=...")
-    place = Place(subject.preset_file, field="language_model.engine")
+    field = "language_model.engine"
     name = settings.language_model.engine
     if name == "scripted" and subject.preset == subject.active_preset:
-        found.warning(place, "is a fake model, which says it does not know", "choose a real one: make task1")
+        problem = "is a fake model, which says it does not know"
+        found.warning(subject.preset_file, problem, "choose a real one: make task1", field=field)
     if name == "openai":
         problem = "asks a server, and the evaluator has no network"
-        found.error(place, problem, 'use engine "vllm" or "transformers" in a submission')
+        found.error(subject.preset_file, problem, 'use engine "vllm" or "transformers" in a submission', field=field)
     found.note = f"{settings.name}: {settings.description}"
 
 
 def engine(subject: Subject, found: CheckReport) -> None:
     """The engine's settings suit a T4 and do not disturb the evaluator's processes."""
-    model = subject.settings.language_model
-
-    def place(field: str) -> Place:
-        return Place(subject.preset_file, field=f"language_model.{field}")
-
+    model, file = subject.settings.language_model, subject.preset_file
     if model.engine == "transformers":
         if model.dtype == "bfloat16":
-            found.error(place("dtype"), "is bfloat16, which a T4 does not have", 'write dtype = "float16"')
+            problem = "is bfloat16, which a T4 does not have"
+            found.error(file, problem, 'write dtype = "float16"', field="language_model.dtype")
         if model.dtype == "float32" and model.device != "cpu":
             problem = "is float32, twice the memory of a T4's half precision"
-            found.warning(place("dtype"), problem, 'write dtype = "float16"')
+            found.warning(file, problem, 'write dtype = "float16"', field="language_model.dtype")
     elif model.engine == "vllm":
         if model.tensor_parallel_size > 1 and model.distributed_executor != "ray":
             problem = f"is {model.distributed_executor!r}: vLLM's own processes disturbed the evaluator"
-            found.error(place("distributed_executor"), problem, 'write distributed_executor = "ray"')
+            key = "distributed_executor"
+            found.error(file, problem, f'write {key} = "ray"', field=f"language_model.{key}")
         if model.attention_backend != "TRITON_ATTN":
             problem = f"is {model.attention_backend!r}, and FlashInfer and Flash Attention do not run on a T4"
-            found.warning(place("attention_backend"), problem, 'write attention_backend = "TRITON_ATTN"')
+            key = "attention_backend"
+            found.warning(file, problem, f'write {key} = "TRITON_ATTN"', field=f"language_model.{key}")
     else:
         raise NotApplicableError(f"engine {model.engine} uses no GPU")
 
@@ -132,11 +131,11 @@ def graph_variable(subject: Subject, found: CheckReport) -> None:
         raise NotApplicableError(f"task 1 has no {GRAPH_VARIABLE}; the batch is asked without it")
     if graph is None:
         problem = f"is missing, so the graph that {subject.task} offers is never asked"
-        found.warning(Place(subject.preset_file, field="knowledge_graph"), problem, "add a [knowledge_graph] table")
+        found.warning(subject.preset_file, problem, "add a [knowledge_graph] table", field="knowledge_graph")
     elif graph.client.url_variable != GRAPH_VARIABLE:
-        place = Place(subject.preset_file, field="knowledge_graph.client.url_variable")
         problem = f"is {graph.client.url_variable!r}, which the evaluator does not set"
-        found.error(place, problem, f"write {GRAPH_VARIABLE!r}")
+        field = "knowledge_graph.client.url_variable"
+        found.error(subject.preset_file, problem, f"write {GRAPH_VARIABLE!r}", field=field)
 
 
 def memory(subject: Subject, found: CheckReport) -> None:
@@ -147,7 +146,7 @@ def memory(subject: Subject, found: CheckReport) -> None:
     cards = count if isinstance(count, int) and 1 <= count <= MOST_GPUS else MOST_GPUS
     made = plan(subject.settings, cards=cards, manifest=subject.manifest)
     for key, problem, remedy in made.problems:
-        found.error(Place(subject.preset_file, field=key), problem, remedy)
+        found.error(subject.preset_file, problem, remedy, field=key)
     for name in dict.fromkeys(made.unknown):
         remedy = "give its entry in models/manifest.toml a shape, the numbers of its config.json"
         found.warning(subject.preset_file, f"the GPU memory of {name} is not known", remedy)

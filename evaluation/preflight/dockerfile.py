@@ -1,8 +1,4 @@
-"""Read the Dockerfile and .dockerignore that ship, without Docker: instructions, variables, files of the image.
-
-Only the forms that the shipped files use are read: COPY of named files or patterns, CMD as a JSON list. Another form
-is a `DockerfileError`, which names the line.
-"""
+"""Read the Dockerfile and .dockerignore that ship, in the forms that they use: COPY of patterns, CMD as a list."""
 
 import json
 import re
@@ -19,13 +15,7 @@ _NO_SOURCE = {".git", "__pycache__"}
 
 
 class DockerfileError(ValueError):
-    """A line that cannot be read: its file, its number, what is wrong."""
-
-    def __init__(self, file: str, line: int, problem: str) -> None:
-        super().__init__(f"{file}:{line}: {problem}")
-        self.file = file
-        self.line = line
-        self.problem = problem
+    """A line of the Dockerfile cannot be read; the message names it."""
 
 
 class Instruction(NamedTuple):
@@ -60,17 +50,13 @@ class Dockerfile:
 
     @property
     def copies(self) -> list[Copy]:
-        """What is copied from the build folder.
-
-        Raises:
-            DockerfileError: an instruction has no source and target, or names them in a form that is not read.
-        """
+        """What is copied from the build folder; raises DockerfileError."""
         found = []
         for instruction in (*self.named("COPY"), *self.named("ADD")):
             words = [word for word in instruction.text.split() if not word.startswith("--")]
             if len(words) < 2 or re.search(r'[$"<:]', " ".join(words)) or "--from" in instruction.text:
                 problem = f"{instruction.name} {instruction.text!r} does not name files and a target"
-                raise DockerfileError("Dockerfile", instruction.line, problem)
+                raise DockerfileError(f"Dockerfile:{instruction.line}: {problem}")
             found.append(Copy(tuple(words[:-1]), words[-1], instruction.line))
         return found
 
@@ -89,11 +75,7 @@ class Dockerfile:
 
     @property
     def command(self) -> list[str]:
-        """The words of CMD.
-
-        Raises:
-            DockerfileError: there is none, or it is no list of texts.
-        """
+        """The words of CMD; raises DockerfileError."""
         instruction = self.last("CMD") or Instruction("CMD", "", 1)
         try:
             words = json.loads(instruction.text)
@@ -101,7 +83,7 @@ class Dockerfile:
             words = None
         if not isinstance(words, list) or not words or self.last("ENTRYPOINT"):
             problem = 'the command is not a list: CMD ["python", ...], without ENTRYPOINT'
-            raise DockerfileError("Dockerfile", instruction.line, problem)
+            raise DockerfileError(f"Dockerfile:{instruction.line}: {problem}")
         return [str(word) for word in words]
 
 
@@ -130,16 +112,12 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 
 def _beginnings(path: str) -> list[str]:
-    """The path's folders from the top, and the path."""
     parts = path.split("/")
     return ["/".join(parts[:end]) for end in range(1, len(parts) + 1)]
 
 
 def copied(source: str, paths: Iterable[str]) -> dict[str, str]:
-    """Path -> its place below the target, for those of `paths` that a COPY source names.
-
-    That is the file itself, what is below the folder, or what is at or below a match of a pattern (``*``, ``?``).
-    """
+    """Path -> its place below the target, for those of `paths` that a COPY source (file, folder, pattern) names."""
     if source.strip("/") in {"", "."}:
         return {path: path for path in paths}
     pattern = _pattern(source)
@@ -158,13 +136,6 @@ class Rule(NamedTuple):
     text: str
     pattern: re.Pattern[str]
     keeps: bool
-
-
-class Ignored(NamedTuple):
-    """A file that does not reach the image, and the rule that keeps it out."""
-
-    path: str
-    rule: Rule
 
 
 def parse_dockerignore(text: str) -> list[Rule]:
@@ -187,19 +158,13 @@ def rule_against(path: str, rules: Iterable[Rule]) -> Rule | None:
     return against
 
 
-def build_context(root: Path) -> tuple[list[str], list[Ignored]]:
+def build_context(root: Path) -> tuple[list[str], dict[str, Rule]]:
     """Files of a tree that Docker's build sees, and those that .dockerignore keeps from it; .git is in neither."""
     file = root / ".dockerignore"
     rules = parse_dockerignore(file.read_text(encoding="utf-8") if file.is_file() else "")
-    seen: list[str] = []
-    ignored: list[Ignored] = []
-    for path in _files_below(root, root, rules):
-        rule = rule_against(path, rules)
-        if rule is None:
-            seen.append(path)
-        else:
-            ignored.append(Ignored(path, rule))
-    return sorted(seen), sorted(ignored, key=lambda item: item.path)
+    against = {path: rule_against(path, rules) for path in sorted(_files_below(root, root, rules))}
+    seen = [path for path, rule in against.items() if rule is None]
+    return seen, {path: rule for path, rule in against.items() if rule is not None}
 
 
 def _files_below(folder: Path, root: Path, rules: list[Rule]) -> Iterator[str]:

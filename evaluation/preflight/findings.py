@@ -1,8 +1,8 @@
 """What a check reports: findings, each with its place and its remedy."""
 
 import enum
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 
 class NotApplicableError(Exception):
@@ -16,27 +16,21 @@ class Level(enum.StrEnum):
     WARNING = "warning"
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a fault is: a file relative to the repository, its line (from 1) and the field in it."""
+class Finding(NamedTuple):
+    """One fault: how bad, in which file of the repository, what is wrong, what to do; its line (from 1) and field."""
 
+    level: Level
     file: str
+    problem: str
+    remedy: str
     line: int | None = None
     field: str | None = None
 
-    def __str__(self) -> str:
+    @property
+    def place(self) -> str:
+        """File, line and field as one text."""
         line = f":{self.line}" if self.line is not None else ""
         return f"{self.file}{line}{f', field {self.field}' if self.field else ''}"
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One fault: how bad, where, what is wrong, and what to do about it."""
-
-    level: Level
-    place: Place
-    problem: str
-    remedy: str
 
 
 @dataclass(slots=True)
@@ -49,16 +43,13 @@ class CheckReport:
     skipped: str | None = None
     seconds: float = 0.0
 
-    def error(self, place: Place | str, problem: str, remedy: str) -> None:
-        """Add an error."""
-        self._add(Level.ERROR, place, problem, remedy)
+    def error(self, file: str, problem: str, remedy: str, **place: Any) -> None:  # noqa: ANN401 - line or field
+        """Add an error; `place` is its line or field."""
+        self.findings.append(Finding(Level.ERROR, file, problem, remedy, **place))
 
-    def warning(self, place: Place | str, problem: str, remedy: str) -> None:
-        """Add a warning."""
-        self._add(Level.WARNING, place, problem, remedy)
-
-    def _add(self, level: Level, place: Place | str, problem: str, remedy: str) -> None:
-        self.findings.append(Finding(level, place if isinstance(place, Place) else Place(place), problem, remedy))
+    def warning(self, file: str, problem: str, remedy: str, **place: Any) -> None:  # noqa: ANN401 - as above
+        """Add a warning; `place` is its line or field."""
+        self.findings.append(Finding(Level.WARNING, file, problem, remedy, **place))
 
     def count(self, level: Level) -> int:
         """How many findings have that level."""
@@ -78,12 +69,8 @@ class CheckReport:
 
     def to_dict(self) -> dict[str, Any]:
         """The report as JSON-ready data."""
-        findings = [
-            {"level": one.level, **asdict(one.place), "problem": one.problem, "remedy": one.remedy}
-            for one in self.findings
-        ]
         head = {"check": self.check, "skipped": self.skipped, "note": self.note, "seconds": round(self.seconds, 2)}
-        return {**head, "findings": findings}
+        return {**head, "findings": [finding._asdict() for finding in self.findings]}
 
 
 def one_line(text: object, length: int = 200) -> str:

@@ -1,15 +1,15 @@
-"""Checks of the image that the evaluator builds."""
+"""Checks of the image that the evaluator builds: the Dockerfile, .dockerignore and what pip will install."""
 
 import re
 import tomllib
+from typing import NamedTuple
 
-from evaluation.preflight.dockerfile import Dockerfile, DockerfileError, build_context, copied, parse_dockerfile
-from evaluation.preflight.findings import CheckReport, NotApplicableError, Place, some
-from evaluation.preflight.requirements import CONSTRAINTS, REQUIREMENTS
-from evaluation.preflight.subject import Subject
-from evaluation.preflight.text_files import strings
+from evaluation.preflight.dockerfile import Dockerfile, Rule, build_context, parse_dockerfile
+from evaluation.preflight.findings import CheckReport, NotApplicableError, some
+from evaluation.preflight.subject import Subject, strings
 
 DOCKERFILE, IGNORE = "Dockerfile", ".dockerignore"
+REQUIREMENTS, CONSTRAINTS = "requirements.txt", "constraints.txt"
 USERS = {"aicrowd", "1001"}
 """The evaluator's user, whose home is /home/aicrowd, and its number (2024 kit)."""
 _FETCHES = re.compile(r"\b(curl|wget|git clone|pip install|models\.fetch|huggingface-cli|hf download|apt-get)\b")
@@ -18,6 +18,7 @@ NEEDED = (
     "models/calibration/**/*", "data/sample/**/*", "local_evaluation.py",
 )  # fmt: skip
 """Code, tables, grammars, small models and the questions of the rehearsal; presets name further folders."""
+_PIN = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[\w,.-]+\])?==(?P<version>[0-9][0-9A-Za-z.+!]*)")
 
 
 def _shipped(subject: Subject) -> Dockerfile:
@@ -28,16 +29,12 @@ def _shipped(subject: Subject) -> Dockerfile:
 
 
 def dockerfile(subject: Subject, found: CheckReport) -> None:
-    """The Dockerfile copies what is there, installs what the lists name, and ends as the evaluator's user."""
+    """The Dockerfile installs what the lists name, needs no network later, and ends as the evaluator's user."""
     image = _shipped(subject)
-    try:
-        _check_copies(subject, image, found)
-    except DockerfileError as error:
-        found.error(Place(error.file, error.line), error.problem, "correct the line, or copy files by their names")
     user = image.last("USER")
     if user is None or user.text not in USERS:
-        place = Place(DOCKERFILE, user.line if user else None)
-        found.error(place, f"the container runs as {user.text if user else 'root'}", "end with: USER aicrowd")
+        problem = f"the container runs as {user.text if user else 'root'}"
+        found.error(DOCKERFILE, problem, "end with: USER aicrowd", line=user.line if user else None)
     if image.last("WORKDIR") is None:
         found.warning(DOCKERFILE, "sets no WORKDIR, so the code is not found by name", "WORKDIR /home/aicrowd")
     environment = image.environment({})
@@ -53,23 +50,7 @@ def dockerfile(subject: Subject, found: CheckReport) -> None:
     for instruction in (*image.named("ENTRYPOINT"), *image.named("CMD")):
         if match := _FETCHES.search(instruction.text):
             problem = f"{instruction.name} runs {match.group()}, and the container has no network"
-            found.error(Place(DOCKERFILE, instruction.line), problem, "do it in a RUN line")
-
-
-def _check_copies(subject: Subject, image: Dockerfile, found: CheckReport) -> None:
-    seen, ignored = build_context(subject.root)
-    rules = {item.path: item.rule for item in ignored}
-    for copy in image.copies:
-        for source in copy.sources:
-            if copied(source, seen):
-                continue
-            rule = next((rules[path] for path in copied(source, rules)), None)
-            if rule is None:
-                problem = f"copies {source}, which is not there"
-                found.error(Place(DOCKERFILE, copy.line), problem, "add it, or take the line out")
-            else:
-                problem = f"{rule.text!r} keeps {source} from the build, and COPY needs it"
-                found.error(Place(IGNORE, rule.line), problem, "narrow the pattern")
+            found.error(DOCKERFILE, problem, "do it in a RUN line", line=instruction.line)
 
 
 def docker_context(subject: Subject, found: CheckReport) -> None:
@@ -78,13 +59,57 @@ def docker_context(subject: Subject, found: CheckReport) -> None:
     _, ignored = build_context(subject.root)
     presets = [tomllib.loads(subject.text(file) or "") for file in subject.files("agents/presets/*.toml")]
     folders = [f"{value}/**/*" for preset in presets for value in strings(preset) if value.startswith("models/")]
-    needed = set(subject.files(*NEEDED, *folders))
-    lost: dict[tuple[int, str], list[str]] = {}
-    for item in ignored:
-        if item.path in needed:
-            lost.setdefault((item.rule.line, item.rule.text), []).append(item.path)
-    for (line, rule), names in lost.items():
-        problem = f"{rule!r} keeps {len(names)} file(s) that the agent needs out of the image: {some(names)}"
+    needed = subject.files(*NEEDED, *folders)
+    lost: dict[Rule, list[str]] = {}
+    for path in needed:
+        if path in ignored:
+            lost.setdefault(ignored[path], []).append(path)
+    for rule, names in lost.items():
+        problem = f"{rule.text!r} keeps {len(names)} file(s) that the agent needs out of the image: {some(names)}"
         remedy = "name the folders that are large (models/weights), not the code beside them"
-        found.error(Place(IGNORE, line), problem, remedy)
+        found.error(IGNORE, problem, remedy, line=rule.line)
     found.note = f"{len(needed)} needed files"
+
+
+class Pin(NamedTuple):
+    """A version that a requirements file asks for, and its line."""
+
+    version: str
+    line: int
+
+
+def normalised(name: str) -> str:
+    """A distribution's name as pip compares it (PEP 503)."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def read_pins(subject: Subject, file: str, found: CheckReport) -> dict[str, Pin]:
+    """Distribution -> pin of a requirements file; a line that is no exact pin is an error."""
+    pins: dict[str, Pin] = {}
+    for number, line in enumerate((subject.text(file) or "").splitlines(), start=1):
+        wanted = line.partition("#")[0].partition(";")[0].strip().removeprefix("\ufeff")
+        if not wanted or wanted.startswith("-"):
+            continue
+        if match := _PIN.fullmatch(wanted):
+            pins[normalised(match["name"])] = Pin(match["version"], number)
+        else:
+            example = re.split(r"[^\w.-]", wanted, maxsplit=1)[0]
+            remedy = f"pin it: {example}==VERSION, the one that `pip freeze` shows; unpinned pairs broke builds"
+            found.error(file, f"{wanted!r} is not an exact version", remedy, line=number)
+    return pins
+
+
+def pinned(subject: Subject, found: CheckReport) -> None:
+    """Every line is an exact version, and requirements.txt and constraints.txt agree."""
+    for name in (REQUIREMENTS, CONSTRAINTS):
+        if subject.text(name) is None:
+            found.error(name, "is missing", "write it, one exact version a line: `pip freeze` shows them")
+    wanted, allowed = read_pins(subject, REQUIREMENTS, found), read_pins(subject, CONSTRAINTS, found)
+    for package, pin in wanted.items():
+        other = allowed.get(package)
+        if other is None:
+            found.warning(CONSTRAINTS, f"does not name {package}", f"add {package}=={pin.version}")
+        elif other.version != pin.version:
+            problem = f"{package}=={pin.version}, but {CONSTRAINTS}:{other.line} has {other.version}"
+            found.error(REQUIREMENTS, problem, "pip cannot install both: write the same version", line=pin.line)
+    found.note = f"{len(wanted)} named, {len(allowed)} in all"

@@ -96,7 +96,6 @@ def _lfs_paths(subject: Subject, paths: list[str]) -> set[str]:
 
 
 def _committed_sizes(subject: Subject) -> dict[str, int]:
-    """Path -> bytes as git has them in its index."""
     lines = [line for line in subject.git("ls-files", "-s", "-z").split("\0") if line]
     blobs = "\n".join(line.split()[1] for line in lines) + "\n"
     sizes = subject.git("cat-file", "--batch-check=%(objectsize)", stdin=blobs).splitlines()

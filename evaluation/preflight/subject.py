@@ -1,22 +1,24 @@
 """What is checked: a tree of the submission, the task and the preset that it is for."""
 
-import ast
 import json
+import logging
 import shutil
 import subprocess
 import tempfile
 import tomllib
 import weakref
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from agents.files import write_whole
 from agents.settings import Settings, SettingsError, load_settings
 from evaluation.preflight.challenges import CHALLENGES
 from evaluation.preflight.findings import NotApplicableError
-from evaluation.preflight.hashes import HASHES, HashMemory
 from evaluation.preflight.world import copy_tracked
+from models.fetch import sha256_of
 from models.manifest import Manifest, cache_folder, parse_manifest
 
 ACTIVE = "agents/presets/active.toml"
@@ -25,8 +27,38 @@ GIT_SECONDS = 120.0
 """Longest wait for one git command; walking a history of many gigabytes takes a while."""
 
 
+HASHES = "preflight-hashes.json"
+"""In the cache of models: hashes of files that have not changed since, by path, size and time of change."""
+
+
 class GitError(RuntimeError):
     """Git could not say; the message is its own."""
+
+
+class HashMemory:
+    """sha256 of files, computed again only where size or time of change differ."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        try:
+            self._known: dict[str, list[Any]] = json.loads(file.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            self._known = {}
+
+    def sha256(self, path: Path) -> str:
+        """The hexadecimal sha256 of a file."""
+        state, key = path.stat(), str(path.resolve())
+        stamp = [state.st_size, state.st_mtime_ns]
+        if self._known.get(key, [])[:2] != stamp:
+            self._known[key] = [*stamp, sha256_of(path)]
+        return str(self._known[key][2])
+
+    def save(self) -> None:
+        """Keep what was computed; without a cache the next call computes it again."""
+        try:
+            write_whole(self._file, json.dumps(self._known).encode())
+        except OSError as error:
+            logging.getLogger(__name__).warning("%s: hashes are not kept: %s", self._file, error.strerror)
 
 
 @dataclass(frozen=True)
@@ -48,11 +80,7 @@ class Subject:
 
     @cached_property
     def description(self) -> dict[str, Any]:
-        """`aicrowd.json`.
-
-        Raises:
-            NotApplicableError: it cannot be read.
-        """
+        """`aicrowd.json`; raises NotApplicableError."""
         try:
             value = json.loads((self.root / "aicrowd.json").read_text(encoding="utf-8-sig"))
         except (OSError, ValueError) as error:
@@ -96,11 +124,7 @@ class Subject:
 
     @cached_property
     def settings(self) -> Settings:
-        """The settings of the preset.
-
-        Raises:
-            NotApplicableError: it cannot be loaded.
-        """
+        """The settings of the preset; raises NotApplicableError."""
         if self.preset is None:
             raise NotApplicableError(f'no line like preset = "submission" in {ACTIVE}')
         try:
@@ -110,11 +134,7 @@ class Subject:
 
     @cached_property
     def manifest(self) -> Manifest:
-        """`models/manifest.toml` of the tree.
-
-        Raises:
-            NotApplicableError: it cannot be read.
-        """
+        """`models/manifest.toml` of the tree; raises NotApplicableError."""
         try:
             return parse_manifest((self.root / "models" / "manifest.toml").read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
@@ -135,11 +155,7 @@ class Subject:
         return None if top.resolve() == self.root.resolve() else f"the repository's root is {top}"
 
     def git(self, *arguments: str, stdin: str | None = None) -> str:
-        """What a git command prints; it only reads.
-
-        Raises:
-            GitError: git is not installed, or the command fails.
-        """
+        """What a git command prints; it only reads; raises GitError."""
         command = ["git", "-c", "core.quotepath=off", *arguments]
         try:
             done = subprocess.run(  # noqa: S603 - a list of arguments, no shell
@@ -176,19 +192,6 @@ class Subject:
         copy_tracked(self.root, self.tracked, folder)
         return folder
 
-    @cached_property
-    def _modules(self) -> dict[str, ast.Module | None]:
-        return {}
-
-    def module(self, name: str) -> ast.Module | None:
-        """A Python file of the tree, parsed once; None where it is no Python (the import says so, with its line)."""
-        if name not in self._modules:
-            try:
-                self._modules[name] = ast.parse(self.text(name) or "")
-            except (SyntaxError, ValueError):
-                self._modules[name] = None
-        return self._modules[name]
-
     def files(self, *patterns: str) -> list[str]:
         """Files of the tree that match the glob patterns, tracked ones where git can tell."""
         known = set(self.tracked) if self.tracked is not None else None
@@ -198,3 +201,12 @@ class Subject:
             for name in found
             if (self.root / name).is_file() and "__pycache__" not in name and (known is None or name in known)
         )
+
+
+def strings(value: Any) -> Iterator[str]:  # noqa: ANN401 - a value of TOML
+    """Every text in a value of TOML, at any depth."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from strings(item)

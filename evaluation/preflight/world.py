@@ -1,7 +1,6 @@
 """An empty world: what git would push and nothing else, no home, no caches, no network.
 
-On a developer's machine a cache, a file that was never committed or the hub hides what a submission lacks. Preflight's
-probes and the rehearsal of the image run in such a world, so that they miss what the evaluator would miss.
+There nothing of a developer's machine hides what a submission lacks.
 """
 
 import json
@@ -39,14 +38,10 @@ def guarded(
     allowed: Sequence[tuple[str, int]] = (),
     loopback: bool = True,
 ) -> dict[str, str]:
-    """Variables with which Python and its children are watched over; `refused` reads what `log` then holds.
+    """Variables with which Python and its children are watched; `refused` reads what `log`, outside `root`, then holds.
 
-    Args:
-        log: A file outside of `root`.
-        hidden: The checkout, whose modules are not to be imported beside those of its copy.
-        root: A folder into which nothing may be written.
-        allowed: Hosts and ports that may be asked: the knowledge graph.
-        loopback: Whether processes of this machine may be asked.
+    `hidden` is the checkout, whose modules are not to be imported beside those of its copy; into `root` nothing may be
+    written; `allowed` hosts and ports may be asked, and with `loopback` processes of this machine.
     """
     request = {
         "log": str(log.absolute()), "hidden": [str(hidden)], "root": str(root) if root else None,
@@ -107,16 +102,9 @@ def mount(
 ) -> Mounted:
     """Link the weights that a preset needs into a copy of the tree, where `models.fetch --to models/weights` puts them.
 
-    Of a folder in the repository only what git tracks is linked, unless git tracks none of it.
-
-    Args:
-        needed: What `agents.settings.needed_weights` found.
-        repository: The checkout.
-        tracked: The files that git has of it; None: git cannot be asked, and all counts as pushed.
-        target: The copy.
-        cache: The cache of fetched models.
-        first: A folder that is looked into before the others: models by their names, adapters and classifiers by their
-            paths in the repository.
+    They come from `first` (models by their names, the rest by paths in the repository), else from the repository, of
+    which only what git tracks is linked, unless git tracks none of a folder (`tracked` None: git cannot be asked, and
+    all counts), else from the `cache` of fetched models.
     """
     not_in_git, missing = [], []
     shown = {f"{WEIGHTS}{name}": cache / name for name in (*needed.models, *needed.optional)}

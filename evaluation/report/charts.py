@@ -54,6 +54,23 @@ def time_bar(seconds: StageSeconds, scale: float, limit: float | None) -> Elemen
     return bar
 
 
+def stages_bar(stages: Sequence[StageSeconds]) -> Element:
+    """Mean seconds of each stage one after the other, each with its name where there is room for it."""
+    names = [f"{stage.stage.replace('_', ' ')} {stage.mean:.2f} s" for stage in stages]
+    label = f"Mean seconds a question: {', '.join(names)}"
+    bar = element("svg", viewBox="0 0 1000 28", class_="stages", role="img", aria_label=label)
+    whole, start = sum(stage.mean for stage in stages), 0.0
+    for number, (stage, name) in enumerate(zip(stages, names, strict=True)):
+        width = 1000 * stage.mean / whole
+        rect = element("rect", x=round(start, 1), y=0, width=round(width, 1), height=28, class_=f"part{number % 2}")
+        rect.append(element("title", name))
+        bar.append(rect)
+        if width > 9 * len(name):
+            bar.append(element("text", name, x=round(start + 6, 1), y=19))
+        start += width
+    return bar
+
+
 def _strip(label: str) -> Element:
     return element(
         "svg", viewBox="0 0 100 10", preserveAspectRatio="none", class_="strip", role="img", aria_label=label
@@ -116,8 +133,8 @@ def threshold_chart(points: Sequence[ThresholdPoint], best: ThresholdPoint) -> E
 def reliability_chart(bins: Sequence[ReliabilityBin]) -> Element:
     """The share of right candidates over their mean P(correct); the diagonal is what it should be."""
     frame = _Frame(0.0, 1.0)
-    told = "; ".join(f"{one.probability:.2f}: {one.right:.2f} of {one.questions}" for one in bins)
-    label = f"Reliability diagram, share right by P(correct): {told}"
+    reported = "; ".join(f"{one.probability:.2f}: {one.right:.2f} of {one.questions}" for one in bins)
+    label = f"Reliability diagram, share right by P(correct): {reported}"
     sheet = frame.sheet(label, "P(correct), mean of each tenth", "share that was right", [0, 0.25, 0.5, 0.75, 1])
     sheet.append(element("path", d=frame.path([(0, 0), (1, 1)]), class_="diagonal"))
     for one in bins:

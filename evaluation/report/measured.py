@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -254,11 +255,13 @@ def wilson_interval(share: float, count: int) -> Interval:
 class StageSeconds(NamedTuple):
     """Seconds per question (those of a batch divided by its questions) of one stage over the batches that ran it.
 
-    `budget` is its share of the preset's clock; None where the preset is not known any more.
+    `mean` is over all questions of the run. `budget` is its share of the preset's clock; None where the preset is not
+    known any more.
     """
 
     stage: str
     batches: int
+    mean: float
     median: float
     p95: float
     worst: float
@@ -269,6 +272,7 @@ def stage_seconds(run: FinishedRun) -> list[StageSeconds]:
     """Each stage that the traces name, in the order of the first trace that has it, and `WHOLE_BATCH` last."""
     stages: dict[str, dict[tuple[int, int], float]] = {}
     whole: dict[tuple[int, int], float] = {}
+    sums: Counter[str] = Counter()
     for record in run.records:
         batch = record["batch"], record["attempt"]
         whole[batch] = float(record["seconds"])
@@ -278,12 +282,15 @@ def stage_seconds(run: FinishedRun) -> list[StageSeconds]:
             for stage, value in seconds.items():
                 if _is_number(value):
                     stages.setdefault(stage, {})[batch] = value / size
+                    sums[stage] += value / size
+        sums[WHOLE_BATCH] += record["seconds"]
     budgets = stage_budgets(run)
     found = []
     for stage, seconds in {**stages, WHOLE_BATCH: whole}.items():
         if seconds:
             median, p95, worst = map(float, np.percentile(list(seconds.values()), [50, 95, 100]))
-            found.append(StageSeconds(stage, len(seconds), median, p95, worst, budgets.get(stage)))
+            mean = sums[stage] / len(run.records)
+            found.append(StageSeconds(stage, len(seconds), mean, median, p95, worst, budgets.get(stage)))
     return found
 
 

@@ -4,7 +4,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from evaluation.report.charts import reliability_chart, score_whisker, shares_bar, threshold_chart, time_bar
+from evaluation.report.charts import (
+    reliability_chart,
+    score_whisker,
+    shares_bar,
+    stages_bar,
+    threshold_chart,
+    time_bar,
+)
 from evaluation.report.markup import Child, element
 from evaluation.report.measured import (
     FinishedRun,
@@ -24,8 +31,8 @@ LOST = "The real evaluator would have failed this whole submission."
 
 def heading(run: FinishedRun) -> list[Element]:
     """What was run, in one line, and a warning where a submission would have been lost."""
-    told = [f"{name} {run.signature[name]}" for name in ("preset", "data", "judge") if run.signature.get(name)]
-    parts = [element("p", ", ".join([*told, counted(len(run.records), "question")]), class_="subtitle")]
+    reported = [f"{name} {run.signature[name]}" for name in ("preset", "data", "judge") if run.signature.get(name)]
+    parts = [element("p", ", ".join([*reported, counted(len(run.records), "question")]), class_="subtitle")]
     faults = [
         f"{counted(run.results[name], 'batch', 'batches')} {what}"
         for name, what in (("timeouts", "ran over the time limit"), ("errors", "failed"))
@@ -46,7 +53,7 @@ def headline(run: FinishedRun) -> list[Element]:
     shares = _shares(results)
     parts = [element("div", *cards, class_="cards")]
     if results["n"]:
-        parts.append(shares_bar(shares, f"all questions: {_told(shares)}"))
+        parts.append(shares_bar(shares, f"all questions: {_reported(shares)}"))
     if results["unscored"]:
         more = f"{counted(results['unscored'], 'more question')} could not be scored and count neither way."
         parts.append(element("p", more, class_="note"))
@@ -69,12 +76,12 @@ def _share_cards(run: FinishedRun) -> list[Element]:
 
 def _time_card(run: FinishedRun) -> Element:
     seconds = run.results.get("seconds") or {}
-    told = [f"slowest batch {seconds['slowest_batch_per_question']:.1f} s"] if seconds else []
+    reported = [f"slowest batch {seconds['slowest_batch_per_question']:.1f} s"] if seconds else []
     if seconds.get("startup") is not None:
-        told.append(f"start-up {seconds['startup']:.0f} s")
+        reported.append(f"start-up {seconds['startup']:.0f} s")
     if run.results.get("peak_memory_mb"):
-        told.append(f"peak memory {run.results['peak_memory_mb'] / 1024:.1f} GiB")
-    return _card("Seconds per question", f"{seconds.get('per_question', 0.0):.2f}", ", ".join(told), "time")
+        reported.append(f"peak memory {run.results['peak_memory_mb'] / 1024:.1f} GiB")
+    return _card("Seconds per question", f"{seconds.get('per_question', 0.0):.2f}", ", ".join(reported), "time")
 
 
 def _card(name: str, value: str, more: str, kind: str) -> Element:
@@ -128,7 +135,7 @@ def _slice_cells(label: str, metrics: Mapping[str, Any]) -> list[Child]:
     score = f"{metrics['score']:+.3f}"
     shares = _shares(metrics)
     return [
-        shares_bar(shares, f"{label}: {_told(shares)}"),
+        shares_bar(shares, f"{label}: {_reported(shares)}"),
         " / ".join(f"{100 * share:.0f}" for share in shares),
         score,
         score_whisker(metrics["score"], low, high, f"{label}: score {score}, {low:+.3f} to {high:+.3f}"),
@@ -185,7 +192,12 @@ def latency(run: FinishedRun) -> list[Element]:
     if len(stages) < 2:
         note += " The traces hold no seconds of stages."
     rows = [_stage_cells(stage, columns, scale, limit) for stage in stages]
-    return [_table(columns, rows, "latency", "Seconds per question and stage"), element("p", note, class_="note")]
+    drawn = [stages_bar(parts)] if (parts := [stage for stage in stages[:-1] if stage.mean > 0]) else []
+    return [
+        *drawn,
+        _table(columns, rows, "latency", "Seconds per question and stage"),
+        element("p", note, class_="note"),
+    ]
 
 
 def _stage_cells(stage: StageSeconds, columns: Iterable[str], scale: float, limit: float | None) -> list[Child]:
@@ -285,7 +297,7 @@ def _shares(metrics: Mapping[str, Any]) -> tuple[float, float, float]:
     return metrics["accuracy"], metrics["missing"], metrics["hallucination"]
 
 
-def _told(shares: Sequence[float]) -> str:
+def _reported(shares: Sequence[float]) -> str:
     return "right {:.0%}, missing {:.0%}, wrong {:.0%}".format(*shares)
 
 

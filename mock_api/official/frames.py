@@ -1,16 +1,17 @@
-"""Arrays and frames of numpy, pandas and pyarrow, read from the stand-ins of their pickles.
+"""Plain values, arrays and frames, read from the stand-ins of a pickle: neither pandas nor its version matters.
 
-This covers pandas 1.3 to 3 and numpy 1 and 2, in any protocol: blocks of numbers, texts, objects and moments, nullable
+This covers pandas 1.3 to 3, numpy 1 and 2, protocols from 3 on: blocks of numbers, texts, objects and moments, nullable
 and categorical columns, texts kept by pyarrow, plain and multiple indexes.
 """
 
+import datetime as dt
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
-from mock_api.official.pickles import PickleFaultError, StandIn, latin1, moment_of
+from mock_api.official.pickles import DAMAGE, PickleFaultError, StandIn, read_pickle
 
 _NUMBERS = re.compile(r"[biuf][1248]|[US][1-9]\d{0,5}")
 _MOMENTS = frozenset({"M8", "m8"})
@@ -22,15 +23,71 @@ _OFFSETS = {"string": "i4", "utf8": "i4", "large_string": "i8", "large_utf8": "i
 _MOST_EMPTY = 100_000
 """Rows or columns of an array without values: lists of nothing take memory, and no byte of the file."""
 
+_SCALARS = frozenset({str, int, float, bool, type(None)})
+_LARGEST_SHARE = 64
+"""Values that a byte of a pickle may stand for. Each takes a byte at least, but one may be named again in two: a pickle
+of a hundred bytes could otherwise name a list of lists of lists that no disk holds."""
+
 Column = list[Any]
+Plain = dict[str, Any] | list[Any] | str | int | float | bool | None
 
 
-def data_of(value: object) -> Any:  # noqa: ANN401 - what it means
-    """An object of a pickle as data: a frame as the list of its rows, an array as the list of its values.
+def read_plain(content: bytes | IO[bytes], size: int) -> Plain:
+    """The first object of a pickle as JSON can hold it, NaN included: a frame is the list of its rows.
+
+    Args:
+        content: The pickle.
+        size: Its bytes; more than `_LARGEST_SHARE` values for each are refused.
 
     Raises:
-        PickleFaultError: it is nothing that a graph holds.
+        PickleFaultError: it is damaged, asks for a name that is not on the list, or is no data of a graph.
     """
+    try:
+        found: Plain = _Plainer(size).plain(read_pickle(content))
+    except PickleFaultError:
+        raise
+    except DAMAGE as error:
+        raise PickleFaultError(f"unreadable values: {str(error) or type(error).__name__}") from None
+    return found
+
+
+class _Plainer:
+    def __init__(self, size: int) -> None:
+        self._left = _LARGEST_SHARE * max(size, 64)
+
+    def plain(self, value: Any) -> Any:  # noqa: ANN401 - anything goes in
+        if type(value) in _SCALARS:
+            return value
+        if isinstance(value, dict):
+            self._count(len(value))
+            return {
+                (key if type(key) is str else self._key(key)): one if type(one) in _SCALARS else self.plain(one)
+                for key, one in value.items()
+            }
+        if isinstance(value, list | tuple | set | frozenset):
+            self._count(len(value))
+            values = [one if type(one) in _SCALARS else self.plain(one) for one in value]
+            return sorted(values, key=str) if isinstance(value, set | frozenset) else values
+        if isinstance(value, bytes | bytearray):
+            return bytes(value).decode("utf-8", "replace")
+        found = _data(value)
+        if isinstance(found, StandIn):
+            raise PickleFaultError(f"{found.name} is no data of a graph")
+        return self.plain(found)
+
+    def _key(self, key: object) -> str:
+        plain = self.plain(key)
+        if plain is None or isinstance(plain, dict | list):
+            raise PickleFaultError(f"a key that is neither text nor number: {plain!r:.40}")
+        return plain if isinstance(plain, str) else str(plain)
+
+    def _count(self, values: int) -> None:
+        self._left -= values + 1
+        if self._left < 0:
+            raise PickleFaultError("far more values than its size can hold: no graph repeats itself so")
+
+
+def _data(value: object) -> Any:  # noqa: ANN401 - what it means
     if isinstance(value, type) and issubclass(value, StandIn) and value.name in {"NA", "NaT"}:
         return None
     if not isinstance(value, StandIn):
@@ -38,12 +95,18 @@ def data_of(value: object) -> Any:  # noqa: ANN401 - what it means
     return _MEANINGS.get(value.name, _values)(value)
 
 
-def rows_of(frame: StandIn) -> Iterator[dict[str, Any]]:
-    """The rows of a frame: the named levels of its index, then its columns. What is missing is None.
+def _moment(stand_in: StandIn) -> str:
+    """A date, time or moment as ISO text; the time zone is left out, as in all of the graph."""
+    if stand_in.name == "timedelta":
+        return str(dt.timedelta(*stand_in.arguments))
+    first, *rest = stand_in.arguments
+    whole = [] if isinstance(first, bytes) else [one for one in rest if isinstance(one, int)]
+    kinds: dict[str, Any] = {"date": dt.date, "time": dt.time, "datetime": dt.datetime}
+    return str(kinds[stand_in.name](first, *whole).isoformat())
 
-    Raises:
-        PickleFaultError: it is no frame that can be read.
-    """
+
+def _rows(frame: StandIn) -> Iterator[dict[str, Any]]:
+    """The rows of a frame: the named levels of its index, then its columns. What is missing is None."""
     state = frame.state
     manager = (state.get("_mgr") or state.get("_data")) if isinstance(state, dict) else None
     if not (isinstance(manager, StandIn) and manager.name == "BlockManager"):
@@ -68,7 +131,7 @@ def rows_of(frame: StandIn) -> Iterator[dict[str, Any]]:
 def _cell(value: object) -> object:
     if isinstance(value, float):
         return None if value != value else value  # noqa: PLR0124 - NaN
-    return data_of(value) if isinstance(value, StandIn | type) else value
+    return _data(value) if isinstance(value, StandIn | type) else value
 
 
 def _places(placement: object) -> list[int]:
@@ -81,7 +144,6 @@ def _places(placement: object) -> list[int]:
 
 
 def _columns(values: object, count: int) -> list[Column]:
-    """The columns of a block: a row of a two-dimensional array each, or a single one."""
     found = _values(values)
     is_nested = count > 0 and len(found) == count and all(isinstance(one, list) for one in found)
     return found if is_nested and _dimensions(values) == 2 else [found]
@@ -101,19 +163,17 @@ def _levels(index: object) -> dict[str, Column]:
     fields = index.arguments[1]
     if getattr(index.arguments[0], "name", "") != "MultiIndex":
         return {} if fields.get("name") is None else {str(fields["name"]): _values(index)}
-    names = [None if name is None else str(name) for name in _listed(fields.get("names") or ())]
+    names = [None if name is None else str(name) for name in _values(fields.get("names") or ())]
     levels = zip(names, fields["levels"], fields.get("codes", fields.get("labels")), strict=True)
     return {name: _coded(level, codes) for name, level, codes in levels if name is not None}
 
 
 def _coded(categories: object, codes: object) -> Column:
-    """Values by their number in a list; a negative number is a missing value."""
     known = _values(categories)
     return [None if code < 0 else known[code] for code in _values(codes)]
 
 
 def _values(value: object) -> Column:
-    """The values of an array, a column or an index as Python objects, nested where it has two dimensions."""
     if isinstance(value, list | tuple):
         return list(value)
     if not isinstance(value, StandIn):
@@ -123,7 +183,6 @@ def _values(value: object) -> Column:
 
 
 def _values_of_state(value: StandIn) -> Column:
-    """The values of a nullable column, or of one that keeps its array in a field."""
     state = value.state
     if isinstance(state, tuple) and len(state) == 2 and isinstance(state[0], dict | None):
         state = {**(state[0] or {}), **(state[1] or {})}
@@ -135,10 +194,6 @@ def _values_of_state(value: StandIn) -> Column:
             if field in state:
                 return _values(state[field])
     raise PickleFaultError(f"{value.name} is no data of a graph")
-
-
-def _listed(value: object) -> Column:
-    return list(value) if isinstance(value, list | tuple) else _values(value)
 
 
 def _index_values(index: StandIn) -> Column:
@@ -154,7 +209,6 @@ def _index_values(index: StandIn) -> Column:
 
 
 def _backing(value: StandIn) -> StandIn:
-    """The array behind a column of moments, texts or categories."""
     state = value.state if value.state is not None else value.arguments[2]
     parts = state.values() if isinstance(state, dict) else state
     for part in parts:
@@ -177,7 +231,6 @@ def _backed_values(value: StandIn) -> Column:
 
 
 def _array(value: StandIn) -> "np.ndarray[Any, Any]":
-    """The array, read here rather than by numpy's own unpickling."""
     if value.name == "_frombuffer":
         content, dtype, shape, order = value.arguments
     else:
@@ -202,7 +255,7 @@ def _dtype(value: object) -> "np.dtype[Any]":
     order = state[1] if len(state) > 1 and state[1] in {"<", ">"} else "<"
     if code in _MOMENTS:
         unit = state[-1][1][0]
-        name = (latin1(unit) if isinstance(unit, StandIn) else unit).decode()
+        name = unit.decode()
         if name not in _UNITS or state[-1][1][1] != 1:
             raise PickleFaultError(f"moments in units of {name}")
         return np.dtype(f"{order}{code}[{name}]")
@@ -212,14 +265,10 @@ def _dtype(value: object) -> "np.dtype[Any]":
 
 
 def _raw(value: object) -> bytes:
-    """Bytes in any of the ways in which the protocols write them."""
     if isinstance(value, bytes | bytearray):
         return bytes(value)
-    if isinstance(value, StandIn):
-        if value.name == "encode":
-            return latin1(value)
-        if value.name in {"bytearray", "py_buffer"}:
-            return _raw(value.arguments[0]) if value.arguments else b""
+    if isinstance(value, StandIn) and value.name in {"bytearray", "py_buffer"}:
+        return _raw(value.arguments[0]) if value.arguments else b""
     raise PickleFaultError("an array without its content")
 
 
@@ -271,12 +320,11 @@ def _arrow_texts(value: StandIn) -> Column:
 
 
 _MEANINGS: dict[str, Callable[[StandIn], Any]] = {
-    "DataFrame": lambda frame: list(rows_of(frame)),
+    "DataFrame": lambda frame: list(_rows(frame)),
     "scalar": _scalar,
-    **dict.fromkeys(("date", "time", "datetime", "timedelta"), moment_of),
+    **dict.fromkeys(("date", "time", "datetime", "timedelta"), _moment),
     "_unpickle_timestamp": _timestamp,
     **dict.fromkeys(("_nat_unpickle", "NA", "NaT"), lambda _: None),
-    "encode": lambda value: latin1(value).decode("utf-8", "replace"),
     "bytearray": lambda value: _raw(value).decode("utf-8", "replace"),
 }
 """Name of a stand-in -> its value where it is no part of a frame or array."""
@@ -286,6 +334,6 @@ _READERS: dict[str, Callable[[StandIn], Column]] = {
     **dict.fromkeys(("_new_Index", "_new_DatetimeIndex"), _index_values),
     "__pyx_unpickle_NDArrayBacked": _backed_values,
     **dict.fromkeys(("chunked_array", "_restore_array"), _arrow_texts),
-    "FrozenList": lambda value: _listed(value.arguments[0] if value.arguments else value.state),
+    "FrozenList": lambda value: _values(value.arguments[0] if value.arguments else value.state),
 }
 """How the values of an array, a column or an index are read."""

@@ -1,23 +1,15 @@
-"""Reading the tables of a graph. They are named after the files of the official server.
+"""Tables of a graph: JSON files named after those of the official server, see `Tables`.
 
-    open/kg.jsonl              one [title, entity or null] pair a line
-    movie/                     movie_db.json, person_db.json: name as the search sees it -> record; year_db.json
-    finance/company_name.dict  CSV with the columns Name and Symbol
-    finance/                   finance_price.json, finance_detailed_price.json, finance_dividend.json,
-                               finance_info.json, finance_marketcap.json: ticker -> value
-    music/                     artist_dict_simplified.json, song_dict_simplified.json, artist_work_dict.json,
-                               grammy_df.json, rank_dict_hot100.json, song_dict_hot100.json
-    sports/                    nba_game.json with nba_columns.json, nba_play_by_play.json, soccer_team_match_stats.json
-
-Daily prices, prices by the minute and plays may be in a `.records.sqlite` instead (see `mock_api.tables.store`), which
-is read one record at a time. A missing table is an empty one; but official files as they are, or an import that has
-not ended, are an error. Keys of records that begin with an underscore are notes of those who built the graph; they are
-not served.
+`open/kg.jsonl` has one [title, entity or null] pair a line, `company_name.dict` is CSV with columns Name and Symbol.
+Prices and plays may be in a `.records.sqlite` instead (see `mock_api.tables.store`), which is read record by record.
+A missing table is an empty one; official files as they are, or an import that has not ended, are an error. Keys of
+records that begin with an underscore are notes of those who built the graph; they are not served.
 
 `python -m mock_api.tables import OFFICIAL_FOLDER --out DIR` makes tables of the official files.
 """
 
 import csv
+import io
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -43,12 +35,14 @@ Plays = Mapping[str, list[list[Any]]]
 ChartWeek = Annotated[list[Any], Field(min_length=7)]
 """[?, date, song, rank, rank last week, top position, weeks in chart]; the texts of the chart, "-" for none."""
 
+ARTICLE: TypeAdapter[tuple[str, Record | None]] = TypeAdapter(tuple[str, Record | None])
+"""A line of the encyclopedia: title and article."""
 T = TypeVar("T")
 EXTRA = ConfigDict(extra="allow")
 
 
 class GraphError(ValueError):
-    """A graph cannot be served; the message names the file, the place in it and what is wrong there."""
+    """A graph cannot be served or imported; the message names the file, the place in it and what is wrong there."""
 
 
 @with_config(EXTRA)
@@ -100,29 +94,37 @@ class PlayByPlay(TypedDict):
 
 @dataclass(frozen=True)
 class Tables:
-    """Everything that a server knows. Keys are exact, case-sensitive names, tickers or years."""
+    """Everything that a server knows. Keys are exact, case-sensitive names, tickers or years.
 
-    entities: dict[str, Record | None]
-    movies: Records
-    persons: Records
-    years: Records
-    tickers: dict[str, str]
-    prices: Prices
-    minute_prices: Prices
-    dividends: Records
-    market_values: dict[str, float | None]
-    company_info: Records
-    artists: Records
-    works: dict[str, list[str]]
-    grammy_rows: list[GrammyRow]
-    chart_ranks: dict[str, list[ChartEntry]]
-    chart_songs: dict[str, dict[str, ChartWeek]]
-    songs: Records
-    nba_games: list[NbaGame]
-    nba_columns: list[tuple[str, str]]
+    A type is annotated with its file, and with the official files (`mock_api/cragkg` of facebookresearch/CRAG) that an
+    import makes it of; `nba.sqlite` becomes three tables.
+    """
+
+    entities: Annotated[dict[str, Record | None], "open/kg.jsonl", "open/kg.0.jsonl.bz2", "open/kg.1.jsonl.bz2"]
+    movies: Annotated[Records, "movie/movie_db.json", "movie/movie_db.json"]
+    persons: Annotated[Records, "movie/person_db.json", "movie/person_db.json"]
+    years: Annotated[Records, "movie/year_db.json", "movie/year_db.json"]
+    tickers: Annotated[dict[str, str], "finance/company_name.dict", "finance/company_name.dict"]
+    prices: Annotated[Prices, "finance/finance_price.json", "finance/finance_price.sqlite"]
+    minute_prices: Annotated[Prices, "finance/finance_detailed_price.json", "finance/finance_detailed_price.sqlite"]
+    dividends: Annotated[Records, "finance/finance_dividend.json", "finance/finance_dividend.sqlite"]
+    market_values: Annotated[
+        dict[str, float | None], "finance/finance_marketcap.json", "finance/finance_marketcap.sqlite"
+    ]
+    company_info: Annotated[Records, "finance/finance_info.json", "finance/finance_info.sqlite"]
+    artists: Annotated[Records, "music/artist_dict_simplified.json", "music/artist_dict_simplified.pickle"]
+    works: Annotated[dict[str, list[str]], "music/artist_work_dict.json", "music/artist_work_dict.pickle"]
+    grammy_rows: Annotated[list[GrammyRow], "music/grammy_df.json", "music/grammy_df.pickle"]
+    chart_ranks: Annotated[dict[str, list[ChartEntry]], "music/rank_dict_hot100.json", "music/rank_dict_hot100.pickle"]
+    chart_songs: Annotated[
+        dict[str, dict[str, ChartWeek]], "music/song_dict_hot100.json", "music/song_dict_hot100.pickle"
+    ]
+    songs: Annotated[Records, "music/song_dict_simplified.json", "music/song_dict_simplified.pickle"]
+    nba_games: Annotated[list[NbaGame], "sports/nba_game.json", "sports/nba.sqlite"]
+    nba_columns: Annotated[list[tuple[str, str]], "sports/nba_columns.json"]
+    plays: Annotated[Plays, "sports/nba_play_by_play.json"]
     play_columns: list[str]
-    plays: Plays
-    matches: list[SoccerMatch]
+    matches: Annotated[list[SoccerMatch], "sports/soccer_team_match_stats.json", "sports/soccer_team_match_stats.pkl"]
 
     def records(self) -> dict[str, int]:
         """Number of entities per domain: titles, films and persons, listings, artists and songs, games and matches."""
@@ -135,48 +137,22 @@ class Tables:
         }
 
 
-_FILES: dict[str, tuple[str, ...]] = {
-    "entities": ("open/kg.jsonl", "open/kg.0.jsonl.bz2", "open/kg.1.jsonl.bz2"),
-    "movies": ("movie/movie_db.json", "movie/movie_db.json"),
-    "persons": ("movie/person_db.json", "movie/person_db.json"),
-    "years": ("movie/year_db.json", "movie/year_db.json"),
-    "tickers": ("finance/company_name.dict", "finance/company_name.dict"),
-    "prices": ("finance/finance_price.json", "finance/finance_price.sqlite"),
-    "minute_prices": ("finance/finance_detailed_price.json", "finance/finance_detailed_price.sqlite"),
-    "dividends": ("finance/finance_dividend.json", "finance/finance_dividend.sqlite"),
-    "market_values": ("finance/finance_marketcap.json", "finance/finance_marketcap.sqlite"),
-    "company_info": ("finance/finance_info.json", "finance/finance_info.sqlite"),
-    "artists": ("music/artist_dict_simplified.json", "music/artist_dict_simplified.pickle"),
-    "works": ("music/artist_work_dict.json", "music/artist_work_dict.pickle"),
-    "grammy_rows": ("music/grammy_df.json", "music/grammy_df.pickle"),
-    "chart_ranks": ("music/rank_dict_hot100.json", "music/rank_dict_hot100.pickle"),
-    "chart_songs": ("music/song_dict_hot100.json", "music/song_dict_hot100.pickle"),
-    "songs": ("music/song_dict_simplified.json", "music/song_dict_simplified.pickle"),
-    "nba_games": ("sports/nba_game.json", "sports/nba.sqlite"),
-    "nba_columns": ("sports/nba_columns.json",),
-    "plays": ("sports/nba_play_by_play.json",),
-    "matches": ("sports/soccer_team_match_stats.json", "sports/soccer_team_match_stats.pkl"),
+_FIELDS: dict[str, Any] = {
+    name: kind for name, kind in get_type_hints(Tables, include_extras=True).items() if get_origin(kind) is Annotated
 }
-"""Field -> its file, and the official files that an import makes it of; `nba.sqlite` becomes three tables.
-
-The official names are those of `mock_api/cragkg` of facebookresearch/CRAG.
-"""
-TYPES = {file: get_type_hints(Tables, include_extras=True)[name] for name, (file, *_) in _FILES.items()}
+TYPES = {kind.__metadata__[0]: kind.__origin__ for kind in _FIELDS.values()}
 """File of a table -> what it holds."""
-OFFICIAL_FILES = {official: file for file, *made_of in _FILES.values() for official in made_of}
+OFFICIAL_FILES = {official: kind.__metadata__[0] for kind in _FIELDS.values() for official in kind.__metadata__[1:]}
 """File of the official server -> the table that is made of it."""
 
 
 def load_tables(directory: Path | None = None) -> Tables:
-    """Read and check the tables of a graph, by default the one that ships with the project.
-
-    Raises GraphError for a directory that is missing or holds no table, and for a table that cannot be read.
-    """
+    """Read and check the tables of a graph, by default the one that ships with the project; raises GraphError."""
     root = directory or SHIPPED_GRAPH
     check_folder(root)
     if not any((root / name).exists() or store_path(root, name).exists() for name in TYPES):
         raise GraphError(f"{root}: holds no table of a graph, for example movie/movie_db.json")
-    found: dict[str, Any] = {name: _read(root, file) for name, (file, *_) in _FILES.items()}
+    found: dict[str, Any] = {name: _read(root, kind.__metadata__[0]) for name, kind in _FIELDS.items()}
     if found["nba_games"] and not found["nba_columns"]:
         raise GraphError(f"{root / 'sports/nba_columns.json'}: missing or empty, but nba_game.json needs it")
     columns, plays = found.pop("plays")
@@ -184,11 +160,7 @@ def load_tables(directory: Path | None = None) -> Tables:
 
 
 def check_folder(root: Path) -> None:
-    """Whether a folder may be one of tables at all.
-
-    Raises:
-        GraphError: it is not there, it holds official files that nobody has imported, or an import did not end.
-    """
+    """Whether a folder may be one of tables at all; raises GraphError."""
     if not root.is_dir():
         raise GraphError(f"{root}: no such directory")
     if looks_official(root / "cragkg") and not any((root / domain).is_dir() for domain in DOMAINS):
@@ -228,47 +200,39 @@ def _is_finished(manifest: Path) -> bool:
         return False
 
 
-# --- one table ------------------------------------------------------------------------------------------------------
-
-
 def _read(root: Path, name: str) -> Any:  # noqa: ANN401 - as `TYPES` says
-    """What a table holds, empty where its file is missing; of plays, their columns and the events of each game."""
     path, kind = root / name, TYPES[name]
-    stored = _stored(path, store_path(root, name)) if kind in {Prices, Plays} else None
+    if kind in {Prices, Plays} and (stored := _stored(path, store_path(root, name))) is not None:
+        return (list(stored.about.get("columns", ())), stored) if kind == Plays else stored
     try:
         if name.endswith(".jsonl"):
             return _entities(path)
-        content = None if stored is not None else path.read_bytes()
+        content = path.read_bytes()
     except FileNotFoundError:
-        content = None
+        return ([], {}) if kind == Plays else [] if get_origin(kind) is list else {}
     except OSError as error:
         raise GraphError(f"{path}: {error.strerror}") from error
     if name.endswith(".dict"):
-        return _tickers(path, content or b"")
+        return listings(path, content)
     if kind == Plays:
-        return (list(stored.about.get("columns", ())), stored) if stored is not None else _plays(path, content)
-    if content is None:
-        return stored if stored is not None else [] if get_origin(kind) is list else {}
-    table = _validated(path, "", TypeAdapter(kind).validate_json, content)
+        return _plays(path, content)
+    table = validated(TypeAdapter(kind).validate_json, content, path)
     return {key: _public(record) for key, record in table.items()} if kind == Records else table
 
 
 def _stored(path: Path, store: Path) -> RecordStore | None:
-    """The table as a store on disk, where it is one."""
     if not store.is_file():
         return None
     if path.is_file():
-        raise GraphError(f"{store}: {path.name} is there, too: remove the one that is not meant")
+        raise GraphError(f"{store}: {path.name} exists as well: remove one of them")
     try:
         return RecordStore(store)
     except StoreError as error:
         raise GraphError(f"{store}: {error}") from error
 
 
-def _plays(path: Path, content: bytes | None) -> tuple[list[str], Plays]:
-    if content is None:
-        return [], {}
-    table = _validated(path, "", TypeAdapter(PlayByPlay).validate_json, content)
+def _plays(path: Path, content: bytes) -> tuple[list[str], Plays]:
+    table = validated(TypeAdapter(PlayByPlay).validate_json, content, path)
     columns = table["columns"]
     if table["rows"] and "game_id" not in columns:
         raise GraphError(f"{path}: columns: no game_id among them")
@@ -282,40 +246,38 @@ def _plays(path: Path, content: bytes | None) -> tuple[list[str], Plays]:
 
 def _entities(path: Path) -> dict[str, Record | None]:
     """JSON lines of [title, entity] pairs, never held as a whole; the last of a title counts."""
-    read = TypeAdapter(tuple[str, Record | None]).validate_json
     found = {}
     with path.open("rb") as lines:
         for number, line in enumerate(lines, start=1):
             if line.strip():
-                title, entity = _validated(path, f"line {number}: ", read, line)
+                title, entity = validated(ARTICLE.validate_json, line, path, f"line {number}")
                 found[title] = entity if entity is None else _public(entity)
     return found
 
 
-def _tickers(path: Path, content: bytes) -> dict[str, str]:
-    """The listing names and their tickers."""
+def listings(path: Path, content: bytes) -> dict[str, str]:
+    """The listing names of a CSV and their tickers; a row without one of them, which nobody can ask for, is left out.
+
+    Raises:
+        GraphError: it is no CSV in UTF-8 with these columns.
+    """
     try:
-        text = content.decode()
-    except UnicodeDecodeError as error:
-        raise GraphError(f"{path}: not UTF-8: {error}") from error
-    rows = csv.DictReader(text.splitlines())
-    if text and not {"Name", "Symbol"} <= set(rows.fieldnames or ()):
-        raise GraphError(f"{path}: line 1: columns Name and Symbol expected, found {rows.fieldnames}")
-    tickers = {}
-    for row in rows:
-        if not row["Name"] or not row["Symbol"]:
-            raise GraphError(f"{path}: line {rows.line_num}: a row without Name or Symbol")
-        tickers[row["Name"]] = row["Symbol"]
-    return tickers
+        rows = csv.DictReader(io.StringIO(content.decode(), newline=""))
+        if content and not {"Name", "Symbol"} <= set(rows.fieldnames or ()):
+            raise GraphError(f"{path}: line 1: columns Name and Symbol expected, found {rows.fieldnames}")
+        return {row["Name"]: row["Symbol"] for row in rows if row["Name"] and row["Symbol"]}
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise GraphError(f"{path}: no CSV in UTF-8: {error}") from error
 
 
-def _validated(path: Path, place: str, validate: Callable[[bytes], T], content: bytes) -> T:
+def validated(validate: Callable[[Any], T], content: object, path: Path, *place: str) -> T:
+    """The content as its type demands; raises GraphError."""
     try:
         return validate(content)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         within = ".".join(map(str, first["loc"]))
-        raise GraphError(f"{path}: {place}{within + ': ' if within else ''}{first['msg']}") from error
+        raise GraphError(": ".join(filter(None, (str(path), *place, within, first["msg"])))) from None
 
 
 def _public(record: Record) -> Record:

@@ -9,8 +9,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from mock_api.official.importer import import_graph, summary
-from mock_api.official.jobs import ImportFaultError
+from mock_api.official.importer import import_graph
+from mock_api.tables import GraphError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -18,13 +18,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         report = import_graph(options.folder, options.out, partial=options.partial, quiet=options.quiet)
-    except (ImportFaultError, OSError) as error:
+    except (GraphError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("stopped; the same command goes on", file=sys.stderr)
         return 130
-    print(summary(report, options.out))
+    print(report.summary(options.out))
     for fault in report.faults:
         print(f"error: {fault}", file=sys.stderr)
     return 1 if report.faults else 0

@@ -20,7 +20,6 @@ SUFFIX = ".records.sqlite"
 
 _LEVEL = 1
 """zlib's fastest: five times smaller already, and ten times faster than its best."""
-_COMMIT_EVERY = 500
 
 
 class StoreError(ValueError):
@@ -63,7 +62,6 @@ class StoreWriter:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._waiting = 0
 
     def put(self, key: str, value: object) -> None:
         """Write a record; one of the same key is replaced."""
@@ -71,10 +69,6 @@ class StoreWriter:
         self._connection.execute(
             "insert into records values (?, ?) on conflict(key) do update set value = excluded.value", (key, content)
         )
-        self._waiting += 1
-        if self._waiting == _COMMIT_EVERY:
-            self._connection.commit()
-            self._waiting = 0
 
     def get(self, key: str) -> Any:  # noqa: ANN401 - what JSON holds
         """The record of that key, or None."""

@@ -3,32 +3,26 @@
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from agents.answering import ConfidenceModel, LogisticModel
 from agents.contracts import I_DONT_KNOW, INVALID_QUESTION, Answer, Query, Route, Trace
-from agents.crag_agent import CragAgent
 from agents.deadline import Deadline
-from agents.llm import Generation, GenerationRequest, LanguageModel, load_language_model
+from agents.llm import Generation, GenerationRequest, LanguageModel
 from agents.llm.scripted_engine import ScriptedLanguageModel
-from agents.questions import Unrouted
+from agents.questions import QuestionRouter
 from agents.settings import LanguageModelSettings, ScriptedEngine, Settings, load_settings
-from agents.web import WebPath
+from tests.agents.asking import agent_of, ask, page
 
 QUESTION = "who directed rain man?"
-PAGE = {
-    "page_name": "Rain Man",
-    "page_url": "https://site.example/rain-man",
-    "page_snippet": "",
-    "page_result": "<p>Rain Man is a film of 1988. Barry Levinson directed it.</p>",
-    "page_last_modified": "",
-}
+PAGE = page("<p>Rain Man is a film of 1988. Barry Levinson directed it.</p>", name="Rain Man")
 FALSE_PREMISE = "answering.gates = [{gate='class', field='question_type', classes=['false_premise'], above=0.5}]"
 
+ASSESSED = ("answering.prompt = 'assessed'", "answering.self_assessment = {}")
 
-class Classified(Unrouted):
+
+class Classified(QuestionRouter):
     """A router that says the same about every question."""
 
     def __init__(self, false_premise: float) -> None:
@@ -76,21 +70,12 @@ class SlowLooks(ScriptedLanguageModel):
         return super().generate(requests, deadline)
 
 
-def ask(settings: Settings, false_premise: float = 0.1, model: LanguageModel | None = None) -> tuple[Answer, Trace]:
-    model = model or load_language_model(settings.language_model)
-    agent = CragAgent(settings, model, WebPath(settings.web, None, None, model), Classified(false_premise))
-    agent.warm_up()
-    batch: dict[str, list[Any]] = {
-        "interaction_id": ["1"],
-        "query": [QUESTION],
-        "search_results": [[PAGE]],
-        "query_time": ["03/05/2024, 23:18:31 PT"],
-    }
+def asked(settings: Settings, false_premise: float = 0.1, model: LanguageModel | None = None) -> tuple[Answer, Trace]:
+    agent = agent_of(settings, model, Classified(false_premise))
     try:
-        answers, traces = agent.answer_batch(batch)
+        return ask(agent, QUESTION, PAGE)
     finally:
         agent.close()
-    return answers[0], traces[0]
 
 
 def calibrated(tmp_path: Path, *, correct: float = 0.0, invalid: float | None = None) -> str:
@@ -109,7 +94,7 @@ def calibrated(tmp_path: Path, *, correct: float = 0.0, invalid: float | None = 
 
 
 def test_a_gate_on_a_class_answers_before_any_model_is_asked() -> None:
-    answer, trace = ask(settings_of({QUESTION: "Barry Levinson"}, FALSE_PREMISE), false_premise=0.9)
+    answer, trace = asked(settings_of({QUESTION: "Barry Levinson"}, FALSE_PREMISE), false_premise=0.9)
     assert answer.text == I_DONT_KNOW
     assert trace.generations == {}
     (firing,) = trace.gates
@@ -118,45 +103,48 @@ def test_a_gate_on_a_class_answers_before_any_model_is_asked() -> None:
     assert firing.reason in answer.reason
 
 
-def test_an_audit_gives_the_same_answer_and_learns_what_was_withheld() -> None:
-    settings = settings_of({QUESTION: "Barry Levinson"}, FALSE_PREMISE, "answering.audit = true")
-    answer, trace = ask(settings, false_premise=0.9)
+@pytest.mark.parametrize(("replies", "withheld"), [({QUESTION: "Barry Levinson"}, "Barry Levinson"), ({}, I_DONT_KNOW)])
+def test_an_audit_gives_the_same_answer_and_learns_what_was_withheld(replies: dict[str, str], withheld: str) -> None:
+    answer, trace = asked(settings_of(replies, FALSE_PREMISE, "answering.audit = true"), false_premise=0.9)
     assert answer.text == I_DONT_KNOW
-    assert [firing.withheld for firing in trace.gates] == ["Barry Levinson"]
+    assert [firing.withheld for firing in trace.gates] == [withheld]
     assert trace.answer == answer
 
 
 @pytest.mark.parametrize("audit", ["true", "false"])
 def test_a_gate_has_the_last_word_with_and_without_an_audit(tmp_path: Path, audit: str) -> None:
     overrides = (FALSE_PREMISE, f"answering.audit = {audit}", calibrated(tmp_path, correct=-9.0, invalid=5.0))
-    answer, trace = ask(settings_of({QUESTION: "Barry Levinson"}, *overrides), false_premise=0.9)
+    answer, trace = asked(settings_of({QUESTION: "Barry Levinson"}, *overrides), false_premise=0.9)
     assert answer.text == I_DONT_KNOW
     assert INVALID_QUESTION not in [firing.withheld for firing in trace.gates]
 
 
-def test_an_audit_tells_where_nothing_would_have_been_answered_anyway() -> None:
-    _, trace = ask(settings_of({}, FALSE_PREMISE, "answering.audit = true"), false_premise=0.9)
-    assert trace.gates[0].withheld == I_DONT_KNOW
-
-
 def test_an_open_gate_leaves_no_mark() -> None:
-    answer, trace = ask(settings_of({QUESTION: "Barry Levinson"}, FALSE_PREMISE))
+    answer, trace = asked(settings_of({QUESTION: "Barry Levinson"}, FALSE_PREMISE))
     assert (answer.text, trace.gates) == ("Barry Levinson", [])
 
 
-@pytest.mark.parametrize(("level", "given"), [("high", True), ("medium", False), ("low", False), (None, False)])
-def test_only_accepted_levels_of_confidence_are_given(level: str | None, given: bool) -> None:
-    said = "Barry Levinson" + (f"\nConfidence: {level}" if level else "")
-    settings = settings_of({QUESTION: said}, "answering.prompt = 'assessed'", "answering.self_assessment = {}")
-    answer, trace = ask(settings)
-    assert answer.text == ("Barry Levinson" if given else I_DONT_KNOW)
-    assert [firing.withheld for firing in trace.gates] == ([] if given else ["Barry Levinson"])
+@pytest.mark.parametrize(
+    ("said", "level", "given"),
+    [
+        ("Barry Levinson", "high", True),
+        ("Barry Levinson", "medium", False),
+        ("Barry Levinson", "low", False),
+        ("Barry Levinson", None, False),
+        (INVALID_QUESTION, "low", False),
+    ],
+)
+def test_only_accepted_levels_of_confidence_are_given(said: str, level: str | None, given: bool) -> None:
+    reply = said + (f"\nConfidence: {level}" if level else "")
+    answer, trace = asked(settings_of({QUESTION: reply}, *ASSESSED))
+    assert answer.text == (said if given else I_DONT_KNOW)
+    assert [firing.withheld for firing in trace.gates] == ([] if given else [said])
 
 
 @pytest.mark.parametrize(("level", "given"), [("high", True), ("low", False), ("Well, high I think", False)])
 def test_the_level_may_be_asked_for_afterwards(level: str, given: bool) -> None:
     replies = {"How sure is it": level, QUESTION: "Barry Levinson"}
-    answer, trace = ask(settings_of(replies, "answering.self_assessment = {asked='afterwards'}"))
+    answer, trace = asked(settings_of(replies, "answering.self_assessment = {asked='afterwards'}"))
     assert answer.text == ("Barry Levinson" if given else I_DONT_KNOW)
     assert trace.generations["assess"].text == level
 
@@ -164,7 +152,7 @@ def test_the_level_may_be_asked_for_afterwards(level: str, given: bool) -> None:
 @pytest.mark.parametrize("look", ["answering.refine = {}", "answering.self_assessment = {asked='afterwards'}"])
 def test_a_second_look_that_fails_costs_the_answer_and_nothing_else(look: str) -> None:
     settings = settings_of({QUESTION: "Barry Levinson"}, look)
-    answer, trace = ask(settings, model=FailsAfter(settings.language_model, served=1))
+    answer, trace = asked(settings, model=FailsAfter(settings.language_model, served=1))
     assert answer.text == I_DONT_KNOW
     assert any("failed" in event for event in trace.events)
     assert trace.gates[0].withheld == "Barry Levinson"
@@ -178,63 +166,54 @@ def test_the_second_look_confirms_withdraws_or_corrects(verdict: str, text: str)
     settings = settings_of(
         {"Proposed answer: Mike Nichols": verdict, QUESTION: "Mike Nichols"}, "answering.refine = {}"
     )
-    answer, trace = ask(settings)
+    answer, trace = asked(settings)
     assert answer.text == text
     assert trace.generations["refine"].text == verdict
     assert [firing.withheld for firing in trace.gates] == ([] if text == "Mike Nichols" else ["Mike Nichols"])
     assert trace.seconds["review"] >= 0
 
 
-@pytest.mark.parametrize(("fault", "asked"), [("", True), ("error", False)])
+@pytest.mark.parametrize(("fault", "replied"), [("", True), ("error", False)])
 @pytest.mark.parametrize("abstentions", ["true", "false"])
 def test_an_abstention_is_looked_at_again_where_the_preset_says_so_and_the_model_said_it(
-    abstentions: str, fault: str, asked: bool
+    abstentions: str, fault: str, replied: bool
 ) -> None:
     settings = settings_of(
         {f"Proposed answer: {I_DONT_KNOW}": "Barry Levinson", QUESTION: I_DONT_KNOW},
         f"answering.refine = {{abstentions = {abstentions}}}",
         *([f"language_model.fault = '{fault}'"] if fault else []),
     )
-    answer, trace = ask(settings)
-    again = asked and abstentions == "true"
+    answer, trace = asked(settings)
+    again = replied and abstentions == "true"
     assert ("refine" in trace.generations) is again
     assert answer.text == ("Barry Levinson" if again else I_DONT_KNOW)
 
 
 def test_an_answer_that_was_withheld_is_no_abstention_of_the_model() -> None:
     doubted = {f"Proposed answer: {I_DONT_KNOW}": "Barry Levinson", QUESTION: "Mike Nichols\nConfidence: low"}
-    assessed = ("answering.prompt = 'assessed'", "answering.self_assessment = {}")
-    answer, trace = ask(settings_of(doubted, *assessed, "answering.refine = {abstentions = true}"))
+    answer, trace = asked(settings_of(doubted, *ASSESSED, "answering.refine = {abstentions = true}"))
     assert answer.text == I_DONT_KNOW
     assert "refine" not in trace.generations
 
 
-def test_a_formula_is_worked_out_and_told() -> None:
-    answer, trace = ask(settings_of({QUESTION: "= 1988 - 1937"}, "answering.compute = true"))
+def test_a_formula_is_worked_out_and_reported() -> None:
+    answer, trace = asked(settings_of({QUESTION: "= 1988 - 1937"}, "answering.compute = true"))
     assert answer.text == "51"
     assert [firing.withheld for firing in trace.gates] == ["= 1988 - 1937"]
     assert "1988 - 1937" in trace.gates[0].reason
 
 
-def test_calling_the_question_invalid_is_an_answer_that_can_be_doubted_too() -> None:
-    said = f"{INVALID_QUESTION}\nConfidence: low"
-    settings = settings_of({QUESTION: said}, "answering.prompt = 'assessed'", "answering.self_assessment = {}")
-    answer, trace = ask(settings)
-    assert answer.text == I_DONT_KNOW
-    assert trace.gates[0].withheld == INVALID_QUESTION
-
-
 def test_two_second_looks_share_the_time() -> None:
     model = SlowLooks(settings_of({}).language_model)
     looks = ("answering.refine = {}", "answering.self_assessment = {asked='afterwards'}")
-    ask(settings_of({}, *looks), model=model)
+    asked(settings_of({}, *looks), model=model)
     assess, refine = model.given[1:]
     assert assess < 0.6 * (assess + refine)
 
 
 @pytest.mark.parametrize(("said", "given"), [("Barry Levinson", True), ("Mike Nichols", False)])
 def test_an_answer_is_given_where_it_is_likelier_right_than_wrong(tmp_path: Path, said: str, given: bool) -> None:
-    answer, trace = ask(settings_of({QUESTION: said}, calibrated(tmp_path)))
+    answer, trace = asked(settings_of({QUESTION: said}, calibrated(tmp_path)))
     assert answer.text == (said if given else I_DONT_KNOW)
     (candidate,) = trace.candidates
     assert candidate.text == said
@@ -254,13 +233,13 @@ def test_an_answer_is_given_where_it_is_likelier_right_than_wrong(tmp_path: Path
     ],
 )
 def test_a_false_premise_is_an_answer_of_its_own(tmp_path: Path, false_premise: float, said: str, text: str) -> None:
-    answer, trace = ask(settings_of({QUESTION: said}, calibrated(tmp_path, correct=0.5, invalid=0.0)), false_premise)
+    answer, trace = asked(settings_of({QUESTION: said}, calibrated(tmp_path, correct=0.5, invalid=0.0)), false_premise)
     assert answer.text == text
     assert trace.candidates[-1].text == INVALID_QUESTION
 
 
 def test_a_trace_is_json_with_all_of_it(tmp_path: Path) -> None:
-    _, trace = ask(settings_of({QUESTION: "Mike Nichols"}, calibrated(tmp_path, invalid=-5.0)))
-    told = json.loads(json.dumps(trace.to_dict()))
-    assert told["gates"][0]["withheld"] == "Mike Nichols"
-    assert set(told["candidates"][0]) == {"text", "source", "features", "probability"}
+    _, trace = asked(settings_of({QUESTION: "Mike Nichols"}, calibrated(tmp_path, invalid=-5.0)))
+    reported = json.loads(json.dumps(trace.to_dict()))
+    assert reported["gates"][0]["withheld"] == "Mike Nichols"
+    assert set(reported["candidates"][0]) == {"text", "source", "features", "probability"}

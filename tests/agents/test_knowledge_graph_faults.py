@@ -19,12 +19,12 @@ from agents.kg.results import Status
 from agents.llm import Generation, GenerationRequest, LanguageModel
 from agents.llm.scripted_engine import ScriptedLanguageModel
 from agents.model_health import WatchedModel
-from agents.questions import Route, Unrouted
+from agents.questions import QuestionRouter, Route
 from agents.settings import ClassGate, KnowledgeGraphSettings, ScriptedEngine, SettingsError
 from agents.web import WebEvidence, WebPath
 from mock_api import serve
 from tests.agents.kg.faulty_server import FAULTS, Fault, FaultyServer, unused_address
-from tests.agents.test_crag_agent import batch_of, settings_with
+from tests.agents.test_crag_agent import questions_of, settings_with
 
 QUESTION = "who directed rain man?"
 CALLS = 'get_movie_person_crew("rain man",None,eq(job,"Director"))["name"]'
@@ -70,7 +70,7 @@ def agent_with(
     agent.close()
 
 
-class Classified(Unrouted):
+class Classified(QuestionRouter):
     """A router that says the same about every question."""
 
     def __init__(self, route: Route) -> None:
@@ -97,7 +97,7 @@ NOTHING = Lookup((CALLS,), (), "movie", (Status.INVALID,))
 def ask(agent: CragAgent, count: int = 2, question: str = QUESTION) -> list[tuple[Answer, Trace]]:
     """Answers and traces of the same question so many times; they come in time and can be written down."""
     started = time.monotonic()
-    answers, traces = agent.answer_batch(batch_of([question] * count))
+    answers, traces = agent.answer_batch(questions_of([question] * count))
     assert time.monotonic() - started < count * SECONDS_PER_QUERY
     assert len(answers) == len(traces) == count
     for trace in traces:
@@ -108,8 +108,8 @@ def ask(agent: CragAgent, count: int = 2, question: str = QUESTION) -> list[tupl
 # --- a server that fails ----------------------------------------------------------------------------------------------
 
 
-def assert_from_the_web_because_down(told: Sequence[tuple[Answer, Trace]]) -> None:
-    for answer, trace in told:
+def assert_from_the_web_because_down(reported: Sequence[tuple[Answer, Trace]]) -> None:
+    for answer, trace in reported:
         assert (answer.text, answer.source) == (FROM_WEB, "web")
         assert not trace.facts
         assert trace.calls == [CALLS]
@@ -122,8 +122,8 @@ def assert_from_the_web_because_down(told: Sequence[tuple[Answer, Trace]]) -> No
 def test_whatever_the_server_does_the_web_answers_in_time(fault: Fault) -> None:
     with FaultyServer() as server, agent_with(server.url) as agent:
         server.fault = fault
-        told = ask(agent, 16)  # more questions, more time: a busy machine has some to spare
-        assert_from_the_web_because_down(told)
+        reported = ask(agent, 16)  # more questions, more time: a busy machine has some to spare
+        assert_from_the_web_because_down(reported)
         assert server.requests
         server.fault = None
         server.results["/movie/get_movie_info"] = [{"title": "Rain Man", "id": 1, "crew": [DIRECTOR]}]
@@ -212,10 +212,10 @@ class StuckWriter(ScriptedLanguageModel):
 def test_a_model_stuck_in_the_writer_is_not_entered_for_the_answer() -> None:
     model = StuckWriter(ScriptedEngine(engine="scripted", replies=replies()))
     with agent_with(unused_address(), model=model) as agent:
-        told = ask(agent)
+        reported = ask(agent)
         model.release.set()
     assert model.most_inside == 1
-    assert {answer.text for answer, _ in told} <= {FROM_WEB, I_DONT_KNOW}
+    assert {answer.text for answer, _ in reported} <= {FROM_WEB, I_DONT_KNOW}
 
 
 class MuteAboutTheGraph(ScriptedLanguageModel):
@@ -371,8 +371,8 @@ def test_a_value_of_the_graph_answers_when_its_turn_comes(
 def test_a_value_that_no_tokenizer_reads_costs_no_batch() -> None:
     broken = replace(FOUND, direct_answer="caf\ud800")
     with agent_with(Told(broken)) as agent:
-        told = ask(agent)
-    assert [answer.text for answer, _ in told] == ["caf\ufffd", "caf\ufffd"]
+        reported = ask(agent)
+    assert [answer.text for answer, _ in reported] == ["caf\ufffd", "caf\ufffd"]
 
 
 def test_a_gate_before_the_web_leaves_the_graph_its_turn_with_and_without_an_audit() -> None:
@@ -388,7 +388,7 @@ def test_a_gate_before_the_web_leaves_the_graph_its_turn_with_and_without_an_aud
 
 
 @pytest.mark.parametrize("address", ["foo", "ftp://x", "http://", "localhost:8000"])
-def test_what_is_no_address_is_told_with_the_name_of_the_variable(
+def test_what_is_no_address_is_reported_with_the_name_of_the_variable(
     address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CRAG_MOCK_API_URL", address)

@@ -18,7 +18,8 @@ from agents.llm.scripted_engine import ScriptedLanguageModel
 from agents.model_health import STUCK, WatchedModel
 from agents.settings import CrossEncoderSettings, RerankSettings, ScriptedEngine
 from agents.web import WebEvidence, WebPath
-from tests.agents.test_crag_agent import QUESTIONS, REPLIES, batch_of, page, settings_with
+from tests.agents.asking import agent_of, page
+from tests.agents.test_crag_agent import QUESTIONS, REPLIES, questions_of, settings_with
 
 QUESTION, ANSWER = next(iter(QUESTIONS.items()))
 REQUEST = GenerationRequest(prompt=f"Question: {QUESTION}")
@@ -82,8 +83,10 @@ def hung(gate: Gate, *fresh: Engine) -> WatchedModel:
     return model
 
 
-def texts(generations: Sequence[Generation]) -> list[str]:
-    return [generation.text or generation.error or "" for generation in generations]
+def said(model: WatchedModel, seconds: float = LONG) -> str:
+    """What the model replies in that time, or why it does not."""
+    (generation,) = model.generate([REQUEST], Deadline(seconds))
+    return generation.text or generation.error or ""
 
 
 @pytest.fixture
@@ -102,13 +105,13 @@ def test_an_engine_that_hangs_is_replaced_at_once_and_closed_when_its_call_ends(
     model = hung(gate, Engine())
     old = model._newest.model
     assert model.begin_batch(Deadline(LONG)) == STUCK
-    assert texts(model.generate([REQUEST], Deadline(LONG))) == [ANSWER]
+    assert said(model) == ANSWER
     assert isinstance(old, Engine)
     assert not old.was_closed.is_set()
     gate.open.set()
     assert old.was_closed.wait(LONG)
     assert model.begin_batch(Deadline(LONG)) is None
-    assert texts(model.generate([REQUEST], Deadline(LONG))) == [ANSWER]
+    assert said(model) == ANSWER
 
 
 def test_a_call_that_ends_within_its_patience_costs_no_engine(gate: Gate) -> None:
@@ -116,16 +119,16 @@ def test_a_call_that_ends_within_its_patience_costs_no_engine(gate: Gate) -> Non
     assert model.begin_batch(Deadline(LONG)) == STUCK
     gate.open.set()
     for _ in range(3):
-        assert texts(model.generate([REQUEST], Deadline(LONG))) == [ANSWER]
+        assert said(model) == ANSWER
     assert model.begin_batch(Deadline(LONG)) is None
 
 
 def test_without_another_engine_the_call_is_waited_for_within_the_time_of_the_stage(gate: Gate) -> None:
     model = hung(gate)
     assert model.begin_batch(Deadline(0)) == STUCK
-    assert texts(model.generate([REQUEST], Deadline(0))) == [STUCK]
+    assert said(model, 0) == STUCK
     gate.open.set()
-    assert texts(model.generate([REQUEST], Deadline(LONG))) == [ANSWER]
+    assert said(model) == ANSWER
 
 
 @pytest.mark.usefixtures("impatient")
@@ -135,10 +138,9 @@ def test_where_loading_fails_nobody_waits_and_the_next_batch_tries_again(
     model = hung(gate, Engine(fault="out of memory"), Engine())
     with caplog.at_level(logging.CRITICAL):
         model.begin_batch(Deadline(LONG))
-        told = texts(model.generate([REQUEST] * 2, Deadline(LONG)))
-    assert told == ["the language model could not be loaded again: out of memory"] * 2
+        assert said(model) == "the language model could not be loaded again: out of memory"
     assert "being loaded" in (model.begin_batch(Deadline(LONG)) or "")
-    assert texts(model.generate([REQUEST], Deadline(LONG))) == [ANSWER]
+    assert said(model) == ANSWER
 
 
 @pytest.mark.usefixtures("impatient")
@@ -154,23 +156,22 @@ def test_engines_that_all_hang_do_not_fill_the_memory(gate: Gate) -> None:
     renewal = model._renewal
     if renewal is not None:
         renewal.join(LONG)
-    assert texts(model.generate([REQUEST], Deadline(0))) == [STUCK]
+    assert said(model, 0) == STUCK
     for beside, call in zip(inside, calls, strict=True):
         beside.open.set()
         call.join(LONG)
     assert model.begin_batch(Deadline(LONG)) is None
-    assert texts(model.generate([REQUEST], Deadline(LONG))) == [ANSWER]
-
-
-class Late(Engine):
-    """Time ran out while it hung."""
-
-    def generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
-        super().generate(requests, deadline)
-        return [Generation.out_of_time() for _ in requests]
+    assert said(model) == ANSWER
 
 
 def test_what_a_call_left_behind_gives_back_is_not_counted_for_a_later_batch(gate: Gate) -> None:
+    class Late(Engine):
+        """Time ran out while it hung."""
+
+        def generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
+            super().generate(requests, deadline)
+            return [Generation.out_of_time() for _ in requests]
+
     model = WatchedModel(Late(gate))
     call = ask_beside(model)
     assert gate.entered.wait(LONG)
@@ -178,7 +179,7 @@ def test_what_a_call_left_behind_gives_back_is_not_counted_for_a_later_batch(gat
     gate.open.set()
     call.join(LONG)
     assert model.take_out_of_time() == {"not_begun": 0, "cut_short": 0}
-    model.generate([REQUEST], Deadline(LONG))
+    said(model)
     assert model.take_out_of_time() == {"not_begun": 1, "cut_short": 0}
 
 
@@ -188,11 +189,10 @@ def test_loading_that_hangs_is_waited_for_within_the_time_of_the_stage(gate: Gat
     model = hung(gate, Engine(loading=loading))
     model.begin_batch(Deadline(LONG))
     assert loading.entered.wait(LONG)
-    (generation,) = model.generate([REQUEST], Deadline(0))
-    assert "a fresh one is being loaded" in (generation.error or "")
+    assert "a fresh one is being loaded" in said(model, 0)
     assert model.count_tokens("two words") == 2, "counting needs no weights"
     loading.open.set()
-    assert texts(model.generate([REQUEST], Deadline(LONG))) == [ANSWER]
+    assert said(model) == ANSWER
 
 
 @pytest.mark.usefixtures("impatient")
@@ -211,19 +211,14 @@ def test_an_engine_that_is_ready_after_the_agent_was_closed_is_closed_too(gate: 
 
 
 def agent_with(model: WatchedModel | None = None, **parts: Any) -> CragAgent:
-    settings = settings_with()
-    model = model or WatchedModel(Engine())
-    web = parts.pop("web", None) or WebPath(settings.web, None, None, model)
-    agent = CragAgent(settings, model, web, **parts)
-    agent.warm_up()
-    return agent
+    return agent_of(settings_with(), model or WatchedModel(Engine()), **parts)
 
 
 def ask(agent: CragAgent, seconds: float, **columns: Any) -> tuple[Answer, Trace]:
     """The answer to a batch of one question that has so many seconds, and its trace."""
     clock = agent.settings.deadline.model_copy(update={"seconds_per_query": seconds, "reserve_seconds": 0.0})
     agent.settings = agent.settings.model_copy(update={"deadline": clock})
-    (answer,), (trace,) = agent.answer_batch(batch_of([QUESTION]) | columns)
+    (answer,), (trace,) = agent.answer_batch(questions_of([QUESTION]) | columns)
     return answer, trace
 
 
@@ -313,15 +308,6 @@ def test_an_encoder_with_a_stuck_call_inside_is_loaded_again(gate: Gate) -> None
     assert trace.passages[0].score == 0.5
 
 
-def test_an_encoder_that_nobody_is_in_keeps_its_weights(gate: Gate) -> None:
-    cross = Cross(gate)
-    gate.open.set()
-    assert cross.score([("a", "b")]) == [0.5]
-    assert not cross.leave_behind(0)
-    assert cross.score([("a", "b")]) == [0.5]
-    assert len(cross.gates) == 3
-
-
 def test_encoders_that_all_hang_do_not_fill_the_memory(gate: Gate) -> None:
     cross, hanging = Cross(gate), [Gate() for _ in range(base.MOST_LEFT_BEHIND + 1)]
     cross.gates = [*hanging]
@@ -335,8 +321,10 @@ def test_encoders_that_all_hang_do_not_fill_the_memory(gate: Gate) -> None:
     for inside, call in zip(hanging, calls, strict=True):
         inside.open.set()
         call.join(LONG)
+    cross.gates = [None]
     assert not cross.leave_behind(0)
     assert cross.score([("a", "b")]) == [0.5]
+    assert cross.gates == [None], "an encoder that nobody is in keeps its weights"
 
 
 # --- what is too much -------------------------------------------------------------------------------------------------

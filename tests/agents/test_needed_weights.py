@@ -58,7 +58,7 @@ def place_trained(settings: Settings, cache: Path) -> None:
 def check_parts(settings: Settings) -> None:
     """What the agent does at its start, part by part, but for the check of the whole; engines are not imported."""
     model = settings.language_model
-    if model.engine in {"transformers", "vllm"}:
+    if model.engine in {"openvino", "transformers", "vllm"}:
         model_folder(model.model)
         for location in model.adapters.values():
             adapter_folder(location)
@@ -79,25 +79,18 @@ def shipped(preset: str) -> tuple[Settings, list[str]]:
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_with_exactly_what_is_named_every_part_of_every_preset_finds_its_weights(preset: str, cache: Path) -> None:
-    """`submission` routes with a classifier whose base no list of models named: its agent did not start."""
+def test_what_is_named_is_exactly_what_the_parts_need(preset: str, cache: Path) -> None:
+    """With all of it every part finds its weights; without any one a part misses it, and a line names the command.
+
+    `submission` routes with a classifier whose base no list of models named: its agent did not start.
+    """
     settings, names = shipped(preset)
     place_trained(settings, cache)
     for name in names:
         place(load_manifest().model(name), cache)
     check_parts(settings)
     require_weights(settings)
-
-
-@pytest.mark.parametrize("preset", PRESETS)
-def test_without_any_one_of_them_a_part_misses_it_and_one_line_names_the_presets_command(
-    preset: str, cache: Path
-) -> None:
-    settings, names = shipped(preset)
-    place_trained(settings, cache)
     for missing in names:
-        for name in names:
-            place(load_manifest().model(name), cache)
         (cache / missing).rename(cache / "away")
         with pytest.raises(WeightsMissingError, match=missing):
             check_parts(settings)
@@ -115,17 +108,13 @@ def test_the_tables_of_a_preset_need_what_its_settings_need(preset: str) -> None
     assert needed.needed_weights(tables) == needed_weights(load_settings(preset, []))
 
 
-def test_the_base_of_the_submissions_router_is_among_what_it_needs() -> None:
-    needed = needed_weights(load_settings("submission", []))
-    assert needed.models["all-minilm-l6-v2"] == "router.classifiers.cpu, base model"
-    assert TRIM_TOKENIZER in needed.models, "what is pushed cannot fetch it later"
+def test_bases_of_routers_are_needed_too_and_one_that_is_not_trained_is_reported_with_its_command(cache: Path) -> None:
+    submission, nec = (needed_weights(load_settings(name, [])) for name in ("submission", "nec"))
+    assert submission.models["all-minilm-l6-v2"] == "router.classifiers.cpu, base model"
+    assert TRIM_TOKENIZER in submission.models, "what is pushed cannot fetch it later"
     assert needed_weights(load_settings("cpu", [])).optional == {TRIM_TOKENIZER: "the cut to 75 tokens"}
-
-
-def test_a_classifier_that_is_not_trained_yet_is_told_with_its_command_and_its_base_is_known(cache: Path) -> None:
-    needed = needed_weights(load_settings("nec", []))
-    assert "bert-base-uncased" in needed.models
-    problems = [folder.problem or "" for folder in needed.folders]
+    assert "bert-base-uncased" in nec.models
+    problems = [folder.problem or "" for folder in nec.folders]
     assert len(problems) == 3
     assert "python -m training.router --config nec_domain --out models/routers/nec_domain" in problems[0]
 
@@ -165,7 +154,7 @@ def with_adapters(tmp_path: Path, **locations: str) -> Path:
 THREE = {name: f"models/adapters/db3/{name}" for name in ("web_answerer", "kg_writer", "kg_answerer")}
 
 
-def test_missing_adapters_are_told_in_one_line_with_training_and_the_way_without(
+def test_missing_adapters_are_reported_in_one_line_with_training_and_the_way_without(
     tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(needed, "REPOSITORY", tmp_path)
@@ -186,7 +175,7 @@ def test_missing_adapters_are_told_in_one_line_with_training_and_the_way_without
     require_weights(untuned)
 
 
-def test_an_adapter_in_a_folder_of_ones_own_is_told_with_a_command_that_exists(
+def test_an_adapter_in_a_folder_of_ones_own_is_reported_with_a_command_that_exists(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     preset = tmp_path / "mine.toml"

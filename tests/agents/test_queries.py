@@ -38,15 +38,15 @@ def test_a_row_becomes_a_query() -> None:
 
 
 @pytest.mark.parametrize(
-    ("columns", "told"),
+    ("columns", "reported"),
     [
         ({"query": None}, "'query' must be a list, found NoneType"),
         ({"query": "abc"}, "'query' must be a list, found str"),
         ({"query": ["a", "b"]}, "differ in length"),
     ],
 )
-def test_a_malformed_batch_is_an_error(columns: dict[str, Any], told: str) -> None:
-    with pytest.raises(BatchFormatError, match=told):
+def test_a_malformed_batch_is_an_error(columns: dict[str, Any], reported: str) -> None:
+    with pytest.raises(BatchFormatError, match=reported):
         parse_batch(batch_of(**columns))
 
 
@@ -84,7 +84,7 @@ def test_characters_that_nobody_sees_and_references_are_no_part_of_the_question(
 
 
 @pytest.mark.parametrize("field", LIMITS)
-def test_what_is_longer_than_its_limit_is_cut_and_the_cut_is_told(field: str) -> None:
+def test_what_is_longer_than_its_limit_is_cut_and_the_cut_is_reported(field: str) -> None:
     most = LIMITS[field].most
     long = "a" * (most + 1)
     columns: dict[str, list[Any]] = {"search_results": [[PAGE, PAGE | {field: long}]]} if field in PAGE else {}

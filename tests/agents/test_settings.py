@@ -1,5 +1,6 @@
-"""Presets are data: each loads, and each kind of mistake is told with file, key and what is allowed."""
+"""Presets are data: each loads, and each kind of mistake is reported with file, key and what is allowed."""
 
+import re
 from pathlib import Path
 from typing import get_args
 
@@ -16,7 +17,6 @@ from agents.settings import (
     PromptRouter,
     ReviewPromptName,
     SettingsError,
-    TransformersEngine,
     active_preset,
     available_presets,
     load_settings,
@@ -25,69 +25,56 @@ from agents.settings import (
 CPU = (PRESETS / "cpu.toml").read_text(encoding="utf-8")
 
 
+def refused(*lines: str, preset: str | Path = "cpu") -> str:
+    """Why the preset with these changes is refused."""
+    with pytest.raises(SettingsError) as caught:
+        load_settings(preset, lines)
+    return str(caught.value)
+
+
 @pytest.mark.parametrize("name", available_presets())
 def test_every_shipped_preset_loads_under_its_own_name(name: str) -> None:
     settings = load_settings(name)
     assert settings.name == name
     assert 1 <= settings.batch_size <= 16
     assert settings.deadline.seconds_per_query == 30.0
-
-
-def test_settings_cannot_be_changed() -> None:
     with pytest.raises(ValidationError, match="frozen"):
-        load_settings("cpu").batch_size = 3
+        settings.batch_size = 3
+    untuned = load_settings(name, ["tuned = false"])
+    assert not untuned.language_model.adapters
+    assert set(untuned.adapters_used.values()) == {None}
 
 
 @pytest.mark.parametrize(
-    ("found", "replacement", "key", "told"),
+    ("found", "replacement", "key", "reported"),
     [
-        ("snippets = true", "snipets = true", '"web.snipets"', "allowed keys: chunk, context, extract"),
+        ("snippets = true", "snipets = true", '"web.snipets"', "allowed keys: after_graph, chunk, context"),
         ("child_characters = 175", "child_chars = 200", '"web.chunk.child_chars"', "child_characters"),
         ("batch_size = 4\n", "batch_size = 17\n", '"batch_size"', "less than or equal to 16 (found 17)"),
         ("batch_size = 4\n", 'batch_size = "4"\n', '"batch_size"', "valid integer"),
         ("top_k = 32", "top_k = 32.0", '"web.retrieve.0.top_k"', "valid integer"),
         ('method = "parent_child"', 'method = "pages"', '"web.chunk"', "'parent_child', 'words', 'tokens'"),
-        ('engine = "transformers"', 'engine = "magic"', '"language_model"', "'transformers', 'vllm', 'openai'"),
+        ('engine = "openvino" ', 'engine = "magic" ', '"language_model"', "'openvino', 'transformers', 'vllm'"),
         ('prompt = "reader"', 'prompt = "rude"', '"answering.prompt"', "'reader', 'graph'"),
         ("child_characters = 175", "child_characters = 900", '"web.chunk"', "must not exceed parent_characters"),
     ],
 )
-def test_a_mistake_is_told_with_file_key_and_what_is_allowed(
-    tmp_path: Path, found: str, replacement: str, key: str, told: str
+def test_a_mistake_is_reported_with_file_key_and_what_is_allowed(
+    tmp_path: Path, found: str, replacement: str, key: str, reported: str
 ) -> None:
     assert found in CPU
     path = tmp_path / "mine.toml"
     path.write_text(CPU.replace(found, replacement, 1), encoding="utf-8")
-    with pytest.raises(SettingsError) as caught:
-        load_settings(path)
-    message = str(caught.value)
+    message = refused(preset=path)
     assert str(path) in message
     assert key in message
-    assert told in message
+    assert reported in message
 
 
-def test_all_mistakes_of_a_file_are_told_at_once(tmp_path: Path) -> None:
+def test_all_mistakes_of_a_file_are_reported_at_once(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(CPU.replace("snippets = true", "snipets = true\nspeed = 3"), encoding="utf-8")
-    with pytest.raises(SettingsError) as caught:
-        load_settings(path)
-    assert len(str(caught.value).splitlines()) == 2
-
-
-@pytest.mark.parametrize(
-    ("line", "told"),
-    [("cross_encoder = none", "cross_encoder is missing"), ("answering.adapter = nobody", "nobody' is not among")],
-)
-def test_parts_that_are_used_must_be_configured(line: str, told: str) -> None:
-    with pytest.raises(SettingsError, match=told):
-        load_settings("cpu", [line])
-
-
-@pytest.mark.parametrize("name", available_presets())
-def test_untuned_a_preset_neither_has_nor_asks_for_an_adapter(name: str) -> None:
-    settings = load_settings(name, ["tuned = false"])
-    assert not settings.language_model.adapters
-    assert set(settings.adapters_used.values()) == {None}
+    assert len(refused(preset=path).splitlines()) == 2
 
 
 def test_the_tuned_presets_ask_for_the_adapters_that_they_name() -> None:
@@ -101,18 +88,11 @@ def test_the_tuned_presets_ask_for_the_adapters_that_they_name() -> None:
         assert set(settings.adapters_used.values()) - {None} == adapters
 
 
-def test_names_that_a_model_finds_need_the_domain_that_a_router_gives() -> None:
-    with pytest.raises(SettingsError, match=r"router is missing, but public_data\.method is prompt.*gives domain"):
-        load_settings("db3_task1", ["router = 'none'"])
-
-
-def test_a_preset_that_cannot_be_read_is_told(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match=r"no preset 'db4'.*db3_task1"):
-        load_settings("db4")
+def test_a_preset_that_cannot_be_read_is_reported(tmp_path: Path) -> None:
+    assert re.search(r"no preset 'db4'.*db3_task1", refused(preset="db4"))
     path = tmp_path / "mine.toml"
     path.write_text("batch_size = = 4", encoding="utf-8")
-    with pytest.raises(SettingsError, match=r"mine\.toml: not valid TOML: .*line 1"):
-        load_settings(path)
+    assert re.search(r"mine\.toml: not valid TOML: .*line 1", refused(preset=path))
 
 
 def test_environment_overrides_the_active_preset(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,9 +100,7 @@ def test_environment_overrides_the_active_preset(monkeypatch: pytest.MonkeyPatch
     assert active_preset() in available_presets()
     monkeypatch.setenv(PRESET_VARIABLE, "cpu")
     assert active_preset() == "cpu"
-    engine = load_settings().language_model
-    assert isinstance(engine, TransformersEngine)
-    assert engine.device == "cpu"
+    assert load_settings().language_model.engine == "openvino"
 
 
 def test_prompt_names_in_the_settings_are_the_keys_of_the_table() -> None:
@@ -130,21 +108,6 @@ def test_prompt_names_in_the_settings_are_the_keys_of_the_table() -> None:
     answers, reviews = set(get_args(AnswerPromptName)), set(get_args(ReviewPromptName))
     assert {name for name, prompt in PROMPTS.items() if "$answer" not in prompt.user} == answers
     assert {name for name, prompt in PROMPTS.items() if "$answer" in prompt.user} == reviews | {"assess"}
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "answering.prompt = refine",
-        "answering.refine.prompt = assess",
-        "knowledge_graph.answer_prompt = assessed",
-    ],
-)
-def test_a_prompt_for_something_else_is_refused(line: str) -> None:
-    key = line.split(" ", 1)[0]
-    told = f'"{key}": Input should be' if "assessed" not in line else f"{key} assessed needs answering.self_assessment"
-    with pytest.raises(SettingsError, match=told):
-        load_settings("cpu", [line])
 
 
 def test_the_graph_s_answers_may_be_assessed_where_the_web_s_are() -> None:
@@ -168,8 +131,9 @@ def test_a_name_or_path_needs_no_quotes(word: str) -> None:
 
 @pytest.mark.parametrize("value", ["true", "-7", "1e3", "nan", "2024-01-02"])
 def test_what_toml_reads_as_something_else_is_no_name(value: str) -> None:
-    with pytest.raises(SettingsError, match=r'"answering.confidence.model": Input should be a valid string'):
-        load_settings("scripted", [f"answering.confidence.model={value}"])
+    assert '"answering.confidence.model": Input should be a valid string' in refused(
+        f"answering.confidence.model={value}", preset="scripted"
+    )
 
 
 def test_overrides_come_from_the_environment_too(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,15 +143,6 @@ def test_overrides_come_from_the_environment_too(monkeypatch: pytest.MonkeyPatch
     assert answering.audit
 
 
-@pytest.mark.parametrize(
-    ("line", "told"),
-    [("answering.prompt = two words", "KEY=VALUE"), ("answering.promt = 'basic'", "answering.promt")],
-)
-def test_a_wrong_override_is_told(line: str, told: str) -> None:
-    with pytest.raises(SettingsError, match=told):
-        load_settings("scripted", [line])
-
-
 CLASS_GATE = "answering.gates = [{{gate = 'class', field = '{}', classes = ['{}']{}}}]"
 SCORE_GATE = "answering.gates = [{{gate = 'score', score = '{}', minimum = {}}}]"
 BY_WORD, BY_CERTAINTY = (
@@ -195,37 +150,49 @@ BY_WORD, BY_CERTAINTY = (
 )
 
 
-@pytest.mark.parametrize(
-    ("lines", "told"),
-    [
-        (
-            [BY_CERTAINTY, CLASS_GATE.format("question_type", "set", "")],
-            "domain and static_or_dynamic, not question_type",
-        ),
-        (
-            [BY_WORD, CLASS_GATE.format("static_or_dynamic", "static", "")],
-            "domain_word gives domain, not static_or_dyn",
-        ),
-        (
-            [BY_WORD, CLASS_GATE.format("domain", "music", ", above = 0.5")],
-            "domain music > 0.5' has above, but a router",
-        ),
-        ([SCORE_GATE.format("top_passage", "80")], r'gates\.0\.minimum": .*a probability: .* to below 1, found 80'),
-        ([SCORE_GATE.format("top_passage", "nan")], "found nan"),
-        ([CLASS_GATE.format("domain", "weather", "")], "domain has no class weather; allowed: finance"),
-        ([CLASS_GATE.format("domain", "music", "")], "router is missing"),
-        ([SCORE_GATE.format("mean_log_probability", "0.8")], r'gates\.0\.minimum": .*below 0, found 0\.8'),
-        (
-            ["knowledge_graph.source_policy = by_dynamism"],
-            "router is missing, .* by_dynamism, .* gives static_or_dynamic",
-        ),
-        ([BY_WORD, "knowledge_graph.source_policy = by_dynamism"], "domain_word gives domain, not static_or_dynamic"),
-        (["router = {engine = 'prompt', minimum_certainty = 0.9}"], '"router": .*needs prompt domain_with_certainty'),
-    ],
-)
-def test_what_could_never_open_or_close_is_refused(lines: list[str], told: str) -> None:
-    with pytest.raises(SettingsError, match=told):
-        load_settings("cpu", ["router = none", *lines])
+REFUSED = [
+    # what could never open or close
+    ([BY_CERTAINTY, CLASS_GATE.format("question_type", "set", "")], "domain and static_or_dynamic, not question_type"),
+    ([BY_WORD, CLASS_GATE.format("static_or_dynamic", "static", "")], "domain_word gives domain, not static_or_dyn"),
+    ([BY_WORD, CLASS_GATE.format("domain", "music", ", above = 0.5")], "domain music > 0.5' has above, but a router"),
+    ([SCORE_GATE.format("top_passage", "80")], r'gates\.0\.minimum": .*a probability: .* to below 1, found 80'),
+    ([SCORE_GATE.format("top_passage", "nan")], "found nan"),
+    ([CLASS_GATE.format("domain", "weather", "")], "domain has no class weather; allowed: finance"),
+    ([CLASS_GATE.format("domain", "music", "")], "router is missing"),
+    ([SCORE_GATE.format("mean_log_probability", "0.8")], r'gates\.0\.minimum": .*below 0, found 0\.8'),
+    (["knowledge_graph.source_policy = by_dynamism"], "router is missing, .* by_dynamism, .* gives static_or_dynamic"),
+    ([BY_WORD, "knowledge_graph.source_policy = by_dynamism"], "domain_word gives domain, not static_or_dynamic"),
+    (["router = {engine = 'prompt', minimum_certainty = 0.9}"], '"router": .*needs prompt domain_with_certainty'),
+    # parts that are used and not configured, or configured and not used
+    (["cross_encoder = none"], "cross_encoder is missing"),
+    (["answering.adapter = nobody"], "nobody' is not among"),
+    (["answering.self_assessment = {}"], "go together"),
+    # prompts for something else
+    (["answering.prompt = refine"], '"answering.prompt": Input should be'),
+    (["answering.refine.prompt = assess"], '"answering.refine.prompt": Input should be'),
+    (["knowledge_graph.answer_prompt = assessed"], "answer_prompt assessed needs answering.self_assessment"),
+    # changes that cannot be read
+    (["answering.prompt = two words"], "KEY=VALUE"),
+    (["answering.promt = 'basic'"], "answering.promt"),
+    # keys as they are written, also where kinds of tables have the names of keys
+    ([SCORE_GATE.format("top_passage", "'x'")], '"answering.gates.0.minimum": Input should be a valid number'),
+    ([SCORE_GATE.format("top_page", "0.5")], "\"answering.gates.0.score\": Input should be 'top_passage' or"),
+    ([SCORE_GATE.format("top_passage", "0.5, most = 1")], '.0.most": unknown key; allowed keys: gate, minimum, score'),
+    ([CLASS_GATE.format("domain", "music", ", aboev = 0.5")], '.0.aboev": unknown key; allowed keys: above, answer'),
+    (["router = {engine = 'prompt', minimum_certainty = 2}"], '"router.minimum_certainty": Input should be less'),
+    (["router = {engine = 'prompt', promt = 'x'}"], '"router.promt": unknown key; allowed keys: adapter, engine, max'),
+    (["public_data.links.movie.levle = exact"], '"public_data.links.movie.levle": unknown key; allowed keys: level'),
+]
+
+
+@pytest.mark.parametrize(("lines", "reported"), REFUSED)
+def test_changes_that_cannot_work_are_refused_with_the_key_as_it_is_written(lines: list[str], reported: str) -> None:
+    assert re.search(reported, refused("router = none", *lines))
+
+
+def test_names_that_a_model_finds_need_the_domain_that_a_router_gives() -> None:
+    reported = refused("router = 'none'", preset="db3_task1")
+    assert re.search(r"router is missing, but public_data\.method is prompt.*gives domain", reported)
 
 
 @pytest.mark.parametrize(
@@ -258,38 +225,6 @@ def test_gates_that_differ_have_different_names() -> None:
         "domain movie/music (web)",
         "domain movie/music > 0.5 -> invalid question (web)",
     ]
-
-
-@pytest.mark.parametrize(
-    ("line", "told"),
-    [
-        (SCORE_GATE.format("top_passage", "'x'"), '"answering.gates.0.minimum": Input should be a valid number'),
-        (SCORE_GATE.format("top_page", "0.5"), "\"answering.gates.0.score\": Input should be 'top_passage' or"),
-        (
-            SCORE_GATE.format("top_passage", "0.5, most = 1"),
-            '.0.most": unknown key; allowed keys: gate, minimum, score',
-        ),
-        (CLASS_GATE.format("domain", "music", ", aboev = 0.5"), '.0.aboev": unknown key; allowed keys: above, answer'),
-        ("router = {engine = 'prompt', minimum_certainty = 2}", '"router.minimum_certainty": Input should be less'),
-        (
-            "router = {engine = 'prompt', promt = 'x'}",
-            '"router.promt": unknown key; allowed keys: adapter, engine, max',
-        ),
-        (
-            "public_data.links.movie.levle = exact",
-            '"public_data.links.movie.levle": unknown key; allowed keys: level, min',
-        ),
-    ],
-)
-def test_a_key_is_told_as_it_is_written_also_where_kinds_of_tables_have_the_names_of_keys(line: str, told: str) -> None:
-    with pytest.raises(SettingsError) as caught:
-        load_settings("cpu", ["router = none", line])
-    assert told in str(caught.value)
-
-
-def test_a_prompt_that_asks_for_an_assessment_needs_a_level_to_accept() -> None:
-    with pytest.raises(SettingsError, match="go together"):
-        load_settings("weknow", ["answering.self_assessment = 'none'"])
 
 
 def test_another_engine_replaces_the_table_of_the_one_before() -> None:

@@ -89,7 +89,7 @@ def test_normal_forms_of_cleaned_text_have_no_heaps_of_marks(text: str) -> None:
     assert max(runs, default=0) <= 3 * (MOST_MARKS + 1)
 
 
-def test_what_the_heaps_are_told_by_is_true_of_all_of_unicode() -> None:
+def test_what_the_heaps_are_known_by_is_true_of_all_of_unicode() -> None:
     assert not [one for one in MARKS if re.match(r"[\w\s]", one)]
     begins_with_mark = [chr(code) for code in ALL if unicodedata.combining(unicodedata.normalize("NFKD", chr(code))[0])]
     assert set(begins_with_mark) <= {*MARKS, "\uff9e", "\uff9f"}

@@ -2,13 +2,13 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from agents.settings import EncoderRouter, TransformersEngine, load_settings
 from benchmarks import presets
-from evaluation.cli import _parser as evaluation_parser
-from evaluation.cli import main as evaluate
+from evaluation.cli import main as run_evaluation
 
 WITH_GATE = """
 description = "Says no level of confidence, so that its self-assessment withholds everything"
@@ -27,22 +27,12 @@ refine = {}
 
 
 @pytest.fixture
-def no_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CRAG_MODELS_DIR", str(tmp_path / "nothing"))
-
-
-@pytest.fixture
 def questions(tmp_path: Path) -> Path:
     """Two questions; the gated preset's "Paris" answers the second."""
     page = {"page_name": "p", "page_url": "u", "page_snippet": "", "page_result": "<p>France and Paris.</p>"}
+    common = {"query_time": "03/14/2024, 10:21:07 PT", "search_results": [page]}
     rows = [
-        {
-            "interaction_id": name,
-            "query": f"what is the capital of {country}?",
-            "query_time": "03/14/2024, 10:21:07 PT",
-            "answer": capital,
-            "search_results": [page],
-        }
+        common | {"interaction_id": name, "query": f"what is the capital of {country}?", "answer": capital}
         for name, country, capital in (("a", "Italy", "Rome"), ("b", "France", "Paris"))
     ]
     path = tmp_path / "capitals.jsonl"
@@ -51,38 +41,33 @@ def questions(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("preset", presets.PRESETS)
-@pytest.mark.usefixtures("no_weights")
-def test_missing_models_are_replaced_and_all_else_stays(preset: str, tmp_path: Path) -> None:
+def test_missing_models_are_replaced_and_all_else_stays(
+    preset: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, evaluations: list[Any]
+) -> None:
+    monkeypatch.setenv("CRAG_MODELS_DIR", str(tmp_path / "nothing"))
     own, cpu = load_settings(preset, ()), load_settings("cpu", ())
-    plan = presets.make_plan(own)
-    options = presets._parser().parse_args(["--limit", "3", "--output", str(tmp_path)])
-    arguments = presets._arguments(options, preset, Path("data/sample/questions.jsonl"), plan)
-    asked = evaluation_parser().parse_args(arguments)
+    data = ["--dataset", "data/sample/questions.jsonl", "--output", str(tmp_path)]
+    assert presets.main(["--presets", preset, "--limit", "3", *data]) == 2
+    (asked,) = evaluations
     small = load_settings(asked.preset, asked.set)
     assert small.language_model == cpu.language_model
     assert small.dense_encoder == (cpu.dense_encoder if own.dense_encoder else None)
     assert small.cross_encoder == (cpu.cross_encoder if own.cross_encoder else None)
-    if isinstance(own.router, EncoderRouter):
-        assert small.router == presets.SMALL_ROUTER
-    else:
-        assert small.router == own.router, "a prompt asks whichever language model there is"
+    # A router by prompt asks whichever language model there is.
+    assert small.router == (presets.SMALL_ROUTER if isinstance(own.router, EncoderRouter) else own.router)
     assert small.answering == own.answering.model_copy(update={"audit": True})
     assert small.web.model_copy(update={"context": own.web.context}) == own.web
     assert small.web.context.max_tokens == min(own.web.context.max_tokens, 600)
     assert (asked.mock_kg is not None) == (own.knowledge_graph is not None)
+    assert (asked.resume, asked.limit) == (True, 3)
+    plan = presets.make_plan(own)
     assert bool(plan.stand_ins) == (preset != "cpu"), "only the models of another preset are foreign to it"
-    assert asked.resume
-    assert asked.limit == 3
-
-
-@pytest.mark.usefixtures("no_weights")
-def test_what_stands_in_for_what_is_told() -> None:
-    plan = presets.make_plan(load_settings("nec", ()))
-    assert plan.stand_ins[0] == "qwen2.5-coder-0.5b-instruct for llama-2-70b-awq"
-    assert "cpu for nec_domain + nec_question_type + nec_dynamism" in plan.stand_ins
-    assert plan.caps == ["web.context.max_tokens 600 instead of 3800"]
-    assert plan.gates[0] == "question_type false_premise/post-processing"
-    assert plan.gates[-1] == "refine"
+    if preset == "nec":
+        assert "qwen2.5-coder-0.5b-instruct for llama-2-70b-awq" in plan.stand_ins
+        assert "cpu for nec_domain + nec_question_type + nec_dynamism" in plan.stand_ins
+        assert plan.caps == ["web.context.max_tokens 600 instead of 3800"]
+        assert plan.gates[0] == "question_type false_premise/post-processing"
+        assert plan.gates[-1] == "refine"
 
 
 def test_a_model_that_is_here_is_used_where_its_device_is_too(tmp_path: Path) -> None:
@@ -100,9 +85,9 @@ def test_a_run_gives_tables_of_scores_and_gates_and_is_not_repeated(
     gated.write_text(WITH_GATE, encoding="utf-8")
     arguments = ["--presets", "scripted", str(gated), "--dataset", str(questions), "--output", str(output)]
     assert presets.main([*arguments, "--no-kg"]) == 0
-    told = (output / "report.md").read_text(encoding="utf-8")
-    assert told.strip() in capsys.readouterr().out
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in told.splitlines() if "|" in line]
+    reported = (output / "report.md").read_text(encoding="utf-8")
+    assert reported.strip() in capsys.readouterr().out
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in reported.splitlines() if "|" in line]
     scores = {row[0]: row for row in cells if len(row) == 9}
     assert scores["gated"][1:3] == ["2", "+0.000"]
     assert scores["gated"][8] == "own"
@@ -118,17 +103,17 @@ def test_a_run_gives_tables_of_scores_and_gates_and_is_not_repeated(
     run = json.loads((output / "capitals" / "gated" / "run.json").read_text(encoding="utf-8"))
     assert len(run["sittings"]) == 1, "where all is answered the agent is not even started"
 
-    monkeypatch.setattr(presets, "evaluate", lambda _: pytest.fail("a report runs nothing"))
+    monkeypatch.setattr("benchmarks.common.evaluate", lambda _: pytest.fail("a report runs nothing"))
     assert presets.main([*arguments, "--report-only"]) == 0
 
 
-def test_a_preset_that_cannot_run_is_told_and_the_others_go_on(
+def test_a_preset_that_cannot_run_is_reported_and_the_others_go_on(
     tmp_path: Path, questions: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     arguments = ["--presets", "nec", "scripted", "--dataset", str(questions), "--output", str(tmp_path / "out")]
     assert presets.main([*arguments, "--report-only"]) == 2
     assert "no finished run" in capsys.readouterr().err
-    monkeypatch.setattr(presets, "evaluate", lambda line: 2 if "nec" in line else evaluate(line))
+    monkeypatch.setattr("benchmarks.common.evaluate", lambda line: 2 if "nec" in line else run_evaluation(line))
     assert presets.main([*arguments, "--no-kg"]) == 2
     assert "nec over capitals.jsonl: there is no finished run" in capsys.readouterr().err
     assert list(json.loads((tmp_path / "out" / "report.json").read_text())["capitals.jsonl"]) == ["scripted"]

@@ -7,6 +7,7 @@ import pytest
 
 from agents.questions import DOMAINS
 from benchmarks import routing
+from tests.benchmarks.conftest import Cells
 from tests.training.router.toy import toy_rows, write_toy
 
 
@@ -23,14 +24,14 @@ def write_out_of_fold(path: Path) -> Path:
 
 
 def test_our_figures_stand_beside_those_of_the_baseline(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, printed: Cells, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(routing, "milliseconds", lambda *_: 1.5)
     data, predicted = write_toy(tmp_path / "toy.jsonl", 60), write_out_of_fold(tmp_path / "oof.jsonl")
     picture = tmp_path / "pictures" / "confusion.svg"
     arguments = ["--out-of-fold", str(predicted), "--data", str(data), "--picture", str(picture)]
     assert routing.main(arguments) == 0
-    figures = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("domain")).split()
+    (figures,) = printed("domain")
     assert float(figures[1]) == pytest.approx(2 / 3, abs=1e-3)
     assert float(figures[3]) == pytest.approx(0.8 - 2 / 3, abs=1e-3)
     assert float(figures[4]) > 0.9, "the baseline solves the toy task"

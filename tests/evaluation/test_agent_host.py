@@ -78,15 +78,15 @@ def test_agents_that_cannot_be_built(path: str, message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "told"), [("import no_such_library", "ModuleNotFoundError"), ("None.shape", "AttributeError")]
+    ("line", "reported"), [("import no_such_library", "ModuleNotFoundError"), ("None.shape", "AttributeError")]
 )
 def test_what_fails_within_the_agents_module_keeps_its_traceback(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, told: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, reported: str
 ) -> None:
-    name = f"module_with_{told}"
+    name = f"module_with_{reported}"
     (tmp_path / f"{name}.py").write_text(f"{line}\n", encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(AgentStartError, match=f"(?s)Traceback.*{name}.py.*{line}.*{told}: "):
+    with pytest.raises(AgentStartError, match=f"(?s)Traceback.*{name}.py.*{line}.*{reported}: "):
         build_agent(AgentSpec(f"{name}:Agent"))
 
 
@@ -97,7 +97,7 @@ def test_what_fails_within_the_agents_module_keeps_its_traceback(
         ("sys.executable", "/no/such/python", "No such file or directory: '/no/such/python'"),
     ],
 )
-def test_pages_that_nobody_can_read_are_told_in_a_line_that_says_what_to_do(
+def test_pages_that_nobody_can_read_are_reported_in_a_line_that_says_what_to_do(
     monkeypatch: pytest.MonkeyPatch, name: str, value: str, reason: str
 ) -> None:
     """The worker processes of the agent itself fail to start: one dies as it begins, the other cannot be run."""

@@ -24,9 +24,9 @@ def test_a_fault_that_says_what_to_do_has_no_traceback(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], agent: str, line: str, more: list[str]
 ) -> None:
     assert main(arguments(tmp_path, dataset(tmp_path), agent, *more)) == 2
-    told = capsys.readouterr().err.splitlines()
-    assert told[-1] == line
-    assert len(told) == 1 + len(more), "in this process, a line before it says that no limit is enforced"
+    reported = capsys.readouterr().err.splitlines()
+    assert reported[-1] == line
+    assert len(reported) == 1 + len(more), "in this process, a line before it says that no limit is enforced"
 
 
 @pytest.mark.skipif(importlib.util.find_spec("vllm") is not None, reason="vLLM is installed")
@@ -93,7 +93,7 @@ def test_a_folder_tells_what_was_changed() -> None:
         ("answering.word_limit=0", "greater than or equal to 1 (found 0)"),
     ],
 )
-def test_a_setting_that_cannot_be_is_told_in_a_line(
+def test_a_setting_that_cannot_be_is_reported_in_a_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], wrong: str, message: str
 ) -> None:
     data = ["--dataset", str(dataset(tmp_path)), "--output", str(tmp_path / "out")]
@@ -136,18 +136,18 @@ def test_a_wrong_argument_is_named(capsys: pytest.CaptureFixture[str], wrong: li
 
 
 @pytest.mark.parametrize(
-    ("agent", "told"),
+    ("agent", "reported"),
     [
         ("nosuch:X", "No module named 'nosuch', neither in this folder nor among the packages"),
         ("local_evaluation:Nothing", "the module has no attribute 'Nothing'"),
     ],
 )
 def test_an_agent_that_is_not_there_is_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], agent: str, told: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], agent: str, reported: str
 ) -> None:
     options = ["--dataset", str(dataset(tmp_path)), "--output", str(tmp_path / "out"), "--quiet"]
     assert main([*options, "--agent", agent]) == 2
-    assert one_line(capsys) == f"error: agent {agent}: {told}"
+    assert one_line(capsys) == f"error: agent {agent}: {reported}"
 
 
 def test_an_output_that_is_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

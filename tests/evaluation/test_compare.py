@@ -82,12 +82,12 @@ def test_everything_as_json(tmp_path: Path) -> None:
     assert len(found["flips"]) == 5
 
 
-def test_a_folder_in_the_place_of_the_json_is_told_before_anything_else(
+def test_a_folder_in_the_place_of_the_json_is_reported_before_anything_else(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([*two_runs(tmp_path), "--out", str(tmp_path)]) == 2
-    told = capsys.readouterr()
-    assert (told.out, told.err) == ("", f"error: {tmp_path}: cannot be written: it is a folder\n")
+    reported = capsys.readouterr()
+    assert (reported.out, reported.err) == ("", f"error: {tmp_path}: cannot be written: it is a folder\n")
 
 
 def test_only_common_questions_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -114,11 +114,13 @@ def test_a_slice_by_any_field(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert main([first, second, "--by", "batch_size"]) == 0
     assert "score by batch_size" in capsys.readouterr().out
     assert main([first, second, "--by", "colour"]) == 2
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert told.err.startswith("error: --by colour: no common question has that field; fields with one value: answer, ")
-    assert "domain, " in told.err
-    assert "gates" not in told.err
+    reported = capsys.readouterr()
+    assert reported.out == ""
+    assert reported.err.startswith(
+        "error: --by colour: no common question has that field; fields with one value: answer, "
+    )
+    assert "domain, " in reported.err
+    assert "gates" not in reported.err
 
 
 @pytest.mark.parametrize("field", ["alt_ans", "gates"])
@@ -128,7 +130,7 @@ def test_a_field_of_several_values_is_no_slice(tmp_path: Path, capsys: pytest.Ca
     assert capsys.readouterr().err.startswith(f"error: --by {field}: a field with one value is expected")
 
 
-def test_an_unfinished_run_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unfinished_run_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_run(tmp_path / "a", [record(0, "correct"), record(1, "correct")], questions=None)
     write_run(tmp_path / "b", [record(0, "correct")])
     assert main([str(tmp_path / "a"), str(tmp_path / "b")]) == 0

@@ -110,7 +110,7 @@ def test_a_missing_part_is_named_before_anything_is_read(tmp_path: Path) -> None
         read_rows(tmp_path / "c.tar.bz2")
 
 
-def test_a_lost_last_part_is_told_while_reading(tmp_path: Path) -> None:
+def test_a_lost_last_part_is_reported_while_reading(tmp_path: Path) -> None:
     cut(tmp_path, tar_of({"a.jsonl": lines(ROWS * 50)}, "w:bz2"), ["c.tar.bz2.part1", "c.tar.bz2.part2"])
     (tmp_path / "c.tar.bz2.part2").unlink()
     with pytest.raises(DatasetError, match="a part is missing"):
@@ -209,7 +209,7 @@ def test_a_file_that_is_not_what_its_name_says(tmp_path: Path, name: str) -> Non
 
 
 @pytest.mark.parametrize("name", ["none.jsonl", "none/none.jsonl", "none.tar.bz2.part1"])
-def test_a_wrong_path_is_told_at_once(tmp_path: Path, name: str) -> None:
+def test_a_wrong_path_is_reported_at_once(tmp_path: Path, name: str) -> None:
     with pytest.raises(DatasetError, match=r"none.*: there is no such file"):
         read_rows(tmp_path / name)
 

@@ -43,9 +43,9 @@ def test_every_option_that_the_text_names_exists() -> None:
     assert named <= known
 
 
-def test_every_file_of_a_run_is_told() -> None:
-    told = GUIDE.read_text(encoding="utf-8")
-    assert all(f"| `{name}` |" in told for name in (RUN, PREDICTIONS, TRACES, RESULTS, REPORT))
+def test_every_file_of_a_run_is_reported() -> None:
+    reported = GUIDE.read_text(encoding="utf-8")
+    assert all(f"| `{name}` |" in reported for name in (RUN, PREDICTIONS, TRACES, RESULTS, REPORT))
 
 
 def test_the_agent_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

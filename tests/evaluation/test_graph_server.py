@@ -65,7 +65,7 @@ def test_a_folder_that_is_no_graph_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("processes")
-def test_official_files_that_nobody_imported_are_told_with_the_command(tmp_path: Path) -> None:
+def test_official_files_that_nobody_imported_are_reported_with_the_command(tmp_path: Path) -> None:
     (tmp_path / "music").mkdir()
     (tmp_path / "music/grammy_df.pickle").touch()
     command = f"python -m mock_api.tables import {tmp_path} --out DIR"

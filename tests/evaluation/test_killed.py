@@ -53,7 +53,7 @@ def life(lives: ForkServerContext, options: Sequence[str], last_line: float = ma
         return process.exitcode, ours.recv() if process.exitcode == 0 else round(last_line)
 
 
-def _live(options: list[str], last_line: float, told: Connection) -> None:
+def _live(options: list[str], last_line: float, reported: Connection) -> None:
     lines = 0
 
     def count(frame: FrameType, event: str, _: object) -> Any:
@@ -76,7 +76,7 @@ def _live(options: list[str], last_line: float, told: Connection) -> None:
     with mock.patch.object(runner.Evaluation, "_finish", counted):
         code = main(options)
     sys.settrace(None)
-    told.send(lines)
+    reported.send(lines)
     sys.exit(code)
 
 

@@ -116,8 +116,8 @@ def test_what_does_not_belong_together(tmp_path: Path, capsys: pytest.CaptureFix
     assert "are of different runs: shard is one of 3 and one of 2" in refused(tmp_path, capsys, [third, second])
     shutil.rmtree(second)
     (other,) = sharded(tmp_path, "2/2", agent="SilentAgent")
-    told = refused(tmp_path, capsys, [first, other])
-    assert "different runs: agent is tests.evaluation.fake_agents:TracingAgent and tests" in told
+    reported = refused(tmp_path, capsys, [first, other])
+    assert "different runs: agent is tests.evaluation.fake_agents:TracingAgent and tests" in reported
     whole = arguments(tmp_path, tmp_path / "questions.jsonl.bz2", "EchoAgent", "--in-process")
     assert evaluate([*whole, "--output", str(tmp_path / "whole")]) == 0
     assert "whole is no shard: it was written without --shard" in refused(tmp_path, capsys, [str(tmp_path / "whole")])
@@ -128,16 +128,16 @@ def test_shards_of_different_lengths(tmp_path: Path, capsys: pytest.CaptureFixtu
     (first,) = sharded(tmp_path, "1/2")
     shorter = arguments(tmp_path, tmp_path / "questions.jsonl.bz2", "TracingAgent", "--in-process", "--shard", "2/2")
     assert evaluate([*shorter, "--limit", "6", "--output", str(tmp_path / "short")]) == 0
-    told = refused(tmp_path, capsys, [first, str(tmp_path / "short")])
-    assert "different numbers of questions (--limit?): 1/2 counted 13, 2/2 counted 6" in told
+    reported = refused(tmp_path, capsys, [first, str(tmp_path / "short")])
+    assert "different numbers of questions (--limit?): 1/2 counted 13, 2/2 counted 6" in reported
 
 
 def test_the_output_cannot_be_a_shard(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     first, second = sharded(tmp_path, "1/2", "2/2", count=4)
     before = (Path(first) / PREDICTIONS).read_bytes()
     other_name = str(tmp_path / "2of2" / ".." / "1of2")
-    told = refused(tmp_path, capsys, [first, second], "--overwrite", "--output", other_name)
-    assert "is one of the shards, which would be lost" in told
+    reported = refused(tmp_path, capsys, [first, second], "--overwrite", "--output", other_name)
+    assert "is one of the shards, which would be lost" in reported
     assert (Path(first) / PREDICTIONS).read_bytes() == before
 
 
@@ -161,7 +161,7 @@ def test_a_bad_line_in_the_traces_costs_no_output(tmp_path: Path, capsys: pytest
     assert not (tmp_path / "merged").exists()
 
 
-def test_other_versions_are_merged_and_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_other_versions_are_merged_and_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folders = sharded(tmp_path, "1/2", "2/2", count=4)
     path = Path(folders[1]) / RUN
     run = json.loads(path.read_text())
@@ -176,9 +176,9 @@ def test_other_versions_are_merged_and_told(tmp_path: Path, capsys: pytest.Captu
 def test_a_merged_run_is_not_overwritten_unasked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folders = sharded(tmp_path, "1/1", count=3)
     assert merged(tmp_path, folders) == 0
-    told = refused(tmp_path, capsys, folders)
-    assert "already holds answers" in told
-    assert "--resume" not in told
+    reported = refused(tmp_path, capsys, folders)
+    assert "already holds answers" in reported
+    assert "--resume" not in reported
     assert merged(tmp_path, folders, "--overwrite") == 0
     assert (tmp_path / "merged" / RESULTS).is_file()
 

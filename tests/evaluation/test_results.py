@@ -64,7 +64,7 @@ def test_summary() -> None:
     }
 
 
-def test_generations_that_ran_out_of_time_are_counted_once_a_batch_and_told() -> None:
+def test_generations_that_ran_out_of_time_are_counted_once_a_batch_and_reported() -> None:
     counts = [
         {"not_begun": 2, "cut_short": 1},
         {"not_begun": 2, "cut_short": 1},
@@ -72,7 +72,9 @@ def test_generations_that_ran_out_of_time_are_counted_once_a_batch_and_told() ->
         {"not_begun": 3},
         {},
     ]
-    results = summarise([record(number, "missing", out_of_time=told) for number, told in enumerate(counts)], [], {})
+    results = summarise(
+        [record(number, "missing", out_of_time=reported) for number, reported in enumerate(counts)], [], {}
+    )
     assert results["generations_out_of_time"] == {"not_begun": 5, "cut_short": 1}
     assert table(results).splitlines()[-1] == "generations that ran out of time: 5 not begun, 1 cut short"
     assert summarise(RECORDS, [], {})["generations_out_of_time"] == {"not_begun": 0, "cut_short": 0}

@@ -48,8 +48,8 @@ def test_the_graph_server(capsys: pytest.CaptureFixture[str]) -> None:
     (line,) = re.findall(r"`python -m mock_api ([^`]*)`", GUIDE.read_text(encoding="utf-8"))
     with pytest.raises(SystemExit, match="0"):
         mock_api([*shlex.split(line), "--help"])
-    told = capsys.readouterr().out
-    assert all(word in told for word in shlex.split(line) if word.startswith("--"))
+    reported = capsys.readouterr().out
+    assert all(word in reported for word in shlex.split(line) if word.startswith("--"))
 
 
 @pytest.mark.vllm

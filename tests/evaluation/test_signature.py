@@ -57,7 +57,7 @@ def test_a_huge_file_is_known_by_its_head_and_size(tmp_path: Path, monkeypatch: 
 def test_line_and_versions() -> None:
     assert signature_line({"preset": "cpu@1", "batch_size": None, "judge": "rules@1"}) == "preset:cpu@1|judge:rules@1"
     assert signature_line({"a": 0, "b": False, "c": "", "d": None}) == "a:0|b:False|c:"
-    assert set(versions()) == {"python", "torch", "transformers", "peft", "vllm"}
+    assert set(versions()) == {"python", "torch", "transformers", "openvino", "peft", "vllm"}
     assert signature.package_version()[0].isdigit()
 
 

@@ -58,7 +58,7 @@ def test_an_agent_that_hangs_in_c_code_is_stopped_and_the_next_batch_answered(wo
     assert worker.answer(batch("say b"), 600).answers == ["b"]
 
 
-def test_an_agent_that_dies_is_told_and_the_next_batch_answered(workers: list[ProcessWorker]) -> None:
+def test_an_agent_that_dies_is_reported_and_the_next_batch_answered(workers: list[ProcessWorker]) -> None:
     worker = started(workers, "DyingAgent")
     worker.wait_until_ready()
     outcome = worker.answer(batch("say crash"), 600)

@@ -58,22 +58,12 @@ JSON_TABLES: dict[str, Any] = {
         for name in ("season_id", "game_id", "game_date", "team_name_home", "team_name_away", "wl_home", "pts_home")
     ],
     "sports/nba_game.json": [
-        GAME
-        | {"game_date": "2022-10-11 00:00:00", "team_name_home": "Bulls", "team_name_away": "Bucks", "pts_home": 90.0},
-        GAME
-        | {
-            "game_date": "2022-10-12 00:00:00",
-            "team_name_home": "Jazz",
-            "team_name_away": "Bulls",
-            "pts_home": 0.1 + 0.2,
-        },
-        GAME
-        | {
-            "game_date": "2021-01-01 00:00:00",
-            "team_name_home": "Jazz",
-            "team_name_away": "Bucks",
-            "pts_home": float("nan"),
-        },
+        GAME | {"game_date": f"{day} 00:00:00", "team_name_home": home, "team_name_away": away, "pts_home": points}
+        for day, home, away, points in (
+            ("2022-10-11", "Bulls", "Bucks", 90.0),
+            ("2022-10-12", "Jazz", "Bulls", 0.1 + 0.2),
+            ("2021-01-01", "Jazz", "Bucks", float("nan")),
+        )
     ],
     "sports/nba_play_by_play.json": {
         "columns": ["game_id", "score"],

@@ -1,11 +1,9 @@
 import random
-from pathlib import Path
 
 import numpy as np
 import pytest
 from rank_bm25 import BM25Okapi
 
-from mock_api import load_tables
 from mock_api.search import NameSearch, WordIndex, normalise, okapi_weights, rare_word_weights
 
 
@@ -75,15 +73,3 @@ def test_music_ignores_common_words_in_a_large_graph() -> None:
     assert search("The The") == []
     assert search("the artist7") == ["The Artist7"]
     assert len(search("rare")) == 10
-
-
-def test_words_of_few_names_are_kept_where_the_official_rule_would_drop_them() -> None:
-    assert rare_word_weights({"word": 10}, 583)["word"] > 4  # from here on the rule is the official one
-    assert 0 < rare_word_weights({"word": 10}, 582)["word"] < 4
-    assert rare_word_weights({"word": 11}, 582) == {}
-
-
-def test_the_large_graph_is_searched_by_each_of_its_names(real_graph: Path) -> None:
-    tables = load_tables(real_graph)
-    search = NameSearch(tables.tickers, merge_equal=False)  # the most names, and the most common words
-    assert all(search(name) for name in list(tables.tickers)[::70])

@@ -6,14 +6,14 @@ import pytest
 from safetensors import safe_open
 
 from agents.llm.trainable import REPOSITORY, adapter_folder
-from agents.settings import TransformersEngine, load_settings
+from agents.settings import OpenvinoEngine, load_settings
 from training.adapters.__main__ import ADAPTERS
 from training.adapters.recipe import GivenFiles, Recipe, recipes
 from training.folds import held_out_fold, parse_fold
 
 SETTINGS = load_settings("cpu")
-assert isinstance(SETTINGS.language_model, TransformersEngine)
-ENGINE: TransformersEngine = SETTINGS.language_model
+assert isinstance(SETTINGS.language_model, OpenvinoEngine)
+ENGINE: OpenvinoEngine = SETTINGS.language_model
 SHIPPED = sorted(ENGINE.adapters.items())
 assert SHIPPED
 LARGEST = 5_000_000

@@ -21,7 +21,7 @@ from transformers import (
     Qwen2ForCausalLM,
 )
 
-from models.gguf_to_huggingface import UnsupportedGgufError, convert, read_gguf
+from models.gguf_to_huggingface import UnsupportedGgufError, convert
 from models.manifest import WeightsMissingError, locate
 
 SIZES: dict[str, Any] = {
@@ -67,11 +67,7 @@ def permute(weights: np.ndarray[Any, Any], heads: int) -> np.ndarray[Any, Any]:
 
 
 def write_gguf(
-    path: Path,
-    model: Any,
-    architecture: str,
-    quantisation: gguf.GGMLQuantizationType,
-    extra: dict[str, Any] | None = None,
+    path: Path, model: Any, architecture: str, quantisation: str = "F32", extra: dict[str, Any] | None = None
 ) -> None:
     """Write a transformers model as GGUF; matrices in `quantisation`, vectors in float32."""
     config = model.config
@@ -102,8 +98,12 @@ def write_gguf(
             values = permute(values, config.num_attention_heads)
         if architecture == "llama" and "k_proj" in name:
             values = permute(values, config.num_key_value_heads)
-        kind = quantisation if values.ndim > 1 else gguf.GGMLQuantizationType.F32
+        kind = gguf.GGMLQuantizationType[quantisation if values.ndim > 1 else "F32"]
         writer.add_tensor(gguf_name(name), gguf.quants.quantize(np.ascontiguousarray(values), kind), raw_dtype=kind)
+    finish(writer)
+
+
+def finish(writer: gguf.GGUFWriter) -> None:
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
@@ -143,7 +143,7 @@ def logits(model: Any) -> np.ndarray[Any, Any]:
 @pytest.mark.parametrize("tied", [True, False])
 def test_a_model_comes_back_from_gguf_with_the_same_logits(tmp_path: Path, architecture: str, tied: bool) -> None:
     original = random_model(architecture, tied=tied)
-    write_gguf(tmp_path / "model.gguf", original, architecture, gguf.GGMLQuantizationType.F32)
+    write_gguf(tmp_path / "model.gguf", original, architecture)
     convert(tmp_path / "model.gguf", tmp_path / "folder")
     back = AutoModelForCausalLM.from_pretrained(tmp_path / "folder", dtype=torch.float32, attn_implementation="eager")
     assert back.config.tie_word_embeddings is tied
@@ -155,7 +155,7 @@ def test_a_model_comes_back_from_gguf_with_the_same_logits(tmp_path: Path, archi
 def test_quantised_matrices_become_what_the_gguf_package_says_they_are(tmp_path: Path, kind: str) -> None:
     quantisation = gguf.GGMLQuantizationType[kind]
     original = random_model("qwen2")
-    write_gguf(tmp_path / "model.gguf", original, "qwen2", quantisation)
+    write_gguf(tmp_path / "model.gguf", original, "qwen2", kind)
     convert(tmp_path / "model.gguf", tmp_path / "folder")
     weights = load_file(tmp_path / "folder" / "model.safetensors")
     source = original.state_dict()["model.layers.1.mlp.up_proj.weight"].numpy()
@@ -168,9 +168,7 @@ def test_quantised_matrices_become_what_the_gguf_package_says_they_are(tmp_path:
 def test_embeddings_written_twice_stay_tied_and_the_finer_copy_is_kept(tmp_path: Path) -> None:
     original = random_model("qwen2")
     embedding = original.state_dict()["model.embed_tokens.weight"].numpy()
-    write_gguf(
-        tmp_path / "a.gguf", original, "qwen2", gguf.GGMLQuantizationType.F16, {"lm_head.weight": embedding + 0.002}
-    )
+    write_gguf(tmp_path / "a.gguf", original, "qwen2", "F16", {"lm_head.weight": embedding + 0.002})
     convert(tmp_path / "a.gguf", tmp_path / "folder")
     assert json.loads((tmp_path / "folder" / "config.json").read_text())["tie_word_embeddings"] is True
     assert "lm_head.weight" not in load_file(tmp_path / "folder" / "model.safetensors")
@@ -179,7 +177,7 @@ def test_embeddings_written_twice_stay_tied_and_the_finer_copy_is_kept(tmp_path:
 @pytest.fixture
 def tiny(tmp_path: Path) -> Callable[[str], Any]:
     def make(architecture: str) -> Any:
-        write_gguf(tmp_path / "t.gguf", random_model(architecture), architecture, gguf.GGMLQuantizationType.F32)
+        write_gguf(tmp_path / "t.gguf", random_model(architecture), architecture)
         convert(tmp_path / "t.gguf", tmp_path / "folder")
         return AutoTokenizer.from_pretrained(tmp_path / "folder")
 
@@ -187,8 +185,8 @@ def tiny(tmp_path: Path) -> Callable[[str], Any]:
 
 
 @pytest.mark.parametrize("architecture", ["llama", "qwen2"])
-def test_the_tokenizer_gives_text_back_and_keeps_special_tokens_whole(
-    tiny: Callable[[str], Any], architecture: str
+def test_the_tokenizer_gives_text_back_and_generation_ends_at_its_end_tokens(
+    tmp_path: Path, tiny: Callable[[str], Any], architecture: str
 ) -> None:
     tokenizer = tiny(architecture)
     for text in ("hello  world\n\n 42 €", "né <|im_end|><tool> x", ""):
@@ -197,37 +195,22 @@ def test_the_tokenizer_gives_text_back_and_keeps_special_tokens_whole(
     expected = ("hell", "Ġ", "hell", "Ġhe")  # "he ll" comes before "Ġ he" in the list of merges
     assert tokenizer("hell hell he")["input_ids"] == [TOKENS.index(token) for token in expected]
     assert tokenizer.decode(tokenizer("a<|im_end|><tool>")["input_ids"], skip_special_tokens=True) == "a<tool>"
+    composed = "é" if architecture == "qwen2" else "e\u0301"
+    assert tokenizer.decode(tokenizer("e\u0301")["input_ids"]) == composed
     chat = tokenizer.apply_chat_template([{"role": "user", "content": "hi"}], tokenize=False)
     assert chat == "<|im_start|>hi<|im_end|>"
     assert tokenizer.eos_token == "<|im_end|>"
-
-
-def test_only_the_qwen2_tokenizer_composes_characters(tiny: Callable[[str], Any]) -> None:
-    decomposed = "e\u0301"
-    qwen2 = tiny("qwen2")
-    assert qwen2.decode(qwen2(decomposed)["input_ids"]) == "é"
-    smollm = tiny("llama")
-    assert smollm.decode(smollm(decomposed)["input_ids"]) == decomposed
-
-
-def test_generation_ends_at_the_declared_token_and_at_end_of_text(tmp_path: Path) -> None:
-    write_gguf(tmp_path / "m.gguf", random_model("llama"), "llama", gguf.GGMLQuantizationType.F32)
-    convert(tmp_path / "m.gguf", tmp_path / "folder")
     generation = json.loads((tmp_path / "folder" / "generation_config.json").read_text())
-    assert generation["eos_token_id"] == [2, 0]
-    assert generation["do_sample"] is False
+    assert (generation["eos_token_id"], generation["do_sample"]) == ([2, 0], False)
     assert (tmp_path / "folder" / "model.safetensors").stat().st_mode & 0o044 == 0o044, "another user can read it"
 
 
 def test_an_unknown_architecture_is_refused_by_name(tmp_path: Path) -> None:
     writer = gguf.GGUFWriter(tmp_path / "m.gguf", "mamba")
     writer.add_tensor("x", np.zeros((1, 32), dtype=np.float32))
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
+    finish(writer)
     with pytest.raises(UnsupportedGgufError, match="'mamba'"):
-        _ = read_gguf(tmp_path / "m.gguf").architecture
+        convert(tmp_path / "m.gguf", tmp_path / "folder")
 
 
 @pytest.mark.models
@@ -251,7 +234,7 @@ def test_a_full_disk_is_an_error_of_the_system(tmp_path: Path, monkeypatch: pyte
     def full(*_: object, **__: object) -> None:
         raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
 
-    write_gguf(tmp_path / "m.gguf", random_model("llama"), "llama", gguf.GGMLQuantizationType.F32)
+    write_gguf(tmp_path / "m.gguf", random_model("llama"), "llama")
     monkeypatch.setattr("safetensors.numpy.save_file", full)
     with pytest.raises(OSError, match=r"model\.safetensors: .*No space left on device"):
         convert(tmp_path / "m.gguf", tmp_path / "folder")

@@ -9,6 +9,7 @@ from agents.settings import available_presets, load_settings
 from models import manifest as manifest_module
 from models.manifest import (
     RECORD_NAME,
+    Shape,
     UnknownModelError,
     WeightsMissingError,
     load_manifest,
@@ -97,63 +98,48 @@ def test_unknown_names_are_refused_and_the_known_ones_listed() -> None:
             look_up("n")
 
 
-def test_checked_in_weights_come_before_the_cache(places: tuple[Path, Path]) -> None:
+def missing(text: str, message: str) -> None:
+    with pytest.raises(WeightsMissingError, match=message):
+        locate("m", manifest=parse_manifest(text))
+
+
+def test_checked_in_weights_come_before_the_cache_even_broken_ones(places: tuple[Path, Path]) -> None:
     weights, cache = places
     tiny = parse_manifest(TINY)
+    missing(TINY, r"python -m models.fetch m$")
     write_tiny_model(cache / "m")
     assert locate("m", manifest=tiny) == cache / "m"
+    (weights / "m").mkdir()
+    missing(TINY, r"weights/m/config.json is missing")
+    (weights / "m").rmdir()
     write_tiny_model(weights / "m")
     assert locate("m", manifest=tiny) == weights / "m"
-
-
-def test_broken_checked_in_weights_are_an_error_even_if_the_cache_is_whole(places: tuple[Path, Path]) -> None:
-    weights, cache = places
-    write_tiny_model(cache / "m")
-    (weights / "m").mkdir()
-    with pytest.raises(WeightsMissingError, match=r"weights/m/config.json is missing"):
-        locate("m", manifest=parse_manifest(TINY))
-
-
-def test_missing_weights_name_the_command_that_gets_them(places: tuple[Path, Path]) -> None:
-    with pytest.raises(WeightsMissingError, match=r"python -m models.fetch m$"):
-        locate("m", manifest=parse_manifest(TINY))
-
-
-def test_a_truncated_file_is_noticed_by_its_size(places: tuple[Path, Path]) -> None:
-    write_tiny_model(places[1] / "m")
-    (places[1] / "m" / "sub" / "model.bin").write_bytes(b"x" * 1999)
-    with pytest.raises(WeightsMissingError, match="1999 bytes instead of 2000"):
-        locate("m", manifest=parse_manifest(TINY))
-
-
-def test_a_git_lfs_pointer_is_called_by_its_name(places: tuple[Path, Path]) -> None:
-    write_tiny_model(places[0] / "m")
-    pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{SHA}\nsize 2000\n"
-    (places[0] / "m" / "sub" / "model.bin").write_text(pointer)
-    with pytest.raises(WeightsMissingError, match="git lfs pull"):
-        locate("m", manifest=parse_manifest(TINY))
+    file = weights / "m" / "sub" / "model.bin"
+    file.write_bytes(b"x" * 1999)
+    missing(TINY, "1999 bytes instead of 2000")
+    file.write_text(f"version https://git-lfs.github.com/spec/v1\noid sha256:{SHA}\nsize 2000\n")
+    missing(TINY, "git lfs pull")
 
 
 def test_a_snapshot_is_complete_when_all_recorded_files_are_there(places: tuple[Path, Path]) -> None:
-    snapshot = parse_manifest(one_model('snapshot = ["*"]\nhub = { repository = "o/r", revision = "main" }'))
+    text = one_model('snapshot = ["*"]\nhub = { repository = "o/r", revision = "main" }')
+    snapshot = parse_manifest(text)
     folder = places[1] / "m"
     folder.mkdir(parents=True)
-    with pytest.raises(WeightsMissingError, match=r"config\.json is missing"):
-        locate("m", manifest=snapshot)
+    missing(text, r"config\.json is missing")
     (folder / "config.json").write_text("{}")
     assert locate("m", manifest=snapshot) == folder  # weights somebody placed by hand carry no record
     odd = json.dumps('we"ird.bin')
     (folder / RECORD_NAME).write_text(f'[files.{odd}]\nsize = 3\nsha256 = "{SHA}"\nsource = "o/r@main"\n')
     assert recorded_files(folder)['we"ird.bin']["size"] == 3
-    with pytest.raises(WeightsMissingError, match="is missing"):
-        locate("m", manifest=snapshot)
+    missing(text, "is missing")
     (folder / 'we"ird.bin').write_bytes(b"123")
     assert locate("m", manifest=snapshot) == folder
 
 
 def test_a_snapshot_of_another_repository_is_not_taken_for_the_model_of_its_name(places: tuple[Path, Path]) -> None:
     """A model's name outlives the choice of its repository; the folder of the earlier choice must not be served."""
-    snapshot = parse_manifest(one_model('snapshot = ["*"]\nhub = { repository = "o/base", revision = "c1" }'))
+    text = one_model('snapshot = ["*"]\nhub = { repository = "o/base", revision = "c1" }')
     folder = places[1] / "m"
     folder.mkdir(parents=True)
     (folder / "config.json").write_text("{}")
@@ -161,7 +147,40 @@ def test_a_snapshot_of_another_repository_is_not_taken_for_the_model_of_its_name
         record = f'[files."config.json"]\nsize = 2\nsha256 = "{SHA}"\nsource = "{source}"\n'
         (folder / RECORD_NAME).write_text(record)
         if here:
-            assert locate("m", manifest=snapshot) == folder
+            assert locate("m", manifest=parse_manifest(text)) == folder
         else:
-            with pytest.raises(WeightsMissingError, match=re.escape(f"holds {source}, an earlier choice")):
-                locate("m", manifest=snapshot)
+            missing(text, re.escape(f"holds {source}, an earlier choice"))
+
+
+PUBLISHED = {  # millions of parameters, as the model cards give them
+    "bge-base-en-v1.5": 109,
+    "bge-large-en-v1.5": 335,
+    "bge-reranker-v2-m3": 568,
+    "bge-reranker-large": 560,
+    "bert-base-uncased": 110,
+    "llama-3-8b-instruct": 8030,
+    "llama-3-70b-instruct-awq": 70_600,
+}
+
+
+def shape(name: str) -> Shape:
+    found = load_manifest().model(name).shape
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(("name", "millions"), PUBLISHED.items())
+def test_parameters_are_those_of_the_model_card(name: str, millions: int) -> None:
+    assert shape(name).parameters / 1e6 == pytest.approx(millions, rel=0.01)
+
+
+def test_bytes_of_weights_and_cache() -> None:
+    assert shape("llama-3-8b-instruct").weight_bytes() == pytest.approx(16.06e9, rel=0.01)
+    # The 70B GPTQ model that ran on four T4 in 2024 has files of 39.8 GB; AWQ stores as much.
+    assert shape("llama-3-70b-instruct-awq").weight_bytes() == pytest.approx(39.8e9, rel=0.01)
+    assert shape("llama-3-8b-instruct").key_value_bytes() == 131_072
+
+
+def test_every_model_that_only_the_hub_has_gives_its_shape() -> None:
+    without = [name for name, model in load_manifest().models.items() if model.snapshot and model.shape is None]
+    assert not without

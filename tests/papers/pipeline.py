@@ -20,6 +20,7 @@ from agents.encoders.base import Vectors
 from agents.llm import Generation, GenerationRequest
 from agents.llm.scripted_engine import ScriptedLanguageModel
 from agents.settings import ScriptedEngine, load_settings
+from tests.agents.asking import ask, page
 from tests.agents.web.fakes import HashedWords, SharedWords
 
 Says = Callable[[GenerationRequest], str]
@@ -48,19 +49,21 @@ class RecordedModel(ScriptedLanguageModel):
         return [Generation(self._says(request), -0.1, 1, 1, "stop") for request in requests]
 
 
-class RecordedDense(HashedWords):
+class Weightless:
+    """What the agent asks of an encoder beside encoding."""
+
+    def check_weights(self) -> None: ...
+
+    def leave_behind(self, patience: float) -> bool:
+        return False
+
+
+class RecordedDense(Weightless, HashedWords):
     """Cosines of bags of words, or what `cosine` gives a text; `calls` holds the texts of each call for passages."""
 
     def __init__(self, cosine: Callable[[str], float] | None = None) -> None:
         super().__init__()
         self._cosine = cosine
-
-    def check_weights(self) -> None:
-        """There are none."""
-
-    def leave_behind(self, patience: float) -> bool:
-        """Nothing hangs here."""
-        return False
 
     def encode_queries(self, texts: Sequence[str]) -> Vectors:
         if self._cosine is None:
@@ -75,19 +78,12 @@ class RecordedDense(HashedWords):
         return vectors, count
 
 
-class RecordedCross(SharedWords):
+class RecordedCross(Weightless, SharedWords):
     """The logit is `logit` of question and text, by default the number of shared words less 1."""
 
     def __init__(self, logit: Callable[[str, str], float] | None = None) -> None:
         super().__init__()
         self._logit = logit
-
-    def check_weights(self) -> None:
-        """There are none."""
-
-    def leave_behind(self, patience: float) -> bool:
-        """Nothing hangs here."""
-        return False
 
     def score(self, pairs: Sequence[tuple[str, str]], deadline: Deadline | None = None) -> list[float | None]:
         scores = super().score(pairs, deadline)
@@ -99,13 +95,11 @@ class RecordedCross(SharedWords):
         return [text for _, text in self.calls[-1]]
 
 
-class FixedRoute:
+class FixedRoute(Weightless):
     """A router that says the same about every question."""
 
     def __init__(self, **labels: str) -> None:
         self._route = {name: {"label": label} for name, label in labels.items()}
-
-    def check_weights(self) -> None: ...
 
     def warm_up(self) -> None: ...
 
@@ -125,15 +119,7 @@ class Pipeline:
     cross: RecordedCross
 
     def ask(self, question: str, *pages: Mapping[str, str]) -> tuple[Answer, Trace]:
-        (answer,), (trace,) = self.agent.answer_batch(
-            {
-                "interaction_id": ["id"],
-                "query": [question],
-                "search_results": [list(pages)],
-                "query_time": ["03/05/2024, 23:18:31 PT"],
-            }
-        )
-        return answer, trace
+        return ask(self.agent, question, *pages)
 
 
 @contextmanager
@@ -150,16 +136,13 @@ def pipeline(
     settings = load_settings(preset, ["web.extract.workers=0", *changes])
     parts = RecordedModel(says), RecordedDense(cosine), RecordedCross(logit)
     model, dense, cross = parts
+    replaced: dict[str, Any] = {"load_language_model": model, "load_dense_encoder": dense, "load_cross_encoder": cross}
+    replaced |= {"require_weights": None} | ({} if route is None else {"open_router": route})
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("agents.crag_agent.require_weights", lambda _: None)
-        patch.setattr("agents.crag_agent.load_language_model", lambda _: model)
-        patch.setattr("agents.crag_agent.load_dense_encoder", lambda _: dense)
-        patch.setattr("agents.crag_agent.load_cross_encoder", lambda _: cross)
-        if route is not None:
-            patch.setattr("agents.crag_agent.open_router", lambda *_: route)
-        if graph is None:
-            patch.delenv("CRAG_MOCK_API_URL", raising=False)
-        else:
+        for name, part in replaced.items():
+            patch.setattr(f"agents.crag_agent.{name}", lambda *_, part=part: part)
+        patch.delenv("CRAG_MOCK_API_URL", raising=False)
+        if graph is not None:
             patch.setenv("CRAG_MOCK_API_URL", graph)
         agent = CragAgent.from_settings(settings)
         agent.warm_up()
@@ -171,15 +154,12 @@ def pipeline(
             agent.close()
 
 
-def page(html: str, number: int = 0, name: str = "Page", snippet: str = "") -> dict[str, str]:
-    """A search result as the evaluator hands it over."""
-    return {
-        "page_name": name,
-        "page_url": f"https://site{number}.example/page",
-        "page_snippet": snippet,
-        "page_result": html,
-        "page_last_modified": "",
-    }
+def fifty_pages(text: str, name: str, snippet: str, best: Sequence[int]) -> list[dict[str, str]]:
+    """Pages that differ by a word; only the best ones have the snippet."""
+    return [
+        page(paragraphs(f"{text} {word(n)}."), n, f"{name} {n}", snippet if n in best else f"about {word(n)}")
+        for n in range(50)
+    ]
 
 
 def paragraphs(*texts: str) -> str:

@@ -9,7 +9,18 @@ import pytest
 
 from agents.contracts import I_DONT_KNOW, INVALID_QUESTION
 from agents.llm import GenerationRequest
-from tests.papers.pipeline import FixedRoute, Pipeline, documents, page, paragraphs, pipeline, text_of, word, words
+from tests.agents.asking import page
+from tests.papers.pipeline import (
+    FixedRoute,
+    Pipeline,
+    documents,
+    fifty_pages,
+    paragraphs,
+    pipeline,
+    text_of,
+    word,
+    words,
+)
 
 PRESETS = ("db3_task1", "db3_task23")
 QUESTION = "when was the godfather released?"
@@ -147,15 +158,7 @@ def test_an_invalid_question_of_the_graph_is_an_answer(graph: str) -> None:
 
 def test_of_fifty_pages_the_five_are_read_whose_snippets_the_reranker_likes_best() -> None:
     best = [0, 7, 19, 33, 48]
-    pages = [
-        page(
-            paragraphs(f"{PAGE} Page {word(number)}."),
-            number,
-            name=f"when was the godfather released {number}",
-            snippet="the godfather was released" if number in best else f"about {word(number)}",
-        )
-        for number in range(50)
-    ]
+    pages = fifty_pages(PAGE, "when was the godfather released", "the godfather was released", best)
     with pipeline("db3_task23", speaking()) as db3:
         _, trace = db3.ask(QUESTION, *pages)
         assert db3.cross.calls[0] == [(QUESTION, each["page_snippet"]) for each in pages]

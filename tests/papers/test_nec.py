@@ -3,7 +3,7 @@
 import math
 import sys
 from collections.abc import Iterator
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,7 +11,18 @@ import pytest
 from agents.contracts import I_DONT_KNOW, INVALID_QUESTION
 from agents.llm import GenerationRequest, load_language_model
 from agents.settings import load_settings
-from tests.papers.pipeline import FixedRoute, Pipeline, documents, page, paragraphs, pipeline, text_of, word, words
+from tests.agents.asking import page
+from tests.papers.pipeline import (
+    FixedRoute,
+    Pipeline,
+    documents,
+    fifty_pages,
+    paragraphs,
+    pipeline,
+    text_of,
+    word,
+    words,
+)
 
 QUESTION = "who built the lighthouse of bergamo?"
 OPEN = FixedRoute(domain="open", question_type="simple", static_or_dynamic="static")
@@ -63,15 +74,7 @@ def test_all_other_classes_are_answered(question_type: str, dynamism: str) -> No
 def test_of_fifty_pages_the_five_are_read_whose_snippets_the_cross_encoder_likes_best(nec: Pipeline) -> None:
     """Section 2.1, step 2: question and snippet are scored, page names are not."""
     best = [3, 11, 24, 38, 49]
-    pages = [
-        page(
-            paragraphs(f"{FITS} Page {word(number)}."),
-            number,
-            name=f"who built the lighthouse of bergamo {number}",
-            snippet="the lighthouse of bergamo" if number in best else f"about {word(number)}",
-        )
-        for number in range(50)
-    ]
+    pages = fifty_pages(FITS, "who built the lighthouse of bergamo", "the lighthouse of bergamo", best)
     _, trace = nec.ask(QUESTION, *pages)
     assert trace.pages_read == 5
     assert nec.cross.calls[0] == [(QUESTION, each["page_snippet"]) for each in pages]
@@ -95,12 +98,8 @@ def test_chunks_have_150_words_and_share_25_with_the_one_before(nec: Pipeline) -
     """Section 2.1, step 4."""
     text = words(0, 400).split()
     nec.ask(QUESTION, page(paragraphs(" ".join(text))))
-    chunks = sorted((chunk.split() for chunk in nec.cross.texts), key=text_place(text))
+    chunks = sorted((chunk.split() for chunk in nec.cross.texts), key=lambda chunk: text.index(chunk[0]))
     assert chunks == [text[0:150], text[125:275], text[250:400]]
-
-
-def text_place(text: list[str]) -> Any:
-    return lambda chunk: text.index(chunk[0])
 
 
 def test_of_more_than_2000_chunks_bm25_leaves_2000_and_of_fewer_it_leaves_all() -> None:
@@ -209,15 +208,13 @@ def test_vllm_is_started_with_the_parameters_of_the_paper(monkeypatch: pytest.Mo
         reached.update(arguments)
         raise LoadingError
 
-    modules: dict[str, dict[str, Any]] = {
-        "vllm": {"LLM": load},
-        "vllm.platforms": {"current_platform": SimpleNamespace(is_cpu=lambda: False)},
-        "vllm.lora": {},
-        "vllm.lora.request": {"LoRARequest": object},
+    modules = {
+        "vllm": SimpleNamespace(LLM=load),
+        "vllm.platforms": SimpleNamespace(current_platform=SimpleNamespace(is_cpu=lambda: False)),
+        "vllm.lora": SimpleNamespace(),
+        "vllm.lora.request": SimpleNamespace(LoRARequest=object),
     }
-    for name, members in modules.items():
-        module = ModuleType(name)
-        module.__dict__.update(members)
+    for name, module in modules.items():
         monkeypatch.setitem(sys.modules, name, module)
     monkeypatch.setattr("agents.llm.local_engine.check_folders", lambda *_: None)
     monkeypatch.setattr("agents.llm.vllm_engine.model_folder", lambda name: name)

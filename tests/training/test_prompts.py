@@ -200,15 +200,17 @@ def test_a_run_card_of_labels(tmp_path: Path) -> None:
     assert card["metrics"]["examples"] == 2
 
 
-@pytest.mark.parametrize(("arguments", "told"), [(["--shown", "two"], "--shown"), (["--preset", "nowhere"], "nowhere")])
+@pytest.mark.parametrize(
+    ("arguments", "reported"), [(["--shown", "two"], "--shown"), (["--preset", "nowhere"], "nowhere")]
+)
 def test_a_wrong_argument_is_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], told: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], reported: str
 ) -> None:
     pairs = tmp_path / "pairs.jsonl"
     pairs.write_text(f"{json.dumps(LENGTH.to_row())}\n", encoding="utf-8")
     usual = ["kg_writer", "--preset", "cpu", "--pairs", str(pairs), "--out", str(tmp_path / "x.jsonl")]
     assert main([*usual, *arguments]) == 1
-    assert told in capsys.readouterr().err
+    assert reported in capsys.readouterr().err
 
 
 def test_preferences_are_right_over_abstaining_over_wrong(tmp_path: Path) -> None:
@@ -230,23 +232,23 @@ def test_preferences_are_right_over_abstaining_over_wrong(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "reported"),
     [
         ({"domain": None}, 'field "domain": Input should be'),
-        ({"groups": "kite"}, 'field "groups": Input should be a valid list'),
+        ({"groups": "kite"}, 'field "groups": Input should be a valid tuple'),
         ({"facts": [{"text": "f"}]}, 'field "facts.0.source": Field required'),
         ({"calls": ["get_moive()"]}, 'field "calls": '),
     ],
 )
 def test_a_row_that_is_no_pair_is_named_with_its_field(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], change: dict[str, Any], told: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], change: dict[str, Any], reported: str
 ) -> None:
     pairs = tmp_path / "pairs.jsonl"
     rows = [LENGTH.to_row(), LENGTH.to_row() | change]
     pairs.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
     command = ["kg_writer", "--preset", "scripted", "--pairs", str(pairs), "--out", str(tmp_path / "out.jsonl")]
     assert main(command) == 1
-    assert f"{pairs}, line 2: {told}" in capsys.readouterr().err
+    assert f"{pairs}, line 2: {reported}" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("task", "field"), [("web_answerer", "context"), ("preferences", "basic_answer")])

@@ -10,7 +10,7 @@ from evaluation.datasets import DatasetError
 from training.run_card import CARD_FILE, card_folder, file_hash, run_card, write_card
 
 
-def test_data_is_told_by_name_size_and_hash_but_not_by_place(tmp_path: Path) -> None:
+def test_data_is_known_by_name_size_and_hash_but_not_by_place(tmp_path: Path) -> None:
     data = tmp_path / "questions.jsonl"
     data.write_bytes(b'{"query": "who?"}\n')
     card = run_card({"train": data}, {"rate": 0.5}, 12.34, {"accuracy": 1.0}, ["numpy", "no-such-package"])

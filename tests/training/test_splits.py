@@ -77,8 +77,8 @@ def test_rows_of_other_splits_are_left_out_and_counted(
     rows = [row | {"split": number % 2} for number, row in enumerate(make(tmp_path))]
     arguments = [*more, *given(tmp_path, rows, option), "--out", str(out)]
     assert command(arguments) == 0
-    told = capsys.readouterr().out
-    assert f"left out, for only split 0 is read: {len(rows) // 2} of split 1" in told
+    reported = capsys.readouterr().out
+    assert f"left out, for only split 0 is read: {len(rows) // 2} of split 1" in reported
     splits = {json.loads(line)["split"] for line in out.read_text(encoding="utf-8").splitlines()}
     assert 0 in splits
     assert 1 not in splits
@@ -92,10 +92,10 @@ def test_a_missing_split_is_one_line_and_any_reads_all(
     out = tmp_path / "out.jsonl"
     arguments = [*more, *given(tmp_path, make(tmp_path), option), "--out", str(out)]
     assert command(arguments) == 1
-    told = capsys.readouterr().err
-    assert told.count("\n") == 1
-    assert f'{tmp_path / "given.jsonl"}, line 1, field "split": missing' in told
-    assert "--split any" in told
+    reported = capsys.readouterr().err
+    assert reported.count("\n") == 1
+    assert f'{tmp_path / "given.jsonl"}, line 1, field "split": missing' in reported
+    assert "--split any" in reported
     assert not out.exists()
     assert command([*arguments, "--split", "any"]) == 0
     assert out.is_file()
@@ -124,9 +124,9 @@ def test_commands_that_take_long_ask_for_the_split_first(tmp_path: Path, capsys:
         (labels, ["--run", str(run), "--out", str(tmp_path / "labels.jsonl")]),
     ]:
         assert command(arguments) in {1, 2}
-        told = capsys.readouterr().err
-        assert told.count("\n") == 1
-        assert 'field "split": missing' in told
+        reported = capsys.readouterr().err
+        assert reported.count("\n") == 1
+        assert 'field "split": missing' in reported
 
 
 def test_labels_and_calibration_leave_questions_of_the_test_set_out(

@@ -25,13 +25,13 @@ from pathlib import Path
 
 from agents.files import lock_folder
 from agents.llm.trainable import adapter_folder, model_folder
-from agents.settings import Settings, TransformersEngine, VllmEngine, load_settings
+from agents.settings import OpenvinoEngine, Settings, TransformersEngine, VllmEngine, load_settings
 from evaluation.judge import JUDGE_NAMES
 from evaluation.signature import settings_hash
 from evaluation.termination import Terminated, stopped_in_order
 from models.manifest import WeightsMissingError
 from training.adapters.recipe import DEFAULT_CONFIG, Choices, GivenFiles, Recipe, RecipeStep, configs, recipes
-from training.api_pairs.graph import check_whole
+from training.api_pairs import check_whole
 from training.command import CommandError, add_split_argument, check_data_file, exit_code, parser_of, positive
 from training.folds import parse_fold
 from training.lora.model import WEIGHTS_FILE, check_tunable
@@ -166,10 +166,10 @@ def _choices(options: argparse.Namespace, recipe: Recipe, preset: Settings | Non
 def _other_base(recipe: Recipe, preset: Settings) -> str | None:
     """The preset's model where the configuration of the tuning names another."""
     engine = preset.language_model
-    if not isinstance(engine, TransformersEngine | VllmEngine):
+    if not isinstance(engine, OpenvinoEngine | TransformersEngine | VllmEngine):
         raise CommandError(
             f"preset {preset.name} runs the engine {engine.engine}: its weights cannot be tuned here; give a "
-            "--base-preset whose language_model.engine is transformers or vllm"
+            "--base-preset whose language_model.engine is openvino, transformers or vllm"
         )
     return None if engine.model == load_training(recipe.tuning).base else engine.model
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from training.api_pairs.__main__ import QUESTIONS
+from training.api_pairs import QUESTIONS
 from training.segments import DEFAULT_FILE as CONTEXTS
 
 RECIPES = Path(__file__).with_name("recipes.toml")

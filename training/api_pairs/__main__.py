@@ -19,17 +19,15 @@ from pathlib import Path
 
 from agents.kg.trainable import Domain
 from training.api_pairs.execution import bench_of
-from training.api_pairs.graph import SHARED, graph_files, opened
+from training.api_pairs.graph import QUESTIONS, graph_files, opened
 from training.api_pairs.groups import company_names
 from training.api_pairs.label import main as label
 from training.api_pairs.labelled import bank_pairs, bank_version, real_pairs
 from training.api_pairs.pairs import SOURCES, Pair, read_pairs
 from training.api_pairs.sampling import Sampler
 from training.api_pairs.templates import FOLDER as TEMPLATES
-from training.command import CommandError, add_split_argument, check_data_file, exit_code, parser_of
+from training.command import CommandError, add_split_argument, check_data_file, count_table, exit_code, parser_of
 from training.run_card import card_folder, file_hash, run_card, write_card
-
-QUESTIONS = SHARED / "kg_questions_split0.jsonl"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -83,7 +81,7 @@ def _run(options: argparse.Namespace) -> int:
     chosen = {name: getattr(options, name) for name in ("count", "limit", "seed", "no_real", "house_style")}
     chosen["bank"] = bank_version()
     card = write_card(folder, run_card(data, chosen, time.monotonic() - started, metrics))
-    print(_table(domains))
+    print(count_table(_with_sums(domains)))
     options.split.report()
     print(f"wrote {options.out} and {card} in {time.monotonic() - started:.0f} s")
     return 0
@@ -121,12 +119,9 @@ def _kept(path: Path, pairs: Sequence[Pair]) -> int:
     return len(done)
 
 
-def _table(domains: dict[str, dict[str, int]]) -> str:
+def _with_sums(domains: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
     totals = {source: sum(counts[source] for counts in domains.values()) for source in SOURCES}
-    lines = [f"{'domain':10}" + "".join(f"{name:>11}" for name in (*SOURCES, "all"))]
-    for domain, counts in [*domains.items(), ("all", totals)]:
-        lines.append(f"{domain:10}" + "".join(f"{number:>11,}" for number in (*counts.values(), sum(counts.values()))))
-    return "\n".join(lines)
+    return {name: counts | {"all": sum(counts.values())} for name, counts in (domains | {"all": totals}).items()}
 
 
 if __name__ == "__main__":

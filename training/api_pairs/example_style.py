@@ -5,9 +5,10 @@ examples and the sampled questions copy names and days from the question and let
 one way better than two. A rewritten program is taken only where it gives what the labelled one gives.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
+from itertools import zip_longest
 from typing import Any
 
 from agents.kg.trainable import (
@@ -24,129 +25,113 @@ from agents.kg.trainable import (
     load_schema,
     team_spelling,
 )
-from agents.questions import Calendar, DateRange, FoundDate, find_dates, resolve_date
+from agents.questions import Calendar, find_dates, resolve_date
+
+DaysInWords = Callable[[str, str], str | None]
+"""First and last day, ``YYYY-MM-DD`` -> what the question calls them, unless it writes them out."""
 
 
 def example_style(
     domain: Domain, program: Program, question: str, asked_at: datetime | None, frame: Mapping[str, Any]
 ) -> Program:
     """The program in the style of the examples; `frame` has the labels' filters and count."""
-    dates = _Dates(domain, question, asked_at)
+    in_words = _days_in_words(domain, question, asked_at)
     statements: list[Statement] = []
-    for place, statement in enumerate(program.statements):
-        following = program.statements[place + 1] if place + 1 < len(program.statements) else None
+    for statement, following in zip_longest(program.statements, program.statements[1:]):
         if isinstance(statement, Call):
-            statements.append(_call(domain, statement, question, dates, frame, sorted_next=isinstance(following, Sort)))
-        elif isinstance(statement, Sort):
-            statements.append(_sort(statement, dates))
+            call = replace(statement, arguments=_arguments(domain, statement, question.lower(), in_words))
+            if isinstance(following, Sort) and call.select != "music":
+                call = replace(call, select=None)
+            is_result = call.table == "get_nba_on_date" and call.select == "result"
+            statements.append(_counted(call, frame) if is_result else call)
         else:
-            statements.append(statement)
+            statements.append(_sort(statement, in_words) if isinstance(statement, Sort) else statement)
     return Program(tuple(statements))
 
 
-def _call(
-    domain: Domain, call: Call, question: str, dates: "_Dates", frame: Mapping[str, Any], *, sorted_next: bool
-) -> Call:
-    parameters = load_schema(domain).tables[call.table].parameters
-    arguments: list[Argument] = []
-    for parameter, argument in zip(parameters, call.arguments, strict=False):
-        spell = _speller(call.table, parameter.kind, question)
-        if isinstance(argument, str):
-            arguments.append(spell(argument))
-        else:
-            arguments.append(tuple(map(spell, argument)) if isinstance(argument, tuple) else argument)
-    call = replace(call, arguments=tuple(dates.as_said(arguments, [each.kind for each in parameters])))
-    if sorted_next and call.select != "music":
-        call = replace(call, select=None)
-    return _counted(call, frame) if call.table == "get_nba_on_date" and call.select == "result" else call
+def _arguments(domain: Domain, call: Call, question: str, in_words: DaysInWords) -> tuple[Argument, ...]:
+    """Names as the question spells them, and a computed day or span of days in its words."""
+    kinds = [parameter.kind for parameter in load_schema(domain).tables[call.table].parameters]
+    named = [_name(call.table, kind, argument, question) for kind, argument in zip(kinds, call.arguments, strict=False)]
+    places = [place for place, kind in enumerate(kinds[: len(named)]) if kind is ParameterKind.DATE]
+    days = [day for place in places if isinstance(day := named[place], str) and _is_day(day)]
+    said = in_words(days[0], days[-1]) if days and len(days) == len(places) else None
+    if said is None:
+        return tuple(named)
+    named[places[0]] = said
+    return tuple(argument for place, argument in enumerate(named) if place not in places[1:])
 
 
-def _speller(table: str, kind: ParameterKind, question: str) -> Callable[[str], str]:
-    if not kind.is_entity:
-        return lambda name: name
-    if kind is ParameterKind.TEAM:
-        league: League = "nba" if "nba" in table else "soccer"
-        return lambda name: _team_as_said(name, league, question)
-    return lambda name: name.lower() if name.lower() in question.lower() else name
+def _name(table: str, kind: ParameterKind, argument: Argument, question: str) -> Argument:
+    if isinstance(argument, tuple):
+        return tuple(str(_name(table, kind, name, question)) for name in argument)
+    if not isinstance(argument, str) or not kind.is_entity:
+        return argument
+    if argument.lower() in question:
+        return argument.lower()
+    return _team(table, argument, question) if kind is ParameterKind.TEAM else argument
 
 
-def _team_as_said(name: str, league: League, question: str) -> str:
-    """A team as the question has it: in full, or by the words of its name that are enough to tell it."""
-    if name.lower() in question.lower():
-        return name.lower()
+def _team(table: str, name: str, question: str) -> str:
+    """A team by the words of its name in the question that are enough to know it."""
+    league: League = "nba" if "nba" in table else "soccer"
     spelled = team_spelling(name, league)
     words = name.lower().split()
     parts = [" ".join(words[first:last]) for first in range(len(words)) for last in range(first + 1, len(words) + 1)]
-    said = [part for part in parts if f" {part}" in f" {question.lower()}" and team_spelling(part, league) == spelled]
+    said = [part for part in parts if f" {part}" in f" {question}" and team_spelling(part, league) == spelled]
     return max(said, key=len, default=name.lower())
 
 
 def _counted(call: Call, frame: Mapping[str, Any]) -> Call:
     """The condition on results, and the count, that the labels leave to the reader of the rows."""
     wanted = {key: value for key, operator, value in frame.get("filters", ()) if operator == "eq"}
-    conditions = [Condition(Operator.EQ, key, wanted[key]) for key in ("venue", "result") if key in wanted]
+    conditions = tuple(Condition(Operator.EQ, key, wanted[key]) for key in ("venue", "result") if key in wanted)
     if not conditions:
         return call
     if frame.get("aggregate") == "len":
-        return replace(call, conditions=tuple(conditions), select=None, count=True)
-    return replace(call, conditions=tuple(conditions), select=frame.get("select"), take="all")
+        return replace(call, conditions=conditions, select=None, count=True)
+    return replace(call, conditions=conditions, select=frame.get("select"), take="all")
 
 
-def _sort(sort: Sort, dates: "_Dates") -> Sort:
+def _sort(sort: Sort, in_words: DaysInWords) -> Sort:
     take = "all" if sort.conditions and not sort.count and sort.take is None else sort.take
     take = None if sort.count and take == "all" else take
-    return replace(sort, conditions=dates.conditions(sort.conditions), take=take)
+    return replace(sort, conditions=_conditions(sort.conditions, in_words), take=take)
 
 
-class _Dates:
-    """The days that a question names in words."""
+def _conditions(conditions: tuple[Condition, ...], in_words: DaysInWords) -> tuple[Condition, ...]:
+    """From the first to the last day of a year is that year."""
+    ends = [
+        end
+        for one in conditions
+        if one.operator in {Operator.GE, Operator.LE} and isinstance(end := one.value, str) and _is_day(end)
+    ]
+    if len(conditions) != 2 or len(ends) != 2:
+        return conditions
+    said = in_words(ends[0], ends[1])
+    if said is None and ends == [f"{ends[0][:4]}-01-01", f"{ends[0][:4]}-12-31"]:
+        said = ends[0][:4]
+    return conditions if said is None else (Condition(Operator.EQ, conditions[0].key, said),)
 
-    def __init__(self, domain: Domain, question: str, asked_at: datetime | None) -> None:
-        self._calendar = Calendar.TRADING if domain is Domain.FINANCE else Calendar.CIVIL
-        self._asked_at = asked_at
-        self._found: list[FoundDate] = []
-        if asked_at is not None:
-            self._found = [one for one in find_dates(question, asked_at, self._calendar) if one.resolved.range]
 
-    def as_said(self, arguments: Sequence[Argument], kinds: Sequence[ParameterKind]) -> Iterator[Argument]:
-        """The arguments, a computed day or span of days in the question's words."""
-        places = [place for place, kind in enumerate(kinds[: len(arguments)]) if kind is ParameterKind.DATE]
-        texts = [arguments[place] for place in places]
-        computed = [text for text in texts if isinstance(text, str) and _is_day(text)]
-        said = self._words_for(computed[0], computed[-1]) if computed and len(computed) == len(texts) else None
-        for place, argument in enumerate(arguments):
-            if said is None or place not in places:
-                yield argument
-            elif place == places[0]:
-                yield said
+def _days_in_words(domain: Domain, question: str, asked_at: datetime | None) -> DaysInWords:
+    if asked_at is None:
+        return lambda *_: None
+    calendar = Calendar.TRADING if domain is Domain.FINANCE else Calendar.CIVIL
+    found = find_dates(question, asked_at, calendar)
 
-    def conditions(self, conditions: tuple[Condition, ...]) -> tuple[Condition, ...]:
-        """The conditions; from the first to the last day of a year is that year."""
-        ends = [one.value for one in conditions if one.operator in {Operator.GE, Operator.LE}]
-        if len(conditions) != 2 or len(ends) != 2 or not all(isinstance(end, str) and _is_day(end) for end in ends):
-            return conditions
-        said = self._words_for(str(ends[0]), str(ends[1]))
-        year = str(ends[0])[:4]
-        if said is None and [str(end)[4:] for end in ends] == ["-01-01", "-12-31"] and str(ends[1])[:4] == year:
-            said = year
-        return conditions if said is None else (Condition(Operator.EQ, conditions[0].key, said),)
-
-    def _words_for(self, first: str, last: str) -> str | None:
-        """What the question calls a span of days, unless it writes them out."""
-        for one in self._found:
+    def in_words(first: str, last: str) -> str | None:
+        ends = [resolve_date(text, asked_at, calendar) for text in (first, last)]
+        spans = [end.range for end in ends if end and end.range]
+        for one in found:
             days = one.resolved.range
-            written_out = one.text[-1:].isdigit() and "day of" not in one.text
-            if days is not None and not (days.is_day and written_out) and self._fits(days, first, last):
+            if len(spans) < 2 or days is None or (days.is_day and one.text[-1:].isdigit() and "day of" not in one.text):
+                continue
+            if days.first <= spans[0].first and spans[1].last <= days.last:
                 return one.text.lower().removeprefix("the ").removeprefix("year ")
         return None
 
-    def _fits(self, days: DateRange, first: str, last: str) -> bool:
-        if self._asked_at is None:
-            return False
-        one, other = (resolve_date(text, self._asked_at, self._calendar) for text in (first, last))
-        if one is None or other is None or one.range is None or other.range is None:
-            return False
-        return days.first <= one.range.first and other.range.last <= days.last
+    return in_words
 
 
 def _is_day(text: str) -> bool:

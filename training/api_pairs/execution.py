@@ -12,7 +12,6 @@ from agents.kg.trainable import (
     Executor,
     KgClient,
     Program,
-    ProgramResult,
     Result,
     Status,
     Task,
@@ -66,10 +65,6 @@ class Executed:
         return derived.text if derived else None
 
 
-def _is_down(outcome: ProgramResult) -> bool:
-    return any(result.status is Status.KG_DOWN for result in outcome.results)
-
-
 class Bench:
     """An executor for each of some graphs."""
 
@@ -78,14 +73,14 @@ class Bench:
 
     def run(self, tasks: Sequence[Task], graph: int = 0, attempts: int = _ATTEMPTS) -> list[Executed]:
         """What each program gives in the graph of that number; what is late is run again, up to so many times."""
-        done: dict[int, ProgramResult] = {}
+        done: dict[int, Executed] = {}
         for _ in range(attempts):
-            missing = [place for place in range(len(tasks)) if place not in done or _is_down(done[place])]
+            missing = [place for place in range(len(tasks)) if place not in done or done[place].is_down]
             for start in range(0, len(missing), BATCH):
                 batch = missing[start : start + BATCH]
                 outcomes = self._executors[graph].run_batch([tasks[p] for p in batch], Deadline(SECONDS_PER_BATCH))
-                done |= zip(batch, outcomes, strict=True)
-        return [Executed(done[place].results) for place in range(len(tasks))]
+                done |= zip(batch, (Executed(outcome.results) for outcome in outcomes), strict=True)
+        return [done[place] for place in range(len(tasks))]
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from mock_api.tables.store import RecordStore
 
 SHARED = Path(__file__).parents[2].parent / "shared/data/kg"
 PACKED_GRAPH = SHARED / "cragkg_json.tar.xz"
+QUESTIONS = SHARED / "kg_questions_split0.jsonl"
 DOMAINS = ("movie", "finance", "music", "sports", "open")
 """Folders of a graph."""
 OWN_GRAPH = Path(__file__).parents[2] / "mock_api/graph"

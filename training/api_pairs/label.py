@@ -45,7 +45,15 @@ from evaluation.signature import settings_hash
 from training.api_pairs.execution import bench_at, bench_of
 from training.api_pairs.graph import check_whole, graph_files, opened
 from training.api_pairs.proposals import GraphDownError, LabelledQuestion, Labeller, SampledModel, can_be_labelled
-from training.command import CommandError, add_split_argument, check_data_file, exit_code, parser_of, positive
+from training.command import (
+    CommandError,
+    add_split_argument,
+    check_data_file,
+    count_table,
+    exit_code,
+    parser_of,
+    positive,
+)
 from training.run_card import card_folder, file_hash, run_card, write_card
 
 JOURNAL = "attempts.jsonl"
@@ -99,7 +107,11 @@ def _label(options: argparse.Namespace) -> int:
     figures = _figures(entries, left_out) | {"sha256": file_hash(options.out)}
     data = {"questions": options.questions} | ({} if options.kg_url else graph_files(options.graph))
     card = write_card(folder, run_card(data, identity, time.monotonic() - started, figures))
-    sys.stdout.write(f"{_table(figures)}\n")
+    shown = {
+        name: {key: n for key, n in counts.items() if key != "kept"} for name, counts in figures["domains"].items()
+    }
+    sys.stdout.write(f"{count_table(shown)}\n")
+    sys.stdout.writelines(f"left out: {count:,} {reason}\n" for reason, count in left_out.items())
     sys.stdout.write(f"wrote {options.out} ({figures['domains']['all']['questions kept']} questions) and {card}\n")
     if failed := sum(entry["failed"] for entry in entries):
         sys.stderr.write(f"error: the engine gave nothing for {failed} questions: --resume asks again\n")
@@ -229,15 +241,6 @@ def _counts(entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "executed": sum(outcomes[name] for name in _EXECUTED),
         **{name: outcomes[name] for name in OUTCOMES},
     }
-
-
-def _table(figures: Mapping[str, Any]) -> str:
-    columns = ("questions", "questions kept", "attempts", "parsed", "executed", *OUTCOMES[1:])
-    lines = [f"{'':9}" + "".join(f"{name:>15}" for name in columns)]
-    for domain, counts in figures["domains"].items():
-        lines.append(f"{domain:9}" + "".join(f"{counts[name]:>15,}" for name in columns))
-    lines += [f"left out: {count:,} {reason}" for reason, count in figures["left_out"].items()]
-    return "\n".join(lines)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -13,9 +13,8 @@ from training.api_pairs.example_style import example_style
 from training.api_pairs.execution import Bench
 from training.api_pairs.fillers import asking_time
 from training.api_pairs.groups import CompanyNames, groups_of
-from training.api_pairs.pairs import REAL, Pair, QuestionRow, program_of
+from training.api_pairs.pairs import REAL, Pair, read_pair
 from training.api_pairs.sampling import written_time
-from training.examples import row_of
 
 
 def real_pairs(
@@ -97,20 +96,12 @@ def bank_pairs(bench: Bench, graphs: int, seed: int, names: CompanyNames) -> lis
 
 
 def _real(record: Record, names: CompanyNames) -> Pair:
-    row = row_of(record, QuestionRow)
-    program = program_of(record, row)
-    frame_entities = (record.data.get("frame") or {}).get("entities") or []
-    return Pair(
-        query=row.query,
-        query_time=row.query_time,
-        domain=row.domain,
-        program=program,
-        source=REAL,
-        groups=groups_of(row.domain, program, names) or tuple(map(str, frame_entities)) or (row.query,),
-        answer=record.data.get("answer"),
-        alt_ans=tuple(map(str, record.data.get("alt_ans") or ())),
-        split=found if isinstance(found := record.data.get(Split.FIELD), int) else None,
-    )
+    """The question before its calls are executed."""
+    gold = {"answer": record.data.get("answer"), "alt_ans": [str(text) for text in record.data.get("alt_ans") or ()]}
+    pair = read_pair(record, source=REAL, groups=(), facts=(), direct_answer=None, values=(), **gold)
+    entities = (record.data.get("frame") or {}).get("entities") or []
+    groups = groups_of(pair.domain, pair.program, names) or tuple(map(str, entities)) or (pair.query,)
+    return replace(pair, groups=groups)
 
 
 def _executed(pairs: Sequence[Pair], bench: Bench, graphs: int) -> list[Pair]:

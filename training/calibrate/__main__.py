@@ -25,15 +25,14 @@ from typing import Any
 from agents.answering import CALIBRATION_FOLDER
 from agents.contracts import Route
 from agents.files import write_json
-from evaluation.datasets import DatasetError
-from evaluation.judge import JUDGE_NAMES, Judge, JudgeUnavailableError, make_judge
+from evaluation.judge import JUDGE_NAMES, Judge, make_judge
 from evaluation.signature import signature_line
 from evaluation.store import PREDICTIONS, TRACES
 from training.calibrate.expected_score import AskedQuestion, without
 from training.calibrate.fitting import THRESHOLDS, Calibration, calibrate
 from training.calibrate.logistic import TooFewError
-from training.calibrate.runs import CalibrationError, FinishedRun, asked_questions, read_routes, read_run
-from training.command import add_split_argument
+from training.calibrate.runs import FinishedRun, asked_questions, read_routes, read_run
+from training.command import CommandError, add_split_argument, exit_code, parser_of
 from training.pictures import Curve, reliability_diagram, score_curve
 from training.run_card import file_hash, run_card, write_card
 
@@ -47,28 +46,25 @@ PACKAGES = ("numpy", "scipy", "scikit-learn", "matplotlib")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Fit and write. Exit code: 0 written, 2 the runs or the routes cannot be used, or a file cannot be written."""
     options = _parser().parse_args(arguments)
-    try:
-        _fit(options, make_judge(options.judge))
-    except (CalibrationError, DatasetError, JudgeUnavailableError, OSError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    return 0
+    return exit_code(lambda: _fit(options, make_judge(options.judge)), goes_on="the same command", fault=2)
 
 
-def _fit(options: argparse.Namespace, judge: Judge) -> None:
+def _fit(options: argparse.Namespace, judge: Judge) -> int:
     began = time.monotonic()
     runs = [read_run(folder, options.split) for folder in options.runs]
-    routes = _merged([read_routes(path) for path in options.routes])
-    questions = [question for run in runs for question in asked_questions(run, judge, routes)]
-    questions = [without(question, options.without) for question in questions]
+    routes = read_routes(options.routes)
+    asked = [question for run in runs for question in asked_questions(run, judge, routes)]
+    questions = [without(question, options.without) for question in asked]
     _tell_routes(questions, routes, options.routes)
     try:
         found = calibrate(questions, options.folds, options.seed, options.threshold)
     except TooFewError as error:
-        raise CalibrationError(_too_few(runs, questions, error)) from None
+        raise CommandError(_too_few(runs, questions, error)) from None
     metrics = found.metrics(options.threshold)
-    path = _target(options.out)
-    _write_model(path, found, metrics, _trained_on(runs, questions, options.routes, judge))
+    path = Path(options.out) if options.out.endswith(".json") else CALIBRATION_FOLDER / f"{options.out}.json"
+    trained_on = _trained_on(runs, questions, options.routes, judge)
+    own = {"without_invalid": found.without_invalid, "trained_on": trained_on, "cross_validated": metrics}
+    write_json(path, found.model.to_dict() | own)
     data = {f"{run.folder.name} {name}": run.folder / name for run in runs for name in (PREDICTIONS, TRACES)}
     data |= {f"routes {number}": route_file for number, route_file in enumerate(options.routes, 1)}
     settings = {
@@ -76,33 +72,22 @@ def _fit(options: argparse.Namespace, judge: Judge) -> None:
         "inverse_strength": found.inverse_strength,
         **options.split.to_card(),
     }
-    card = run_card(data, settings, time.monotonic() - began, metrics, PACKAGES)
-    path.with_suffix("").mkdir(parents=True, exist_ok=True)
-    write_card(path.with_suffix(""), card)
+    write_card(path.with_suffix(""), run_card(data, settings, time.monotonic() - began, metrics, PACKAGES))
     pictures = options.pictures or options.runs[0]
     draw(pictures, found, options.threshold)
     _report(found, metrics)
     options.split.report()
     print(f"wrote {path}, its run card in {path.with_suffix('')}, and pictures in {pictures}")
+    return 0
 
 
 def draw(folder: Path, found: Calibration, threshold: float) -> None:
     """reliability.svg and score_curve.svg, of cross-validated probabilities."""
     reliability_diagram(folder / "reliability.svg", found.reliability(), "P(correct) of answers, cross-validated")
     scores, band = found.curve()
-    curve = Curve(THRESHOLDS, scores.tolist(), [one.low for one in band], [one.high for one in band])
-    metrics = found.metrics(threshold)
-    levels = {"always answer": metrics["always_answer"]["score"], "always i don't know": 0.0}
+    curve = Curve(THRESHOLDS, scores.tolist(), *band.T.tolist())
+    levels = {"always answer": found.metrics(threshold)["always_answer"]["score"], "always i don't know": 0.0}
     score_curve(folder / "score_curve.svg", curve, levels, threshold, "Score over the threshold, cross-validated")
-
-
-def _merged(routes: Sequence[Mapping[str, Route]]) -> dict[str, Route]:
-    """Routes of several classifiers, each of which knows some of the fields, by interaction id."""
-    merged: dict[str, Route] = {}
-    for some in routes:
-        for name, route in some.items():
-            merged[name] = {**merged.get(name, {}), **route}
-    return merged
 
 
 def _tell_routes(questions: Sequence[AskedQuestion], routes: Mapping[str, Route], paths: Sequence[Path]) -> None:
@@ -111,21 +96,16 @@ def _tell_routes(questions: Sequence[AskedQuestion], routes: Mapping[str, Route]
     names = {question.interaction_id for question in questions}
     if not names & set(routes):
         listed = ", ".join(map(str, paths))
-        raise CalibrationError(f"{listed}: no route is of a question of the runs; the interaction_id must be the same")
+        raise CommandError(f"{listed}: no route is of a question of the runs; the interaction_id must be the same")
     print(f"out-of-fold routes replace those of {len(names & set(routes))} of {len(names)} questions")
 
 
 def _too_few(runs: Sequence[FinishedRun], questions: Sequence[AskedQuestion], error: TooFewError) -> str:
     listed = ", ".join(str(run.folder / TRACES) for run in runs)
     if not any(question.candidates for question in questions):
-        return (
-            f"{listed}: no trace has an answer that can be judged; run a preset that answers, over labelled questions"
-        )
+        remedy = "run a preset that answers, over labelled questions"
+        return f"{listed}: no trace has an answer that can be judged; {remedy}"
     return f"{listed}: too few answers to learn from ({error}); give more runs, or runs over more questions"
-
-
-def _target(out: str) -> Path:
-    return Path(out) if out.endswith(".json") else CALIBRATION_FOLDER / f"{out}.json"
 
 
 def _trained_on(
@@ -152,11 +132,6 @@ def _trained_on(
     }
 
 
-def _write_model(path: Path, found: Calibration, metrics: Mapping[str, Any], trained_on: Mapping[str, Any]) -> None:
-    own = {"without_invalid": found.without_invalid, "trained_on": trained_on, "cross_validated": metrics}
-    write_json(path, found.model.to_dict() | own)
-
-
 def _report(found: Calibration, metrics: Mapping[str, Any]) -> None:
     print(
         f"\ncross-validated over {metrics['questions']} questions{'':5}score    95 % interval   right   wrong  missing"
@@ -179,31 +154,16 @@ def _report(found: Calibration, metrics: Mapping[str, Any]) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m training.calibrate",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = parser_of("training.calibrate", __doc__)
     parser.add_argument("runs", type=Path, nargs="+", metavar="RUN_DIR", help="folder written by local_evaluation.py")
     parser.add_argument(
         "--out", required=True, metavar="NAME|FILE", help="a name under models/calibration/, or a path to a .json"
     )
     add_split_argument(parser)
-    parser.add_argument(
-        "--routes",
-        type=Path,
-        nargs="+",
-        default=[],
-        metavar="FILE",
-        help="out-of-fold routes {interaction_id, route}, JSON lines, instead of those in the traces (see above)",
-    )
-    parser.add_argument(
-        "--without",
-        nargs="+",
-        default=[],
-        metavar="FEATURE",
-        help="features that the preset will not have, such as review or self_assessment where the runs looked twice",
-    )
+    routes = "out-of-fold routes {interaction_id, route}, JSON lines, instead of those in the traces (see above)"
+    parser.add_argument("--routes", type=Path, nargs="+", default=[], metavar="FILE", help=routes)
+    rest = "features that the preset will not have, such as review or self_assessment where the runs looked twice"
+    parser.add_argument("--without", nargs="+", default=[], metavar="FEATURE", help=rest)
     parser.add_argument("--folds", type=_folds, default=10, metavar="K", help="default: %(default)s")
     parser.add_argument("--seed", type=int, default=20240605, metavar="N", help="of the folds; default: %(default)s")
     parser.add_argument("--judge", choices=JUDGE_NAMES, default="rules", help="of answers that the runs withheld")

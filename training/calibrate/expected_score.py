@@ -9,16 +9,16 @@ from numpy.typing import NDArray
 
 from agents.contracts import INVALID_QUESTION
 from evaluation.judge import Verdict
-from evaluation.metrics import RESAMPLES, SEED, Interval
+from evaluation.metrics import RESAMPLES, SEED
 
 Floats = NDArray[np.float64]
 RELIABILITY_BINS = 10
 
 
 class JudgedCandidate(NamedTuple):
-    """An answer that could be given, its verdict (correct or incorrect), and what is known about it.
+    """An answer that could be given, its verdict (correct or incorrect), and its features.
 
-    `gated`: a gate had closed before; an audit asked for the answer all the same. It teaches, but it is never given.
+    `gated`: a gate had closed before, and only an audit asked for the answer. It teaches, but it is never given.
     """
 
     text: str
@@ -34,11 +34,10 @@ class JudgedCandidate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AskedQuestion:
-    """A question with a known answer, and all answers that the agent thought of, in the order in which it did.
+    """A question with a known answer, and all answers that the agent thought of, in their order.
 
     `settled` is an answer that no model weighs. `invalid`: the question rests on a false premise. `features` are those
-    of the question itself, None where no router has seen it. `gate` is what a gate answers where none of the answers
-    before it is given, None where no gate closed.
+    of the question itself, None without a router. `gate` is a closed gate's answer, given if no earlier answer is.
     """
 
     interaction_id: str
@@ -50,7 +49,7 @@ class AskedQuestion:
 
 
 def without(question: AskedQuestion, names: Container[str]) -> AskedQuestion:
-    """The same question as an agent sees it that does not know these features."""
+    """The same question for an agent without these features."""
 
     def rest(features: Mapping[str, float]) -> dict[str, float]:
         return {name: value for name, value in features.items() if name not in names}
@@ -61,20 +60,17 @@ def without(question: AskedQuestion, names: Container[str]) -> AskedQuestion:
 
 
 class Beliefs(NamedTuple):
-    """P(correct) of each candidate of a question, and P(false premise), None if unknown.
-
-    A candidate without a probability is of a kind that the model does not cover: the agent gives it.
-    """
+    """P(correct) of each candidate, None for kinds that the model does not cover, and P(false premise), if known."""
 
     correct: tuple[float | None, ...]
     invalid: float | None = None
 
 
 def reward(question: AskedQuestion, beliefs: Beliefs, threshold: float) -> int:
-    """+1, 0 or -1: what the agent earns that gives the first answer with P(correct) above the threshold.
+    """+1, 0 or -1: the score of the agent that gives the first answer above the threshold, or not covered.
 
-    Where there is none, a gate that closed has the word. Elsewhere "invalid question" is given instead where P(false
-    premise) is above both (`agents.stages.FalsePremise`).
+    Without one, a closed gate answers. Else "invalid question" is given if P(false premise) is above both
+    (`agents.stages.FalsePremise`).
     """
     given, likely = question.settled, threshold
     if given is None:
@@ -91,47 +87,37 @@ def reward(question: AskedQuestion, beliefs: Beliefs, threshold: float) -> int:
 
 
 def always(question: AskedQuestion) -> int:
-    """What the agent earns that gives its first answer, whatever it is."""
+    """The score of the agent that always gives its first answer."""
     return reward(question, Beliefs(tuple(1.0 for _ in question.candidates)), 0.0)
 
 
-def rewards_over_thresholds(
-    questions: Sequence[AskedQuestion], beliefs: Sequence[Beliefs], thresholds: Sequence[float]
-) -> Floats:
+def rewards(questions: Sequence[AskedQuestion], beliefs: Sequence[Beliefs], thresholds: Sequence[float]) -> Floats:
     """Rewards of shape (questions, thresholds)."""
     pairs = list(zip(questions, beliefs, strict=True))
     rows = [[reward(question, own, threshold) for threshold in thresholds] for question, own in pairs]
     return np.array(rows, dtype=np.float64).reshape(len(pairs), len(thresholds))
 
 
-def grouped_intervals(values: Floats, groups: Sequence[str], resamples: int = RESAMPLES, seed: int = SEED) -> Floats:
-    """95 % percentile-bootstrap intervals of the column means: shape (columns, 2).
+def grouped_intervals(values: Floats, groups: Sequence[str]) -> Floats:
+    """95 % percentile-bootstrap intervals of the column means of `values` (rows, columns): shape (columns, 2).
 
-    Whole groups are drawn: the same question asked in several runs is one piece of evidence. `values` has shape (rows,
-    columns), and `groups` one name per row.
+    Whole groups are drawn: the same question asked in several runs is one piece of evidence.
     """
     names, place = np.unique(np.asarray(groups), return_inverse=True)
     sums = np.zeros((len(names), values.shape[1]))
     np.add.at(sums, place, values)
     sizes = np.bincount(place, minlength=len(names)).astype(np.float64)
-    generator = np.random.default_rng(seed)
-    drawn = generator.multinomial(len(names), np.full(len(names), 1 / len(names)), size=resamples).astype(np.float64)
+    generator = np.random.default_rng(SEED)
+    drawn = generator.multinomial(len(names), np.full(len(names), 1 / len(names)), size=RESAMPLES).astype(np.float64)
     means = (drawn @ sums) / (drawn @ sizes)[:, None]
     return np.asarray(np.percentile(means, [2.5, 97.5], axis=0).T)
 
 
-def grouped_interval(values: Floats, groups: Sequence[str]) -> Interval:
-    """The same for one column of shape (rows,)."""
-    low, high = grouped_intervals(values[:, None], groups)[0]
-    return Interval(float(low), float(high))
-
-
 def score_table(rewards: Floats, groups: Sequence[str]) -> dict[str, Any]:
     """Score with its interval, accuracy, hallucination, missing: JSON-ready."""
-    interval = grouped_interval(rewards, groups)
     return {
         "score": float(rewards.mean()),
-        "ci": [interval.low, interval.high],
+        "ci": grouped_intervals(rewards[:, None], groups)[0].tolist(),
         "accuracy": float((rewards > 0).mean()),
         "hallucination": float((rewards < 0).mean()),
         "missing": float((rewards == 0).mean()),
@@ -140,8 +126,8 @@ def score_table(rewards: Floats, groups: Sequence[str]) -> dict[str, Any]:
 
 def difference(rewards: Floats, others: Floats, groups: Sequence[str]) -> dict[str, Any]:
     """Mean of the differences, row by row, with the interval paired by question: JSON-ready."""
-    interval = grouped_interval(rewards - others, groups)
-    return {"difference": float((rewards - others).mean()), "ci": [interval.low, interval.high]}
+    differences = rewards - others
+    return {"difference": float(differences.mean()), "ci": grouped_intervals(differences[:, None], groups)[0].tolist()}
 
 
 class ReliabilityBin(NamedTuple):
@@ -152,13 +138,12 @@ class ReliabilityBin(NamedTuple):
     right: float
 
 
-def reliability(probabilities: Floats, right: NDArray[np.bool_], bins: int = RELIABILITY_BINS) -> list[ReliabilityBin]:
+def reliability(probabilities: Floats, right: NDArray[np.bool_]) -> list[ReliabilityBin]:
     """Bins of equal width over P(correct); empty ones are left out, and a bin owns its upper end."""
-    of = np.clip(np.ceil(probabilities * bins).astype(np.int64) - 1, 0, bins - 1)
+    of = np.clip(np.ceil(probabilities * RELIABILITY_BINS).astype(np.int64) - 1, 0, RELIABILITY_BINS - 1)
     return [
         ReliabilityBin(float(probabilities[of == one].mean()), int((of == one).sum()), float(right[of == one].mean()))
-        for one in range(bins)
-        if (of == one).any()
+        for one in np.unique(of)
     ]
 
 

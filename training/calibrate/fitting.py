@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.answering import ConfidenceModel, LogisticModel, kind_of
-from evaluation.metrics import Interval
+from agents.answering import ConfidenceModel, kind_of
 from training.calibrate.expected_score import (
     AskedQuestion,
     Beliefs,
@@ -20,14 +19,20 @@ from training.calibrate.expected_score import (
     grouped_intervals,
     quality,
     reliability,
-    reward,
-    rewards_over_thresholds,
+    rewards,
     score_table,
 )
-from training.calibrate.logistic import LEAST_QUESTIONS, TooFewError, enough, fit_logistic, out_of_fold
+from training.calibrate.logistic import (
+    LEAST_QUESTIONS,
+    FittedLogistic,
+    TooFewError,
+    enough,
+    fit_logistic,
+    out_of_fold,
+)
 
 LEAST_OF_KIND = 10
-"""A kind of answer (`agents.answering.kind_of`) of which the runs have fewer is not learned from, and not weighed."""
+"""A kind of answer (`agents.answering.kind_of`) with fewer examples is not learned from, and not weighed."""
 LEAST_INVALID = 20
 """P(false premise) needs so many different questions with one, and so many without."""
 THRESHOLDS = tuple(float(t) for t in np.linspace(0, 1, 101))
@@ -35,11 +40,10 @@ THRESHOLDS = tuple(float(t) for t in np.linspace(0, 1, 101))
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """A fitted model and its cross-validated worth.
+    """A fitted model and its cross-validated figures.
 
-    `beliefs` are the out-of-fold probabilities of each question's answers, by models that did not see the question;
-    None for answers of kinds that are too rare to learn from.
-    `without_invalid` says why the model has no P(false premise), None where it has.
+    `beliefs` are the out-of-fold probabilities of each question's answers, by models that did not see the question.
+    `without_invalid` says why the model has no P(false premise), None if it has.
     """
 
     model: ConfidenceModel
@@ -56,11 +60,17 @@ class Calibration:
     @property
     def answers(self) -> tuple[Floats, NDArray[np.bool_]]:
         """Out-of-fold P(correct) of all answers of the kinds that the model covers, and whether they are right."""
-        return _flat(self.questions, self.beliefs)
+        pairs = [
+            (likely, candidate.right)
+            for question, own in zip(self.questions, self.beliefs, strict=True)
+            for candidate, likely in zip(question.candidates, own.correct, strict=True)
+            if likely is not None
+        ]
+        return np.array([p for p, _ in pairs], dtype=np.float64), np.array([right for _, right in pairs], dtype=bool)
 
     def rewards(self, threshold: float) -> Floats:
-        """What the rule earns with each question: shape (questions,)."""
-        return _rewards(self.questions, self.beliefs, threshold)
+        """The score of each question by the rule: shape (questions,)."""
+        return rewards(self.questions, self.beliefs, [threshold])[:, 0]
 
     def metrics(self, threshold: float) -> dict[str, Any]:
         """Cross-validated figures, JSON-ready."""
@@ -81,17 +91,14 @@ class Calibration:
         """Bins of the reliability diagram."""
         return reliability(*self.answers)
 
-    def curve(self) -> tuple[Floats, list[Interval]]:
-        """Score and its interval at each of `THRESHOLDS`."""
-        rewards = rewards_over_thresholds(self.questions, self.beliefs, THRESHOLDS)
-        bands = grouped_intervals(rewards, self.groups)
-        return rewards.mean(axis=0), [Interval(float(low), float(high)) for low, high in bands]
+    def curve(self) -> tuple[Floats, Floats]:
+        """Score at each of `THRESHOLDS`, and its interval: shapes (thresholds,) and (thresholds, 2)."""
+        found = rewards(self.questions, self.beliefs, THRESHOLDS)
+        return found.mean(axis=0), grouped_intervals(found, self.groups)
 
 
 def calibrate(questions: Sequence[AskedQuestion], folds: int, seed: int, threshold: float) -> Calibration:
-    """Fit P(correct) to the kinds of answers that the runs have enough of, and P(false premise) where it is of use.
-
-    Answers behind a gate that only an audit asked for are learned from, too.
+    """Fit P(correct) to the kinds of answers that the runs have enough of, and P(false premise) if it helps.
 
     Raises:
         TooFewError: too few right or wrong answers.
@@ -104,56 +111,36 @@ def calibrate(questions: Sequence[AskedQuestion], folds: int, seed: int, thresho
     if not covers:
         raise TooFewError(f"at least {LEAST_OF_KIND} answers of one kind (web, graph) are needed")
     learned = [(name, candidate) for name, candidate in every if kind_of(candidate.features) in covers]
-    rows = [candidate.features for _, candidate in learned]
-    right = [candidate.right for _, candidate in learned]
-    groups = [name for name, _ in learned]
+    groups, answers = zip(*learned, strict=True)
+    rows, right = [one.features for one in answers], [one.right for one in answers]
     held_out = iter(out_of_fold(rows, right, groups, folds, seed).tolist())
     beliefs = tuple(
         Beliefs(tuple(next(held_out) if kind_of(one.features) in covers else None for one in question.candidates))
         for question in questions
     )
     correct = fit_logistic(rows, right, groups, seed)
-    strengths = {"correct": correct.inverse_strength}
-    invalid, doubtful, reason = _invalid(questions, beliefs, folds, seed, threshold)
-    if invalid is not None:
-        strengths["invalid"] = invalid[1]
-        beliefs = doubtful
-    model = ConfidenceModel(correct.model, invalid[0] if invalid else None, covers)
+    invalid, beliefs, reason = _invalid(questions, beliefs, folds, seed, threshold)
+    strengths = {"correct": correct.inverse_strength} | ({"invalid": invalid.inverse_strength} if invalid else {})
+    model = ConfidenceModel(correct.model, invalid.model if invalid else None, covers)
     return Calibration(model, tuple(questions), beliefs, strengths, reason)
 
 
 def _invalid(
     questions: Sequence[AskedQuestion], beliefs: tuple[Beliefs, ...], folds: int, seed: int, threshold: float
-) -> tuple[tuple[LogisticModel, float] | None, tuple[Beliefs, ...], str | None]:
-    """The model of false premises with its C, the beliefs with it, and why there is none."""
-    known = [(place, question.features) for place, question in enumerate(questions) if question.features is not None]
-    rows = [features for _, features in known]
-    labels = [questions[place].invalid for place, _ in known]
-    groups = [questions[place].interaction_id for place, _ in known]
+) -> tuple[FittedLogistic | None, tuple[Beliefs, ...], str | None]:
+    """The model of false premises, the beliefs with it, and why there is none."""
+    known = [place for place, question in enumerate(questions) if question.features is not None]
+    rows = [questions[place].features or {} for place in known]
+    labels = [questions[place].invalid for place in known]
+    groups = [questions[place].interaction_id for place in known]
     try:
         enough(np.asarray(labels, dtype=bool), groups, LEAST_INVALID, ("with a false premise", "without"))
         held_out = out_of_fold(rows, labels, groups, folds, seed)
     except TooFewError as error:
         return None, beliefs, f"of the questions that a router has seen: {error}"
-    found = {place: float(p) for (place, _), p in zip(known, held_out, strict=True)}
+    found = dict(zip(known, held_out.tolist(), strict=True))
     doubtful = tuple(own._replace(invalid=found.get(place)) for place, own in enumerate(beliefs))
-    gain = float((_rewards(questions, doubtful, threshold) - _rewards(questions, beliefs, threshold)).mean())
+    gain = float((rewards(questions, doubtful, [threshold]) - rewards(questions, beliefs, [threshold])).mean())
     if gain <= 0:
         return None, beliefs, f"it does not improve the cross-validated score ({gain:+.4f})"
-    fitted = fit_logistic(rows, labels, groups, seed)
-    return (fitted.model, fitted.inverse_strength), doubtful, None
-
-
-def _rewards(questions: Sequence[AskedQuestion], beliefs: Sequence[Beliefs], threshold: float) -> Floats:
-    pairs = zip(questions, beliefs, strict=True)
-    return np.array([reward(question, own, threshold) for question, own in pairs], dtype=np.float64)
-
-
-def _flat(questions: Sequence[AskedQuestion], beliefs: Sequence[Beliefs]) -> tuple[Floats, NDArray[np.bool_]]:
-    pairs = [
-        (likely, candidate.right)
-        for question, own in zip(questions, beliefs, strict=True)
-        for candidate, likely in zip(question.candidates, own.correct, strict=True)
-        if likely is not None
-    ]
-    return np.array([p for p, _ in pairs], dtype=np.float64), np.array([right for _, right in pairs], dtype=bool)
+    return fit_logistic(rows, labels, groups, seed), doubtful, None

@@ -11,7 +11,7 @@ from agents.answering import LogisticModel
 from training.calibrate.expected_score import Floats
 
 STRENGTHS = tuple(10.0**power for power in range(-4, 2))
-"""What is tried for scikit-learn's C, the inverse strength; with the smallest nearly all is left to the base rate."""
+"""Values tried for scikit-learn's C, the inverse strength; the smallest leaves nearly all to the base rate."""
 INNER_FOLDS = 5
 LEAST_QUESTIONS = 5
 """With fewer questions of either class nothing is cross-validated."""
@@ -26,43 +26,36 @@ class TooFewError(ValueError):
 
 
 class FittedLogistic(NamedTuple):
-    """The model, the C that cross-validation chose, and the log loss that it had there."""
+    """The model, and the C that cross-validation chose."""
 
     model: LogisticModel
     inverse_strength: float
-    log_loss: float
 
 
 def fit_logistic(rows: Sequence[Features], right: Sequence[bool], groups: Sequence[str], seed: int) -> FittedLogistic:
     """Fit P(right) to rows of features.
 
-    A feature that does not vary is dropped; one that a row lacks counts as the mean of the others. The strength of the
-    L2 penalty is the one with the least log loss in cross-validation; rows of one group are never on both sides.
+    A feature that does not vary is dropped; a missing value counts as the mean of the others. The strength of the L2
+    penalty is the one with the least log loss in cross-validation; rows of one group are never on both sides.
 
     Raises:
         TooFewError: fewer than two groups with right or with wrong rows.
     """
     labels = np.asarray(right, dtype=bool)
     enough(labels, groups, _LEAST_OF_PART)
-    columns = _columns(rows)
-    names = tuple(columns)
-    if not names:
+    known = {name: np.array([row.get(name, np.nan) for row in rows]) for name in sorted(set().union(*rows))}
+    columns = {name: column for name, column in known.items() if np.nanstd(column) > _NO_SPREAD}
+    if not columns:
         rate = float(labels.mean())
-        return FittedLogistic(LogisticModel((), (), (), (), math.log(rate / (1 - rate))), STRENGTHS[0], _entropy(rate))
-    mean = np.array([np.nanmean(column) for column in columns.values()])
-    scale = np.array([np.nanstd(column) for column in columns.values()])
+        return FittedLogistic(LogisticModel((), (), (), (), math.log(rate / (1 - rate))), STRENGTHS[0])
+    mean, scale = (np.array([of(column) for column in columns.values()]) for of in (np.nanmean, np.nanstd))
     matrix = np.nan_to_num((np.stack(list(columns.values()), axis=1) - mean) / scale, nan=0.0)
     losses = _losses(matrix, labels, groups, seed)
     chosen = min(STRENGTHS, key=losses.__getitem__)
     regression = _regression(matrix, labels, chosen)
-    model = LogisticModel(
-        names,
-        tuple(map(float, mean)),
-        tuple(map(float, scale)),
-        tuple(map(float, regression.coef_[0])),
-        float(regression.intercept_[0]),
-    )
-    return FittedLogistic(model, chosen, losses[chosen])
+    means, scales, weights = (tuple(column.tolist()) for column in (mean, scale, regression.coef_[0]))
+    model = LogisticModel(tuple(columns), means, scales, weights, float(regression.intercept_[0]))
+    return FittedLogistic(model, chosen)
 
 
 def out_of_fold(
@@ -91,7 +84,7 @@ def grouped_folds(
     """Places of training and test rows; whole groups move together, and each part has rows of both classes.
 
     Groups are shuffled, sorted into those with wrong rows only, with both, and with right rows only, and dealt out in
-    turn. There are fewer folds where a class has fewer groups than that.
+    turn; a class with fewer groups than folds lowers the number of folds.
     """
     folds = min(folds, fewest_groups(labels, groups))
     names, place = np.unique(np.asarray(groups), return_inverse=True)
@@ -121,13 +114,6 @@ def enough(
         raise TooFewError(f"{counts}; at least {least} different questions of each kind are needed")
 
 
-def _columns(rows: Sequence[Features]) -> dict[str, Floats]:
-    """Values by feature, NaN where a row does not know it; features that do not vary are left out."""
-    names = sorted({name for row in rows for name in row})
-    columns = {name: np.array([row.get(name, np.nan) for row in rows], dtype=np.float64) for name in names}
-    return {name: column for name, column in columns.items() if np.nanstd(column) > _NO_SPREAD}
-
-
 def _losses(matrix: Floats, labels: NDArray[np.bool_], groups: Sequence[str], seed: int) -> dict[float, float]:
     """Mean log loss of held-out rows, by C."""
     folds = list(grouped_folds(labels, groups, INNER_FOLDS, seed))
@@ -146,7 +132,3 @@ def _regression(matrix: Floats, labels: NDArray[np.bool_], strength: float):  # 
     from sklearn.linear_model import LogisticRegression
 
     return LogisticRegression(C=strength, solver="newton-cholesky").fit(matrix, labels)
-
-
-def _entropy(rate: float) -> float:
-    return -rate * math.log(rate) - (1 - rate) * math.log(1 - rate)

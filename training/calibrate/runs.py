@@ -32,10 +32,6 @@ _BEFORE_ANSWERS = (*ROUTE_CLASSES, "top_passage")
 _AGAIN = "run local_evaluation.py of this version again (--overwrite)"
 
 
-class CalibrationError(ValueError):
-    """Runs that nothing can be learned from; the message names the file and says what to do."""
-
-
 @dataclass(frozen=True, slots=True)
 class FinishedQuestion:
     """A row of predictions.jsonl and the trace of the same attempt."""
@@ -62,8 +58,8 @@ def read_run(folder: Path, split: Split | None = None) -> FinishedRun:
     """The questions of a run that have a trace, each in its last attempt.
 
     Raises:
-        CalibrationError: a file is missing or unreadable, no question has a trace or is of the split, or a question
-            does not say of which split it is.
+        DatasetError: a file is missing or unreadable, no question has a trace or is of the split, or a question has no
+            field `split`.
     """
     try:
         run = SavedRun.read(folder)
@@ -75,36 +71,33 @@ def read_run(folder: Path, split: Split | None = None) -> FinishedRun:
             and (split is None or split.holds(Record(f"{folder / PREDICTIONS}, question {key.interaction_id}", row)))
         )
     except DatasetError as error:
-        raise CalibrationError(f"{error}; {_AGAIN}") from None
+        raise DatasetError(f"{error}; {_AGAIN}") from None
     if not any("candidates" in question.trace for question in questions):
-        raise CalibrationError(f'{folder / TRACES}: no question has a trace with "candidates"; {_AGAIN}')
+        raise DatasetError(f'{folder / TRACES}: no question has a trace with "candidates"; {_AGAIN}')
     return FinishedRun(folder, run.run.signature, questions)
 
 
-def read_routes(path: Path) -> dict[str, Route]:
-    """Routes by interaction id, from rows ``{interaction_id, route}``.
+def read_routes(paths: Sequence[Path]) -> dict[str, Route]:
+    """Routes by interaction id, from rows ``{interaction_id, route}``; each file may have some of the fields.
 
     Raises:
-        CalibrationError: a row is something else, or there is none.
-        DatasetError: the file cannot be read.
+        DatasetError: a file cannot be read, a row is something else, or there is none.
     """
     routes: dict[str, Route] = {}
-    for place, row in read_records(path):
-        for name, kind, expected in (("interaction_id", str, "text"), ("route", dict, "an object")):
-            if not isinstance(row.get(name), kind):
-                raise CalibrationError(f'{place}, field "{name}": expected {expected}')
-        routes[row["interaction_id"]] = row["route"]
-    if not routes:
-        raise CalibrationError(f"{path} is empty; rows {{interaction_id, route}} are expected")
+    for path in paths:
+        for place, row in read_records(path):
+            for name, kind, expected in (("interaction_id", str, "text"), ("route", dict, "an object")):
+                if not isinstance(row.get(name), kind):
+                    raise DatasetError(f'{place}, field "{name}": expected {expected}')
+            routes[row["interaction_id"]] = {**routes.get(row["interaction_id"], {}), **row["route"]}
+    if paths and not routes:
+        raise DatasetError(f"{paths[0]} is empty; rows {{interaction_id, route}} are expected")
     return routes
 
 
 def trace_of(data: Mapping[str, Any], route: Route | None = None) -> Trace:
-    """The trace that a row of traces.jsonl was, as far as features are read from it; with another route if given."""
-    passages = [
-        Passage(**{**passage, "kind": PassageKind(passage["kind"])})  # all fields as they were written
-        for passage in data.get("passages", ())
-    ]
+    """The parts of a row of traces.jsonl that features are read from; with another route if given."""
+    passages = [Passage(**{**passage, "kind": PassageKind(passage["kind"])}) for passage in data.get("passages", ())]
     return Trace(
         data["interaction_id"],
         data["query"],
@@ -124,15 +117,13 @@ def asked_questions(
 
     Args:
         run: The run.
-        judge: Judges the answers that were not given; for one that was given the run's own verdict stands.
+        judge: Judges the answers that were not given; the run's own verdict stands for the given one.
         routes: By interaction id; they replace the trace's in all features.
     """
-    routes = routes or {}
     scored = [question for question in run.questions if question.golds and "candidates" in question.trace]
-    verdicts = _verdicts(scored, judge)
     return tuple(
-        _asked(question, routes.get(question.record["interaction_id"]), own)
-        for question, own in zip(scored, verdicts, strict=True)
+        _asked(question, (routes or {}).get(question.record["interaction_id"]), own)
+        for question, own in zip(scored, _verdicts(scored, judge), strict=True)
     )
 
 
@@ -163,7 +154,7 @@ def _asked(question: FinishedQuestion, route: Route | None, verdicts: Mapping[st
         JudgedCandidate(
             entry["text"],
             verdicts[entry["text"]],
-            rerouted(entry["features"], route),
+            _rerouted(entry["features"], route),
             gated=gate is not None and (entry["source"] == WEB or not _of_web(gate["name"])),
         )
         for entry in _candidates(question)
@@ -182,11 +173,11 @@ def _asked(question: FinishedQuestion, route: Route | None, verdicts: Mapping[st
 def _closed_gate(trace: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """The gate that kept the agent from asking on, or would have without the audit: the reason of the final answer."""
     why = (trace.get("answer") or {}).get("reason")
-    firings: Sequence[Mapping[str, Any]] = trace.get("gates", ())
-    for firing in firings:
+    for firing in trace.get("gates", ()):
         before = firing["name"].startswith(_BEFORE_ANSWERS)
         if before and why == gated_answer(GateFiring(firing["name"], firing["reason"], firing["answer"]), WEB).reason:
-            return firing
+            found: Mapping[str, Any] = firing
+            return found
     return None
 
 
@@ -205,17 +196,16 @@ def _settled(question: FinishedQuestion) -> JudgedCandidate | None:
     return JudgedCandidate(text, verdict, {})
 
 
-def rerouted(features: Mapping[str, float], route: Route | None) -> dict[str, float]:
+def _rerouted(features: Mapping[str, float], route: Route | None) -> dict[str, float]:
     """The features with the class probabilities of another route; None changes nothing.
 
     All else stays as the agent saw it when it weighed the answer: passages, for example, come after the graph's answer.
     """
     if route is None:
         return dict(features)
-    of_route = question_features(Trace("", "", "", route=route))
-    kept = {name: value for name, value in features.items() if not _is_of_route(name)}
-    return kept | {name: value for name, value in of_route.items() if _is_of_route(name)}
 
+    def of_route(named: Mapping[str, float], *, wanted: bool) -> dict[str, float]:
+        return {name: value for name, value in named.items() if (name.partition("=")[0] in ROUTE_CLASSES) is wanted}
 
-def _is_of_route(name: str) -> bool:
-    return name.partition("=")[0] in ROUTE_CLASSES
+    new = question_features(Trace("", "", "", route=route))
+    return of_route(features, wanted=False) | of_route(new, wanted=True)

@@ -1,6 +1,6 @@
 """What the answering model should have said: db3's labels for fine-tuning (section 2.4, steps 1 to 3.2.2)."""
 
-from training.labels.basic_answers import BasicAnswer, LabelError, basic_answers
+from training.labels.basic_answers import BasicAnswer, basic_answers
 from training.labels.branches import Branch, Labelled, label
 from training.labels.in_context import ContextCheck, ContextResult, RulesContextCheck
 
@@ -9,7 +9,6 @@ __all__ = [
     "Branch",
     "ContextCheck",
     "ContextResult",
-    "LabelError",
     "Labelled",
     "RulesContextCheck",
     "basic_answers",

@@ -31,44 +31,24 @@ from pathlib import Path
 from typing import Any
 
 from agents.files import write_rows
-from agents.llm import EngineUnavailableError, LanguageModelDiedError
-from agents.settings import SettingsError
-from evaluation.datasets import DatasetError
-from evaluation.judge import JudgeUnavailableError, add_judge_arguments, cost_line, judge_from
+from agents.llm import LanguageModelDiedError
+from evaluation.judge import add_judge_arguments, cost_line, judge_from
 from evaluation.store import PREDICTIONS, TRACES
-from models.manifest import UnknownModelError, WeightsMissingError
-from training.calibrate.runs import CalibrationError
-from training.command import add_split_argument
-from training.labels.basic_answers import Answered, BasicAnswers, LabelError, basic_answers
+from training.command import CommandError, add_split_argument, count_table, exit_code, parser_of
+from training.labels.basic_answers import Answered, BasicAnswers, basic_answers
 from training.labels.branches import Branch, Labelled, label
 from training.labels.in_context import ContextCheck, RulesContextCheck
 from training.labels.model_check import ModelContextCheck, open_model_check
 from training.run_card import card_folder, run_card, write_card
 
-_WRONG = (
-    CalibrationError, DatasetError, EngineUnavailableError, JudgeUnavailableError, LabelError, SettingsError,
-    UnknownModelError, WeightsMissingError,
-)  # fmt: skip
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Label and write. Exit code: 0 written, 1 the engine died on the way, 2 something cannot be used."""
+    """Label and write; the exit code is 1 where something cannot be used or the engine died."""
     options = _parser().parse_args(arguments)
-    try:
-        _label(options)
-    except LanguageModelDiedError as error:
-        print(f"error: the engine died ({error}); --resume goes on with what it had checked", file=sys.stderr)
-        return 1
-    except _WRONG as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    except OSError as error:
-        print(f"error: {error.filename}: {error.strerror}", file=sys.stderr)
-        return 2
-    return 0
+    return exit_code(lambda: _label(options))
 
 
-def _label(options: argparse.Namespace) -> None:
+def _label(options: argparse.Namespace) -> int:
     began = time.monotonic()
     folder = card_folder(options.out)
     judge = judge_from(options)
@@ -76,7 +56,10 @@ def _label(options: argparse.Namespace) -> None:
     check: ContextCheck = RulesContextCheck()
     if options.context_check == "llm":
         check = open_model_check(options, judge)
-    labelled = label(basics.rows, judge, check)
+    try:
+        labelled = label(basics.rows, judge, check)
+    except LanguageModelDiedError as error:
+        raise CommandError(f"the engine died ({error}); --resume goes on with what it had checked") from error
     write_rows(options.out, (one.to_row() for one in labelled))
     figures = summary(labelled, basics)
     if isinstance(check, ModelContextCheck):
@@ -90,11 +73,12 @@ def _label(options: argparse.Namespace) -> None:
         **options.split.to_card(),
     }
     card = write_card(folder, run_card(data, settings, time.monotonic() - began, figures))
-    print("\n".join(table(figures)))
+    print(shown(figures))
     options.split.report()
     if cost := cost_line(judge):
         print(cost)
     print(f"wrote {options.out} and {card}")
+    return 0
 
 
 def summary(labelled: Sequence[Labelled], basics: BasicAnswers) -> dict[str, Any]:
@@ -120,28 +104,17 @@ def _counts(rows: Sequence[Labelled]) -> dict[str, Any]:
     }
 
 
-def table(figures: dict[str, Any]) -> list[str]:
+def shown(figures: dict[str, Any]) -> str:
     """The summary for a person."""
-    heads = [branch.value for branch in Branch]
-    lines = [f"{'':10}" + "".join(f"{head:>23}" for head in [*heads, "hittability"])]
-    for name, counts in figures["domains"].items():
-        hits = counts["hittability"]
-        lines.append(
-            f"{name:10}"
-            + "".join(f"{counts[head]:>23}" for head in heads)
-            + f"{'-' if hits is None else format(hits, '.3f'):>23}"
-        )
-    lines.append(f"{figures['rows']} rows about {figures['questions']} questions")
+    lines = [count_table(figures["domains"]), f"{figures['rows']} rows about {figures['questions']} questions"]
     lines += [f"left out: {count} {reason}" for reason, count in figures["left_out"].items()]
     if "model_check" in figures:
         lines.append("context checks by the model: " + json.dumps(figures["model_check"]))
-    return lines
+    return "\n".join(lines)
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m training.labels", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of("training.labels", __doc__)
     parser.add_argument(
         "--run", type=Path, action="append", required=True, metavar="DIR", help="folder of local_evaluation.py; repeat"
     )

@@ -2,17 +2,22 @@
 
 import enum
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
+
+from pydantic import BaseModel
 
 from agents.answering import normalise
 from agents.contracts import GRAPH, I_DONT_KNOW, WEB
 from agents.llm import Message
-from evaluation.datasets import LABEL_FIELDS, Split, read_rows
+from evaluation.batches import golds_of
+from evaluation.datasets import LABEL_FIELDS, Record, Split, read_rows
 from evaluation.store import TRACES
-from training.calibrate.runs import FinishedQuestion, read_run
+from training.calibrate import FinishedQuestion, read_run
+from training.command import CommandError
+from training.examples import row_of
 
 
 class Answered(enum.StrEnum):
@@ -41,10 +46,6 @@ _FACTS = re.compile(r'<doc source="[^"]*">.*</doc>\n?', re.DOTALL)
 """What `agents.plan.facts_text` writes; marks inside of facts are broken there."""
 
 
-class LabelError(ValueError):
-    """Runs that cannot be labelled; the message names the file and says what to do."""
-
-
 @dataclass(frozen=True, slots=True)
 class BasicAnswer:
     """One question with the context that it had, exactly as the model was asked (`messages` or `prompt`).
@@ -66,12 +67,24 @@ class BasicAnswer:
     split: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """Right answers and labels of a question."""
-
+class _Known(NamedTuple):
     golds: tuple[str, ...]
     labels: Mapping[str, str]
+
+
+class _Generation(BaseModel):
+    text: str
+    finish_reason: str = ""
+
+
+class _Asked(BaseModel):
+    """What a trace must hold; `prompt` and `generation` are those of the answerer."""
+
+    query: str
+    query_time: str
+    context: str
+    prompt: str | tuple[Message, ...]
+    generation: _Generation
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +111,8 @@ def basic_answers(
         split: Leaves questions of other splits out, as the runs' rows say.
 
     Raises:
-        LabelError: no question of the runs can be labelled, or a trace is of another version.
-        training.calibrate.runs.CalibrationError: a run's file is missing or a row lacks its key.
-        DatasetError: the question file, or a line of a run, cannot be read.
+        CommandError: no question of the runs can be labelled.
+        DatasetError: the question file or a file of a run cannot be read, or a row lacks its key.
     """
     known = {} if questions is None else _known(questions)
     rows: dict[object, BasicAnswer] = {}
@@ -118,16 +130,13 @@ def basic_answers(
     if not rows:
         shown = ", ".join(f"{count} {reason}" for reason, count in left_out.items())
         found = "" if answered is Answered.WEB else "; the graph's answerer is asked only where calls found facts"
-        raise LabelError(f"{', '.join(map(str, runs))}: there is nothing to label ({shown}){found}")
+        raise CommandError(f"{', '.join(map(str, runs))}: there is nothing to label ({shown}){found}")
     return BasicAnswers(tuple(rows.values()), left_out)
 
 
 def _known(path: Path) -> dict[str, _Known]:
     return {
-        row["interaction_id"]: _Known(
-            () if row.get("answer") is None else (row["answer"], *row["alt_ans"]),
-            {name: row[name] for name in LABEL_FIELDS if name in row},
-        )
+        row["interaction_id"]: _Known(golds_of(row), {name: row[name] for name in LABEL_FIELDS if name in row})
         for row in read_rows(path)
     }
 
@@ -143,59 +152,29 @@ def _row(
     golds = tuple(gold for gold in facts.golds if gold.strip())
     if not golds:
         return "without a right answer"
-    place = f"{folder / TRACES}, question {name}"
-    asked = _field(place, trace, "prompts", dict).get(answered.step)
-    if not asked:
+    step = answered.step
+    prompt = trace["prompts"].get(step)
+    if not prompt:
         return answered.not_asked
-    said = _field(place, trace, "generations", dict).get(answered.step)
-    messages = () if isinstance(asked, str) else tuple(_messages(place, asked, answered))
-    prompt = asked if isinstance(asked, str) else None
-    if answered is Answered.WEB:
-        context = _field(place, trace, "context", str)
-    else:
-        context = _facts(messages[-1].content if messages else prompt or "")
+    place = f"{folder / TRACES}, question {name}"
+    fields = {**trace, "prompt": prompt, "generation": trace["generations"].get(step)}
+    asked = row_of(Record(place, fields), _Asked)
+    failed = asked.generation.finish_reason in {"error", "deadline"}
     return BasicAnswer(
         interaction_id=name,
-        query=_field(place, trace, "query", str),
-        query_time=_field(place, trace, "query_time", str),
-        context=context,
-        messages=messages,
-        prompt=prompt,
-        answer=_answer(place, said, answered),
+        query=asked.query,
+        query_time=asked.query_time,
+        context=asked.context if answered is Answered.WEB else _facts(asked.prompt),
+        messages=() if isinstance(asked.prompt, str) else asked.prompt,
+        prompt=asked.prompt if isinstance(asked.prompt, str) else None,
+        answer=I_DONT_KNOW if failed else normalise(asked.generation.text, answered.source).text,
         golds=golds,
         labels=facts.labels,
         split=record.get(Split.FIELD),
     )
 
 
-def _field(place: str, data: Mapping[str, Any], name: str, kind: type) -> Any:  # noqa: ANN401 - of that kind
-    value = data.get(name)
-    if not isinstance(value, kind):
-        raise LabelError(f'{place}, field "{name}": expected {kind.__name__}, found {value!r:.60}')
-    return value
-
-
-def _facts(asked: str) -> str:
+def _facts(prompt: str | tuple[Message, ...]) -> str:
     """The facts as they stand in the prompt: a trace has them whole, the model may have been shown less."""
-    found = _FACTS.search(asked)
+    found = _FACTS.search(prompt if isinstance(prompt, str) else prompt[-1].content)
     return found[0] if found else ""
-
-
-def _messages(place: str, turns: object, answered: Answered) -> Iterator[Message]:
-    if not isinstance(turns, list):
-        raise LabelError(f'{place}, field "prompts.{answered.step}": expected a text or a list, found {turns!r:.60}')
-    for turn in turns:
-        known = isinstance(turn, dict) and turn.get("role") in {"system", "user", "assistant"}
-        if not (known and isinstance(turn.get("content"), str)):
-            raise LabelError(f'{place}, field "prompts.{answered.step}": expected role and content, found {turn!r:.60}')
-        yield Message(turn["role"], turn["content"])
-
-
-def _answer(place: str, generation: object, answered: Answered) -> str:
-    if not isinstance(generation, dict) or not isinstance(generation.get("text"), str):
-        raise LabelError(
-            f'{place}, field "generations.{answered.step}": expected an object with text, found {generation!r:.60}'
-        )
-    if generation.get("finish_reason") in {"error", "deadline"}:
-        return I_DONT_KNOW
-    return normalise(generation["text"], answered.source).text

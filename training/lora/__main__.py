@@ -30,25 +30,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Tune; the exit code is 0 when the adapter was written, 1 when something it needs is missing or wrong."""
     parser = parser_of("training.lora", __doc__)
     parser.add_argument("--config", required=True, help=f"{', '.join(available_configs())}, or a TOML file")
-    parser.add_argument(
-        "--data", type=Path, action="append", required=True, help="examples; may be given several times"
-    )
+    several = "examples; may be given several times"
+    parser.add_argument("--data", type=Path, action="append", required=True, help=several)
     parser.add_argument("--out", type=Path, required=True, help="folder to write")
-    parser.add_argument(
-        "--hold-out", type=parse_fold, metavar="NUMBER/TOTAL", help="keep out what this fold tests, such as 1/2"
-    )
+    fold = "keep out what this fold tests, such as 1/2"
+    parser.add_argument("--hold-out", type=parse_fold, metavar="NUMBER/TOTAL", help=fold)
     add_split_argument(parser)
     parser.add_argument("--start-from", metavar="FOLDER", help="go on from this adapter, a folder or a manifest name")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change a setting: epochs=1")
     parser.add_argument("--max-steps", type=positive, metavar="N", help="end after so many steps")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="default: cpu")
-    parser.add_argument(
-        "--resume", action="store_true", help="go on with an unfinished run in --out; a finished one stays as it is"
-    )
-    parser.add_argument(
-        "--overwrite", action="store_true",
-        help="replace what --out holds; with --resume only what is of other settings or data",
-    )  # fmt: skip
+    resume = "go on with an unfinished run in --out; a finished one stays as it is"
+    parser.add_argument("--resume", action="store_true", help=resume)
+    overwrite = "replace what --out holds; with --resume only what is of other settings or data"
+    parser.add_argument("--overwrite", action="store_true", help=overwrite)
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
     options = parser.parse_args(arguments)
     return exit_code(lambda: _train(options))
@@ -90,7 +85,7 @@ def _train(options: argparse.Namespace) -> int:
 
 
 def _is_done(run: LoraRun, fingerprint: dict[str, Any]) -> bool:
-    """Whether the folder holds the finished adapter of these very settings and data, as its run card says."""
+    """Whether the folder's run card is of these settings and data."""
     card_file = run.out / CARD_FILE
     if run.unfinished or not ((run.out / WEIGHTS_FILE).is_file() and card_file.is_file()):
         return False

@@ -14,22 +14,18 @@ from training.lora.settings import AdapterShape, LoraTraining, available_configs
 if TYPE_CHECKING:
     import torch
     from peft import LoraConfig, PeftModel
-    from transformers import BitsAndBytesConfig, PreTrainedModel
+    from transformers import PreTrainedModel
 
 WEIGHTS_FILE = "adapter_model.safetensors"
 CONFIG_FILE = "adapter_config.json"
+COMPLETE = "complete.json"
+"""Written last into a checkpoint: one without it is of a run that was killed while it wrote."""
 ADAPTER = "default"
 _DROPPED_FROM_CONFIG = ("revision", "peft_version", "auto_mapping", "corda_config", "eva_config", "runtime_config")
 
 
 def load_tunable(settings: LoraTraining, base: Path, device: str, start_from: Path | None = None) -> "PeftModel":
-    """The base model with a new adapter, which changes nothing yet, or with the one to go on from.
-
-    Args:
-        settings: The adapter's shape, seed and quantisation.
-        base: The base model's folder.
-        device: ``cpu`` or ``cuda``.
-        start_from: Folder of the adapter to go on from; its own shape counts then, and must be the settings'.
+    """The base model with a new adapter, which changes nothing yet, or with the adapter in the folder `start_from`.
 
     Raises:
         SettingsError: the adapter's targets or layers do not exist in this model, or `start_from` has another shape.
@@ -51,7 +47,7 @@ def load_tunable(settings: LoraTraining, base: Path, device: str, start_from: Pa
 
 
 def save_adapter(model: "PeftModel", folder: Path, base: str) -> None:
-    """Write the adapter as float16, which halves it, with a config that names the base by its manifest name `base`."""
+    """Write the adapter as float16, with a config that names the base by its manifest name `base`."""
     import torch
     from peft import get_peft_model_state_dict
     from safetensors.torch import save
@@ -73,7 +69,7 @@ def save_adapter(model: "PeftModel", folder: Path, base: str) -> None:
 
 
 def check_tunable(settings: LoraTraining, base: Path, device: str, start_from: Path | None = None) -> None:
-    """Check before anything long begins: the device, the base's architecture, the base of `start_from`.
+    """Check the device, the base's architecture and the base of `start_from`, before anything long begins.
 
     Raises:
         EngineUnavailableError: not exactly one GPU where one is asked for, or quantisation without what it needs.
@@ -84,8 +80,10 @@ def check_tunable(settings: LoraTraining, base: Path, device: str, start_from: P
     if device == "cuda" and (count := torch.cuda.device_count()) != 1:
         advice = "set CUDA_VISIBLE_DEVICES=0" if count else "install torch for CUDA (requirements-train-cuda.txt)"
         raise EngineUnavailableError(f"tuning uses one GPU, torch finds {count}: {advice}, or give --device cpu")
-    if settings.quantise == "4bit":
-        _check_four_bits(device)
+    if settings.quantise == "4bit" and (device != "cuda" or find_spec("bitsandbytes") is None):
+        install = "the package bitsandbytes: pip install -r requirements-train-cuda.txt, or"
+        needs = install if device == "cuda" else "a GPU: give --device cuda, or"
+        raise EngineUnavailableError(f'quantise = "4bit" needs {needs} --set quantise=none')
     found = json.loads((base / "config.json").read_text(encoding="utf-8")).get("model_type")
     if settings.architecture not in {None, found}:
         raise SettingsError(
@@ -103,18 +101,18 @@ def check_tunable(settings: LoraTraining, base: Path, device: str, start_from: P
 
 
 def _load_base(settings: LoraTraining, base: Path, device: str) -> "PreTrainedModel":
-    from transformers import AutoModelForCausalLM
+    from transformers import AutoModelForCausalLM, BitsAndBytesConfig
 
-    options: dict[str, Any] = {}
+    options: dict[str, Any] = {"dtype": computing_type(device), "local_files_only": True, "use_safetensors": True}
     if settings.quantise == "4bit":
-        options = {"quantization_config": _four_bits(device), "device_map": {"": device}}
-    model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(
-        str(base),
-        dtype=computing_type(device),
-        local_files_only=True,
-        use_safetensors=True,
-        **options,
-    )
+        four_bits = BitsAndBytesConfig(
+            load_in_4bit=True,
+            bnb_4bit_quant_type="nf4",
+            bnb_4bit_use_double_quant=True,
+            bnb_4bit_compute_dtype=computing_type(device),
+        )
+        options |= {"quantization_config": four_bits, "device_map": {"": device}}
+    model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(str(base), **options)
     return model if settings.quantise == "4bit" else model.to(device)
 
 
@@ -125,29 +123,6 @@ def computing_type(device: str) -> "torch.dtype":
     if device == "cpu":
         return torch.float32
     return torch.bfloat16 if torch.cuda.get_device_capability()[0] >= 8 else torch.float16
-
-
-def _check_four_bits(device: str) -> None:
-    if device != "cuda":
-        raise EngineUnavailableError(
-            'quantise = "4bit" needs a GPU: give --device cuda, or --set quantise=none for float32 on a CPU'
-        )
-    if find_spec("bitsandbytes") is None:
-        raise EngineUnavailableError(
-            'quantise = "4bit" needs the package bitsandbytes: pip install -r requirements-train-cuda.txt, '
-            "or --set quantise=none"
-        )
-
-
-def _four_bits(device: str) -> "BitsAndBytesConfig":
-    from transformers import BitsAndBytesConfig
-
-    return BitsAndBytesConfig(
-        load_in_4bit=True,
-        bnb_4bit_quant_type="nf4",
-        bnb_4bit_use_double_quant=True,
-        bnb_4bit_compute_dtype=computing_type(device),
-    )
 
 
 def _lora_config(shape: AdapterShape, model_layers: int) -> "LoraConfig":

@@ -1,8 +1,8 @@
 """A whole tuning run: examples to tokens, a trainer of trl around the model, and the adapter's folder.
 
-Until the end everything lies in ``OUT/unfinished``: what the run is of, and its last checkpoints. A run that was killed
-goes on from the last complete one and ends with the same adapter as one that was not killed. It is removed last, after
-the run card that declares the adapter finished.
+``OUT/unfinished`` holds the run's fingerprint and last checkpoints. A run that was killed goes on from the last
+complete one and ends with the same adapter as one that was not killed. The folder is removed after the run card is
+written.
 """
 
 import json
@@ -19,8 +19,7 @@ from agents.files import write_json, write_rows
 from agents.llm.trainable import quiet_transformers
 from training.command import CommandError
 from training.examples import TrainingExample
-from training.lora import COMPLETE
-from training.lora.model import WEIGHTS_FILE, load_tunable, save_adapter
+from training.lora.model import COMPLETE, WEIGHTS_FILE, load_tunable, save_adapter
 from training.lora.settings import LoraTraining
 from training.lora.tokens import ExampleTokenizer, TokenExample, TokenExamples, training_order
 from training.pictures import loss_curve
@@ -45,15 +44,8 @@ class TunedRun(NamedTuple):
 class LoraRun:
     """Tunes one adapter into the folder `out`.
 
-    Args:
-        settings: What to tune.
-        examples: From what.
-        base: The base model's folder.
-        out: The folder that becomes the adapter's.
-        device: ``cpu`` or ``cuda``.
-        start_from: Folder of an adapter to go on from.
-        max_steps: End there, with the schedule of a run of that length; None: as many as the epochs have.
-        shown: Whether there is a progress bar on standard error.
+    `base` is the base model's folder, `start_from` that of an adapter to go on from; `max_steps` ends the run there,
+    with the schedule of a run of that length; `shown`: with a progress bar on standard error.
     """
 
     settings: LoraTraining
@@ -71,18 +63,16 @@ class LoraRun:
         return self._last_checkpoint() is not None and (self._work / RECORD_FILE).is_file()
 
     def train(self, fingerprint: Mapping[str, Any], *, resume: bool = False, overwrite: bool = False) -> TunedRun:
-        """Do what is not done yet and write the adapter, its losses and their picture; `finish` comes after it.
+        """Do what is not done yet and write the adapter, its losses and their picture; call `finish` afterwards.
 
         Args:
-            fingerprint: What must be the same for an unfinished run to be resumed; JSON-ready.
-            resume: Go on with an unfinished run, where there is one.
-            overwrite: Replace an adapter and an unfinished run that is not to be resumed. An adapter stays as it is
-                until the new one is written.
+            fingerprint: Only an unfinished run with the same one can be resumed; JSON-ready.
+            resume: Go on with an unfinished run, if there is one.
+            overwrite: Replace an adapter, once the new one is ready, and an unfinished run that is not resumed.
 
         Raises:
             CommandError: an adapter or an unfinished run is in the way.
-            DatasetError: nothing can be learnt from the examples; see `ExampleTokenizer.tokens`.
-            SettingsError: see `load_tunable`.
+            DatasetError, SettingsError: see `ExampleTokenizer.tokens`, `load_tunable`.
             FloatingPointError: the loss is no number any more.
         """
         self._make_way(fingerprint, resume=resume, overwrite=overwrite)
@@ -96,7 +86,7 @@ class LoraRun:
         return TunedRun(steps, seconds, examples)
 
     def finish(self) -> None:
-        """Remove what a resume needs: all is written, the run card included."""
+        """Remove what a resume needs, once all is written, the run card included."""
         shutil.rmtree(self._work)
 
     def _in_order(self, examples: Sequence[TokenExample]) -> list[TokenExample]:

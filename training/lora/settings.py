@@ -6,9 +6,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field, PositiveFloat, PositiveInt, model_validator
 
-from agents.settings import SettingsError, StrictModel, read_settings
+from agents.settings import StrictModel
+from training.command import config_names, read_config
 
-CONFIGS = Path(__file__).with_name("configs")
+FOLDER = Path(__file__).parent
 PAPER_TARGETS = ("k_proj", "q_proj", "v_proj", "up_proj", "down_proj", "gate_proj")
 """db3, table 1."""
 
@@ -26,8 +27,7 @@ class AdapterShape(StrictModel):
     targets: Annotated[tuple[str, ...], Field(min_length=1, strict=False)] = PAPER_TARGETS
     """Names of linear layers; biases are never tuned."""
     layers: Literal["all"] | PositiveInt = "all"
-    """How many of the model's top layers are tuned. The layers below need no backward pass: with the upper half, a step
-    takes about two thirds of the time."""
+    """How many of the top layers are tuned; with the upper half, a step takes about two thirds of the time."""
 
 
 class Preferences(StrictModel):
@@ -38,19 +38,19 @@ class Preferences(StrictModel):
 
 
 class LoraTraining(StrictModel):
-    """One adapter: of which model, of what shape, learnt how.
+    """One adapter: its base model, its shape, and how it is tuned.
 
-    Examples are grouped by length, so that batches hold little padding. Packing several examples into one row needs
-    flash attention to keep them apart, which only GPUs have.
+    Examples are grouped by length, so that batches hold little padding; packing would need flash attention, and so a
+    GPU.
     """
 
     description: str
     base: str
     """Name in `models/manifest.toml`, or a folder."""
     architecture: str | None = None
-    """`model_type` of the bases that these settings are for, such as ``llama``; None: any."""
+    """Required `model_type` of the base, such as ``llama``; None: any."""
     licence: str
-    """Of the adapter, which depends on base and data; for the run card."""
+    """Of the adapter, for the run card."""
     stage: Literal["supervised", "preference"] = "supervised"
     adapter: AdapterShape = AdapterShape()
     preferences: Preferences | None = None
@@ -82,16 +82,9 @@ class LoraTraining(StrictModel):
 
 def available_configs() -> list[str]:
     """Names of the shipped configurations."""
-    return sorted(path.stem for path in CONFIGS.glob("*.toml"))
+    return config_names(FOLDER)
 
 
 def load_training(config: str, changes: Sequence[str] = ()) -> LoraTraining:
-    """The shipped configuration of that name, or the TOML file at that path, with changes such as ``epochs=1``.
-
-    Raises:
-        SettingsError: no such configuration, not TOML, an unknown key, a wrong type or a value out of range.
-    """
-    path = Path(config) if config.endswith(".toml") else CONFIGS / f"{config}.toml"
-    if not path.is_file():
-        raise SettingsError(f"there is no {path}; shipped configurations: {', '.join(available_configs())}")
-    return read_settings(LoraTraining, path, changes)
+    """A configuration by name or path, with changes; see `training.command.read_config`."""
+    return read_config(LoraTraining, FOLDER, config, changes)

@@ -3,8 +3,9 @@
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,7 @@ STEPS_PER_SLICE = 16
 
 @dataclass(frozen=True, slots=True)
 class TokenExample:
-    """Token ids of a prompt, of what should follow it and of what should not; both end with the model's end token."""
+    """Token ids of a prompt, of its completion and of a worse one; both completions end with the model's end token."""
 
     prompt: list[int]
     completion: list[int]
@@ -38,18 +39,16 @@ class TokenExample:
 
     @property
     def read(self) -> int:
-        """Tokens that a model reads to learn from it: both completions are read with the prompt."""
-        once = len(self.prompt) + len(self.completion)
-        return once if self.rejected is None else once + len(self.prompt) + len(self.rejected)
+        """Tokens that a model reads to learn from it: each completion is read with the prompt."""
+        return sum(len(self.prompt) + len(one) for one in (self.completion, self.rejected) if one is not None)
 
 
-@dataclass(frozen=True, slots=True)
-class TokenExamples:
-    """What a run learns from, by source what was kept, and how much was too long."""
+class TokenExamples(NamedTuple):
+    """The examples to learn from, and the numbers of kept and of too long ones by source."""
 
     kept: list[TokenExample]
-    sources: Counter[str] = field(default_factory=Counter)
-    too_long: Counter[str] = field(default_factory=Counter)
+    sources: Counter[str]
+    too_long: Counter[str]
 
 
 class ExampleTokenizer:
@@ -62,18 +61,15 @@ class ExampleTokenizer:
     def tokens(
         self, examples: Sequence[TrainingExample], max_tokens: int, *, preferences: bool = False
     ) -> TokenExamples:
-        """The examples that fit into `max_tokens`.
+        """The examples whose prompt and longer completion have at most `max_tokens`; longer ones are counted.
 
-        Args:
-            examples: What to learn from.
-            max_tokens: Of a prompt with its longer completion; longer examples are counted and left out.
-            preferences: Whether each example needs a rejected completion; else it is not read.
+        With `preferences` each example needs a rejected completion; else it is not read.
 
         Raises:
-            DatasetError: a prompt cannot be written for this model, there is nothing to learn from, or an example
-                lacks the rejected completion.
+            DatasetError: a prompt cannot be written for this model, nothing is left, or a rejected completion is
+                missing.
         """
-        found = TokenExamples([])
+        found = TokenExamples([], Counter(), Counter())
         for example in examples:
             tokens = self._one(example, preferences=preferences)
             if tokens.length > max_tokens:
@@ -94,11 +90,8 @@ class ExampleTokenizer:
             prompt = self._tokenizer.prompt_tokens(example.request)
         except PromptError as error:
             raise DatasetError(f"{example.place}: {error}") from error
-        return TokenExample(
-            prompt,
-            self._completion(example.completion),
-            self._completion(example.rejected) if preferences and example.rejected is not None else None,
-        )
+        rejected = None if not preferences or example.rejected is None else self._completion(example.rejected)
+        return TokenExample(prompt, self._completion(example.completion), rejected)
 
     def _completion(self, text: str) -> list[int]:
         backend = self._tokenizer.huggingface.backend_tokenizer
@@ -112,8 +105,7 @@ class ExampleTokenizer:
 
 
 def training_order(lengths: Sequence[int], per_step: int, epochs: int, seed: int) -> list[int]:
-    """Positions of examples in the order of training, all epochs in one list: the order is a matter of the seed alone,
-    which is what a resumed run needs.
+    """Positions of examples in the order of training, all epochs in one list; it depends on the seed alone.
 
     Each run of `per_step` positions is a step; its examples are of similar length, and steps come in random order.
     """
@@ -123,11 +115,11 @@ def training_order(lengths: Sequence[int], per_step: int, epochs: int, seed: int
     whole = [step for step in steps if len(step) == per_step]
     rest = [step for step in steps if len(step) < per_step]
     # A slice's worth of steps is shuffled at a time, so that no epoch's examples drift far into another one.
-    order: list[int] = []
+    ordered: list[Positions] = []
     for start in range(0, len(whole), STEPS_PER_SLICE):
         part = whole[start : start + STEPS_PER_SLICE]
-        order += [int(position) for place in random.permutation(len(part)) for position in part[place]]
-    return order + [int(position) for step in rest for position in step]
+        ordered += [part[place] for place in random.permutation(len(part))]
+    return [int(position) for step in (*ordered, *rest) for position in step]
 
 
 def _steps(seen: Positions, lengths: Positions, per_step: int) -> Iterator[Positions]:

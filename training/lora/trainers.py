@@ -1,4 +1,4 @@
-"""The trainers of trl around a model that can be tuned, and what a run shows and notes meanwhile."""
+"""The trainers of trl around a model that can be tuned, and the callback that shows and records a run."""
 
 import math
 import time
@@ -12,7 +12,7 @@ from datasets import Dataset
 from torch.nn import functional
 from tqdm import tqdm
 from transformers.trainer import Trainer
-from transformers.trainer_callback import PrinterCallback, TrainerCallback, TrainerControl, TrainerState
+from transformers.trainer_callback import PrinterCallback, TrainerCallback, TrainerState
 from transformers.training_args import TrainingArguments
 from trl.trainer.dpo_config import DPOConfig
 from trl.trainer.dpo_trainer import DPOTrainer
@@ -22,8 +22,7 @@ from trl.trainer.utils import FusedCausalLMOutput
 
 from agents.files import write_json
 from agents.llm.trainable import ChatTokenizer
-from training.lora import COMPLETE
-from training.lora.model import computing_type
+from training.lora.model import COMPLETE, computing_type
 from training.lora.settings import LoraTraining
 from training.lora.tokens import IGNORED, TokenExample
 
@@ -45,38 +44,25 @@ def build_trainer(
 ) -> Trainer:
     """A trainer that reads the examples in the given order, once.
 
-    With preferences, the reference is the adapter as it is now: trl copies it before the first step.
-
-    Args:
-        settings: What to tune; its stage decides which trainer it is.
-        model: The model, as `training.lora.model.load_tunable` gives it.
-        base: The base model's folder, for its tokenizer.
-        examples: In the order of training; for the preference stage each has a rejected completion.
-        options: See `arguments`.
+    With preferences, the reference is the adapter as it is now: trl copies it before the first step. `base` is the base
+    model's folder, for its tokenizer; `options` are those of `arguments`.
     """
-    tokenizer = ChatTokenizer(base).huggingface
-    trainer: Trainer
+    rows: list[dict[str, Any]]
     if settings.preferences is not None:
-        rows: list[dict[str, Any]] = [
+        kind: type[Trainer] = _TokenPairTrainer
+        config = DPOConfig(**options, beta=settings.preferences.beta, loss_type=["sigmoid"], max_length=None)
+        rows = [
             {"prompt_ids": one.prompt, "chosen_ids": one.completion, "rejected_ids": one.rejected} for one in examples
         ]
-        trainer = _TokenPairTrainer(
-            model=model,
-            args=DPOConfig(**options, beta=settings.preferences.beta, loss_type=["sigmoid"], max_length=None),
-            train_dataset=Dataset.from_list(rows),
-            processing_class=tokenizer,
-        )
     else:
+        kind = SFTTrainer
+        config = SFTConfig(**options, max_length=None, dataset_kwargs={"skip_prepare_dataset": True})
         rows = [
             {"input_ids": one.prompt + one.completion, "labels": [IGNORED] * len(one.prompt) + one.completion}
             for one in examples
         ]
-        trainer = SFTTrainer(
-            model=model,
-            args=SFTConfig(**options, max_length=None, dataset_kwargs={"skip_prepare_dataset": True}),
-            train_dataset=Dataset.from_list(rows),
-            processing_class=tokenizer,
-        )
+    tokenizer = ChatTokenizer(base).huggingface
+    trainer = kind(model=model, args=config, train_dataset=Dataset.from_list(rows), processing_class=tokenizer)
     trainer.remove_callback(PrinterCallback)
     if model.device.type == "cpu":
         score_answers_only(model.get_base_model())
@@ -163,23 +149,18 @@ def _scored(
 class RunRecorder(TrainerCallback):  # type: ignore[misc]
     """Shows progress, keeps the losses, counts seconds over all resumes, stops a run that diverged.
 
-    Args:
-        tokens: How many tokens have been read after each step.
-        seconds: How long the run took before it was resumed.
-        shown: Whether there is a progress bar on standard error.
+    `tokens` are the tokens read after each step, `seconds` the time before the run was resumed.
     """
 
     def __init__(self, tokens: Sequence[int], seconds: float = 0.0, *, shown: bool = True) -> None:
-        self._tokens = (0, *tokens)
-        self._before = seconds
-        self._shown = shown
+        self._tokens, self._before, self._shown = (0, *tokens), seconds, shown
         self._bar: tqdm[Any] = tqdm(disable=True)
         self._started = time.monotonic()
         self._first_step = 0
 
     @property
     def seconds(self) -> float:
-        """Of this run and of those it was resumed from, as far as their last checkpoint."""
+        """Of this run and of those it was resumed from, up to their last checkpoint."""
         return self._before + time.monotonic() - self._started
 
     def steps(self, state: TrainerState) -> list[dict[str, Any]]:
@@ -190,9 +171,7 @@ class RunRecorder(TrainerCallback):  # type: ignore[misc]
             if "loss" in entry
         ]
 
-    def on_train_begin(
-        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: object
-    ) -> None:
+    def on_train_begin(self, args: object, state: TrainerState, control: object, **_: object) -> None:
         """Begin to count."""
         self._started, self._first_step = time.monotonic(), state.global_step
         self._bar = tqdm(
@@ -200,12 +179,7 @@ class RunRecorder(TrainerCallback):  # type: ignore[misc]
         )
 
     def on_log(
-        self,
-        args: TrainingArguments,
-        state: TrainerState,
-        control: TrainerControl,
-        logs: dict[str, float] | None = None,
-        **_: object,
+        self, args: object, state: TrainerState, control: object, logs: dict[str, float] | None = None, **_: object
     ) -> None:
         """Show a step; raises `FloatingPointError` when its loss is no number."""
         if not logs or "loss" not in logs:
@@ -218,11 +192,11 @@ class RunRecorder(TrainerCallback):  # type: ignore[misc]
         self._bar.set_postfix_str(f"loss {loss:.3f}, {speed:.0f} tokens/s", refresh=False)
         self._bar.update(step - self._bar.n)
 
-    def on_save(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: object) -> None:
+    def on_save(self, args: TrainingArguments, state: TrainerState, control: object, **_: object) -> None:
         """Declare the checkpoint complete."""
         folder = Path(str(args.output_dir)) / f"checkpoint-{state.global_step}"
         write_json(folder / COMPLETE, {"seconds": self.seconds})
 
-    def on_train_end(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: object) -> None:
+    def on_train_end(self, args: object, state: object, control: object, **_: object) -> None:
         """Close the bar."""
         self._bar.close()

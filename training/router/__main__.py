@@ -28,9 +28,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Train; the exit code is 0 when the classifier was written, 1 when something it needs is missing or wrong."""
     parser = parser_of("training.router", __doc__)
     parser.add_argument("--config", required=True, help=f"{', '.join(available_configs())}, or a TOML file")
-    parser.add_argument(
-        "--data", type=Path, default=DEFAULT_DATA, help="rows with query and labels (default: %(default)s)"
-    )
+    rows = "rows with query and labels (default: %(default)s)"
+    parser.add_argument("--data", type=Path, default=DEFAULT_DATA, help=rows)
     add_split_argument(parser)
     parser.add_argument(
         "--out",
@@ -38,9 +37,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help="folder to write; needed where models/routers/ has a classifier of the configuration's name, which the "
         "agent prefers; else the default is where it looks for fetched models",
     )
-    parser.add_argument(
-        "--cross-validate", type=int, metavar="K", help="parts; 0: none; default: as the configuration says"
-    )
+    parts = "parts; 0: none; default: as the configuration says"
+    parser.add_argument("--cross-validate", type=int, metavar="K", help=parts)
     parser.add_argument("--seed", type=int, help="one encoder with this seed instead of the configuration's seeds")
     parser.add_argument("--device", default="cpu", help="a torch device (default: cpu)")
     parser.add_argument("--resume", action="store_true", help="go on with an unfinished run in --out")
@@ -76,7 +74,7 @@ def _train(options: argparse.Namespace) -> int:
 
 
 def _default_target(name: str) -> Path:
-    """The folder in the cache of fetched models, where the agent would find the classifier by that name."""
+    """The folder in the cache of fetched models that the agent looks into for the classifier of that name."""
     if (SHIPPED / name).is_dir():
         raise SettingsError(
             f"give --out: the agent takes the classifier {name!r} from {SHIPPED / name}, so that one in the cache of "

@@ -1,4 +1,4 @@
-"""Fine-tunes an encoder with one head per field, resumably: after each epoch everything that the next needs is saved.
+"""Fine-tunes an encoder with one head per field, resumably: each epoch ends with a checkpoint.
 
 An epoch draws its order, masks and dropout from a seed of its own, so that a run that was killed and resumed ends with
 the same weights as one that was not (on the same machine with the same number of threads).
@@ -7,14 +7,14 @@ the same weights as one that was not (on the same machine with the same number o
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from agents.files import whole_file
 from agents.questions import FIELD_CLASSES
 from agents.questions.trainable import (
     Logs,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from torch.nn import Module
     from torch.optim import Optimizer
 
-UPDATE_SCALE = 2.0
+UPDATE_SCALE = 2
 """LoRA's alpha divided by its rank."""
 MAX_GRADIENT_NORM = 1.0
 BATCHES_PER_SLICE = 8
@@ -46,11 +46,7 @@ EpochDone = Callable[[int, float], None]
 
 
 def check_device(device: str) -> None:
-    """Compute something there, however little.
-
-    Raises:
-        CommandError: there is no such device here.
-    """
+    """Compute something there, however little; `CommandError` if there is no such device here."""
     import torch
 
     try:
@@ -61,7 +57,7 @@ def check_device(device: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class FitTask:
-    """One encoder to train: on which questions, from which seed, and where its checkpoint lies."""
+    """One encoder to train: on which questions, from which seed, and with which checkpoint."""
 
     positions: Positions
     seed: int
@@ -72,15 +68,12 @@ class EncoderTrainer:
     """Holds what all fits of a run share: tokens of all questions, the base's folder, settings, device."""
 
     def __init__(self, settings: EncoderTraining, examples: Examples, base: Path, device: str = "cpu") -> None:
-        self._settings = settings
-        self._examples = examples
-        self._base = base
-        self._device = device
+        self._settings, self._examples, self._base, self._device = settings, examples, base, device
         self._tokenizer = QuestionTokenizer(base, settings.max_tokens)
         self._tokens = self._tokenizer.tokens(examples.texts)
 
-    def fit(self, task: FitTask, epoch_done: EpochDone | None = None) -> "TunedEncoder":
-        """Train one encoder, from its checkpoint where there is one.
+    def fit(self, task: FitTask, epoch_done: EpochDone) -> "TunedEncoder":
+        """Train one encoder, from its checkpoint if there is one.
 
         Raises:
             FloatingPointError: the loss is no number any more, so that the learning rate is too high.
@@ -91,7 +84,7 @@ class EncoderTrainer:
         optimizer = self._optimizer(tuned)
         per_epoch = math.ceil(len(task.positions) / self._settings.batch_size)
         for epoch in range(_load_checkpoint(task.checkpoint, tuned, optimizer), self._settings.epochs):
-            torch.manual_seed(_epoch_seed(task.seed, epoch))
+            torch.manual_seed(task.seed * 1_000_003 + epoch)
             random = np.random.default_rng((task.seed, epoch))
             losses = []
             for step, batch in enumerate(self._batches(task.positions, random)):
@@ -100,8 +93,7 @@ class EncoderTrainer:
             if not np.isfinite(losses).all():
                 raise FloatingPointError(f"the loss is {losses[-1]} in epoch {epoch + 1}: lower the learning rate")
             _save_checkpoint(task.checkpoint, tuned, optimizer, epoch + 1)
-            if epoch_done:
-                epoch_done(epoch + 1, float(np.mean(losses)))
+            epoch_done(epoch + 1, float(np.mean(losses)))
         return tuned
 
     def predict(self, tuned: "TunedEncoder", positions: Positions) -> dict[str, Logs]:
@@ -186,20 +178,22 @@ class TunedEncoder:
         import torch
 
         torch.manual_seed(seed)
-        encoder = load_encoder(base).to(device)
+        encoder = load_encoder(base)
         if settings.tuning == "lora":
-            body = _attach_update(encoder, settings.rank, settings.update_dropout)
-        else:
-            body = dict(encoder.named_parameters())
+            _add_lora(encoder, settings)
+        encoder.to(device)
         heads: dict[str, Tensor] = {}
         for field in fields:
             head = torch.nn.Linear(encoder.config.hidden_size, len(FIELD_CLASSES[field]), device=device)
             heads |= {f"{field}.weight": head.weight, f"{field}.bias": head.bias}
         self.network = QuestionNetwork(encoder, heads, fields, settings.pooling)
-        self.parameters: dict[str, Tensor] = {**body, **heads}
+        self.parameters: dict[str, Tensor] = {
+            **{_own_name(name): one for name, one in encoder.named_parameters() if one.requires_grad},
+            **heads,
+        }
 
     def tensors(self) -> dict[str, NDArray[np.float16]]:
-        """What a classifier's folder keeps, in half precision: ``head.`` or ``encoder.`` and the parameter's name."""
+        """A classifier folder's tensors, in half precision: ``head.`` or ``encoder.`` and the parameter's name."""
         kept: dict[str, NDArray[np.float16]] = {}
         for name, parameter in self.parameters.items():
             values = parameter.detach().cpu()
@@ -208,74 +202,51 @@ class TunedEncoder:
         return kept
 
 
-def _attach_update(encoder: "Module", rank: int, dropout: float) -> "dict[str, Tensor]":
-    """Freeze the encoder and give each linear layer of its blocks a trainable low-rank update (LoRA)."""
-    import torch
+def _add_lora(encoder: "Module", settings: EncoderTraining) -> None:
+    """Freeze the encoder and give each linear layer of its blocks a trainable low-rank update."""
+    from peft import LoraConfig, inject_adapter_in_model
 
-    encoder.requires_grad_(requires_grad=False)
-    parameters: dict[str, Tensor] = {}
-    for name, layer in tuned_linear_layers(encoder).items():
-        down = torch.nn.Parameter(layer.weight.new_empty(rank, layer.in_features))
-        up = torch.nn.Parameter(layer.weight.new_zeros(layer.out_features, rank))
-        torch.nn.init.kaiming_uniform_(down, a=math.sqrt(5))
-
-        layer.register_forward_hook(partial(_with_update, down, up, dropout))
-        parameters |= {f"{name}.lora_a": down, f"{name}.lora_b": up}
-    return parameters
+    shape = LoraConfig(
+        r=settings.rank,
+        lora_alpha=UPDATE_SCALE * settings.rank,
+        lora_dropout=settings.update_dropout,
+        target_modules=list(tuned_linear_layers(encoder)),
+    )
+    inject_adapter_in_model(shape, encoder)
 
 
-def _with_update(
-    down: "Tensor", up: "Tensor", dropout: float, layer: "Module", inputs: "tuple[Tensor, ...]", output: "Tensor"
-) -> "Tensor":
-    """The output of a layer as if its weight had the update in it."""
-    from torch.nn import functional
-
-    read = functional.dropout(inputs[0], dropout, training=layer.training)
-    return output + UPDATE_SCALE * functional.linear(functional.linear(read, down), up)
-
-
-def _epoch_seed(seed: int, epoch: int) -> int:
-    return seed * 1_000_003 + epoch
+def _own_name(name: str) -> str:
+    """PEFT's ``<layer>.lora_A.default.weight`` as a classifier's folder has it: ``<layer>.lora_a``."""
+    return name.removesuffix(".default.weight").replace(".lora_A", ".lora_a").replace(".lora_B", ".lora_b")
 
 
 def _save_checkpoint(path: Path, tuned: TunedEncoder, optimizer: "Optimizer", epochs: int) -> None:
-    """Parameters and the optimizer's two moments of each; the file appears whole or not at all."""
     import torch
-    from safetensors.torch import save_file
 
-    tensors = {f"value.{name}": parameter.detach().contiguous() for name, parameter in tuned.parameters.items()}
-    for name, parameter in tuned.parameters.items():
-        state = optimizer.state[parameter]
-        tensors |= {f"{moment}.{name}": state[moment] for moment in ("exp_avg", "exp_avg_sq")} if state else {}
-    tensors["step"] = torch.tensor([max((float(state["step"]) for state in optimizer.state.values()), default=0.0)])
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_suffix(".unfinished")
-    save_file(tensors, unfinished, metadata={"epochs": str(epochs)})
-    unfinished.replace(path)
+    with whole_file(path) as temporary:
+        torch.save({"epochs": epochs, "values": tuned.parameters, "optimizer": optimizer.state_dict()}, temporary)
+
+
+def _read_checkpoint(path: Path) -> dict[str, Any]:
+    import torch
+
+    saved: dict[str, Any] = torch.load(path, map_location="cpu", mmap=True) if path.is_file() else {"epochs": 0}
+    return saved
 
 
 def finished_epochs(checkpoint: Path) -> int:
-    """How many epochs the encoder of this checkpoint has behind it; 0 where there is none."""
-    from safetensors import safe_open
-
-    if not checkpoint.is_file():
-        return 0
-    with safe_open(checkpoint, framework="pt") as saved:
-        return int(saved.metadata()["epochs"])
+    """How many epochs the encoder of this checkpoint has behind it; 0 without a checkpoint."""
+    return int(_read_checkpoint(checkpoint)["epochs"])
 
 
 def _load_checkpoint(path: Path, tuned: TunedEncoder, optimizer: "Optimizer") -> int:
-    """Put back what was saved; gives the number of epochs that are done."""
+    """Restore parameters and optimizer; gives the number of epochs that are done."""
     import torch
-    from safetensors.torch import load_file
 
-    epochs = finished_epochs(path)
-    if epochs:
-        saved = load_file(path)
+    saved = _read_checkpoint(path)
+    if saved["epochs"]:
         with torch.no_grad():
             for name, parameter in tuned.parameters.items():
-                parameter.copy_(saved[f"value.{name}"])
-                if f"exp_avg.{name}" in saved:
-                    moments = {one: saved[f"{one}.{name}"].to(parameter.device) for one in ("exp_avg", "exp_avg_sq")}
-                    optimizer.state[parameter] = {"step": saved["step"][0].clone(), **moments}
-    return epochs
+                parameter.copy_(saved["values"][name])
+        optimizer.load_state_dict(saved["optimizer"])
+    return int(saved["epochs"])

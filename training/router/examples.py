@@ -25,16 +25,12 @@ class Examples:
     def __len__(self) -> int:
         return len(self.texts)
 
-    def some(self, positions: Positions) -> list[str]:
-        """The texts at these places."""
-        return [self.texts[position] for position in positions]
-
 
 def read_examples(path: Path, fields: Sequence[str], split: Split | None = None) -> Examples:
     """The questions of a file in any of the forms of `evaluation.datasets`, with their labels for `fields`.
 
     Raises:
-        DatasetError: no such file, or a row without `query`, with a label that is not CRAG's or without a split.
+        DatasetError: no such file, or a row without `query`, without a label of CRAG's or without a split.
     """
     identifiers, texts = [], []
     classes: dict[str, list[int]] = {field: [] for field in fields}
@@ -60,8 +56,7 @@ def fold_of_each(examples: Examples, folds: int, seed: int = 0) -> NDArray[np.in
 
     column = max(examples.classes.values(), key=lambda classes: len(np.unique(classes)))
     fold = np.zeros(len(examples), dtype=np.int64)
-    for number, (_, held_out) in enumerate(
-        StratifiedKFold(folds, shuffle=True, random_state=seed).split(column, column)
-    ):
+    parts = StratifiedKFold(folds, shuffle=True, random_state=seed).split(column, column)
+    for number, (_, held_out) in enumerate(parts):
         fold[held_out] = number
     return fold

@@ -21,14 +21,14 @@ from training.router.examples import Examples
 
 @dataclass(frozen=True, slots=True)
 class OutOfFold:
-    """The fold of each question, and what the two parts said of it: field -> (questions, classes)."""
+    """The fold of each question, and the predictions of the two parts: field -> (questions, classes)."""
 
     fold: NDArray[np.int64]
     encoder: dict[str, Logs] = field(default_factory=dict)
     ngrams: dict[str, Logs] = field(default_factory=dict)
 
     def put(self, number: int, part: str, name: str, logs: Logs) -> None:
-        """Enter what a part said about the questions of a fold."""
+        """Enter a part's predictions for the questions of a fold."""
         table = self.encoder if part == "encoder" else self.ngrams
         table.setdefault(name, np.zeros((len(self.fold), logs.shape[1])))[self.fold == number] = logs
 
@@ -38,7 +38,7 @@ class OutOfFold:
         return fit_mixing_weights(*self._parts(name, some), classes[some])
 
     def probabilities(self, examples: Examples) -> dict[str, NDArray[np.float64]]:
-        """Mixed predictions; the weights of each fold are fitted on the other folds, so that nothing is seen twice."""
+        """Mixed predictions; the weights of each fold are fitted on the other folds."""
         found = {}
         for name, classes in examples.classes.items():
             found[name] = np.zeros((len(classes), len(FIELD_CLASSES[name])))
@@ -56,7 +56,7 @@ class OutOfFold:
 def out_of_fold_rows(
     examples: Examples, fold: NDArray[np.int64], probabilities: Mapping[str, NDArray[np.float64]]
 ) -> list[dict[str, Any]]:
-    """One row per question: its id, fold, true classes and the route as a router would give it; not its text."""
+    """One row per question: its id, fold, true classes and predicted route; not its text."""
     return [
         {
             "interaction_id": identifier,

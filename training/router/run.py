@@ -1,19 +1,18 @@
 """A whole training run: cross-validation that measures and calibrates, then the classifier that learns from everything.
 
-All that is finished lies in ``OUT/unfinished`` until the end: the predictions of each fold, and a checkpoint of each
-encoder, written after every epoch. A run that was killed goes on from there.
+``OUT/unfinished`` holds the predictions of each finished fold, and a checkpoint of each encoder, written after every
+epoch. A run that was killed goes on from there.
 """
 
 import json
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors.numpy import load_file, save, save_file
+from safetensors.numpy import load_file, save
 from tqdm import tqdm
 
 from agents.files import write_rows, write_whole
@@ -26,23 +25,24 @@ from agents.questions.trainable import (
     Logs,
     MixingWeights,
     average_logs,
+    bucket_rarity,
     hashed_rows,
     log_softmax,
 )
 from training.command import CommandError
 from training.router.encoder_model import EncoderTrainer, FitTask, TunedEncoder, finished_epochs
 from training.router.examples import Examples, Positions, fold_of_each
-from training.router.ngram_model import fit_ngrams
 from training.router.out_of_fold import FieldReport, OutOfFold, out_of_fold_rows, report_all
-from training.router.settings import RouterTraining
+from training.router.settings import NgramTraining, RouterTraining
 
 UNFINISHED = "unfinished"
 OUT_OF_FOLD_FILE = "out_of_fold.jsonl"
+MAX_ITERATIONS = 500
+"""Of the logistic regression on n-grams."""
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """What one fit gives; either may be empty."""
+class Parts(NamedTuple):
+    """The result of one fit; either part may be empty."""
 
     encoders: list[TunedEncoder]
     ngrams: dict[str, NDArray[np.float32]]
@@ -51,13 +51,7 @@ class Parts:
 class RouterRun:
     """Trains one classifier into the folder `out`.
 
-    Args:
-        settings: What to train.
-        examples: From what.
-        out: The folder that becomes the classifier's.
-        base: Folder of the base encoder; None where the settings have no encoder.
-        device: A torch device.
-        shown: Whether there is a progress bar on standard error.
+    `base` is the folder of the base encoder, None without one; `shown`: with a progress bar on standard error.
     """
 
     def __init__(
@@ -70,27 +64,17 @@ class RouterRun:
         *,
         shown: bool = True,
     ) -> None:
-        self._settings = settings
-        self._examples = examples
-        self._out = out
+        self._settings, self._examples, self._out, self._shown = settings, examples, out, shown
         self._work = out / UNFINISHED
-        self._trainer = (
-            EncoderTrainer(settings.encoder, examples, base, device) if settings.encoder and base is not None else None
-        )
-        epochs = len(settings.encoder.seeds) * settings.encoder.epochs if settings.encoder else 0
-        self._epochs_per_fit = max(1, epochs)
-        self._shown = shown
+        encoder = settings.encoder
+        self._trainer = EncoderTrainer(encoder, examples, base, device) if encoder and base is not None else None
+        self._epochs_per_fit = len(encoder.seeds) * encoder.epochs if encoder else 1
         self._bar: tqdm[Any] = tqdm(disable=True)
 
     def train(self, fingerprint: Mapping[str, Any], *, resume: bool = False) -> dict[str, FieldReport]:
         """Do what is not done yet and write the classifier's files; gives the cross-validated figures.
 
-        Args:
-            fingerprint: What must be the same for an unfinished run to be resumed; JSON-ready.
-            resume: Go on with an unfinished run, where there is one.
-
-        Raises:
-            CommandError: an unfinished run is in the way.
+        Only an unfinished run of the same fingerprint (JSON-ready) can be resumed. `CommandError`: one is in the way.
         """
         self._open(fingerprint, resume=resume)
         total = (self._settings.folds + 1) * self._epochs_per_fit
@@ -109,8 +93,8 @@ class RouterRun:
 
     def _open(self, fingerprint: Mapping[str, Any], *, resume: bool) -> None:
         record = self._work / "run.json"
-        # Without a checkpoint the record is of a run that came to nothing.
-        if record.is_file() and any(self._work.glob("*.safetensors")):
+        # A run without a checkpoint has nothing to resume.
+        if record.is_file() and (any(self._work.glob("*.pt")) or any(self._work.glob("*.safetensors"))):
             if not resume:
                 raise CommandError(f"{self._work} holds an unfinished run: give --resume, or remove it")
             if json.loads(record.read_text(encoding="utf-8")) != json.loads(json.dumps(fingerprint)):
@@ -129,8 +113,7 @@ class RouterRun:
             else:
                 parts = self._fit(f"fold-{number}", np.flatnonzero(found.fold != number))
                 predictions = self._predict(parts, np.flatnonzero(found.fold == number))
-                save_file(predictions, path.with_suffix(".part"))
-                path.with_suffix(".part").replace(path)
+                write_whole(path, save(predictions))
             for name, logs in predictions.items():
                 part, _, field = name.partition(".")
                 found.put(number, part, field, logs)
@@ -140,14 +123,13 @@ class RouterRun:
         encoders = []
         if self._settings.encoder and self._trainer:
             for seed in self._settings.encoder.seeds:
-                task = FitTask(positions, seed, self._work / f"{name}-seed-{seed}.safetensors")
+                task = FitTask(positions, seed, self._work / f"{name}-seed-{seed}.pt")
                 self._bar.update(finished_epochs(task.checkpoint))
                 encoders.append(self._trainer.fit(task, lambda _, loss: self._epoch_done(name, loss)))
         if not encoders:
             self._bar.update()
-        return Parts(
-            encoders, fit_ngrams(self._settings.ngrams, self._examples, positions) if self._settings.ngrams else {}
-        )
+        own = self._settings.ngrams
+        return Parts(encoders, fit_ngrams(own, self._examples, positions) if own else {})
 
     def _epoch_done(self, name: str, loss: float) -> None:
         self._bar.set_postfix_str(f"{name}, loss {loss:.3f}", refresh=False)
@@ -160,7 +142,7 @@ class RouterRun:
             said = [self._trainer.predict(encoder, positions) for encoder in parts.encoders]
             found |= {f"encoder.{name}": average_logs([one[name] for one in said]) for name in self._settings.fields}
         if parts.ngrams:
-            rows = hashed_rows(self._examples.some(positions), parts.ngrams["rarity"])
+            rows = hashed_rows([self._examples.texts[position] for position in positions], parts.ngrams["rarity"])
             for name in self._settings.fields:
                 logits = rows.times(parts.ngrams[f"{name}.weight"]) + parts.ngrams[f"{name}.bias"]
                 found[f"ngrams.{name}"] = log_softmax(logits)
@@ -197,3 +179,31 @@ class RouterRun:
             trained_on=self._settings.trained_on,
             licence=self._settings.licence,
         )
+
+
+def fit_ngrams(settings: NgramTraining, examples: Examples, positions: Positions) -> dict[str, NDArray[np.float32]]:
+    """Logistic regression on hashed n-grams, one per field: ``rarity``, ``<field>.weight``, ``<field>.bias``.
+
+    A class that is absent from the examples gets a bias under which it is never chosen.
+    """
+    from scipy.sparse import csr_matrix
+    from sklearn.linear_model import LogisticRegression
+
+    texts = [examples.texts[position] for position in positions]
+    rarity = bucket_rarity(texts, settings.buckets)
+    rows = hashed_rows(texts, rarity)
+    matrix = csr_matrix((rows.values, (rows.rows, rows.columns)), shape=rows.shape)
+    tensors = {"rarity": rarity}
+    for field, classes in examples.classes.items():
+        model = LogisticRegression(C=settings.inverse_regularisation, max_iter=MAX_ITERATIONS)
+        model.fit(matrix, classes[positions])
+        weight = np.zeros((settings.buckets, len(FIELD_CLASSES[field])), dtype=np.float32)
+        bias = np.full(len(FIELD_CLASSES[field]), -20.0, dtype=np.float32)
+        coefficients, intercepts = model.coef_, model.intercept_
+        if len(model.classes_) == 2:  # scikit-learn keeps one row for two classes: the log-odds of the second
+            coefficients = np.vstack([np.zeros_like(coefficients), coefficients])
+            intercepts = np.concatenate([[0.0], intercepts])
+        weight[:, model.classes_] = coefficients.T
+        bias[model.classes_] = intercepts
+        tensors |= {f"{field}.weight": weight, f"{field}.bias": bias}
+    return tensors

@@ -3,13 +3,14 @@
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, PositiveInt, field_validator, model_validator
+from pydantic import Field, PositiveInt, model_validator
 
 from agents.questions import FIELD_CLASSES
 from agents.questions.trainable import Pooling
-from agents.settings import SettingsError, StrictModel, read_settings
+from agents.settings import StrictModel
+from training.command import config_names, read_config
 
-CONFIGS = Path(__file__).with_name("configs")
+FOLDER = Path(__file__).parent
 Share = Annotated[float, Field(ge=0, lt=1)]
 
 
@@ -35,8 +36,7 @@ class EncoderTraining(StrictModel):
     update_dropout: Share = 0.05
     """Of the input of the low-rank update."""
     masked_share: Share = 0.0
-    """Share of the tokens that are hidden behind [MASK] in training, drawn anew each time: the encoder learns names
-    less and forms of questions more."""
+    """Share of the tokens hidden behind [MASK] in training: the encoder learns names less, forms of questions more."""
     seeds: Annotated[tuple[int, ...], Field(min_length=1, strict=False)] = (0,)
     """One encoder is trained per seed; the log-probabilities of all are averaged."""
 
@@ -57,20 +57,14 @@ class RouterTraining(StrictModel):
     licence: str
     fields: Annotated[tuple[str, ...], Field(min_length=1, strict=False)]
     folds: Annotated[int, Field(ge=0, le=50)] = 5
-    """Parts of the cross-validation that measures and calibrates before the classifier is trained on everything. 0:
-    none; nothing is measured then, and the probabilities stay as the encoder gives them."""
+    """Of the cross-validation that measures and calibrates; 0: none, and probabilities stay the encoder's."""
     encoder: EncoderTraining | None = None
     ngrams: NgramTraining | None = None
 
-    @field_validator("folds")
-    @classmethod
-    def _has_parts(cls, folds: int) -> int:
-        if folds == 1:
-            raise ValueError("a cross-validation has at least 2 parts")
-        return folds
-
     @model_validator(mode="after")
     def _can_be_trained(self) -> "RouterTraining":
+        if self.folds == 1:
+            raise ValueError("folds: a cross-validation has at least 2 parts")
         unknown = sorted(set(self.fields) - set(FIELD_CLASSES))
         if unknown:
             raise ValueError(f"fields: unknown {', '.join(unknown)}; allowed: {', '.join(FIELD_CLASSES)}")
@@ -83,18 +77,11 @@ class RouterTraining(StrictModel):
 
 def available_configs() -> list[str]:
     """Names of the shipped configurations."""
-    return sorted(path.stem for path in CONFIGS.glob("*.toml"))
+    return config_names(FOLDER)
 
 
 def load_training(config: str, folds: int | None = None, seed: int | None = None) -> RouterTraining:
-    """The shipped configuration of that name, or the TOML file at that path, with other folds or one seed.
-
-    Raises:
-        SettingsError: no such configuration, not TOML, an unknown key, a wrong type or a value out of range.
-    """
-    path = Path(config) if config.endswith(".toml") else CONFIGS / f"{config}.toml"
-    if not path.is_file():
-        raise SettingsError(f"there is no {path}; shipped configurations: {', '.join(available_configs())}")
+    """A configuration by name or path, with other folds or one seed; see `training.command.read_config`."""
     changes = [] if folds is None else [f"folds={folds}"]
     changes += [] if seed is None else [f"encoder.seeds=[{seed}]"]
-    return read_settings(RouterTraining, path, changes)
+    return read_config(RouterTraining, FOLDER, config, changes)

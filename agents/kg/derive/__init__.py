@@ -1,17 +1,17 @@
 """Answers that follow from several values of the graph, or from many: comparisons, differences, counts, spans of time.
 
-Small models compare and count badly, and a wrong answer costs as much as a right one gains. Each rule says nothing
-unless all values are there and the question's words mean one thing; the first that says something is the answer. The
-arithmetic is that of `agents.reasoning`, so that the trace can show the formula.
+Small models compare and count badly. Each rule says nothing unless all values are there and the question's words mean
+one thing; the first that says something is the answer. `agents.reasoning` does the arithmetic.
 """
 
 import datetime as dt
+import re
 from collections.abc import Callable, Sequence
 
 from agents.kg.derive import comparison, games, infobox, values
-from agents.kg.derive.chain import end_of_chain
-from agents.kg.derive.readings import Derived, GraphEvidence, read_case
-from agents.kg.language import Program
+from agents.kg.derive.readings import Derived, GraphEvidence, Reading, read_case
+from agents.kg.direct import direct_answer
+from agents.kg.language import Average, Call, Previous, Program, Statement
 from agents.kg.results import Result
 from agents.kg.schema import Domain
 
@@ -20,9 +20,13 @@ __all__ = ["Derived", "derived_answer"]
 RULES: Sequence[Callable[[GraphEvidence], Derived | None]] = (
     comparison.which_is_more,
     comparison.whether_one_is_more,
-    comparison.whether_beyond_a_number,
     comparison.how_much_more,
     comparison.put_side_by_side,
+    values.age,
+    values.several_years,
+)
+RULES_OF_ONE_READING: Sequence[Callable[[GraphEvidence, Reading], Derived | None]] = (
+    comparison.whether_beyond_a_number,
     games.count_of_games,
     games.total_of_games,
     games.opponents,
@@ -34,22 +38,52 @@ RULES: Sequence[Callable[[GraphEvidence], Derived | None]] = (
     values.days_that_meet,
     values.volume_of_days,
     values.life_span,
-    values.age,
-    values.several_years,
     values.confirmed_name,
     infobox.entry,
 )
+_SIMULTANEOUS = re.compile(r"\bat the (?:same )?time\b")
 
 
 def derived_answer(
     question: str, domain: Domain, program: Program, results: Sequence[Result], today: dt.date | None = None
 ) -> Derived | None:
-    """What follows from the results of a program, and how; None where no rule is sure.
+    """What follows from the results of a program, one per statement, and how; None where no rule is sure.
 
-    `results` are those of the program's statements, one each; `today` is the day on which the question is asked.
+    `today` is the day on which the question is asked.
     """
     case = read_case(question, domain, program, results, today)
     if case is None or not case.readings:
         return None
-    by_rule = next((said for rule in RULES if (said := rule(case)) is not None), None)
-    return by_rule or end_of_chain(question, domain, program, results)
+    found = [rule(case) for rule in RULES]
+    if len(case.readings) == 1:
+        found += [rule(case, case.readings[0]) for rule in RULES_OF_ONE_READING]
+    by_rule = next(filter(None, found), None)
+    return by_rule or _end_of_chain(question, domain, program, results)
+
+
+def _end_of_chain(question: str, domain: Domain, program: Program, results: Sequence[Result]) -> Derived | None:
+    """The values of the last call, where they are the answer and each call before it serves the next one."""
+    starts = [place for place, statement in enumerate(program.statements) if isinstance(statement, Call)]
+    if len(starts) < 2 or not all(_serves(results[later - 1], program.statements[later]) for later in starts[1:]):
+        return None
+    last, text = starts[-1], _SIMULTANEOUS.sub("when", question)
+    said = direct_answer(text, domain, Program(program.statements[last:]), results[last:])
+    calls = "; ".join(results[place - 1].call for place in starts[1:])
+    return (
+        Derived(said, f"the last of several calls, which asks about what those before it found: {calls}")
+        if said
+        else None
+    )
+
+
+def _serves(result: Result, following: Statement) -> bool:
+    """Whether the values of a result stand in the call after it."""
+    if isinstance(following, Average):
+        return False
+    arguments = following.arguments if isinstance(following, Call) else ()
+    inside = [*arguments, *(condition.value for condition in following.conditions)]
+    if any(isinstance(value, Previous) for value in inside):
+        return True
+    listed = (text for value in inside for text in (value if isinstance(value, tuple) else (value,)))
+    texts = {text.casefold() for text in listed if isinstance(text, str)}
+    return bool(result.values) and all(str(value).casefold() in texts for value in result.values)

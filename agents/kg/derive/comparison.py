@@ -8,7 +8,7 @@ from agents.kg.derive.games import number_of_games, part_of_games
 from agents.kg.derive.infobox import compared_entry
 from agents.kg.derive.readings import Derived, GraphEvidence, Reading, amount, differing, shown, value_of, worked_out
 from agents.kg.masked_question import WHICH
-from agents.kg.schema import NumberKind, Table, Type
+from agents.kg.schema import Column, NumberKind, Table, Type
 from agents.reasoning import Quantity, in_words, read_value
 
 _AMOUNTS = re.compile(
@@ -38,6 +38,7 @@ _CHANGE = re.compile(
     r"\b(?:chang|ris|rose|increas|decreas|f[ae]ll|drop|gr[eo]w|gain|loss|lost|declin|return|perform)\w*"
     r"|\b(?:went|go|gone|going) (?:up|down)\b"
 )
+_SIDE_BY_SIDE = re.compile(r"\bcompared? (?:to|with)\b|\bversus\b|\bvs\b")
 _SPAN = re.compile(r"\b(?P<unit>days|weeks|months|years)\b")
 _THRESHOLD = re.compile(
     r"\b(?:(?P<more>(?:more|higher|greater|larger|longer) than|over|above|exceed(?:s|ed)?)|(?P<least>at least)"
@@ -51,8 +52,8 @@ _MOMENTS = frozenset({Type.DATE, Type.YEAR})
 class _Compared:
     """Names, as the question writes them, with their numbers as formulas, and whether the largest number wins."""
 
-    names: tuple[str, ...]
-    amounts: tuple[str, ...]
+    names: Sequence[str]
+    amounts: Sequence[str]
     symbol: str
 
     def holds(self, one: int, other: int) -> bool:
@@ -72,8 +73,8 @@ def which_is_more(case: GraphEvidence) -> Derived | None:
     best = [one for one in places if all(compared.holds(one, other) for other in places if other != one)]
     if len(best) != 1:
         return None
-    told = ", ".join(f"{name}: {shown(said)}" for name, said in zip(compared.names, compared.amounts, strict=True))
-    return Derived(compared.names[best[0]], f"the {'largest' if compared.symbol == '>' else 'smallest'} of {told}")
+    listed = ", ".join(f"{name}: {shown(said)}" for name, said in zip(compared.names, compared.amounts, strict=True))
+    return Derived(compared.names[best[0]], f"the {'largest' if compared.symbol == '>' else 'smallest'} of {listed}")
 
 
 def whether_one_is_more(case: GraphEvidence) -> Derived | None:
@@ -90,10 +91,10 @@ def whether_one_is_more(case: GraphEvidence) -> Derived | None:
     return Derived(said, f"whether {sides}")
 
 
-def whether_beyond_a_number(case: GraphEvidence) -> Derived | None:
+def whether_beyond_a_number(case: GraphEvidence, reading: Reading) -> Derived | None:
     """Yes or no to "did A make more than $100 million"."""
-    reading, found = case.only, _THRESHOLD.search(case.text)
-    if reading is None or found is None or not case.asked.is_yes_or_no or _NEGATED.search(case.text):
+    found = _THRESHOLD.search(case.text)
+    if found is None or not case.asked.is_yes_or_no or _NEGATED.search(case.text):
         return None
     known, limit = amount(case.asked, reading), read_value(case.text, found.end())
     if known is None or limit is None or reading.kind is NumberKind.RANK or reading.column is None:
@@ -106,12 +107,10 @@ def whether_beyond_a_number(case: GraphEvidence) -> Derived | None:
 
 def how_much_more(case: GraphEvidence) -> Derived | None:
     """A difference or ratio of two values, or a change in per cent."""
-    names = differing(case.readings) if len(case.readings) == 2 and not case.asked.is_yes_or_no else None
-    amounts = [text for reading in case.readings if (text := amount(case.asked, reading)) is not None]
-    column = case.readings[0].column
-    if not names or len(amounts) != 2 or column is None or _NEGATED.search(case.text):
+    two = _two_amounts(case)
+    if two is None or _NEGATED.search(case.text):
         return None
-    one, other = amounts
+    names, (one, other), column = two
     if column.type in _MOMENTS and not case.readings[0].counted:
         return _time_between(case.text, one, other)
     if _PERCENT.search(case.text):
@@ -124,12 +123,11 @@ def how_much_more(case: GraphEvidence) -> Derived | None:
 
 def put_side_by_side(case: GraphEvidence) -> Derived | None:
     """Both numbers, and which is higher, where the question is what one is "compared to" the other."""
-    if not re.search(r"\bcompared? (?:to|with)\b|\bversus\b|\bvs\b", case.text) or case.asked.is_yes_or_no:
+    two = _two_amounts(case)
+    if two is None or not _SIDE_BY_SIDE.search(case.text) or _AMOUNTS.search(case.text):
         return None
-    names = differing(case.readings) if len(case.readings) == 2 else None
-    amounts = [text for reading in case.readings if (text := amount(case.asked, reading)) is not None]
-    column = case.readings[0].column
-    if not names or len(amounts) != 2 or column is None or column.type in _MOMENTS or _AMOUNTS.search(case.text):
+    names, amounts, column = two
+    if column.type in _MOMENTS:
         return None
     pairs = [(case.asked.written(name), text) for name, text in zip(names, amounts, strict=True)]
     if value_of(f"{amounts[0]} < {amounts[1]}") is True:
@@ -142,29 +140,31 @@ def put_side_by_side(case: GraphEvidence) -> Derived | None:
     return Derived(said, f"{shown(higher)} > {shown(lower)}")
 
 
+def _two_amounts(case: GraphEvidence) -> tuple[Sequence[str], Sequence[str], Column] | None:
+    """The names, numbers and common column of two calls that differ in a name; None for a question of yes or no."""
+    names = differing(case.readings) if len(case.readings) == 2 and not case.asked.is_yes_or_no else None
+    amounts = [text for reading in case.readings if (text := amount(case.asked, reading)) is not None]
+    column = case.readings[0].column
+    return (names, amounts, column) if names and len(amounts) == 2 and column is not None else None
+
+
 def _compared(case: GraphEvidence) -> _Compared | None:
     """The names and numbers that the question compares, where all of them are known."""
     names = differing(case.readings) if len(case.readings) > 1 else None
     if not names or _NEGATED.search(case.text) or not all(map(case.asked.mark, names)):
         return None
+    largest: bool | None
     entry = compared_entry(case)
-    amounts: Sequence[str | None]
     if entry is not None:
-        amounts, largest = entry.amounts, entry.largest
+        amounts, largest = entry
     else:
-        amounts = [_number(case, reading) for reading in case.readings]
-        known = _largest_wins(case)
-        if known is None:
-            return None
-        largest = known
-    told = tuple(text for text in amounts if text is not None)
-    if len(told) != len(names) or any(value_of(f"{told[0]} < {text}") is None for text in told):
+        numbers = [number_of_games(case, one) or amount(case.asked, part_of_games(case, one)) for one in case.readings]
+        amounts, largest = [text for text in numbers if text is not None], _largest_wins(case)
+    if largest is None or len(amounts) != len(names):
         return None
-    return _Compared(tuple(case.asked.written(name) for name in names), told, ">" if largest else "<")
-
-
-def _number(case: GraphEvidence, reading: Reading) -> str | None:
-    return number_of_games(case, reading) or amount(case.asked, part_of_games(case, reading))
+    if any(value_of(f"{amounts[0]} < {text}") is None for text in amounts):
+        return None
+    return _Compared([case.asked.written(name) for name in names], amounts, ">" if largest else "<")
 
 
 def _largest_wins(case: GraphEvidence) -> bool | None:
@@ -178,7 +178,9 @@ def _largest_wins(case: GraphEvidence) -> bool | None:
         return False
     if reading.table.name == "get_stock_pe_ratio" and _BARGAIN.search(case.text):
         return False
-    if (reading.key == "award_count" and not _is_covered(case.text, reading.table)) or _is_about_a_change(case):
+    if reading.key == "award_count" and not _is_covered(case.text, reading.table):
+        return None
+    if reading.kind is NumberKind.PRICE and _CHANGE.search(case.text):  # prices do not say which share rose more
         return None
     words = {found.lastgroup for found in _AMOUNTS.finditer(_NO_AMOUNT.sub("", case.text))}
     return (words == {"more"}) is not (reading.kind is NumberKind.RANK) if len(words) == 1 else None
@@ -188,11 +190,6 @@ def _is_covered(text: str, table: Table) -> bool:
     """Whether the number of all awards is also that up to the year in the question."""
     found = _UNTIL.search(text)
     return found is None or (table.last_year is not None and int(found["year"]) >= table.last_year)
-
-
-def _is_about_a_change(case: GraphEvidence) -> bool:
-    """Prices say nothing about which share rose more."""
-    return case.readings[0].kind is NumberKind.PRICE and bool(_CHANGE.search(case.text))
 
 
 def _in_order(case: GraphEvidence, names: Sequence[str]) -> tuple[int, int, str] | None:

@@ -4,8 +4,17 @@ import re
 from dataclasses import replace
 
 from agents.kg.derive.readings import NUMBERS, Derived, GraphEvidence, Reading, amount, worked_out
-from agents.kg.masked_question import AVERAGE, HOW_MANY, TOTAL
-from agents.kg.row_filter import AWAY, HOME, is_about_beating, letters_of, meant_rows, result_against_others
+from agents.kg.masked_question import (
+    AVERAGE,
+    AWAY,
+    HOME,
+    HOW_MANY,
+    TOTAL,
+    is_about_beating,
+    letters_of,
+    meant_rows,
+    result_against_others,
+)
 
 _FARED = re.compile(r"\b(?:fared?|outcome|result)\b")
 _WORDS = {"W": "W (win)", "D": "D (draw)", "L": "L (loss)"}
@@ -33,19 +42,17 @@ def part_of_games(case: GraphEvidence, reading: Reading) -> Reading:
     return replace(reading, rows=rows, values=tuple(cell for cell in cells if not isinstance(cell, tuple | None)))
 
 
-def count_of_games(case: GraphEvidence) -> Derived | None:
+def count_of_games(case: GraphEvidence, reading: Reading) -> Derived | None:
     """The number of games that a team won, lost or drew, all of them or at home or away."""
-    reading = case.only
-    if reading is None or not HOW_MANY.search(case.text) or case.asked.is_yes_or_no:
+    if not HOW_MANY.search(case.text) or case.asked.is_yes_or_no:
         return None
     number = number_of_games(case, reading)
     return Derived(number, f"counted {number} of {len(reading.rows)} games of {reading.name}") if number else None
 
 
-def total_of_games(case: GraphEvidence) -> Derived | None:
+def total_of_games(case: GraphEvidence, reading: Reading) -> Derived | None:
     """A sum or an average over the games that the question means."""
-    reading = case.only
-    if reading is None or len(reading.values) < 2 or not _is_of_games(reading) or case.asked.is_yes_or_no:
+    if len(reading.values) < 2 or not _is_of_games(reading) or case.asked.is_yes_or_no:
         return None
     if not (TOTAL.search(case.text) or AVERAGE.search(case.text)):
         return None
@@ -53,10 +60,9 @@ def total_of_games(case: GraphEvidence) -> Derived | None:
     return worked_out(formula) if formula else None
 
 
-def opponents(case: GraphEvidence) -> Derived | None:
+def opponents(case: GraphEvidence, reading: Reading) -> Derived | None:
     """The teams that beat the team that was asked about, or that it beat."""
-    reading = case.only
-    if reading is None or reading.key not in {"result", "opponent", ""} or not reading.rows or reading.counted:
+    if reading.key not in {"result", "opponent", ""} or not reading.rows or reading.counted:
         return None
     letter = result_against_others(case.asked, reading.rows)
     rows = [row for row in reading.rows if row.cells.get("result") == letter]
@@ -67,10 +73,9 @@ def opponents(case: GraphEvidence) -> Derived | None:
     return Derived(", ".join(names), f"the opponents of the {len(rows)} games that {reading.name} {done}")
 
 
-def one_game(case: GraphEvidence) -> Derived | None:
+def one_game(case: GraphEvidence, reading: Reading) -> Derived | None:
     """The outcome or the place of one game, also to "did they win" and "at home or away"."""
-    reading = case.only
-    if reading is None or len(reading.values) != 1 or reading.counted:
+    if len(reading.values) != 1 or reading.counted:
         return None
     value = str(reading.values[0])
     if reading.key == "venue":

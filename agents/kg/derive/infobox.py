@@ -1,11 +1,10 @@
 """Entries of an encyclopedia's information box that a question asks for by name."""
 
 import re
-from dataclasses import dataclass
 
 from agents.kg.derive.readings import Derived, GraphEvidence, Reading
-from agents.kg.names import contains_words, same_name
 from agents.kg.results import Row
+from agents.matching import contains_words, same_name
 
 _FOUNDED = r"established(?:_date)?|founded|formation|foundation|opened|year_completed|inaugurated|consecration_year"
 _COMPARED = (
@@ -31,16 +30,8 @@ _START_DATE = re.compile(r"^(?:start )?date(?: and age)? (?P<year>[0-9]{4}) (?P<
 _MARKUP = re.compile(r"[{}*|=<>]|\blist\b")
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedEntry:
-    """One number of each article, as formulas, and whether the largest is asked for."""
-
-    amounts: tuple[str | None, ...]
-    largest: bool
-
-
-def compared_entry(case: GraphEvidence) -> ComparedEntry | None:
-    """The entry of several articles that the question compares; all of them must have it under the same name."""
+def compared_entry(case: GraphEvidence) -> tuple[list[str], bool] | None:
+    """One number of each article, by the entry that the question compares, and whether the largest is wanted."""
     if not all(_is_the_article(reading) for reading in case.readings):
         return None
     for words, keys, largest in _COMPARED:
@@ -50,22 +41,18 @@ def compared_entry(case: GraphEvidence) -> ComparedEntry | None:
         pattern = _YEAR if keys == _FOUNDED else _FIRST_NUMBER
         for name in names:
             found = [pattern.search(_cell(reading.rows[0], name)) for reading in case.readings]
-            amounts = tuple(match.group() for match in found if match)
+            amounts = [match.group() for match in found if match]
             if len(amounts) == len(case.readings):
-                return ComparedEntry(amounts, largest)
+                return amounts, largest
     return None
 
 
-def entry(case: GraphEvidence) -> Derived | None:
+def entry(case: GraphEvidence, reading: Reading) -> Derived | None:
     """The entry of one article that is the answer."""
-    reading = case.only
-    if reading is None or not _is_the_article(reading):
+    if not _is_the_article(reading):
         return None
-    for rule in (_one_of_two, _number_of_things, _role, _day_of_release):
-        said = rule(case, reading)
-        if said is not None:
-            return said
-    return None
+    rules = (_one_of_two, _number_of_things, _role, _day_of_release)
+    return next((said for rule in rules if (said := rule(case, reading))), None)
 
 
 def _one_of_two(case: GraphEvidence, reading: Reading) -> Derived | None:

@@ -5,8 +5,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from itertools import zip_longest
 
-from agents.kg.language import Average, Call, Condition, Program, Statement
+from agents.kg.language import Average, Call, Condition, Program, Sort
 from agents.kg.masked_question import AVERAGE, TOTAL, Asked, ask, keeps_dates
 from agents.kg.results import Result, Row, Status, Value
 from agents.kg.schema import Column, Domain, NumberKind, Table, Type, load_schema
@@ -32,8 +33,8 @@ class Derived:
 class Reading:
     """The result of a call and of the sorts after it.
 
-    `call` has the names as the program wrote them; `column` is the key whose `values` were taken (of `table`), None
-    for whole records; `counted` and `averaged`: the value is a number of rows, or a mean.
+    `column` is the key of `table` whose `values` were taken, None for whole records; `counted` and `averaged`: the
+    value is a number of rows, or a mean.
     """
 
     call: Call
@@ -71,8 +72,6 @@ class GraphEvidence:
     """A question with all that its calls found; `today` is the day on which it is asked, where that is known."""
 
     asked: Asked
-    question: str
-    domain: Domain
     readings: tuple[Reading, ...]
     today: dt.date | None
 
@@ -81,52 +80,44 @@ class GraphEvidence:
         """The question's words, names masked."""
         return self.asked.text
 
-    @property
-    def only(self) -> Reading | None:
-        """The reading, where there is just one."""
-        return self.readings[0] if len(self.readings) == 1 else None
-
 
 def read_case(
     question: str, domain: Domain, program: Program, results: Sequence[Result], today: dt.date | None
 ) -> GraphEvidence | None:
-    """The case, or None where any call failed or may have missed something."""
+    """The evidence, or None where any call failed or may have missed something."""
     if len(results) != len(program.statements) or not keeps_dates(question, program):
         return None
     if any(result.status is not Status.OK or result.partial for result in results):
         return None
-    readings = []
+    tables, readings = load_schema(domain).tables, list[Reading]()
     for statement, result in zip(program.statements, results, strict=True):
         if isinstance(statement, Call):
-            readings.append(_first(statement, result, load_schema(domain).tables[statement.table]))
+            table = tables[statement.table]
+            key = statement.select or table.default_key
+            column = table.column(key) if key else None
+            found = result.values, result.rows, statement.count
+            readings.append(Reading(statement, statement.conditions, table, column, *found))
         elif readings:
-            readings[-1] = _refined(readings[-1], statement, result, load_schema(domain).tables)
+            readings[-1] = _refined(readings[-1], statement, result, tables)
         else:
             return None
     split = tuple(part for reading in readings for part in _by_entity(reading))
-    return GraphEvidence(ask(question, domain, program), question, domain, split, today)
+    return GraphEvidence(ask(question, domain, program), split, today)
 
 
 def differing(readings: Sequence[Reading]) -> list[str] | None:
     """The arguments in which calls differ that are alike in everything else, or None where they are not alike."""
     first = readings[0]
-    places = {
-        place
-        for reading in readings
-        for place, pair in enumerate(_padded(first.call, reading.call))
-        if pair[0] != pair[1]
-    }
-    if len(places) != 1:
+    by_place = list(zip_longest(*(reading.call.arguments for reading in readings)))
+    different = [names for names in by_place if any(name != names[0] for name in names)]
+    if len(different) != 1 or any(_apart_from_names(reading) != _apart_from_names(first) for reading in readings):
         return None
-    for reading in readings:
-        if (reading.call.table, reading.key, reading.conditions) != (first.call.table, first.key, first.conditions):
-            return None
-        if (reading.counted, reading.averaged) != (first.counted, first.averaged):
-            return None
-    place = places.pop()
-    names = [reading.call.arguments[place] if place < len(reading.call.arguments) else None for reading in readings]
-    told = [name for name in names if isinstance(name, str)]
-    return told if len(set(told)) == len(readings) else None
+    names = [name for name in different[0] if isinstance(name, str)]
+    return names if len(set(names)) == len(readings) else None
+
+
+def _apart_from_names(reading: Reading) -> tuple[object, ...]:
+    return reading.call.table, reading.key, reading.conditions, reading.counted, reading.averaged
 
 
 def amount(asked: Asked, reading: Reading) -> str | None:
@@ -199,17 +190,9 @@ def _formula(value: Value, column: Column) -> str | None:
     return f"-${number[1:]}" if number.startswith("-") else f"${number}"
 
 
-def _first(call: Call, result: Result, table: Table) -> Reading:
-    key = call.select or table.default_key
-    column = table.column(key) if key else None
-    return Reading(call, call.conditions, table, column, result.values, result.rows, counted=call.count)
-
-
-def _refined(reading: Reading, statement: Statement, result: Result, tables: Mapping[str, Table]) -> Reading:
+def _refined(reading: Reading, statement: Sort | Average, result: Result, tables: Mapping[str, Table]) -> Reading:
     if isinstance(statement, Average):
         return replace(reading, values=result.values, averaged=True)
-    if isinstance(statement, Call):
-        return reading
     table, rows_of = reading.table, reading.column.rows_of if reading.column else None
     if rows_of:
         table = tables[rows_of]
@@ -240,9 +223,3 @@ def _by_entity(reading: Reading) -> list[Reading]:
         values = tuple(cell for cell in cells if cell is not None and not isinstance(cell, tuple))
         parts.append(replace(reading, call=replace(reading.call, arguments=arguments), rows=rows, values=values))
     return parts
-
-
-def _padded(one: Call, other: Call) -> list[tuple[object, object]]:
-    longest = max(len(one.arguments), len(other.arguments))
-    pad = (None,) * longest
-    return list(zip((*one.arguments, *pad)[:longest], (*other.arguments, *pad)[:longest], strict=True))

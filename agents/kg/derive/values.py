@@ -5,11 +5,10 @@ import re
 from agents.kg.derive.readings import Derived, GraphEvidence, Reading, amount, worked_out
 from agents.kg.direct import COMPLETE
 from agents.kg.language import Key
-from agents.kg.masked_question import AVERAGE, HOW_MANY, WHICH
-from agents.kg.names import normalise_name
-from agents.kg.readable import readable
-from agents.kg.row_filter import meant_rows
+from agents.kg.masked_question import AVERAGE, HOW_MANY, WHICH, meant_rows
 from agents.kg.schema import Type
+from agents.kg.verbalise import readable
+from agents.matching import normalise_name
 
 MOST_DAYS = 6
 """More dates than fit into an answer of 75 tokens: a tokenizer that splits digits needs ten for a date."""
@@ -28,10 +27,9 @@ _AGE = re.compile(r"\bhow old (?:is|was|were|would)\b|\bwhat age\b|\bage of\b|\b
 _BIRTHS = frozenset({"birthday", "birth_date"})
 
 
-def original_title(case: GraphEvidence) -> Derived | None:
+def original_title(case: GraphEvidence, reading: Reading) -> Derived | None:
     """Whether A is the original title, or whether there was another one before it."""
-    reading = case.only
-    if reading is None or reading.key != "original_title" or len(reading.values) != 1 or not case.asked.is_yes_or_no:
+    if reading.key != "original_title" or len(reading.values) != 1 or not case.asked.is_yes_or_no:
         return None
     if not (_ORIGINAL.search(case.text) and _NAMED.search(case.text)) or WHICH.search(case.text):
         return None
@@ -41,10 +39,9 @@ def original_title(case: GraphEvidence) -> Derived | None:
     return Derived(said, f"the original title is {first}, {'just as' if same else 'other than'} {reading.name}")
 
 
-def original_language(case: GraphEvidence) -> Derived | None:
+def original_language(case: GraphEvidence, reading: Reading) -> Derived | None:
     """Which it was, where the question is whether there was one: nobody doubts that a film has a language."""
-    reading = case.only
-    if reading is None or reading.key != "original_language" or len(reading.values) != 1:
+    if reading.key != "original_language" or len(reading.values) != 1:
         return None
     if not case.asked.is_yes_or_no or not re.search(r"\b(?:an|another|any) (?:\w+ )?language\b", case.text):
         return None
@@ -52,10 +49,9 @@ def original_language(case: GraphEvidence) -> Derived | None:
     return Derived(said, f"the original language is {said}")
 
 
-def count(case: GraphEvidence) -> Derived | None:
+def count(case: GraphEvidence, reading: Reading) -> Derived | None:
     """A number of rows, where the question asks how often, or whether there are any."""
-    reading = case.only
-    if reading is None or not reading.counted or len(reading.values) != 1:
+    if not reading.counted or len(reading.values) != 1:
         return None
     number = reading.values[0]
     if number == len(reading.rows):
@@ -68,10 +64,10 @@ def count(case: GraphEvidence) -> Derived | None:
     return Derived(str(number), f"counted {number} rows") if HOW_MANY.search(case.text) else None
 
 
-def awards_up_to(case: GraphEvidence) -> Derived | None:
+def awards_up_to(case: GraphEvidence, reading: Reading) -> Derived | None:
     """The number of Grammys up to a year: those whose years are known, or all where the table ends before."""
-    reading, limit = case.only, _UP_TO.search(case.text)
-    if reading is None or limit is None or not HOW_MANY.search(case.text) or case.asked.is_yes_or_no:
+    limit = _UP_TO.search(case.text)
+    if limit is None or not HOW_MANY.search(case.text) or case.asked.is_yes_or_no:
         return None
     year = int(limit["year"]) - (limit.group().startswith("before"))
     if reading.key == "award_date" and not reading.counted:
@@ -84,10 +80,9 @@ def awards_up_to(case: GraphEvidence) -> Derived | None:
     return None
 
 
-def days_that_meet(case: GraphEvidence) -> Derived | None:
+def days_that_meet(case: GraphEvidence, reading: Reading) -> Derived | None:
     """The days on which one price was above another, as the calls' conditions say."""
-    reading = case.only
-    if reading is None or reading.column is None or reading.column.type is not Type.DATE or not reading.values:
+    if reading.column is None or reading.column.type is not Type.DATE or not reading.values:
         return None
     if not any(isinstance(condition.value, Key) for condition in reading.conditions):
         return None
@@ -97,10 +92,9 @@ def days_that_meet(case: GraphEvidence) -> Derived | None:
     return Derived(days, f"{len(reading.values)} of the days meet the condition")
 
 
-def volume_of_days(case: GraphEvidence) -> Derived | None:
+def volume_of_days(case: GraphEvidence, reading: Reading) -> Derived | None:
     """The shares traded in a span of days: those of all days together, unless the question wants days apart."""
-    reading = case.only
-    if reading is None or reading.key != "volume" or len(reading.values) < 2 or _SINGLE_DAYS.search(case.text):
+    if reading.key != "volume" or len(reading.values) < 2 or _SINGLE_DAYS.search(case.text):
         return None
     if case.asked.is_yes_or_no or AVERAGE.search(case.text) or not re.search(r"\bvolume\b|\bshares\b", case.text):
         return None
@@ -108,12 +102,10 @@ def volume_of_days(case: GraphEvidence) -> Derived | None:
     return worked_out(written, reading.column.unit if reading.column else "") if written else None
 
 
-def life_span(case: GraphEvidence) -> Derived | None:
+def life_span(case: GraphEvidence, reading: Reading) -> Derived | None:
     """Begin or end of a band or a life."""
-    reading = case.only
     if (
-        reading is None
-        or reading.key != "lifespan"
+        reading.key != "lifespan"
         or not reading.values
         or not case.text.startswith(("when", "what year", "which year", "in what year", "in which year"))
     ):
@@ -167,10 +159,9 @@ def several_years(case: GraphEvidence) -> Derived | None:
     return Derived(", ".join(dict.fromkeys(names)), f"the values of {len(readings)} years together")
 
 
-def confirmed_name(case: GraphEvidence) -> Derived | None:
+def confirmed_name(case: GraphEvidence, reading: Reading) -> Derived | None:
     """Who has 21 awards: a name that the question lacks, whose number is the one in the question."""
-    reading = case.only
-    if reading is None or not case.text.startswith("who is") or case.asked.place(reading.name) is not None:
+    if not case.text.startswith("who is") or case.asked.place(reading.name) is not None:
         return None
     if reading.column is None or reading.column.type is not Type.NUMBER or len(reading.values) != 1:
         return None

@@ -19,8 +19,8 @@ from agents.kg.language.program import (
     Sort,
     Statement,
     Take,
+    render,
 )
-from agents.kg.language.render import render
 
 __all__ = [
     "Argument",

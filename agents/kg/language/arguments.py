@@ -1,16 +1,17 @@
-"""Binds what stands between the brackets of a call: names to arguments, comparisons to conditions; names to keys."""
+"""What stands between the brackets of a call: names become arguments, comparisons become conditions."""
 
 import re
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import lru_cache
+from itertools import chain, repeat
 
 from rapidfuzz import fuzz, process
 
 from agents.kg.language.faults import ErrorKind, KgQueryError, error
 from agents.kg.language.program import Argument, Condition, Key, Operator, Previous
 from agents.kg.language.syntax import Comparison, Group, Invocation, Slot, Star, Text
-from agents.kg.schema import COUNT_KEY, Column, Parameter, ParameterKind, Schema, Table, Type, bare_name
+from agents.kg.schema import COUNT_KEY, Parameter, ParameterKind, Schema, Table, Type, bare_name
 
 SHOWN_NAMES = 12
 """How many names an error message offers; the repair prompt that quotes it must stay short."""
@@ -54,10 +55,8 @@ class Contents:
 
     def arguments(self) -> tuple[Argument, ...]:
         """The arguments of a table, without None at the end."""
-        arguments: list[Argument] = []
-        for index, name in enumerate(self._names):
-            parameters = self._table.parameters
-            arguments.append(self._argument(name, parameters[index] if index < len(parameters) else None))
+        pairs = zip(self._names, chain(self._table.parameters, repeat(None)), strict=False)
+        arguments = [self._argument(*pair) for pair in pairs]
         while arguments and arguments[-1] is None:
             arguments.pop()
         return tuple(arguments)
@@ -83,7 +82,9 @@ class Contents:
             return column.name
         if self._table.extra_keys and bare_name(name.text) and not is_nothing(name):
             return name.text
-        message = f"{self._table.name} has no key {name.text!r}; it has {nearest_keys(name.text, self._table)}"
+        offered = ", ".join([*nearest(name.text, self._table.columns), COUNT_KEY])
+        more = ", ..." if len(self._table.columns) > SHOWN_NAMES else ""
+        message = f"{self._table.name} has no key {name.text!r}; it has {offered}{more}"
         raise error(ErrorKind.UNKNOWN_KEY, message, self._text, name.position)
 
     def wrong(self, message: str, position: int) -> KgQueryError:
@@ -92,25 +93,23 @@ class Contents:
 
     def _collect(self, slots: Iterable[Slot]) -> None:
         for slot in slots:
-            if isinstance(slot, Invocation):
-                self.conditions.append(self._operation(slot))
-            elif isinstance(slot, Comparison):
-                self._comparison(slot)
-            elif isinstance(slot, Group) and any(
-                isinstance(part, Invocation | Comparison | Group) for part in slot.items
-            ):
-                self._collect(part for part in slot.items if not is_nothing(part))
-            else:
-                self._names.append(slot)
+            match slot:
+                case Invocation():
+                    self.conditions.append(self._operation(slot))
+                case Comparison():
+                    self._comparison(slot)
+                case Group(items) if any(isinstance(part, Invocation | Comparison | Group) for part in items):
+                    self._collect(part for part in items if not is_nothing(part))
+                case _:
+                    self._names.append(slot)
 
     def _operation(self, item: Invocation) -> Condition:
         operator = _OPERATORS.get(bare_name(item.name))
         if operator is None:
-            if find_table(self._schema, item.name) or bare_name(item.name) == "sort":
-                raise self.wrong(
-                    "a call cannot stand in a call: write it on the line before, and * here", item.position
-                )
-            raise self.wrong(f"{item.name} is no operator: eq, neq, ge, le; names go in quotes", item.position)
+            is_call = find_table(self._schema, item.name) or bare_name(item.name) == "sort"
+            nested = "a call cannot stand in a call: write it on the line before, and * here"
+            unknown = f"{item.name} is no operator: eq, neq, ge, le; names go in quotes"
+            raise self.wrong(nested if is_call else unknown, item.position)
         match item.items:
             case (Text() as key, (Text() | Star()) as value) if not item.trailers:
                 return self._condition(operator, key, value)
@@ -134,8 +133,10 @@ class Contents:
         if is_nothing(value):
             raise self.wrong(f"{operator}({name}, ...) needs a value", value.position)
         column, other = self._table.columns.get(name), self._table.column(value.text)
-        if column and other and other is not column and (not value.quoted or _are_comparable(column, other)):
-            return Condition(operator, name, Key(other.name))
+        if column and other and other is not column:
+            is_ordered = column.type in _ORDERED and _ORDERED[column.type] == _ORDERED.get(other.type)
+            if is_ordered or not value.quoted:
+                return Condition(operator, name, Key(other.name))
         is_flag = column is not None and column.type is Type.FLAG
         return Condition(operator, name, value.text.lower() if is_flag else value.text)
 
@@ -147,21 +148,16 @@ class Contents:
         if parameter is None:
             takes = ", ".join(parameter.name for parameter in self._table.parameters)
             raise self.wrong(f"{self._table.name} takes {takes}, then conditions such as eq(key,value)", name.position)
-        match name:
-            case Star():
-                return self._previous(name)
-            case Text():
-                return name.text
-            case Group():
-                return self._names_of(name, parameter)
-
-    def _names_of(self, group: Group, parameter: Parameter) -> Argument:
-        parts = [part for part in group.items if not is_nothing(part)]
+        if isinstance(name, Star):
+            return self._previous(name)
+        if isinstance(name, Text):
+            return name.text
+        parts = [part for part in name.items if not is_nothing(part)]
         names = tuple(part.text for part in parts if isinstance(part, Text))
         if len(names) < len(parts):
-            raise self.wrong("a list holds names in quotes, or conditions", group.position)
+            raise self.wrong("a list holds names in quotes, or conditions", name.position)
         if len(names) > 1 and not parameter.kind.is_entity:
-            raise self.wrong(f"{parameter.name} is one {parameter.kind}, not a list", group.position)
+            raise self.wrong(f"{parameter.name} is one {parameter.kind}, not a list", name.position)
         return names if len(names) > 1 else names[0]
 
     def _may_be_year(self, name: Text, parameter: Parameter | None) -> bool:
@@ -191,23 +187,17 @@ class Contents:
         return Previous()
 
 
-def _are_comparable(column: Column, other: Column) -> bool:
-    return column.type in _ORDERED and _ORDERED[column.type] == _ORDERED.get(other.type)
-
-
 def find_table(schema: Schema, name: str) -> Table | None:
     """The table that is meant, if it is only one: `GET_MOVIE`, `getMovie`, `get_movie_info` are `get_movie`.
 
     A name may also leave words out, as in `get_market_cap`, where one table alone has all the words it gives.
     """
     tables = schema.callable_tables
-    exact = [table for table in tables if bare_name(table.name) == bare_name(name)]
-    if exact:
-        return exact[0]
     words = _words(name)
+    exact = [table for table in tables if bare_name(table.name) == bare_name(name)]
     same = [table for table in tables if _words(table.name) == words]
     wider = [table for table in tables if words and words < _words(table.name)]
-    candidates = same or wider
+    candidates = exact or same or wider
     return candidates[0] if len(candidates) == 1 else None
 
 
@@ -215,12 +205,6 @@ def nearest(name: str, names: Iterable[str]) -> list[str]:
     """The names in the order of their likeness to one, at most `SHOWN_NAMES`."""
     found = process.extract(name, list(names), scorer=fuzz.WRatio, processor=bare_name, limit=SHOWN_NAMES)
     return [match for match, _, _ in found]
-
-
-def nearest_keys(name: str, table: Table) -> str:
-    """The keys to offer where a table has none of that name."""
-    names = [*nearest(name, table.columns), COUNT_KEY]
-    return ", ".join(names) + (", ..." if len(table.columns) > SHOWN_NAMES else "")
 
 
 @lru_cache(1024)

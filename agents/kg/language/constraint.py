@@ -1,14 +1,13 @@
 """The grammar that holds a language model to the calls of one domain: part 1 of `calls.lark`, copied for each table.
 
-What the schema knows is spelled out: the tables, how many arguments each takes, its keys in every place where a key may
-stand. So a model can err in what it asks, not in how. Names are free, or else stretches of the question: small models
-copy names wrongly.
+Tables, numbers of arguments and keys are spelled out from the schema, so a model can err in what it asks, not in how.
+Names are free, or else stretches of the question: small models copy names wrongly.
 """
 
 import functools
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from agents.kg.language.syntax import CANONICAL
 from agents.kg.schema import Domain, Parameter, Schema, Table, Type, load_schema
@@ -36,8 +35,7 @@ _SYMBOL = re.compile(r"arguments\?|[A-Za-z_]+")
 _LITERAL = re.compile(r"(\"(?:[^\"\\]|\\.)*\")")
 
 
-@dataclass(frozen=True, slots=True)
-class _Form:
+class _Form(NamedTuple):
     """A table that may be called, in the first statement or later, and the table of the rows that it gives.
 
     `key`: the selected key, where it leads to another table's rows.
@@ -51,8 +49,7 @@ class _Form:
     @property
     def name(self) -> str:
         """The beginning of the names of its rules."""
-        parts = ["first" if self.is_first else "later", self.table.name, self.key]
-        return "_".join(part for part in parts if part)
+        return "_".join(part for part in ("first" if self.is_first else "later", self.table.name, self.key) if part)
 
 
 def constraint(domain: Domain | str, question: str | None = None) -> str:
@@ -63,10 +60,8 @@ def constraint(domain: Domain | str, question: str | None = None) -> str:
     """
     spans = _spans(" ".join((question or "").lower().split()))
     text = _constraint(str(domain), names_given=bool(spans))
-    if not spans:
-        return text
     written = "|".join(re.escape(_QUOTABLE.sub(r"\\\g<0>", span)).replace("/", r"\/") for span in spans)
-    return f'{text}ENTITY: /"(?:{written})"/\n'
+    return f'{text}ENTITY: /"(?:{written})"/\n' if spans else text
 
 
 def _spans(question: str) -> list[str]:
@@ -86,7 +81,7 @@ def _spans(question: str) -> list[str]:
 
 @functools.cache
 def _constraint(domain: str, *, names_given: bool) -> str:
-    """The same without the names themselves, which the terminal ENTITY stands for where they are given."""
+    """Without the names themselves: where they are given, they are the terminal ENTITY."""
     schema = load_schema(domain)
     lines = [f"start: NOTHING | {_calls(schema, MAX_STATEMENTS, is_first=True)}"]
     for left in range(1, MAX_STATEMENTS):
@@ -114,16 +109,18 @@ def _forms(schema: Schema, *, is_first: bool) -> Iterator[_Form]:
 def _calls(schema: Schema, left: int, *, is_first: bool) -> str:
     """A call of any table, and after it at most `left - 1` more statements."""
     forms = _forms(schema, is_first=is_first)
-    return " | ".join(
-        f"{form.name}_call" + (f" after_{form.rows.name}_{left - 1}?" if left > 1 else "") for form in forms
-    )
+    return " | ".join(f"{form.name}_call{_more(form.rows, left)}" for form in forms)
+
+
+def _more(rows: Table, left: int) -> str:
+    return f" after_{rows.name}_{left - 1}?" if left > 1 else ""
 
 
 def _after(table: Table, left: int) -> str:
     """What may follow rows of a table when `left` statements are left. Of a mean there is nothing to sort."""
-    more = f" after_{table.name}_{left - 1}?" if left > 1 else ""
     call = f" (NEXT next_{left - 1})?" if left > 1 else ""
-    return f"after_{table.name}_{left}: NEXT {table.name}_sort{more} | NEXT AVERAGE_CALL{call} | NEXT next_{left}"
+    sort = f"{table.name}_sort{_more(table, left)}"
+    return f"after_{table.name}_{left}: NEXT {sort} | NEXT AVERAGE_CALL{call} | NEXT next_{left}"
 
 
 def _call_rules(form: _Form) -> list[str]:

@@ -1,7 +1,4 @@
-"""The one error of the language, and how the named fault of an unreadable text is found.
-
-Brackets and quotes are checked first, because they mislead every parser.
-"""
+"""The one error of the language, and what an unreadable text has wrong: brackets and quotes first, as they mislead."""
 
 import enum
 import functools
@@ -102,32 +99,22 @@ def _mark_pattern() -> re.Pattern[str]:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Mark:
-    """A bracket, a quote that opens no text, or (`call`) a name before a bracket."""
-
-    character: str
-    position: int
-
-
-def _marks(text: str) -> Iterator[_Mark]:
+def _marks(text: str) -> Iterator[tuple[str, int]]:
+    """The brackets, quotes that open no text, and names before a bracket (as `call`), with their positions."""
     for match in _mark_pattern().finditer(text):
         if match.lastgroup == "call":
-            yield _Mark("call", match.start())
+            yield "call", match.start()
         elif match.lastgroup == "mark":
-            yield _Mark(match[0].translate(_HALF_WIDTH), match.start())
+            yield match[0].translate(_HALF_WIDTH), match.start()
 
 
 def depth_fault(text: str, limit: int) -> KgQueryError | None:
     """The fault of brackets nested deeper than `limit`."""
     depth = 0
-    for mark in _marks(text):
-        if mark.character in _CLOSERS:
-            depth += 1
-        elif mark.character in ")]":
-            depth = max(0, depth - 1)
+    for mark, position in _marks(text):
+        depth = depth + 1 if mark in _CLOSERS else max(0, depth - (mark in ")]"))
         if depth > limit:
-            return error(ErrorKind.TOO_DEEP, f"at most {limit} brackets may be open at once", text, mark.position)
+            return error(ErrorKind.TOO_DEEP, f"at most {limit} brackets may be open at once", text, position)
     return None
 
 
@@ -137,47 +124,52 @@ def bracket_fault(text: str) -> KgQueryError | None:
     Closing brackets after a complete statement are not among them: the parser passes over those.
     """
     awaited: list[str] = []
-    for mark in _marks(text):
-        kind, place = None, mark.position
-        if mark.character == "call":
-            if awaited and _begins_new_line(text, mark.position):
-                kind, place = ErrorKind.MISSING_BRACKET, len(text[: mark.position].rstrip())
-        elif mark.character in _CLOSERS:
-            awaited.append(_CLOSERS[mark.character])
-        elif mark.character not in ")]":
-            return error(ErrorKind.UNTERMINATED_STRING, "this quote is never closed", text, mark.position)
-        elif awaited and mark.character == awaited[-1]:
+    for mark, position in _marks(text):
+        extra, missing_at = False, None
+        if mark == "call":
+            if awaited and _begins_new_line(text, position):
+                missing_at = len(text[:position].rstrip())
+        elif mark in _CLOSERS:
+            awaited.append(_CLOSERS[mark])
+        elif mark not in ")]":
+            return error(ErrorKind.UNTERMINATED_STRING, "this quote is never closed", text, position)
+        elif awaited and mark == awaited[-1]:
             awaited.pop()
-        elif awaited:
-            kind = ErrorKind.MISSING_BRACKET if mark.character in awaited else ErrorKind.EXTRA_BRACKET
-        elif text[mark.position + 1 :].lstrip().startswith(("[", "［", "【")):
-            kind = ErrorKind.EXTRA_BRACKET
-        if kind is ErrorKind.EXTRA_BRACKET:
-            return error(kind, f"nothing is open that {mark.character} closes", text, place)
-        if kind is ErrorKind.MISSING_BRACKET:
-            return error(kind, f"{awaited[-1]} is missing here", text, place)
+        elif mark in awaited:
+            missing_at = position
+        else:
+            extra = bool(awaited) or text[position + 1 :].lstrip().startswith(("[", "［", "【"))
+        if extra:
+            return error(ErrorKind.EXTRA_BRACKET, f"nothing is open that {mark} closes", text, position)
+        if missing_at is not None:
+            return error(ErrorKind.MISSING_BRACKET, f"{awaited[-1]} is missing here", text, missing_at)
     if awaited:
         return error(ErrorKind.MISSING_BRACKET, f"{awaited[-1]} is missing here", text, len(text.rstrip()))
     return None
 
 
 def _begins_new_line(text: str, position: int) -> bool:
-    """Whether a line begins there that does not carry on a list of the line before."""
+    """Whether a line begins there that does not continue a list of the line before."""
     before = text[:position].rstrip()
     return "\n" in text[len(before) : position] and not before.endswith((",", "，", "、", "(", "（", "[", "［", "【"))
 
 
-def name_fault(text: str, raised: UnexpectedInput) -> KgQueryError:
-    """What kind of fault made the parser stop."""
+def syntax_fault(text: str, raised: UnexpectedInput) -> KgQueryError:
+    """The named fault that made the parser stop."""
     if not _CALL.search(text):
         return prose(text)
     fault = bracket_fault(text)
     if fault is not None:
         return fault
-    position = _position(text, raised)
+    position = min(raised.pos_in_stream or 0, len(text))
+    names: set[str] = set()
+    if isinstance(raised, UnexpectedToken):
+        names = set(raised.accepts or raised.expected)
+        position = len(text.rstrip()) if raised.token.type == "$END" else position
+    elif isinstance(raised, UnexpectedCharacters):
+        names = set(raised.allowed or ())
     found = text[position : position + 20].split(maxsplit=1)
     shown = f"{found[0]!r} cannot stand here" if found else "the text stops too early"
-    names = _expected(raised)
     if names >= _AFTER_STATEMENT:
         names -= _AFTER_STATEMENT
     expected = [_READABLE[name] for name in sorted(names) if name in _READABLE]
@@ -188,17 +180,3 @@ def prose(text: str) -> KgQueryError:
     """The fault of a text without any call."""
     start = len(text) - len(text.lstrip())
     return error(ErrorKind.PROSE, "no call here; write calls, one a line, or None", text, start)
-
-
-def _position(text: str, raised: UnexpectedInput) -> int:
-    if isinstance(raised, UnexpectedToken) and raised.token.type == "$END":
-        return len(text.rstrip())
-    return min(raised.pos_in_stream or 0, len(text))
-
-
-def _expected(raised: UnexpectedInput) -> set[str]:
-    if isinstance(raised, UnexpectedToken):
-        return set(raised.accepts or raised.expected)
-    if isinstance(raised, UnexpectedCharacters):
-        return set(raised.allowed or ())
-    return set()

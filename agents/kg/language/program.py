@@ -1,8 +1,13 @@
 """Programs of calls as plain values (db3 section 3.2): two programs that ask the same are equal."""
 
 import enum
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
+
+from agents.kg.schema import COUNT_KEY, Domain, load_schema
 
 
 class Operator(enum.StrEnum):
@@ -90,3 +95,84 @@ class Program:
     """The statements of one question in order; none at all is `None`: the graph cannot answer this question."""
 
     statements: tuple[Statement, ...] = ()
+
+
+_NOTHING = "None"
+_PLAIN_KEY = re.compile(r"(?!(?:none|null|and)$)[a-z_]\w*", re.ASCII | re.IGNORECASE)
+
+
+def render(program: Program) -> str:
+    """The text that `agents.kg.language.parse` reads back as an equal program: one statement a line."""
+    return "\n".join(map(_statement, program.statements)) or _NOTHING
+
+
+def _statement(statement: Statement) -> str:
+    match statement:
+        case Average():
+            return "average"
+        case Sort():
+            inside = _sort_arguments(statement)
+            name = "sort"
+        case Call():
+            inside = _call_arguments(statement)
+            name = statement.table
+    prefix = "ALL " if statement.take == "all" else ""
+    select = "" if statement.select is None else f"[{_quoted(statement.select)}]"
+    count = f'["{COUNT_KEY}"]' if statement.count else ""
+    rows = f"[:{statement.take}]" if isinstance(statement.take, int) else ""
+    return f"{prefix}{name}({inside}){select}{count}{rows}"
+
+
+def _call_arguments(call: Call) -> str:
+    arguments = [_argument(argument) for argument in call.arguments]
+    if call.conditions:
+        arguments += [_NOTHING] * (_parameter_count(call.table) - len(arguments))
+        arguments.append(_conditions(call.conditions))
+    return ",".join(arguments)
+
+
+def _sort_arguments(sort: Sort) -> str:
+    conditions = _conditions(sort.conditions) if sort.conditions else _NOTHING
+    if sort.key is None:
+        return conditions
+    key = ("-" if sort.descending else "") + sort.key
+    return f"{conditions},{key if _PLAIN_KEY.fullmatch(sort.key) else _quoted(key)}"
+
+
+def _argument(argument: Argument) -> str:
+    match argument:
+        case None:
+            return _NOTHING
+        case Previous():
+            return "*"
+        case str():
+            return _quoted(argument)
+        case _:
+            return f"[{','.join(map(_quoted, argument))}]"
+
+
+def _conditions(conditions: Sequence[Condition]) -> str:
+    written = ",".join(map(_condition, conditions))
+    return written if len(conditions) == 1 else f"[{written}]"
+
+
+def _condition(condition: Condition) -> str:
+    value = _key(condition.value.name) if isinstance(condition.value, Key) else _argument(condition.value)
+    return f"{condition.operator}({_key(condition.key)},{value})"
+
+
+def _key(name: str) -> str:
+    """In quotes only where a key of an info box has characters that a bare word cannot have."""
+    return name if _PLAIN_KEY.fullmatch(name) else _quoted(name)
+
+
+def _quoted(text: str) -> str:
+    """In double quotes, on one line: white space of any kind is one blank, for no name depends on it."""
+    text = " ".join(text.split()).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{text}"'
+
+
+@cache
+def _parameter_count(table: str) -> int:
+    tables = (load_schema(domain).tables.get(table) for domain in Domain)
+    return max((len(found.parameters) for found in tables if found), default=0)

@@ -9,9 +9,9 @@ from typing import Any, Literal
 
 from lark import Lark, Token, Transformer
 
-GRAMMAR = Path(__file__).with_name("calls.lark").read_text(encoding="utf-8")
-CANONICAL, LENIENT = GRAMMAR.split("// ---- 2. lenient", maxsplit=1)
-"""The two parts of the file: what is printed and generated, and what is also read."""
+_GRAMMAR = Path(__file__).with_name("calls.lark").read_text(encoding="utf-8")
+CANONICAL = _GRAMMAR.split("// ---- 2. lenient", maxsplit=1)[0]
+"""The part of the grammar that is printed and generated; the whole is read."""
 
 _ESCAPE = re.compile(r"\\([\"'”’\\])")
 
@@ -106,7 +106,8 @@ class _Builder(Transformer[Token, list[Item]]):
     """Called by the parser for each rule as it is completed: bottom-up, so without recursion."""
 
     def start(self, items: list[Item | Token]) -> list[Item]:
-        return [_word(item) if isinstance(item, Token) else item for item in items]
+        signs: dict[str, Literal["None", "["]] = {"NONE": "None", "OPEN_LIST": "["}
+        return [Sign(signs[item.type], _start(item)) if isinstance(item, Token) else item for item in items]
 
     def surplus(self, tokens: list[Token]) -> Sign:
         return Sign("]", _start(tokens[0]))
@@ -116,10 +117,8 @@ class _Builder(Transformer[Token, list[Item]]):
 
     def statement_read(self, children: list[Any]) -> Written:
         take, body = children
-        written = str(take).lower() if take else ""
-        if isinstance(body, Invocation):
-            return Written(written, body, body.position)
-        return Written(written, None, _start(body))
+        is_call = isinstance(body, Invocation)
+        return Written(str(take or "").lower(), body if is_call else None, body.position if is_call else _start(body))
 
     def invocation(self, children: list[Any]) -> Invocation:
         name, items, *trailers = children
@@ -140,13 +139,11 @@ class _Builder(Transformer[Token, list[Item]]):
         return Group(items, _start(bracket))
 
     def value(self, tokens: list[Token]) -> Text | Star:
-        first = tokens[0]
+        first, last = tokens[0], tokens[-1]
         if first.type == "STAR":
             return Star(_start(first))
-        quoted = tokens[-1].type == "TEXT"
-        text = " ".join(tokens)
-        if quoted:
-            text = "".join(tokens[:-1]) + _ESCAPE.sub(r"\1", tokens[-1][1:-1])
+        quoted = last.type == "TEXT"
+        text = "".join(tokens[:-1]) + _ESCAPE.sub(r"\1", last[1:-1]) if quoted else " ".join(tokens)
         return Text(" ".join(text.split()), quoted, _start(first))
 
     def select_read(self, children: list[Any]) -> Selected:
@@ -158,30 +155,22 @@ class _Builder(Transformer[Token, list[Item]]):
         return Sliced(start, stop, _start(bracket))
 
 
-def _word(token: Token) -> Item:
-    return Sign("None" if token.type == "NONE" else "[", _start(token))
-
-
 def _start(token: Token) -> int:
     return token.start_pos or 0
 
 
 @functools.cache
-def reader() -> Lark:
-    """The parser of the lenient form, made on first use (30 ms)."""
-    return Lark(GRAMMAR, start="start", parser="lalr", lexer="contextual", transformer=_Builder())
+def _reader() -> Lark:
+    """Made on first use (30 ms)."""
+    return Lark(_GRAMMAR, start="start", parser="lalr", lexer="contextual", transformer=_Builder())
 
 
 def terminal(name: str) -> str:
     """The regular expression of a terminal of the grammar."""
-    return next(entry.pattern.to_regexp() for entry in reader().terminals if entry.name == name)
+    return _reader().get_terminal(name).pattern.to_regexp()
 
 
 def read(text: str) -> Sequence[Item]:
-    """What is written in a text.
-
-    Raises:
-        lark.UnexpectedInput: the text does not follow the grammar.
-    """
-    items: Any = reader().parse(text)
+    """What is written in a text; raises `lark.UnexpectedInput` where it does not follow the grammar."""
+    items: Any = _reader().parse(text)
     return list(items)

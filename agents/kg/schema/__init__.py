@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from pydantic import TypeAdapter
+
 FOLDER = Path(__file__).parent
 COUNT_KEY = "len"
 """What a key's place holds when the number of rows is asked for; never a column."""
@@ -27,34 +29,26 @@ class Domain(enum.StrEnum):
 
 
 class Type(enum.StrEnum):
-    """What a key's values are, and so how they compare and how they are put into words."""
+    """What a key's values are, and so how they compare and read in sentences; the plural ones are lists."""
 
     TEXT = "text"
     NUMBER = "number"
-    MONEY = "money"
-    """US dollars."""
-    DATE = "date"
-    """``YYYY[-MM[-DD]]``; a shorter date stands for the whole month or year."""
+    MONEY = "money"  # US dollars
+    DATE = "date"  # YYYY[-MM[-DD]]; a shorter date is a whole month or year
     YEAR = "year"
     FLAG = "flag"
     TEXTS = "texts"
-    """A list of texts."""
     YEARS = "years"
-    ROWS = "rows"
-    """Rows of another table."""
+    ROWS = "rows"  # rows of another table
 
 
 class Match(enum.StrEnum):
     """When a text of a row equals the text of a condition."""
 
-    EXACT = "exact"
-    """Equal but for case, accents and punctuation."""
-    CONTAINS = "contains"
-    """The condition's words stand in it: "james bond" is in "James Bond (007)"."""
-    NAME = "name"
-    """The name of one entity, one typo allowed, or a part of it."""
-    CATEGORY = "category"
-    """The same Oscar category under any of its names."""
+    EXACT = "exact"  # equal but for case, accents and punctuation
+    CONTAINS = "contains"  # the condition's words stand in it: "james bond" is in "James Bond (007)"
+    NAME = "name"  # the name of one entity, one typo allowed, or a part of it
+    CATEGORY = "category"  # the same Oscar category under any of its names
 
 
 class ParameterKind(enum.StrEnum):
@@ -79,14 +73,10 @@ class ParameterKind(enum.StrEnum):
 class NumberKind(enum.StrEnum):
     """What the numbers of a key are, where it matters for arithmetic."""
 
-    AMOUNT = "amount"
-    """Has a sum: goals, dollars, shares traded."""
-    PRICE = "price"
-    """A price at a moment: no sum; its changes are asked for."""
-    RATIO = "ratio"
-    """A share, a rating: no sum."""
-    RANK = "rank"
-    """A place: the first is the best; neither sum nor average."""
+    AMOUNT = "amount"  # has a sum: goals, dollars, shares traded
+    PRICE = "price"  # a price at a moment: no sum; its changes are asked for
+    RATIO = "ratio"  # a share, a rating: no sum
+    RANK = "rank"  # a place: the first is the best; neither sum nor average
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +111,10 @@ class Parameter:
 class Table:
     """A table.
 
-    `take` is how many rows a call gives when it does not say; `identity` are the keys that tell one row from the next
-    in a sentence, `noun` is what its rows are counted as; `extra_keys` allows keys that are not listed.
+    `take`: how many rows a call gives when it does not say; `identity`: keys that tell rows apart in a sentence;
+    `noun`: what its rows are counted as; `default_key`: what a call without a key is about (None: the whole record);
+    `extra_keys`: keys that are not listed are allowed; `last_year`: the last year it knows, if any; `callable`: False
+    for rows that only another table's key gives.
     """
 
     name: str
@@ -134,12 +126,9 @@ class Table:
     noun: str = "records"
     take: Literal["first", "all"] = "first"
     default_key: str | None = None
-    """What a call without a key is about, such as ``value`` of a table with one number; None: the whole record."""
     extra_keys: bool = False
     last_year: int | None = None
-    """The last year of which the table knows; None: no such year."""
     callable: bool = True
-    """False for rows that only come out of another table's key."""
 
     def column(self, name: str) -> Column | None:
         """The column of that name or alias, however it is written; None if there is none."""
@@ -148,6 +137,9 @@ class Table:
             if wanted in {bare_name(column.name), *map(bare_name, column.aliases)}:
                 return column
         return None
+
+
+_TABLE = TypeAdapter(Table)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,44 +165,19 @@ def load_schema(domain: Domain | str) -> Schema:
     """
     domain = Domain(domain)
     data = tomllib.loads((FOLDER / f"{domain}.toml").read_text(encoding="utf-8"))
-    tables = {name: _table(name, entry, data) for name, entry in data["tables"].items()}
+    tables = {name: _table(name, entry, data.get("columns", {})) for name, entry in data["tables"].items()}
     return Schema(domain, data["meaning"], tables)
 
 
-def _table(name: str, entry: Mapping[str, Any], data: Mapping[str, Any]) -> Table:
+def _table(name: str, entry: Mapping[str, Any], groups: Mapping[str, Mapping[str, Any]]) -> Table:
     """A table of the file; `include` joins the named groups of columns that several tables share."""
-    raw: dict[str, Any] = dict(entry.get("keys", {}))
+    keys: dict[str, Any] = dict(entry.get("keys", {}))
     for group in entry.get("include", ()):
-        raw |= {key: value for key, value in data["columns"][group].items() if key not in raw}
-    return Table(
-        name=name,
-        meaning=entry["meaning"],
-        parameters=tuple(Parameter(label, ParameterKind(kind)) for label, kind in entry.get("parameters", {}).items()),
-        columns={key: _column(key, value) for key, value in raw.items()},
-        endpoints=tuple(entry.get("endpoints", ())),
-        identity=tuple(entry.get("identity", ())),
-        noun=entry.get("noun", "records"),
-        take=entry.get("take", "first"),
-        default_key=entry.get("default_key"),
-        extra_keys=entry.get("extra_keys", False),
-        last_year=entry.get("last_year"),
-        callable=entry.get("callable", True),
-    )
-
-
-def _column(name: str, value: Mapping[str, Any]) -> Column:
-    return Column(
-        name=name,
-        type=Type(value["type"]),
-        meaning=value["meaning"],
-        label=value.get("label", name.replace("_", " ")),
-        match=Match(value.get("match", Match.EXACT)),
-        synonyms=value.get("synonyms", {}),
-        aliases=tuple(value.get("aliases", ())),
-        unit=value.get("unit", ""),
-        kind=NumberKind(value.get("kind", NumberKind.AMOUNT)),
-        rows_of=value.get("rows_of"),
-    )
+        keys = keys | {key: value for key, value in groups[group].items() if key not in keys}
+    columns = {key: {"name": key, "label": key.replace("_", " "), **value} for key, value in keys.items()}
+    parameters = [{"name": label, "kind": kind} for label, kind in entry.get("parameters", {}).items()]
+    rest = {key: value for key, value in entry.items() if key not in {"keys", "include"}}
+    return _TABLE.validate_python({**rest, "name": name, "parameters": parameters, "columns": columns})
 
 
 @functools.lru_cache(maxsize=4096)

@@ -3,9 +3,9 @@
 import re
 from typing import Any
 
-from agents.kg.context import LookupContext, NotFoundError, TableQuery, name_list
-from agents.kg.names import best_match
-from agents.kg.results import Cell, Row
+from agents.kg.context import LookupContext, TableQuery, name_list
+from agents.kg.results import Cell, NotFoundError, Row
+from agents.matching import best_match
 from agents.text import clean
 
 _REFERENCE = re.compile(r"<ref[^>]*/>|<ref.*?</ref>|<!--.*?-->", re.DOTALL)

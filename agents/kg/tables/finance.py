@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import Any
 
-from agents.kg.companies import company_data
-from agents.kg.context import LookupContext, MeaninglessCallError, NotFoundError, TableQuery, days_text
-from agents.kg.results import Cell, Row
+from agents.kg.context import LookupContext, TableQuery, days_text
+from agents.kg.entities import company_data
+from agents.kg.results import Cell, MeaninglessCallError, NotFoundError, Row
 from agents.questions import Calendar, MomentKind, eastern_time
 
 NEAREST_EARLIER = timedelta(days=7)

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from agents.kg.conditions import year_range
-from agents.kg.context import LookupContext, MeaninglessCallError, NotFoundError, TableQuery, name_list
+from agents.kg.context import LookupContext, TableQuery, name_list
 from agents.kg.language import Condition, Operator
-from agents.kg.names import Match, best_match, contains_words, normalise_name, same_name
-from agents.kg.results import Cell, Row
+from agents.kg.results import Cell, MeaninglessCallError, NotFoundError, Row
+from agents.matching import NameMatch, best_match, contains_words, normalise_name, same_name
 
 OSCAR_YEARS = range(1990, 2022)
 """The server has the awards of these ceremonies and fails on others."""
@@ -102,7 +102,7 @@ def find_films(context: LookupContext, title: str, conditions: Sequence[Conditio
     return same
 
 
-def _search_film(context: LookupContext, query: str, title: str) -> tuple[list[_Record], Match | None]:
+def _search_film(context: LookupContext, query: str, title: str) -> tuple[list[_Record], NameMatch | None]:
     """The films found, best known first, and the one that is meant.
 
     A title also means the only film whose title continues it ("Borat" and "Borat: Cultural Learnings ...").
@@ -116,7 +116,7 @@ def _search_film(context: LookupContext, query: str, title: str) -> tuple[list[_
             for place, film in enumerate(films)
             if normalise_name(_stem(film["title"])[0]) == normalise_name(title)
         ]
-        match = Match(longer[0], 0.9, exact=False) if len(longer) == 1 else None
+        match = NameMatch(longer[0], 0.9, exact=False) if len(longer) == 1 else None
     return films, match
 
 

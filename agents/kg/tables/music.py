@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 from agents.kg.conditions import year_range
-from agents.kg.context import LookupContext, MeaninglessCallError, NotFoundError, TableQuery, name_list
+from agents.kg.context import LookupContext, TableQuery, name_list
 from agents.kg.endpoints import Request, request
-from agents.kg.names import best_match
-from agents.kg.results import Cell, Row
+from agents.kg.results import Cell, MeaninglessCallError, NotFoundError, Row
+from agents.matching import best_match
 from agents.questions import Calendar
 
 _GRAMMY_YEARS = range(1957, 2020)

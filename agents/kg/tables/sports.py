@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime, timedelta
 from typing import Any
 
-from agents.kg.context import LookupContext, NoGameError, NotFoundError, TableQuery, days_text
-from agents.kg.results import Cell, Row, Value
-from agents.kg.teams import League, team_spelling
+from agents.kg.context import LookupContext, TableQuery, days_text
+from agents.kg.entities import League, team_spelling
+from agents.kg.results import Cell, NoGameError, NotFoundError, Row, Value
 from agents.questions import Calendar, DateRange, MomentKind
 
 _SOCCER = "/sports/soccer/get_games_on_date"

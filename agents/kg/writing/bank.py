@@ -59,14 +59,14 @@ def write_examples(path: Path, comment: str, examples: Iterable[Example]) -> Non
 
 
 def _literal(calls: str) -> str:
-    """As a text of TOML in which quotes need no backslash, where there is one."""
+    """As a text of TOML, if possible one in which quotes need no backslash."""
     if "\n" not in calls and "'" not in calls:
         return f"'{calls}'"
     return f"'''\n{calls}'''" if "'''" not in calls and not calls.endswith("'") else _quoted(calls)
 
 
 def _quoted(text: str) -> str:
-    """As a basic string; JSON's is one, but for DEL."""
+    """As a basic string of TOML, which is JSON's but for DEL."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

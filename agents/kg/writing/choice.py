@@ -1,22 +1,20 @@
 """Which examples a question is shown: the most similar ones of the bank, or the same ones for a whole domain.
 
-Similarity mixes two cosines: that of the questions, which reflects domain and topic, and that of their forms without
-names, which reflects the calls: "who directed rear window?" and "who directed jaws?" ask the same thing. Names cannot
-be recognised (questions are lower case and misspelled), but the words that form questions recur in the bank and names
-do not: every run of words that do not recur becomes one mark.
+Similarity mixes two cosines: of the questions (domain and topic), and of their forms without names (the calls): "who
+directed rear window?" and "who directed jaws?" have one form. Names are the words that do not recur in the bank.
 """
 
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from math import exp, log, sqrt
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from agents.encoders.base import DenseEncoder, Vectors
-from agents.kg.language import Call, Program
+from agents.kg.language import Call
 from agents.kg.schema import Domain
 from agents.kg.writing.bank import Example, load_bank, load_folder
 from agents.settings import KgWriterSettings
@@ -24,7 +22,7 @@ from agents.settings import KgWriterSettings
 _ROOT = Path(__file__).parents[3]
 
 FORM_WEIGHT = 1 / 3
-"""Weight of the form; between 1/4 and 1/2 little changes (`benchmarks/kg_writing.py --nearest`)."""
+"""Weight of the form; between 1/4 and 1/2 little changes."""
 VOTERS = 5
 """How many of the nearest examples choose the domain of a question."""
 VOTE_SHARPNESS = 12.0
@@ -38,8 +36,7 @@ _NUMBER = re.compile(r"\d[\d,.:/-]*")
 _WORD = re.compile(r"[\w']+|[^\w\s]")
 
 
-@dataclass(frozen=True, slots=True)
-class Neighbourhood:
+class Neighbourhood(NamedTuple):
     """The domain of a question and the chosen examples of that domain, the most similar one last."""
 
     domain: Domain
@@ -59,11 +56,8 @@ class ExampleIndex:
         self._words = WordVectors([*self._questions, *self._forms])
         self._vectors: Vectors | None = None
 
-    def warm_up(self) -> None:
+    def warm_up(self) -> Vectors:
         """Load the encoder and encode the bank, once; raises `models.manifest.WeightsMissingError`."""
-        self._bank_vectors()
-
-    def _bank_vectors(self) -> Vectors:
         if self._vectors is None:
             if self._dense is not None:
                 self._dense.warm_up()
@@ -84,16 +78,14 @@ class ExampleIndex:
         if not questions:
             return []
         vectors = self._encode(questions, [self._form.of(question) for question in questions])
-        similarities = vectors @ self._bank_vectors().T
+        similarities = vectors @ self.warm_up().T
         pairs = zip(similarities, domains, strict=True)
-        return [self._neighbourhood(similarity, domain, count) for similarity, domain in pairs]
+        return [self._neighbourhood(each, domain or self._vote(each), count) for each, domain in pairs]
 
-    def _neighbourhood(self, similarity: Vectors, domain: Domain | None, count: int) -> Neighbourhood:
-        chosen = domain or self._vote(similarity)
-        order = np.argsort(-np.where(self._domains == chosen.value, similarity, -2.0), kind="stable")
-        own = int((self._domains == chosen.value).sum())
-        best = [self._bank[place] for place in order[: min(count, own)]]
-        return Neighbourhood(chosen, tuple(reversed(best)))
+    def _neighbourhood(self, similarity: Vectors, domain: Domain, count: int) -> Neighbourhood:
+        own = np.flatnonzero(self._domains == domain.value)
+        order = own[np.argsort(-similarity[own], kind="stable")]
+        return Neighbourhood(domain, tuple(self._bank[place] for place in reversed(order[:count])))
 
     def _vote(self, similarity: Vectors) -> Domain:
         order = np.argsort(-similarity, kind="stable")[:VOTERS]
@@ -104,7 +96,7 @@ class ExampleIndex:
 
 
 class WordVectors:
-    """Unit vectors of weighted words: TF-IDF over the texts it is made with; words unknown to them have no weight."""
+    """Unit vectors of words weighted by TF-IDF over the texts it is made with; other words have no weight."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         counts = Counter(word for text in texts for word in set(text.lower().split()))
@@ -116,9 +108,8 @@ class WordVectors:
         vectors = np.zeros((len(texts), len(self._places)), dtype=np.float32)
         for row, text in enumerate(texts):
             for word in text.lower().replace("?", " ").split():
-                place = self._places.get(word)
-                if place is not None:
-                    vectors[row, place] += self._weights[place]
+                if word in self._places:
+                    vectors[row, self._places[word]] += self._weights[self._places[word]]
         unit: Vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
         return unit
 
@@ -127,14 +118,12 @@ class QuestionForm:
     """Replaces names by marks, with the vocabulary of a bank."""
 
     def __init__(self, examples: Iterable[Example]) -> None:
-        counts = Counter(
-            word for example in examples for word in set(_words(_without_names(example.question, example.program)))
-        )
+        counts = Counter(word for each in examples for word in set(_words(_without_names(each))))
         self._vocabulary = frozenset(word for word, count in counts.items() if count >= FEWEST_EXAMPLES)
 
     def of_example(self, example: Example) -> str:
         """The form of a question of the bank, whose names are known from its calls."""
-        return self.of(_without_names(example.question, example.program))
+        return self.of(_without_names(example))
 
     def of(self, question: str) -> str:
         """The form of a question: recurring words stay, each run of others is one mark."""
@@ -151,23 +140,16 @@ def _words(text: str) -> Sequence[str]:
     return _WORD.findall(text.lower().replace("’", "'"))
 
 
-def _without_names(question: str, program: Program) -> str:
+def _without_names(example: Example) -> str:
     """The question with the arguments of its calls, where it has them word for word, and numbers replaced by marks."""
-    text = question.lower()
-    for name in sorted(_names(program), key=len, reverse=True):
+    text = example.question.lower()
+    calls = [statement for statement in example.program.statements if isinstance(statement, Call)]
+    arguments = [argument for call in calls for argument in call.arguments]
+    lists = [(argument,) if isinstance(argument, str) else argument for argument in arguments]
+    names = {name for names in lists if isinstance(names, tuple) for name in names}
+    for name in sorted(names, key=len, reverse=True):
         text = re.sub(rf"(?<!\w){re.escape(name.lower())}(?!\w)", MARK, text)
     return _NUMBER.sub(MARK, text)
-
-
-def _names(program: Program) -> set[str]:
-    names: set[str] = set()
-    for statement in program.statements:
-        for argument in statement.arguments if isinstance(statement, Call) else ():
-            if isinstance(argument, str):
-                names.add(argument)
-            elif isinstance(argument, tuple):
-                names.update(argument)
-    return names
 
 
 class ExampleChoice:
@@ -200,13 +182,9 @@ class ExampleChoice:
             near_by = self._index.nearest(questions, domains, 0) if None in domains else []
             voted = [near.domain for near in near_by] or [domain for domain in domains if domain is not None]
             found = [Neighbourhood(domain, self._fixed[domain]) for domain in voted]
-        if not own:
-            found = [_without(question, near) for question, near in zip(questions, found, strict=True)]
-        if self._fixed is not None:
-            return [replace(near, examples=near.examples[:count]) for near in found]
-        # The most similar one is the last.
-        return [replace(near, examples=near.examples[max(0, len(near.examples) - count) :]) for near in found]
-
-
-def _without(question: str, near: Neighbourhood) -> Neighbourhood:
-    return replace(near, examples=tuple(example for example in near.examples if example.question != question))
+        chosen = []
+        for question, (domain, shown) in zip(questions, found, strict=True):
+            examples = tuple(example for example in shown if own or example.question != question)
+            first = 0 if self._fixed is not None else max(0, len(examples) - count)  # the most similar one is the last
+            chosen.append(Neighbourhood(domain, examples[first : first + count]))
+        return chosen

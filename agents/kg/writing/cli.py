@@ -1,16 +1,15 @@
 """``python -m agents.kg write``: the questions of a JSONL file get the calls that the writer makes of them."""
 
 import argparse
-import bz2
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from agents.deadline import Deadline
 from agents.encoders import load_dense_encoder
-from agents.files import json_line, write_rows
+from agents.files import append_rows, write_rows
 from agents.kg.language import render
 from agents.kg.schema import Domain
 from agents.kg.writing.writer import CallRequest, CallWriter, Written
@@ -81,7 +80,7 @@ def choose_adapter(language_model: LanguageModelSettings, chosen: str) -> Adapte
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the file; the exit code is 0 only when every question was worked on."""
+    """Write the file; the exit code is 0 only when no question is left."""
     try:
         _write_file(arguments)
     except EXPECTED_ERRORS as error:
@@ -118,29 +117,22 @@ def _write_file(arguments: argparse.Namespace) -> None:
     from tqdm import tqdm
 
     settings = chosen_settings(arguments)
-    questions = [
-        (record.data, _question(record, use_domain=arguments.use_domain))
-        for record in read_records(arguments.source, arguments.limit)
-    ]
-    done = _already_done(arguments.out, [row for row, _ in questions]) if arguments.resume else []
+    records = list(read_records(arguments.source, arguments.limit))
+    questions = [_question(record, use_domain=arguments.use_domain) for record in records]
+    done = _already_done(arguments.out, records) if arguments.resume else []
     write_rows(arguments.out, done)
-    rest = questions[len(done) :]
-    if not rest:
+    if len(done) == len(records):
         return
     writer = load_writer(settings, arguments)
     writer.warm_up()
-    with tqdm(total=len(questions), initial=len(done), unit="question", disable=None) as progress:
-        size = arguments.batch_size or settings.batch_size
-        for batch in (rest[start : start + size] for start in range(0, len(rest), size)):
-            append_rows(arguments.out, _rows(writer, batch, settings.deadline.seconds_per_query))
+    size = arguments.batch_size or settings.batch_size
+    with tqdm(total=len(records), initial=len(done), unit="question", disable=None) as progress:
+        for start in range(len(done), len(records), size):
+            batch = questions[start : start + size]
+            written = writer.write(batch, Deadline(len(batch) * settings.deadline.seconds_per_query))
+            rows = [record.data | as_fields(each) for record, each in zip(records[start:], written, strict=False)]
+            append_rows(arguments.out, rows)
             progress.update(len(batch))
-
-
-def _rows(
-    writer: CallWriter, batch: Sequence[tuple[dict[str, Any], CallRequest]], seconds_per_query: float
-) -> Iterator[dict[str, Any]]:
-    written = writer.write([question for _, question in batch], Deadline(len(batch) * seconds_per_query))
-    return (row | as_fields(each) for (row, _), each in zip(batch, written, strict=True))
 
 
 def as_fields(written: Written) -> dict[str, Any]:
@@ -154,34 +146,23 @@ def as_fields(written: Written) -> dict[str, Any]:
 
 def _question(record: Record, *, use_domain: bool) -> CallRequest:
     row = record.data
-    for field in ("query", "query_time"):
-        if not isinstance(row.get(field, "" if field == "query_time" else None), str):
-            raise DatasetError(f'{record.place}: field "{field}" must be a text, found {row.get(field)!r}')
-    domain = None
-    if use_domain:
-        if row.get("domain") not in list(Domain):
-            raise DatasetError(
-                f'{record.place}: field "domain" must be one of {", ".join(Domain)}, found {row.get("domain")!r}'
-            )
-        domain = Domain(row["domain"])
-    return CallRequest(row["query"], row.get("query_time", ""), domain)
+    query, query_time, domain = row.get("query"), row.get("query_time", ""), row.get("domain")
+    for field, value in (("query", query), ("query_time", query_time)):
+        if not isinstance(value, str):
+            raise DatasetError(f'{record.place}: field "{field}" must be a text, found {value!r}')
+    if use_domain and domain not in list(Domain):
+        raise DatasetError(f'{record.place}: field "domain" must be one of {", ".join(Domain)}, found {domain!r}')
+    return CallRequest(row["query"], query_time, Domain(str(domain)) if use_domain else None)
 
 
-def _already_done(path: Path, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def _already_done(path: Path, records: Sequence[Record]) -> list[dict[str, Any]]:
     """The rows of an earlier run over the same file; a torn last line is dropped."""
     done: list[dict[str, Any]] = []
     try:
-        for record, row in zip(read_records(path), rows, strict=False):
-            if record.data.get("query") != row["query"] or "calls" not in record.data:
+        for found, record in zip(read_records(path), records, strict=False):
+            if found.data.get("query") != record.data["query"] or "calls" not in found.data:
                 break
-            done.append(record.data)
+            done.append(found.data)
     except (DatasetError, EOFError):
         return done
     return done
-
-
-def append_rows(path: Path, rows: Iterable[dict[str, Any]]) -> None:
-    """Append rows; a bz2 file may consist of several streams."""
-    text = b"".join(json_line(row) for row in rows)
-    with path.open("ab") as stream:
-        stream.write(bz2.compress(text) if path.suffix == ".bz2" else text)

@@ -1,8 +1,8 @@
 """The prompt of the writer: rules, schema, examples, question. Wording ours; the parts are db3's (section 3.2, C.3).
 
-What is the same for every question of a domain stands first, so that an engine with prefix caching reads it once. Some
-models follow an instruction in a chat (db3's did); models below two billion parameters copy an example when they are
-asked through their chat template, and write calls when they go on with a list of pairs. So a preset chooses the form.
+What all questions of a domain share stands first, for prefix caching. Models below two billion parameters copy an
+example when asked in a chat, as db3's larger ones were, and write calls when they continue a list of pairs: a preset
+chooses the form.
 """
 
 import functools
@@ -100,18 +100,12 @@ def write_prompt(settings: KgWriterSettings, domain: Domain, examples: Iterable[
 
 
 def output_grammar(domain: Domain, question: str | None = None) -> str:
-    """The language of the domain, and after it, if the model wants, the empty line that ends an example.
+    """The language of the domain (see `agents.kg.language.constraint`), then, optionally, an empty line.
 
-    With a question, names must stand in it (see `agents.kg.language.constraint`).
-
-    Without the latter a model under a grammar cannot end where it is used to: tokenizers have the closing bracket and
-    the empty line as one token, and where that is forbidden a small model writes one more index instead.
+    Tokenizers have the closing bracket and the empty line as one token; where that is forbidden, a small model writes
+    one more index instead.
     """
-    rules = constraint(domain, question)
-    start = "start:"
-    if not rules.startswith(start):
-        raise ValueError(f"the grammar of {domain} does not begin with the rule `start`")
-    return f'start: program "\\n\\n"?\nprogram:{rules.removeprefix(start)}'
+    return f'start: program "\\n\\n"?\nprogram:{constraint(domain, question).removeprefix("start:")}'
 
 
 def write_repair_prompt(prompt: CallPrompt, output: str, fault: Fault) -> CallPrompt:
@@ -139,27 +133,28 @@ def _pair(question: str, calls: str) -> str:
     return f"Question: {' '.join(question.split())}\nCalls:\n{calls}"
 
 
+def _head(table: Table) -> str:
+    return f"{table.name}({', '.join(parameter.name for parameter in table.parameters)})"
+
+
 def _table_line(schema: Schema, table: Table) -> str:
-    keys = [_key_text(schema, column) for column in _own_columns(schema, table)]
-    likewise = _table_with_same_keys(schema, table)
-    if likewise:
-        keys.append(f"keys of {likewise.name}")
-    return f"{table.name}({_parameters(table)}): {', '.join(keys)}"
-
-
-def _key_text(schema: Schema, column: Column) -> str:
-    rows_of = column.rows_of
-    return f"{column.name} (rows with {', '.join(schema.tables[rows_of].columns)})" if rows_of else column.name
+    likewise, columns = _own_columns(schema, table)
+    keys = [
+        f"{column.name} (rows with {', '.join(schema.tables[column.rows_of].columns)})"
+        if column.rows_of
+        else column.name
+        for column in columns
+    ]
+    return f"{_head(table)}: {', '.join([*keys, f'keys of {likewise.name}'] if likewise else keys)}"
 
 
 def _table_lines(schema: Schema, table: Table) -> str:
-    all_rows = " (gives all rows)" if table.take == "all" else ""
-    lines = [f"{table.name}({_parameters(table)}): {table.meaning}{all_rows}"]
-    for column in _own_columns(schema, table):
+    likewise, columns = _own_columns(schema, table)
+    lines = [f"{_head(table)}: {table.meaning}{' (gives all rows)' if table.take == 'all' else ''}"]
+    for column in columns:
         lines.append(f"- {_described(column)}")
         if column.rows_of:
             lines += [f"  - {_described(inner)}" for inner in schema.tables[column.rows_of].columns.values()]
-    likewise = _table_with_same_keys(schema, table)
     if likewise:
         lines.append(f"- all keys of {likewise.name}")
     if table.extra_keys:
@@ -172,22 +167,11 @@ def _described(column: Column) -> str:
     return f"{column.name} ({TYPE_WORDS[column.type]}{unit}): {column.meaning}"
 
 
-def _parameters(table: Table) -> str:
-    return ", ".join(parameter.name for parameter in table.parameters)
-
-
-def _own_columns(schema: Schema, table: Table) -> list[Column]:
-    """Those that an earlier table with the same keys does not tell already."""
-    likewise = _table_with_same_keys(schema, table)
-    shared = set(likewise.columns) if likewise else set()
-    return [column for name, column in table.columns.items() if name not in shared]
-
-
-def _table_with_same_keys(schema: Schema, table: Table) -> Table | None:
-    """An earlier table all of whose keys this one has too, by name or alias, so that they need not be listed again."""
+def _own_columns(schema: Schema, table: Table) -> tuple[Table | None, list[Column]]:
+    """An earlier table all of whose keys this one has too, by name or alias, and the keys that only this one has."""
     for earlier in schema.callable_tables:
         if earlier is table:
-            return None
+            break
         if len(earlier.columns) >= _WORTH_SHARING and all(table.column(name) for name in earlier.columns):
-            return earlier
-    return None
+            return earlier, [column for name, column in table.columns.items() if name not in earlier.columns]
+    return None, list(table.columns.values())

@@ -1,17 +1,29 @@
 """Questions -> programs of calls: one language-model call for the whole batch, and one more for what cannot be read."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from agents.deadline import Deadline
 from agents.encoders.base import DenseEncoder
-from agents.kg.language import Fault, KgQueryError, Program, parse
-from agents.kg.schema import Domain
+from agents.kg.language import Call, Fault, KgQueryError, Program, Sort, parse
+from agents.kg.schema import Domain, ParameterKind, Type, load_schema
 from agents.kg.writing.bank import Example
 from agents.kg.writing.choice import ExampleChoice, Neighbourhood
 from agents.kg.writing.prompt import STOP, CallPrompt, output_grammar, write_prompt, write_repair_prompt
 from agents.llm.base import Generation, GenerationRequest, LanguageModel
+from agents.questions import Calendar, DateRange, find_dates, resolve_date
 from agents.settings import KgWriterSettings
+
+_ORDINAL = re.compile(r"\b\d+(?:st|nd|rd|th)\b")
+_DIGITS = re.compile(r"\d+")
+_PRESENT = frozenset({"latest", "now", "today", "current", "most recent"})
+"""Dates that a question may leave out."""
+
+
+MOST_KNOWN = 4096
+"""Programs that a writer remembers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +37,9 @@ class CallRequest:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What the writer made of a question.
+    """What the writer made of a question; `faults` holds the reading error of each failed round.
 
-    `program` None: nothing readable was written. A program without statements: the model says that the graph does not
-    know. `faults` holds the reading error of each failed round.
+    `program` None: nothing readable was written; a program without statements: the graph does not know, says the model.
     """
 
     domain: Domain
@@ -37,7 +48,11 @@ class Written:
     generation: Generation
     program: Program | None
     faults: tuple[Fault, ...] = ()
-    repaired: bool = False
+
+    @property
+    def repaired(self) -> bool:
+        """Whether the second round could be read."""
+        return self.program is not None and bool(self.faults)
 
     @property
     def text(self) -> str:
@@ -56,6 +71,7 @@ class CallWriter:
         self._settings = settings
         self._model = model
         self._choice = ExampleChoice(settings, dense)
+        self._known: dict[GenerationRequest, Generation] = {}
 
     def warm_up(self) -> None:
         """Encode the bank and load the model; raises `models.manifest.WeightsMissingError`."""
@@ -68,7 +84,7 @@ class CallWriter:
         Raises:
             LanguageModelDiedError: the engine is gone.
         """
-        texts, domains = [question.text for question in questions], [question.domain for question in questions]
+        texts, domains = [each.text for each in questions], [each.domain for each in questions]
         shown = self._choice.choose(texts, domains, self._settings.examples)
         requests = [self._request(question, near) for question, near in zip(questions, shown, strict=True)]
         generations = self._generate(requests, deadline)
@@ -88,9 +104,14 @@ class CallWriter:
         )
 
     def _generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
-        generations = list(self._model.generate(requests, deadline))[: len(requests)] if requests else []
-        missing = len(requests) - len(generations)
-        return generations + [Generation.failed("the engine returned no generation for this request")] * missing
+        """One generation per request. What was written before is not asked for again: greedy decoding repeats it."""
+        new = [request for request in dict.fromkeys(requests) if request not in self._known]
+        found = dict(zip(new, self._model.generate(new, deadline) if new else [], strict=False))
+        if len(self._known) > MOST_KNOWN:
+            self._known.clear()
+        self._known |= {request: said for request, said in found.items() if said.finish_reason in {"stop", "length"}}
+        missing = Generation.failed("the engine returned no generation for this request")
+        return [self._known.get(request) or found.get(request, missing) for request in requests]
 
     def _repair(self, written: list[Written], deadline: Deadline) -> list[Written]:
         """Ask again for what could not be read, if there is time."""
@@ -99,11 +120,11 @@ class CallWriter:
         ]
         if not (places and self._settings.repair) or deadline.expired:
             return written
-        requests = [_asked_again(written[place]) for place in places]
+        requests = [_repair_request(written[place]) for place in places]
         for place, request, generation in zip(places, requests, self._generate(requests, deadline), strict=True):
             first = written[place]
             second = _read(Neighbourhood(first.domain, first.examples), request, generation)
-            written[place] = replace(second, faults=first.faults + second.faults, repaired=second.program is not None)
+            written[place] = replace(second, faults=first.faults + second.faults)
         return written
 
 
@@ -115,10 +136,9 @@ def trim(text: str) -> str:
     return text.strip()
 
 
-def _asked_again(each: Written) -> GenerationRequest:
-    first = CallPrompt(each.request.messages, each.request.prompt)
-    second = write_repair_prompt(first, each.text, each.faults[0])
-    return replace(each.request, messages=second.messages, prompt=second.text)
+def _repair_request(each: Written) -> GenerationRequest:
+    prompt = write_repair_prompt(CallPrompt(each.request.messages, each.request.prompt), each.text, each.faults[0])
+    return replace(each.request, messages=prompt.messages, prompt=prompt.text)
 
 
 def _read(near: Neighbourhood, request: GenerationRequest, generation: Generation) -> Written:
@@ -129,3 +149,50 @@ def _read(near: Neighbourhood, request: GenerationRequest, generation: Generatio
         return replace(result, program=parse(text, near.domain))
     except KgQueryError as error:
         return replace(result, faults=(error.fault,))
+
+
+def invented_dates(question: str, domain: Domain, program: Program, asked_at: datetime | None) -> list[str]:
+    """The dates and years of a program for which the question gives no reason: small models copy those of examples.
+
+    A call about another day answers another question, and a day without a game would look like a false premise.
+    """
+    calendar = Calendar.TRADING if domain is Domain.FINANCE else Calendar.CIVIL
+    moment = asked_at or datetime.now()
+    named = [found.resolved.range for found in find_dates(question, moment, calendar) if found.resolved.range]
+    text = f" {' '.join(question.lower().split())} "
+    return [date for date in _dates(domain, program) if not _reason_for(date, text, named, moment, calendar)]
+
+
+def _dates(domain: Domain, program: Program) -> list[str]:
+    tables = load_schema(domain).tables
+    found: list[str] = []
+    table = None
+    for statement in program.statements:
+        if isinstance(statement, Call):
+            table = tables[statement.table]
+            pairs = zip(table.parameters, statement.arguments, strict=False)
+            times = {ParameterKind.DATE, ParameterKind.YEAR}
+            found += [value for parameter, value in pairs if parameter.kind in times and isinstance(value, str)]
+        if isinstance(statement, Call | Sort) and table is not None:
+            for condition in statement.conditions:
+                column = table.column(condition.key)
+                timely = column.type in {Type.DATE, Type.YEAR} if column else condition.key.endswith(("date", "year"))
+                if timely and isinstance(condition.value, str):
+                    found.append(condition.value)
+    return found
+
+
+def _reason_for(date: str, text: str, named: list[DateRange], moment: datetime, calendar: Calendar) -> bool:
+    """The question has the words, a near year, an ordinal number, or a date that overlaps."""
+    if date.lower() in _PRESENT or f" {date.lower()}" in text:
+        return True
+    if date.isdigit() and len(date) == 4:
+        if _ORDINAL.search(text):
+            return True  # "the 56th grammy awards": the year of an edition
+        years = [int(number) for number in _DIGITS.findall(text) if len(number) == 4]
+        if years and min(years) - 1 <= int(date) <= max(years) + 1:
+            return True  # award years differ by one from film years, and several may be meant
+    resolved = resolve_date(date, moment, calendar)
+    if resolved is None or (span := resolved.range) is None:
+        return True  # no date, or the present: the executor decides
+    return any(span.first <= other.last and span.last >= other.first for other in named)

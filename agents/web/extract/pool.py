@@ -50,10 +50,8 @@ class ExtractionPool:
 
     def warm_up(self) -> None:
         """Start the workers and wait until they are ready.
-
-        Raises:
-            ExtractionUnavailableError: a worker could not be started, ended or was not ready in time; none is left
-                running.
+        Raises ExtractionUnavailableError: a worker could not be started, ended or was not ready in time; none is left
+        running.
         """
         if self._settings.workers:
             self._started()

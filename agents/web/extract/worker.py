@@ -117,10 +117,7 @@ class WorkerProcess:
 
     def extract(self, html: str, deadline: Deadline) -> str:
         """Text of one page.
-
-        Raises:
-            PageTimeoutError: the deadline passed; the worker is killed.
-            WorkerDiedError: the worker ended.
+        Raises PageTimeoutError: the deadline passed; the worker is killed; WorkerDiedError: the worker ended.
         """
         answer = self._exchange(html.encode("utf-8", "replace"), deadline, late="reading the page took too long")
         return answer.decode("utf-8", "replace")

@@ -2,7 +2,7 @@
 
 Python imports a module of this name at its start, before any other code, where its folder is in PYTHONPATH; children
 inherit that. Standard library only. Python code cannot go around the audit hook; compiled libraries, other programs and
-children that are told to ignore PYTHONPATH can.
+children that ignore PYTHONPATH can.
 """
 
 import errno
@@ -16,8 +16,6 @@ GUARD_VARIABLE = "CRAG_GUARD"
 whose files are not to be written, or null), `log` (file that gets a line of JSON for each refusal and write), `hidden`
 (folders that are taken out of the import path)."""
 LOOPBACK = ("127.", "::1", "localhost", "0.0.0.0")  # noqa: S104 - compared with, not bound to
-
-
 DATAGRAM = 2
 """socket.SOCK_DGRAM. To connect such a socket sends nothing: vLLM and Ray look up this machine's own address so, and do
 without where it is refused. It is refused, as on a machine without network, and not held against them."""
@@ -42,8 +40,7 @@ def is_here(host: str) -> bool:
 class Watch:
     """The audit hook: refuses connections and notes them; notes files that are written below `root`.
 
-    `allowed` are names, addresses and ports of the knowledge graph; with `loopback` processes of this machine may be
-    asked, too. `log` is an open file descriptor, or None.
+    See `GUARD_VARIABLE` for the arguments; `log` is an open file descriptor, or None.
     """
 
     def __init__(self, root: str | None, allowed: list[list[Any]], *, loopback: bool, log: int | None = None) -> None:

@@ -57,14 +57,14 @@ def test_what_is_stored_is_what_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "{}", '{"format": 1, "correct": {"bias": 0, "features": {"a": {}}}}'])
-def test_a_broken_file_is_told_with_its_key(tmp_path: Path, text: str) -> None:
+def test_a_broken_file_is_reported_with_its_key(tmp_path: Path, text: str) -> None:
     path = tmp_path / "broken.json"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(SettingsError, match=r"answering\.confidence\.model.*broken\.json"):
         ConfidenceModel.load(str(path))
 
 
-def test_a_missing_file_is_told_with_the_command_that_makes_one() -> None:
+def test_a_missing_file_is_reported_with_the_command_that_makes_one() -> None:
     with pytest.raises(SettingsError, match=r"training\.calibrate"):
         ConfidenceModel.load("nobody")
 

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from agents.deadline import Deadline
 from agents.encoders.base import BATCHES_PER_SLICE, BatchedCrossEncoder, BatchedDenseEncoder, Pair, Vectors
 from agents.settings import CrossEncoderSettings, DenseEncoderSettings
-from models.manifest import UnknownModelError
 
 DIMENSIONS = 4
 TEXTS = st.lists(st.text("ab ", max_size=12), max_size=30)
@@ -159,8 +158,3 @@ def test_an_engine_that_returns_too_much_is_an_error() -> None:
         HashEncoder(extra=1).encode_passages(["a", "b"])
     with pytest.raises(ValueError, match="zip"):
         Arithmetic(extra=1).score([("a", "b")])
-
-
-def test_an_unknown_model_is_named_before_anything_is_loaded() -> None:
-    with pytest.raises(UnknownModelError, match="'m'"):
-        HashEncoder().check_weights()

@@ -112,16 +112,12 @@ def test_cross_encoder_is_loaded_once(tiny_cross: Path, monkeypatch: pytest.Monk
 
 
 @cache
-def minilm(max_tokens: int = 64, batch_size: int = 8, query_instruction: str = "") -> SentenceTransformerEncoder:
+def minilm(max_tokens: int = 64) -> SentenceTransformerEncoder:
     try:
         locate(MINILM)
     except WeightsMissingError as error:
         pytest.skip(str(error))
-    return SentenceTransformerEncoder(
-        DenseEncoderSettings(
-            model=MINILM, max_tokens=max_tokens, batch_size=batch_size, query_instruction=query_instruction
-        )
-    )
+    return SentenceTransformerEncoder(DenseEncoderSettings(model=MINILM, max_tokens=max_tokens, batch_size=8))
 
 
 TEXTS = [

@@ -1,4 +1,4 @@
-"""A knowledge-graph server over a real socket that can be told, while it runs, in which way to fail.
+"""A knowledge-graph server over a real socket that can be reported, while it runs, in which way to fail.
 
     with FaultyServer() as server:
         server.results["/finance/get_eps"] = 22.95

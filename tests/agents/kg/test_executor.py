@@ -13,7 +13,6 @@ from agents.kg.client import KgClient
 from agents.kg.context import LookupContext
 from agents.kg.executor import Executor, ProgramResult, Task
 from agents.kg.language import Call, Condition, Operator, Program, render
-from agents.kg.language.sample import random_program as any_program
 from agents.kg.results import Status
 from agents.kg.schema import Domain, load_schema
 from agents.kg.tables import movie
@@ -21,6 +20,7 @@ from agents.settings import KgClientSettings, KgLimits
 from benchmarks import kg_execution
 from tests.agents.kg.conftest import WEDNESDAY, Run
 from tests.agents.kg.faulty_server import FaultyServer, unused_address
+from tests.agents.kg.language.sample import random_program as any_program
 from tests.agents.kg.naive import KEYS, VALUES, naive, random_program, table_of
 
 
@@ -87,9 +87,9 @@ def test_a_sort_tells_why_there_is_nothing_to_sort(run: Run) -> None:
     assert second.refines
 
 
-def test_a_sort_is_told_with_the_remarks_of_its_call(run: Run) -> None:
-    _, told = run("finance", 'get_stock_dividend("abacus")\nsort(None,-date)["date"]').results
-    assert told.explanation == ('"abacus" is read as Abacus Inc. Common Stock (ABC)',)
+def test_a_sort_is_reported_with_the_remarks_of_its_call(run: Run) -> None:
+    _, reported = run("finance", 'get_stock_dividend("abacus")\nsort(None,-date)["date"]').results
+    assert reported.explanation == ('"abacus" is read as Abacus Inc. Common Stock (ABC)',)
 
 
 # Chains
@@ -203,7 +203,7 @@ def test_questions_to_a_server_that_hangs_end_in_time() -> None:
     assert threading.active_count() < 100
 
 
-def test_more_rows_than_allowed_are_cut_and_told(graph_address: str) -> None:
+def test_more_rows_than_allowed_are_cut_and_reported(graph_address: str) -> None:
     with KgClient(graph_address, KgClientSettings()) as client:
         task = Task(Domain.FINANCE, 'get_stock_price("abc")["open"]', WEDNESDAY)
         (outcome,) = Executor(client, KgLimits(rows=3)).run_batch([task], Deadline(20.0))

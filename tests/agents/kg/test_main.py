@@ -66,7 +66,7 @@ def test_the_exit_code_tells_not_found_from_invalid_from_a_dead_server(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "reported"),
     [
         (["--domain", "movie", "--kg-url", "ftp://x"], "must begin with http://"),
         (["--domain", "cooking", "--kg-url", "http://x"], "invalid choice: 'cooking'"),
@@ -74,14 +74,14 @@ def test_the_exit_code_tells_not_found_from_invalid_from_a_dead_server(
         (["--domain", "movie"], "CRAG_MOCK_API_URL is not set"),
     ],
 )
-def test_a_wrong_argument_is_told_in_a_line(
-    arguments: list[str], told: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def test_a_wrong_argument_is_reported_in_a_line(
+    arguments: list[str], reported: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("CRAG_MOCK_API_URL", raising=False)
     with pytest.raises(SystemExit) as ended:
         main(["run", "None", *arguments])
     assert ended.value.code == 2
-    assert told in capsys.readouterr().err.splitlines()[-1]
+    assert reported in capsys.readouterr().err.splitlines()[-1]
 
 
 def test_calls_come_from_standard_input_and_the_address_from_the_environment(

@@ -7,14 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import agents.kg.teams
+import agents.kg.entities
 from agents.deadline import Deadline
 from agents.kg.client import KgClient
-from agents.kg.companies import company_data, nicknames
-from agents.kg.context import LookupContext, NotFoundError
-from agents.kg.names import best_match, contains_words, normalise_name, same_name, similarity
-from agents.kg.oscar_categories import same_category
-from agents.kg.teams import League, team_spelling
+from agents.kg.context import LookupContext
+from agents.kg.entities import League, company_data, nicknames, team_spelling
+from agents.kg.results import NotFoundError
+from agents.matching import best_match, contains_words, normalise_name, same_category, same_name, similarity
 from agents.settings import KgClientSettings
 from tests.agents.kg.faulty_server import FaultyServer
 
@@ -57,7 +56,7 @@ def test_what_may_be_several_teams_or_none_stays_as_it_is(name: str, league: Lea
 
 @pytest.mark.parametrize("league", ["soccer", "nba"])
 def test_every_listed_name_leads_to_its_team(league: League) -> None:
-    file = Path(agents.kg.teams.__file__).parent / "teams.toml"
+    file = Path(agents.kg.entities.__file__).parent / "teams.toml"
     teams: dict[str, list[str]] = tomllib.loads(file.read_text("utf-8"))[league]
     for spelling, others in teams.items():
         for name in (spelling, *others):
@@ -114,7 +113,7 @@ def test_a_ticker_costs_one_call() -> None:
     assert ticker_of("abc")[1:] == ([], ["get_eps"])
 
 
-def test_how_a_name_was_read_is_told() -> None:
+def test_how_a_name_was_read_is_reported() -> None:
     assert ticker_of("thin holdings")[1] == [
         '"thin holdings" is read as Thin Holdings Corporation Class A Common Stock (THN)'
     ]

@@ -5,10 +5,9 @@ from random import Random
 
 import pytest
 
-from agents.kg.readable import grouped, money, readable
-from agents.kg.results import Row
-from agents.kg.schema import load_schema
-from agents.kg.verbalise import MOST_CHARACTERS, verbalise
+from agents.kg.results import Cell, Row
+from agents.kg.schema import Column, Domain, Table, load_schema
+from agents.kg.verbalise import MOST_CHARACTERS, MOST_LISTED, grouped, label, money, readable, verb, verbalise
 from tests.agents.kg.conftest import Run
 
 SENTENCES = """
@@ -127,25 +126,88 @@ def test_every_text_is_bounded() -> None:
                     assert len(verbalise(table, rows, taken, key)) <= MOST_CHARACTERS + 60
 
 
+def table(name: str) -> Table:
+    return next(schema.tables[name] for schema in map(load_schema, Domain) if name in schema.tables)
+
+
+def column(place: str) -> Column:
+    name, _, key = place.partition(".")
+    tables = (schema.tables[name] for schema in map(load_schema, Domain) if name in schema.tables)
+    return next(table.columns[key] for table in tables if key in table.columns)
+
+
 @pytest.mark.parametrize(
-    ("number", "text"),
+    ("place", "value", "text"),
     [
-        (1234567, "1,234,567"),
-        (3.14159, "3.142"),
-        (2.5, "2.5"),
-        (0.03412, "0.03412"),
-        (-7, "-7"),
-        (0, "0"),
-        (1e300, None),
+        ("get_movie_person_cast.year", 1999, "1999"),
+        ("get_grammy_person.award_date", (2012, 2018), "2012 and 2018"),
+        ("get_stock_price.close", "1234567", "$1,234,567"),
+        ("get_stock_price.close", "n/a", "n/a"),
+        ("get_stock_price.volume", "1200", "1,200 shares"),
+        ("get_movie.length", 90.5, "90.5 minutes"),
+        ("get_movie_person_oscar.winner", False, "no"),
+        ("get_song.release_country", "XE", "Europe (XE)"),
+        ("get_movie.original_language", "qq", "qq"),
+        ("get_soccer_on_date.result", "D", "draw"),
+        ("get_soccer_on_date.result", "abandoned", "abandoned"),
+        ("get_person.lifespan", ("1990", None), "1990 to unknown"),
     ],
 )
-def test_numbers(number: float, text: str | None) -> None:
-    assert text is None or grouped(number) == text
-    assert grouped(number)
+def test_values(place: str, value: Cell, text: str) -> None:
+    assert readable(value, column(place)) == text
 
 
-def test_money_flags_and_lists() -> None:
-    assert [money(n) for n in (1234.5, 1200, 0.011, -5, -2.5)] == ["$1,234.50", "$1,200", "$0.011", "-$5", "-$2.50"]
-    assert [readable(v) for v in (True, False, None, (), ("a",), ("a", "b"), ("a", "b", "c"))] == [
-        "yes", "no", "unknown", "", "a", "a and b", "a, b and c",
-    ]  # fmt: skip
+def test_as_many_as_fit_are_listed_and_rows_are_not() -> None:
+    names = tuple(f"n{number}" for number in range(MOST_LISTED + 1))
+    assert readable(names[:-1]).endswith(f"n{MOST_LISTED - 2} and n{MOST_LISTED - 1}")
+    assert readable(names).endswith(f"n{MOST_LISTED - 1} and 1 more")
+    assert readable((Row("music", "x"),)) == ""
+
+
+def test_numbers_and_money() -> None:
+    numbers = (1234567, 3.14159, 0.03412, -7, 0, -12345.5, -0.034125, 1e15)
+    shown = "1,234,567 3.142 0.03412 -7 0 -12,345.5 -0.03413 1,000,000,000,000,000"
+    assert " ".join(map(grouped, numbers)) == shown
+    assert grouped(1e300)
+    amounts = (1234.5, 1200, 0.0341, -5, -2.5, 0.999, 1.999, 0)
+    assert " ".join(map(money, amounts)) == "$1,234.50 $1,200 $0.0341 -$5 -$2.50 $0.999 $2.00 $0"
+
+
+def test_flags_and_lists() -> None:
+    values: list[Cell] = [True, False, None, (), ("a",), ("a", "b"), ("a", "b", "c")]
+    assert list(map(readable, values)) == ["yes", "no", "unknown", "", "a", "a and b", "a, b and c"]
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "words"),
+    [
+        ("get_stock_info", "fullTimeEmployees", "full-time employees"),
+        ("get_stock_info", "auditRisk", "audit risk"),
+        ("get_stock_info", "USDValue", "USDValue"),
+        ("get_open", "Population_total", "population total"),
+        ("get_open", "GDP per Head", "GDP per head"),
+        ("get_movie", "release_date", "release date"),
+    ],
+)
+def test_labels(name: str, key: str, words: str) -> None:
+    assert label(table(name), key) == words
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "form"),
+    [
+        ("get_person.members", ("Ida",), "are"),
+        ("get_grammy_year.best_new_artist", ("Ida",), "is"),
+        ("get_grammy_year.best_new_artist", ("Ida", "Max"), "are"),
+        ("get_person.lifespan", ("1990", "2001"), "is"),
+        ("get_stock_info.fullTimeEmployees", 3, "are"),
+        ("get_stock_info.profitMargins", 0.2, "is"),
+        ("get_stock_info.trailingPE", 20, "is"),
+        ("get_stock_info.fiftyTwoWeekHigh", 20, "is"),
+        ("get_stock_eps.value", 2.5, "is"),
+        ("get_grammy_person.award_count", 3, "is"),
+        ("get_grammy_person.award_date", (2012,), "are"),
+    ],
+)
+def test_to_be(place: str, value: Cell, form: str) -> None:
+    assert verb(value, column(place)) == form

@@ -9,7 +9,14 @@ import pytest
 import torch
 
 from agents.llm import LanguageModel, load_language_model
-from agents.settings import LanguageModelSettings, OpenAIEngine, ScriptedEngine, TransformersEngine, VllmEngine
+from agents.settings import (
+    LanguageModelSettings,
+    OpenAIEngine,
+    OpenvinoEngine,
+    ScriptedEngine,
+    TransformersEngine,
+    VllmEngine,
+)
 from models.manifest import WeightsMissingError, locate
 from tests.agents.llm.llm_server import serve
 from tests.agents.llm.tiny_models import POSITIONS, build_adapter, build_tiny_llama
@@ -21,6 +28,7 @@ NO_VLLM = (
 ENGINES = [
     "scripted",
     "transformers",
+    "openvino",
     "openai over scripted",
     "openai over transformers",
     pytest.param("transformers smollm2", marks=pytest.mark.models),
@@ -88,6 +96,10 @@ def transformers(model: Path | str, adapters: dict[str, str]) -> TransformersEng
     )
 
 
+def openvino(model: Path | str, adapters: dict[str, str]) -> OpenvinoEngine:
+    return OpenvinoEngine(engine="openvino", model=str(model), adapters=adapters, max_model_tokens=POSITIONS)
+
+
 def vllm(model: Path | str, adapters: dict[str, str]) -> VllmEngine:
     return VllmEngine(
         engine="vllm",
@@ -126,4 +138,6 @@ def _settings_of(name: str, request: pytest.FixtureRequest, resources: ExitStack
     prefix = "smollm2" if name.endswith("smollm2") else "tiny"
     model = request.getfixturevalue("smollm2" if prefix == "smollm2" else "tiny_llama")
     adapters = request.getfixturevalue(f"{prefix}_adapters")
-    return vllm(model, adapters) if name.startswith("vllm") else transformers(model, adapters)
+    if name.startswith("vllm"):
+        return vllm(model, adapters)
+    return openvino(model, adapters) if name == "openvino" else transformers(model, adapters)

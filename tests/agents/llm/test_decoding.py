@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -27,23 +26,30 @@ class Alphabet:
     """After each letter most likely comes the next one, after z the end. Notes what it was given."""
 
     def __init__(self) -> None:
-        self.widths: list[int] = []
+        self.shapes: list[tuple[int, ...]] = []
         self.positions: list[list[list[int]]] = []
         self.now = 0.0
 
-    def get_input_embeddings(self) -> Any:
-        return SimpleNamespace(weight=torch.zeros(1))
+    device = torch.device("cpu")
+    multiple = 1
 
-    def __call__(self, *, input_ids: torch.Tensor, attention_mask: torch.Tensor, **more: Any) -> Any:
-        past = more["past_key_values"] or 0
-        assert attention_mask.shape[1] == past + input_ids.shape[1], "the mask covers cache and new tokens"
-        self.widths.append(input_ids.shape[1])
-        self.positions.append(more["position_ids"].tolist())
+    def step(self, tokens: torch.Tensor, mask: torch.Tensor, positions: torch.Tensor, cache: int | None) -> Any:
+        past = cache or 0
+        assert mask.shape[1] == past + tokens.shape[1], "the mask covers cache and new tokens"
+        self.shapes.append(tuple(tokens.shape))
+        self.positions.append(positions.tolist())
         self.now += 1.0
-        logits = torch.zeros(len(input_ids), 1, VOCABULARY)
-        for row, last in enumerate(input_ids[:, -1].tolist()):
-            logits[row, 0, min(last + 1, END)] = LIKELY
-        return SimpleNamespace(logits=logits, past_key_values=past + input_ids.shape[1])
+        logits = torch.zeros(len(tokens), VOCABULARY)
+        for row, last in enumerate(tokens[:, -1].tolist()):
+            logits[row, min(last + 1, END)] = LIKELY
+        return logits, past + tokens.shape[1]
+
+    def repeated(self, cache: int, rows: int) -> int:
+        return cache
+
+    @property
+    def widths(self) -> list[int]:
+        return [width for _, width in self.shapes]
 
 
 class Letters:
@@ -78,6 +84,15 @@ def test_padding_moves_no_position() -> None:
     run(model, row("abc", 2), row("k", 2))
     assert model.positions[0] == [[0, 1, 2], [0, 0, 0]]
     assert model.positions[1] == [[3], [1]]
+
+
+def test_prompts_are_padded_to_the_widths_that_the_model_likes() -> None:
+    model = Alphabet()
+    model.multiple = 4
+    found = run(model, row("abcde", 2), row("k", 2))
+    assert model.shapes == [(2, 8), (2, 1)]
+    assert model.positions[0] == [[0, 0, 0, 0, 1, 2, 3, 4], [0] * 8]
+    assert [each.text for each in found] == ["fg", "lm"]
 
 
 def test_the_end_token_ends_the_text_and_counts_as_a_token() -> None:
@@ -131,6 +146,21 @@ def test_prompts_are_read_in_parts_of_all_rows_together() -> None:
     assert model.positions[0][0] + model.positions[1][0] + model.positions[2][0] == list(range(7))
 
 
+def test_what_all_prompts_begin_with_is_read_once() -> None:
+    model, common = Alphabet(), "abcdefghijklmnopqrst"
+    found = run(model, row(common + "xu"), row(common + "c"), row(common))
+    assert [each.text for each in found] == ["vwx", "def", "uvw"]
+    assert model.shapes[:2] == [(1, 19), (3, 3)]
+    assert model.positions[1] == [[19, 20, 21], [18, 19, 20], [18, 18, 19]]
+    assert [each.prompt_tokens for each in found] == [22, 21, 20]
+
+
+def test_a_deadline_after_the_shared_beginning_gives_no_text() -> None:
+    model, common = Alphabet(), "abcdefghijklmnopqrst"
+    found = run(model, row(common + "x"), row(common + "c"), seconds=1)
+    assert {(each.text, each.finish_reason) for each in found} == {("", "deadline")}
+
+
 def test_an_estimate_makes_steps_smaller_and_refuses_none() -> None:
     """At 5 s a token the 100 tokens of the prompt would take 500 of 19 s; they take 2 s."""
     model, pace = Alphabet(), Pace()
@@ -157,9 +187,9 @@ def test_one_slow_step_does_not_end_a_text_that_has_time() -> None:
     """The third step takes 6 s, after it 3 s are left; all the other steps take 1 s."""
 
     class Hiccup(Alphabet):
-        def __call__(self, **arguments: Any) -> Any:
-            self.now += 5.0 if len(self.widths) == 2 else 0.0
-            return super().__call__(**arguments)
+        def step(self, *arguments: Any) -> Any:
+            self.now += 5.0 if len(self.shapes) == 2 else 0.0
+            return super().step(*arguments)
 
     (found,) = run(Hiccup(), row("a", 6), seconds=11)
     assert (found.text, found.finish_reason) == ("bcdefg", "length")
@@ -186,7 +216,7 @@ class Only:
         return len(self.seen) >= self._tokens
 
 
-def test_a_grammar_forbids_tokens_and_the_models_own_probability_is_told() -> None:
+def test_a_grammar_forbids_tokens_and_the_models_own_probability_is_reported() -> None:
     matcher = Only("xy", tokens=2)
     bound, free = run(Alphabet(), row("a", 9, matcher=matcher), row("a", 2))
     assert (bound.text, bound.finish_reason) == ("xy", "stop")

@@ -50,6 +50,19 @@ def said(text: str) -> Response:
     return Response(json.dumps({"choices": [{"message": {"content": text}, "finish_reason": "stop"}]}))
 
 
+def answering(server: HTTPServer, answer: Callable[[Request, int], Response]) -> list[Any]:
+    """Serve both endpoints with `answer(request, number)`; gives the list of the bodies that came, one by one."""
+    seen: list[Any] = []
+
+    def handle(request: Request) -> Response:
+        seen.append(request.get_json())
+        return answer(request, len(seen))
+
+    for path in (CHAT, RAW):
+        server.expect_request(path, method="POST").respond_with_handler(handle)
+    return seen
+
+
 def warnings_of(caplog: pytest.LogCaptureFixture) -> list[str]:
     return [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
 
@@ -61,20 +74,19 @@ def free_port() -> int:
 
 
 def test_the_request_on_the_wire(server: HTTPServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[tuple[Any, str | None]] = []
+    keys: list[str | None] = []
 
-    def answer(request: Request) -> Response:
-        seen.append((request.get_json(), request.headers.get("Authorization")))
+    def answer(request: Request, _: int) -> Response:
+        keys.append(request.headers.get("Authorization"))
         return said("ok")
 
-    server.expect_request(CHAT, method="POST").respond_with_handler(answer)
+    seen = answering(server, answer)
     monkeypatch.setenv("CRAG_TEST_KEY", "secret")
     request = ask(adapter="kg", max_tokens=9, temperature=0.5, top_p=0.9, stop=("\n",), grammar="start: /a/")
     (generation,) = at(server, adapters={"kg": "base-kg"}).generate([request], Deadline(600))
     assert generation.text == "ok"
-    body, key = seen[0]
-    assert key == "Bearer secret"
-    assert body == {
+    assert keys == ["Bearer secret"]
+    assert seen[0] == {
         "model": "base-kg",
         "messages": [{"role": "user", "content": "who?"}],
         "max_tokens": 9,
@@ -86,21 +98,14 @@ def test_the_request_on_the_wire(server: HTTPServer, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize(
-    ("wanted", "path", "sent"),
-    [(ask(with_log_probability=True), CHAT, True), (raw(with_log_probability=True), RAW, 1), (raw(), RAW, None)],
+    ("wanted", "sent"), [(ask(with_log_probability=True), True), (raw(with_log_probability=True), 1), (raw(), None)]
 )
 def test_log_probabilities_are_asked_for_where_somebody_reads_them(
-    server: HTTPServer, wanted: GenerationRequest, path: str, sent: object
+    server: HTTPServer, wanted: GenerationRequest, sent: object
 ) -> None:
-    seen: list[Any] = []
-
-    def answer(request: Request) -> Response:
-        seen.append(request.get_json().get("logprobs"))
-        return said("ok")
-
-    server.expect_request(path).respond_with_handler(answer)
+    seen = answering(server, lambda *_: said("ok"))
     assert at(server).generate([wanted], Deadline(600))[0].text == "ok"
-    assert seen == [sent]
+    assert [body.get("logprobs") for body in seen] == [sent]
 
 
 REFUSALS = {
@@ -111,29 +116,19 @@ REFUSALS = {
 }
 
 
-def refuse_log_probabilities(server: HTTPServer, status: int) -> list[bool]:
-    """The server answers only who does not ask for them; gives a list that tells who did, one by one."""
-    asked: list[bool] = []
-
-    def answer(request: Request) -> Response:
-        asked.append("logprobs" in request.get_json())
-        return Response(REFUSALS[status], status) if asked[-1] else said("Paris")
-
-    server.expect_request(CHAT).respond_with_handler(answer)
-    server.expect_request(RAW).respond_with_handler(answer)
-    return asked
-
-
 @pytest.mark.parametrize(("status", "form"), list(zip(REFUSALS, [ask, raw, ask, raw], strict=True)))
 def test_a_server_that_refuses_log_probabilities_answers_without_and_is_not_asked_again(
     server: HTTPServer, caplog: pytest.LogCaptureFixture, status: int, form: Callable[..., GenerationRequest]
 ) -> None:
-    asked = refuse_log_probabilities(server, status)
+    def answer(request: Request, _: int) -> Response:
+        return Response(REFUSALS[status], status) if "logprobs" in request.get_json() else said("Paris")
+
+    seen = answering(server, answer)
     model = at(server, concurrency=1)
     generations = model.generate([form(with_log_probability=True)] * 3, Deadline(20))
     generations += model.generate([form(with_log_probability=True)], Deadline(20))
     assert {(one.text, one.finish_reason, one.mean_log_probability) for one in generations} == {("Paris", "stop", None)}
-    assert asked == [True, False, False, False, False]
+    assert ["logprobs" in body for body in seen] == [True, False, False, False, False]
     (warning,) = warnings_of(caplog)
     assert f"{server.url_for('/v1')} refuses requests for log-probabilities (status {status}: " in warning
     assert "not available" in warning
@@ -143,10 +138,10 @@ def test_a_server_that_refuses_log_probabilities_answers_without_and_is_not_aske
 def test_a_refusal_of_something_else_is_not_taken_for_one_of_log_probabilities(
     server: HTTPServer, caplog: pytest.LogCaptureFixture, wanted: bool
 ) -> None:
-    told = "the prompt is too long" if wanted else "no logprobs here, whoever asked for them"
-    server.expect_request(CHAT).respond_with_data(told, status=400)
+    reported = "the prompt is too long" if wanted else "no logprobs here, whoever asked for them"
+    server.expect_request(CHAT).respond_with_data(reported, status=400)
     (generation,) = at(server).generate([ask(with_log_probability=wanted)], Deadline(600))
-    assert f"status 400: {told}" in (generation.error or "")
+    assert f"status 400: {reported}" in (generation.error or "")
     assert len(server.log) == 1
     assert not warnings_of(caplog)
 
@@ -155,13 +150,11 @@ def test_a_server_that_quotes_the_request_in_its_refusal_keeps_its_log_probabili
     server: HTTPServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     """That refusal names them too, but without them it stands: nothing is remembered."""
-    seen: list[Any] = []
 
-    def answer(request: Request) -> Response:
-        seen.append(request.get_json())
-        return said("ok") if len(seen) > 2 else Response(f"too long: {request.get_data(as_text=True)}", 400)
+    def answer(request: Request, number: int) -> Response:
+        return said("ok") if number > 2 else Response(f"too long: {request.get_data(as_text=True)}", 400)
 
-    server.expect_request(CHAT).respond_with_handler(answer)
+    seen = answering(server, answer)
     model = at(server)
     (refused,), (answered,) = (model.generate([ask(with_log_probability=True)], Deadline(600)) for _ in range(2))
     assert "status 400: too long" in (refused.error or "")

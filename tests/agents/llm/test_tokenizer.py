@@ -56,11 +56,14 @@ def test_lone_surrogates_count_as_replacement_characters(tokenizer: ChatTokenize
 
 
 @pytest.mark.parametrize(
-    ("template", "told"), [(None, "no chat template"), ("{{ raise_exception('no system role') }}", "no system role")]
+    ("template", "reported"),
+    [(None, "no chat template"), ("{{ raise_exception('no system role') }}", "no system role")],
 )
-def test_a_model_that_cannot_chat_says_so(tmp_path: Path, tiny_llama: Path, template: str | None, told: str) -> None:
+def test_a_model_that_cannot_chat_says_so(
+    tmp_path: Path, tiny_llama: Path, template: str | None, reported: str
+) -> None:
     model = with_template(tmp_path / "model", tiny_llama, template)
-    with pytest.raises(PromptError, match=told):
+    with pytest.raises(PromptError, match=reported):
         model.prompt_tokens(GenerationRequest(messages=(Message("system", "a"),)))
     assert model.prompt_tokens(GenerationRequest(prompt="a"))
 

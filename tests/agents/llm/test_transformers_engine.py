@@ -1,3 +1,5 @@
+import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -9,7 +11,7 @@ from peft import PeftModel
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from agents.deadline import Deadline
-from agents.llm import Generation, GenerationRequest, LanguageModelDiedError, Message, transformers_engine
+from agents.llm import Generation, GenerationRequest, LanguageModelDiedError, Message, stepwise_engine
 from agents.llm.tokenizer import quiet_transformers
 from agents.llm.transformers_engine import TransformersLanguageModel
 from agents.settings import TransformersEngine
@@ -87,7 +89,7 @@ def test_reading_prompts_in_small_parts_changes_nothing(
 ) -> None:
     requests = [ask(question) for question in QUESTIONS]
     whole = tiny.generate(requests, Deadline(60))
-    monkeypatch.setattr(transformers_engine, "_PREFILL_TOKENS_ON_CPU", 20)
+    monkeypatch.setattr(stepwise_engine, "_PREFILL_TOKENS_ON_CPU", 20)
     in_parts = load(tiny_llama).generate(requests, Deadline(60))
     assert [generation.text for generation in in_parts] == [generation.text for generation in whole]
 
@@ -119,13 +121,15 @@ class ForwardPassClock:
         self.now = 0.0
         engine.warm_up()
         engine._pace.forget()
-        forward = engine._model.forward
+        model = engine._model
+        assert model is not None
+        step = model.step
 
-        def timed(*args: Any, **kwargs: Any) -> Any:
+        def timed(*arguments: Any) -> Any:
             self.now += seconds
-            return forward(*args, **kwargs)
+            return step(*arguments)
 
-        monkeypatch.setattr(engine._model, "forward", timed)
+        monkeypatch.setattr(model, "step", timed)
         monkeypatch.setattr("agents.llm.decoding.time", SimpleNamespace(perf_counter=lambda: self.now))
 
     def deadline(self, seconds: float) -> Deadline:
@@ -258,3 +262,43 @@ def test_loading_and_generating_write_nothing(
     engine.close()
     assert capfd.readouterr() == ("", "")
     assert [str(warning.message) for warning in recwarn] == []
+
+
+CALLS = """
+start: statement ("\\n" statement)?
+statement: name "(" NUMBER ")"
+name: "get_film" | "get_song"
+NUMBER: /[0-9]{1,4}/
+"""
+
+
+def test_whatever_the_model_prefers_the_grammar_holds(tiny: TransformersLanguageModel) -> None:
+    pytest.importorskip("llguidance", reason="pip install llguidance==1.9.1")
+    requests = [GenerationRequest(prompt="x " * n, grammar=CALLS, max_tokens=60, temperature=1.5) for n in range(1, 9)]
+    free = GenerationRequest(prompt="x x", max_tokens=10)
+    *bound, unbound = tiny.generate([*requests, free], Deadline(60))
+    pattern = re.compile(r"get_(film|song)\([0-9]{1,4}\)(\nget_(film|song)\([0-9]{1,4}\))?")
+    for generation in bound:
+        assert pattern.fullmatch(generation.text)
+        assert generation.finish_reason == "stop"
+    assert len({generation.text for generation in bound}) > 1
+    assert not pattern.fullmatch(unbound.text)
+
+
+def test_a_wrong_grammar_fails_its_own_request_with_its_place(tiny: TransformersLanguageModel) -> None:
+    pytest.importorskip("llguidance", reason="pip install llguidance==1.9.1")
+    wrong, right = tiny.generate(
+        [GenerationRequest(prompt="x", grammar="start: missing"), GenerationRequest(prompt="x")], Deadline(60)
+    )
+    assert wrong.finish_reason == "error"
+    assert "missing" in (wrong.error or "")
+    assert right.finish_reason in {"stop", "length"}
+
+
+def test_without_llguidance_the_request_fails_and_says_what_to_install(
+    tiny_llama: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "llguidance.hf", None)
+    (generation,) = load(tiny_llama).generate([GenerationRequest(prompt="x", grammar=CALLS)], Deadline(60))
+    assert generation.finish_reason == "error"
+    assert "pip install llguidance" in (generation.error or "")

@@ -8,6 +8,8 @@ from safetensors.torch import save_file
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
+from models.int8 import write_int8
+
 LETTERS = "the quick brown fox jumps over the lazy dog. Pack my box with five dozen liquor jugs! 0123456789 is it?"
 CHAT_TEMPLATE = (
     "{% for message in messages %}<|turn|>{{ message['role'] }}: {{ message['content'] }}<|end|>{% endfor %}"
@@ -54,6 +56,7 @@ def build_tiny_llama(folder: Path, *, seed: int = 0) -> Path:
         tie_word_embeddings=False,
     )
     LlamaForCausalLM(config).save_pretrained(str(folder))
+    write_int8(folder)
     return folder
 
 

@@ -17,8 +17,8 @@ def query(text: str, number: int = 1) -> Query:
 
 
 def entity(name: str, domain: str = "movie", *years: int, names: tuple[str, ...] = (), table: str = "t") -> Entity:
-    told = Attribute("name", (f"{name} {years[0]}" if years else name,))
-    return Entity((name, *names), domain, table, (told,), years)
+    reported = Attribute("name", (f"{name} {years[0]}" if years else name,))
+    return Entity((name, *names), domain, table, (reported,), years)
 
 
 class CountedModel(ScriptedLanguageModel):

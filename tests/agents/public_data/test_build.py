@@ -5,9 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from agents.public_data.build import build_companies, build_films, build_grammys, build_oscars
+from agents.matching import plain_name
+from agents.public_data.build import (
+    build_companies,
+    build_films,
+    build_grammys,
+    build_oscars,
+    oscar_award,
+    oscar_winners,
+)
 from agents.public_data.entity import verbalise
-from agents.public_data.names import normalise
 from agents.public_data.tables import TableError, load_entities
 
 PUBLIC = Path(__file__).parents[4] / "shared/data/public"
@@ -28,9 +35,9 @@ def paragraphs(folder: Path) -> dict[str, str]:
 def test_oscars(tmp_path: Path) -> None:
     rows = "1970,1971,43,DIRECTING,Jane Doe,Deep,True\n1970,1971,43,DIRECTING,Jim Roe,Wide,False\n"
     assert build_oscars(source(tmp_path, OSCAR_HEADER + rows), tmp_path / "out") == 2
-    told = paragraphs(tmp_path / "out")
-    assert "43rd Academy Awards, held in 1971" in told["Best Director"]
-    assert 'The winner is Jane Doe for "Deep". The other nominee is Jim Roe for "Wide".' in told["Best Director"]
+    reported = paragraphs(tmp_path / "out")
+    assert "43rd Academy Awards, held in 1971" in reported["Best Director"]
+    assert 'The winner is Jane Doe for "Deep". The other nominee is Jim Roe for "Wide".' in reported["Best Director"]
 
 
 def test_grammys_where_all_nominees_are_called_winners(tmp_path: Path) -> None:
@@ -43,14 +50,14 @@ def test_grammys_where_all_nominees_are_called_winners(tmp_path: Path) -> None:
         f"2019,{show},Best Duo,Drum,Al Poe & Bo Loe Featuring Di Noe,,True\n"
     )
     build_grammys(source(tmp_path, GRAMMY_HEADER + rows), tmp_path / "out")
-    told = paragraphs(tmp_path / "out")
+    reported = paragraphs(tmp_path / "out")
     assert (
         "held in 2020. The awarded year is 2019. The winner is Al Poe. The other nominees are Bo Loe and Cy"
-        in (told["Best New Artist"])
+        in (reported["Best New Artist"])
     )
-    assert 'Best Song for "Hum" (ceremony of 2020)' in told["Al Poe"]
-    assert 'Best Song for "Hum" (ceremony of 2020)' in told["Jim Roe"]
-    assert {"Al Poe & Bo Loe", "Di Noe"} <= set(told)  # "A & B" stays a band's name unless both are artists here
+    assert 'Best Song for "Hum" (ceremony of 2020)' in reported["Al Poe"]
+    assert 'Best Song for "Hum" (ceremony of 2020)' in reported["Jim Roe"]
+    assert {"Al Poe & Bo Loe", "Di Noe"} <= set(reported)  # "A & B" stays a band's name unless both are artists here
 
 
 SENTENCE = (
@@ -82,13 +89,13 @@ def test_films_with_and_without_credits_and_with_broken_rows(tmp_path: Path) -> 
         """cast,crew,id\n"[{'name': 'Jane Doe'}]","[{'job': 'Director', 'name': 'Jim Roe'}]",7\n""", encoding="utf-8"
     )
     assert build_films(source(tmp_path, header + films), tmp_path / "out", people) == 1
-    told = paragraphs(tmp_path / "out")
-    assert told["Deep"] == (
+    reported = paragraphs(tmp_path / "out")
+    assert reported["Deep"] == (
         'The title is "Deep". The original title is "Tief". The director is Jim Roe. The lead actor is Jane Doe. '
         "The release year is 1970. The release date is 1970-05-01. The original language is de. The genre is Drama. "
         "The runtime in minutes is 91. The revenue is $2,500,000."
     )
-    assert told["Jim Roe"] == 'The name is Jim Roe. The film directed is "Deep" (1970).'
+    assert reported["Jim Roe"] == 'The name is Jim Roe. The film directed is "Deep" (1970).'
     build_films(source(tmp_path, header + films.replace("[{'id", "[{'id' oops")), tmp_path / "out", None)
     assert "director" not in paragraphs(tmp_path / "out")["Deep"]
 
@@ -115,8 +122,44 @@ def test_the_real_public_files_agree_with_the_shipped_tables(tmp_path: Path) -> 
         other = winners.get((own.names[0].lower(), own.years))
         if other:
             compared += 1
-            told = verbalise(own, 99)
-            title = told.split('"')[1] if '"' in told else told.split("winner is ")[1]
-            agreed += normalise(title) in normalise(other.split("The other nominee")[0])
+            reported = verbalise(own, 99)
+            title = reported.split('"')[1] if '"' in reported else reported.split("winner is ")[1]
+            agreed += plain_name(title) in plain_name(other.split("The other nominee")[0])
     assert compared > 300
     assert agreed >= compared * 0.95  # the rest are titles that the files spell otherwise
+
+
+@pytest.mark.parametrize(
+    ("category", "award"),
+    [
+        ("ACTOR IN A LEADING ROLE", "Best Actor"),
+        ("OUTSTANDING PRODUCTION", "Best Picture"),
+        ("VISUAL EFFECTS", "Best Visual Effects"),
+        ("DOCUMENTARY (Feature)", "Best Documentary Feature"),
+        ("DOCUMENTARY (Short Subject)", "Best Documentary Short"),
+        ("SHORT FILM (Animated)", "Best Animated Short Film"),
+        ("MUSIC (Song--Original for the Picture)", "Best Original Song"),
+        ("MUSIC (Original Song Score)", "Best Original Song Score"),
+        ("WRITING (Adapted Screenplay)", "Best Adapted Screenplay"),
+        ("CINEMATOGRAPHY (Black-and-White)", "Best Cinematography (Black-and-White)"),
+        ("HONORARY AWARD", "Honorary Award"),
+    ],
+)
+def test_categories_are_reported_in_the_words_of_people(category: str, award: str) -> None:
+    assert oscar_award(category) == award
+
+
+@pytest.mark.parametrize(
+    ("credit", "names"),
+    [
+        ("Jane Doe", ["Jane Doe"]),
+        ("Jane Doe and Jim Roe, Producers", ["Jane Doe", "Jim Roe"]),
+        ("Screenplay by Jane Doe; Story by Jim Roe & Jane Doe", ["Jane Doe", "Jim Roe"]),
+        ("Production Design: Jane Doe; Set Decoration: Jim Roe", ["Jane Doe", "Jim Roe"]),
+        ("Jane Doe, Jim Roe, Jr. and Al Poe", ["Jane Doe", "Jim Roe, Jr.", "Al Poe"]),
+        ("To Jane Doe, for her craft, and her patience.", ["Jane Doe"]),
+        ("", []),
+    ],
+)
+def test_credits_are_names(credit: str, names: list[str]) -> None:
+    assert oscar_winners(credit) == names

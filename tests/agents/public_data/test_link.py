@@ -2,8 +2,9 @@ import pytest
 
 from agents.deadline import Deadline
 from agents.encoders import load_dense_encoder
+from agents.matching import company_names, plain_name, spellings
 from agents.public_data.link import Link, Linker
-from agents.public_data.questions import Mention
+from agents.public_data.mentions import Mention
 from agents.public_data.tables import load_entities
 from agents.settings import LinkLevel, LinkSettings, load_settings
 from models.manifest import WeightsMissingError
@@ -97,3 +98,39 @@ def test_a_real_encoder_forgives_other_words_for_the_same_name() -> None:
     assert [own[0].level for own in found[:2]] == ["similarity", "similarity"]
     assert all(own[0].entity.names[0].startswith(name) for own, name in zip(found, wanted.values(), strict=False))
     assert found[2] == []
+
+
+@pytest.mark.parametrize(
+    ("written", "same"),
+    [
+        ("Amélie", "amelie"),
+        ("Wall-E", "wall e"),
+        ("Mumford & Sons", "mumford and sons"),
+        ("Don’t  Look\tUp!", "dont look up"),
+        ("...", ""),
+    ],
+)
+def test_marks_and_case_do_not_tell_names_apart(written: str, same: str) -> None:
+    assert plain_name(written) == same
+
+
+def test_a_possessive_and_an_article_are_optional() -> None:
+    assert spellings("Schindler's List") == {"schindlers list", "schindler list"}
+    assert spellings("The Godfather") == {"the godfather", "godfather"}
+    assert spellings("A") == {"a"}
+
+
+@pytest.mark.parametrize(
+    ("listed", "said"),
+    [
+        ("Airbnb Inc. Class A Common Stock", "airbnb"),
+        ("American Airlines Group Inc.", "american airlines"),
+        ("Deere & Company", "deere"),
+        ("Example Holdings Ltd. American Depositary Shares", "example"),
+        ("Incyte Corp", "incyte"),
+        ("Group 1 Automotive", "group 1 automotive"),
+    ],
+)
+def test_companies_are_known_without_their_legal_form(listed: str, said: str) -> None:
+    assert list(company_names(listed))[-1] == said
+    assert next(company_names(listed)) == plain_name(listed)

@@ -20,11 +20,6 @@ def test_the_calibration_error_of_a_small_table() -> None:
     assert expected_calibration_error(probabilities, classes) == pytest.approx(0.5 * 0.45 + 0.5 * 0.3)
 
 
-def test_one_wide_bin_measures_the_overall_gap() -> None:
-    probabilities = np.array([[0.9, 0.1], [0.6, 0.4]])
-    assert expected_calibration_error(probabilities, np.array([0, 1]), bins=1) == pytest.approx(0.75 - 0.5)
-
-
 def test_a_weight_is_the_inverse_of_a_temperature() -> None:
     """At temperature 2, odds of 9 to 1 become odds of 3 to 1."""
     logs = np.log([[0.9, 0.1]])

@@ -11,14 +11,9 @@ from agents.questions import FIELD_CLASSES, classifier
 from agents.questions.classifier import CONFIG_FILE, WEIGHTS_FILE, Classifier, locate_classifier, read_config
 from agents.settings import SettingsError
 from models.manifest import WeightsMissingError
-from tests.agents.questions.tiny_bert import build_bert, build_classifier
+from tests.agents.questions.tiny_bert import build_classifier
 
 QUESTIONS = ["who directed the film ?", "what is the share price of acme today ?", "who scored the last goal ?"] * 6
-
-
-@pytest.fixture(scope="module")
-def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_bert(tmp_path_factory.mktemp("bert"))
 
 
 @pytest.mark.parametrize(("members", "buckets"), [(1, 0), (2, 64), (1, 64)])

@@ -6,25 +6,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agents.contracts import Query, label, probability
+from agents.contracts import label, probability
 from agents.deadline import Deadline
 from agents.questions import FIELD_CLASSES, QuestionRouter, open_router
 from agents.questions.classifier import Classifier
 from agents.questions.encoder_router import EncoderQuestionRouter
 from agents.settings import EncoderRouter, SettingsError
 from models.manifest import WeightsMissingError
-from tests.agents.questions.tiny_bert import build_bert, build_classifier
+from tests.agents.questions.tiny_bert import build_classifier, queries
 
 SETTINGS = EncoderRouter(engine="encoder", classifiers=("a", "b"), batch_size=3)
-
-
-def queries(*texts: str) -> list[Query]:
-    return [Query(str(number), text, "", None, ()) for number, text in enumerate(texts)]
-
-
-@pytest.fixture(scope="module")
-def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_bert(tmp_path_factory.mktemp("bert"))
 
 
 def classifier(folder: Path, bert: Path, *fields: str) -> Classifier:
@@ -60,7 +51,7 @@ def test_after_the_deadline_a_route_is_empty(bert: Path, tmp_path: Path) -> None
     assert routes == [{}]
 
 
-def test_missing_classifiers_are_told_before_anything_is_loaded(
+def test_missing_classifiers_are_reported_before_anything_is_loaded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CRAG_MODELS_DIR", str(tmp_path))

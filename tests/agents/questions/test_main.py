@@ -74,7 +74,7 @@ def test_a_bad_row_is_named_and_nothing_is_written(
     assert not out.exists()
 
 
-def test_what_is_missing_is_told_in_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_missing_is_reported_in_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = write(tmp_path / "in.jsonl", json.dumps(ROWS[0]))
     out = str(tmp_path / "out.jsonl")
     assert main(["classify", "--in", str(tmp_path / "none.jsonl"), "--out", out]) == 1

@@ -21,11 +21,6 @@ from tests.agents.questions.tiny_bert import DIMENSIONS, build_bert
 TEXTS = ["who directed the film ?", "what is the share price of acme today ?", "goal"]
 
 
-@pytest.fixture(scope="module")
-def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_bert(tmp_path_factory.mktemp("bert"))
-
-
 @pytest.mark.parametrize("pooling", ["mean", "cls"])
 def test_padding_does_not_change_what_a_head_says(bert: Path, pooling: Pooling) -> None:
     heads = {"domain.weight": torch.randn(5, DIMENSIONS), "domain.bias": torch.zeros(5)}

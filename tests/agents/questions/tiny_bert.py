@@ -10,6 +10,7 @@ from safetensors.numpy import save_file
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import BertConfig, BertModel
 
+from agents.contracts import Query
 from agents.questions.classifier import CONFIG_FILE, WEIGHTS_FILE, ClassifierConfig, FieldConfig
 from agents.questions.routes import FIELD_CLASSES
 
@@ -19,6 +20,10 @@ WORDS = (
 )
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 DIMENSIONS = 32
+
+
+def queries(*texts: str) -> list[Query]:
+    return [Query(str(number), text, "", None, ()) for number, text in enumerate(texts)]
 
 
 def build_bert(folder: Path, seed: int = 0) -> Path:

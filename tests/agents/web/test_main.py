@@ -5,24 +5,23 @@ from typing import Any
 
 import pytest
 
-from agents.settings import Settings, load_settings
+from agents.settings import Settings
 from agents.web import WebPath, __main__
 from tests.agents.web.fakes import HashedWords, SharedWords, WordTokens
 
+PAGE = {
+    "page_name": "Comets",
+    "page_url": "https://a.org/x",
+    "page_snippet": "",
+    "page_result": "<p>The comet was seen in 1910.</p>",
+}
 ROWS = [
     {
         "interaction_id": f"id-{number}",
         "query": "when was the comet seen?",
         "query_time": "03/05/2024, 23:18:31 PT",
         "answer": "1910",
-        "search_results": [
-            {
-                "page_name": "Comets",
-                "page_url": "https://a.org/x",
-                "page_snippet": "",
-                "page_result": "<p>The comet was seen in 1910.</p>",
-            }
-        ],
+        "search_results": [PAGE],
     }
     for number in range(5)
 ]
@@ -51,7 +50,7 @@ def run(*arguments: object) -> int:
 @pytest.mark.parametrize("name", ["out.jsonl", "out.jsonl.bz2"])
 def test_context_writes_one_record_per_question_in_order(dataset: Path, tmp_path: Path, name: str) -> None:
     out = tmp_path / name
-    assert run("context", "--dataset", dataset, "--preset", "cpu", "--out", out, "--limit", 4) == 0
+    assert context(dataset, out, "--limit", 4) == 0
     raw = out.read_bytes()
     lines = (bz2.decompress(raw) if name.endswith("bz2") else raw).decode().splitlines()
     records: list[dict[str, Any]] = [json.loads(line) for line in lines]
@@ -70,6 +69,18 @@ def test_extract_prints_the_text_that_retrieval_sees(tmp_path: Path, capsys: pyt
     assert capsys.readouterr().out == "hello world \ufffd\n"
 
 
+def context(dataset: Path, out: Path, *more: object) -> int:
+    return run("context", "--dataset", dataset, "--preset", "cpu", "--out", out, *more)
+
+
+def check_error(capsys: pytest.CaptureFixture[str], out: Path, *named: str) -> None:
+    """One line that names the cause, and no file."""
+    line = capsys.readouterr().err.splitlines()[-1]
+    assert line.startswith("error: ")
+    assert all(name in line for name in named)
+    assert not out.exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
@@ -83,9 +94,7 @@ def test_errors_name_their_cause_and_exit_with_1(
     arguments: list[str], named: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(*arguments) == 1
-    error = capsys.readouterr().err
-    assert error.startswith("error: ")
-    assert named in error
+    check_error(capsys, Path("out"), named)
 
 
 def test_missing_weights_are_an_error_before_anything_is_written(
@@ -93,10 +102,8 @@ def test_missing_weights_are_an_error_before_anything_is_written(
 ) -> None:
     monkeypatch.setenv("CRAG_MODELS_DIR", str(tmp_path / "none"))
     monkeypatch.setattr("models.manifest.WEIGHTS_FOLDER", tmp_path / "none")
-    assert run("context", "--dataset", dataset, "--preset", "cpu", "--out", tmp_path / "out.jsonl") == 1
-    assert "python -m models.fetch" in capsys.readouterr().err
-    assert not (tmp_path / "out.jsonl").exists()
-    assert load_settings("cpu").dense_encoder is not None
+    assert context(dataset, tmp_path / "out.jsonl") == 1
+    check_error(capsys, tmp_path / "out.jsonl", "python -m models.fetch")
 
 
 @pytest.mark.usefixtures("without_weights")
@@ -104,17 +111,14 @@ def test_workers_that_cannot_start_are_an_error_in_a_line(
     dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("agents.web.extract.worker._COMMAND", "import no_such_parser")
-    assert run("context", "--dataset", dataset, "--preset", "cpu", "--out", tmp_path / "out.jsonl") == 1
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("error: the processes that read pages cannot start (")
-    assert "No module named 'no_such_parser'): web.extract.workers=0" in line
-    assert not (tmp_path / "out.jsonl").exists()
+    assert context(dataset, tmp_path / "out.jsonl") == 1
+    check_error(capsys, tmp_path / "out.jsonl", "No module named 'no_such_parser'): web.extract.workers=0")
 
 
 @pytest.mark.parametrize("limit", ["-1", "0", "some"])
 def test_a_limit_must_be_positive(dataset: Path, limit: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
-        run("context", "--dataset", dataset, "--preset", "cpu", "--out", "out", "--limit", limit)
+        context(dataset, Path("out"), "--limit", limit)
     assert caught.value.code == 2
     last = capsys.readouterr().err.splitlines()[-1]
     assert last.endswith(f"argument --limit: must be a whole number of at least 1, found {limit}")
@@ -132,7 +136,7 @@ def test_an_interrupted_run_leaves_an_older_file_as_it_was(
 
     monkeypatch.setattr(WebPath, "prepare", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        run("context", "--dataset", dataset, "--preset", "cpu", "--out", out)
+        context(dataset, out)
     assert out.read_text() == "of an earlier run"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.jsonl", "questions.jsonl"]
 
@@ -140,23 +144,15 @@ def test_an_interrupted_run_leaves_an_older_file_as_it_was(
 @pytest.mark.usefixtures("without_weights")
 @pytest.mark.parametrize(
     ("content", "named"),
-    [
-        (json.dumps(ROWS[0]).encode() + b"\n{broken", "line 2"),
-        (b"[1, 2]\n", "questions"),
-        (b"\xff\xfe\x00", "questions"),
-    ],
+    [(json.dumps(ROWS[0]).encode() + b"\n{broken", "line 2"), (b"[1, 2]\n", ""), (b"\xff\xfe\x00", "")],
 )
 def test_a_broken_data_set_is_an_error_that_names_it_and_writes_nothing(
     content: bytes, named: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     broken = tmp_path / "questions.jsonl"
     broken.write_bytes(content)
-    assert run("context", "--dataset", broken, "--preset", "cpu", "--out", tmp_path / "out.jsonl") == 1
-    error = capsys.readouterr().err
-    assert error.startswith("error: ")
-    assert "questions.jsonl" in error
-    assert named in error
-    assert not (tmp_path / "out.jsonl").exists()
+    assert context(broken, tmp_path / "out.jsonl") == 1
+    check_error(capsys, tmp_path / "out.jsonl", "questions.jsonl", named)
 
 
 @pytest.mark.usefixtures("without_weights")
@@ -164,10 +160,7 @@ def test_folders_of_the_output_are_made_and_a_place_that_cannot_be_written_is_an
     dataset: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "new" / "folder" / "out.jsonl"
-    assert run("context", "--dataset", dataset, "--preset", "cpu", "--out", out) == 0
+    assert context(dataset, out) == 0
     assert len(out.read_text().splitlines()) == len(ROWS)
-    capsys.readouterr()
-    assert run("context", "--dataset", dataset, "--preset", "cpu", "--out", out / "below-a-file") == 1
-    last = capsys.readouterr().err.splitlines()[-1]
-    assert last.startswith("error: ")
-    assert "out.jsonl" in last
+    assert context(dataset, out / "below-a-file") == 1
+    assert "out.jsonl" in capsys.readouterr().err.splitlines()[-1]

@@ -80,7 +80,3 @@ def test_the_snippets_of_the_whole_batch_are_scored_in_one_call() -> None:
     pages = [page("a", 0, snippet="s"), page("b", 1, snippet="t")]
     select_pages([query("q", *pages), query("r", *pages)], PageSelectionSettings(keep=1), cross, Deadline(9))
     assert cross.calls == [[("q", "Page. s"), ("r", "Page. s"), ("q", "Page. t"), ("r", "Page. t")]]
-
-
-def test_a_question_without_pages() -> None:
-    assert select([], 5, "bm25") == []

@@ -93,13 +93,6 @@ def test_a_page_that_says_our_marks_or_chat_tokens_cannot_use_them() -> None:
     assert "[INST]" not in found.context
 
 
-def test_without_rerank_the_order_of_retrieval_stands() -> None:
-    with web_path(settings(rerank=None)) as path:
-        (found,) = path.prepare([query("comet", page(ARTICLE.format("comet", 1910), 0))], clock())
-    assert "1910" in found.context
-    assert found.top_probability is None
-
-
 def test_no_time_at_all_still_gives_one_evidence_per_question() -> None:
     queries = [query("comet", page(ARTICLE.format("comet", 1910), 0)), query("dodo")]
     with web_path(settings(), SharedWords(at_most=0)) as path:
@@ -171,7 +164,7 @@ def test_a_limit_of_the_settings_is_no_event() -> None:
         assert path.prepare([query("comet", page(MANY, 0))], clock())[0].events == ()
 
 
-def test_a_cross_encoder_that_overflows_is_told_apart_from_the_clock() -> None:
+def test_a_cross_encoder_that_overflows_is_kept_apart_from_the_clock() -> None:
     class Overflowing(SharedWords):
         def score(self, pairs: Sequence[tuple[str, str]], deadline: Deadline | None = None) -> list[float | None]:
             return [math.nan] * len(pairs)

@@ -37,7 +37,7 @@ def test_bm25_equals_bm25s_lucene(corpus: list[list[str]], query: list[str]) -> 
 
 
 @pytest.mark.parametrize("implementation", ["query_terms", "rank_bm25"])
-def test_two_chunks_about_two_cities_are_told_apart(implementation: str) -> None:
+def test_two_chunks_about_two_cities_are_kept_apart(implementation: str) -> None:
     """The plain variant of rank-bm25 scores both of these 0."""
     scores = bm25_of_texts("windy london", ["it is windy in london", "it rains in chicago"], implementation)
     assert scores[0] > scores[1]

@@ -6,7 +6,7 @@ import pytest
 
 from agents.deadline import Deadline
 from agents.settings import RerankSettings
-from agents.web.rerank import Reranked, distinct, probability, rerank
+from agents.web.rerank import distinct, probability, rerank
 from tests.agents.web.fakes import SharedWords, passage
 
 
@@ -66,8 +66,3 @@ def test_passages_that_read_the_same_are_kept_once() -> None:
 @pytest.mark.parametrize("logit", [-800.0, -2.0, 0.0, 3.0, 800.0])
 def test_probability(logit: float) -> None:
     assert probability(logit) == pytest.approx(0.5 * (1 + math.tanh(logit / 2)))
-
-
-def test_nothing_to_rank() -> None:
-    assert rerank(SharedWords(), ["q"], [[]], RerankSettings(top_k=1), Deadline(9)) == [Reranked([], 0, 0)]
-    assert rerank(SharedWords(), [], [], RerankSettings(top_k=1), Deadline(9)) == []

@@ -22,10 +22,6 @@ class Recorder:
         return [Judgement(Verdict.CORRECT, f"recorder: {claim.prediction}") for claim in claims]
 
 
-def same(text: str) -> str:
-    return text
-
-
 @pytest.mark.parametrize(
     ("prediction", "verdict", "asked"),
     [
@@ -44,7 +40,7 @@ def same(text: str) -> str:
 )
 def test_what_is_settled_without_the_judge(prediction: str, verdict: Verdict, asked: bool) -> None:
     judge = Recorder()
-    (judgement,) = judge_claims(judge, [Claim("who?", ("Ann Lee", "cy young"), prediction)], same)
+    (judgement,) = judge_claims(judge, [Claim("who?", ("Ann Lee", "cy young"), prediction)], str)
     assert judgement.verdict is verdict
     assert bool(judge.asked) is asked
 
@@ -52,47 +48,36 @@ def test_what_is_settled_without_the_judge(prediction: str, verdict: Verdict, as
 @pytest.mark.parametrize(
     ("gold", "prediction", "verdict"),
     [
-        ("invalid question", "The question is INVALID.", Verdict.CORRECT),
-        ("Invalid question", "invalid", Verdict.CORRECT),
-        ("invalid question", "ann lee", Verdict.INCORRECT),
-        ("ann lee", "invalid question", Verdict.INCORRECT),
-        ("ann lee", "i don't know, the question is invalid", Verdict.MISSING),
+        ("invalid question", "The question is INVALID.", "correct"),
+        ("invalid question", "ann lee", "incorrect"),
+        ("ann lee", "invalid question", "incorrect"),
+        ("ann lee", "i don't know, the question is invalid", "missing"),
     ],
 )
-def test_the_word_invalid_in_both_or_in_one(gold: str, prediction: str, verdict: Verdict) -> None:
+def test_the_word_invalid_in_both_or_in_one(gold: str, prediction: str, verdict: str) -> None:
     judge = Recorder()
-    (judgement,) = judge_claims(judge, [Claim("who?", (gold,), prediction)], same)
-    assert judgement.verdict is verdict
+    (judgement,) = judge_claims(judge, [Claim("who?", (gold,), prediction)], str)
+    assert judgement.verdict == verdict
     assert not judge.asked
 
 
 @pytest.mark.parametrize(
     ("prediction", "verdict"),
     [
-        ("i don’t know", Verdict.INCORRECT),
-        ("", Verdict.INCORRECT),
-        ("I DON'T KNOW", Verdict.MISSING),
-        ("word " * 80 + "i don't know", Verdict.INCORRECT),
-        ("word " * 60 + "i don't know", Verdict.MISSING),
+        ("i don’t know", "incorrect"),
+        ("", "incorrect"),
+        ("word " * 80 + "i don't know", "incorrect"),
+        ("word " * 60 + "i don't know", "missing"),
     ],
 )
-def test_the_official_class_of_edge_cases_with_rules_and_official_trim(prediction: str, verdict: Verdict) -> None:
+def test_the_official_class_of_edge_cases_with_rules_and_official_trim(prediction: str, verdict: str) -> None:
     (judgement,) = judge_claims(RulesJudge(), [Claim("who?", ("Ann Lee",), prediction)], official_trim().cut)
-    assert judgement.verdict is verdict
+    assert judgement.verdict == verdict
 
 
-def test_a_phrase_beyond_the_trim_is_not_missing() -> None:
+def test_order_is_kept_and_the_judge_sees_what_the_evaluator_keeps() -> None:
     judge = Recorder()
-    claim = Claim("who?", ("x",), "a b c d i don't know")
-    (judgement,) = judge_claims(judge, [claim], lambda text: text[:8])
-    assert judgement.verdict is Verdict.CORRECT
-    assert judge.asked[0].prediction == "a b c d", "the judge sees what the evaluator keeps"
-
-
-def test_order_is_kept() -> None:
-    predictions = ["one", "i don't know", "two", "x", "three"]
-    claims = [Claim("q", ("x",), prediction) for prediction in predictions]
-    reasons = [judgement.reason for judgement in judge_claims(Recorder(), claims, same)]
-    assert [reason.removeprefix("recorder: ") for reason in reasons if "recorder" in reason] == ["one", "two", "three"]
-    assert reasons[1].startswith("official")
-    assert reasons[3].startswith("official")
+    claims = [Claim("q", ("x",), prediction) for prediction in ("one long answer", "i don't know", "two", "x", "three")]
+    reasons = [judgement.reason for judgement in judge_claims(judge, claims, lambda text: text[:12])]
+    assert [reason.partition(": ")[0] for reason in reasons] == [*("recorder", "official") * 2, "recorder"]
+    assert [claim.prediction for claim in judge.asked] == ["one long ans", "two", "three"]

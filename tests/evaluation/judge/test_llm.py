@@ -1,7 +1,10 @@
 """The llm judge, with the scripted engine and with a real server on this machine."""
 
+import argparse
+import errno
 import json
 from collections.abc import Callable, Iterator
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -9,59 +12,45 @@ import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from agents.llm import load_language_model
 from agents.settings import PRESETS, ScriptedEngine
 from evaluation.judge import (
     Claim,
     JudgeUnavailableError,
     LanguageModelJudge,
-    LanguageModelJudgeOptions,
     Verdict,
+    add_judge_arguments,
+    cost_line,
     judge_claims,
+    judge_from,
     make_judge,
 )
 from evaluation.judge.rubrics import RUBRICS
-from evaluation.judge.verdict_cache import VerdictCache
 
 CHAT = "/v1/chat/completions"
 RIGHT, WRONG = Claim("who wrote it?", ("ann lee",), "It was Ann Lee."), Claim("who wrote it?", ("ann lee",), "Cy Young")
 REPLIES = {'"it is four"': '{"score": 1}', "It was Ann Lee.": '{"score": 1}', "Cy Young": '{"score": 0}'}
 
 
-def scripted(
-    cache: VerdictCache | None = None, attempts: int = 3, script: str = "", **settings: Any
-) -> LanguageModelJudge:
+def scripted(cache: Path | None = None, **settings: Any) -> LanguageModelJudge:
     engine = ScriptedEngine(engine="scripted", **{"replies": REPLIES, **settings})
-    return LanguageModelJudge(
-        load_language_model(engine),
-        model_name="scripted",
-        where="the script",
-        engine=script,
-        rubric=RUBRICS["crag"],
-        cache=VerdictCache(None) if cache is None else cache,
-        attempts=attempts,
-    )
+    return LanguageModelJudge(engine, "the script", cache=cache)
+
+
+def verdicts(judge: LanguageModelJudge, *claims: Claim) -> list[str]:
+    return [judgement.verdict.value for judgement in judge.judge(claims)]
 
 
 def test_the_models_word_is_the_verdict() -> None:
-    right, wrong = scripted().judge([RIGHT, WRONG])
+    judge = scripted()
+    right, wrong = judge.judge([RIGHT, WRONG])
     assert (right.verdict, wrong.verdict) == (Verdict.CORRECT, Verdict.INCORRECT)
     assert right.reason.startswith("llm: ")
-    assert wrong.reason.startswith("llm: ")
+    assert judge.version == f"1:scripted:crag-{RUBRICS['crag'].fingerprint}"
 
 
 def test_what_the_official_metric_settles_is_never_asked() -> None:
     judge = scripted()
-    claims = [
-        Claim("q", ("a",), "I DON'T KNOW"),
-        Claim("q", ("Ann",), "ann"),
-        Claim("q", ("invalid question",), "an invalid question"),
-        Claim("q", ("invalid question",), "ann"),
-        Claim("q", ("ann",), "invalid question"),
-        Claim("q", (), "ann"),
-    ]
-    verdicts = [judgement.verdict.value for judgement in judge_claims(judge, claims, str)]
-    assert verdicts == ["missing", "correct", "correct", "incorrect", "incorrect", "unscored"]
+    assert judge_claims(judge, [Claim("q", ("Ann",), "ann"), Claim("q", (), "ann")], str)
     assert judge.cost.requests == 0
 
 
@@ -77,42 +66,138 @@ def test_an_unreadable_reply_is_unscored_with_the_reason(reply: str) -> None:
 @pytest.mark.parametrize("fault", ["die_after", "error", "empty", "garbage", "short_list"])
 def test_a_fault_of_the_engine_is_unscored_and_ends_nothing(fault: str) -> None:
     judge = scripted(fault=fault, fault_after=2)
-    (first,) = judge.judge([RIGHT])
-    assert first.verdict is Verdict.CORRECT
-    assert {judgement.verdict for judgement in judge.judge([WRONG, Claim("q", ("a",), "b")])} == {Verdict.UNSCORED}
+    assert verdicts(judge, RIGHT) == ["correct"]
+    assert verdicts(judge, WRONG, Claim("q", ("a",), "b")) == ["unscored", "unscored"]
 
 
 @pytest.mark.parametrize("fault", ["die_after", "error"])
-def test_a_model_that_cannot_be_asked_is_told_before_any_claim(fault: str) -> None:
+def test_a_model_that_cannot_be_asked_is_reported_before_any_claim(fault: str) -> None:
     with pytest.raises(JudgeUnavailableError, match="the script"):
         scripted(fault=fault).judge([RIGHT])
-
-
-def test_a_known_verdict_makes_no_request(tmp_path: Path) -> None:
-    path = tmp_path / "verdicts.jsonl"
-    scripted(VerdictCache(path)).judge([RIGHT, WRONG])
-    again = scripted(VerdictCache(path), fault="die_after")
-    assert [judgement.verdict.value for judgement in again.judge([WRONG, RIGHT])] == ["incorrect", "correct"]
-    assert (again.cost.requests, again.cost.cached, again.cost.claims) == (0, 2, 2)
-
-
-def test_an_unscored_claim_is_asked_again_in_the_next_run(tmp_path: Path) -> None:
-    path = tmp_path / "verdicts.jsonl"
-    scripted(VerdictCache(path), replies={'"it is four"': "1"}, default_reply="?").judge([RIGHT])
-    (judgement,) = scripted(VerdictCache(path)).judge([RIGHT])
-    assert judgement.verdict is Verdict.CORRECT
 
 
 def test_many_claims_keep_their_order_and_twins_are_asked_once() -> None:
     claims = [Claim(f"q{number}", ("a",), "Cy Young" if number % 3 else "It was Ann Lee.") for number in range(70)]
     judge = scripted()
-    verdicts = [judgement.verdict for judgement in judge.judge([*claims[:20], claims[0], *claims[20:]])]
-    expected = [Verdict.INCORRECT if number % 3 else Verdict.CORRECT for number in range(70)]
-    assert verdicts == [*expected[:20], expected[0], *expected[20:]]
+    expected = ["incorrect" if number % 3 else "correct" for number in range(70)]
+    assert verdicts(judge, *claims[:20], claims[0], *claims[20:]) == [*expected[:20], expected[0], *expected[20:]]
+    assert judge.cost.requests == 71
 
 
-def test_model_and_rubric_are_in_the_signature() -> None:
-    assert scripted().version == f"1:scripted:crag-{RUBRICS['crag'].fingerprint}"
+# --- verdicts on disk -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Path:
+    return tmp_path / "deep" / "verdicts.jsonl"
+
+
+@pytest.mark.parametrize("torn", [b"", b'{"key": "c", "corr', b"\xff\xfe", b"[1]"])
+def test_a_known_verdict_makes_no_request_and_a_torn_line_costs_that_line_alone(cache: Path, torn: bytes) -> None:
+    scripted(cache).judge([RIGHT])
+    with cache.open("ab") as stream:
+        stream.write(torn)
+    assert verdicts(scripted(cache), WRONG) == ["incorrect"]
+    again = scripted(cache)
+    assert verdicts(again, WRONG, RIGHT) == ["incorrect", "correct"]
+    assert (again.cost.requests, again.cost.cached, again.cost.claims) == (0, 2, 2)
+
+
+@pytest.mark.parametrize("line", [b"no JSON\n", b'{"correct": true}\n'])
+def test_a_file_of_something_else_is_no_cache(cache: Path, line: bytes) -> None:
+    cache.parent.mkdir()
+    cache.write_bytes(line)
+    with pytest.raises(JudgeUnavailableError, match=r"verdicts\.jsonl: .*--judge-cache"):
+        scripted(cache)
+
+
+def test_a_verdict_depends_on_the_whole_claim(cache: Path) -> None:
+    scripted(cache).judge([RIGHT])
+    others = [("Who wrote it?", RIGHT.golds), (RIGHT.query, ("Ann lee",)), (RIGHT.query, (*RIGHT.golds, "a. lee"))]
+    judge = scripted(cache)
+    judge.judge([Claim(query, golds, RIGHT.prediction) for query, golds in others])
+    assert judge.cost.cached == 0
+
+
+def _judge_many(cache: Path, first: int) -> None:
+    for number in range(first, first + 20):
+        scripted(cache).judge([Claim(f"q{number}", ("a",), "Cy Young")])
+
+
+def test_two_runs_append_at_once(cache: Path) -> None:
+    runs = [get_context("spawn").Process(target=_judge_many, args=(cache, first)) for first in (0, 20)]
+    for run in runs:
+        run.start()
+    for run in runs:
+        run.join(60)
+    assert len(cache.read_bytes().splitlines()) == 40
+
+
+def test_a_cache_that_cannot_be_written_names_the_file(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(JudgeUnavailableError, match="--judge-cache"):
+        scripted(tmp_path / "file" / "verdicts.jsonl")
+    judge = scripted(cache)
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(JudgeUnavailableError, match=r"verdicts\.jsonl: .*No space left"):
+        judge.judge([RIGHT])
+
+
+# --- the arguments ----------------------------------------------------------------------------------------------------
+
+
+def parsed(*arguments: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    add_judge_arguments(parser)
+    return parser.parse_args(arguments)
+
+
+def test_the_rules_need_nothing() -> None:
+    judge = judge_from(parsed())
+    assert (judge.name, cost_line(judge)) == ("rules", None)
+
+
+def test_a_presets_model_judges_and_a_scripts_verdicts_are_kept_only_where_a_file_is_named(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    llm = ("--judge", "llm", "--judge-preset", "scripted")
+    judge = judge_from(parsed(*llm, "--judge-cache", str(cache)))
+    assert judge.version.startswith("1:scripted:crag-")
+    assert (cost_line(judge) or "").startswith("judge: 1 requests, ")
+    assert cache.is_file()
+    judge_from(parsed(*llm))
+    assert not (tmp_path / "cache").exists()
+
+
+def test_environment_and_options_name_the_model(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert ":gpt-4-0125-preview:" in judge_from(parsed("--judge", "llm"), check=False).version
+    assert (tmp_path / "crag-judge" / "verdicts.jsonl").is_file(), "the default, in the user's cache folder"
+    monkeypatch.setenv("EVALUATION_MODEL_NAME", "theirs")
+    assert ":theirs:" in judge_from(parsed("--judge", "llm"), check=False).version
+    chosen = parsed("--judge", "llm", "--judge-model", "ours", "--judge-rubric", "db3", "--judge-cache", "none")
+    assert ":ours:db3-" in judge_from(chosen, check=False).version
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--judge-model", "m"], "--judge-model has no effect without --judge llm"),
+        (["--judge-url", "u", "--judge-preset", "p"], "--judge-url, --judge-preset has no effect without --judge llm"),
+        (["--judge", "llm", "--judge-preset", "none-such"], "no preset 'none-such'"),
+    ],
+)
+def test_a_model_that_cannot_be_meant(arguments: list[str], message: str) -> None:
+    with pytest.raises(JudgeUnavailableError, match=message):
+        judge_from(parsed(*arguments))
 
 
 # --- a real server ----------------------------------------------------------------------------------------------------
@@ -134,10 +219,9 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def at(server: HTTPServer, cache: Path | None = None, **changes: Any) -> LanguageModelJudge:
-    options = LanguageModelJudgeOptions(
-        model="grader", url=server.url_for("/v1"), cache=str(cache or "none"), rubric="db3", **changes
+    judge = make_judge(
+        "llm", model="grader", url=server.url_for("/v1"), cache=str(cache or "none"), rubric="db3", **changes
     )
-    judge = make_judge("llm", options)
     assert isinstance(judge, LanguageModelJudge)
     return judge
 
@@ -180,15 +264,14 @@ def test_each_server_and_each_preset_has_its_own_verdicts(server: HTTPServer, tm
     at(server, cache).judge([RIGHT])
     assert len(seen) == 2
     url = server.url_for("/v1").replace("localhost", "127.0.0.1") + "/"
-    elsewhere = LanguageModelJudgeOptions(model="grader", url=url, cache=str(cache), rubric="db3")
-    make_judge("llm", elsewhere, check=False).judge([RIGHT])
+    make_judge("llm", model="grader", url=url, cache=str(cache), rubric="db3", check=False).judge([RIGHT])
     assert len(seen) == 4
     for reply, correct in (("1", True), ("0", False)):
         preset = tmp_path / f"script{reply}.toml"
         text = (PRESETS / "scripted.toml").read_text(encoding="utf-8")
         engine = 'engine = "scripted"\n'
         preset.write_text(text.replace(engine, f"{engine}default_reply = '{{\"score\": {reply}}}'\n"), encoding="utf-8")
-        judge = make_judge("llm", LanguageModelJudgeOptions(preset=str(preset), cache=str(cache)))
+        judge = make_judge("llm", preset=str(preset), cache=str(cache))
         assert (judge.judge([RIGHT])[0].verdict is Verdict.CORRECT) is correct
 
 
@@ -202,23 +285,17 @@ def test_a_second_try_reminds_of_the_form(server: HTTPServer) -> None:
     assert second.removeprefix(first).strip() == RUBRICS["db3"].reminder
 
 
-def test_a_server_error_is_tried_again(server: HTTPServer) -> None:
-    sent: list[str | Response] = ['{"accuracy": true}', Response("boom", status=500), '{"accuracy": false}']
+def test_a_server_error_is_tried_again_and_what_stays_unscored_is_asked_by_the_next_run(
+    server: HTTPServer, cache: Path
+) -> None:
+    boom = Response("boom", status=500)
+    sent: list[str | Response] = ['{"accuracy": true}', boom, "?", '{"accuracy": true}', boom, '{"accuracy": false}']
     answers = iter(sent)
     replies(server, lambda claim: next(answers))
-    assert at(server).judge([RIGHT])[0].verdict is Verdict.INCORRECT
-
-
-def test_a_server_that_keeps_failing_leaves_claims_unscored(server: HTTPServer) -> None:
-
-    def reply(claim: dict[str, Any]) -> str | Response:
-        return by_name(claim) if "four" in claim["prediction"] else Response("boom", status=500)
-
-    replies(server, reply)
-    (judgement,) = at(server, attempts=2).judge([RIGHT])
-    assert judgement.verdict is Verdict.UNSCORED
-    assert "2 attempts" in judgement.reason
-    assert "status 500" in judgement.reason
+    (unscored,) = at(server, cache, attempts=2).judge([RIGHT])
+    assert unscored.verdict is Verdict.UNSCORED
+    assert "2 attempts: the reply cannot be read: '?'" in unscored.reason
+    assert verdicts(at(server, cache, attempts=2), RIGHT) == ["incorrect"]
 
 
 def test_a_prediction_cannot_give_itself_a_grade(server: HTTPServer) -> None:
@@ -242,9 +319,8 @@ def test_a_refusing_server_is_one_clear_error_at_once(server: HTTPServer, status
 
 
 def test_nobody_at_the_address() -> None:
-    options = LanguageModelJudgeOptions(url="http://127.0.0.1:9/v1", cache="none")
     with pytest.raises(JudgeUnavailableError, match=r"127\.0\.0\.1:9/v1") as caught:
-        make_judge("llm", options)
+        make_judge("llm", url="http://127.0.0.1:9/v1", cache="none")
     assert "the-agents-own" not in str(caught.value)
     assert "CRAG_LLM_URL" not in str(caught.value)
 
@@ -252,4 +328,4 @@ def test_nobody_at_the_address() -> None:
 def test_no_key_for_the_public_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY")
     with pytest.raises(JudgeUnavailableError, match="OPENAI_API_KEY"):
-        make_judge("llm", LanguageModelJudgeOptions(cache="none"))
+        make_judge("llm", cache="none")

@@ -99,48 +99,37 @@ def test_human_verdicts_know_right_and_wrong_alone(tmp_path: Path, capsys: pytes
     assert "missing counts as incorrect" in out
 
 
-def test_groups_by_a_field_that_no_row_has(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write_rows(tmp_path / "in.jsonl", [{**row, "alt_ans": []} for row in JUDGED])
-    assert main(["--in", str(tmp_path / "in.jsonl"), "--by", "alt_ans"]) == 2
-    told = "ground_truth, judgement, kept, prediction, query, question_type"
-    assert capsys.readouterr().err == (
-        f"error: --by alt_ans: no row has that field; fields with one value: answer, {told}\n"
-    )
-
-
-def test_a_folder_in_the_place_of_the_output_is_told_before_a_model_is_paid(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("rows", "arguments", "error"),
+    [
+        ([*({**row, "human": True} for row in ROWS * 20), ROWS[0]], ["--against", "human"], 'line 101, field "human"'),
+        ([{**ROWS[0], "judgement": "maybe"}], [], 'line 1, field "judgement": expected true, false or one of'),
+        (
+            [{**row, "alt_ans": []} for row in JUDGED],
+            ["--by", "alt_ans"],
+            "error: --by alt_ans: no row has that field; fields with one value: answer, ground_truth, judgement, ",
+        ),
+        (ROWS, ["--out", "/proc"], "/proc: cannot be written: it is a folder\n"),
+    ],
+    ids=["no verdict in a late row", "a verdict that is none", "an unknown group", "a folder as output"],
+)
+def test_nothing_is_paid_for_what_cannot_be_done(
+    rows: list[dict[str, Any]],
+    arguments: list[str],
+    error: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("evaluation.judge.__main__.judge_from", lambda *_, **__: pytest.fail("a judge was made"))
-    write_rows(tmp_path / "in.jsonl", ROWS)
-    assert main(["--in", str(tmp_path / "in.jsonl"), "--out", str(tmp_path)]) == 2
-    assert capsys.readouterr().err == f"error: {tmp_path}: cannot be written: it is a folder\n"
-
-
-def test_what_cannot_be_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = tmp_path / "in.jsonl"
+    write_rows(source, rows)
+    assert main(["--in", str(source), *arguments]) == 2
+    assert error in capsys.readouterr().err
     write_rows(source, ROWS)
     with pytest.raises(SystemExit):
         main(["--in", str(source)])
     assert "give --out" in capsys.readouterr().err
-    assert main(["--in", str(source), "--against", "human"]) == 2
-    assert 'line 1, field "human"' in capsys.readouterr().err
-    write_rows(source, [{**ROWS[0], "judgement": "maybe"}])
-    assert main(["--in", str(source)]) == 2
-    assert 'line 1, field "judgement": expected true, false or one of' in capsys.readouterr().err
-
-
-def test_nothing_is_paid_for_a_comparison_that_cannot_be(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("evaluation.judge.__main__.judge_from", lambda *_, **__: pytest.fail("a judge was made"))
-    source = tmp_path / "in.jsonl"
-    write_rows(source, ROWS)
-    with pytest.raises(SystemExit):
-        main(["--in", str(source)])
-    write_rows(source, [*({**row, "human": True} for row in ROWS * 20), ROWS[0]])
-    assert main(["--in", str(source), "--against", "human"]) == 2
-    assert 'line 101, field "human"' in capsys.readouterr().err
 
 
 def test_an_llm_judges_a_file_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,4 @@
-"""Rubrics: the prompt, and that a claim cannot break out of it."""
+"""What a judging model is asked, out of which no claim can break, and how its reply is read."""
 
 import json
 
@@ -56,3 +56,48 @@ def test_a_prediction_stays_inside_its_field(prediction: str) -> None:
 def test_any_claim_comes_back_whole(query: str, gold: str, prediction: str) -> None:
     read = json.loads(as_data(Claim(query, (gold,), prediction)))
     assert read == {"question": query, "ground_truth": [gold], "prediction": prediction}
+
+
+# --- replies: liberal in form, never guessed ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("reply", "verdict"),
+    [
+        ('{"accuracy": true}', True),
+        ('{"accuracy": false}', False),
+        ('{"score": 1}', True),
+        ('{"score": 0, "explanation": "another person"}', False),
+        ('{"Accuracy": "True"}', True),
+        ("{'accuracy': False}", False),
+        ('```json\n{"score": 1.0}\n```', True),
+        ('Here it is: {"accuracy": true} I hope that helps.', True),
+        ("accuracy: true", True),
+        ('<think>maybe {"score": 0}, no</think>{"score": 1}', True),
+        ("True", True),
+        ("0.", False),
+        ('{"score": 1} {"score": 0}', None),
+        ('{"accuracy": true or false}', None),
+        ("score: 1/5", None),
+        ("Accuracy: 0% match", None),
+        ("I think it is correct: true enough?", None),
+        ('{"score": 0.5}', None),
+        ('{"score": 10}', None),
+        ('<think>{"score": 1}', None),
+        ("", None),
+        ("\ud800", None),
+    ],
+)
+def test_reading(reply: str, verdict: bool | None) -> None:
+    assert read_verdict(reply) is verdict
+
+
+@given(st.booleans(), st.sampled_from(["accuracy", "score"]), st.integers(0, 4))
+def test_every_json_object_of_ours_is_read(correct: bool, field: str, indent: int) -> None:
+    value = correct if field == "accuracy" else int(correct)
+    assert read_verdict(json.dumps({field: value}, indent=indent or None)) is correct
+
+
+@given(st.text())
+def test_any_text_is_survived(reply: str) -> None:
+    assert read_verdict(reply) in {True, False, None}

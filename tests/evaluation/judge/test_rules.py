@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.judge_agreement import half_of, judged_rows
+from benchmarks.judge_agreement import judged_rows
 from evaluation.agreement import agreement, cohens_kappa
 from evaluation.judge import Claim, RulesJudge, Verdict, judge_claims
 from evaluation.judge.rules import RULES
@@ -85,7 +85,7 @@ def test_agreement_with_language_model_judges() -> None:
     if not JUDGED.is_file():
         pytest.skip(f"no judged file at {JUDGED}")
     rows = judged_rows(JUDGED, RulesJudge())
-    held_out = [row for row in rows if half_of(row.data["interaction_id"]) == 1]
+    held_out = [row for row in rows if row.held_out]
     for some, least, least_kappa in ((rows, 0.91, 0.84), (held_out, 0.88, 0.78)):
         reference, rules = [row.reference for row in some], [row.verdicts["rules"] for row in some]
         containment = [row.verdicts["containment"] for row in some]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.preflight.checks import run_check
+from evaluation.preflight.__main__ import run_check
 from evaluation.preflight.findings import CheckReport
 from evaluation.preflight.subject import Subject
 

@@ -50,7 +50,7 @@ def problems(report: CheckReport) -> str:
     return "\n".join(finding.problem for finding in report.findings)
 
 
-def test_a_good_agent_has_no_finding_and_its_seconds_are_told(tree: Path, checked: Checked) -> None:
+def test_a_good_agent_has_no_finding_and_its_seconds_are_reported(tree: Path, checked: Checked) -> None:
     report = ask(tree, checked, "return ['paris'] * n")
     assert report.findings == []
     assert re.search(r"a batch of 4 in \d+\.\d of 120 s", report.note)
@@ -103,25 +103,21 @@ def test_only_the_graph_may_be_asked_not_every_host_on_its_port() -> None:
             watch("socket.connect", (None, (host, port)))
 
 
-def test_without_questions_nothing_is_asked(tmp_path: Path) -> None:
-    (tmp_path / "questions.jsonl").touch()
-    with pytest.raises(DatasetError, match="holds no question"):
-        rehearsal_rows(tmp_path / "questions.jsonl", "task1")
-
-
 @pytest.mark.parametrize("size", ["0", "True"])
 def test_a_batch_size_that_the_evaluator_refuses(size: str, tree: Path, checked: Checked) -> None:
     assert "get_batch_size() gives" in problems(ask(tree, checked, "return ['x'] * n", size))
 
 
-def test_an_abstention_as_it_counts_is_none_of_these(tree: Path, checked: Checked) -> None:
-    assert problems(ask(tree, checked, 'return ["i don\'t know"] * n')) == ""
+SERVED = "s = socket.create_server(('127.0.0.1', 0)); socket.create_connection(s.getsockname()).close()"
 
 
-def test_processes_of_this_machine_may_be_asked(tree: Path, checked: Checked) -> None:
-    """Engines talk to processes of their own; only the network is cut off."""
-    served = "s = socket.create_server(('127.0.0.1', 0)); socket.create_connection(s.getsockname()).close()"
-    assert problems(ask(tree, checked, f"{served}; s.close(); return ['x'] * n")) == ""
+@pytest.mark.parametrize(
+    "answers",
+    ['return ["i don\'t know"] * n', f"{SERVED}; s.close(); return ['x'] * n"],
+    ids=["an abstention as it counts", "processes of this machine may be asked, as engines do"],
+)
+def test_what_is_allowed(answers: str, tree: Path, checked: Checked) -> None:
+    assert problems(ask(tree, checked, answers)) == ""
 
 
 def test_the_agent_sees_the_evaluators_environment(
@@ -136,20 +132,28 @@ def test_the_agent_sees_the_evaluators_environment(
     assert problems(ask(tree, checked, presets)) == ""
 
 
-def test_a_slow_batch_is_an_error(tree: Path, checked: Checked, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evaluation.preflight.agent.SECONDS_PER_QUERY", 0.05)
-    monkeypatch.setattr("evaluation.preflight.agent.STARTUP_SECONDS", 600.0)
-    report = ask(tree, checked, "import time; time.sleep(0.3); return ['x'] * n")
-    assert "ends the whole submission" in problems(report)
+@pytest.mark.parametrize(
+    ("per_query", "startup", "sleep", "problem"),
+    [(0.05, 600.0, 0.3, "ends the whole submission"), (0.0, 1.0, 60, "not ready within 1 seconds")],
+)
+def test_an_agent_that_is_slow_or_hangs(
+    per_query: float,
+    startup: float,
+    sleep: float,
+    problem: str,
+    tree: Path,
+    checked: Checked,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("evaluation.preflight.agent.SECONDS_PER_QUERY", per_query)
+    monkeypatch.setattr("evaluation.preflight.agent.STARTUP_SECONDS", startup)
+    assert problem in problems(ask(tree, checked, f"import time; time.sleep({sleep}); return ['x'] * n"))
 
 
-def test_an_agent_that_hangs_is_killed(tree: Path, checked: Checked, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evaluation.preflight.agent.SECONDS_PER_QUERY", 0.0)
-    monkeypatch.setattr("evaluation.preflight.agent.STARTUP_SECONDS", 1.0)
-    assert "not ready within 1 seconds" in problems(ask(tree, checked, "import time; time.sleep(60)"))
-
-
-def test_the_rehearsal_has_the_pages_that_real_batches_have() -> None:
+def test_the_rehearsal_has_the_pages_that_real_batches_have(tmp_path: Path) -> None:
+    (tmp_path / "questions.jsonl").touch()
+    with pytest.raises(DatasetError, match="holds no question"):
+        rehearsal_rows(tmp_path / "questions.jsonl", "task1")
     rows = rehearsal_rows(ROOT / QUESTIONS, "task1")
     assert set(rows) == {"interaction_id", "query", "search_results", "query_time"}
     assert {len(values) for values in rows.values()} == {17}

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.preflight.__main__ import main
-from evaluation.preflight.checks import CHECKS, run_check, run_checks
+from evaluation.preflight.__main__ import CHECKS, main, run_check
 from evaluation.preflight.findings import CheckReport, Level
 from evaluation.preflight.subject import Subject
 from tests.evaluation.preflight.conftest import Checked, commit, git, replace
@@ -82,33 +81,20 @@ FAULTS: dict[str, tuple[str, Plant, str]] = {
     "absolute path": (
         "absolute-paths", written("agents/extra.py", "PLACE = '/home/ada/models'\n"), "relative to the repository",
     ),
-    "path of Windows": ("absolute-paths", written("agents/extra.py", "PLACE = 'C:\\\\models'\n"), "relative"),
-    "processes of sentence-transformers": (
-        "risky-calls",
-        written("agents/extra.py", "def f(m):\n    return m.encode_multi_process([])\n"),
-        "in this process",
-    ),
     "eval": ("risky-calls", written("agents/extra.py", "x = eval('1 + 1')\n"), "without"),
-    "unpinned requirement": ("pinned", changed("requirements.txt", "vllm==0.19.1", "vllm>=0.19"), "vllm==VERSION"),
     "versions that contradict": ("pinned", changed("constraints.txt", "peft==0.21.2", "peft==0.20.0"), "same version"),
     "import without requirement": ("imports-named", written("agents/extra.py", "import flask\n"), "add flask"),
+    "engine that the image does not have": (
+        "imports-named",
+        changed("agents/presets/scripted.toml", '"scripted"', '"openvino"\nmodel = "m"'),
+        "add openvino",
+    ),
     "code kept from the image": (
         "docker-context", changed(".dockerignore", "models/weights", "models/**"), "not the code",
     ),
-    "COPY without arguments": (
-        "dockerfile", lambda root: (root / "Dockerfile").write_text("FROM x\nCOPY\n"), "correct the line",
-    ),
     "tables kept from the image": ("docker-context", changed(".dockerignore", "**/*.pyc", "**/*.csv"), "not the code"),
-    "grammar kept from the image": (
-        "docker-context", changed(".dockerignore", "**/*.pyc", "**/*.lark"), "not the code",
-    ),
     "adapters kept from the image": (
         "docker-context", changed(".dockerignore", "!models/adapters/cpu", ""), "not the code",
-    ),
-    "container of root": ("dockerfile", changed("Dockerfile", "USER aicrowd", "USER root"), "USER aicrowd"),
-    "copy of nothing": ("dockerfile", changed("Dockerfile", "constraints.txt /tmp", "versions.txt /tmp"), "add it"),
-    "download at run time": (
-        "dockerfile", changed("Dockerfile", 'CMD ["python", "local', 'CMD ["wget", "local'), "RUN line",
     ),
     "import that fails": ("import", written("agents/user_config.py", "import nowhere_to_be_found\n"), "traceback"),
     "import that prints": ("import", written("agents/user_config.py", AGENT + "print('loading')\n"), "logging"),
@@ -126,7 +112,7 @@ ONLY_WARNINGS = {"placeholder author"}
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_planted_fault_is_found_and_its_remedy_told(
+def test_a_planted_fault_is_found_and_its_remedy_reported(
     fault: str, tree: Path, checked: Checked, clean_problems: Callable[[str], set[str]]
 ) -> None:
     name, plant, remedy = FAULTS[fault]
@@ -146,29 +132,27 @@ def test_a_clean_tree_passes(clean_tree: Path, capsys: pytest.CaptureFixture[str
     assert git(clean_tree, "status", "--porcelain") == "", "checking changes nothing"
 
 
-def test_one_error_gives_exit_code_1_and_is_told_as_json(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_error_gives_exit_code_1_and_the_report_as_json(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
     json_field("gpu", value=False)(tree)
     left_out = ["import", "batch", "absolute-paths", "risky-calls", "imports-named", "clean-tree"]
     assert main(["--root", str(tree), "--json", "--skip", *left_out]) == 1
-    told = json.loads(capsys.readouterr().out)
-    assert told["errors"] == 1
-    (report,) = [report for report in told["checks"] if report["findings"] and report["check"] == "gpu"]
-    assert report["findings"][0]["file"] == "aicrowd.json"
-    assert report["findings"][0]["field"] == "gpu"
+    report = json.loads(capsys.readouterr().out)
+    assert report["errors"] == 1
+    checks = {check["check"]: check for check in report["checks"]}
+    assert list(checks) == list(CHECKS)
+    assert {name for name, check in checks.items() if check["skipped"] == "left out with --skip"} == {*left_out}
+    assert (checks["gpu"]["findings"][0]["file"], checks["gpu"]["findings"][0]["field"]) == ("aicrowd.json", "gpu")
 
 
-def test_wrong_arguments_give_exit_code_2(tmp_path: Path) -> None:
+def test_wrong_arguments_give_exit_code_2_and_the_list_has_what_each_check_demands(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["--root", str(tmp_path)]) == 2
-    with pytest.raises(SystemExit) as error:
+    with pytest.raises(SystemExit, match="2"):
         main(["--skip", "everything"])
-    assert error.value.code == 2
-
-
-def test_the_list_has_what_each_check_demands(capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
     assert main(["--list"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == list(CHECKS)
-    assert all(len(line) > 36 for line in lines)
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines() if len(line) > 36] == list(CHECKS)
 
 
 def test_without_a_repository_what_needs_git_is_skipped_with_the_reason(
@@ -185,7 +169,7 @@ def test_without_a_repository_what_needs_git_is_skipped_with_the_reason(
     assert checked("gpu", root).errors == 0
 
 
-@pytest.mark.parametrize("error", [IndexError, ZeroDivisionError, TypeError, AttributeError, re.error, OSError])
+@pytest.mark.parametrize("error", [IndexError, re.error, OSError])
 def test_no_check_ends_the_others(error: type[Exception], clean_tree: Path) -> None:
     def stumbles(subject: Subject, found: CheckReport) -> None:
         raise error("over this file")
@@ -194,9 +178,3 @@ def test_no_check_ends_the_others(error: type[Exception], clean_tree: Path) -> N
     assert report.errors == 1
     assert "over this file" in report.findings[0].problem
     assert "--skip stumbles" in report.findings[0].remedy
-
-
-def test_checks_that_are_left_out_are_shown_as_such(clean_tree: Path) -> None:
-    reports = list(run_checks(Subject(clean_tree), CHECKS.keys() - {"gpu"}))
-    assert [report.check for report in reports] == list(CHECKS)
-    assert [report.check for report in reports if report.skipped is None] == ["gpu"]

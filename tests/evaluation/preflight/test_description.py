@@ -31,52 +31,37 @@ def test_the_shipped_presets_have_no_error_of_their_own(preset: str, tree: Path,
         assert problems(checked(name, tree, preset=preset)) == "", name
 
 
+VLLM = 'distributed_executor = "ray" '
+
+
 @pytest.mark.parametrize(
-    ("old", "new", "problem"),
+    ("check", "file", "old", "new", "asked", "problem"),
     [
-        ('distributed_executor = "ray" ', 'distributed_executor = "mp" ', "is 'mp': vLLM's own processes"),
-        ('distributed_executor = "ray" ', "", "is None: vLLM's own processes"),
+        ("engine", "submission", VLLM, 'distributed_executor = "mp" ', {}, "is 'mp': vLLM's own processes"),
+        ("engine", "submission", VLLM, "# ", {}, "is None: vLLM's own processes"),
+        ("engine", "db3_task1", 'dtype = "float16"\ndevice = "auto"', 'dtype = "bfloat16"', {}, "bfloat16"),
+        ("gpu", "aicrowd.json", '"gpu_count": 4', '"gpu_count": 2', {"preset": "submission"}, "submission uses 4 GPUs"),
+        ("challenge", "submission", "", "", {"task": "task3"}, "names task1, not task3"),
+        ("aicrowd-json", "aicrowd.json", '"gpu": true', '"gpu": true, "debug": true', {}, "does not count"),
+        ("graph-variable", "db3_task1", "", "", {"task": "task3"}, "never asked"),
+        (
+            *("graph-variable", "cpu", "[web]", '[knowledge_graph.client]\nurl_variable = "CRAG_SERVER"\n\n[web]'),
+            *({"task": "task2"}, "'CRAG_SERVER', which the evaluator does not set"),
+        ),
     ],
 )
-def test_what_disturbs_the_evaluator(old: str, new: str, problem: str, tree: Path, checked: Checked) -> None:
-    preset = tree / "agents" / "presets" / "submission.toml"
-    text = preset.read_text()
-    line = next(line for line in text.splitlines() if line.startswith(old))
-    preset.write_text(text.replace(line, new))
-    assert problem in problems(checked("engine", tree))
+def test_what_disturbs_the_evaluator_or_goes_unused(
+    check: str, file: str, old: str, new: str, asked: dict[str, str], problem: str, tree: Path, checked: Checked
+) -> None:
+    preset = file if file in PRESETS else "submission"
+    replace(tree / (f"agents/presets/{file}.toml" if file in PRESETS else file), old, new)
+    report = checked(check, tree, **{"preset": preset, **asked})
+    assert problem in "\n".join(finding.problem for finding in report.findings)
 
 
-def test_a_t4_has_no_bfloat16(tree: Path, checked: Checked) -> None:
-    replace(tree / "agents" / "presets" / "db3_task1.toml", 'dtype = "float16"\ndevice = "auto"', 'dtype = "bfloat16"')
-    assert "bfloat16" in problems(checked("engine", tree, preset="db3_task1"))
-
-
-def test_more_gpus_than_asked_for(tree: Path, checked: Checked) -> None:
-    replace(tree / "aicrowd.json", '"gpu_count": 4', '"gpu_count": 2')
-    assert "the preset submission uses 4 GPUs" in problems(checked("gpu", tree))
-
-
-def test_another_variable_than_the_evaluators(tree: Path, checked: Checked) -> None:
-    preset = tree / "agents" / "presets" / "cpu.toml"
-    preset.write_text(preset.read_text() + '\n[knowledge_graph.client]\nurl_variable = "CRAG_SERVER"\n')
-    assert "'CRAG_SERVER', which the evaluator does not set" in problems(
-        checked("graph-variable", tree, task="task2", preset="cpu")
-    )
+def test_checks_that_do_not_apply(tree: Path, checked: Checked) -> None:
     assert "has no CRAG_MOCK_API_URL" in (checked("graph-variable", tree, preset="cpu").skipped or "")
-
-
-def test_a_graph_that_is_never_asked(tree: Path, checked: Checked) -> None:
-    report = checked("graph-variable", tree, task="task3", preset="db3_task1")
-    assert "never asked" in problems(report, Level.WARNING)
-
-
-def test_the_task_asked_for_is_not_that_of_the_file(tree: Path, checked: Checked) -> None:
-    assert "names task1, not task3" in problems(checked("challenge", tree, task="task3"))
-
-
-def test_a_debug_submission_does_not_count(tree: Path, checked: Checked) -> None:
-    replace(tree / "aicrowd.json", '"gpu": true', '"gpu": true, "debug": true')
-    assert "does not count" in problems(checked("aicrowd-json", tree), Level.WARNING)
+    assert "processor" in str(checked("memory", tree, preset="cpu").skipped)
 
 
 @pytest.mark.parametrize(
@@ -94,7 +79,3 @@ def test_models_that_do_not_fit(old: str, new: str, problem: str, remedy: str, t
     found = checked("memory", tree, preset="weknow")
     assert problem in problems(found)
     assert any(remedy in finding.remedy for finding in found.findings)
-
-
-def test_a_preset_without_gpus_needs_no_memory_of_one(tree: Path, checked: Checked) -> None:
-    assert "processor" in str(checked("memory", tree, preset="cpu").skipped)

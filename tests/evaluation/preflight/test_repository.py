@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -8,17 +9,31 @@ from tests.evaluation.preflight.conftest import Checked, commit, git
 
 
 @pytest.fixture
-def tree(tmp_path: Path) -> Path:
-    """A repository with one commit, an annotated tag and a place to submit to."""
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with one commit and an annotated tag; files are large from 1,000 bytes on, refused from 5,000."""
+    monkeypatch.setattr(repository, "LARGE", 1_000)
+    monkeypatch.setattr(repository, "REFUSED", 5_000)
     root = tmp_path / "submission"
     root.mkdir()
     git(root, "init", "--quiet")
-    (root / "code.py").write_text("pass\n")
+    written("code.py", 5)(root)
     (root / ".gitattributes").write_text("models/weights/**/*.safetensors filter=lfs diff=lfs merge=lfs -text\n")
     commit(root)
     git(root, "tag", "--annotate", "submission-v1", "--message", "v1")
-    git(root, "remote", "add", "aicrowd", "git@gitlab.aicrowd.com:ada/crag.git")
     return root
+
+
+def written(name: str, size: int, *, committed: bool = True, deleted: bool = False) -> Callable[[Path], None]:
+    def plant(root: Path) -> None:
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).write_bytes(bytes(size))
+        if committed:
+            commit(root)
+        if deleted:
+            (root / name).unlink()
+            commit(root)
+
+    return plant
 
 
 def test_all_is_well(tree: Path, checked: Checked) -> None:
@@ -29,61 +44,33 @@ def test_all_is_well(tree: Path, checked: Checked) -> None:
     assert checked("tag", tree).note == "submission-v1"
 
 
-def test_a_tag_of_an_older_commit_starts_nothing_for_head(tree: Path, checked: Checked) -> None:
-    (tree / "code.py").write_text("pass  # more\n")
-    commit(tree)
-    (finding,) = checked("tag", tree).findings
-    assert finding.level is Level.WARNING
-    assert "git tag -a submission-NAME" in finding.remedy
+@pytest.mark.parametrize(
+    ("check", "plant", "level", "file", "said"),
+    [
+        ("tag", written("code.py", 6), Level.WARNING, "HEAD", "git tag -a submission-NAME"),
+        ("clean-tree", written("notes.txt", 1, committed=False), Level.WARNING, "notes.txt", "not known to git"),
+        ("lfs", written("models/größe.bin", 1_001), Level.ERROR, "models/größe.bin", "not in Git LFS"),
+        ("history-size", written("picture.png", 1_001), Level.WARNING, "picture.png", "in plain git"),
+        ("history-size", written("old.dat", 6_000, deleted=True), Level.ERROR, "old.dat", "the history still has it"),
+        ("history-size", written("old.dat", 6_000, deleted=True), Level.ERROR, "old.dat", "git lfs migrate import"),
+    ],
+)
+def test_what_git_would_push(
+    check: str, plant: Callable[[Path], None], level: Level, file: str, said: str, tree: Path, checked: Checked
+) -> None:
+    plant(tree)
+    (finding,) = checked(check, tree).findings
+    assert (finding.level, finding.file) == (level, file)
+    assert said in f"{finding.problem} {finding.remedy}"
 
 
-def test_a_repository_without_commits(tmp_path: Path, checked: Checked) -> None:
+def test_trees_that_git_cannot_be_asked_about(
+    tree: Path, tmp_path: Path, checked: Checked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tree / "inner").mkdir()
+    assert "the repository's root is" in (checked("tag", tree / "inner").skipped or "")
     git(tmp_path, "init", "--quiet")
     assert "no commit yet" in checked("tag", tmp_path).findings[0].problem
     assert checked("history-size", tmp_path).errors == 0
-
-
-def test_new_files_are_a_warning(tree: Path, checked: Checked) -> None:
-    (tree / "notes.txt").write_text("x")
-    (finding,) = checked("clean-tree", tree).findings
-    assert finding.level is Level.WARNING
-    assert finding.place.file == "notes.txt"
-
-
-def test_a_name_with_an_accent_is_read_as_it_is(tree: Path, checked: Checked) -> None:
-    (tree / "models").mkdir()
-    (tree / "models" / "größe.bin").write_bytes(bytes(repository.LARGE + 1))
-    commit(tree)
-    assert checked("lfs", tree).findings[0].place.file == "models/größe.bin"
-
-
-def test_sizes_between_the_limits_are_a_warning(tree: Path, checked: Checked) -> None:
-    (tree / "picture.png").write_bytes(bytes(repository.LARGE + 1))
-    commit(tree)
-    (finding,) = checked("history-size", tree).findings
-    assert finding.level is Level.WARNING
-
-
-def test_a_large_file_that_was_deleted_is_still_pushed(
-    tree: Path, checked: Checked, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(repository, "LARGE", 1_000)
-    monkeypatch.setattr(repository, "REFUSED", 5_000)
-    (tree / "old.dat").write_bytes(bytes(6_000))
-    commit(tree)
-    (tree / "old.dat").unlink()
-    commit(tree)
-    (finding,) = checked("history-size", tree).findings
-    assert finding.level is Level.ERROR
-    assert "it is deleted, but the history still has it" in finding.problem
-    assert "git lfs migrate import" in finding.remedy
-
-
-def test_a_tree_inside_another_repository_is_not_judged_by_it(tree: Path, checked: Checked) -> None:
-    (tree / "inner").mkdir()
-    assert "the repository's root is" in (checked("tag", tree / "inner").skipped or "")
-
-
-def test_without_git_installed(tree: Path, checked: Checked, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     assert "git cannot be run" in (checked("tag", tree).skipped or "")

@@ -49,10 +49,9 @@ def test_a_model_in_the_cache_does_not_hide_that_the_submission_lacks_it(
 ) -> None:
     assert (cache / BASE).is_dir()
     (finding,) = [one for one in checked("weights", routed).findings if one.level is Level.ERROR]
-    assert finding.place.field == "router.classifiers.cpu, base model"
+    assert finding.field == "router.classifiers.cpu, base model"
     assert "not in git" in (checked("batch", routed).skipped or "")
     # Even if the list of what is needed missed it, as the hand-kept one did:
-    monkeypatch.setattr("evaluation.preflight.agent.all_pushed", lambda subject: True)
     monkeypatch.setattr("evaluation.preflight.agent.unusable", lambda subject: None)
     (failed,) = checked("batch", routed).findings
     assert f"WeightsMissingError: preset routed: weights of {BASE}" in failed.problem
@@ -81,16 +80,16 @@ def test_a_module_that_was_never_committed_is_missing(tree: Path, checked: Check
     assert "in a copy of the " in report.note
 
 
-def test_the_import_needs_no_home(tree: Path, checked: Checked, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOME", "/no/such/home")
-    monkeypatch.delenv("CRAG_MODELS_DIR", raising=False)
-    assert checked("import", tree).findings == []
-
-
 def in_the_world(tmp_path: Path, code: str, *, loopback: bool = True) -> "subprocess.CompletedProcess[str]":
     environment = empty_environment(tmp_path / "home") | guarded(tmp_path / "log", hidden=tmp_path, loopback=loopback)
     command = [sys.executable, "-c", code]
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+
+
+def noted(tmp_path: Path) -> list[str]:
+    seen = refused(tmp_path / "log")
+    assert seen is not None
+    return seen.network
 
 
 def test_nothing_of_the_developers_environment_is_there(
@@ -120,15 +119,14 @@ ASK = "import socket; socket.create_connection(('192.0.2.1', 80), timeout=5)"
 def test_no_process_reaches_the_network_and_each_attempt_is_noted(code: str, tmp_path: Path) -> None:
     done = in_the_world(tmp_path, code)
     assert "the evaluator has no network: 192.0.2.1" in done.stderr
-    seen = refused(tmp_path / "log")
-    assert seen is not None
-    assert seen.network == ["192.0.2.1"]
+    assert noted(tmp_path) == ["192.0.2.1"]
 
 
 def test_processes_of_the_same_machine_may_talk(tmp_path: Path) -> None:
     code = "import socket; s = socket.create_server(('127.0.0.1', 0)); socket.create_connection(s.getsockname())"
     assert in_the_world(tmp_path, code).returncode == 0
     assert in_the_world(tmp_path, code, loopback=False).returncode != 0
+    assert refused(tmp_path / "no-log") is None, "without a guard nothing is claimed"
 
 
 def test_a_process_may_look_for_the_address_of_its_own_machine(tmp_path: Path) -> None:
@@ -149,18 +147,10 @@ except socket.gaierror:
 """
     done = in_the_world(tmp_path, code)
     assert done.returncode == 0, done.stderr
-    seen = refused(tmp_path / "log")
-    assert seen is not None
-    assert seen.network == []
+    assert noted(tmp_path) == []
     sends = "import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('192.0.2.1', 53))"
     assert in_the_world(tmp_path, sends).returncode != 0
-    noted = refused(tmp_path / "log")
-    assert noted is not None
-    assert noted.network == ["192.0.2.1"]
-
-
-def test_without_a_guard_nothing_is_claimed(tmp_path: Path) -> None:
-    assert refused(tmp_path / "no-log") is None
+    assert noted(tmp_path) == ["192.0.2.1"]
 
 
 def test_a_copy_holds_what_git_has_and_links_what_is_large(tree: Path, tmp_path: Path) -> None:

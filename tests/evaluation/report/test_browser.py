@@ -14,7 +14,7 @@ from selenium.webdriver.remote.webelement import WebElement  # noqa: E402
 from selenium.webdriver.support.select import Select  # noqa: E402
 from selenium.webdriver.support.ui import WebDriverWait  # noqa: E402
 
-from benchmarks.browser import NoBrowserError, chromium, find_chromium  # noqa: E402
+from benchmarks.report_size import NoBrowserError, chromium, find_chromium  # noqa: E402
 from evaluation.report import write_report  # noqa: E402
 from tests.evaluation.report.example import HOSTILE, RECORDS, TRACES, record, trace, write_run  # noqa: E402
 
@@ -57,7 +57,7 @@ def rows(page: Chrome) -> list[WebElement]:
     return page.find_elements(By.CSS_SELECTOR, "button.open")
 
 
-def told(page: Chrome, element: str) -> str:
+def reported(page: Chrome, element: str) -> str:
     return page.find_element(By.ID, element).text
 
 
@@ -68,7 +68,7 @@ def focused(page: Chrome) -> str:
 def opened(page: Chrome) -> str:
     """The text of the opened trace, once it is there."""
     WebDriverWait(page, 20).until(lambda driver: driver.find_elements(By.CSS_SELECTOR, "#trace-body section.summary"))
-    return told(page, "trace-body")
+    return reported(page, "trace-body")
 
 
 def choose(page: Chrome, facet: str, value: str) -> None:
@@ -80,18 +80,18 @@ def hash_of(page: Chrome) -> str:
 
 
 def test_filters_and_search(page: Chrome) -> None:
-    assert told(page, "status") == f"{MANY} questions"
+    assert reported(page, "status") == f"{MANY} questions"
     choose(page, "verdict", "missing")
-    WebDriverWait(page, 5).until(lambda driver: told(driver, "status") == f"2 of {MANY} questions")
+    WebDriverWait(page, 5).until(lambda driver: reported(driver, "status") == f"2 of {MANY} questions")
     assert [row.text for row in rows(page)] == ["what is number 1?", "what is number 5?"]
     choose(page, "gates", "expected score")
-    WebDriverWait(page, 5).until(lambda driver: told(driver, "status") == f"1 of {MANY} questions")
+    WebDriverWait(page, 5).until(lambda driver: reported(driver, "status") == f"1 of {MANY} questions")
     assert hash_of(page) == "#verdict=missing&gates=expected+score"
     page.find_element(By.CSS_SELECTOR, "button[type=reset]").click()
-    WebDriverWait(page, 5).until(lambda driver: told(driver, "status") == f"{MANY} questions")
+    WebDriverWait(page, 5).until(lambda driver: reported(driver, "status") == f"{MANY} questions")
     assert hash_of(page) == ""
     page.find_element(By.XPATH, "//button[@class='filter'][.='music']").click()
-    assert told(page, "status") == f"{MANY // 2 - 1} of {MANY} questions"
+    assert reported(page, "status") == f"{MANY // 2 - 1} of {MANY} questions"
     page.find_element(By.ID, "search").send_keys("GOLD 77 answer")
     assert [row.text for row in rows(page)] == ["what is number 77?"]
 
@@ -138,7 +138,7 @@ def test_a_click_opens_a_trace_with_all_that_happened(page: Chrome) -> None:
         assert expected in text
     assert "The prompt of 0" not in text, "folded away"
     page.find_element(By.XPATH, "//summary[.='Prompt']").click()
-    assert "The prompt of 0" in told(page, "trace-body")
+    assert "The prompt of 0" in reported(page, "trace-body")
     marks = [(mark.get_attribute("class"), mark.text) for mark in page.find_elements(By.CSS_SELECTOR, ".text mark")]
     assert marks == [("given", "answer 0"), ("gold", "gold 0")], "gold 00 is another number"
     page.find_element(By.ID, "close").click()
@@ -158,8 +158,8 @@ def test_all_of_it_by_keyboard(page: Chrome) -> None:
     page.switch_to.active_element.send_keys(Keys.ENTER)
     assert "set: of 3 items" in opened(page)
     page.switch_to.active_element.send_keys(Keys.ARROW_LEFT)
-    WebDriverWait(page, 5).until(lambda driver: told(driver, "trace-title") == "what is number 1?")
-    WebDriverWait(page, 5).until(lambda driver: "withheld" in told(driver, "trace-body"))
+    WebDriverWait(page, 5).until(lambda driver: reported(driver, "trace-title") == "what is number 1?")
+    WebDriverWait(page, 5).until(lambda driver: "withheld" in reported(driver, "trace-body"))
     page.switch_to.active_element.send_keys(Keys.ESCAPE)
     WebDriverWait(page, 5).until(lambda driver: not driver.find_element(By.ID, "trace").is_displayed())
     assert focused(page) == "what is number 1?", "back where the open question stands"
@@ -171,9 +171,9 @@ def test_a_link_opens_its_question(page: Chrome, address: str) -> None:
     page.get("about:blank")
     page.get(f"{address}#question=id-0%3A1")
     assert "of another shape" in opened(page)
-    assert told(page, "trace-title") == "asked again"
+    assert reported(page, "trace-title") == "asked again"
     page.execute_script("location.hash = '#question=id-120'")
-    WebDriverWait(page, 5).until(lambda driver: told(driver, "trace-title") == "what is number 120?")
+    WebDriverWait(page, 5).until(lambda driver: reported(driver, "trace-title") == "what is number 120?")
     page.find_element(By.ID, "close").click()
     assert focused(page) == "what is number 120?"
 
@@ -183,7 +183,7 @@ def test_a_trace_as_json(page: Chrome) -> None:
     rows(page)[1].click()
     opened(page)
     page.find_element(By.ID, "copy-json").click()
-    WebDriverWait(page, 5).until(lambda driver: told(driver, "copied") == "The JSON is copied.")
+    WebDriverWait(page, 5).until(lambda driver: reported(driver, "copied") == "The JSON is copied.")
     copied = json.loads(page.execute_script("return window.copied"))
     assert copied == {"record": RECORDS[1], "trace": TRACES[1], "left_out": 0}
     page.find_element(By.ID, "copy-link").click()
@@ -193,7 +193,7 @@ def test_a_trace_as_json(page: Chrome) -> None:
 def test_hostile_texts_are_shown_and_nothing_else(page: Chrome) -> None:
     rows(page)[3].click()
     shown = " ".join(opened(page).split())
-    assert told(page, "trace-title") == " ".join(HOSTILE.replace("\u2028", " ").split())
+    assert reported(page, "trace-title") == " ".join(HOSTILE.replace("\u2028", " ").split())
     assert shown.count("<img src=x onerror=") >= 8
     assert page.find_elements(By.CSS_SELECTOR, "img") == []
     assert page.find_elements(By.CSS_SELECTOR, "a[href^=javascript]") == []
@@ -240,7 +240,7 @@ def test_dark_where_the_system_is_dark(page: Chrome) -> None:
 
 
 def test_every_control_has_a_name(page: Chrome) -> None:
-    """As a screen reader is told: by the browser's own tree of what is accessible."""
+    """As a screen reader is reported: by the browser's own tree of what is accessible."""
     rows(page)[0].click()
     opened(page)
     tree = page.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]

@@ -87,7 +87,7 @@ def test_numbers_that_json_does_not_have(tmp_path: Path) -> None:
         json.loads(text, parse_constant=pytest.fail)
 
 
-def test_generations_that_ran_out_of_time_are_told_at_the_head(tmp_path: Path) -> None:
+def test_generations_that_ran_out_of_time_are_reported_at_the_head(tmp_path: Path) -> None:
     late = record(0, batch_size=1, out_of_time={"not_begun": 3, "cut_short": 0})
     head = Parsed(page_of(tmp_path, records=[late])).text.partition("Score")[0]
     assert "Generations that ran out of time: 3 not begun." in head
@@ -109,7 +109,7 @@ def test_nothing_scored_is_no_score_of_0(tmp_path: Path) -> None:
     assert "right 0%" not in headline, "no bar of nothing either"
 
 
-def test_numbers_of_the_run_are_told(tmp_path: Path) -> None:
+def test_numbers_of_the_run_are_reported(tmp_path: Path) -> None:
     text = " ".join(Parsed(page_of(tmp_path)).text.split())
     assert "preset own@0123, data few.jsonl@4567, judge rules@1, 6 questions" in text
     assert "1 batch ran over the time limit. The real evaluator would have failed this whole submission." in text
@@ -171,7 +171,7 @@ def test_a_report_that_cannot_be_written_does_not_cost_the_run(
 
     monkeypatch.setattr("evaluation.report.page.write_whole", full)
     assert evaluate(arguments(tmp_path, dataset(tmp_path))) == 0
-    told = capsys.readouterr()
-    assert "no report: " in told.err
-    assert "No space left on device" in told.err
-    assert "all questions" in told.out
+    reported = capsys.readouterr()
+    assert "no report: " in reported.err
+    assert "No space left on device" in reported.err
+    assert "all questions" in reported.out

@@ -105,7 +105,7 @@ def test_each_shipped_adapter_ends_with_a_training_that_can_hold_a_fold_out(name
         ("web_answerer", ["--contexts", "none.jsonl"], "none.jsonl: there is no such file; give --contexts ("),
     ],
 )
-def test_a_missing_file_is_told_before_any_step(
+def test_a_missing_file_is_reported_before_any_step(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], name: str, given: list[str], message: str
 ) -> None:
     work = tmp_path / "work"
@@ -136,7 +136,7 @@ def test_given_files_come_into_the_steps_that_read_them(tmp_path: Path) -> None:
         (["web_answerer", "--no-real"], "does not learn from --questions"),
     ],
 )
-def test_wrong_arguments_are_told_at_once(
+def test_wrong_arguments_are_reported_at_once(
     capfd: pytest.CaptureFixture[str], arguments: list[str], message: str
 ) -> None:
     with pytest.raises(SystemExit) as ended:
@@ -249,18 +249,18 @@ def faults(arguments: list[str], capfd: pytest.CaptureFixture[str]) -> str:
     return output.err
 
 
-def test_a_missing_gpu_and_a_base_that_is_no_llama_are_told_before_anything_long(
+def test_a_missing_gpu_and_a_base_that_is_no_llama_are_reported_before_anything_long(
     db3: Db3, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("torch.cuda.device_count", lambda: 0)
     assert "torch finds 0" in faults(db3.arguments("kg_writer", tmp_path), capfd)
     (db3.model / "config.json").write_text('{"model_type": "gpt2"}', encoding="utf-8")
-    told = faults(db3.arguments("kg_writer", tmp_path, "--device", "cpu"), capfd)
-    assert f"{db3.model} is a gpt2" in told
-    assert "these settings are for a llama" in told
+    reported = faults(db3.arguments("kg_writer", tmp_path, "--device", "cpu"), capfd)
+    assert f"{db3.model} is a gpt2" in reported
+    assert "these settings are for a llama" in reported
 
 
-def test_a_graph_that_is_not_whole_is_told_and_one_that_was_imported_in_part_will_do(
+def test_a_graph_that_is_not_whole_is_reported_and_one_that_was_imported_in_part_will_do(
     db3: Db3, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     graph = tmp_path / "cragkg"
@@ -280,14 +280,14 @@ def test_a_graph_that_is_not_whole_is_told_and_one_that_was_imported_in_part_wil
 def test_the_graphs_answerer_needs_the_writer_whose_facts_it_reads(
     db3: Db3, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    told = faults(db3.arguments("kg_answerer", tmp_path, "--device", "cpu"), capfd)
-    assert f"{tmp_path / 'adapters' / 'kg_writer'} is not there yet" in told
+    reported = faults(db3.arguments("kg_answerer", tmp_path, "--device", "cpu"), capfd)
+    assert f"{tmp_path / 'adapters' / 'kg_writer'} is not there yet" in reported
     folder = tmp_path / "adapters" / "kg_writer"
     own = f"--base-preset {db3.preset} --out {folder}"
-    assert f"python -m training.adapters kg_writer --config db3 {own}" in told, "what is said makes what is missing"
+    assert f"python -m training.adapters kg_writer --config db3 {own}" in reported, "what is said makes what is missing"
 
 
-def test_an_adapter_that_the_preset_looks_for_elsewhere_is_told(
+def test_an_adapter_that_the_preset_looks_for_elsewhere_is_reported(
     db3: Db3, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(command, "_undone", lambda made: [])
@@ -301,7 +301,9 @@ def test_an_adapter_that_the_preset_looks_for_elsewhere_is_told(
     assert "looks for it" not in capfd.readouterr().out
 
 
-def test_what_a_preset_cannot_be_tuned_for_is_told(db3: Db3, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_what_a_preset_cannot_be_tuned_for_is_reported(
+    db3: Db3, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     arguments = db3.arguments("web_answerer", tmp_path)
     place = arguments.index(str(db3.preset))
     arguments[place] = "nowhere"

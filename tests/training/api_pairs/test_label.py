@@ -243,7 +243,7 @@ def test_options_that_do_not_fit_are_refused(questions: Path, tmp_path: Path, mo
         pairs_main(["label", "--questions", str(questions), "--out", str(tmp_path / "calls.jsonl"), *more])
 
 
-def test_official_files_that_nobody_imported_are_told(
+def test_official_files_that_nobody_imported_are_reported(
     questions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     official = tmp_path / "cragkg"

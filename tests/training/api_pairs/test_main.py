@@ -123,8 +123,8 @@ def test_a_run_card_says_what_the_rows_were_made_from(
     assert card["metrics"]["sha256"] == hashlib.sha256(made_file.read_bytes()).hexdigest()
     assert card["metrics"]["rows"] == len(pairs)
     counted = Counter((pair.domain.value, pair.source) for pair in pairs)
-    told = {(d, s): n for d, counts in card["metrics"]["domains"].items() for s, n in counts.items() if n}
-    assert told == counted
+    reported = {(d, s): n for d, counts in card["metrics"]["domains"].items() for s, n in counts.items() if n}
+    assert reported == counted
     assert bank == bank_version()
     monkeypatch.setattr("training.api_pairs.labelled.load_bank", lambda: load_bank()[1:])
     assert bank_version() != bank
@@ -156,7 +156,7 @@ def test_house_style_writes_labelled_calls_as_the_examples_do(tmp_path: Path) ->
     assert rows["did the celtics win on 2023-05-14?"]["groups"] == ["boston celtics"]
 
 
-def test_bad_input_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_input_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bad = tmp_path / "bad.jsonl"
     row = json.loads(QUESTIONS.read_text(encoding="utf-8").splitlines()[0])
     bad.write_text(json.dumps(row) + "\n" + json.dumps(row | {"calls": ["get_moive()"]}) + "\n", encoding="utf-8")

@@ -12,7 +12,7 @@ from training.calibrate.expected_score import (
     JudgedCandidate,
     always,
     calibration_error,
-    grouped_interval,
+    grouped_intervals,
     reliability,
     reward,
     without,
@@ -53,11 +53,8 @@ def question(
         (question(BEHIND_GATE, gate="i don't know", invalid=True), Beliefs((0.9,), 0.9), 0),  # the gate's word is last
         (question(BEHIND_GATE, gate="invalid question", invalid=True), Beliefs((0.9,)), 1),
         (question(gate="invalid question"), Beliefs(()), -1),
-        (
-            question(WEB, BEHIND_GATE, gate="i don't know"),
-            Beliefs((0.6, 0.9)),
-            1,
-        ),  # the graph's, before a gate of the web
+        # the graph's, before a gate of the web
+        (question(WEB, BEHIND_GATE, gate="i don't know"), Beliefs((0.6, 0.9)), 1),
         (question(GRAPH, BEHIND_GATE, gate="i don't know"), Beliefs((0.4, 0.9)), 0),
         (question(GRAPH, WEB), Beliefs((None, 0.9)), -1),  # of a kind that the model does not know: given
         (question(GRAPH, invalid=True), Beliefs((None,), 0.6), 1),
@@ -75,18 +72,18 @@ def test_always_answering_takes_the_first_answer() -> None:
 
 def test_interval_of_single_questions_is_that_of_the_evaluator() -> None:
     values = np.random.default_rng(0).choice([-1.0, 0.0, 1.0], 200)
-    ours = grouped_interval(values, [str(n) for n in range(200)])
+    (ours,) = grouped_intervals(values[:, None], [str(n) for n in range(200)])
     theirs = bootstrap_interval(values.tolist())
-    assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), abs=0.02)
+    assert ours == pytest.approx((theirs.low, theirs.high), abs=0.02)
 
 
 def test_asking_the_same_questions_again_makes_nobody_surer() -> None:
-    values = np.random.default_rng(0).choice([-1.0, 1.0], 100)
+    values = np.random.default_rng(0).choice([-1.0, 1.0], (100, 1))
     names = [str(n) for n in range(100)]
-    once, twice = grouped_interval(values, names), grouped_interval(np.tile(values, 2), names * 2)
-    assert (twice.low, twice.high) == pytest.approx((once.low, once.high), abs=0.02)
-    pretending = grouped_interval(np.tile(values, 2), [str(n) for n in range(200)])
-    assert pretending.high - pretending.low < 0.8 * (twice.high - twice.low)
+    (once,), (twice,) = grouped_intervals(values, names), grouped_intervals(np.tile(values, (2, 1)), names * 2)
+    assert twice == pytest.approx(once, abs=0.02)
+    (pretending,) = grouped_intervals(np.tile(values, (2, 1)), [str(n) for n in range(200)])
+    assert np.ptp(pretending) < 0.8 * np.ptp(twice)
 
 
 def test_reliability_is_that_of_scikit_learn() -> None:
@@ -99,11 +96,8 @@ def test_reliability_is_that_of_scikit_learn() -> None:
     assert [one.probability for one in found] == pytest.approx(means)
     by_hand = sum(one.answers * abs(one.right - one.probability) for one in found) / 500
     assert calibration_error(found) == pytest.approx(by_hand)
-    assert (
-        calibration_error(found)
-        > 0.1
-        > calibration_error(reliability(probabilities, chance.random(500) < probabilities))
-    )
+    honest = reliability(probabilities, chance.random(500) < probabilities)
+    assert calibration_error(found) > 0.1 > calibration_error(honest)
 
 
 def test_features_that_an_agent_will_not_have_are_taken_out_everywhere() -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.training.calibrate.synthetic import asked, true_probability
+from tests.training.calibrate.synthetic import asked
 from training.calibrate.logistic import TooFewError, fewest_groups, fit_logistic, grouped_folds, out_of_fold
 
 
@@ -11,13 +11,6 @@ def rows_of(count: int, seed: int, each: int = 1) -> tuple[list[dict[str, float]
     questions = asked(count, seed, each)
     answers = [question.candidates[0] for question in questions]
     return [dict(a.features) for a in answers], [a.right for a in answers], [q.interaction_id for q in questions]
-
-
-def test_the_true_probabilities_come_back() -> None:
-    model = fit_logistic(*rows_of(800, seed=1), seed=0).model
-    logits = np.linspace(-6, 12, 50)
-    found = [model.probability({"top_passage_logit": x, "mean_log_probability": 0.0}) for x in logits]
-    assert np.abs(np.array(found) - [true_probability(x) for x in logits]).max() < 0.08
 
 
 def test_a_feature_that_does_not_vary_is_dropped_and_noise_has_little_weight() -> None:

@@ -11,10 +11,11 @@ from agents.answering import answer_features, gated_answer, question_features
 from agents.contracts import I_DONT_KNOW as IDK
 from agents.contracts import Fact, GateFiring, Passage, PassageKind, Trace
 from agents.settings import ClassGate, ScoreGate
+from evaluation.datasets import DatasetError
 from evaluation.judge import RulesJudge, Verdict
 from tests.training.calibrate.synthetic import RIGHT, WRONG, candidate, row, trace, write_run
 from training.calibrate.expected_score import AskedQuestion, always
-from training.calibrate.runs import CalibrationError, asked_questions, read_routes, read_run, trace_of
+from training.calibrate.runs import asked_questions, read_routes, read_run, trace_of
 
 ROUTE = {"domain": {"label": "movie", "probabilities": {"movie": 0.99, "music": 0.01}}}
 FINANCE = ClassGate(gate="class", field="domain", classes=("finance",))
@@ -48,14 +49,10 @@ def test_the_last_attempt_counts(tmp_path: Path) -> None:
     assert [question.trace for question in read_run(unfinished).questions] == [traces[0]]
 
 
-def test_the_same_question_twice_in_a_file_is_two_rows_of_one_group(tmp_path: Path) -> None:
+def test_a_question_twice_is_two_rows_of_one_group_and_one_without_gold_answer_is_left_out(tmp_path: Path) -> None:
     pairs = [(row("a", RIGHT, "correct", occurrence=n), trace("a", [candidate(RIGHT)], occurrence=n)) for n in (0, 1)]
+    pairs.append((row("b", "x", "unscored", answer=None), trace("b", [])))
     assert [question.interaction_id for question in questions_of(tmp_path, *pairs)] == ["a", "a"]
-
-
-def test_questions_without_gold_answer_are_left_out(tmp_path: Path) -> None:
-    known = (row("a", RIGHT, "correct"), trace("a", [candidate(RIGHT)]))
-    assert len(questions_of(tmp_path, known, (row("b", "x", "unscored", answer=None), trace("b", [])))) == 1
 
 
 def test_an_answer_that_no_model_weighs_is_settled(tmp_path: Path) -> None:
@@ -101,19 +98,15 @@ def test_answers_behind_a_closed_gate_are_marked(tmp_path: Path, gate: str, behi
     assert asked.gate == (IDK if any(behind) else None)
 
 
-def test_what_a_gate_answers_is_known_without_an_audit_too(tmp_path: Path) -> None:
+def test_a_gate_decides_without_an_audit_too_unless_the_graph_was_asked_after_it(tmp_path: Path) -> None:
     invalid = gated_trace("a", [], "question_type false_premise -> invalid question", "invalid question")
-    (asked,) = questions_of(tmp_path, (row("a", "invalid question", "incorrect"), invalid))
+    answered = {"answer": {"text": RIGHT, "reason": "the graph's"}}
+    reported = gated_trace("b", [candidate(RIGHT, source="knowledge graph")], "top_passage above 0.8", IDK) | answered
+    asked, other = questions_of(
+        tmp_path, (row("a", "invalid question", "incorrect"), invalid), (row("b", RIGHT, "correct"), reported)
+    )
     assert (asked.gate, asked.settled, always(asked)) == ("invalid question", None, -1)
-
-
-def test_a_gate_after_which_the_graph_was_asked_did_not_decide(tmp_path: Path) -> None:
-    answers = [candidate(RIGHT, source="knowledge graph")]
-    told = gated_trace("a", answers, "top_passage above 0.8", IDK) | {
-        "answer": {"text": RIGHT, "reason": "the graph's"}
-    }
-    (asked,) = questions_of(tmp_path, (row("a", RIGHT, "correct"), told))
-    assert (asked.gate, always(asked)) == (None, 1)
+    assert (other.gate, always(other)) == (None, 1)
 
 
 def test_out_of_fold_routes_replace_those_of_the_run_and_nothing_else(tmp_path: Path) -> None:
@@ -122,7 +115,7 @@ def test_out_of_fold_routes_replace_those_of_the_run_and_nothing_else(tmp_path: 
     file = tmp_path / "routes.jsonl"
     file.write_text(json.dumps({"interaction_id": "a", "fold": 2, "route": UNSEEN}) + "\n", encoding="utf-8")
     (before,) = questions_of(tmp_path / "run", pair)
-    (after,) = questions_of(tmp_path / "run", pair, routes=read_routes(file))
+    (after,) = questions_of(tmp_path / "run", pair, routes=read_routes([file]))
     assert before.candidates[0].features == features
     assert {"answer_words": 3.0, "graph=found": 1.0}.items() <= after.candidates[0].features.items()
     for of_what in (after.candidates[0].features, after.features or {}):
@@ -130,6 +123,10 @@ def test_out_of_fold_routes_replace_those_of_the_run_and_nothing_else(tmp_path: 
         assert of_what["domain=music"] == 0.4
     assert before.features is not None
     assert before.features["domain=movie"] == 0.99
+    with file.open("a", encoding="utf-8") as more:
+        more.write('{"interaction_id": "b", "route": "movie"}\n')
+    with pytest.raises(DatasetError, match=r'routes\.jsonl, line 2, field "route": expected an object'):
+        read_routes([file])
 
 
 def test_features_of_a_trace_that_was_read_again_are_those_of_the_agent() -> None:
@@ -156,17 +153,8 @@ def test_features_of_a_trace_that_was_read_again_are_those_of_the_agent() -> Non
         (lambda folder: (folder / "predictions.jsonl").write_text('{"torn\n'), r"predictions\.jsonl, line 1"),
     ],
 )
-def test_a_folder_that_cannot_be_used_is_told_with_the_file(tmp_path: Path, spoil: Any, message: str) -> None:
+def test_a_folder_that_cannot_be_used_is_reported_with_the_file(tmp_path: Path, spoil: Any, message: str) -> None:
     write_run(tmp_path, [row("a", RIGHT, "correct")], [trace("a", [candidate(RIGHT)])])
     spoil(tmp_path)
-    with pytest.raises(CalibrationError, match=message):
+    with pytest.raises(DatasetError, match=message):
         read_run(tmp_path)
-
-
-def test_routes_of_another_form_are_told_with_the_line(tmp_path: Path) -> None:
-    file = tmp_path / "routes.jsonl"
-    file.write_text(
-        '{"interaction_id": "a", "route": {}}\n{"interaction_id": "b", "route": "movie"}\n', encoding="utf-8"
-    )
-    with pytest.raises(CalibrationError, match=r'routes\.jsonl, line 2, field "route": expected an object'):
-        read_routes(file)

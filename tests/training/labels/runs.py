@@ -13,10 +13,10 @@ Pair = tuple[dict[str, Any], dict[str, Any]]
 def asked(name: str, query: str, gold: str | None, said: str, context: str = CONTEXT, **more: Any) -> Pair:
     """A row of predictions.jsonl and one of traces.jsonl: `said` was the model's first answer, withheld later."""
     turns = [{"role": "system", "content": "Answer."}, {"role": "user", "content": f"{context}\n{query}"}]
-    told = {"query": query, "context": context, "prompts": {"answer": turns}}
-    told["generations"] = {"answer": {"text": said, "finish_reason": "stop"}}
+    reported = {"query": query, "context": context, "prompts": {"answer": turns}}
+    reported["generations"] = {"answer": {"text": said, "finish_reason": "stop"}}
     record = row(name, "i don't know", "missing", query=query, answer=gold, domain="open", **more)
-    return record, trace(name, [], **told)
+    return record, trace(name, [], **reported)
 
 
 def written(folder: Path, *pairs: Pair) -> Path:

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from evaluation.datasets import DatasetError
 from tests.training.labels.runs import CONTEXT, asked, basics, written
-from training.labels.basic_answers import LabelError, basic_answers
+from training.command import CommandError
+from training.labels.basic_answers import basic_answers
 
 
 def test_the_first_answer_counts_not_the_one_that_was_given(tmp_path: Path) -> None:
@@ -60,9 +62,12 @@ def test_a_question_file_gives_other_answers_and_labels(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
-        (lambda trace: trace.update(context=None), r'traces\.jsonl, question a, field "context": expected str'),
-        (lambda trace: trace["generations"].clear(), r'field "generations\.answer": expected an object with text'),
-        (lambda trace: trace["prompts"].update(answer=[{"role": "tool"}]), r'field "prompts\.answer": expected role'),
+        (
+            lambda trace: trace.update(context=None),
+            r'traces\.jsonl, question a: field "context": Input should be',
+        ),
+        (lambda trace: trace["generations"].clear(), r'question a: field "generation": Input should be'),
+        (lambda trace: trace["prompts"].update(answer=[{"role": "tool"}]), r'question a: field "prompt\.'),
         (lambda trace: trace["prompts"].clear(), "nothing to label .1 not asked about web pages"),
     ],
 )
@@ -71,5 +76,5 @@ def test_faults_name_file_question_and_field(
 ) -> None:
     record, trace = asked("a", "where?", "london", "London")
     spoil(trace)
-    with pytest.raises(LabelError, match=message):
+    with pytest.raises((CommandError, DatasetError), match=message):
         basics(tmp_path, (record, trace))

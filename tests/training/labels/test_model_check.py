@@ -10,7 +10,8 @@ from agents.llm import Generation, GenerationRequest, LanguageModelDiedError
 from agents.llm.scripted_engine import ScriptedLanguageModel
 from agents.settings import ScriptedEngine
 from tests.training.labels.runs import asked, basics
-from training.labels.basic_answers import BasicAnswer, LabelError
+from training.command import CommandError
+from training.labels.basic_answers import BasicAnswer
 from training.labels.model_check import ModelContextCheck, read_reply
 
 
@@ -48,7 +49,7 @@ def test_yes_no_and_what_cannot_be_read(tmp_path: Path) -> None:
     ]
 
 
-def test_it_is_told_context_question_and_right_answer_and_asked_greedily(tmp_path: Path) -> None:
+def test_it_is_reported_context_question_and_right_answer_and_asked_greedily(tmp_path: Path) -> None:
     model, (basic, *_) = Counting(), three(tmp_path)
     check(model, tmp_path / "replies.jsonl").look([basic])
     (request,) = model.asked
@@ -91,6 +92,6 @@ def test_a_reply_of_another_model_is_not_used(tmp_path: Path) -> None:
 def test_a_file_of_something_else_is_refused_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "replies.jsonl"
     path.write_text('{"a": 1}\n{"b": 2}\n', encoding="utf-8")
-    with pytest.raises(LabelError, match=r"replies\.jsonl, line 1: expected"):
+    with pytest.raises(CommandError, match=r"replies\.jsonl, line 1: expected"):
         check(Counting(), path).look(three(tmp_path))
     assert len(path.read_bytes().splitlines()) == 2

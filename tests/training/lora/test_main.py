@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import pytest
-import torch
 from PIL import Image
 
 from agents.files import lock_folder
@@ -22,14 +21,8 @@ def test_a_run_leaves_an_adapter_its_card_and_pictures(
     output = capfd.readouterr()
     assert f"wrote {out}" in output.out
     assert output.err == ""
-    assert {path.name for path in out.iterdir()} == {
-        "adapter_config.json",
-        "adapter_model.safetensors",
-        "loss_curve.png",
-        "loss_curve.svg",
-        "losses.jsonl",
-        "run_card.json",
-    }
+    names = "adapter_config.json adapter_model.safetensors loss_curve.png loss_curve.svg losses.jsonl run_card.json"
+    assert sorted(path.name for path in out.iterdir()) == names.split()
     card = json.loads((out / "run_card.json").read_text(encoding="utf-8"))
     assert card["settings"]["max_tokens"] == 90
     assert card["settings"]["max_steps"] == card["metrics"]["steps"] == 5
@@ -147,22 +140,13 @@ def test_going_on_from_an_adapter(tiny_llama: Path, tmp_path: Path, capsys: pyte
         (["--set", "learning_rate=1e30", "--set", "max_gradient_norm=1e30"], "training diverged: the loss is"),
     ],
 )
-def test_what_is_wrong_is_told_in_a_line(
+def test_what_is_wrong_is_reported_in_a_line(
     tiny_llama: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], extra: list[str], message: str
 ) -> None:
     arguments = [*write_toy(tmp_path, tiny_llama), "--out", str(tmp_path / "out"), *extra]
     assert main(arguments) == 1
     assert message in capsys.readouterr().err
     assert not (tmp_path / "out" / "adapter_model.safetensors").exists()
-
-
-@pytest.mark.skipif(torch.cuda.device_count() == 1, reason="there is a GPU here")
-def test_one_gpu_is_needed_where_one_is_asked_for(
-    tiny_llama: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    arguments = [*write_toy(tmp_path, tiny_llama), "--out", str(tmp_path / "out"), "--device", "cuda"]
-    assert main(arguments) == 1
-    assert "tuning uses one GPU" in capsys.readouterr().err
 
 
 def test_examples_without_groups_cannot_be_held_out(

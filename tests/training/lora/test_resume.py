@@ -12,8 +12,8 @@ import pytest
 from transformers import TrainerControl, TrainerState, TrainingArguments
 
 from tests.training.lora.toy import write_toy
-from training.lora import COMPLETE
 from training.lora.__main__ import main
+from training.lora.model import COMPLETE
 from training.lora.run import UNFINISHED
 from training.lora.trainers import RunRecorder
 

@@ -1,10 +1,13 @@
-"""The shipped configurations, and what is said of wrong ones."""
+"""The shipped configurations, and the faults that are found before anything is loaded."""
 
+import json
 from pathlib import Path
 
 import pytest
 
+from agents.llm import EngineUnavailableError
 from agents.settings import SettingsError
+from training.lora.model import check_tunable
 from training.lora.settings import available_configs, load_training
 
 GOOD = 'description = "x"\nbase = "b"\nlicence = "none"\n'
@@ -18,13 +21,9 @@ def test_shipped_configurations_can_be_read() -> None:
 
 def test_db3_is_table_1_of_the_paper() -> None:
     found = load_training("db3")
-    assert found.adapter.model_dump() == {
-        "rank": 8,
-        "alpha": 16,
-        "dropout": 0.1,
-        "targets": ("k_proj", "q_proj", "v_proj", "up_proj", "down_proj", "gate_proj"),
-        "layers": "all",
-    }
+    targets = ("k_proj", "q_proj", "v_proj", "up_proj", "down_proj", "gate_proj")
+    shape = {"rank": 8, "alpha": 16, "dropout": 0.1, "targets": targets, "layers": "all"}
+    assert found.adapter.model_dump() == shape
     assert (found.quantise, found.max_tokens, found.batch_size, found.accumulation) == ("4bit", 4096, 1, 4)
     assert (found.learning_rate, found.schedule, found.warm_up_share) == (2e-4, "cosine", 0.1)
     assert found.max_gradient_norm == 0.3
@@ -49,8 +48,62 @@ def test_changes_come_over_the_file() -> None:
         ("description =", "toy.toml"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_key(tmp_path: Path, text: str, message: str) -> None:
+def test_what_is_wrong_is_reported_with_its_key(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "toy.toml"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(SettingsError, match=message):
         load_training(str(path))
+
+
+def folder_of(path: Path, name: str, **content: str) -> Path:
+    path.mkdir()
+    (path / name).write_text(json.dumps(content), encoding="utf-8")
+    return path
+
+
+def test_db3s_settings_are_for_a_llama(tmp_path: Path) -> None:
+    settings = load_training("db3", ["quantise=none", "base=mine"])
+    check_tunable(settings, folder_of(tmp_path / "llama", "config.json", model_type="llama"), "cpu")
+    other = folder_of(tmp_path / "bert", "config.json", model_type="bert")
+    with pytest.raises(SettingsError, match=r'key "base": mine is a bert .*these settings are for a llama: its layers'):
+        check_tunable(settings, other, "cpu")
+
+
+def test_four_bits_need_a_gpu_and_the_device_is_looked_at_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = folder_of(tmp_path / "llama", "config.json", model_type="llama")
+    with pytest.raises(EngineUnavailableError, match="needs a GPU: give --device cuda, or --set quantise=none"):
+        check_tunable(load_training("db3"), base, "cpu")
+    for count, advice in ((0, r"requirements-train-cuda\.txt"), (2, "CUDA_VISIBLE_DEVICES=0")):
+        monkeypatch.setattr("torch.cuda.device_count", lambda count=count: count)
+        with pytest.raises(EngineUnavailableError, match=rf"torch finds {count}: .*{advice}"):
+            check_tunable(load_training("db3"), base, "cuda")
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 1)
+    monkeypatch.setattr("training.lora.model.find_spec", lambda name: None)
+    with pytest.raises(EngineUnavailableError, match=r"bitsandbytes: pip install -r requirements-train-cuda\.txt"):
+        check_tunable(load_training("db3"), base, "cuda")
+
+
+def test_an_adapter_of_another_base_is_no_start(tmp_path: Path) -> None:
+    base = folder_of(tmp_path / "llama", "config.json", model_type="llama")
+    settings = load_training("db3", ["quantise=none", "base=mine"])
+    start = folder_of(tmp_path / "start", "adapter_config.json", base_model_name_or_path="theirs")
+    with pytest.raises(SettingsError, match="is of theirs, these settings are of mine: give --start-from"):
+        check_tunable(settings, base, "cpu", start)
+
+
+def test_requirements_for_tuning_on_a_gpu_pin_what_the_cpu_pins() -> None:
+    """One environment's versions, the other's device; each line an exact pin."""
+    repository = Path(__file__).parents[3]
+
+    def pins(name: str) -> dict[str, str]:
+        lines = (repository / name).read_text(encoding="utf-8").splitlines()
+        kept = [line for line in lines if line and not line.startswith(("#", "-r "))]
+        assert all("==" in line for line in kept)
+        return dict(line.split("==") for line in kept)
+
+    on_gpu, on_cpu = pins("requirements-train-cuda.txt"), pins("requirements-cpu.txt")
+    assert {"torch", "trl", "bitsandbytes"} <= set(on_gpu)
+    assert all(on_cpu[name] == version for name, version in on_gpu.items() if name in on_cpu)
+    assert "-r requirements-cpu.txt" in (repository / "requirements-train-cuda.txt").read_text(encoding="utf-8")

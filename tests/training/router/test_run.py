@@ -68,9 +68,7 @@ def test_out_of_fold_rows_hold_routes_and_classes_but_no_text(examples: Examples
     assert [row["interaction_id"] for row in rows] == list(examples.identifiers)
     right = [row["route"]["domain"]["label"] == row["classes"]["domain"] for row in rows]
     assert np.mean(right) == pytest.approx(reports["domain"].accuracy)
-    text = (tmp_path / OUT_OF_FOLD_FILE).read_text(encoding="utf-8") + (tmp_path / CONFIG_FILE).read_text(
-        encoding="utf-8"
-    )
+    text = "".join((tmp_path / name).read_text(encoding="utf-8") for name in (OUT_OF_FOLD_FILE, CONFIG_FILE))
     assert not any(query in text for query in examples.texts)
 
 
@@ -127,7 +125,7 @@ def test_an_unfinished_run_is_neither_lost_nor_mixed_up(
 ) -> None:
     (tmp_path / UNFINISHED).mkdir()
     (tmp_path / UNFINISHED / "run.json").write_text(json.dumps(MARK), encoding="utf-8")
-    (tmp_path / UNFINISHED / "fold-0-seed-0.safetensors").touch()
+    (tmp_path / UNFINISHED / "fold-0-seed-0.pt").touch()
     with pytest.raises(CommandError, match="--resume"):
         run(toy_settings(), examples, tmp_path, bert).train(MARK)
     with pytest.raises(CommandError, match="other settings or data"):

@@ -42,7 +42,6 @@ def found(*values: Value, rows: tuple[Row, ...] = ()) -> Result:
     ("question", "call", "values", "formula"),
     [
         ("what was the price?", CLOSES, (1.5,), "$1.5"),
-        ("what was the price?", CLOSES, (-1.5,), "-$1.5"),
         ("what was the price?", CLOSES, (1.5, None), "$1.5"),
         ("what was the price?", CLOSES, (1.5, "n/a"), None),
         ("what was the price?", CLOSES, (), None),
@@ -51,7 +50,6 @@ def found(*values: Value, rows: tuple[Row, ...] = ()) -> Result:
         ("what was the average price?", CLOSES, (1, 2, 6), "(($1 + $2 + $6) / 3)"),
         ("what did it trade?", CLOSES.replace("close", "volume"), (1, 2), "(1 + 2)"),
         ("on which day?", CLOSES.replace("close", "time"), ("2024-01-02",), "2024-01-02"),
-        ("on which day?", CLOSES.replace("close", "time"), ("2024",), "2024"),
         ("on which day?", CLOSES.replace("close", "time"), ("2024-01",), None),
         ("what was the total?", CLOSES.replace("close", "time"), ("2024-01-02", "2024-01-03"), None),
         ("how many?", 'get_stock_price("abc")["len"]', (3,), "3"),
@@ -75,7 +73,6 @@ def test_minutes_keep_their_unit() -> None:
         (('get_movie_person_cast("a","x")', 'get_movie_person_cast("b")'), None),
         (('get_movie("a")["budget"]',), None),
         (('get_movie("a")', 'get_movie("a")'), None),
-        (('get_movie("a")', 'get_movie("b")', 'get_movie("a")'), None),
         (('get_movie("a")["budget"]', 'get_movie("b")["revenue"]'), None),
         (('get_movie("a")["budget"]', 'get_movie("b")["budget"]["len"]'), None),
         (('get_movie("a",eq(year,2001))', 'get_movie("b",eq(year,2002))'), None),
@@ -99,12 +96,10 @@ def test_a_mean_is_not_compared_with_a_single_value() -> None:
         (1e21, "1" + "0" * 21),
         (1.5e-7, "0.00000015"),
         (10**25, None),
-        (-(10**25), None),
         (float("nan"), None),
         (float("inf"), None),
         (True, None),
         ("3", None),
-        (None, None),
     ],
 )
 def test_plain_numbers(value: Value, text: str | None) -> None:
@@ -116,12 +111,12 @@ def test_a_number_gets_the_unit_that_its_formula_does_not_have() -> None:
     assert [answer and answer.text for answer in answers] == ["3 goals", "$3", None, None, None]
 
 
-def test_a_long_formula_is_cut_between_its_terms_and_told_with_its_value() -> None:
+def test_a_long_formula_is_cut_between_its_terms_and_reported_with_its_value() -> None:
     terms = [str(number) for number in range(1000, 1030)]
-    told = shown(f"({' + '.join(terms)})")
-    beginning, _, value = told.partition(" + ...) = ")
+    reported = shown(f"({' + '.join(terms)})")
+    beginning, _, value = reported.partition(" + ...) = ")
     assert terms[: len(beginning.split(" + "))] == beginning.strip("(").split(" + ")
-    assert len(told) < 150
+    assert len(reported) < 150
     assert value == "30,435"
     assert shown("(1 + 2)") == "(1 + 2)"
 
@@ -167,14 +162,13 @@ def test_of_a_list_what_is_not_known_is_left_out_and_a_count_stays_one_number() 
 def test_the_conditions_of_a_call_hold_for_its_sort_too() -> None:
     read = case('get_movie_person_cast("x",None,eq(gender,"male"))\nsort(ge(year,"2001"))["len"]', found(), found(7))
     assert read is not None
-    assert read.only is not None
-    assert read.only.decided == {"gender", "year"}
+    assert read.readings[0].decided == {"gender", "year"}
 
 
 def test_a_sort_reads_the_rows_that_a_key_holds() -> None:
     program = 'get_person("x")["music"]\nsort(ge(release_date,"2001"))["len"]'
     read = case(program, found(), found(7), domain="music")
     assert read is not None
-    assert read.only is not None
-    assert (read.only.table.name, read.only.values, read.only.counted) == ("music", (7,), True)
-    assert read.only.decided == {"release_date"}
+    (only,) = read.readings
+    assert (only.table.name, only.values, only.counted) == ("music", (7,), True)
+    assert only.decided == {"release_date"}

@@ -12,9 +12,9 @@ from lark import Lark
 
 from agents.kg.language import constraint, parse, render
 from agents.kg.language.constraint import MAX_STATEMENTS
-from agents.kg.language.sample import random_program
 from agents.kg.schema import Domain
 from tests.agents.kg.language.cases import LABELLED, pairs
+from tests.agents.kg.language.sample import random_program
 
 LIMIT = 'get_movie("x")\n'
 

@@ -33,7 +33,7 @@ def test_a_record_without_the_films_somebody_directed_does_not_say_that_there_ar
         assert "does not list the films" in result.explanation[0]
 
 
-def test_several_films_of_one_title_are_told(run: Run) -> None:
+def test_several_films_of_one_title_are_reported(run: Run) -> None:
     (result,) = run("movie", 'get_movie("blue door")["revenue"]').results
     assert '2 films are called "Blue Door" (2010, 1950)' in result.explanation[0]
     assert "(1 more films match.)" in result.text
@@ -61,7 +61,7 @@ def test_the_latest_price_never_lies_in_the_future(run: Run) -> None:
     assert run("finance", 'get_stock_price("abc","latest")["close"]', early).results[0].values == (15,)
 
 
-def test_another_day_than_the_one_asked_for_is_told(run: Run) -> None:
+def test_another_day_than_the_one_asked_for_is_reported(run: Run) -> None:
     (result,) = run("finance", 'get_stock_price("abc","2024-02-25")["open"]').results
     assert "2024-02-23" in result.text
     assert result.explanation == ("there are no prices of 2024-02-25; those of 2024-02-23 are the nearest",)
@@ -77,7 +77,7 @@ def test_a_call_without_a_company_or_with_a_date_that_is_none_makes_no_sense(run
         assert run("finance", program).results[0].status is Status.INVALID
 
 
-def test_works_of_which_the_day_is_unknown_are_told(run: Run) -> None:
+def test_works_of_which_the_day_is_unknown_are_reported(run: Run) -> None:
     result = run("music", 'get_person("zoe vox")["music"]\nsort(eq(release_date,"2012"),release_date)["name"]').results[
         1
     ]
@@ -85,7 +85,7 @@ def test_works_of_which_the_day_is_unknown_are_told(run: Run) -> None:
     assert "the release date of 1 of 4 works is unknown" in result.explanation
 
 
-def test_whole_works_are_told_with_their_dates_and_without_the_artist(run: Run) -> None:
+def test_whole_works_are_reported_with_their_dates_and_without_the_artist(run: Run) -> None:
     outcome = run("music", 'get_person("zoe vox")["music"]\nALL sort(None,name)')
     assert outcome.results[1].text == (
         "4 works of Zoe Vox. 2011-04-08: Live Somewhere, 2011-04-08; Hello Moon, 2010-03-04; Second Song, 2010; "

@@ -9,7 +9,7 @@ from agents.deadline import Deadline
 from agents.encoders.base import Vectors
 from agents.kg.schema import Domain
 from agents.kg.writing.bank import load_bank
-from agents.kg.writing.choice import MARK, ExampleIndex, QuestionForm, WordVectors
+from agents.kg.writing.choice import MARK, ExampleIndex, QuestionForm
 
 BANK = load_bank()
 
@@ -78,12 +78,6 @@ def test_the_dense_encoder_reads_the_bank_once_and_each_question_in_both_forms()
     assert found.examples[-1] == BANK[7]
     assert len(encoder.seen) == 2 * len(BANK) + 2
     assert index.nearest([], [], 2) == []
-
-
-def test_word_vectors_have_unit_length_and_unknown_words_none() -> None:
-    vectors = WordVectors(["red green", "green blue"]).encode(["red green", "purple", "green green"])
-    assert np.linalg.norm(vectors, axis=1) == pytest.approx([1, 0, 1])
-    assert vectors[0] @ vectors[2] < 0.7  # the rarer word weighs more
 
 
 @pytest.fixture(scope="module")

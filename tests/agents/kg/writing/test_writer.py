@@ -1,15 +1,16 @@
 """One call for a batch, one more for what cannot be read, and a question's fault is its own."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
 import pytest
 
 from agents.deadline import Deadline
 from agents.encoders import load_dense_encoder
-from agents.kg.language import Call, ErrorKind, Program, render
+from agents.kg.language import Call, ErrorKind, Program, parse, render
 from agents.kg.schema import Domain
 from agents.kg.writing.prompt import output_grammar
-from agents.kg.writing.writer import CallRequest, CallWriter, trim
+from agents.kg.writing.writer import CallRequest, CallWriter, invented_dates, trim
 from agents.llm import load_language_model
 from agents.llm.base import Generation, GenerationRequest
 from agents.llm.scripted_engine import ScriptedLanguageModel
@@ -49,6 +50,25 @@ def test_a_batch_is_one_call_that_carries_the_settings() -> None:
     assert written[0].program == Program((Call("get_movie", ("jaws",), select="release_date"),))
     assert written[1].program == Program()
     assert not any(each.faults or each.repaired for each in written)
+
+
+def test_what_was_written_before_is_not_asked_for_again() -> None:
+    model = Recorder(GOOD)
+    own = writer(model)
+    first = own.write([JAWS, ACME, JAWS], Deadline(10))
+    again = own.write([ACME, JAWS], Deadline(10))
+    assert [len(requests) for requests in model.calls] == [2]
+    assert [each.program for each in again] == [first[1].program, first[0].program]
+    assert first[2].program == first[0].program
+
+
+def test_what_failed_before_is_asked_for_again() -> None:
+    model = Recorder(GOOD, fault="error")
+    own = writer(model)
+    for _ in range(2):
+        (written,) = own.write([JAWS], Deadline(10))
+        assert written.generation.finish_reason == "error"
+    assert len(model.calls) == 2
 
 
 def test_settings_can_do_without_grammar_schema_and_examples() -> None:
@@ -186,3 +206,31 @@ def test_the_embedded_default_writes_calls_that_can_be_read() -> None:
     for each, name in zip(written, ("gremlins", "zm", "carole king"), strict=True):
         assert each.program is not None
         assert f'"{name}"' in render(each.program)
+
+
+ASKED = datetime(2024, 3, 13, 10, 0)
+
+
+CASES = """
+sports | the lakers last night? | get_nba_on_date("lakers","2023-01-28")["GF"] | 2023-01-28
+sports | did the lakers win yesterday? | get_nba_on_date("lakers","2024-03-12")["result"] | -
+sports | lakers on january 5, 2023? | get_nba_on_date("lakers","2023-01-05")["result"] | -
+sports | lakers wins in the 2023 season? | get_nba_on_date("lakers","2023")["result"] | -
+finance | what does kr cost? | get_stock_price("kr","latest")["close"] | -
+finance | what did kr close at last friday? | get_stock_price("kr","last friday")["close"] | -
+music | songs by tool? | get_person("tool")["music"] ⏎ sort(eq(release_date,"2018"),release_date)["name"] | 2018
+music | best new artist from 2016 to 2018? | get_grammy_year("2017")["best_new_artist"] | -
+music | best new artist at the 56th grammys? | get_grammy_year("2013")["best_new_artist"] | -
+movie | best picture of 2012? | get_movie_person_oscar(None,None,eq(year,"2013"))["film"] | -
+movie | who directed heat? | get_movie_person_crew("heat",None,eq(job,"Director"))["name"] | -
+"""
+"""Domain, question, calls, the dates that are invented."""
+
+
+@pytest.mark.parametrize("case", CASES.strip("\n").split("\n"))
+def test_dates_need_a_reason_in_the_question(case: str) -> None:
+    domain, question, calls, invented = (part.strip() for part in case.split("|"))
+    program = parse(calls.replace(" ⏎ ", "\n"), Domain(domain))
+    assert invented_dates(question, Domain(domain), program, ASKED) == [
+        date for date in invented.split() if date != "-"
+    ]

@@ -1,15 +1,9 @@
 import pytest
 
-from agents.web.extract.page_text import main_text, visible_text
-from agents.web.extract.tables import is_data_table, row_text
+from agents.web.extract.tables import is_data_table
 from tests.agents.web.extract.test_page_text import METHODS, lines, main_lines, visible_lines
 
 INNER = "<table><tr><td>Height</td><td>227 m</td></tr><tr><td>Width</td><td>27 m</td></tr></table>"
-
-
-def test_a_row_keeps_its_columns_in_place() -> None:
-    assert row_text(["Year", "", "Film"]) == "Year |  | Film"
-    assert row_text(["", "Film", ""]) == "Film"
 
 
 @pytest.mark.parametrize(
@@ -76,8 +70,3 @@ def test_a_table_stands_in_the_text_once(html: str, fallback: int) -> None:
 )
 def test_a_table_inside_something_hidden_or_a_menu_is_not_put_back(wrapped: str) -> None:
     assert "Height" not in "\n".join(main_lines(wrapped.format(INNER)))
-
-
-def test_a_page_that_is_a_table_only() -> None:
-    assert "Height | 227 m" in visible_text(INNER)
-    assert "Height | 227 m" in main_text(INNER, 50)

@@ -1,0 +1,131 @@
+"""When two names are the same: normalising, similarity, and the shorter forms that a name goes by."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rapidfuzz import fuzz
+
+from agents.matching.words import without_marks
+from agents.text import clean
+
+SIMILARITY_FLOOR = 0.82
+"""Names below it are different names."""
+MARGIN = 0.04
+"""Required lead of an inexact hit over the next different name."""
+
+_APOSTROPHES = re.compile(r"['’‘`´]")
+_POSSESSIVE = re.compile(r"['’]s\b", re.IGNORECASE)
+_NOT_A_WORD = re.compile(r"[\W_]+")
+_ARTICLE = re.compile(r"(?:the|an?) (?=.)")
+_ROMAN = {"ii": "2", "iii": "3", "iv": "4", "v": "5", "vi": "6", "vii": "7", "viii": "8", "ix": "9"}
+_DIGITS = re.compile(r"\d+")
+_OTHER_NUMBER = 0.8
+
+_KIND_OF_SHARE = re.compile(
+    r"\s+(class [a-z]|series [a-z]|common (stock|shares?)|ordinary shares?|american depositary (shares?|receipts?)"
+    r"|depositary shares?|subordinate voting shares?|capital stock|adss?|adrs?|units?|warrants?|rights?|new)$"
+)
+_LEGAL_FORM = re.compile(
+    r"(\s+and)?\s+(inc|incorporated|corp|corporation|co|company|ltd|limited|plc|llc|lp|sa|nv|ag|se)$"
+)
+_KIND_OF_FIRM = re.compile(r"\s+(holdings?|group|com)$")
+
+
+@dataclass(frozen=True, slots=True)
+class NameMatch:
+    """The place of the best candidate, its similarity (0 to 1), and whether both are equal when normalised."""
+
+    position: int
+    similarity: float
+    exact: bool
+
+
+def plain_name(name: str) -> str:
+    """Lower-case words and numbers with single spaces: no accents, apostrophes or punctuation; ``&`` is ``and``."""
+    return _NOT_A_WORD.sub(" ", _APOSTROPHES.sub("", without_marks(name)).replace("&", " and ")).strip()
+
+
+def without_article(name: str) -> str:
+    """A plain name without ``the``, ``a`` or ``an`` in front; the name itself where nothing else would be left."""
+    return _ARTICLE.sub("", name, count=1) if _ARTICLE.match(name) else name
+
+
+def without_possessive(text: str) -> str:
+    """The text without ``'s`` at the ends of words."""
+    return _POSSESSIVE.sub("", text)
+
+
+def normalise_name(name: str) -> str:
+    """The plain name without leading article, Roman numerals as digits.
+
+    A name without a single letter or digit ("÷", "!!!") stays as it is.
+    """
+    plain = without_article(" ".join(_ROMAN.get(word, word) for word in plain_name(clean(name)).split()))
+    return plain or " ".join(without_marks(clean(name)).split())
+
+
+def similarity(left: str, right: str) -> float:
+    """How alike two names are, from 0 to 1; 1 exactly if their normalised texts are equal.
+
+    Different numbers lower it: the sequels of a film differ by nothing else.
+    """
+    one, other = normalise_name(left), normalise_name(right)
+    if one == other:
+        return 1.0
+    if not one or not other:
+        return 0.0
+    alike = min(0.99, max(fuzz.ratio(one, other), fuzz.token_sort_ratio(one, other)) / 100)
+    return alike if sorted(_DIGITS.findall(one)) == sorted(_DIGITS.findall(other)) else alike * _OTHER_NUMBER
+
+
+def best_match(wanted: str, candidates: Sequence[str], *, floor: float = SIMILARITY_FLOOR) -> NameMatch | None:
+    """The best candidate, or None where none is alike enough or two different ones are nearly equal.
+
+    Word search such as BM25 forgives no typo, and its first hit is often a longer or shorter name, so its hits are
+    ranked again here. Among candidates of equal similarity the first one wins: callers put the better known in front.
+    """
+    scored = [(similarity(wanted, candidate), -position) for position, candidate in enumerate(candidates)]
+    best, place = max(scored, default=(0.0, 0))
+    if not scored or best < floor:
+        return None
+    winner = normalise_name(candidates[-place])
+    runner_up = max((score for score, other in scored if normalise_name(candidates[-other]) != winner), default=0.0)
+    if best < 1.0 and best - runner_up < MARGIN:
+        return None
+    return NameMatch(-place, best, exact=best == 1.0)
+
+
+def same_name(left: str, right: str) -> bool:
+    """Whether two texts name the same entity: equal when normalised, or one typo apart in a longer name."""
+    return similarity(left, right) >= 0.92
+
+
+def contains_words(text: str, wanted: str) -> bool:
+    """Whether the words of `wanted` stand in `text` next to each other."""
+    return f" {normalise_name(wanted)} " in f" {normalise_name(text)} "
+
+
+def spellings(name: str) -> set[str]:
+    """The plain forms under which a name is found: with and without article, and without a possessive ``'s``.
+
+    "Schindler's List" is found as "schindlers list" and "schindler list", "the film's" as "film".
+    """
+    forms = {plain_name(name), plain_name(without_possessive(name))}
+    return (forms | {without_article(form) for form in forms}) - {""}
+
+
+def company_names(name: str) -> Iterator[str]:
+    """A company's plain name, and the same without kind of share, legal form, and "group" or "holdings".
+
+    Stock lists write "Example Group Inc. Class A Common Stock" where people say "Example".
+    """
+    current = plain_name(name)
+    yield current
+    for ending in (_KIND_OF_SHARE, _LEGAL_FORM, _KIND_OF_FIRM, _LEGAL_FORM):
+        shorter = current
+        while (cut := ending.sub("", shorter)) != shorter:
+            shorter = cut
+        if shorter != current:
+            current = shorter
+            yield current

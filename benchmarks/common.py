@@ -1,0 +1,155 @@
+"""What the benchmarks share: the command line, presets, asking in batches, saved rows, tables, paired differences."""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from tqdm import tqdm
+
+from agents.files import read_growing
+from agents.llm import LanguageModelDiedError
+from agents.llm.trainable import adapter_folder
+from agents.settings import LanguageModelSettings
+from evaluation.cli import main as evaluate
+from evaluation.datasets import DatasetError
+from evaluation.graph_server import GraphServerError
+from training.calibrate.expected_score import difference
+from training.command import FAULTS
+from training.folds import Fold, held_out_fold, parse_fold
+from training.run_card import CARD_FILE
+
+SHARED = Path(__file__).parents[2] / "shared/data"
+"""Real data, which the repository does not hold."""
+UNUSABLE = 2
+"""The exit code where a file, preset, model or server cannot be used."""
+UNHURRIED_SECONDS = 600
+"""Per question: the answers are measured, not the clock."""
+
+Row = dict[str, Any]
+T = TypeVar("T")
+
+
+# --- the command line -------------------------------------------------------------------------------------------------
+
+
+def exit_code(work: Callable[[], int | None]) -> int:
+    """Do the work of a command; a fault is one line on standard error, and `UNUSABLE`."""
+    try:
+        return work() or 0
+    except (*FAULTS, GraphServerError, LanguageModelDiedError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return UNUSABLE
+
+
+def add_preset_arguments(parser: argparse.ArgumentParser, default: str = "cpu") -> None:
+    """``--preset`` and ``--set``, which `agents.kg.writing.cli.chosen_settings` reads."""
+    parser.add_argument("--preset", default=default, metavar="P", help="name, or a TOML file; default: %(default)s")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change to the preset")
+
+
+def add_fold_argument(parser: argparse.ArgumentParser, what: str) -> None:
+    """``--fold``: a `Fold`, or None for all."""
+    parser.add_argument(
+        "--fold", type=lambda text: None if text == "all" else parse_fold(text), metavar="K/N|all", help=what
+    )
+
+
+def check_held_out(engine: LanguageModelSettings, adapter: str | None, fold: Fold | None) -> None:
+    """Refuse to test a fold with an adapter whose run card (`training.lora`) does not say that it was held out.
+
+    Args:
+        engine: The engine with its adapters.
+        adapter: The name of the one that is used; None: the base model.
+        fold: None: all questions are asked, and some may have been seen.
+
+    Raises:
+        DatasetError: another fold was held out, or none, or there is no card.
+        WeightsMissingError: there is no such adapter.
+    """
+    if fold is None or adapter is None:
+        return
+    card = adapter_folder(engine.adapters[adapter]) / CARD_FILE
+    if not card.is_file():
+        raise DatasetError(f"{card} is missing: it would say whether the adapter has seen fold {fold}")
+    held_out = held_out_fold(json.loads(card.read_text(encoding="utf-8"))["settings"])
+    if held_out != fold:
+        found = f"fold {held_out}" if held_out else "nothing"
+        raise DatasetError(f"{card}: the training held out {found}; the adapter may have learnt from fold {fold}")
+
+
+# --- asking -----------------------------------------------------------------------------------------------------------
+
+
+def in_batches(questions: Sequence[T], size: int, done: int = 0) -> Iterator[Sequence[T]]:
+    """The questions after the first `done`, in batches, with a progress bar of all."""
+    with tqdm(total=len(questions), initial=done, unit="question", disable=None) as progress:
+        for start in range(done, len(questions), size):
+            batch = questions[start : start + size]
+            yield batch
+            progress.update(len(batch))
+
+
+def resumed_rows(path: Path, expected: Sequence[Row], *, resume: bool) -> list[Row]:
+    """The rows that an interrupted run appended to a file, without a torn last line.
+
+    Args:
+        path: May be missing.
+        expected: For each question of this run the fields that say what was asked of whom.
+        resume: Whether such a file may be there.
+
+    Raises:
+        DatasetError: it may not, or it is of another run.
+    """
+    if path.exists() and not resume:
+        raise DatasetError(f"{path} is there already: give --resume, or remove it")
+    rows = [row.data for row in read_growing(path)]
+    if len(rows) > len(expected) or any(row | own != row for own, row in zip(expected, rows, strict=False)):
+        raise DatasetError(f"{path}: holds other questions, or answers of another preset or adapter; --save elsewhere")
+    return rows
+
+
+def evaluate_preset(
+    preset: str, dataset: Path, output: Path, changes: Sequence[str], limit: int | None, *more: str
+) -> int:
+    """A run of local_evaluation.py that goes on where it was interrupted; its exit code."""
+    arguments = ["--preset", preset, "--dataset", str(dataset), "--output", str(output), "--resume"]
+    arguments += ["--seconds-per-query", str(UNHURRIED_SECONDS), *more]
+    for change in (*changes, f"deadline.seconds_per_query={UNHURRIED_SECONDS}"):
+        arguments += ["--set", change]
+    return evaluate([*arguments, *(["--limit", str(limit)] if limit is not None else [])])
+
+
+# --- showing ----------------------------------------------------------------------------------------------------------
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Markdown, aligned so that it can be read in a terminal too. Numbers with a fraction get three digits."""
+    texts = [[f"{cell:.3f}" if isinstance(cell, float) else str(cell) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(header, *texts, strict=True)]
+    lines = [header, ["-" * width for width in widths], *texts]
+    return "\n".join(f"| {' | '.join(map(str.ljust, line, widths))} |" for line in lines)
+
+
+def by_label(rows: Sequence[T], label: Callable[[T], str]) -> dict[str, list[T]]:
+    """The rows of each label, and last under "all" every row."""
+    labels = sorted({label(row) for row in rows})
+    return {name: [row for row in rows if label(row) == name] for name in labels} | {"all": list(rows)}
+
+
+def with_interval(value: float, interval: Sequence[float]) -> str:
+    """``+0.058 [-0.010, +0.126]``."""
+    return f"{value:+.3f} [{interval[0]:+.3f}, {interval[1]:+.3f}]"
+
+
+def shown_difference(found: Mapping[str, Any]) -> str:
+    """What `training.calibrate.expected_score.difference` gives, as text."""
+    return with_interval(found["difference"], found["ci"])
+
+
+def paired(now: Sequence[float], before: Sequence[float], groups: Sequence[str]) -> str:
+    """The mean difference with its interval of 95 %; whole groups are drawn."""
+    return shown_difference(difference(np.array(now, np.float64), np.array(before, np.float64), groups))

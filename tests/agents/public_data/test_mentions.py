@@ -1,0 +1,168 @@
+"""What a question is about, found by the names of the tables and by the language model; and its years."""
+
+from datetime import datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agents.contracts import Query
+from agents.deadline import Deadline
+from agents.llm import LanguageModelDiedError
+from agents.public_data.mentions import (
+    MAX_NAMES,
+    Mention,
+    PromptFinder,
+    SpanFinder,
+    parse_names,
+    without_echoes,
+    years_of,
+)
+from tests.agents.public_data.fakes import SOON, CountedModel, entity, query
+
+ENTITIES = [
+    entity("The Godfather"),
+    entity("The Godfather Part II"),
+    entity("Schindler's List"),
+    entity("Titanic"),
+    entity("Emma"),
+    entity("It"),
+    entity("2012"),
+    entity("The End"),
+    entity("Best Actor", "movie", 1994),
+    entity("Frozen", "movie"),
+    entity("Frozen", "music"),
+    entity("Adele", "music"),
+    entity("Apple Inc.", "finance", names=("apple", "AAPL")),
+    entity("ON Semiconductor", "finance", names=("on",)),
+    entity("Cabot", "finance", names=("CBT",)),
+]
+
+
+def found(text: str, domain: str | None = None) -> list[Mention]:
+    return SpanFinder(ENTITIES).find([query(text)], [domain], Deadline(SOON))[0]
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("who directed the godfather part ii?", ["the godfather part ii"]),
+        ("when was godfather part ii filmed", ["godfather part ii"]),
+        ("who stars in schindlers list?", ["schindlers list"]),
+        ("who stars in schindler's list?", ["schindler list"]),
+        ("which movie is longer, titanic or the godfather?", ["titanic", "the godfather"]),
+        ("who won best actor in 1994?", ["best actor"]),
+        ("what's apple's stock price?", ["apple"]),
+        ("p/e ratio of cbt?", ["cbt"]),
+        ("how long is the movie 2012?", ["2012"]),
+        ('who wrote the film "it"?', ["it"]),
+    ],
+)
+def test_names_are_found_the_longest_first(question: str, names: list[str]) -> None:
+    assert [mention.text for mention in found(question)] == names
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "how deep did the titanic sink?",  # nothing shows a domain that has tables
+        "when is it on at the cinema?",
+        "what is the stock price of xyz on friday?",
+        "which movie was released in 2012?",
+        "how does the movie seven samurai reach the end?",
+        "who directed emma goldman: a dangerous woman?",  # part of a longer name
+        'who sings "emma, forgive me", the song?',
+    ],
+)
+def test_words_that_are_no_names_here_are_left_alone(question: str) -> None:
+    assert found(question) == []
+
+
+def test_the_words_of_the_question_choose_between_namesakes() -> None:
+    assert found("who sang the song frozen?") == [Mention("frozen", "music")]
+    assert found("which actor speaks in frozen?") == [Mention("frozen", "movie")]
+
+
+def test_a_known_domain_is_believed() -> None:
+    assert found("how long is titanic?") == []
+    assert found("how long is titanic?", "movie") == [Mention("titanic", "movie")]
+    assert found("how old is adele, the singer?", "sports") == []
+
+
+REPLIES = {
+    "longer, jaws or e.t.?\nNames:": 'jaws && "e.t. the extra-terrestrial"\nQuestion: more',
+    "p/e of ibm?\nNames:": "IBM",
+}
+QUERIES = [query(text) for text in ("is longer, jaws or e.t.?", "capital of peru?", "who won the cup?", "p/e of ibm?")]
+MOVIES = ["movie"] * len(QUERIES)
+
+
+def test_one_call_serves_the_batch_and_only_domains_with_tables_are_asked() -> None:
+    model = CountedModel(REPLIES)
+    found = PromptFinder(model, 64).find(QUERIES, ["movie", "open", "sports", "finance"], Deadline(SOON))
+    movie = [Mention("jaws", "movie"), Mention("e.t. the extra-terrestrial", "movie")]
+    assert found == [movie, [], [], [Mention("IBM", "finance")]]
+    assert model.calls == [2]
+
+
+@pytest.mark.parametrize("fault", ["garbage", "error", "empty", "short_list"])
+def test_a_failing_model_finds_nothing_and_breaks_nothing(fault: str) -> None:
+    finder = PromptFinder(CountedModel(REPLIES, fault=fault), 64)
+    assert len(finder.find(QUERIES, MOVIES, Deadline(SOON))) == len(QUERIES)
+
+
+def test_a_dead_engine_is_reported() -> None:
+    with pytest.raises(LanguageModelDiedError):
+        PromptFinder(CountedModel(REPLIES, fault="die_after"), 64).find(QUERIES, MOVIES, Deadline(SOON))
+
+
+@pytest.mark.parametrize(("domain", "seconds"), [(None, SOON), ("movie", 0)], ids=["no domain", "no time"])
+def test_the_model_is_asked_only_about_known_domains_and_in_time(domain: str | None, seconds: float) -> None:
+    model = CountedModel(REPLIES)
+    found = PromptFinder(model, 64).find(QUERIES, [domain] * len(QUERIES), Deadline(seconds))
+    assert found == [[] for _ in QUERIES]
+    assert model.calls == []
+
+
+@pytest.mark.parametrize(
+    ("reply", "names"),
+    [
+        ("heat", ["heat"]),
+        ("\n heat && ronin && heat \nQuestion: ...", ["heat", "ronin"]),
+        ('"Heat" && **Ronin**.', ["Heat", "Ronin"]),
+        ("none", []),
+        ("I don't know.", []),
+        ("&& &&", []),
+        ("the question asks about many things, so that I cannot give one name alone for it now", []),
+        (" && ".join(map(str, range(MAX_NAMES + 1))), []),
+    ],
+)
+def test_names_are_read_from_what_models_write(reply: str, names: list[str]) -> None:
+    assert parse_names(reply) == names
+
+
+def test_names_copied_from_the_examples_are_dropped() -> None:
+    names = ["notting hill", "Roman Holiday, jaws", "jaws"]
+    assert without_echoes(names, "how long is jaws?", "movie") == ["jaws"]
+    assert without_echoes(names, "was notting hill shown before jaws?", "movie") == ["notting hill", "jaws"]
+
+
+@given(st.text())
+def test_whatever_the_model_writes_gives_a_few_names_at_most(reply: str) -> None:
+    assert len(parse_names(reply)) <= MAX_NAMES
+
+
+@pytest.mark.parametrize(
+    ("text", "years"),
+    [
+        ("who won best actor in 1994?", (1994,)),
+        ("which won first, in 2001 or in 1999?", (2001, 1999)),
+        ("who hosted the 80th academy awards?", (2008,)),
+        ("who opened the 62nd annual Grammy awards (2019)?", (2020,)),
+        ("what won the oscar this year?", (2024,)),
+        ("what won the oscar last year?", (2023,)),
+        ("who are the 10000 maniacs?", ()),
+    ],
+)
+def test_years_are_read_as_people_say_them(text: str, years: tuple[int, ...]) -> None:
+    assert years_of(Query("1", text, "", datetime(2024, 3, 5), ())) == years

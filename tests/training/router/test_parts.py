@@ -1,0 +1,104 @@
+"""Configurations, labelled questions, mixing weights and figures of the training of a router."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from agents.questions import DOMAINS
+from agents.questions.calibration import log_softmax
+from agents.settings import SettingsError
+from evaluation.datasets import DatasetError
+from models.manifest import load_manifest
+from tests.training.router.toy import toy_rows, write_toy
+from training.router.examples import Examples, fold_of_each, read_examples
+from training.router.out_of_fold import OutOfFold, report_field
+from training.router.settings import FOLDER, available_configs, load_training
+
+
+def test_every_shipped_configuration_can_be_loaded_and_names_a_known_encoder() -> None:
+    for name in available_configs():
+        settings = load_training(name)
+        assert settings.encoder
+        assert load_manifest().model(settings.encoder.base)
+
+
+@pytest.mark.parametrize(("field", "epochs"), [("domain", 8), ("question_type", 18), ("static_or_dynamic", 18)])
+def test_nec_is_trained_as_published(field: str, epochs: int) -> None:
+    """Section 2.2."""
+    settings = load_training(f"nec_{'dynamism' if field == 'static_or_dynamic' else field}")
+    assert (settings.fields, settings.ngrams) == ((field,), None)
+    encoder = settings.encoder
+    assert encoder
+    assert (encoder.base, encoder.tuning, encoder.epochs) == ("bert-base-uncased", "full", epochs)
+    assert (encoder.learning_rate, encoder.weight_decay) == (2e-5, 0.01)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (('fields = ["domain"', 'fields = ["colour"'), "unknown colour"),
+        (("folds = 5", "folds = 0"), "needs a cross-validation"),
+        (("epochs = ", "eras = "), "encoder.eras"),
+        (("[encoder]", "[encoder"), "broken.toml"),
+    ],
+)
+def test_a_broken_configuration_is_explained(tmp_path: Path, change: tuple[str, str], message: str) -> None:
+    text = (FOLDER / "configs" / "cpu.toml").read_text(encoding="utf-8")
+    assert change[0] in text
+    (tmp_path / "broken.toml").write_text(text.replace(*change), encoding="utf-8")
+    with pytest.raises(SettingsError, match=message):
+        load_training(str(tmp_path / "broken.toml"))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [({"domain": "cooking"}, r'line 2, field "domain": found \'cooking\''), ({"query": ""}, 'line 2, field "query"')],
+)
+def test_a_row_that_cannot_be_learnt_from_is_named(tmp_path: Path, change: dict[str, str], message: str) -> None:
+    rows = toy_rows(3)
+    rows[1] |= change
+    (tmp_path / "toy.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    with pytest.raises(DatasetError, match=message):
+        read_examples(tmp_path / "toy.jsonl", ["domain"])
+
+
+def test_folds_are_even_stratified_and_the_same_every_time(tmp_path: Path) -> None:
+    examples = read_examples(write_toy(tmp_path / "toy.jsonl", 60), ["domain"])
+    fold = fold_of_each(examples, 4)
+    assert np.bincount(fold).tolist() == [15, 15, 15, 15]
+    for number in range(4):
+        assert np.bincount(examples.classes["domain"][fold == number]).tolist()[1:] == [5, 5, 0, 5]
+    assert (fold == fold_of_each(examples, 4)).all()
+
+
+def test_a_fold_does_not_see_its_own_answers() -> None:
+    """Fold 0 is sure and always wrong; the others are sure and always right: fold 0 is judged with full confidence."""
+    count = 90
+    fold = np.arange(count) % 3
+    classes = np.arange(count) // 3 % 5
+    found = OutOfFold(fold)
+    for number in range(3):
+        logits = 6.0 * np.eye(5)[(classes + 1) % 5 if number == 0 else classes]
+        found.put(number, "encoder", "domain", log_softmax(logits[fold == number]))
+    examples = Examples(("",) * count, ("?",) * count, {"domain": classes})
+    probabilities = found.probabilities(examples)["domain"]
+    assert probabilities[fold == 0].max(axis=1).min() > 0.99
+    assert probabilities[fold == 1].max(axis=1).max() < 0.9, "their weights know that fold 0 was wrong"
+    assert found.weights("domain", classes).ngrams == 0.0
+
+
+def test_figures_are_those_of_scikit_learn() -> None:
+    metrics = pytest.importorskip("sklearn.metrics")
+    random = np.random.default_rng(0)
+    probabilities = random.dirichlet(np.ones(5), size=200)
+    classes = np.where(random.random(200) < 0.5, probabilities.argmax(axis=1), random.integers(0, 5, size=200))
+    report = report_field(DOMAINS, probabilities, classes)
+    predicted = probabilities.argmax(axis=1)
+    assert report.accuracy == pytest.approx(metrics.accuracy_score(classes, predicted))
+    assert report.macro_f1 == pytest.approx(metrics.f1_score(classes, predicted, average="macro"))
+    assert np.array(report.confusion).tolist() == metrics.confusion_matrix(classes, predicted).tolist()
+    assert report.to_dict()["accuracy"] == round(report.accuracy, 4)
+    two = np.array([[0.9, 0.1, 0.0, 0.0, 0.0], [0.2, 0.8, 0.0, 0.0, 0.0]])
+    assert report_field(DOMAINS, two, np.array([0, 1])).macro_f1 == 1.0, "absent classes do not lower the average"
