@@ -44,7 +44,7 @@ from evaluation.judge import Judge, add_judge_arguments, judge_from
 from evaluation.signature import settings_hash
 from training.api_pairs.execution import bench_at, bench_of
 from training.api_pairs.graph import check_whole, graph_files, opened
-from training.api_pairs.proposals import GraphDownError, LabelledQuestion, Labeller, SampledModel, can_be_labelled
+from training.api_pairs.proposals import GraphDownError, LabelledQuestion, Labeller, can_be_labelled
 from training.command import (
     CommandError,
     add_split_argument,
@@ -128,8 +128,7 @@ def _labeller(
 ) -> Labeller:
     model = load_language_model(engine)
     stack.callback(model.close)
-    sampled = SampledModel(model)
-    sampled.check_weights()
+    model.check_weights()
     dense = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder else None
     if dense is not None:
         dense.check_weights()
@@ -137,7 +136,7 @@ def _labeller(
         bench = stack.enter_context(bench_at(options.kg_url))
     else:
         bench = stack.enter_context(bench_of(stack.enter_context(opened(options.graph))[:1]))
-    return Labeller(CallWriter(writer, sampled, dense), sampled, bench, judge, options.attempts, options.temperature)
+    return Labeller(CallWriter(writer, model, dense), bench, judge, options.attempts, options.temperature)
 
 
 def _labelled(labeller: Labeller, rows: Sequence[dict[str, Any]], size: int) -> Iterator[LabelledQuestion]:

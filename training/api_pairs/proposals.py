@@ -2,13 +2,12 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from agents.contracts import I_DONT_KNOW, INVALID_QUESTION
 from agents.deadline import Deadline
 from agents.kg.trainable import CallRequest, CallWriter, Domain, Program, Task, render
-from agents.llm import Generation, GenerationRequest, LanguageModel
 from agents.queries import parse_query_time
 from evaluation.datasets import LABEL_FIELDS
 from evaluation.judge import Claim, Judge, Verdict, judge_claims
@@ -57,20 +56,6 @@ class LabelledQuestion:
         }
 
 
-class SampledModel:
-    """A language model that answers at `temperature` whatever the request says."""
-
-    def __init__(self, model: LanguageModel) -> None:
-        self._model = model
-        self.temperature = 0.0
-        self.check_weights, self.warm_up, self.close = model.check_weights, model.warm_up, model.close
-        self.count_tokens, self.truncate = model.count_tokens, model.truncate
-
-    def generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
-        """See `LanguageModel`."""
-        return self._model.generate([replace(one, temperature=self.temperature) for one in requests], deadline)
-
-
 def can_be_labelled(row: dict[str, Any]) -> bool:
     """Whether values of a graph can be its answer; a false premise or an unknown answer has none."""
     answer = str(row.get("answer") or "").strip().lower().rstrip(".")
@@ -79,13 +64,12 @@ def can_be_labelled(row: dict[str, Any]) -> bool:
 
 @dataclass(frozen=True)
 class Labeller:
-    """Proposes calls with `writer`, whose engine is `model`; executes them on `bench`; judges what their values give.
+    """Proposes calls with `writer`; executes them on `bench`; judges what their values give.
 
     At most `attempts` for each question: the first is greedy, the others at `temperature`.
     """
 
     writer: CallWriter
-    model: SampledModel
     bench: Bench
     judge: Judge
     attempts: int
@@ -103,13 +87,13 @@ class Labeller:
             pending = [one for one in found if one.kept is None]
             if not pending:
                 break
-            self.model.temperature = self.temperature if attempt else 0.0
             self._attempt(pending, attempt + 1)
         return found
 
     def _attempt(self, pending: Sequence[LabelledQuestion], number: int) -> None:
         questions = [_question(one.row) for one in pending]
-        written = self.writer.write(questions, Deadline(UNHURRIED_SECONDS * len(questions)))
+        temperature = self.temperature if number > 1 else 0.0
+        written = self.writer.write(questions, Deadline(UNHURRIED_SECONDS * len(questions)), temperature)
         proposed: list[tuple[LabelledQuestion, Domain, Program]] = []
         for one, answer in zip(pending, written, strict=True):
             program = answer.program

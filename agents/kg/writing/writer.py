@@ -78,20 +78,22 @@ class CallWriter:
         self._choice.warm_up()
         self._model.warm_up()
 
-    def write(self, questions: Sequence[CallRequest], deadline: Deadline) -> list[Written]:
+    def write(self, questions: Sequence[CallRequest], deadline: Deadline, temperature: float = 0.0) -> list[Written]:
         """One result per question, in order, within the deadline; what fails costs its own question only.
+
+        `temperature` above 0 samples: the same question may get other calls each time.
 
         Raises:
             LanguageModelDiedError: the engine is gone.
         """
         texts, domains = [each.text for each in questions], [each.domain for each in questions]
         shown = self._choice.choose(texts, domains, self._settings.examples)
-        requests = [self._request(question, near) for question, near in zip(questions, shown, strict=True)]
+        requests = [self._request(question, near, temperature) for question, near in zip(questions, shown, strict=True)]
         generations = self._generate(requests, deadline)
         written = [_read(*parts) for parts in zip(shown, requests, generations, strict=True)]
         return self._repair(written, deadline)
 
-    def _request(self, question: CallRequest, near: Neighbourhood) -> GenerationRequest:
+    def _request(self, question: CallRequest, near: Neighbourhood, temperature: float) -> GenerationRequest:
         names_from = question.text if near.domain in self._settings.names_from_question else None
         prompt = write_prompt(self._settings, near.domain, near.examples, question.text)
         return GenerationRequest(
@@ -100,11 +102,14 @@ class CallWriter:
             adapter=self._settings.adapter,
             grammar=output_grammar(near.domain, names_from) if self._settings.grammar else None,
             max_tokens=self._settings.max_new_tokens,
+            temperature=temperature,
             stop=STOP,
         )
 
     def _generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
         """One generation per request. What was written before is not asked for again: greedy decoding repeats it."""
+        if any(request.temperature > 0 for request in requests):
+            return self._model.generate(requests, deadline)
         new = [request for request in dict.fromkeys(requests) if request not in self._known]
         found = dict(zip(new, self._model.generate(new, deadline) if new else [], strict=False))
         if len(self._known) > MOST_KNOWN:
