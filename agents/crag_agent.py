@@ -1,6 +1,7 @@
 """The whole way of a batch, from the evaluator's dictionary to its answers. Start reading here."""
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 from agents.answering import Answerer, Check, ConfidenceModel, checks_of
 from agents.batch_run import BatchRun
@@ -109,13 +110,14 @@ class CragAgent:
         )
 
     def warm_up(self) -> None:
-        """Load all weights and start the extraction workers; the language model first.
-
-        An engine that starts processes of its own must do so before anything else in this process has used CUDA.
-        """
-        self._model.warm_up()
-        self._router.warm_up()
-        self._web.warm_up()
+        """Load all weights and start the extraction workers; beside the language model where its engine allows it."""
+        if getattr(self.settings.language_model, "starts_processes", False):
+            self._model.warm_up()
+        with ThreadPoolExecutor(1) as beside:
+            model = beside.submit(self._model.warm_up)
+            self._router.warm_up()
+            self._web.warm_up()
+            model.result()
         self._knowledge_graph.warm_up()
         for source in self._fact_sources:
             source.warm_up()

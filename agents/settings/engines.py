@@ -1,6 +1,6 @@
 """The models: language model, encoders, and the router that classifies questions."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, PositiveInt, model_validator
 
@@ -12,6 +12,8 @@ EncoderTokens = Annotated[int, Field(ge=8, le=8192)]
 class LocalEngineSettings(StrictModel):
     """What engines in this process have in common."""
 
+    starts_processes: ClassVar[bool] = False
+    """Such an engine must start before anything else in this process uses CUDA."""
     model: str
     """Name in `models/manifest.toml`, or a folder; engine ``openvino`` needs what `python -m models.int8` writes."""
     adapters: dict[str, str] = Field(default_factory=dict)
@@ -20,7 +22,7 @@ class LocalEngineSettings(StrictModel):
 
 
 class TransformersEngine(LocalEngineSettings):
-    """Hugging Face transformers in this process, with PEFT adapters: what db3 ran in the end, and the CPU default."""
+    """Hugging Face transformers in this process, with PEFT adapters: what db3 ran in the end."""
 
     engine: Literal["transformers"]
     dtype: Literal["float32", "float16", "bfloat16"] = "float16"
@@ -41,6 +43,7 @@ class OpenvinoEngine(LocalEngineSettings):
 class VllmEngine(LocalEngineSettings):
     """vLLM in this process: continuous batching, prefix caching, several adapters in one batch."""
 
+    starts_processes: ClassVar[bool] = True
     engine: Literal["vllm"]
     dtype: Literal["half", "float32"] = "half"
     """T4 (compute capability 7.5) has no bfloat16."""
