@@ -145,11 +145,15 @@ class Fetcher:
         return folder
 
     def _add_int8(self, entry: ModelEntry, folder: Path) -> None:
-        """Complete a folder of an earlier version, which had no int8 weights."""
+        """Complete a folder of an earlier version, which had no int8 weights or had them elsewhere."""
         origins = {path: str(facts["source"]) for path, facts in recorded_files(folder).items()}
         if "model.safetensors" in origins and not (folder / INT8_FILE).exists():
             self.say(f"{entry.name}: writing int8 weights")
             write_int8(folder)
+            kept = {file.path for file in entry.built}
+            for path in origins.keys() - kept:
+                (folder / path).unlink(missing_ok=True)
+            origins = {path: source for path, source in origins.items() if path in kept}
             write_record(folder, {**origins, INT8_FILE: "converted from model.safetensors"})
 
     def _pinned(self, entry: ModelEntry, staging: Path) -> None:

@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-INT8_FILE = "model-int8.safetensors"
+INT8_FILE = "int8/model.safetensors"
+"""In a folder of its own: vLLM reads every safetensors file beside the configuration."""
 SCALE = ".scale"
 """Appended to a matrix's name: float16, (rows, 1)."""
 _LARGEST = 127
@@ -28,7 +29,7 @@ def quantised(matrix: NDArray[np.floating]) -> tuple[NDArray[np.int8], NDArray[n
 
 
 def write_int8(folder: Path) -> None:
-    """Write `INT8_FILE` beside `model.safetensors`, whole or not at all."""
+    """Write `INT8_FILE` from `model.safetensors`, whole or not at all."""
     from safetensors import SafetensorError, safe_open
     from safetensors.numpy import save_file
 
@@ -41,6 +42,7 @@ def write_int8(folder: Path) -> None:
             else:
                 tensors[name] = values.astype(np.float32)
     part = folder / f"{INT8_FILE}.part"
+    part.parent.mkdir(exist_ok=True)
     try:
         save_file(tensors, part)
     except SafetensorError as error:  # the package's error for a full disk

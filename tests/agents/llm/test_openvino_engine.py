@@ -161,7 +161,7 @@ def test_weights_that_are_missing_or_broken_are_one_line_with_the_remedy(tmp_pat
     shutil.copytree(tiny_llama, folder)
     whole = (folder / INT8_FILE).read_bytes()
     (folder / INT8_FILE).write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(EngineUnavailableError, match=rf"model-int8\.safetensors.*python -m models\.int8 {folder}"):
+    with pytest.raises(EngineUnavailableError, match=rf"int8/model\.safetensors.*python -m models\.int8 {folder}"):
         load_language_model(settings(folder)).warm_up()
     (folder / INT8_FILE).unlink()
     with pytest.raises(WeightsMissingError, match=rf"python -m models\.int8 {folder}"):
@@ -180,14 +180,18 @@ def test_another_family_of_models_is_refused(tmp_path: Path, tiny_llama: Path) -
 @pytest.mark.models
 def test_fetch_completes_a_folder_of_an_earlier_version(smollm2: str, tmp_path: Path) -> None:
     from models.fetch import Fetcher
-    from models.manifest import load_manifest, recorded_files
+    from models.manifest import RECORD_NAME, load_manifest, recorded_files
 
     folder = tmp_path / smollm2
     shutil.copytree(locate(smollm2), folder)
-    (folder / INT8_FILE).unlink()
+    older = folder / "model-int8.safetensors"  # vLLM reads every such file beside the configuration
+    (folder / INT8_FILE).rename(older)
+    record = folder / RECORD_NAME
+    record.write_text(record.read_text().replace(INT8_FILE, older.name))
     said: list[str] = []
     Fetcher(load_manifest(), tmp_path, tmp_path, said.append).fetch(smollm2)
     assert INT8_FILE in recorded_files(folder)
+    assert not older.exists()
     assert "already here" in said[-1]
 
 
