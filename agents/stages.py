@@ -34,12 +34,14 @@ from agents.kg import KnowledgeGraph, Lookup
 from agents.plan import Plan, facts_text, plan_of
 from agents.public_data import PublicData
 from agents.questions import QuestionRouter
-from agents.settings import GateSettings, KnowledgeGraphSettings
+from agents.settings import ConfidenceSettings, GateSettings, KnowledgeGraphSettings
 from agents.text import clean
 from agents.web import WebEvidence, WebPath
 
 QUESTION = "question"
 """The source of an answer that follows from the question alone."""
+BREAK_EVEN = 0.5
+"""A probability at which answering and abstaining score the same."""
 NO_EVIDENCE = WebEvidence(context="", passages=(), pages_read=0, events=(), top_probability=None)
 ONLY_GRAPH = "only the graph may answer in this domain, and it has nothing"
 
@@ -140,12 +142,15 @@ class AddFacts(Step[Sequence[Fact]]):
 class FalsePremise(Step[Candidate]):
     """Call a question invalid where a false premise is likelier than the answer is to be right."""
 
-    def __init__(self, model: ConfidenceModel | None, threshold: float) -> None:
+    def __init__(self, model: ConfidenceModel | None, settings: ConfidenceSettings | None) -> None:
         self._invalid = model.invalid if model else None
-        self._threshold = threshold
+        self._threshold = max(settings.threshold if settings else 0.0, BREAK_EVEN)
+        self._needs_graph = settings is not None and settings.invalid_needs_graph
 
     def wants(self, case: Case) -> bool:
         said = case.answer.text if case.answer else None
+        if self._needs_graph and case.trace.graph_state in {None, "down"}:
+            return False
         return bool(self._invalid and case.trace.route) and case.gate is None and said != INVALID_QUESTION
 
     def work(self, cases: Sequence[Case], deadline: Deadline) -> list[Candidate]:
@@ -227,7 +232,7 @@ class WebPages(Turn):
             case.note(event)
         pages_first = f"{evidence.context}\n{text}".strip("\n")
         trace.context = pages_first if case.plan.pages_lead else text + evidence.context
-        return trace.context
+        return trace.context if trace.context.strip() else Draft(abstain("neither a passage nor a fact", WEB))
 
     def gate(self, case: Case) -> GateFiring | None:
         """Gates on the question's class that leave the graph its turn; without facts also on the best passage (NEC 2.1,

@@ -5,7 +5,7 @@
 
 Every pair of preset and file is a run of local_evaluation.py with ``answering.audit``: an interruption costs a batch at
 most, and the same command goes on. Where a preset's own models cannot run on this machine (no weights, no engine, no
-GPU), those of the cpu preset replace them, and the tables say so: such a run shows what the preset's steps and gates
+GPU), those of `cpu_small` replace them, and the tables say so: such a run shows what the preset's steps and gates
 do, not how well its authors' system answers. Time does not matter: every question has ten minutes.
 """
 
@@ -61,13 +61,13 @@ class PresetRun(NamedTuple):
 
 def make_plan(settings: Settings) -> PresetRun:
     """Small models for all parts that cannot run here, and caps where the language model is one of them."""
-    cpu = load_settings("cpu", ())
+    small = load_settings("cpu_small", ())
     changes, stand_ins, caps = ["answering.audit=true"], [], {}
     for name in PARTS:
         own = getattr(settings, name)
         if runs_here(name, own):
             continue
-        part = SMALL_ROUTER if name == "router" else getattr(cpu, name)
+        part = SMALL_ROUTER if name == "router" else getattr(small, name)
         data = part.model_dump(mode="json", exclude_unset=True, exclude_none=True)
         changes += [f"{name}=none", f"{name}={_inline(data)}"]
         if _name(part) != _name(own):

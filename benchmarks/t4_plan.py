@@ -99,8 +99,8 @@ class CountingEncoders:
 
 
 def measure(settings: Settings, queries: Sequence[Query]) -> Workload:
-    """Run the front half of the preset on the queries and count; the encoder is that of the cpu preset."""
-    small = load_settings("cpu")
+    """Run the front half of the preset on the queries and count; the encoder is that of `cpu_small`."""
+    small = load_settings("cpu_small")
     assert small.dense_encoder is not None
     load = Workload(questions=len(queries))
     encoders = CountingEncoders(load_dense_encoder(small.dense_encoder), settings, load)

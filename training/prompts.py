@@ -1,8 +1,8 @@
 """From questions with calls, facts or labels to what a model is tuned on, asked in the agent's own words.
 
-    python -m training.prompts kg_writer   --preset cpu --pairs pairs.jsonl --out writer.jsonl
-    python -m training.prompts kg_answerer --preset cpu --pairs pairs.jsonl --out answerer.jsonl
-    python -m training.prompts web_answerer --preset cpu --labels labels.jsonl --out web_answerer.jsonl
+    python -m training.prompts kg_writer   --preset cpu_small --pairs pairs.jsonl --out writer.jsonl
+    python -m training.prompts kg_answerer --preset cpu_small --pairs pairs.jsonl --out answerer.jsonl
+    python -m training.prompts web_answerer --preset cpu_small --labels labels.jsonl --out web_answerer.jsonl
     python -m training.prompts kg_answerer --preset db3_task23 --labels graph_labels.jsonl --out answerer.jsonl
     python -m training.prompts preferences --labels labels.jsonl --out preferences.jsonl
 

@@ -5,6 +5,7 @@ from agents.settings.answering import ROUTE_CLASSES as ROUTE_CLASSES
 from agents.settings.answering import AnsweringSettings as AnsweringSettings
 from agents.settings.answering import AnswerPromptName as AnswerPromptName
 from agents.settings.answering import ClassGate as ClassGate
+from agents.settings.answering import ConfidenceSettings as ConfidenceSettings
 from agents.settings.answering import GateSettings as GateSettings
 from agents.settings.answering import RefineSettings as RefineSettings
 from agents.settings.answering import ReviewPromptName as ReviewPromptName

@@ -238,6 +238,23 @@ def test_a_false_premise_is_an_answer_of_its_own(tmp_path: Path, false_premise: 
     assert trace.candidates[-1].text == INVALID_QUESTION
 
 
+def test_without_a_graph_the_style_of_a_question_can_be_no_proof_of_a_false_premise(tmp_path: Path) -> None:
+    needs = "answering.confidence.invalid_needs_graph = true"
+    overrides = (calibrated(tmp_path, correct=0.5, invalid=0.0), needs)
+    answer, _ = asked(settings_of({QUESTION: "Mike Nichols"}, *overrides), 0.9)
+    assert answer.text == I_DONT_KNOW
+
+
+def test_a_low_threshold_of_answers_does_not_lower_that_of_false_premises(tmp_path: Path) -> None:
+    low = "answering.confidence.threshold = 0.01"
+    overrides = (calibrated(tmp_path, correct=0.5, invalid=0.0), low)
+    answer, trace = asked(settings_of({QUESTION: I_DONT_KNOW}, *overrides), 0.4)
+    likely = trace.candidates[-1].probability
+    assert likely is not None
+    assert 0.01 < likely < 0.5
+    assert answer.text == I_DONT_KNOW
+
+
 def test_a_trace_is_json_with_all_of_it(tmp_path: Path) -> None:
     _, trace = asked(settings_of({QUESTION: "Mike Nichols"}, calibrated(tmp_path, invalid=-5.0)))
     reported = json.loads(json.dumps(trace.to_dict()))

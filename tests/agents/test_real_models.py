@@ -22,10 +22,10 @@ pytestmark = pytest.mark.models
 @pytest.fixture(scope="module")
 def agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[UserAgent]:
     text = (PRESETS / "cpu.toml").read_text(encoding="utf-8")
-    assert 'model = "qwen2.5-coder-0.5b-instruct"' in text
+    assert 'model = "qwen2.5-coder-1.5b-instruct"' in text
     text = "\n".join(line for line in text.splitlines() if "adapter" not in line)  # they are of the other model
     path = tmp_path_factory.mktemp("presets") / "small.toml"
-    path.write_text(text.replace("qwen2.5-coder-0.5b-instruct", "smollm2-135m-instruct"), encoding="utf-8")
+    path.write_text(text.replace("qwen2.5-coder-1.5b-instruct", "smollm2-135m-instruct"), encoding="utf-8")
     try:
         built = UserAgent(preset=path)
     except WeightsMissingError as error:
@@ -59,14 +59,17 @@ def test_real_models_answer_a_batch_in_time_with_complete_traces(agent: UserAgen
 def test_a_page_stuck_in_the_parser_costs_nothing_else(agent: UserAgent) -> None:
     """100,000 nested elements keep a parser busy for minutes unless they are capped or its process is killed."""
     batch = batch_of(3)
-    alone = agent.batch_generate_answer({key: column[:1] for key, column in batch.items()})
+    agent.batch_generate_answer({key: column[:1] for key, column in batch.items()})
+    alone = agent.last_traces[0]
     hostile = dict.fromkeys(("page_name", "page_url", "page_snippet", "page_last_modified"), "")
     hostile["page_result"] = "<div>" * 100_000 + "<table>" * 100_000 + "text"
     batch["search_results"][1] = [hostile] * 50
     started = time.monotonic()
     answers = agent.batch_generate_answer(batch)
     assert time.monotonic() - started < 3 * 30
-    assert answers[0] == alone[0]
+    with_it = agent.last_traces[0]  # in int8 a text may differ by a near tie, what the model reads may not
+    assert with_it.context == alone.context
+    assert with_it.generations["answer"].completion_tokens > 0
     assert len(answers) == 3
 
 

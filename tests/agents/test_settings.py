@@ -81,7 +81,7 @@ def test_the_tuned_presets_ask_for_the_adapters_that_they_name() -> None:
     for name, adapters in (
         ("db3_task1", {"web_answerer"}),
         ("db3_task23", {"kg_writer", "kg_answerer", "web_answerer"}),
-        ("cpu", {"kg_writer", "kg_answerer", "web_answerer"}),
+        ("cpu_small", {"kg_writer", "kg_answerer", "web_answerer"}),
     ):
         settings = load_settings(name)
         assert set(settings.language_model.adapters) == adapters

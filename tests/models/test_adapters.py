@@ -11,7 +11,7 @@ from training.adapters.__main__ import ADAPTERS
 from training.adapters.recipe import GivenFiles, Recipe, recipes
 from training.folds import held_out_fold, parse_fold
 
-SETTINGS = load_settings("cpu")
+SETTINGS = load_settings("cpu_small")
 assert isinstance(SETTINGS.language_model, OpenvinoEngine)
 ENGINE: OpenvinoEngine = SETTINGS.language_model
 SHIPPED = sorted(ENGINE.adapters.items())
@@ -23,8 +23,8 @@ LARGEST = 5_000_000
 @pytest.mark.parametrize(("name", "location"), SHIPPED)
 def test_a_shipped_adapter_fits_the_presets_model_and_says_how_it_was_made(name: str, location: str) -> None:
     folder = adapter_folder(location)
-    assert folder == ADAPTERS / "cpu" / name
-    assert name in recipes("cpu")
+    assert folder == ADAPTERS / "cpu_small" / name
+    assert name in recipes("cpu_small")
     config = json.loads((folder / "adapter_config.json").read_text(encoding="utf-8"))
     assert config["base_model_name_or_path"] == ENGINE.model
     card = json.loads((folder / "run_card.json").read_text(encoding="utf-8"))
@@ -49,7 +49,7 @@ def test_each_adapter_of_the_preset_is_used_by_it() -> None:
 
 
 def test_no_file_of_an_adapter_names_a_path_of_the_machine_it_was_trained_on() -> None:
-    paths = list((ADAPTERS / "cpu").rglob("*.json"))
+    paths = list((ADAPTERS / "cpu_small").rglob("*.json"))
     assert len(paths) == 2 * len(SHIPPED)
     for path in paths:
         text = path.read_text(encoding="utf-8")

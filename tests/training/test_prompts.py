@@ -39,7 +39,7 @@ BUDGET = pair(
     facts=(Fact("The budget of Ronin is 55 million dollars.", "knowledge graph"),),
     direct_answer="$55,000,000",
 )
-SETTINGS = load_settings("cpu")
+SETTINGS = load_settings("cpu_small")
 BARE = KgWriterSettings(schema_in_prompt=False)
 MODEL = load_language_model(load_settings("scripted").language_model)
 
@@ -116,7 +116,7 @@ def test_the_command_writes_examples_and_says_how_many(tmp_path: Path, capsys: p
     pairs = tmp_path / "pairs.jsonl"
     pairs.write_text("".join(f"{json.dumps(one.to_row())}\n" for one in (LENGTH, BUDGET)), encoding="utf-8")
     out = tmp_path / "examples.jsonl"
-    assert main(["kg_writer", "--preset", "cpu", "--pairs", str(pairs), "--out", str(out), "--shown", "0"]) == 0
+    assert main(["kg_writer", "--preset", "cpu_small", "--pairs", str(pairs), "--out", str(out), "--shown", "0"]) == 0
     assert {example.completion for example in read_examples(out)} == {"\n".join(LENGTH.calls), "\n".join(BUDGET.calls)}
     assert "wrote 2 examples" in capsys.readouterr().out
     assert main(["kg_answerer", "--preset", "scripted", "--pairs", str(pairs), "--out", str(out)]) == 0
@@ -176,7 +176,7 @@ def label(completion: str, **changes: object) -> dict[str, Any]:
 def test_labels_are_asked_anew_in_the_words_of_the_preset(tmp_path: Path, task: str, prompt: str) -> None:
     labels, out = tmp_path / "labels.jsonl", tmp_path / "web.jsonl"
     labels.write_text(json.dumps(label("paris")), encoding="utf-8")
-    assert main([task, "--preset", "cpu", "--labels", str(labels), "--out", str(out)]) == 0
+    assert main([task, "--preset", "cpu_small", "--labels", str(labels), "--out", str(out)]) == 0
     (example,) = read_examples(out)
     assert example.messages == PROMPTS[prompt].render(
         token_limit=SETTINGS.answering.word_limit,
@@ -189,13 +189,13 @@ def test_labels_are_asked_anew_in_the_words_of_the_preset(tmp_path: Path, task: 
 def test_a_run_card_of_labels(tmp_path: Path) -> None:
     labels, out = tmp_path / "labels.jsonl", tmp_path / "web.jsonl"
     labels.write_text("".join(f"{json.dumps(label(said))}\n" for said in ("paris", I_DONT_KNOW, I_DONT_KNOW)), "utf-8")
-    command = ["web_answerer", "--preset", "cpu", "--labels", str(labels), "--out", str(out)]
+    command = ["web_answerer", "--preset", "cpu_small", "--labels", str(labels), "--out", str(out)]
     assert main([*command, "--abstaining", "1"]) == 0
     assert len(read_examples(out)) == 3, "as db3: all of them"
     assert main([*command, "--abstaining", "0.5"]) == 0
     card = card_of(out)
     assert card["data"]["labels"]["sha256"] == hashlib.sha256(labels.read_bytes()).hexdigest()
-    preset = f"cpu@{settings_hash(SETTINGS)}"
+    preset = f"cpu_small@{settings_hash(SETTINGS)}"
     assert card["settings"] == {"task": "web_answerer", "seed": 0, "abstaining": 0.5, "preset": preset, "set": []}
     assert card["metrics"]["examples"] == 2
 
@@ -208,7 +208,7 @@ def test_a_wrong_argument_is_named(
 ) -> None:
     pairs = tmp_path / "pairs.jsonl"
     pairs.write_text(f"{json.dumps(LENGTH.to_row())}\n", encoding="utf-8")
-    usual = ["kg_writer", "--preset", "cpu", "--pairs", str(pairs), "--out", str(tmp_path / "x.jsonl")]
+    usual = ["kg_writer", "--preset", "cpu_small", "--pairs", str(pairs), "--out", str(tmp_path / "x.jsonl")]
     assert main([*usual, *arguments]) == 1
     assert reported in capsys.readouterr().err
 
@@ -257,5 +257,5 @@ def test_labels_of_an_older_version_are_refused_with_their_line(
 ) -> None:
     labels = tmp_path / "labels.jsonl"
     labels.write_text(json.dumps(label("paris", context=None)), encoding="utf-8")
-    assert main([task, "--preset", "cpu", "--labels", str(labels), "--out", str(tmp_path / "web.jsonl")]) == 1
+    assert main([task, "--preset", "cpu_small", "--labels", str(labels), "--out", str(tmp_path / "web.jsonl")]) == 1
     assert f'labels.jsonl, line 1: field "{field}" must be a text, found None' in capsys.readouterr().err

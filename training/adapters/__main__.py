@@ -1,6 +1,6 @@
 """Train an adapter from nothing: python -m training.adapters kg_writer --out DIR.
 
-    python -m training.adapters kg_writer --config cpu          # as it ships with the cpu preset
+    python -m training.adapters kg_writer --config cpu_small    # as it ships with the preset cpu_small
     python -m training.adapters kg_writer --config db3 --device cuda --questions FILE --graph DIR
     python -m training.adapters kg_answerer --config db3 --device cuda --questions FILE --graph DIR
     python -m training.adapters web_answerer --config db3 --device cuda --pages FILE
@@ -89,7 +89,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--device", choices=("cpu", "cuda"),
         help="where all models run and the adapter is tuned: cuda is one GPU, cpu goes without 4 bits "
-        "(default: cuda for db3, cpu for cpu)",
+        "(default: cuda for db3, cpu for cpu_small)",
     )  # fmt: skip
     parser.add_argument("--questions", type=Path, metavar="FILE", help="labelled questions with their calls")
     parser.add_argument("--no-real", action="store_true", help="do without --questions: learn from made-up ones alone")
@@ -103,7 +103,9 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--limit", type=positive, metavar="N", help="at most so many real questions: to try it out")
     parser.add_argument("--max-steps", type=positive, metavar="N", help="end the tuning after so many steps")
     judge = parser.add_argument_group("who judges basic answers and looks into contexts, as for training.labels")
-    judge.add_argument("--judge", choices=JUDGE_NAMES, help="default: llm for db3 (the preset's model), rules for cpu")
+    judge.add_argument(
+        "--judge", choices=JUDGE_NAMES, help="default: llm for db3 (the preset's model), rules for cpu_small"
+    )
     judge.add_argument("--judge-url", metavar="URL", help="llm: an OpenAI-compatible endpoint")
     judge.add_argument("--judge-model", metavar="NAME", help="llm: the model there")
     judge.add_argument("--judge-preset", metavar="P", help="llm: a preset's language model (default: --base-preset)")

@@ -11,7 +11,7 @@ from training.api_pairs import QUESTIONS
 from training.segments import DEFAULT_FILE as CONTEXTS
 
 RECIPES = Path(__file__).with_name("recipes.toml")
-DEFAULT_CONFIG = "cpu"
+DEFAULT_CONFIG = "cpu_small"
 
 
 class GivenFiles(NamedTuple):

@@ -13,16 +13,20 @@ A router was trained on labelled questions; where the runs ask those very questi
 there than they will be of new questions, and P(correct) would learn to trust them too much. `--routes` replaces them
 by out-of-fold routes, given by routers that had not seen the question (`python -m training.router` writes them as
 out_of_fold.jsonl).
+
+Cross-validation leaves out together what asks for the same tables and keys of the graph, so that its figures are for
+questions of a new kind; without calls, all rows of a question.
 """
 
 import argparse
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from agents.answering import CALIBRATION_FOLDER
+from agents.answering import CALIBRATION_FOLDER, ConfidenceModel
 from agents.contracts import Route
 from agents.files import write_json
 from evaluation.judge import JUDGE_NAMES, Judge, make_judge
@@ -54,13 +58,15 @@ def _fit(options: argparse.Namespace, judge: Judge) -> int:
     runs = [read_run(folder, options.split) for folder in options.runs]
     routes = read_routes(options.routes)
     asked = [question for run in runs for question in asked_questions(run, judge, routes)]
-    questions = [without(question, options.without) for question in asked]
+    questions = [without(question, set(options.without)) for question in asked]
     _tell_routes(questions, routes, options.routes)
     try:
         found = calibrate(questions, options.folds, options.seed, options.threshold)
     except TooFewError as error:
         raise CommandError(_too_few(runs, questions, error)) from None
     metrics = found.metrics(options.threshold)
+    if options.invalid_from:
+        found = replace(found, model=replace(found.model, invalid=ConfidenceModel.load(options.invalid_from).invalid))
     path = Path(options.out) if options.out.endswith(".json") else CALIBRATION_FOLDER / f"{options.out}.json"
     trained_on = _trained_on(runs, questions, options.routes, judge)
     own = {"without_invalid": found.without_invalid, "trained_on": trained_on, "cross_validated": metrics}
@@ -68,7 +74,7 @@ def _fit(options: argparse.Namespace, judge: Judge) -> int:
     data = {f"{run.folder.name} {name}": run.folder / name for run in runs for name in (PREDICTIONS, TRACES)}
     data |= {f"routes {number}": route_file for number, route_file in enumerate(options.routes, 1)}
     settings = {
-        **{name: getattr(options, name) for name in ("folds", "seed", "threshold", "judge", "without")},
+        **{name: getattr(options, name) for name in ("folds", "seed", "threshold", "judge", "without", "invalid_from")},
         "inverse_strength": found.inverse_strength,
         **options.split.to_card(),
     }
@@ -162,7 +168,10 @@ def _parser() -> argparse.ArgumentParser:
     add_split_argument(parser)
     routes = "out-of-fold routes {interaction_id, route}, JSON lines, instead of those in the traces (see above)"
     parser.add_argument("--routes", type=Path, nargs="+", default=[], metavar="FILE", help=routes)
-    rest = "features that the preset will not have, such as review or self_assessment where the runs looked twice"
+    invalid = "take P(false premise) from this file: it depends on the question, not on the model"
+    parser.add_argument("--invalid-from", metavar="NAME|FILE", help=invalid)
+    rest = "features to leave out: what the preset will not have, such as review, or classes (question_type) that the "
+    rest += "router learned from the same questions"
     parser.add_argument("--without", nargs="+", default=[], metavar="FEATURE", help=rest)
     parser.add_argument("--folds", type=_folds, default=10, metavar="K", help="default: %(default)s")
     parser.add_argument("--seed", type=int, default=20240605, metavar="N", help="of the folds; default: %(default)s")

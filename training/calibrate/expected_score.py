@@ -1,6 +1,6 @@
 """The rule of expected score, applied to judged answers, and how good it is."""
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -38,6 +38,7 @@ class AskedQuestion:
 
     `settled` is an answer that no model weighs. `invalid`: the question rests on a false premise. `features` are those
     of the question itself, None without a router. `gate` is a closed gate's answer, given if no earlier answer is.
+    `asks_for` are the tables and keys of its calls: questions that ask for the same are in one fold.
     """
 
     interaction_id: str
@@ -46,13 +47,19 @@ class AskedQuestion:
     invalid: bool
     features: Mapping[str, float] | None
     gate: str | None = None
+    asks_for: str = ""
+
+    @property
+    def group(self) -> str:
+        """What is left out together in cross-validation."""
+        return self.asks_for or self.interaction_id
 
 
-def without(question: AskedQuestion, names: Container[str]) -> AskedQuestion:
-    """The same question for an agent without these features."""
+def without(question: AskedQuestion, names: Set[str]) -> AskedQuestion:
+    """The same question for an agent without these features; ``question_type`` means all ``question_type=...``."""
 
     def rest(features: Mapping[str, float]) -> dict[str, float]:
-        return {name: value for name, value in features.items() if name not in names}
+        return {name: value for name, value in features.items() if not {name, name.partition("=")[0]} & names}
 
     candidates = tuple(one._replace(features=rest(one.features)) for one in question.candidates)
     own = None if question.features is None else rest(question.features)

@@ -54,8 +54,8 @@ class Calibration:
 
     @property
     def groups(self) -> list[str]:
-        """The interaction id of each question."""
-        return [question.interaction_id for question in self.questions]
+        """What each question is left out together with."""
+        return [question.group for question in self.questions]
 
     @property
     def answers(self) -> tuple[Floats, NDArray[np.bool_]]:
@@ -103,7 +103,7 @@ def calibrate(questions: Sequence[AskedQuestion], folds: int, seed: int, thresho
     Raises:
         TooFewError: too few right or wrong answers.
     """
-    every = [(question.interaction_id, candidate) for question in questions for candidate in question.candidates]
+    every = [(question.group, candidate) for question in questions for candidate in question.candidates]
     names = [name for name, _ in every]
     enough(np.array([candidate.right for _, candidate in every], dtype=bool), names, LEAST_QUESTIONS)
     counts = Counter(kind_of(candidate.features) for _, candidate in every)
@@ -132,7 +132,7 @@ def _invalid(
     known = [place for place, question in enumerate(questions) if question.features is not None]
     rows = [questions[place].features or {} for place in known]
     labels = [questions[place].invalid for place in known]
-    groups = [questions[place].interaction_id for place in known]
+    groups = [questions[place].group for place in known]
     try:
         enough(np.asarray(labels, dtype=bool), groups, LEAST_INVALID, ("with a false premise", "without"))
         held_out = out_of_fold(rows, labels, groups, folds, seed)

@@ -1,5 +1,6 @@
 """Finished runs of local_evaluation.py as questions with judged answers."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +30,7 @@ QUESTION_SOURCE = "question"
 """`Candidate.source` of an answer that follows from the question alone."""
 _BEFORE_ANSWERS = (*ROUTE_CLASSES, "top_passage")
 """First words of the names of gates that close before an answer is asked for; the others withhold a single answer."""
+_TABLE, _KEYS = re.compile(r"(?:ALL )?(\w+)\("), re.compile(r'\["(\w+)"\]')
 _AGAIN = "run local_evaluation.py of this version again (--overwrite)"
 
 
@@ -167,7 +169,14 @@ def _asked(question: FinishedQuestion, route: Route | None, verdicts: Mapping[st
         invalid=any(gold.strip().lower() == INVALID_QUESTION for gold in question.golds),
         features=question_features(trace) if trace.route else None,
         gate=None if gate is None else gate["answer"],
+        asks_for=_asks_for(question.trace.get("calls", ())),
     )
+
+
+def _asks_for(calls: Sequence[str]) -> str:
+    """The tables and keys of calls, without names and dates; empty where there are none."""
+    named = ((_TABLE.match(line), _KEYS.findall(line)) for line in calls)
+    return " ".join(sorted({".".join([table[1], *keys]) for table, keys in named if table}))
 
 
 def _closed_gate(trace: Mapping[str, Any]) -> Mapping[str, Any] | None:

@@ -5,8 +5,8 @@ right, or was wrong although the context has it; else "i don't know". A basic an
 
 The basic answers come from a run over labelled questions, which can be interrupted and resumed:
 
-    python local_evaluation.py --preset cpu --dataset QUESTIONS --output RUN --resume --set answering.prompt=basic \
-        --set knowledge_graph=none --set answering.confidence=none
+    python local_evaluation.py --preset cpu_small --dataset QUESTIONS --output RUN --resume \
+        --set answering.prompt=basic --set knowledge_graph=none --set answering.confidence=none
 
 Only what the model was asked about web pages is labelled, or with `--answerer graph` what it was asked about the facts
 of the graph (db3 section 3.3 follows the same steps; the run then needs a graph and

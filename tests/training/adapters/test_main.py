@@ -21,13 +21,13 @@ from training.api_pairs.graph import check_whole
 from training.lora.settings import load_training
 
 RECIPE = """
-[cpu.toy]
+[cpu_small.toy]
 description = "copies a file twice"
 
-[[cpu.toy.steps]]
+[[cpu_small.toy.steps]]
 run = ["json.tool", "{work}/given.json", "{work}/first.json"]
 
-[[cpu.toy.steps]]
+[[cpu_small.toy.steps]]
 run = ["json.tool", "{work}/first.json", "{out}"]
 """
 CHANGED = RECIPE.replace('run = ["json.tool", "{work}/given', 'run = ["json.tool", "--sort-keys", "{work}/given')
@@ -181,7 +181,7 @@ time.sleep(100000)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_a_step_ends_with_its_command_or_keeps_the_lock(tmp_path: Path, number: signal.Signals) -> None:
     (tmp_path / "waits.py").write_text(WAITS, encoding="utf-8")
-    (tmp_path / "recipes.toml").write_text('[[cpu.toy.steps]]\nrun = ["waits"]\n', encoding="utf-8")
+    (tmp_path / "recipes.toml").write_text('[[cpu_small.toy.steps]]\nrun = ["waits"]\n', encoding="utf-8")
     program = (
         "import pathlib, sys; from training.adapters import __main__ as command, recipe; "
         f"recipe.RECIPES = pathlib.Path({str(tmp_path / 'recipes.toml')!r}); "
@@ -384,6 +384,6 @@ def test_the_commands_of_the_documentation_are_those_of_the_parser(capfd: pytest
     text = (command.REPOSITORY / "docs" / "training.md").read_text(encoding="utf-8")
     lines = [shlex.split(line) for line in text.splitlines() if line.startswith("python -m training.adapters ")]
     assert {line[3] for line in lines if "db3" in line} == set(recipe.recipes("db3"))
-    assert {line[3] for line in lines if "db3" not in line} == set(recipe.recipes("cpu"))
+    assert {line[3] for line in lines if "db3" not in line} == set(recipe.recipes("cpu_small"))
     for line in lines:
         assert command.main([*line[3:], "--dry-run"]) == 0

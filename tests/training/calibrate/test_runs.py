@@ -158,3 +158,17 @@ def test_a_folder_that_cannot_be_used_is_reported_with_the_file(tmp_path: Path, 
     spoil(tmp_path)
     with pytest.raises(DatasetError, match=message):
         read_run(tmp_path)
+
+
+def test_questions_that_ask_for_the_same_keys_are_left_out_together(tmp_path: Path) -> None:
+    def asked(name: str, *calls: str) -> str:
+        pair = (row(name, RIGHT, "correct"), trace(name, [candidate(RIGHT)]) | {"calls": calls})
+        (question,) = questions_of(tmp_path / name, pair)
+        return question.group
+
+    heat = asked("a", 'get_movie("heat")["budget"]')
+    assert asked("b", 'get_movie("ronin",ge(year,"1990"))["budget"]') == heat
+    assert asked("c", 'get_movie("heat")["revenue"]') != heat
+    both = asked("d", 'get_movie("heat")["budget"]', 'get_movie("ronin")["budget"]')
+    assert both == heat
+    assert asked("e") == "e"
