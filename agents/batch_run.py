@@ -1,4 +1,4 @@
-"""The runner of a batch. It alone settles questions, isolates faults, keeps the clock and audits gates."""
+"""Runs a batch: settles questions, isolates faults, keeps the clock and audits gates."""
 
 import logging
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -19,50 +19,50 @@ Result = TypeVar("Result")
 log = logging.getLogger(__name__)
 
 GRACE_SECONDS = 2.0
-"""How long after its deadline a stage may still hand in what it has; taken from the preset's reserve, once a batch."""
+"""Grace for a late stage to return its results; taken from the preset's reserve, once a batch."""
 
 
 class Step(Generic[Result]):
-    """What happens in a stage: `work` finds results, one per question and in order; `keep` puts each into its case."""
+    """One stage: `work` computes one result per question, in order; `keep` stores a result in its case."""
 
     def wants(self, case: Case) -> bool:
-        """Whether the stage works for this question."""
+        """Whether the stage handles this question."""
         return case.answer is None
 
     def work(self, cases: Sequence[Case], deadline: Deadline) -> Sequence[Result]:
-        """The results. A question whose work fails has none, and goes on without."""
+        """The results. A question whose work fails gets none and continues without it."""
         raise NotImplementedError
 
     def keep(self, case: Case, result: Result) -> Answer | GateFiring | None:
-        """Put a result into its case; an answer settles the question, a gate closes it."""
+        """Store a result in its case. An answer settles the question, a gate closes it."""
         raise NotImplementedError
 
 
 class Turn:
-    """A source that answers questions: `material` is what the model reads, or the draft where no model is needed."""
+    """A source that answers questions. `material` is the model's context, or a draft if no model is needed."""
 
     source: str
     name: str
     review: Stage
-    """The clock's stage for checks that ask the model again."""
+    """The clock's stage for checks that ask the model."""
     prefix = ""
-    """Before the names of this turn's generations in the trace."""
+    """Prefix of this turn's generations in the trace."""
 
     def __init__(self, answerer: Answerer, checks: Sequence[Check]) -> None:
         self.answerer = answerer
         self.checks = checks
 
     def material(self, case: Case) -> str | Draft:
-        """What the source has for this question."""
+        """The source's context or draft for this question."""
         raise NotImplementedError
 
     def gate(self, case: Case) -> GateFiring | None:
-        """The gate that keeps the model from being asked."""
+        """The gate that closes before the model is asked, or None."""
         return None
 
 
 class BatchRun:
-    """A batch between its first stage and its answers. A fault costs one answer, never the batch."""
+    """A batch from its first stage to its answers. A fault costs one answer, never the batch."""
 
     def __init__(self, queries: Sequence[Query], clock: BatchClock, *, audit: bool = False) -> None:
         self.clock = clock
@@ -76,12 +76,12 @@ class BatchRun:
                 self._settle(case, abstain(f"the row is malformed: {case.query.fault}"))
 
     def note(self, events: Sequence[str]) -> None:
-        """Put events into all traces."""
+        """Add events to all traces."""
         for case in self.cases:
             case.trace.events.extend(events)
 
     def stage(self, stage: Stage, step: Step[Result]) -> None:
-        """Do one step for all questions that want it."""
+        """Run a step for all questions that need it."""
         cases = [case for case in self.cases if step.wants(case)]
         with self.clock.stage(stage) as deadline:
             found = self.isolated(stage, deadline, lambda some: step.work(some, deadline), cases)
@@ -89,7 +89,7 @@ class BatchRun:
 
     @contextmanager
     def beside(self, stage: Stage, step: Step[Result], *, wait: bool = False) -> Iterator[None]:
-        """Do one step in a thread of its own while the block runs; with `wait` after it, for what is still open.
+        """Run a step in its own thread while the block runs; with `wait`, after the block for the open questions.
 
         The results are kept at the end of the block.
         """
@@ -109,7 +109,7 @@ class BatchRun:
             self._keep(step, found.result())
 
     def turn(self, stage: Stage, turn: Turn) -> None:
-        """Let a source answer the open questions whose plan has this turn: material, gate, draft, checks."""
+        """Let a source answer the open questions that have this turn in their plan: material, gate, draft, checks."""
         cases = [case for case in self.cases if case.answer is None and stage in case.plan.turns]
         found = self.isolated(stage, self.clock.whole, lambda some: [turn.material(case) for case in some], cases)
         drafts = {case: material for case, material in found.items() if isinstance(material, Draft)}
@@ -134,7 +134,7 @@ class BatchRun:
                 self._conclude(stage, turn, case, drafts.get(case) or Draft(abstain(case.fault, turn.source)))
 
     def finish(self, out_of_time: Mapping[str, int] | None = None) -> tuple[list[Answer], list[Trace]]:
-        """Settle what is still open; the answers and traces in the order of the questions."""
+        """Settle the open questions; return answers and traces in the order of the questions."""
         answers = []
         for case in self.cases:
             answer = case.answer or self._settle(case, abstain("no stage answered the question"))
@@ -160,7 +160,7 @@ class BatchRun:
         request: Callable[[Case], GenerationRequest],
         looks: int = 1,
     ) -> dict[Case, Generation]:
-        """One generation per question, noted in its trace. `looks` calls of the stage share its time."""
+        """One generation per question, recorded in its trace. `looks` calls of the stage share its time."""
         if not cases:
             return {}
 
@@ -176,7 +176,7 @@ class BatchRun:
         return {case: generation for case, (_, generation) in found.items()}
 
     def _check(self, turn: Turn, check: Check, drafts: Mapping[Case, Draft], looks: int) -> None:
-        """Let a check look at drafts; a check that fails withholds the answer."""
+        """Apply a check to drafts. A check that fails withholds the answer."""
         if check.key is not None:
             key, model = f"{turn.prefix}{check.key}", turn.answerer.model
             replies = self._generate(
@@ -203,7 +203,7 @@ class BatchRun:
             self._settle(case, draft.answer)
 
     def _passes(self, stage: Stage, case: Case, firing: GateFiring, source: str) -> bool:
-        """Whether the model is asked although a gate closed: only in an audit, and only in the last turn."""
+        """Whether to ask the model after a gate closed: only in an audit, and only in the last turn."""
         if case.is_last(stage):
             self._close(case, firing, source)
             return self._audit
@@ -211,7 +211,7 @@ class BatchRun:
         return False
 
     def _close(self, case: Case, firing: GateFiring, source: str) -> None:
-        """Settle a question as the first gate that closed says; in an audit go on and settle it so in the end."""
+        """Settle a question with the answer of the first gate that closed; an audit does so at the end."""
         if case.gate is None:
             case.gate = firing
             case.trace.gates.append(firing)
@@ -219,7 +219,7 @@ class BatchRun:
                 self._settle(case, gated_answer(firing, source))
 
     def _settle(self, case: Case, answer: Answer) -> Answer:
-        """Give a question its answer; after a gate that of the gate, with what it withheld."""
+        """Settle a question. After a gate, give the gate's answer and record the withheld one."""
         if case.gate is not None and self._audit:
             gates, firing = case.trace.gates, replace(case.gate, withheld=answer.text)
             gates[gates.index(case.gate)] = case.gate = firing
@@ -234,9 +234,9 @@ class BatchRun:
         work: Callable[[Sequence[Case]], Sequence[Result]],
         cases: Sequence[Case],
     ) -> dict[Case, Result]:
-        """Work for all these questions at once; where that fails, for each of them alone.
+        """Run the work for all these questions at once; if that fails, for each alone.
 
-        A question whose work fails alone too has no result; `Case.fault` and an event say why.
+        A question that fails alone too has no result; `Case.fault` and an event say why.
         """
         patience = self._end.within(deadline.remaining + GRACE_SECONDS)
         try:
@@ -246,7 +246,7 @@ class BatchRun:
             self._fail(stage, cases, fault)
             return {}
         except Exception as fault:
-            # The boundary of the batch: whatever a stage raises must not cost the other questions their answers.
+            # The boundary of the batch: no exception of a stage may cost the other questions their answers.
             log.exception("stage %s failed for the batch; trying each question alone", stage)
             for case in cases:
                 case.note(f"{_words(stage)} failed for the whole batch ({_describe(fault)}) and was run alone")
@@ -255,7 +255,7 @@ class BatchRun:
             try:
                 alone[case] = call_within(patience.remaining, partial(work, [case]))[0]
             except (StuckError, LanguageModelDiedError) as fault:
-                # The part is broken or the time is over: the questions that follow would wait in vain.
+                # The part is broken or the time is over: do not try the remaining questions.
                 self._fail(stage, cases[number:], fault)
                 break
             except Exception as fault:

@@ -1,4 +1,4 @@
-"""One question on its way through the agent, with all that is known about it so far."""
+"""One question and all that the agent knows about it so far."""
 
 from dataclasses import dataclass, field
 
@@ -10,10 +10,10 @@ from agents.web import WebEvidence
 
 @dataclass(eq=False, slots=True)
 class Case:
-    """A question: what the sources found, which of them may answer, and the answer once there is one.
+    """A question: what the sources found, its plan, and its answer.
 
-    `evidence` is None where the pages could not be read. `gate` is the gate that closed for the question; in an audit
-    the question goes on all the same, to learn what the gate withholds. `fault` is the last failure of a stage.
+    `evidence` is None if the pages could not be read. `gate` is the gate that closed; in an audit the question
+    continues, to learn what the gate withholds. `fault` is the last failure of a stage.
     """
 
     query: Query
@@ -26,10 +26,10 @@ class Case:
     fault: str = ""
 
     def is_last(self, turn: Stage) -> bool:
-        """Whether no turn follows this one."""
+        """Whether this is the last turn."""
         return self.plan.turns[-1] is turn
 
     def note(self, event: str) -> None:
-        """Keep an event for the reader of the trace, once: a stage that failed for the batch runs again."""
+        """Add an event to the trace, once: a stage that failed for the batch runs again."""
         if event not in self.trace.events:
             self.trace.events.append(event)

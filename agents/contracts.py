@@ -1,4 +1,4 @@
-"""The values that flow between the rooms of the agent. They are plain data: no room's code is needed to read them."""
+"""The values that the rooms of the agent exchange. They are plain data."""
 
 import enum
 from collections.abc import Mapping, Sequence
@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 I_DONT_KNOW = "i don't know"
-"""The abstention that the official metric recognises: lower case, ASCII apostrophe (a curly one is judged as wrong)."""
+"""The abstention of the official metric: lower case, ASCII apostrophe. With a curly one the answer counts as wrong."""
 
 INVALID_QUESTION = "invalid question"
 """The gold answer of every false-premise question of CRAG v3."""
@@ -15,7 +15,7 @@ INVALID_QUESTION = "invalid question"
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One search result. Any text may be empty; `rank` is its place in the result list, from 0."""
+    """One search result. Any text may be empty; `rank` is its position in the result list, from 0."""
 
     name: str
     url: str
@@ -29,10 +29,9 @@ class Page:
 class Query:
     """One question as the evaluator asks it.
 
-    `query_time` is the evaluator's own text, like ``03/05/2024, 23:18:31 PT``; `asked_at` is the same moment as Pacific
-    wall-clock time without a zone, or None where the text could not be read. `fault` is set where the row was
-    malformed: such a question is never shown to a model and costs one answer, not the batch. `notes` say what of the
-    row was cut off, for the trace.
+    `query_time` is the evaluator's text, like ``03/05/2024, 23:18:31 PT``. `asked_at` is the same moment as Pacific
+    wall-clock time without a zone, or None if the text is unreadable. `fault` is set if the row is malformed: such a
+    question is not shown to a model and costs one answer. `notes` say which fields were cut, for the trace.
     """
 
     interaction_id: str
@@ -45,11 +44,11 @@ class Query:
 
 
 GRAPH, WEB = "knowledge graph", "web"
-"""Where an answer can come from."""
+"""The sources of answers."""
 
 
 class Stage(enum.StrEnum):
-    """The stages of a batch: names for the clock, the traces and the report.
+    """The stages of a batch: names for the clock, traces and report.
 
     `VALUE`, `FACTS`, `PAGES`, `LATE_VALUE` and `LATE_FACTS` are turns: each may answer questions.
     """
@@ -57,7 +56,7 @@ class Stage(enum.StrEnum):
     ROUTE = "route"
     CLASS_GATES = "class_gates"
     WEB = "web"
-    """Everything from `SELECT_PAGES` to `RERANK`, beside the knowledge graph."""
+    """All stages from `SELECT_PAGES` to `RERANK`; may run in parallel with the knowledge graph."""
     GRAPH = "knowledge_graph"
     PLAN = "plan"
     VALUE = "graph_value"
@@ -76,14 +75,14 @@ class Stage(enum.StrEnum):
 
 
 Route = dict[str, Any]
-"""``{domain, question_type, static_or_dynamic}``, each ``{label, probabilities}``; empty for an unknown question.
+"""``{domain, question_type, static_or_dynamic}``, each ``{label, probabilities}``; empty for an unrouted question.
 
-``probabilities`` maps classes to numbers that sum to 1; it is absent where a router only names a class. JSON-ready.
+``probabilities`` maps classes to numbers that sum to 1; absent if the router only names a class. JSON-ready.
 """
 
 
 def label(route: Route | None, field_name: str) -> str | None:
-    """The class that a route gives a question under ``domain`` and the like; None where it says nothing."""
+    """The class of a question under ``domain`` and the like; None if the route has none."""
     entry = (route or {}).get(field_name)
     if isinstance(entry, Mapping):
         entry = entry.get("label")
@@ -91,7 +90,7 @@ def label(route: Route | None, field_name: str) -> str | None:
 
 
 def probability(route: Route | None, field_name: str, classes: Sequence[str]) -> float | None:
-    """The probability that the question is of one of the classes; None where the route has no probabilities."""
+    """The probability that the question is of one of the classes; None without probabilities."""
     entry = (route or {}).get(field_name)
     shares = entry.get("probabilities") if isinstance(entry, Mapping) else None
     if not isinstance(shares, Mapping) or not shares:
@@ -100,7 +99,7 @@ def probability(route: Route | None, field_name: str, classes: Sequence[str]) ->
 
 
 class PassageKind(enum.StrEnum):
-    """Where a passage's text stood: in the page itself or in the search engine's snippet."""
+    """Where a passage comes from: the page itself or the search engine's snippet."""
 
     PAGE = "page"
     SNIPPET = "snippet"
@@ -110,9 +109,9 @@ class PassageKind(enum.StrEnum):
 class Passage:
     """A piece of text that may hold the answer.
 
-    `start` and `end` are character offsets into the extracted text of the page (or into the snippet). `scores` holds
-    one number per ranking step that saw the passage (``bm25``, ``dense``, ``fusion``, ``cross_encoder``); higher is
-    better. `heading` stood in front of the text in each of these steps, and is not shown to the answering model.
+    `start` and `end` are character offsets into the page's extracted text (or the snippet). `scores` has one number per
+    ranking step (``bm25``, ``dense``, ``fusion``, ``cross_encoder``); higher is better. `heading` precedes the text in
+    these steps and is not shown to the answering model.
     """
 
     text: str
@@ -127,20 +126,20 @@ class Passage:
 
     @property
     def score(self) -> float | None:
-        """The number of the last ranking step that saw the passage, or None before any did."""
+        """The score of the last ranking step, or None."""
         return next(reversed(list(self.scores.values())), None)
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One sentence from a structured source (knowledge graph or public data), with the name of that source."""
+    """One sentence from a structured source (knowledge graph or public data), with the source's name."""
 
     text: str
     source: str
 
 
 class Decision(enum.StrEnum):
-    """What became of a question."""
+    """The decision on a question."""
 
     ANSWERED = "answered"
     ABSTAINED = "abstained"
@@ -149,7 +148,7 @@ class Decision(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The final text for one question, what kind of decision it is, which source it came from, and why."""
+    """The final text for one question, its decision, its source and the reason."""
 
     text: str
     decision: Decision
@@ -158,16 +157,16 @@ class Answer:
 
 
 def abstain(reason: str, source: str = "none") -> Answer:
-    """The answer that costs nothing."""
+    """An abstention; it scores 0."""
     return Answer(I_DONT_KNOW, Decision.ABSTAINED, source, reason)
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """An answer that could be given: what is known about it, and how likely it is to be right.
+    """A possible answer with its features and P(correct).
 
-    `features` are the numbers that `agents.answering.features` computes (by name), `probability` is P(correct) of the
-    preset's calibrated model, None where the preset has none.
+    `features` are those of `agents.answering.features`, by name. `probability` is P(correct) of the preset's calibrated
+    model, or None.
     """
 
     text: str
@@ -178,9 +177,9 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class GateFiring:
-    """A gate that closed: its name, why, what is answered instead, and the answer that it withheld.
+    """A gate that closed: its name, the reason, the answer given, and the answer withheld.
 
-    `withheld` is None where the gate closed before any answer was asked for, and nobody audits it.
+    `withheld` is None if the gate closed before an answer was generated and there is no audit.
     """
 
     name: str
@@ -191,10 +190,9 @@ class GateFiring:
 
 @dataclass(slots=True)
 class Trace:
-    """All that happened to one question, in the order of the pipeline, for a person who asks why it was answered so.
+    """All that happened to one question, in the order of the pipeline.
 
-    `seconds` maps stage names to wall-clock seconds of the whole batch's stage; `events` are degradations, faults and
-    gates in plain sentences.
+    `seconds` maps stages to wall-clock seconds of the whole batch. `events` are sentences about faults and limits.
     """
 
     interaction_id: str
@@ -209,7 +207,7 @@ class Trace:
     prompts: dict[str, Any] = field(default_factory=dict)
     generations: dict[str, Any] = field(default_factory=dict)
     graph_state: str | None = None
-    """How the calls ended: ``found``, ``not_found``, ``empty_calendar``, ``no_call``, ``down``; None: not run."""
+    """The graph state: ``found``, ``not_found``, ``empty_calendar``, ``no_call``, ``down``; None: no calls were run."""
     candidates: list[Candidate] = field(default_factory=list)
     gates: list[GateFiring] = field(default_factory=list)
     answer: Answer | None = None
@@ -217,11 +215,11 @@ class Trace:
     seconds: dict[str, float] = field(default_factory=dict)
     batch_size: int = 0
     out_of_time: dict[str, int] = field(default_factory=dict)
-    """Generations of the whole batch that the clock ended: ``not_begun`` before their first token, ``cut_short`` later.
+    """Generations of the whole batch that ran out of time: ``not_begun`` before their first token, ``cut_short`` later.
     """
 
     def note_generation(self, key: str, prompt: Any, generation: Any) -> None:  # noqa: ANN401 - any engine's values
-        """Keep what a model read and wrote in the step `key`."""
+        """Record the prompt and the generation of the step `key`."""
         self.prompts[key] = prompt
         self.generations[key] = generation
 

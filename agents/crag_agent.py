@@ -1,4 +1,4 @@
-"""The whole way of a batch, from the evaluator's dictionary to its answers. Start reading here."""
+"""The whole pipeline of a batch, from the evaluator's dictionary to answers. Start reading here."""
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -32,10 +32,10 @@ from agents.web import WebPath
 
 
 class CragAgent:
-    """Answers batches of questions as the preset's settings say.
+    """Answers batches of questions by the preset's settings.
 
-    The parts are arguments, so that a test or another system can replace any of them; `from_settings` builds the usual
-    ones. `warm_up` loads weights and starts worker processes, `close` releases them.
+    All parts are arguments, so tests and other systems can replace them; `from_settings` builds the usual ones.
+    `warm_up` loads weights and starts worker processes; `close` releases them.
     """
 
     def __init__(
@@ -83,8 +83,8 @@ class CragAgent:
         """Build the parts that the settings name; docs/extending.md shows how to add your own.
 
         Raises:
-            models.manifest.WeightsMissingError: at once, before anything is loaded, if weights are missing; one line
-                names all that are, and the command that gets them.
+            models.manifest.WeightsMissingError: weights are missing; raised before anything is loaded. One line names
+                all missing weights and the command that gets them.
         """
         model = WatchedModel(
             load_language_model(settings.language_model), fresh=lambda: load_language_model(settings.language_model)
@@ -110,7 +110,7 @@ class CragAgent:
         )
 
     def warm_up(self) -> None:
-        """Load all weights and start the extraction workers; beside the language model where its engine allows it."""
+        """Load all weights and start the extraction workers, in parallel if the language model's engine allows it."""
         if getattr(self.settings.language_model, "starts_processes", False):
             self._model.warm_up()
         with ThreadPoolExecutor(1) as beside:
@@ -128,10 +128,10 @@ class CragAgent:
             part.close()
 
     def answer_batch(self, batch: Mapping[str, Sequence[object]]) -> tuple[list[Answer], list[Trace]]:
-        """Answer all questions of the evaluator's batch, in order, within the time of the batch.
+        """Answer all questions of the evaluator's batch, in order, within the time limit.
 
-        Each stage has its share of the time that is left. Where it is too short, pages are dropped, then rerank depth,
-        then the length and number of generations; what is still open is "i don't know" (docs/t4.md).
+        Each stage has a share of the remaining time. If that is too short, the agent drops pages, then rerank depth,
+        then the length and number of generations. Open questions get "i don't know" (docs/t4.md).
 
         Raises:
             agents.queries.BatchFormatError: the batch as a whole is malformed.

@@ -1,8 +1,7 @@
-"""One clock per batch. Each stage is given its budget before it starts and asks the clock what is left.
+"""One clock per batch. Each stage gets its budget before it starts and asks the clock how much is left.
 
-Nothing here can stop running code: a stage that calls into C must bound its own work (the extractor's killable
-processes, the language model's stopping rule). The deadline says when; `docs/decisions.md` says
-what was measured to stop work.
+The clock cannot stop running code. A stage that calls into C must bound its own work: the extractor has killable
+processes, the language model a stopping rule. `docs/decisions.md` lists what was measured to stop work.
 """
 
 import time
@@ -14,7 +13,7 @@ Clock = Callable[[], float]
 
 
 class Deadline:
-    """A moment that must not pass. `seconds` counts from construction; `clock` can be replaced by a test's clock."""
+    """A point in time. `seconds` counts from construction; tests can replace `clock`."""
 
     def __init__(self, seconds: float, clock: Clock = time.monotonic) -> None:
         self._clock = clock
@@ -37,16 +36,15 @@ class Deadline:
         return self.remaining <= 0.0
 
     def within(self, seconds: float) -> "Deadline":
-        """A deadline at most `seconds` away that never outlasts this one."""
+        """A deadline in at most `seconds`, never later than this one."""
         return Deadline(min(seconds, self.remaining), self._clock)
 
 
 class BatchClock:
-    """The deadline of a whole batch, divided among named stages.
+    """The deadline of a batch, divided among named stages.
 
-    `shares` are relative weights of the stages in the order in which they run. A stage's budget is its weight's part of
-    whatever is left when it starts, so time that an early stage saved goes to the later ones, and time that it overran
-    is taken from all of them alike rather than from the last one alone.
+    `shares` are relative weights of the stages in the order in which they run. A stage gets its weight's part of the
+    time left when it starts. So all later stages share what an early stage saves or overruns.
     """
 
     def __init__(
@@ -59,14 +57,14 @@ class BatchClock:
         self._clock = clock
 
     def span(self, first: str, last: str) -> Deadline:
-        """When the stage `last` should be over, counted from now, which is when `first` begins."""
+        """The deadline of the stages `first` to `last`, counted from now."""
         start, end = self._order.index(first), self._order.index(last) + 1
         weights = [self._shares[stage] for stage in self._order[start:]]
         return self.whole.within(self.whole.remaining * sum(weights[: end - start]) / sum(weights))
 
     @contextmanager
     def stage(self, name: str) -> Iterator[Deadline]:
-        """Give the stage its deadline and note its seconds; a stage without a share may use all that is left."""
+        """Give the stage its deadline and record its seconds. A stage without a share may use all the time left."""
         if name not in self._shares:
             yield self.whole
             return

@@ -1,4 +1,4 @@
-"""Files that survive interruptions: whole-file writes, JSON lines that grow, one process per folder."""
+"""Files that survive interruptions: atomic writes, growing JSON lines, folder locks."""
 
 import bz2
 import fcntl
@@ -13,7 +13,7 @@ _BLOCK = 1 << 16
 
 
 class DatasetError(ValueError):
-    """A data file cannot be used; the message names the file, the line and the field."""
+    """A data file cannot be used; the message names file, line and field."""
 
 
 class FolderInUseError(RuntimeError):
@@ -21,14 +21,14 @@ class FolderInUseError(RuntimeError):
 
 
 class Record(NamedTuple):
-    """One JSON object of a file and its place for messages: ``FILE, line 3``."""
+    """One JSON object of a file, and its place for messages: ``FILE, line 3``."""
 
     place: str
     data: dict[str, Any]
 
 
 class GrowingRow(NamedTuple):
-    """One row of a file that `append_rows` wrote; `start` and `end` are the bytes between which its line stands."""
+    """One row of a file that `append_rows` wrote, and the byte range of its line."""
 
     place: str
     data: dict[str, Any]
@@ -38,7 +38,7 @@ class GrowingRow(NamedTuple):
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """Give a temporary path of the same suffix; what is written there becomes `path` at the end, or leaves no trace."""
+    """Give a temporary path with the same suffix; it becomes `path` at the end, or is deleted after an error."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".unfinished-{os.getpid()}-{path.name}")
     try:
@@ -51,18 +51,18 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all. Folders are made."""
+    """Write a file atomically. Creates its folders."""
     with whole_file(path) as temporary:
         temporary.write_bytes(content)
 
 
 def write_json(path: Path, value: object, indent: int = 1) -> None:
-    """Write a value as indented JSON, whole or not at all."""
+    """Write a value as indented JSON, atomically."""
     write_whole(path, json.dumps(value, indent=indent, ensure_ascii=False).encode() + b"\n")
 
 
 def write_rows(path: str | Path, rows: Iterable[dict[str, Any]]) -> int:
-    """Write JSON lines, in bz2 where the name ends so, whole or not at all; returns how many."""
+    """Write JSON lines atomically, in bz2 if the name ends so; returns how many."""
     target = Path(path)
     count = 0
     with whole_file(target) as temporary, _opened(temporary, "wb") as stream:
@@ -77,7 +77,7 @@ def _opened(path: Path, mode: Literal["rb", "wb"]) -> IO[bytes]:
 
 
 def json_line(row: dict[str, Any]) -> bytes:
-    """The row as one line of UTF-8 JSON. A lone surrogate, which UTF-8 cannot carry, is written as a JSON escape."""
+    """The row as one line of UTF-8 JSON. A lone surrogate becomes a JSON escape."""
     try:
         return (json.dumps(row, ensure_ascii=False) + "\n").encode()
     except UnicodeEncodeError:
@@ -85,7 +85,7 @@ def json_line(row: dict[str, Any]) -> bytes:
 
 
 def read_jsonl(path: str | Path) -> Iterator[Record]:
-    """The JSON objects of a file of JSON lines (``.bz2`` is unpacked), one at a time; blank lines are skipped.
+    """The JSON objects of a file of JSON lines (also ``.bz2``), one at a time; blank lines are skipped.
 
     Raises:
         DatasetError: the file cannot be read, or a line is not a JSON object.
@@ -119,7 +119,7 @@ def parse_json(place: str, line: bytes) -> object:
 
 
 def as_object(place: str, value: object) -> dict[str, Any]:
-    """The value, which must be a JSON object.
+    """Check that the value is a JSON object and return it.
 
     Raises:
         DatasetError: it is something else.
@@ -138,7 +138,7 @@ def shown(value: object) -> str:
 def append_rows(path: Path, rows: Iterable[dict[str, Any]]) -> None:
     """Append JSON lines; they are on disk when this returns. Several processes may append to one file.
 
-    A torn last line, left by a crash, is cut off first. A ``.bz2`` file gets another stream, and nothing is cut.
+    A torn last line from a crash is cut off first. A ``.bz2`` file gets another stream and is not cut.
     """
     content = b"".join(json_line(row) for row in rows)
     if not content:
@@ -166,7 +166,7 @@ def _end_of_last_line(descriptor: int) -> int:
 
 
 def read_growing(path: Path) -> Iterator[GrowingRow]:
-    """The rows that `append_rows` wrote, one at a time; a torn last line is left out. No file: no rows.
+    """The rows that `append_rows` wrote, one at a time, without a torn last line. A missing file has no rows.
 
     Raises:
         DatasetError: a whole line is not a JSON object.
@@ -185,7 +185,7 @@ def read_growing(path: Path) -> Iterator[GrowingRow]:
 
 @contextmanager
 def lock_folder(folder: Path) -> Iterator[int]:
-    """Make the folder and keep other processes out of it; gives the lock's file descriptor.
+    """Create the folder and lock it against other processes; gives the lock's file descriptor.
 
     The folder itself is locked, so no lock file stays in it. A child process that inherits the descriptor also holds
     the lock, until both have ended.
@@ -207,10 +207,10 @@ def lock_folder(folder: Path) -> Iterator[int]:
 
 
 def check_target(path: Path) -> None:
-    """Make the folders of a file, before the work that it is to hold.
+    """Check that a file can be written and create its folders, before the work starts.
 
     Raises:
-        DatasetError: the file cannot be written: it is a folder, or a folder cannot be made.
+        DatasetError: the path is a folder, or a folder cannot be created.
     """
     try:
         if path.is_dir():

@@ -1,17 +1,17 @@
-"""A call that hangs costs its own batch some answers and later batches none: stuck engines are abandoned.
+"""Replaces models with hanging calls: a hang costs its own batch some answers and later batches none.
 
-* **The language model.** One call at a time is inside. A batch that finds an earlier call inside waits a quarter of its
-  time for it, beside its other work. Then the engine is given up and a fresh one is loaded; the old one is closed when
-  its call ends, because freeing memory under a running kernel can end the process. Until then the batch answers
-  what needs no model. Every batch tries to load again. A dead engine is replaced in the same way. With
-  `MOST_LEFT_BEHIND` engines that still hang no other is loaded: their memory is not free.
-* **Encoders.** An earlier batch's call gets a twentieth of the batch's time to end; then the next call has weights of
-  its own (`agents.encoders`), unless two such calls hang already.
-* **Python work on texts** is bounded in size (`agents.limits`) and holds nothing that a later batch waits for.
-* **HTML parsers** run in processes that are killed (`agents.web.extract`).
-* **The knowledge graph.** Calls have a deadline; threads that hang in a name lookup are abandoned (`agents.kg.client`).
+* **The language model.** One call at a time. If an earlier call is still running, a batch waits a quarter of its time
+  for it, in parallel with its other work. Then the engine is abandoned and a fresh one is loaded. The old one is closed
+  when its call ends, because freeing memory under a running kernel can end the process. Until then the batch gives only
+  answers that need no model. Every batch tries to load again. A dead engine is replaced in the same way. With
+  `MOST_LEFT_BEHIND` hanging engines no other is loaded: their memory is not free.
+* **Encoders.** An earlier batch's call gets a twentieth of the batch's time to end; then the next call loads its own
+  weights (`agents.encoders`), unless two such calls hang already.
+* **Python work on texts** is bounded in size (`agents.limits`) and blocks no later batch.
+* **HTML parsers** run in killable processes (`agents.web.extract`).
+* **The knowledge graph.** Calls have a deadline; threads in a hanging name lookup are abandoned (`agents.kg.client`).
 
-Not covered: C code that keeps the interpreter's lock, which stops all threads.
+Not covered: C code that holds the interpreter's lock, which stops all threads.
 """
 
 import logging
@@ -29,11 +29,11 @@ from agents.watchdog import call_within
 log = logging.getLogger(__name__)
 
 PATIENCE_SHARE = 0.25
-"""Part of a batch's time in which an earlier batch's call of the language model may still end."""
+"""Share of a batch's time that an earlier batch's language-model call may still take."""
 ENCODER_PATIENCE_SHARE = 0.05
 """The same for encoders."""
 MOST_LEFT_BEHIND = 2
-"""Language models with a stuck call inside, beside the one in use."""
+"""Maximum number of abandoned language models with a stuck call, beside the current one."""
 CLOSING_SECONDS = 5.0
 LOADING_SECONDS = 600.0
 
@@ -41,10 +41,10 @@ STUCK = "an earlier call is still stuck in the language model"
 
 
 class LeavesBehind(Protocol):
-    """An encoder: one call at a time is inside."""
+    """An encoder; it runs one call at a time."""
 
     def leave_behind(self, patience: float) -> bool:
-        """Whether a call was still inside after so many seconds; later calls no longer wait for it."""
+        """Abandon a call that still runs after `patience` seconds. Returns whether it did."""
 
 
 @dataclass(slots=True, eq=False)
@@ -62,25 +62,25 @@ class _Engine:
 
 
 class WatchedModel:
-    """A language model that lets one call at a time into `generate`, and that is replaced where it hangs or died.
+    """A language model that runs one `generate` call at a time and is replaced if it hangs or dies.
 
-    Two threads must not use an engine at a time. The next caller waits for a stuck call, or for the new engine, within
-    its own deadline.
+    Two threads must not use an engine at the same time. The next caller waits for a stuck call, or for the new engine,
+    within its own deadline.
 
     Args:
         model: The engine.
-        fresh: Makes another one of the same settings, not loaded yet. Without it a stuck engine is waited for, and a
+        fresh: Creates another engine of the same settings, not loaded. Without it a stuck engine is waited for, and a
             dead one is closed and loaded again.
     """
 
     def __init__(self, model: LanguageModel, fresh: Callable[[], LanguageModel] | None = None) -> None:
         self._fresh = fresh
         self._newest = _Engine(model)
-        """Counts tokens, which needs no weights, even if it hangs."""
+        """Counts tokens even if it hangs: that needs no weights."""
         self._engine: _Engine | None = self._newest
-        """None after it is given up, until another one is loaded."""
+        """None after the engine is abandoned, until another one is loaded."""
         self._left_behind: list[_Engine] = []
-        """Given up with a call inside; closed and taken out when it ends."""
+        """Abandoned with a call inside; closed and removed when the call ends."""
         self._changed = threading.Condition()
         self._renewal: threading.Thread | None = None
         self._fault = ""
@@ -105,13 +105,13 @@ class WatchedModel:
         return self._newest.model.truncate(text, max_tokens)
 
     def close(self) -> None:
-        """Close the engine, and one that is still being loaded when it is ready."""
+        """Close the engine, and one that is still being loaded once it is ready."""
         with self._changed:
             self._closed = True
         self._newest.model.close()
 
     def generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
-        """See `LanguageModel.generate`; failed generations where no engine is free in time or none will be."""
+        """See `LanguageModel.generate`. Generations fail if no engine is free in time or will be."""
         with self._changed:
             self._changed.wait_for(self._settled, timeout=deadline.remaining)
             engine = self._engine
@@ -133,7 +133,7 @@ class WatchedModel:
                 self._changed.notify_all()
             if given_up:
                 engine.close_quietly()
-        # A later batch has a counter of its own.
+        # A later batch has its own counter.
         out_of_time.update(
             "cut_short" if one.completion_tokens else "not_begun"
             for one in generations
@@ -142,12 +142,12 @@ class WatchedModel:
         return generations
 
     def take_out_of_time(self) -> dict[str, int]:
-        """How many generations the clock ended before and after their first token, since the last call of this."""
+        """How many generations ran out of time before or after their first token, since the last call."""
         counts, self._out_of_time = self._out_of_time, Counter()
         return {name: counts[name] for name in ("not_begun", "cut_short")}
 
     def begin_batch(self, whole: Deadline) -> str | None:
-        """Start to replace an engine that hangs or died; gives a note for the traces."""
+        """Start to replace an engine that hangs or died; returns a note for the traces."""
         with self._changed:
             if self._engine is not None and self._engine.died:
                 self._engine = None
@@ -169,13 +169,13 @@ class WatchedModel:
         return self._fault or "the language model hung or died in an earlier batch; a fresh one is being loaded"
 
     def _renew(self, patience: float) -> None:
-        """Replace the engine and wake all waiting calls, also after a fault; runs in a thread of its own."""
+        """Replace the engine and wake all waiting calls, even after a fault; runs in its own thread."""
         fault = ""
         try:
             if self._given_up(patience):
                 self._replace()
         except Exception as error:
-            # The traces report it, the next batch tries again.
+            # The traces report it; the next batch tries again.
             log.exception("the language model could not be loaded again")
             fault = f"the language model could not be loaded again: {error}"
         finally:
@@ -212,7 +212,7 @@ class WatchedModel:
 
 
 def begin_batch(model: WatchedModel, encoders: Sequence[LeavesBehind], whole: Deadline) -> list[str]:
-    """Replace models in which calls of earlier batches hang; gives notes for the traces of the new batch."""
+    """Replace models with hanging calls of earlier batches; returns notes for the traces."""
     notes = [note for note in [model.begin_batch(whole)] if note]
     if [encoder for encoder in encoders if encoder.leave_behind(whole.remaining * ENCODER_PATIENCE_SHARE)]:
         notes.append("an earlier call is still stuck in an encoder: another one is loaded")

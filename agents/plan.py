@@ -1,4 +1,4 @@
-"""Which sources may answer a question, in which order, and how their texts become one context."""
+"""Which sources may answer a question, in which order, and how their texts form one context."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -13,9 +13,9 @@ _MARK = re.compile(r"<(?=/?\s*doc\b)", re.IGNORECASE)
 
 
 class Plan(NamedTuple):
-    """The turns of a question in their order. Where one turn abstains, the next one answers.
+    """The turns of a question in order. If one turn abstains, the next one answers.
 
-    `joint`: the pages are read together with the graph's facts; `pages_lead`: the pages stand before the facts.
+    `joint`: pages and the graph's facts share a context; `pages_lead`: the pages come first in it.
     """
 
     turns: tuple[Stage, ...]
@@ -37,14 +37,14 @@ POLICIES: Mapping[str, tuple[Plan, Mapping[str, Plan]]] = {
     "synthesis": (GRAPH_LEADS, {"fast-changing": PAGES_LEAD, "real-time": PAGES_LEAD}),
     "by_dynamism": (GRAPH_FIRST, {"fast-changing": TOGETHER, "real-time": PAGES_FIRST}),
 }
-"""`source_policy` of a preset -> the plan of its questions, and that of questions whose answers change fast."""
+"""`source_policy` of a preset -> the plan of its questions, and the plan of questions with fast-changing answers."""
 
 
 def plan_of(settings: KnowledgeGraphSettings, route: Route | None, lookup: Lookup) -> Plan:
-    """The plan of a question by the preset's policy, without the turns for which the graph has nothing.
+    """The plan of a question by the preset's policy, without turns for which the graph has nothing.
 
-    A domain of the graph alone is closed to the web only where the graph was really asked: a dead server, and a
-    question for which no call can be written, leave the question to the web.
+    Graph-only domains exclude the web only if the graph was really asked. With a dead server, or without a call for the
+    question, the web answers.
     """
     usual, by_dynamism = POLICIES[settings.source_policy]
     plan = by_dynamism.get(label(route, "static_or_dynamic") or "", usual)
@@ -57,7 +57,7 @@ def plan_of(settings: KnowledgeGraphSettings, route: Route | None, lookup: Looku
 
 
 def time_shares(settings: Settings) -> dict[str, float]:
-    """Relative weights of the stages; a stage that the preset never runs has none."""
+    """Relative weights of the stages, without stages that the preset never runs."""
     graph = settings.knowledge_graph or KnowledgeGraphSettings()
     usual, by_dynamism = POLICIES[graph.source_policy]
     late = any(Stage.LATE_FACTS in plan.turns for plan in (usual, *by_dynamism.values()))
@@ -65,7 +65,7 @@ def time_shares(settings: Settings) -> dict[str, float]:
 
 
 def facts_text(facts: Sequence[Fact], model: LanguageModel, max_tokens: int) -> str:
-    """The facts in `<doc>` marks, the first ones until the limit is reached; marks inside of facts are broken."""
+    """The first facts that fit into the limit, in `<doc>` marks; marks inside facts are broken."""
     blocks: list[str] = []
     left = max_tokens
     for fact in facts:

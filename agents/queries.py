@@ -8,7 +8,7 @@ from agents.limits import LIMITS, cut_note
 from agents.text import clean, encodable
 
 BATCH_KEYS = ("interaction_id", "query", "search_results", "query_time")
-"""Exactly what the evaluator hands over; domain, question type and dynamism are withheld at run time."""
+"""The evaluator's fields; domain, question type and dynamism are withheld at run time."""
 
 _PAGE_FIELDS = {
     "name": "page_name",
@@ -20,7 +20,7 @@ _PAGE_FIELDS = {
 
 
 class BatchFormatError(ValueError):
-    """The batch as a whole cannot be read; the message names the key and what is wrong with it."""
+    """The whole batch is unreadable; the message names the key and the problem."""
 
 
 def parse_batch(batch: Mapping[str, Sequence[object]]) -> list[Query]:
@@ -46,7 +46,7 @@ def parse_batch(batch: Mapping[str, Sequence[object]]) -> list[Query]:
 def parse_row(interaction_id: object, query: object, search_results: object, query_time: object) -> Query:
     """Read one row, cleaned and within `agents.limits.LIMITS`.
 
-    A fault of the question becomes `Query.fault`; a broken search result is skipped; cuts are noted in `Query.notes`.
+    A fault in the question becomes `Query.fault`. A broken search result is skipped. `Query.notes` list cuts.
     """
     notes: list[str] = []
     fault = None
@@ -75,7 +75,7 @@ def parse_row(interaction_id: object, query: object, search_results: object, que
 
 
 def parse_query_time(text: str) -> datetime | None:
-    """``03/05/2024, 23:18:31 PT`` as Pacific wall-clock time without a zone; None where the text has another form."""
+    """``03/05/2024, 23:18:31 PT`` as Pacific wall-clock time without a zone; None for other forms."""
     try:
         return datetime.strptime(text.strip().removesuffix("PT").strip(), "%m/%d/%Y, %H:%M:%S")
     except ValueError:

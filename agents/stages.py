@@ -1,4 +1,4 @@
-"""The steps and turns of `CragAgent`: each asks one room and puts what it finds into the case."""
+"""The steps and turns of `CragAgent`: each asks one room and stores the result in the case."""
 
 from collections.abc import Sequence
 
@@ -47,7 +47,7 @@ ONLY_GRAPH = "only the graph may answer in this domain, and it has nothing"
 
 
 class RouteQuestions(Step[Route]):
-    """Understand the questions: domain, question type, dynamism."""
+    """Classify the questions: domain, question type, dynamism."""
 
     def __init__(self, router: QuestionRouter) -> None:
         self._router = router
@@ -60,7 +60,7 @@ class RouteQuestions(Step[Route]):
 
 
 class CloseClassGates(Step[GateFiring | None]):
-    """Leave out questions of classes that the preset does not answer (NEC 2.1, step 1)."""
+    """Exclude questions of classes that the preset does not answer (NEC 2.1, step 1)."""
 
     def __init__(self, gates: Sequence[GateSettings]) -> None:
         self._gates = gates
@@ -127,7 +127,7 @@ class PlanTurns(Step[Plan]):
 
 
 class AddFacts(Step[Sequence[Fact]]):
-    """Add facts of a source that the submission ships; they stand before the pages in the context."""
+    """Add facts that the submission ships; they precede the pages in the context."""
 
     def __init__(self, source: PublicData) -> None:
         self._source = source
@@ -140,7 +140,7 @@ class AddFacts(Step[Sequence[Fact]]):
 
 
 class FalsePremise(Step[Candidate]):
-    """Call a question invalid where a false premise is likelier than the answer is to be right."""
+    """Call a question invalid if a false premise is likelier than a right answer."""
 
     def __init__(self, model: ConfidenceModel | None, settings: ConfidenceSettings | None) -> None:
         self._invalid = model.invalid if model else None
@@ -176,7 +176,7 @@ class FalsePremise(Step[Candidate]):
 
 
 class GraphValue(Turn):
-    """The graph's value, or what rules compute from its values, is the answer; no model is asked."""
+    """The graph's value, or one that rules compute from its values, is the answer; no model is asked."""
 
     source, name, review = GRAPH, "the graph's value", Stage.REVIEW_FACTS
 
@@ -200,7 +200,7 @@ class GraphFacts(Turn):
 
 
 class WebPages(Turn):
-    """The model answers from the pages, and from facts that join them in the same budget of tokens."""
+    """The model answers from the pages, and from facts in the same token budget."""
 
     source, name, review = WEB, "the model, from the pages,", Stage.REVIEW
 
@@ -235,7 +235,7 @@ class WebPages(Turn):
         return trace.context if trace.context.strip() else Draft(abstain("neither a passage nor a fact", WEB))
 
     def gate(self, case: Case) -> GateFiring | None:
-        """Gates on the question's class that leave the graph its turn; without facts also on the best passage (NEC 2.1,
+        """Gates on the question's class that apply to the web only; without facts also on the best passage (NEC 2.1,
         step 5).
         """
         closed = class_gate(self._gates, case.trace.route, "web")

@@ -1,7 +1,7 @@
-"""The one cleaning function for text from outside; it raises for no input.
+"""The one cleaning function for external text; it accepts any input.
 
-Questions, names, snippets, values of the knowledge graph, rows of question files and generations pass through it. HTML
-is only made `encodable` here: cleaning 50 pages of markup takes seconds, so the processes that read pages do it.
+It cleans questions, names, snippets, values of the knowledge graph, rows of question files and generations. HTML is
+only made `encodable` here: cleaning 50 pages of markup takes seconds, so the processes that read pages do it.
 """
 
 import html
@@ -10,8 +10,8 @@ import re
 import unicodedata
 
 MOST_MARKS = 30
-"""Combining marks that one character may have (as in Unicode's Stream-Safe Text Format, UAX 15); normalising takes time
-with the square of their number."""
+"""Maximum combining marks per character (as in Unicode's Stream-Safe Text Format, UAX 15); normalising takes quadratic
+time in their number."""
 
 _LINE_END = re.compile("[\r\x0b\x0c\x1c-\x1f\x85\u2028\u2029]")
 _INVISIBLE = re.compile(
@@ -24,24 +24,24 @@ _INVISIBLE = re.compile(
 )
 """Format characters (zero width, direction overrides, soft hyphen, tag characters) and control characters."""
 _VOICED = "\uff9e\uff9f"
-"""Halfwidth sound marks of Japanese: letters for Unicode, but normal forms turn them into combining marks."""
+"""Halfwidth Japanese sound marks: letters in Unicode, but normal forms turn them into combining marks."""
 _HEAP = re.compile(rf"[^\w\s\x00-\u02ff]{{{MOST_MARKS + 1},}}")
 _HEAP_WITH_VOICED = re.compile(rf"(?:[^\w\s\x00-\u02ff]|[{_VOICED}]){{{MOST_MARKS + 1},}}")
-"""Long runs of what may be marks: characters that are neither letters nor digits."""
+"""Long runs of possible marks: characters that are neither letters nor digits."""
 _LONG_NUMBER = re.compile(r"&#(?=[0-9]{9})0*+([0-9]{0,8})[0-9]*+")
 
 
 def clean(value: object, *, references: bool = False, most: int | None = None) -> str:
-    r"""The value as text without what breaks libraries, hides words or is no character; "" for anything but a string.
+    r"""The value as text without characters that break libraries or hide words; "" for anything but a string.
 
-    Lone surrogates become U+FFFD; control and format characters are dropped, but tabs stay and all line ends become
-    ``\n``; combining marks without a character in front or beyond `MOST_MARKS` are dropped. The result is never longer
-    than the value, and cleaning it again changes nothing.
+    Lone surrogates become U+FFFD. Control and format characters are dropped, but tabs stay and all line ends become
+    ``\n``. Combining marks without a base character or beyond `MOST_MARKS` are dropped. The result is never longer than
+    the value, and cleaning it again changes nothing.
 
     Args:
         value: Anything.
         references: Whether to replace character references (``&amp;``, ``&#x27;``) once, by the rules of HTML 5.
-        most: Use only so many of the first characters.
+        most: Use at most this many of the first characters.
     """
     if not isinstance(value, str):
         return ""
@@ -55,7 +55,7 @@ def clean(value: object, *, references: bool = False, most: int | None = None) -
 
 
 def encodable(text: str) -> str:
-    """The text with surrogates joined, or replaced by U+FFFD where alone: no tokenizer and no file takes them."""
+    """Join surrogates, or replace lone ones by U+FFFD: tokenizers and files accept none."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -64,7 +64,7 @@ def encodable(text: str) -> str:
 
 
 def encodable_json(value: object) -> object:
-    """The same for every text in a value of `json.loads`, keys included; NaN and infinity become None.
+    """The same for every text in a value of `json.loads`, with keys; NaN and infinity become None.
 
     Raises:
         RecursionError: it is nested too deep.
@@ -81,7 +81,7 @@ def encodable_json(value: object) -> object:
 
 
 def _resolved(text: str) -> str:
-    """`html.unescape` raises above Python's limit of 4,300 digits; no character has more than seven."""
+    """`html.unescape` fails above Python's limit of 4,300 digits; no character has more than seven."""
     return html.unescape(_LONG_NUMBER.sub(lambda found: f"&#{found[1] or 0}", text))
 
 

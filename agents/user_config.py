@@ -1,4 +1,4 @@
-"""What the evaluator imports. It reads no other file of this repository by name."""
+"""The evaluator's entry point. The evaluator names no other file of this repository."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,8 +11,8 @@ from agents.settings import Settings, load_settings
 class UserAgent:
     """The submission: `agents.crag_agent.CragAgent` behind the evaluator's interface.
 
-    `search_pipeline` is what the 2025 evaluator passes to its agents; CRAG hands its search results over with each
-    batch, so it is accepted and not used. `preset` is a name, a TOML file or None for the active preset.
+    `search_pipeline` is an argument of the 2025 evaluator; CRAG passes search results with each batch, so it is not
+    used. `preset` is a name, a TOML file or None for the active preset.
 
     Raises:
         agents.settings.SettingsError: the preset cannot be used.
@@ -27,14 +27,14 @@ class UserAgent:
         self._agent.warm_up()
 
     def get_batch_size(self) -> int:
-        """How many questions the evaluator hands over at once, from 1 to 16."""
+        """How many questions a batch has, from 1 to 16."""
         return self.settings.batch_size
 
     def batch_generate_answer(self, batch: Mapping[str, Sequence[object]]) -> list[str]:
-        """One answer per question of the batch, in order; "i don't know" where there is none.
+        """One answer per question of the batch, in order; "i don't know" by default.
 
         `batch` maps ``interaction_id``, ``query``, ``search_results`` and ``query_time`` to lists of equal length.
-        `last_traces` then holds why each answer is what it is.
+        `last_traces` then explains each answer.
 
         Raises:
             agents.queries.BatchFormatError: the batch as a whole is malformed.
@@ -43,5 +43,5 @@ class UserAgent:
         return [answer.text or I_DONT_KNOW for answer in answers]
 
     def close(self) -> None:
-        """Stop worker processes and release memory; the evaluator never calls it, tests and notebooks do."""
+        """Stop worker processes and release memory. The evaluator never calls it; tests and notebooks do."""
         self._agent.close()

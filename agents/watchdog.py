@@ -1,4 +1,4 @@
-"""Wait for a function with a time limit, even where the function itself cannot be stopped."""
+"""Waits for a function with a time limit, even if the function cannot be stopped."""
 
 import threading
 from collections.abc import Callable
@@ -8,12 +8,12 @@ Result = TypeVar("Result")
 
 
 class StuckError(TimeoutError):
-    """A call did not return in time. Its thread is abandoned and its later result ignored."""
+    """A call did not return in time. Its thread is abandoned and its result ignored."""
 
     def __init__(self, message: str, thread: threading.Thread) -> None:
         super().__init__(message)
         self.thread = thread
-        """Alive for as long as the call is still running."""
+        """Alive while the call is still running."""
 
 
 class CallCrashedError(RuntimeError):
@@ -21,13 +21,13 @@ class CallCrashedError(RuntimeError):
 
 
 def call_within(seconds: float, function: Callable[[], Result]) -> Result:
-    """Run the function in a thread of its own and return its result or raise its exception.
+    """Run the function in its own thread and return its result or raise its exception.
 
-    Code that holds the interpreter lock cannot be abandoned this way (a regex in C held `join(1.0)` for more than 25
-    s), so pages are parsed in killable processes. Torch, ONNX Runtime and sockets release the lock.
+    Code that holds the interpreter lock cannot be abandoned (a regex in C blocked `join(1.0)` for more than 25 s), so
+    pages are parsed in killable processes. Torch, ONNX Runtime and sockets release the lock.
 
     Raises:
-        StuckError: no result after so many seconds.
+        StuckError: no result in time.
         CallCrashedError: the call raised something that is not an `Exception`.
     """
     outcome: list[Result] = []
@@ -36,7 +36,7 @@ def call_within(seconds: float, function: Callable[[], Result]) -> Result:
     def run() -> None:
         try:
             outcome.append(function())
-        except BaseException as error:  # noqa: BLE001 - handed to the caller's thread, which raises it
+        except BaseException as error:  # noqa: BLE001 - re-raised in the caller's thread
             failure.append(error)
 
     thread = threading.Thread(target=run, daemon=True, name="watched-call")

@@ -1,1 +1,1 @@
-"""Runs an agent over a question file as the real evaluator does, judges its answers and measures them."""
+"""Runs an agent over a question file like the real evaluator, judges its answers and computes the metrics."""

@@ -1,4 +1,4 @@
-"""The side of the agent: build it, ask it, check what it gives back. Runs in the agent's own process or in this one."""
+"""The agent's side: builds it, asks it, checks its answers. Runs in the agent's process or in this one."""
 
 import contextlib
 import faulthandler
@@ -38,14 +38,14 @@ EXPECTED_START_FAULTS = (
     UnknownModelError,
     WeightsMissingError,
 )
-"""Faults of our own agent whose messages say what to do; they are shown without a traceback."""
+"""Errors of our own agent with helpful messages; shown without a traceback."""
 
 
 class Agent(Protocol):
-    """The evaluator's interface (2024 starter kit). `last_traces` and `close` are used where an agent has them."""
+    """The evaluator's interface (2024 starter kit). `last_traces` and `close` are used if present."""
 
     def get_batch_size(self) -> int:
-        """How many questions a batch has, from 1 to 16; asked once."""
+        """The number of questions in a batch, from 1 to 16; called once."""
 
     def batch_generate_answer(self, batch: dict[str, Any]) -> list[str]:
         """One answer per question, in order."""
@@ -53,7 +53,7 @@ class Agent(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class AgentSpec:
-    """Which agent (``module:Class``, built without arguments), and what its environment has besides this process's."""
+    """The agent (``module:Class``, built without arguments), and its additional environment variables."""
 
     path: str = DEFAULT_AGENT
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -65,10 +65,10 @@ class AgentStartError(RuntimeError):
 
 @dataclass(slots=True)
 class BatchResult:
-    """What the agent made of a batch.
+    """The agent's result for a batch.
 
-    `answers` is None where there are none: the batch ran over its time (`timed_out`) or failed (`error` says how; for
-    an overrun it holds the stack where the agent was, if known). `seconds` are those of the agent alone.
+    `answers` is None if the batch exceeded its time (`timed_out`) or failed (`error` says how; after a timeout it holds
+    the agent's stack, if known). `seconds` are the agent's alone.
     """
 
     answers: list[str] | None
@@ -82,7 +82,7 @@ def build_agent(spec: AgentSpec) -> tuple[Agent, int]:
     """The agent and its batch size.
 
     Raises:
-        AgentStartError: It cannot be imported or built, or its batch size is none from 1 to 16.
+        AgentStartError: it cannot be imported or built, or its batch size is not from 1 to 16.
     """
     os.environ.update(spec.environment)
     try:
@@ -90,7 +90,7 @@ def build_agent(spec: AgentSpec) -> tuple[Agent, int]:
         size = built.get_batch_size()
     except (AgentStartError, *EXPECTED_START_FAULTS) as error:
         raise AgentStartError(str(error)) from None
-    except (Exception, SystemExit) as error:  # any failure of foreign code is reported with its traceback
+    except (Exception, SystemExit) as error:  # any failure of external code is reported with its traceback
         raise AgentStartError(f"agent {spec.path} could not be built:\n{traceback.format_exc()}") from error
     if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= MAX_BATCH_SIZE:
         raise AgentStartError(
@@ -100,7 +100,7 @@ def build_agent(spec: AgentSpec) -> tuple[Agent, int]:
 
 
 def _agent_class(path: str) -> Callable[[], Any]:
-    """What the path names. Faults within the agent's own module pass through."""
+    """The object that the path names. Errors in the agent's own module are not caught."""
     module_name, _, class_name = path.partition(":")
     if not module_name or not class_name:
         raise AgentStartError(f"agent {path!r}: expected MODULE:CLASS, for example {DEFAULT_AGENT}")
@@ -116,18 +116,18 @@ def _agent_class(path: str) -> Callable[[], Any]:
 
 
 def ask_agent(agent: Agent, batch: dict[str, Any]) -> BatchResult:
-    """Let the agent answer one batch; whatever it raises becomes the result's error."""
+    """Let the agent answer one batch; an exception becomes the result's error."""
     began = time.monotonic()
     try:
         answers = agent.batch_generate_answer(batch)
         error = _fault_of_answers(answers, len(batch["query"]))
-    except (Exception, SystemExit):  # noqa: BLE001 - foreign code: its failure costs a batch, not the run
+    except (Exception, SystemExit):  # noqa: BLE001 - external code: its failure costs a batch, not the run
         error = traceback.format_exc()
     return BatchResult(None if error else answers, error, time.monotonic() - began)
 
 
 def _fault_of_answers(value: object, expected: int) -> str | None:
-    """Why the evaluator could not use this; None for a list of as many texts as there were questions."""
+    """Why the answers are invalid; None for a list with one text per question."""
     rule = f"batch_generate_answer must return a list of {expected} texts, one per question"
     if not isinstance(value, list):
         return f"{rule}; found {type(value).__name__}"
@@ -138,33 +138,33 @@ def _fault_of_answers(value: object, expected: int) -> str | None:
 
 
 def traces_of(agent: Agent, expected: int) -> list[dict[str, Any]]:
-    """The agent's traces of its last batch as plain data; none where it keeps none, or not one per question."""
+    """The agent's traces of its last batch as plain data; empty unless there is one per question."""
     try:
         traces = getattr(agent, "last_traces", None)
         if not isinstance(traces, Sequence) or len(traces) != expected:
             return []
         plain = [trace.to_dict() if hasattr(trace, "to_dict") else dict(trace) for trace in traces]
-        # A score of half precision can be NaN, which JSON does not have: what reads traces would fail there.
+        # Half-precision scores can be NaN, which JSON lacks: readers of the traces would fail.
         return cast("list[dict[str, Any]]", json.loads(json.dumps(plain, default=str), parse_constant=lambda _: None))
-    except Exception as error:  # foreign code: its traces must not cost the answers
+    except Exception as error:  # external code: its traces must not cost the answers
         log.exception("the agent's traces cannot be read")
         return [{"trace_error": f"{type(error).__name__}: {error}"} for _ in range(expected)]
 
 
 def close_agent(agent: Agent) -> None:
-    """Call the agent's `close`, where it has one; a failure there is only logged."""
+    """Call the agent's `close`, if any; a failure is only logged."""
     close = getattr(agent, "close", None)
     if callable(close):
         try:
             close()
         except (Exception, SystemExit):
-            log.exception("the agent could not close itself")
+            log.exception("closing the agent failed")
 
 
 def peak_memory_mb() -> float:
     """Peak resident memory of this process in MiB.
 
-    Linux counts in ``ru_maxrss`` what the parent had used when it started the process, so VmHWM is read there.
+    In ``ru_maxrss`` Linux includes the parent's memory at the start of the process, so VmHWM is read there.
     """
     with contextlib.suppress(OSError):
         for line in Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines():
@@ -178,10 +178,10 @@ def peak_memory_mb() -> float:
 
 
 def serve(connection: Connection, spec: AgentSpec, stack_file: str) -> None:
-    """The whole life of the agent's process: build, then answer batches until the connection closes.
+    """The agent's process: builds the agent, then answers batches until the connection closes.
 
-    Messages are JSON. The process leads its own group, so that it can be killed with all that it started; it dies when
-    the evaluator dies. What the agent prints goes to standard error, as standard output belongs to the evaluator.
+    Messages are JSON. The process leads its own group, so it can be killed with its children; it dies with the
+    evaluator. The agent's output goes to standard error, because standard output belongs to the evaluator.
     """
     os.setsid()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -200,7 +200,7 @@ def serve(connection: Connection, spec: AgentSpec, stack_file: str) -> None:
             request = receive(connection)
             send(connection, {"started": True})
             stacks.truncate(0)
-            # A thread in C that needs no interpreter lock: it sees where an agent hangs even in C code.
+            # A thread in C that needs no interpreter lock: it also sees hangs in C code.
             faulthandler.dump_traceback_later(request["limit"] * 0.95, file=stacks)
             reply = ask_agent(agent, request["batch"])
             faulthandler.cancel_dump_traceback_later()
@@ -216,7 +216,7 @@ def send(connection: Connection, message: Mapping[str, Any]) -> None:
 
 
 def receive(connection: Connection) -> dict[str, Any]:
-    """The next message; EOFError where the other side is gone."""
+    """The next message; EOFError if the other side is closed."""
     return cast("dict[str, Any]", json.loads(connection.recv_bytes()))
 
 

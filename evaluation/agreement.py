@@ -1,4 +1,4 @@
-"""How far two sets of verdicts agree."""
+"""Agreement of two sets of verdicts."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,7 +8,7 @@ from evaluation.judge import Verdict
 
 
 class VerdictPair(NamedTuple):
-    """A row's reference verdict and ours; `group` is the label of the slice that it belongs to."""
+    """A row's reference verdict and ours; `group` is the label of its slice."""
 
     reference: str
     verdict: str
@@ -16,14 +16,14 @@ class VerdictPair(NamedTuple):
 
 
 def agreement(first: Sequence[str], second: Sequence[str]) -> float:
-    """The share of places with the same verdict; 0 for none."""
+    """The share of positions with the same verdict; 0 for none."""
     return sum(one == other for one, other in zip(first, second, strict=True)) / max(len(first), 1)
 
 
 def cohens_kappa(first: Sequence[str], second: Sequence[str]) -> float:
-    """Agreement beyond chance (Cohen 1960): 1 is perfect, 0 is what two judges reach who only know the shares.
+    """Agreement beyond chance (Cohen 1960): 1 is perfect, 0 is chance for judges with the same shares.
 
-    1 where both give the same single verdict throughout.
+    1 if both always give the same single verdict.
     """
     n = len(first)
     if not n:
@@ -34,10 +34,10 @@ def cohens_kappa(first: Sequence[str], second: Sequence[str]) -> float:
 
 
 def reference_verdict(row: Mapping[str, object], field: str) -> str | None:
-    """The verdict that a row of a judged file carries; True and False are correct and incorrect. None without one.
+    """The verdict in a row of a judged file, or None. True and False mean correct and incorrect.
 
     Raises:
-        ValueError: the field holds something else.
+        ValueError: the field has another value.
     """
     value = row.get(field)
     if value is None:
@@ -53,8 +53,8 @@ def reference_verdict(row: Mapping[str, object], field: str) -> str | None:
 def report(pairs: Sequence[VerdictPair]) -> str:
     """Agreement, kappa and confusion over all pairs and in each group, as text.
 
-    Pairs of which either side is unscored are left out and counted. Where no reference verdict is "missing", the
-    reference knows only right and wrong, and "missing" counts as incorrect.
+    Pairs with an unscored side are left out and counted. If no reference verdict is "missing", the reference only
+    distinguishes right and wrong, and "missing" counts as incorrect.
     """
     unscored = Verdict.UNSCORED.value
     scored = [pair for pair in pairs if unscored not in (pair.reference, pair.verdict)]
@@ -81,13 +81,13 @@ def _line(name: str, pairs: Sequence[VerdictPair], width: int) -> str:
 
 
 def differences(pairs: Iterable[VerdictPair]) -> str:
-    """How often which verdict stands against which other."""
+    """How often each pair of different verdicts occurs."""
     counts = Counter((pair.reference, pair.verdict) for pair in pairs if pair.reference != pair.verdict)
     return ", ".join(f"{first}->{second} {count}" for (first, second), count in sorted(counts.items())) or "none"
 
 
 def _confusion_table(pairs: Sequence[VerdictPair]) -> list[str]:
-    """One line for each reference verdict, one column for each of ours."""
+    """One line per reference verdict, one column per verdict of ours."""
     counts = Counter((pair.reference, pair.verdict) for pair in pairs)
     names = [verdict.value for verdict in Verdict if any(verdict.value in key for key in counts)]
     return [

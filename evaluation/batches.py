@@ -1,4 +1,4 @@
-"""Rows of a question file as the batches that an agent is given, and nothing that it must not see."""
+"""Groups rows of a question file into the agent's batches, without answers and labels."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -7,26 +7,25 @@ from typing import Any, NamedTuple, Self
 from evaluation.datasets import LABEL_FIELDS, PAGE_FIELDS
 
 SLICE_FIELDS = (*LABEL_FIELDS, "popularity")
-"""Labels by which results are divided. Public rows have no popularity (CRAG, section 4: head, torso or tail); rows of
-one's own may."""
+"""Labels that define slices. Public rows have no popularity (CRAG, section 4: head, torso or tail); other files may."""
 
 
 class RowKey(NamedTuple):
-    """Names a row of a run: its interaction id, and how many rows before it had the same one."""
+    """Identifies a row of a run: its interaction id, and how many earlier rows had the same one."""
 
     interaction_id: str
     occurrence: int
 
 
 def golds_of(row: Mapping[str, Any]) -> tuple[str, ...]:
-    """The official answer of a question's row and its alternatives; empty where the row has no answer."""
+    """The official answer of a row and its alternatives; empty without an answer."""
     answer = row.get("answer")
     return () if answer is None else (answer, *row.get("alt_ans", ()))
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A row, its key, and the number of the batch that it belongs to, from 0."""
+    """A row, its key, and the number of its batch, from 0."""
 
     key: RowKey
     batch: int
@@ -34,22 +33,22 @@ class Question:
 
     @property
     def golds(self) -> tuple[str, ...]:
-        """The official answer and its alternatives; empty where the file has no answer."""
+        """The official answer and its alternatives; empty without an answer."""
         return golds_of(self.row)
 
     @property
     def labels(self) -> dict[str, str]:
-        """The labels that the row carries."""
+        """The labels of the row."""
         return {name: self.row[name] for name in SLICE_FIELDS if isinstance(self.row.get(name), str)}
 
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """One of `shards` parts of a run that several machines share; `number` counts from 1.
+    """One of `shards` parts of a run on several machines; `number` counts from 1.
 
-    Whole batches are dealt out like cards: shard 1 of 4 has the batches 0, 4, 8 ... of the undivided run. So every
-    question has the batch mates that it has there (answers can depend on them), the shards differ by one batch at most,
-    and nobody has to count the questions of a large file first.
+    Whole batches are dealt out in turn: shard 1 of 4 has batches 0, 4, 8 ... of the undivided run. So every question
+    keeps its batch mates (answers can depend on them), shards differ by at most one batch, and a large file need not be
+    counted first.
     """
 
     number: int
@@ -64,10 +63,10 @@ class Shard:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """``2/4`` as a shard.
+        """Parse a shard such as ``2/4``.
 
         Raises:
-            ValueError: it is something else.
+            ValueError: the text has another form.
         """
         number, slash, shards = text.partition("/")
         if not (slash and number.isdecimal() and shards.isdecimal()):
@@ -75,11 +74,11 @@ class Shard:
         return cls(int(number), int(shards))
 
     def holds(self, batch: int) -> bool:
-        """Whether the batch of that number, from 0, belongs to it."""
+        """Whether the batch of that number, from 0, belongs to the shard."""
         return batch % self.shards == self.number - 1
 
     def questions(self, total: int, batch_size: int) -> int:
-        """How many of so many questions it has."""
+        """How many of `total` questions the shard has."""
         starts = range((self.number - 1) * batch_size, total, self.shards * batch_size)
         return sum(min(batch_size, total - first) for first in starts)
 
@@ -89,7 +88,7 @@ WHOLE = Shard(1, 1)
 
 
 def in_batches(rows: Iterable[Mapping[str, Any]], size: int) -> Iterator[list[Question]]:
-    """The rows in their order, `size` at a time, the last batch shorter."""
+    """The rows in order, `size` at a time; the last batch may be shorter."""
     seen: dict[str, int] = {}
     batch: list[Question] = []
     number = 0
@@ -107,9 +106,9 @@ def in_batches(rows: Iterable[Mapping[str, Any]], size: int) -> Iterator[list[Qu
 
 
 def evaluator_batch(questions: Iterable[Question]) -> dict[str, list[Any]]:
-    """What the evaluator passes to `batch_generate_answer`: four lists of equal length, no answer and no label.
+    """The evaluator's argument of `batch_generate_answer`: four lists of equal length, without answers and labels.
 
-    Search results have exactly the five official fields.
+    Search results have only the five official fields.
     """
     rows = [question.row for question in questions]
     return {

@@ -1,4 +1,4 @@
-"""The command line of local_evaluation.py: arguments to a run, faults to one clear line and an exit code."""
+"""The command line of local_evaluation.py: runs an evaluation; errors become one clear line and an exit code."""
 
 import argparse
 import hashlib
@@ -51,17 +51,17 @@ EXIT_INTERRUPTED = 130
 EXIT_TERMINATED = 143
 
 LONGEST_FOLDER = 120
-"""Characters of a folder's default name; a longer one is cut and ends in a hash."""
+"""Maximum length of a folder's default name; a longer one is cut and ends in a hash."""
 
 T = TypeVar("T")
 _SUFFIXES = (".jsonl", ".json", ".tar", ".tbz2", ".bz2")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the evaluation; the exit code.
+    """Run the evaluation; returns the exit code.
 
-    0: the run is complete. 1: complete, or stopped by --fail-on-error, but a batch ran over its time or failed, which
-    would have lost a real submission. 2: it could not run. 130 and 143: interrupted or terminated, to be resumed.
+    0: the run is complete. 1: complete, or stopped by --fail-on-error, but a batch timed out or failed, which would
+    have lost a real submission. 2: it could not run. 130 and 143: interrupted or terminated; it can be resumed.
     """
     options = _parser().parse_args(arguments)
     folder = options.output or _default_folder(options)
@@ -71,10 +71,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 options.kg_url = beside.enter_context(mock_graph(Path(options.mock_kg) if options.mock_kg else None))
             results = _evaluate(options, folder)
     except KeyboardInterrupt as interrupt:
-        _say(f"\ninterrupted; finished batches are kept in {folder}. Go on with --resume and the same arguments")
+        _say(f"\ninterrupted; finished batches are kept in {folder}. Continue with --resume and the same arguments")
         return EXIT_TERMINATED if isinstance(interrupt, Terminated) else EXIT_INTERRUPTED
     except FailedBatchError as error:
-        _say(f"error: {error}\nfinished batches are kept in {folder}. Go on with --resume --retry-failed")
+        _say(f"error: {error}\nfinished batches are kept in {folder}. Continue with --resume --retry-failed")
         return EXIT_FAILED_BATCHES
     except (DatasetError, SettingsError, AgentStartError, StoreError, JudgeUnavailableError, GraphServerError) as error:
         _say(f"error: {error}")
@@ -87,7 +87,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _evaluate(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
-    dataset_files(options.dataset)  # a wrong path is the first thing to report
+    dataset_files(options.dataset)  # report a wrong path first
     judge, trim = judge_from(options), official_trim()
     signature = _signature(options, judge, trim)
     store = RunStore(folder, identity_of(signature), signature, resume=options.resume, overwrite=options.overwrite)
@@ -116,7 +116,7 @@ def _evaluate(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
 
 
 def _signature(options: argparse.Namespace, judge: Judge, trim: Trim) -> dict[str, Any]:
-    """All that a number of this run depends on."""
+    """Everything that the results of this run depend on."""
     return {
         **_preset_signature(options),
         "set": "; ".join(_overrides(options)) or None,
@@ -135,14 +135,14 @@ def _signature(options: argparse.Namespace, judge: Judge, trim: Trim) -> dict[st
 
 
 def _graph_signature(options: argparse.Namespace) -> str:
-    """Which knowledge graph the agent may ask: none, the mock one with its folder, or another server."""
+    """The agent's knowledge graph: none, the mock graph with its folder, or another server."""
     if options.mock_kg is not None:
         return f"mock:{Path(options.mock_kg).name or 'shipped'}"
     return "yes" if options.kg_url or os.environ.get(GRAPH_VARIABLE) else "no"
 
 
 def _preset_signature(options: argparse.Namespace) -> dict[str, str | None]:
-    """Preset, prompts and adapters. A user's own agent may have none, so there only a named preset counts."""
+    """Preset, prompts and adapters. Another agent may have none, so there only a named preset counts."""
     if options.agent != DEFAULT_AGENT and options.preset is None:
         return {"preset": None, "prompts": None, "adapters": None}
     settings = load_settings(_preset(options), _overrides(options))
@@ -158,7 +158,7 @@ def _preset(options: argparse.Namespace) -> str:
 
 
 def _overrides(options: argparse.Namespace) -> list[str]:
-    """Changes to the preset: those of the environment, then those of the command line, which win."""
+    """Changes to the preset: from the environment, then from the command line, which take precedence."""
     inherited = (line.strip() for line in os.environ.get(OVERRIDES_VARIABLE, "").splitlines())
     return [*filter(None, inherited), *options.set]
 
@@ -181,7 +181,7 @@ def _default_folder(options: argparse.Namespace) -> Path:
     if options.agent != DEFAULT_AGENT:
         named = options.agent.rpartition(":")[2] + (f"-{named}" if options.preset else "")
     shard = [f"shard-{options.shard.number}-of-{options.shard.shards}"] if options.shard else []
-    changes = [re.sub(r"[^\w.=,-]", "", line) for line in _overrides(options)]  # no quotes and brackets
+    changes = [re.sub(r"[^\w.=,-]", "", line) for line in _overrides(options)]  # without quotes and brackets
     name = "-".join([stem, named, *shard, *changes])
     if len(name) > LONGEST_FOLDER:
         name = f"{name[:LONGEST_FOLDER]}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
@@ -196,10 +196,10 @@ def _report(folder: Path) -> None:
 
 
 def _warn_of_lost_submission(results: dict[str, Any], *, allow_timeouts: bool) -> int:
-    """Say loudly what would have lost the submission; the exit code."""
+    """Warn if the submission would have been lost; returns the exit code."""
     faults = []
     if results["timeouts"]:
-        faults.append(f"{results['timeouts']} batch(es) ran over their time")
+        faults.append(f"{results['timeouts']} batch(es) exceeded their time limit")
     if results["errors"]:
         faults.append(f"{results['errors']} batch(es) failed")
     if not faults:
@@ -207,7 +207,7 @@ def _warn_of_lost_submission(results: dict[str, Any], *, allow_timeouts: bool) -
     bar = "!" * 88
     _say(
         f"\n{bar}\n  {' and '.join(faults)}. THE REAL EVALUATOR WOULD HAVE FAILED THIS WHOLE SUBMISSION.\n"
-        f"  The fields timed_out and error in predictions.jsonl say where.\n{bar}"
+        f"  See the fields timed_out and error in predictions.jsonl.\n{bar}"
     )
     return 0 if allow_timeouts and not results["errors"] else EXIT_FAILED_BATCHES
 
@@ -220,8 +220,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="local_evaluation.py",
         description="Run the agent over a question file as the real evaluator does, judge its answers and print the "
-        "CRAG metrics. Finished batches are kept in DIR as they come; --resume goes on after an interruption.",
-        epilog="Exit code: 0 done; 1 a batch ran over its time or failed; 2 it could not run; 130 interrupted (143 by "
+        "CRAG metrics. Finished batches are saved in DIR; --resume continues after an interruption.",
+        epilog="Exit code: 0 done; 1 a batch timed out or failed; 2 it could not run; 130 interrupted (143 by "
         "SIGTERM).",
     )
     _add_what(parser.add_argument_group("what is run"))
@@ -235,7 +235,7 @@ def _add_what(what: argparse._ArgumentGroup) -> None:
     what.add_argument(
         "--preset",
         metavar="P",
-        help=f"a preset ({', '.join(available_presets())}) or a TOML file; without it ${PRESET_VARIABLE}, "
+        help=f"a preset ({', '.join(available_presets())}) or a TOML file; default: ${PRESET_VARIABLE}, "
         f"else {DEFAULT_PRESET}",
     )
     what.add_argument(
@@ -245,7 +245,7 @@ def _add_what(what: argparse._ArgumentGroup) -> None:
         action="append",
         default=[],
         help="change a key of the preset, as in --set answering.audit=true or --set answering.prompt=basic; the value "
-        "is TOML, none takes the key out; may be given several times",
+        "is TOML, none removes the key; can be repeated",
     )
     what.add_argument(
         "--dataset",
@@ -260,20 +260,20 @@ def _add_what(what: argparse._ArgumentGroup) -> None:
         metavar="N|any",
         type=_parsed(Split.parse),
         default=Split.ANY,
-        help="only questions of this split of CRAG: 0 to learn from, 1 is the public test set (default: %(default)s)",
+        help="only questions of this split of CRAG: 0 is for training, 1 is the public test set (default: %(default)s)",
     )
     what.add_argument(
         "--shard",
         metavar="I/N",
         type=_parsed(Shard.parse),
-        help="only every Nth batch, from the Ith on, as one of N runs that python -m evaluation.merge puts together",
+        help="only every Nth batch, starting with the Ith; python -m evaluation.merge merges the N runs",
     )
     what.add_argument(
         "--agent", metavar="M:C", default=DEFAULT_AGENT, help="the agent's module and class (default: %(default)s)"
     )
     graph = what.add_mutually_exclusive_group()
     graph.add_argument(
-        "--kg-url", metavar="URL", type=_server, help=f"knowledge graph server, the agent's {GRAPH_VARIABLE}"
+        "--kg-url", metavar="URL", type=_server, help=f"knowledge graph server, passed as {GRAPH_VARIABLE}"
     )
     graph.add_argument(
         "--mock-kg",
@@ -285,13 +285,13 @@ def _add_what(what: argparse._ArgumentGroup) -> None:
 
 
 def _add_limits(limits: argparse._ArgumentGroup) -> None:
-    limits.add_argument("--batch-size", metavar="N", type=_whole(1, MAX_BATCH_SIZE), help="instead of the agent's own")
+    limits.add_argument("--batch-size", metavar="N", type=_whole(1, MAX_BATCH_SIZE), help="default: the agent's")
     limits.add_argument(
         "--seconds-per-query",
         metavar="S",
         type=_seconds,
         default=SECONDS_PER_QUERY,
-        help="a batch of N questions has N times this (default: %(default)g)",
+        help="a batch of N questions gets N times this (default: %(default)g)",
     )
     limits.add_argument(
         "--startup-seconds",
@@ -300,7 +300,7 @@ def _add_limits(limits: argparse._ArgumentGroup) -> None:
         default=STARTUP_SECONDS,
         help="limit for building the agent (default: %(default)g)",
     )
-    limits.add_argument("--allow-timeouts", action="store_true", help="exit with 0 in spite of overruns")
+    limits.add_argument("--allow-timeouts", action="store_true", help="exit with 0 despite timeouts")
     limits.add_argument("--fail-on-error", action="store_true", help="stop at the first failed batch")
     limits.add_argument("--in-process", action="store_true", help="no process for the agent, no limits; for debuggers")
 
@@ -308,15 +308,15 @@ def _add_limits(limits: argparse._ArgumentGroup) -> None:
 def _add_files(files: argparse._ArgumentGroup) -> None:
     files.add_argument("--output", metavar="DIR", type=Path, help="default: results/DATASET-PRESET-CHANGES")
     going_on = files.add_mutually_exclusive_group()
-    going_on.add_argument("--resume", action="store_true", help="go on with the run that DIR holds")
-    going_on.add_argument("--overwrite", action="store_true", help="throw away the run that DIR holds")
+    going_on.add_argument("--resume", action="store_true", help="continue the run in DIR")
+    going_on.add_argument("--overwrite", action="store_true", help="delete the run in DIR")
     files.add_argument("--retry-failed", action="store_true", help="with --resume: ask failed questions again")
-    files.add_argument("--no-report", action="store_true", help="write no report.html into DIR")
+    files.add_argument("--no-report", action="store_true", help="do not write report.html")
     files.add_argument("--quiet", action="store_true", help="no progress bar")
 
 
 def override(text: str) -> str:
-    """``KEY=VALUE`` as a line of TOML; a value that is a bare word needs no quotes."""
+    """``KEY=VALUE`` as a TOML line; a bare word needs no quotes."""
     key, equals, value = (part.strip() for part in text.partition("="))
     if not (key and equals and value) or "\n" in text:
         raise argparse.ArgumentTypeError(f"must be KEY=VALUE in one line, found {text!r}")
@@ -340,7 +340,7 @@ def _whole(least: int, most: int | None = None) -> Any:  # noqa: ANN401 - argpar
 
 
 def _parsed(parse: Callable[[str], T]) -> Callable[[str], T]:
-    """The parser as a type of argparse, which shows the message of its errors only."""
+    """Wraps a parser as an argparse type, so that argparse shows its error messages."""
 
     def parsed(text: str) -> T:
         try:
@@ -358,7 +358,7 @@ def _server(text: str) -> str:
     return text
 
 
-_server.__name__ = "server address"  # argparse shows it in "invalid server address value", as for a port of letters
+_server.__name__ = "server address"  # argparse shows it in "invalid server address value"
 
 
 def _seconds(text: str) -> float:

@@ -1,4 +1,4 @@
-"""`python -m evaluation.compare RUN_A RUN_B`: what B gains over A, with paired intervals and p-values."""
+"""`python -m evaluation.compare RUN_A RUN_B`: compares two runs, with paired intervals and p-values."""
 
 import argparse
 import sys
@@ -21,7 +21,7 @@ _SHORT = {Verdict.CORRECT: "right", Verdict.INCORRECT: "wrong"}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Compare two runs. Exit code: 0 done, 2 they cannot be compared."""
+    """Compare two runs. Exit code: 0 done, 2 not comparable."""
     options = _parser().parse_args(arguments)
     try:
         first, second = SavedRun.read(options.first), SavedRun.read(options.second)
@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 @dataclass(frozen=True, slots=True)
 class RunPair:
-    """One question in both runs: the rows of their predictions.jsonl."""
+    """One question in both runs: the rows of both predictions.jsonl."""
 
     key: RowKey
     first: Mapping[str, Any]
@@ -60,11 +60,11 @@ class RunPair:
 
     @property
     def is_scored(self) -> bool:
-        """Whether both verdicts count."""
+        """Whether both verdicts are scored."""
         return Verdict.UNSCORED not in self.verdicts
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-ready data of a flip."""
+        """A flip as JSON-ready data."""
         return {
             **self.key._asdict(),
             "query": self.first["query"],
@@ -76,7 +76,7 @@ class RunPair:
 
 
 class SliceComparison(NamedTuple):
-    """Two runs over the questions with one label; `n` are scored in both, `differences` is empty where that is 0."""
+    """Two runs over the questions with one label; `n` are scored in both. `differences` is empty if n is 0."""
 
     n: int
     differences: Mapping[str, Difference]
@@ -84,9 +84,9 @@ class SliceComparison(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two runs side by side. All but `only_first`, `only_second` and `finished` is about the common questions.
+    """Two runs side by side, over the common questions except `only_first`, `only_second` and `finished`.
 
-    `signature_changes` holds name, first and second value; `flips` the questions whose verdicts differ, by verdicts.
+    `signature_changes` holds name, first and second value; `flips` the questions with different verdicts, by verdicts.
     """
 
     signature_changes: Sequence[tuple[str, Any, Any]]
@@ -130,10 +130,10 @@ def _plain(found: Mapping[str, Difference]) -> dict[str, Any]:
 
 
 def compare_runs(first: SavedRun, second: SavedRun, fields: Sequence[str] = SLICE_FIELDS) -> Comparison:
-    """Compare two runs over the questions that both have answered: those of equal id and equal text.
+    """Compare two runs over their common questions: those with the same id and text.
 
     Raises:
-        StoreError: there is none, or one of the `fields` has several values in a row.
+        StoreError: there are no common questions, or one of the `fields` has several values in a row.
     """
     pairs = [
         RunPair(key, record, second.records[key])
@@ -163,7 +163,7 @@ def compare_runs(first: SavedRun, second: SavedRun, fields: Sequence[str] = SLIC
 
 
 def _flips(pairs: Sequence[RunPair]) -> dict[VerdictPair, list[RunPair]]:
-    """By the two verdicts in their order: lost answers first, then won ones."""
+    """By the pair of verdicts: lost answers first, then won ones."""
     order = list(Verdict)
     flips: dict[VerdictPair, list[RunPair]] = {}
     for pair in pairs:
@@ -173,12 +173,12 @@ def _flips(pairs: Sequence[RunPair]) -> dict[VerdictPair, list[RunPair]]:
 
 
 def _slices(pairs: Sequence[RunPair], field: str) -> dict[str, SliceComparison]:
-    """By label; empty where no question has one."""
+    """By label; empty if no question has one."""
     groups: dict[str, list[VerdictPair]] = {}
     for pair in pairs:
         if isinstance(pair.first.get(field), list | dict):
             raise StoreError(
-                f"--by {field}: a field with one value is expected, but {pair.key.interaction_id} has several"
+                f"--by {field}: expected a field with one value, but {pair.key.interaction_id} has several"
             )
         scored = groups.setdefault(label_of(pair.first, field), [])
         if pair.is_scored:
@@ -192,7 +192,7 @@ def _slices(pairs: Sequence[RunPair], field: str) -> dict[str, SliceComparison]:
 
 
 def _lines(comparison: Comparison, *, flips: bool) -> Iterator[str]:
-    """What differs in the signature, the numbers, the slices and, if `flips`, every question that flipped."""
+    """The differences in signature, numbers and slices and, if `flips`, every question that flipped."""
     yield from _signature(comparison)
     yield ""
     yield from _questions(comparison)
@@ -252,7 +252,7 @@ def _differences(comparison: Comparison) -> Iterator[str]:
     for name, difference in comparison.differences.items():
         yield _line(name, difference)
     if comparison.slices:
-        yield "p of a slice is its own: of twenty slices that differ by chance alone, one has p < 0.05"
+        yield "p-values of slices are uncorrected: by chance alone, one slice in twenty has p < 0.05"
     for field, parts in comparison.slices.items():
         yield f"score by {field}"
         for label, part in parts.items():
@@ -260,7 +260,7 @@ def _differences(comparison: Comparison) -> Iterator[str]:
 
 
 def _line(name: str, difference: Difference | None) -> str:
-    """The two runs' figures and their difference; dashes where nothing is scored."""
+    """Both runs' figures and their difference; dashes if nothing is scored."""
     if difference is None:
         return f"{name:24}{'-':>8} {'-':>8}   {'-':>7}  {'-':^17}  {'-':>7}"
     low, high = difference.interval.low, difference.interval.high
@@ -297,7 +297,7 @@ def _parser() -> argparse.ArgumentParser:
         "--by",
         metavar="FIELD",
         action="append",
-        help=f"slices by this field of the predictions; may be given again (default: {', '.join(SLICE_FIELDS)})",
+        help=f"slices by this field of the predictions; can be repeated (default: {', '.join(SLICE_FIELDS)})",
     )
     parser.add_argument("--no-flips", action="store_true", help="count the questions that flipped without listing them")
     parser.add_argument("--out", metavar="FILE.json", type=Path, help="everything as JSON")

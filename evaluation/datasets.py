@@ -1,10 +1,10 @@
-"""Question files as rows, in every form in which CRAG data is distributed, read lazily, one row at a time.
+"""Reads question files in all forms of CRAG data, lazily, one row at a time.
 
-Read: JSON lines (``.jsonl``), the same in bz2 (``.jsonl.bz2``), files of the first release with a JSON list of rows on
-each line, ``.tar`` and ``.tar.bz2`` archives that hold such files, and any of these cut into numbered parts
-(``name.tar.bz2.part1``, ``.part0``, ``.part-aa``), which are read as if they were joined. Nothing is unpacked to disk.
+Supported: JSON lines (``.jsonl``), also in bz2 (``.jsonl.bz2``); files of the first release with a JSON list of rows
+per line; ``.tar`` and ``.tar.bz2`` archives of such files; and any of these cut into numbered parts
+(``name.tar.bz2.part1``, ``.part0``, ``.part-aa``), which are read as one file. Nothing is unpacked to disk.
 
-A task-3 row weighs about 10 MB, so the rows of a file are never held together.
+A task-3 row has about 10 MB, so a file's rows are never in memory together.
 """
 
 import bz2
@@ -31,10 +31,10 @@ __all__ = [
 ]  # fmt: skip
 
 PAGE_FIELDS = ("page_name", "page_url", "page_snippet", "page_result", "page_last_modified")
-"""The fields of a search result, as the evaluator gives them to an agent."""
+"""The fields of a search result in the evaluator's batches."""
 
 LABEL_FIELDS = ("domain", "question_type", "static_or_dynamic")
-"""Labels that a public row may carry and that an agent never sees."""
+"""Labels of public rows, which agents never see."""
 
 _TEXT_FIELDS = ("interaction_id", "query", "query_time", "answer", *LABEL_FIELDS)
 _REQUIRED_FIELDS = ("interaction_id", "query")
@@ -42,13 +42,13 @@ _PART = re.compile(r"(?P<stem>.+)\.part[-_.]?(?P<mark>\d+|[a-z]{1,3})", re.IGNOR
 
 
 class Split:
-    """Lets the rows of one split of CRAG through and counts the others.
+    """Selects the rows of one split of CRAG and counts the others.
 
-    The public files hold both splits: 0 to learn from, 1 the public test set. A row names its split in its field
-    `split`; null means that the row was made up.
+    The public files hold both splits: 0 for training, 1 the public test set. The row's field `split` names it; null
+    marks an artificial row.
 
     Args:
-        wanted: The split; None: rows of any, without a look at the field.
+        wanted: The split; None: all rows, without checking the field.
     """
 
     FIELD = "split"
@@ -57,17 +57,17 @@ class Split:
     def __init__(self, wanted: int | None = 0) -> None:
         self.wanted = wanted
         self.left_out: Counter[int] = Counter()
-        """Rows of other splits, by split."""
+        """Number of rows of other splits, by split."""
 
     def __str__(self) -> str:
         return self.ANY if self.wanted is None else str(self.wanted)
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """``0``, ``1`` or ``any``.
+        """Parse ``0``, ``1`` or ``any``.
 
         Raises:
-            ValueError: it is something else.
+            ValueError: the text has another form.
         """
         if text == cls.ANY:
             return cls(None)
@@ -76,10 +76,10 @@ class Split:
         return cls(int(text))
 
     def holds(self, record: Record) -> bool:
-        """Whether the row may be read; one that may not is counted.
+        """Whether to read the row; other rows are counted.
 
         Raises:
-            DatasetError: the row does not say of which split it is.
+            DatasetError: the row does not name its split.
         """
         if self.wanted is None:
             return True
@@ -90,16 +90,16 @@ class Split:
             what = "missing" if found == "" else f"expected a whole number, found {shown(found)}"
             raise DatasetError(
                 f'{record.place}, field "{self.FIELD}": {what}; only rows of split {self.wanted} are read '
-                f"(--split {self.ANY} reads all, without a look at the field)"
+                f"(--split {self.ANY} reads all rows)"
             )
         self.left_out[found] += 1
         return False
 
     def report(self) -> None:
-        """Say on standard output how many rows were left out, where any were."""
+        """Print how many rows were left out, if any."""
         if self.left_out:
             parts = [f"{count:,} of split {split}" for split, count in sorted(self.left_out.items())]
-            sys.stdout.write(f"left out, for only split {self} is read: {', '.join(parts)}\n")
+            sys.stdout.write(f"left out, because only split {self} is read: {', '.join(parts)}\n")
 
     def to_card(self) -> dict[str, Any]:
         """The same for a run card."""
@@ -107,22 +107,21 @@ class Split:
 
 
 def read_rows(path: str | Path, limit: int | None = None, split: Split | None = None) -> Iterator[dict[str, Any]]:
-    """The questions of a file, each checked and in one shape whatever the release it comes from.
+    """The questions of a file, validated and in one form for all releases.
 
-    A row has `interaction_id` and `query`; the other official fields are checked where they are present. Texts are
-    cleaned (`agents.text`). The alternative answers, found as ``alt_ans`` or ``alternative_answers``, as a list or as
-    its JSON text ``"[]"``, become ``alt_ans: list[str]``. Every search result has the five fields of `PAGE_FIELDS`,
-    null becoming "". A ``page_result_file`` in a search result is a path relative to the folder of the question file
-    and may not leave it; the text of that file becomes ``page_result``.
+    A row has `interaction_id` and `query`; other official fields are checked if present. Texts are cleaned
+    (`agents.text`). The alternative answers (``alt_ans`` or ``alternative_answers``, a list or its JSON text ``"[]"``)
+    become ``alt_ans: list[str]``. Every search result has the five fields of `PAGE_FIELDS`; null becomes "". A
+    ``page_result_file`` in a search result is a path inside the question file's folder; the file's text becomes
+    ``page_result``.
 
     Args:
-        path: The file, the first part of a cut file, or the name that its parts have in common.
-        limit: At most this many rows.
-        split: Leaves rows of other splits out.
+        path: The file, the first part of a cut file, or the common name of its parts.
+        limit: Maximum number of rows.
+        split: Leaves out rows of other splits.
 
     Raises:
-        DatasetError: No such file (at once); or, while reading, something in the file that is not such a row, or no row
-            of the split.
+        DatasetError: missing file (at once); or, while reading, an invalid row, or no row of the split.
     """
     source = Path(path)
     records = read_records(source, limit, split)
@@ -130,10 +129,10 @@ def read_rows(path: str | Path, limit: int | None = None, split: Split | None = 
 
 
 def read_records(path: str | Path, limit: int | None = None, split: Split | None = None) -> Iterator[Record]:
-    """The JSON objects of a file with their places, in any of the forms of `read_rows`, their fields unchecked.
+    """The JSON objects of a file with their places, in any form of `read_rows`, without checking fields.
 
     Raises:
-        DatasetError: No such file (at once); or, while reading, a line that is not a JSON object, or no row of `split`.
+        DatasetError: missing file (at once); or, while reading, a line that is not a JSON object, or no row of `split`.
     """
     source = Path(path)
     if limit is not None and limit < 0:
@@ -143,7 +142,7 @@ def read_records(path: str | Path, limit: int | None = None, split: Split | None
 
 
 def count_rows(path: str | Path, limit: int | None = None) -> int:
-    """How many rows `read_rows` would give, found without parsing them (except lines of the first release)."""
+    """The number of rows of `read_rows`, without parsing them (except lines of the first release)."""
     source = Path(path)
     stem, parts = _find_parts(source)
     count = 0
@@ -158,10 +157,10 @@ def count_rows(path: str | Path, limit: int | None = None) -> int:
 
 
 def dataset_files(path: str | Path) -> list[Path]:
-    """The file, or the parts in order that make up the file.
+    """The file, or its parts in order.
 
     Raises:
-        DatasetError: No such file, or a part is missing.
+        DatasetError: the file or a part is missing.
     """
     return _find_parts(Path(path))[1]
 
@@ -199,7 +198,7 @@ def _escape_glob(text: str) -> str:
 
 
 def _ordinal(mark: str) -> int:
-    """``10`` -> 10; ``a`` or ``aa`` -> 0, ``ab`` -> 1, ``ba`` -> 26, as `split` counts."""
+    """``10`` -> 10; ``a`` or ``aa`` -> 0, ``ab`` -> 1, ``ba`` -> 26, as `split` names parts."""
     if mark.isdigit():
         return int(mark)
     value = 0
@@ -209,7 +208,7 @@ def _ordinal(mark: str) -> int:
 
 
 class _JoinedFiles(io.RawIOBase):
-    """Several files read as one, each opened only when its turn comes."""
+    """Several files read as one, each opened when it is reached."""
 
     def __init__(self, paths: list[Path]) -> None:
         self._waiting = list(paths)
@@ -219,7 +218,7 @@ class _JoinedFiles(io.RawIOBase):
         return True
 
     def readinto(self, buffer: "WriteableBuffer") -> int:
-        """Fill the buffer from the current file, or from the next that has anything; 0 at the very end."""
+        """Fill the buffer from the current file, or from the next non-empty one; 0 at the end."""
         while True:
             if self._current is None:
                 if not self._waiting:
@@ -265,7 +264,7 @@ def _limited_records(source: Path, stem: str, parts: list[Path], limit: int | No
 
 @contextmanager
 def _reading(source: Path, parts: list[Path]) -> Iterator[tuple[IO[bytes], ExitStack]]:
-    """The joined parts as one stream, and a stack that closes whatever is opened on it; read faults name the file."""
+    """The joined parts as one stream, and a stack that closes files opened on it; read errors name the file."""
     try:
         with ExitStack() as stack:
             joined = stack.enter_context(io.BufferedReader(_JoinedFiles(parts), buffer_size=1 << 20))
@@ -277,7 +276,7 @@ def _reading(source: Path, parts: list[Path]) -> Iterator[tuple[IO[bytes], ExitS
 
 
 def _members(source: Path, stem: str, stream: IO[bytes], stack: ExitStack) -> Iterator[tuple[str, IO[bytes]]]:
-    """The line files inside: the file itself, or those in the archive, with names for messages."""
+    """The line files inside: the file itself, or the members of the archive, with names for messages."""
     lowered = stem.lower()
     if not lowered.endswith((".tar", ".tar.bz2", ".tbz2")):
         yield str(source), _unpacked(stem, stream, stack)
@@ -337,12 +336,12 @@ def _normalised(record: Record, folder: Path) -> dict[str, Any]:
 
 
 def alternative_answers(record: Record) -> list[str]:
-    """Other answers that count as right, from either field name, given as a list, as the JSON text of one, or as null.
+    """Alternative answers from either field, given as a list, as its JSON text, or as null.
 
-    Some public rows hold a number where a text is meant; it becomes the text of that number.
+    Some public rows have a number instead of a text; it becomes text.
 
     Raises:
-        DatasetError: Anything else is there.
+        DatasetError: the field has another type.
     """
     name = "alt_ans" if "alt_ans" in record.data else "alternative_answers"
     found = value = record.data.get(name)

@@ -1,4 +1,4 @@
-"""What the agent's gates did: the answers that they withheld are judged as if they had been given."""
+"""The effect of the agent's gates: judges the withheld answers as if they had been given."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -14,9 +14,9 @@ Firing = dict[str, Any]
 def judged_firings(
     judge: Judge, trim: Callable[[str], str], questions: Sequence[Question], traces: Sequence[Mapping[str, Any]]
 ) -> list[list[Firing]]:
-    """The firings in the traces of a batch, one list per question, each with the verdict of what it withheld.
+    """The firings in a batch's traces, one list per question, with verdicts of the withheld answers.
 
-    ``withheld_verdict`` is None where the withheld answer was never generated. An agent without traces has no firings.
+    ``withheld_verdict`` is None if the withheld answer was not generated. An agent without traces has no firings.
     """
     firings = [_firings(traces[position]) if position < len(traces) else [] for position in range(len(questions))]
     asked = [
@@ -32,7 +32,7 @@ def judged_firings(
 
 
 def _firings(trace: Mapping[str, Any]) -> list[Firing]:
-    """Those of one trace; another agent's trace may have any shape."""
+    """The firings of one trace; another agent's trace may have any form."""
     entries = trace.get("gates")
     return [
         {
@@ -48,16 +48,15 @@ def _firings(trace: Mapping[str, Any]) -> list[Firing]:
 
 
 def gate_effects(records: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    """What each gate cost and saved, by name; all counts are of questions, and empty where no gate closed.
+    """What each gate cost and saved, by name, in numbers of questions; empty if no gate closed.
 
-    ``fired``: it closed. ``right_lost``: it withheld a right answer, and the final answer is not right.
+    ``fired``: the gate closed. ``right_lost``: it withheld a right answer, and the final answer is not right.
     ``wrong_saved``: it withheld a wrong one, and the final answer is not wrong. ``missing``: it withheld an "i don't
-    know". ``unknown``: nobody asked what it withheld. The rest made no difference or cannot be judged.
+    know". ``unknown``: the withheld answer was not generated. The rest made no difference or cannot be judged.
 
-    ``score_effect`` is the run's score less the score with the withheld answers given in place of the final ones, with
-    ``ci``, its 95 % interval paired by question: both over the ``questions`` of which that is known, which are the
-    scored ones less the unknown, and both None where no withheld answer is known. Two gates may close on one question,
-    so the effects of several gates do not add up.
+    ``score_effect`` is the run's score minus the score with the withheld answers. ``ci`` is its 95 % interval, paired
+    by question. Both are over the ``questions`` with a known effect (the scored ones minus the unknown), and None if no
+    withheld answer is known. Two gates may close on one question, so the effects of several gates do not add up.
     """
     names = dict.fromkeys(firing["name"] for record in records for firing in record.get("gates", ()))
     return {name: _effect(records, name) for name in names}
@@ -87,6 +86,6 @@ def _closed(record: Mapping[str, Any], name: str) -> bool:
 
 
 def _withheld(record: Mapping[str, Any], name: str) -> Verdict | None:
-    """The verdict of the first answer that the gate withheld, which would otherwise have been given."""
+    """The verdict of the first answer that the gate withheld."""
     verdicts = (firing["withheld_verdict"] for firing in record["gates"] if firing["name"] == name)
     return next((Verdict(verdict) for verdict in verdicts if verdict is not None), None)

@@ -1,8 +1,7 @@
-"""What a preset puts on which GPU, by arithmetic: does it fit on the evaluator's cards?
+"""Estimates whether a preset fits on the evaluator's GPUs.
 
-Weights are parameters times bytes, from the shapes in `models/manifest.toml`. Two figures are assumptions, on the
-careful side: what a process takes of each card before it loads anything, and what vLLM needs beside weights, keys and
-values. Nothing of this was measured on a T4.
+Weights are parameters times bytes, from the shapes in `models/manifest.toml`. Two figures are cautious assumptions: a
+process's basic memory on each card, and vLLM's memory besides weights, keys and values. Nothing was measured on a T4.
 """
 
 import math
@@ -15,19 +14,19 @@ from models.needed import base_of
 
 GIB = 2**30
 CONTEXT_GIB = 0.4
-"""Assumed: what CUDA and its libraries take of a card for each process that uses it."""
+"""Assumed: memory of CUDA and its libraries on a card, for each process that uses it."""
 VLLM_WORKSPACE_GIB = 1.2
-"""Assumed, of vLLM's own share: activations of a step of 2,048 tokens, logits, exchange buffers, Triton's workspace."""
+"""Assumed, in vLLM's share: activations of a step of 2,048 tokens, logits, exchange buffers, Triton's workspace."""
 ADAPTER_GIB = 0.1
-"""More than a LoRA adapter of rank 8 for a model of 8B parameters takes in half precision."""
+"""An upper bound for a LoRA adapter of rank 8 for an 8B model in half precision."""
 PROMPT_AROUND_CONTEXT = 1500
-"""Tokens of instructions, examples and answer that a prompt may have beside its context."""
+"""Tokens of a prompt besides its context: instructions, examples and answer."""
 _ROUTER_TOKENS = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Something that takes memory of one card. `key` is where the preset names it."""
+    """Something that uses memory of one card. `key` is its key in the preset."""
 
     card: int
     key: str
@@ -37,11 +36,11 @@ class Part:
 
 @dataclass(slots=True)
 class GpuPlan:
-    """What lies on which card.
+    """The memory use of each card.
 
-    `inside` is what vLLM's share of each of its cards is made of, in GiB; `cached_tokens` is how many tokens' keys and
-    values the share holds; `unknown` are models whose size the manifest does not give; `problems` holds (key of the
-    preset, what does not fit, what to do).
+    `inside` lists the parts of vLLM's share of each card, in GiB; `cached_tokens` is how many tokens' keys and values
+    it holds; `unknown` are models without a size in the manifest; `problems` holds (key of the preset, problem,
+    remedy).
     """
 
     cards: int
@@ -57,7 +56,7 @@ class GpuPlan:
         return [part for part in self.parts if part.card == card]
 
     def total(self, card: int) -> float:
-        """GiB that are taken of a card."""
+        """GiB used on a card."""
         return sum(part.gib for part in self.on(card))
 
 
@@ -67,10 +66,10 @@ def plan(
     """Place the preset's models on the cards, and list what does not fit.
 
     Args:
-        settings: Of a preset.
-        cards: How many GPUs there are.
-        memory_gib: What each of them shows to programs.
-        manifest: Gives the models' shapes; default: the shipped one.
+        settings: The preset's settings.
+        cards: Number of GPUs.
+        memory_gib: Usable memory of each.
+        manifest: The models' shapes; default: the shipped manifest.
     """
     made = GpuPlan(cards, memory_gib)
     known = (manifest or load_manifest()).models
@@ -83,7 +82,7 @@ def plan(
         if encoder is not None and (card := _card(encoder.device)) is not None:
             _encoder(key, encoder, known, card, made)
     _classifiers(settings, known, made)
-    # vLLM counts CUDA's memory of its workers in its share.
+    # vLLM includes its workers' CUDA memory in its share.
     own = {part.card for part in made.parts if part.key != "language_model" or not isinstance(engine, VllmEngine)}
     made.parts += [Part(card, "agent", "the agent's process (assumed)", CONTEXT_GIB) for card in sorted(own)]
     for card in sorted({part.card for part in made.parts}):
@@ -92,7 +91,7 @@ def plan(
 
 
 def _card(device: str) -> int | None:
-    """The number of a torch device's GPU; None for a processor."""
+    """The number of a torch device's GPU; None for a CPU."""
     if not device.startswith("cuda"):
         return None
     return int(device.partition(":")[2] or 0)
@@ -141,7 +140,7 @@ def _vllm(engine: VllmEngine, known: dict[str, ModelEntry], made: GpuPlan) -> No
 
 
 def _transformers(settings: Settings, engine: TransformersEngine, known: dict[str, ModelEntry], made: GpuPlan) -> None:
-    """Layers spread evenly (device ``auto``) or on one card; a card works on a whole batch of prompts at a time."""
+    """Layers are spread evenly (device ``auto``) or on one card; a card processes a whole batch at a time."""
     shape = _shape(engine.model, known, made)
     if shape is None:
         return
@@ -161,7 +160,7 @@ def _transformers(settings: Settings, engine: TransformersEngine, known: dict[st
 
 
 def _activations(shape: Shape, tokens: int, value_bytes: int) -> float:
-    """GiB that one layer takes for so many tokens: states and what lies between its matrices."""
+    """GiB that one layer needs for `tokens`: states and intermediate results."""
     return tokens * (4 * shape.hidden + 2 * shape.intermediate) * value_bytes / GIB
 
 
@@ -179,7 +178,7 @@ def _encoder(key: str, encoder: CrossEncoderSettings, known: dict[str, ModelEntr
 
 
 def _classifiers(settings: Settings, known: dict[str, ModelEntry], made: GpuPlan) -> None:
-    """Classifiers of the router compute in float32."""
+    """The router's classifiers run in float32."""
     router = settings.router
     card = _card(router.device) if router is not None and router.engine == "encoder" else None
     if router is None or router.engine != "encoder" or card is None:
@@ -200,8 +199,8 @@ def _check(settings: Settings, card: int, made: GpuPlan) -> None:
     parts = made.on(card)
     if card >= made.cards:
         users = ", ".join(sorted({part.key for part in parts if part.key != "agent"}))
-        problem = f"{users} lies on GPU {card}, and there are {made.cards} (GPU 0 to {made.cards - 1})"
-        remedy = "give a device that is there, or a higher gpu_count in aicrowd.json"
+        problem = f"{users} is on GPU {card}, but there are only {made.cards} (GPU 0 to {made.cards - 1})"
+        remedy = "choose an existing device, or raise gpu_count in aicrowd.json"
         made.problems.append((parts[0].key, problem, remedy))
     elif made.total(card) > made.memory_gib:
         listed = "; ".join(f"{part.what} {part.gib:.1f}" for part in parts)

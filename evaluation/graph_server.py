@@ -1,7 +1,6 @@
-"""The mock knowledge graph beside a run: a process of its own, as in the competition, gone when the run is over.
+"""Runs the mock knowledge graph in its own process for the duration of a run, as in the competition.
 
-However that ends: the server reads a pipe from this process, and stops when the pipe does, which a killed evaluator
-cannot forget to tell.
+The server reads a pipe from this process and stops when the pipe closes, even if the evaluator is killed.
 """
 
 import queue
@@ -15,22 +14,22 @@ from pathlib import Path
 
 START_SECONDS = 60.0
 BYTES_PER_SECOND = 1_000_000
-"""A graph is read and indexed faster than this on any machine; the whole official one takes minutes."""
+"""An upper bound for reading and indexing a graph; the official one takes minutes."""
 _ADDRESS = re.compile(r"https?://\S+")
 
 
 class GraphServerError(RuntimeError):
-    """The server did not start; the message ends with what it said."""
+    """The server did not start; the message ends with its output."""
 
 
 @contextmanager
 def mock_graph(data: Path | None = None, delay_seconds: float = 0.0) -> Iterator[str]:
-    """The address of `python -m mock_api`, serving the shipped graph or that of a folder.
+    """The address of `python -m mock_api` with the shipped graph or that of a folder.
 
-    With a delay it waits before each answer, as a server further away would seem to.
+    A delay before each answer simulates a distant server.
 
     Raises:
-        GraphServerError: it ended at once, or did not become ready in time.
+        GraphServerError: it exited at once, or was not ready in time.
     """
     folder = ["--data", str(data)] if data else []
     delay = ["--delay", f"{delay_seconds:g}"] if delay_seconds else []
@@ -61,13 +60,13 @@ def mock_graph(data: Path | None = None, delay_seconds: float = 0.0) -> Iterator
 
 
 def _size(folder: Path | None) -> int:
-    """Bytes of the tables that a server reads before it is ready; stores are read as they are asked."""
+    """Bytes of the tables that a server reads before it is ready; stores are read on demand."""
     tables = folder.glob("*/*") if folder else ()
     return sum(path.stat().st_size for path in tables if path.is_file() and path.suffix != ".sqlite")
 
 
 def _address(said: "queue.SimpleQueue[str]", seconds: float) -> str:
-    """The first address that the server names; an empty line marks its end."""
+    """The first address in the server's output; an empty line marks its end."""
     lines: list[str] = []
     try:
         while line := said.get(timeout=seconds):
@@ -80,7 +79,7 @@ def _address(said: "queue.SimpleQueue[str]", seconds: float) -> str:
 
 
 def _forward(process: "subprocess.Popen[str]", said: "queue.SimpleQueue[str]") -> None:
-    """Read all that the server writes, so that its pipe never fills, and close it."""
+    """Read all output of the server, so that its pipe never fills, and close it."""
     with process.stdout or nullcontext(()) as lines:
         for line in lines:
             said.put(line)

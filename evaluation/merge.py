@@ -1,4 +1,4 @@
-"""`python -m evaluation.merge DIR... --output DIR`: the shards of a run as one run, as if it had never been divided."""
+"""`python -m evaluation.merge DIR... --output DIR`: merges the shards of a run into one run."""
 
 import argparse
 import json
@@ -21,14 +21,14 @@ _SHOWN_GAPS = 6
 
 
 class ShardedRun(NamedTuple):
-    """A shard and the folder that holds its part."""
+    """A shard and its folder."""
 
     shard: Shard
     saved: SavedRun
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Merge. Exit code: 0 done, 2 the folders cannot be merged."""
+    """Merge shards. Exit code: 0 done, 2 not mergeable."""
     options = _parser().parse_args(arguments)
     try:
         _refuse_output(options.output, options.folders, overwrite=options.overwrite)
@@ -56,21 +56,21 @@ def _refuse_output(output: Path, folders: Sequence[Path], *, overwrite: bool) ->
         raise StoreError(f"--output {output} is one of the shards, which would be lost; name another folder")
     predictions = output / PREDICTIONS
     if not overwrite and predictions.is_file() and predictions.stat().st_size:
-        raise StoreError(f"{output} already holds answers: --overwrite throws them away, --output names another folder")
+        raise StoreError(f"{output} already holds answers: --overwrite deletes them, --output names another folder")
 
 
 # --- do they belong together? -----------------------------------------------------------------------------------------
 
 
 def _read_shards(folders: Sequence[Path]) -> list[ShardedRun]:
-    """The folders as shards of one run, in the order of their numbers."""
+    """The folders as shards of one run, in order."""
     parts = sorted((_sharded(SavedRun.read(folder)) for folder in folders), key=lambda part: part.shard.number)
     first = parts[0]
     for part in parts[1:]:
         ours, theirs = _common_identity(first), _common_identity(part)
         if names := differing(ours, theirs):
             listed = "; ".join(f"{name} is {ours.get(name)} and {theirs.get(name)}" for name in names)
-            raise StoreError(f"{first.saved.folder} and {part.saved.folder} are of different runs: {listed}")
+            raise StoreError(f"{first.saved.folder} and {part.saved.folder} belong to different runs: {listed}")
     for one, other in pairwise(parts):
         if one.shard == other.shard:
             raise StoreError(f"{one.saved.folder} and {other.saved.folder} are both shard {one.shard}")
@@ -79,14 +79,14 @@ def _read_shards(folders: Sequence[Path]) -> list[ShardedRun]:
     counted = {str(part.shard): part.saved.run.questions for part in parts if part.saved.run.questions is not None}
     if len(set(counted.values())) > 1:
         listed = ", ".join(f"{shard} counted {number}" for shard, number in counted.items())
-        raise StoreError(f"the shards are of different numbers of questions (--limit?): {listed}")
+        raise StoreError(f"the shards have different numbers of questions (--limit?): {listed}")
     return parts
 
 
 def _sharded(saved: SavedRun) -> ShardedRun:
     text = saved.run.identity.get("shard")
     if text is None:
-        raise StoreError(f"{saved.folder} is no shard: it was written without --shard")
+        raise StoreError(f"{saved.folder} is not a shard: it was written without --shard")
     try:
         return ShardedRun(Shard.parse(str(text)), saved)
     except ValueError as error:
@@ -98,7 +98,7 @@ def _common_identity(part: ShardedRun) -> dict[str, Any]:
 
 
 def _versions(parts: Sequence[ShardedRun]) -> dict[str, str]:
-    """Packages of which the shards had different versions: allowed, but worth knowing."""
+    """Packages whose versions differ between shards: allowed, but reported."""
     signatures = [part.saved.run.signature for part in parts]
     found = {
         name: list(dict.fromkeys(str(signature.get(name)) for signature in signatures))
@@ -111,7 +111,7 @@ def _versions(parts: Sequence[ShardedRun]) -> dict[str, str]:
 
 
 def _find_gaps(parts: Sequence[ShardedRun]) -> list[str]:
-    """What the run lacks, one line each; empty where all of it is there."""
+    """What the run lacks, one line each; empty if it is complete."""
     shards = parts[0].shard.shards
     there = {part.shard.number for part in parts}
     gaps = [f"shard {number}/{shards} is missing" for number in range(1, shards + 1) if number not in there]
@@ -119,25 +119,25 @@ def _find_gaps(parts: Sequence[ShardedRun]) -> list[str]:
     for part in parts:
         answered = Counter(record["batch"] for record in part.saved.records.values())
         _refuse_foreign_rows(part, answered, total)
-        lacks = f": it lacks {missing}" if total and (missing := _missing_questions(part, answered, total)) else ""
+        lacks = f": missing {missing}" if total and (missing := _missing_questions(part, answered, total)) else ""
         if lacks or part.saved.run.questions is None:
             fault = "not finished" if part.saved.run.questions is None else "damaged"
-            gaps.append(f"shard {part.shard} in {part.saved.folder} is {fault}{lacks}; go on with --resume there")
+            gaps.append(f"shard {part.shard} in {part.saved.folder} is {fault}{lacks}; continue it with --resume")
     return gaps
 
 
 def _refuse_gaps(gaps: Sequence[str]) -> None:
     if gaps:
-        raise StoreError("\n  ".join(["the run is not complete; --partial merges what there is", *gaps]))
+        raise StoreError("\n  ".join(["the run is not complete; --partial merges the existing parts", *gaps]))
 
 
 def _total(parts: Sequence[ShardedRun]) -> int | None:
-    """How many questions the undivided run has, where a finished shard knows."""
+    """The number of questions of the undivided run, if a finished shard knows it."""
     return next((part.saved.run.questions for part in parts if part.saved.run.questions is not None), None)
 
 
 def _refuse_foreign_rows(part: ShardedRun, answered: Counter[int], total: int | None) -> None:
-    """A shard can have neither another one's batches nor questions after the last."""
+    """Refuse batches of other shards and questions after the last."""
     size, folder = part.saved.run.batch_size, part.saved.folder
     for batch, count in sorted(answered.items()):
         if not part.shard.holds(batch):
@@ -149,7 +149,7 @@ def _refuse_foreign_rows(part: ShardedRun, answered: Counter[int], total: int | 
 
 
 def _missing_questions(part: ShardedRun, answered: Counter[int], total: int) -> str:
-    """``questions 17 to 32, 49 of the file``, counted from 1; empty where none is missing."""
+    """``questions 17 to 32, 49 of the file``, counted from 1; empty if none is missing."""
     size = part.saved.run.batch_size
     if size is None:
         return "all its questions"
@@ -167,10 +167,10 @@ def _missing_questions(part: ShardedRun, answered: Counter[int], total: int) -> 
 
 
 def _write_merged(parts: Sequence[ShardedRun], output: Path, *, is_whole: bool, overwrite: bool) -> dict[str, Any]:
-    """Write the merged run into a folder, in the order of the undivided run; its results.
+    """Write the merged run in the order of the undivided run; returns its results.
 
-    Its identity is that of the undivided run, so `local_evaluation.py --resume` can go on with it. A merge of less than
-    everything keeps in its signature which shards it is of.
+    It has the identity of the undivided run, so `local_evaluation.py --resume` can continue it. The signature of a
+    partial merge names its shards.
     """
     shards = None if is_whole else "+".join(str(part.shard) for part in parts)
     signature = {**parts[0].saved.run.signature, **_versions(parts), "shard": shards}
@@ -194,7 +194,7 @@ def _write_merged(parts: Sequence[ShardedRun], output: Path, *, is_whole: bool, 
 
 
 def _trace_places(parts: Sequence[ShardedRun]) -> dict[int, list[tuple[Path, int]]]:
-    """File and first byte of the traces of each batch: those of a large run do not fit into memory."""
+    """File and offset of each batch's traces: those of a large run do not fit into memory."""
     places: dict[int, list[tuple[Path, int]]] = {}
     for part in parts:
         for row in part.saved.trace_rows():
@@ -212,14 +212,14 @@ def _row_at(file: Path, start: int) -> dict[str, Any]:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m evaluation.merge",
-        description="Put the shards of a run (local_evaluation.py --shard I/N) together as one run: predictions, "
-        "traces and results as if it had never been divided.",
+        description="Merge the shards of a run (local_evaluation.py --shard I/N) into one run: predictions, "
+        "traces and results of the undivided run.",
         epilog="Exit code: 0 done; 2 the folders are not all the shards of one run.",
     )
     parser.add_argument("folders", metavar="DIR", type=Path, nargs="+", help="the folders of the shards")
     parser.add_argument("--output", metavar="DIR", type=Path, required=True, help="the folder of the merged run")
-    parser.add_argument("--partial", action="store_true", help="merge although shards or questions are missing")
-    parser.add_argument("--overwrite", action="store_true", help="throw away the run that the output folder holds")
+    parser.add_argument("--partial", action="store_true", help="merge even if shards or questions are missing")
+    parser.add_argument("--overwrite", action="store_true", help="delete the run in the output folder")
     return parser
 
 

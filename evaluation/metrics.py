@@ -1,4 +1,4 @@
-"""The CRAG metrics, with bootstrap intervals, over all questions and over slices by label."""
+"""The CRAG metrics with bootstrap intervals, over all questions and by label."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -16,14 +16,14 @@ SEED = 20240605
 UNLABELLED = "(none)"
 
 VALUE = {Verdict.CORRECT: 1.0, Verdict.MISSING: 0.0, Verdict.INCORRECT: -1.0}
-"""What a verdict adds to the score (CRAG, section 3.1); `Verdict.UNSCORED` has no value."""
+"""The score of a verdict (CRAG, section 3.1); `Verdict.UNSCORED` has none."""
 
 _KINDS = (Verdict.CORRECT, Verdict.INCORRECT, Verdict.MISSING)
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A 95 % interval: the 2.5th and the 97.5th percentile of the bootstrap."""
+    """A 95 % interval: the 2.5th and 97.5th percentile of the bootstrap."""
 
     low: float
     high: float
@@ -31,10 +31,10 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Metrics:
-    """The metrics of a set of verdicts. All shares are of the `n` scored questions, without the `unscored` ones.
+    """The metrics of a set of verdicts. All shares are of the `n` scored questions.
 
     `score` = (2 * correct + missing) / n - 1 (CRAG, section 3.1, and the starter kit), which is accuracy minus
-    hallucination; `hallucination` is the share of incorrect answers. Without any scored question all are 0.
+    hallucination; `hallucination` is the share of incorrect answers. Without scored questions all are 0.
     """
 
     score: float
@@ -55,7 +55,7 @@ class Metrics:
         return {**data, "ci": ends.pop("score"), "intervals": ends}
 
     def to_short_dict(self) -> dict[str, Any]:
-        """The same to four digits, without the intervals of the shares: for tables of many cells."""
+        """The same with four digits, without the intervals of the shares: for large tables."""
         data = self.to_dict()
         del data["intervals"]
         data["ci"] = [round(end, 4) for end in data["ci"]]
@@ -66,7 +66,7 @@ _INTERVALS = ("score", "accuracy", "hallucination", "missing")
 
 
 def measure(verdicts: Sequence[Verdict], resamples: int = RESAMPLES, seed: int = SEED) -> Metrics:
-    """The metrics of these verdicts; the intervals are those of a seeded percentile bootstrap over questions."""
+    """The metrics of these verdicts, with intervals from a seeded percentile bootstrap over questions."""
     correct, incorrect, missing = counts = [verdicts.count(kind) for kind in _KINDS]
     n = sum(counts)
     divisor = max(n, 1)
@@ -86,10 +86,10 @@ def measure(verdicts: Sequence[Verdict], resamples: int = RESAMPLES, seed: int =
 
 
 def resampled_counts(counts: Sequence[int], resamples: int = RESAMPLES, seed: int = SEED) -> NDArray[np.int64]:
-    """How many items of each kind the bootstrap's samples have; shape (resamples, kinds).
+    """Counts of each kind in the bootstrap samples; shape (resamples, kinds).
 
-    Drawing n items with replacement from n of a few kinds is one multinomial draw of the kinds' counts: the same
-    distribution as drawing item by item, in a time that does not grow with n.
+    Drawing n items of a few kinds with replacement is one multinomial draw of the counts: the same distribution as
+    drawing single items, in a time independent of n.
     """
     total = sum(counts)
     if not total:
@@ -99,13 +99,13 @@ def resampled_counts(counts: Sequence[int], resamples: int = RESAMPLES, seed: in
 
 
 def percentile_interval(samples: NDArray[np.float64]) -> Interval:
-    """The 95 % percentile interval of the bootstrap's samples of a statistic."""
+    """The 95 % percentile interval of bootstrap samples of a statistic."""
     low, high = np.percentile(samples, [2.5, 97.5])
     return Interval(float(low), float(high))
 
 
 def bootstrap_interval(values: Sequence[float], resamples: int = RESAMPLES, seed: int = SEED) -> Interval:
-    """The 95 % percentile-bootstrap interval of the mean; both ends 0 for no values."""
+    """The 95 % percentile-bootstrap interval of the mean; both ends are 0 without values."""
     if not values:
         return Interval(0.0, 0.0)
     array = np.asarray(values, dtype=np.float64)
@@ -117,9 +117,9 @@ def bootstrap_interval(values: Sequence[float], resamples: int = RESAMPLES, seed
 
 
 def slices(rows: Iterable[Mapping[str, Any]], fields: Sequence[str] = SLICE_FIELDS) -> dict[str, dict[str, Metrics]]:
-    """Metrics per label value: ``slices(rows)["domain"]["movie"]``. A row has ``verdict`` and, perhaps, the labels.
+    """Metrics per label: ``slices(rows)["domain"]["movie"]``. A row has ``verdict`` and optional labels.
 
-    A field that no row carries is left out; where only some rows lack it, they are under `UNLABELLED`.
+    Fields without any label are left out; rows without a label are under `UNLABELLED`.
     """
     listed = list(rows)
     return {
@@ -133,7 +133,7 @@ def pairs(
 ) -> dict[str, dict[str, dict[str, Metrics]]]:
     """Metrics per pair of labels: ``pairs(rows)["domain/question_type"]["movie"]["set"]``, for any two fields.
 
-    Pairs of labels that no row has are left out, and so are fields that no row carries.
+    Pairs and fields without rows are left out.
     """
     listed = list(rows)
     return {
@@ -146,18 +146,18 @@ def pairs(
 
 
 def field_title(field: str) -> str:
-    """A label field's name for people."""
+    """A label field's display name."""
     return "dynamism" if field == "static_or_dynamic" else field.replace("_", " ")
 
 
 def label_of(row: Mapping[str, Any], field: str) -> str:
-    """The row's label, `UNLABELLED` where it has none."""
+    """The row's label, or `UNLABELLED`."""
     value = row.get(field)
     return UNLABELLED if value in (None, "") else str(value)
 
 
 def fields_of(rows: Iterable[Mapping[str, Any]]) -> list[str]:
-    """The fields by which rows can be divided: those with one value in some row, in alphabetical order."""
+    """The fields that can define slices: those with a single value in some row, in alphabetical order."""
     return sorted({name for row in rows for name, value in row.items() if not isinstance(value, list | dict | None)})
 
 

@@ -1,4 +1,4 @@
-"""Paired statistics of two runs: intervals by the bootstrap over questions, p-values by exact randomisation."""
+"""Paired statistics of two runs: bootstrap intervals over questions, p-values by exact randomisation."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ MEASURES: Mapping[str, Mapping[Verdict, int]] = {
     "accuracy": {verdict: int(verdict is Verdict.CORRECT) for verdict in VALUE},
     "hallucination": {verdict: int(verdict is Verdict.INCORRECT) for verdict in VALUE},
 }
-"""What a scored question with a verdict adds to each measure."""
+"""The value of a scored verdict in each measure."""
 
 
 class VerdictPair(NamedTuple):
@@ -29,11 +29,11 @@ class VerdictPair(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The second run's mean less the first's, over the same questions.
+    """The second run's mean minus the first's, over the same questions.
 
-    `interval`: 95 % percentile bootstrap over questions, both verdicts of a question kept together. `p_value`: how
-    often a difference at least so large, in either direction, occurs if each question's two verdicts are swapped by
-    the toss of a coin (Noreen 1989, approximate randomisation; here all 2**n tosses are counted, none is drawn).
+    `interval`: 95 % percentile bootstrap over questions, keeping both verdicts of a question together. `p_value`: the
+    probability of a difference at least as large, in either direction, if each question's verdicts are swapped by a
+    fair coin (Noreen 1989, approximate randomisation; here exact over all 2**n outcomes).
     """
 
     first: float
@@ -50,7 +50,7 @@ class Difference:
 
 
 def differences(pairs: Sequence[VerdictPair], resamples: int = RESAMPLES, seed: int = SEED) -> dict[str, Difference]:
-    """The difference in each of `MEASURES`, over pairs of scored verdicts; empty where there are none."""
+    """The difference in each of `MEASURES`, over pairs of scored verdicts; empty without pairs."""
     if not pairs:
         return {}
     cells = [VerdictPair(*cell) for cell in product(VALUE, repeat=2)]
@@ -77,9 +77,9 @@ def _difference(
 
 
 def randomisation_p_value(total: int, *, ones: int, twos: int) -> float:
-    """P(|S| >= |total|), where S is the sum of `ones` times +1 or -1 and `twos` times +2 or -2, each with a fair coin.
+    """P(|S| >= |total|) for the sum S of `ones` random signs and `twos` random signs times 2.
 
-    Paired differences of verdicts are such sums: their distribution is that of two binomials, so nothing is drawn.
+    The distribution of paired verdict differences: a sum of two binomials, computed exactly.
     """
     spread = np.zeros(2 * twos + 1)
     spread[::2] = _fair_coin(twos)
@@ -90,7 +90,7 @@ def randomisation_p_value(total: int, *, ones: int, twos: int) -> float:
 
 
 def _fair_coin(tosses: int) -> NDArray[np.float64]:
-    """The chances of 0 to `tosses` heads, by logarithms: the factorials of thousands do not fit into a float."""
+    """The probabilities of 0 to `tosses` heads, by logarithms: factorials of thousands do not fit into a float."""
     factorials = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, tosses + 1)))])
     chances: NDArray[np.float64] = np.exp(factorials[-1] - factorials - factorials[::-1] - tosses * np.log(2))
     return chances

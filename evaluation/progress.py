@@ -1,4 +1,4 @@
-"""The progress bar: questions done, running score, the agent's seconds per question, time left."""
+"""The progress bar: finished questions, running score, the agent's seconds per question, time left."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from evaluation.judge import Verdict
 
 
 class Progress:
-    """A bar on standard error. `total` is None where nobody knows; `done` are rows that a resumed run has already."""
+    """A bar on standard error. `total` is None if unknown; `done` are the rows of earlier sittings."""
 
     def __init__(self, total: int | None, done: Sequence[Mapping[str, Any]], *, shown: bool = True) -> None:
         self._scored = self._points = self._asked = 0
@@ -37,7 +37,7 @@ class Progress:
         self._bar.close()
 
     def add(self, rows: Sequence[Mapping[str, Any]]) -> None:
-        """A batch is finished."""
+        """Add a finished batch."""
         self._count(rows)
         self._asked += len(rows)
         self._seconds += sum(row["seconds"] for row in rows)

@@ -1,4 +1,4 @@
-"""results.json and the table at the end of a run."""
+"""results.json and the final table of a run."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,19 +10,19 @@ from evaluation.metrics import field_title, measure, pairs, slices
 from evaluation.signature import signature_line
 
 OUT_OF_TIME = ("not_begun", "cut_short")
-"""Generations that the clock ended: before their first token, and later."""
+"""Generations that ran out of time: before their first token, and later."""
 
 
 def summarise(
     records: Sequence[Mapping[str, Any]], sittings: Sequence[Mapping[str, Any]], signature: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """What results.json holds.
+    """The contents of results.json.
 
-    `slices` are by label, `pairs` by any two labels: ``pairs["domain/question_type"]["movie"]["set"]``, to four digits.
-    `timeouts` and `errors` count batches, `retried` questions that took more than one attempt. Seconds `total` are the
-    agent's over all batches; `startup` and `first_answer` are of the last sitting that started the agent. `gates` are
-    those of `evaluation.gates.gate_effects`. `generations_out_of_time` counts generations of all tasks
-    that the clock ended, ``not_begun`` and ``cut_short``.
+    `slices` are by label, `pairs` by any two labels: ``pairs["domain/question_type"]["movie"]["set"]``, with four
+    digits. `timeouts` and `errors` count batches, `retried` counts questions with several attempts. Seconds `total` are
+    the agent's over all batches; `startup` and `first_answer` are of the last sitting that started the agent. `gates`
+    are those of `evaluation.gates.gate_effects`. `generations_out_of_time` counts generations of all tasks that ran out
+    of time, ``not_begun`` and ``cut_short``.
     """
     batches = {(record["batch"], record["attempt"], record["batch_seconds"]): record for record in records}
     total = sum(record["batch_seconds"] for record in batches.values())
@@ -60,9 +60,9 @@ def summarise(
 
 
 def table(results: Mapping[str, Any]) -> str:
-    """The metrics as text: one line for all questions, then one for each label of each slice, with 95 % intervals.
+    """The metrics as text: one line for all questions, then one per label of each slice, with 95 % intervals.
 
-    A line without any scored question has dashes. Below them a block about the gates, where any closed.
+    A line without scored questions has dashes. If gates closed, a block about them follows.
     """
     labels = [label for groups in results["slices"].values() for label in groups]
     width = max(len(label) + 2 for label in [*labels, "all questions"])
@@ -79,14 +79,14 @@ def table(results: Mapping[str, Any]) -> str:
 
 
 def out_of_time_line(results: Mapping[str, Any]) -> str:
-    """The generations that the clock ended; empty where there are none."""
+    """The generations that ran out of time; empty if none."""
     counts = results["generations_out_of_time"]
     parts = [f"{counts[name]} {name.replace('_', ' ')}" for name in OUT_OF_TIME if counts.get(name)]
     return f"generations that ran out of time: {', '.join(parts)}" if parts else ""
 
 
 def footer(results: Mapping[str, Any], folder: Path) -> str:
-    """Under the table: times, memory, signature, and where the files are."""
+    """Below the table: times, memory, signature, and the folder."""
     seconds = results["seconds"]
     times = [f"{seconds['per_question']:.2f} s per question"]
     if seconds["startup"] is not None:
@@ -99,7 +99,7 @@ def footer(results: Mapping[str, Any], folder: Path) -> str:
 
 
 def _gates_block(gates: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """One line for each gate: what it added to the score of how many questions, and in how many it did what."""
+    """One line per gate: its effect on the score, the number of questions, and what it did in how many."""
     if not gates:
         return []
     width = max(len(name) + 2 for name in gates)
@@ -115,8 +115,8 @@ def _gates_block(gates: Mapping[str, Mapping[str, Any]]) -> list[str]:
             f"{counts['wrong_saved']:>11}  {counts['missing']:>7}  {counts['unknown']:>7}  {counts['fired']:>6}"
         )
     if any(counts["unknown"] for counts in gates.values()):
-        lines.append("unknown: nobody asked what the gate withheld, so that the effect is over n other questions only;")
-        lines.append("--set answering.audit=true asks, and takes longer")
+        lines.append("unknown: the withheld answer was not generated; the effect is over the other n questions;")
+        lines.append("--set answering.audit=true generates it, which takes longer")
     return lines
 
 

@@ -1,4 +1,4 @@
-"""One run: questions in, batches to the agent under the evaluator's limits, verdicts and results on disk."""
+"""Runs an evaluation: sends batches to the agent within the evaluator's limits, saves verdicts and results."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -20,20 +20,20 @@ from evaluation.trim import Trim
 from evaluation.worker import InProcessWorker, ProcessWorker
 
 COUNTED_SIZE = 1 << 30
-"""Larger files are not counted before the run (minutes of decompression), so the time left stays unknown."""
+"""Rows of larger files are not counted first (minutes of decompression), so the time left is unknown."""
 
 
 class FailedBatchError(RuntimeError):
-    """A batch failed and the run was to stop there. What was finished, the failed batch included, is on disk."""
+    """A batch failed and the run stopped there. Finished batches, with the failed one, are on disk."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
     """What to run and how; the defaults are the real evaluator's.
 
-    A batch of n questions has n times `seconds_per_query`. `batch_size` replaces the agent's own. `startup_seconds`
-    limits building the agent. `retry_failed` asks failed questions of a resumed run again. `in_process` runs the agent
-    in this process, where no limit can be enforced. Only the batches of `shard` are asked.
+    A batch of n questions gets n times `seconds_per_query`. `batch_size` replaces the agent's. `startup_seconds` limits
+    building the agent. `retry_failed` asks failed questions of a resumed run again. `in_process` runs the agent in this
+    process, without limits. Only batches of `shard` are run.
     """
 
     dataset: Path
@@ -50,15 +50,15 @@ class RunOptions:
 
 
 class Evaluation:
-    """A run over a question file into a store. Use it as a context manager: leaving it stops the agent.
+    """A run over a question file into a store. A context manager: leaving it stops the agent.
 
     Args:
         options: What to run.
-        store: Where finished batches go; questions that it already holds are not asked again.
+        store: The store of finished batches; its questions are not asked again.
         judge: Decides between correct and incorrect.
         trim: Cuts answers as the evaluator does.
         signature: Goes into the results.
-        show_progress: Draw a progress bar on standard error.
+        show_progress: Draws a progress bar on standard error.
     """
 
     def __init__(
@@ -96,12 +96,12 @@ class Evaluation:
         self._worker.stop()
 
     def run(self) -> dict[str, Any]:
-        """Ask what is not finished yet, then write and return the results.
+        """Ask the unfinished questions, then write and return the results.
 
         Raises:
-            DatasetError: the file has no question, or a row that cannot be used; all batches before it are finished.
+            DatasetError: the file has no questions or an invalid row; all batches before it are finished.
             AgentStartError: the agent cannot be built.
-            StoreError: the run to resume has another batch size than the agent, or cannot go on to `limit`.
+            StoreError: the run to resume has another batch size, or cannot continue to `limit`.
             FailedBatchError: `fail_on_error` is set and a batch failed.
         """
         if self._store.batch_size is None:
@@ -131,7 +131,7 @@ class Evaluation:
             return self._options.limit
         count = count_rows(self._options.dataset, self._options.limit)
         if not count and self._options.limit != 0:
-            raise DatasetError(f"{self._options.dataset}: there is no question in it")
+            raise DatasetError(f"{self._options.dataset}: it has no questions")
         return count
 
     def _start(self) -> None:
@@ -139,7 +139,7 @@ class Evaluation:
         self._worker.start()
 
     def _wait_until_ready(self) -> int:
-        """Wait for the agent; the batch size of the run."""
+        """Wait for the agent; returns the run's batch size."""
         if self._began is None:
             self._start()
         own = self._worker.wait_until_ready()
@@ -155,7 +155,7 @@ class Evaluation:
         return size
 
     def _measure(self, name: str) -> None:
-        """Keep the seconds since the agent's start, the first time only, and its peak memory."""
+        """Record the seconds since the agent's start (only the first time) and its peak memory."""
         before = dict(self._sitting)
         self._sitting.setdefault(name, round(time.monotonic() - (self._began or 0.0), 3))
         self._sitting["peak_memory_mb"] = round(self._worker.peak_memory_mb, 1)
@@ -163,21 +163,21 @@ class Evaluation:
             self._store.set_sitting(self._sitting_number, self._sitting)
 
     def _refuse_smaller_limit(self, size: int) -> None:
-        """All that the folder holds is measured, so a resumed run cannot be cut."""
+        """Refuse a smaller limit: a resumed run cannot be cut."""
         limit = self._options.limit
         asked = max((row["batch"] * size + row["batch_size"] for row in self._store.records.values()), default=0)
         if limit is not None and limit < asked:
             raise StoreError(
-                f"{self._store.folder}: the run to resume has asked {asked} questions, more than --limit {limit}"
+                f"{self._store.folder}: the run to resume has {asked} questions, more than --limit {limit}"
             )
 
     def _refuse_rest(self, batch: Sequence[Question], size: int) -> None:
-        """A larger limit can go on from whole batches only: answers can depend on batch mates."""
+        """Refuse to complete a batch: answers can depend on batch mates."""
         asked = sum(question.key in self._store.records for question in batch)
         if 0 < asked < len(batch):
             raise StoreError(
                 f"{self._store.folder}: the run to resume ended within a batch (--limit {batch[0].batch * size + asked}"
-                f", batches of {size}); answers can depend on batch mates, so the rest of it is not asked alone: give "
+                f", batches of {size}); answers can depend on batch mates, so its rest is not asked alone: give "
                 "the same --limit, or another folder"
             )
 
@@ -188,7 +188,7 @@ class Evaluation:
         return record is None or (self._options.retry_failed and bool(record["timed_out"] or record["error"]))
 
     def _finish(self, questions: Sequence[Question]) -> list[dict[str, Any]]:
-        """Ask one batch, judge it and put it on disk."""
+        """Ask one batch, judge it and save it."""
         if not self._is_ready:
             self._wait_until_ready()
         limit = self._options.seconds_per_query * len(questions)
@@ -214,7 +214,7 @@ class Evaluation:
 
     def _judged(self, questions: Sequence[Question], result: BatchResult) -> list[Judgement]:
         if result.answers is None:
-            why = "the batch ran over its time" if result.timed_out else "the agent failed in this batch"
+            why = "the batch timed out" if result.timed_out else "the agent failed in this batch"
             return [Judgement(Verdict.MISSING, f"evaluator: no answer, {why}")] * len(questions)
         claims = [
             Claim(question.row["query"], question.golds, answer)
@@ -224,7 +224,7 @@ class Evaluation:
 
     def _stop_on_error(self, record: Mapping[str, Any]) -> None:
         if self._options.fail_on_error and (record["timed_out"] or record["error"]):
-            what = "ran over its time" if record["timed_out"] else "failed"
+            what = "timed out" if record["timed_out"] else "failed"
             raise FailedBatchError(f"batch {record['batch']} {what}:\n{record['error'] or ''}".rstrip())
 
 
@@ -236,9 +236,9 @@ def _record(
     firings: Sequence[Firing],
     batch_size: int,
 ) -> dict[str, Any]:
-    """A row of predictions.jsonl after its place.
+    """A row of predictions.jsonl without its place.
 
-    `seconds` are those of the batch divided evenly; `batch_seconds` and `out_of_time` are those of the whole batch.
+    `seconds` are the batch's divided by its questions; `batch_seconds` and `out_of_time` are of the whole batch.
     """
     split = question.row.get(Split.FIELD)
     return {
@@ -261,7 +261,7 @@ def _record(
 
 
 def _out_of_time(result: BatchResult) -> dict[str, int]:
-    """Counts of the whole batch from the agent's traces, which may hold none, or nonsense."""
+    """The batch's counts from the agent's traces, which may have none or invalid ones."""
     found = next((trace.get("out_of_time") for trace in result.traces), None)
     counts = found if isinstance(found, dict) else {}
     return {name: counts[name] for name in OUT_OF_TIME if type(counts.get(name)) is int}

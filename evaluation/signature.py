@@ -1,4 +1,4 @@
-"""What a number depends on, as one line beside it, so that scores can be compared."""
+"""The signature of a number: everything it depends on, as one line, so that scores are comparable."""
 
 import hashlib
 import json
@@ -15,7 +15,7 @@ from evaluation.datasets import dataset_files
 from models.manifest import UnknownModelError, WeightsMissingError, locate
 
 WHOLE_FILE_LIMIT = 1 << 30
-"""Larger files are known by their first 64 MiB and their size: hashing all of task 3 (7 GB) would delay every start."""
+"""Of larger files only the first 64 MiB and the size are hashed: task 3 (7 GB) would delay every start."""
 
 VERSIONED_PACKAGES = ("torch", "transformers", "peft", "openvino", "vllm")
 """Installed packages that can change an answer."""
@@ -27,18 +27,18 @@ _PROMPT_SOURCES = {
     "entities": ("agents/public_data/mentions.py",),
     "route": ("agents/questions/prompt_router.py",),
 }
-"""Prompts that code builds, and the files they are built from: any change there is another prompt."""
+"""Prompts built by code, and their source files: any change there is another prompt."""
 _ADAPTER_FILES = ("adapter_config.json", "adapter_model.safetensors")
 
 
 def settings_hash(settings: Settings) -> str:
-    """12 hexadecimal digits that change with any setting but the description."""
+    """12 hexadecimal digits that change with any setting except the description."""
     plain = json.dumps(settings.model_dump(mode="json", exclude={"description"}), sort_keys=True)
     return hashlib.sha256(plain.encode()).hexdigest()[:12]
 
 
 def prompts_signature(settings: Settings) -> str:
-    """Names of the prompts that the preset uses, and 12 digits that change with them: ``reader+calls@0f...``."""
+    """Names of the preset's prompts, and 12 digits that change with them: ``reader+calls@0f...``."""
     answering, graph = settings.answering, settings.knowledge_graph
     assessment = answering.self_assessment
     named = [
@@ -64,10 +64,10 @@ def prompts_signature(settings: Settings) -> str:
 
 
 def adapters_signature(settings: Settings) -> str | None:
-    """Each adapter of the preset with 12 digits of its files' sha256, as ``kg_writer@0f...``; None without adapters.
+    """The preset's adapters with 12 digits of their files' sha256, as ``kg_writer@0f...``; None without adapters.
 
-    ``?`` where there are no files: the agent then reports at its start what is missing. Adapters of a server have the
-    server's name instead, as their weights are not visible here.
+    ``?`` for missing files, which the agent reports at its start. Adapters on a server have its model names instead,
+    because their weights are not visible here.
     """
     model = settings.language_model
     if model.engine in {"openai", "scripted"}:
@@ -98,9 +98,9 @@ def _files_hash(folder: Path | None) -> str:
 
 
 def dataset_hash(path: Path) -> str:
-    """sha256 of the question file or its joined parts, 16 digits; ``head-`` and the size where it is over 1 GiB.
+    """sha256 of the question file or its joined parts, 16 digits; ``head-`` and the size if it is over 1 GiB.
 
-    Page files that the rows point to are not part of it.
+    Page files of the rows are not included.
     """
     files = dataset_files(path)
     size = sum(file.stat().st_size for file in files)
@@ -116,7 +116,7 @@ def dataset_hash(path: Path) -> str:
 
 
 def package_version() -> str:
-    """The version in pyproject.toml, or ``unknown`` where only the code was copied."""
+    """The version in pyproject.toml, or ``unknown`` if only the code was copied."""
     try:
         return str(tomllib.loads((_ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"])
     except (OSError, KeyError, tomllib.TOMLDecodeError):
@@ -124,7 +124,7 @@ def package_version() -> str:
 
 
 def versions() -> dict[str, str]:
-    """Versions of what computes the answers: Python and `VERSIONED_PACKAGES`, ``none`` where one is not installed."""
+    """Versions of Python and of `VERSIONED_PACKAGES`, ``none`` if not installed."""
     found = {"python": platform.python_version()}
     for name in VERSIONED_PACKAGES:
         try:
@@ -135,10 +135,10 @@ def versions() -> dict[str, str]:
 
 
 def identity_of(signature: Mapping[str, Any]) -> dict[str, Any]:
-    """What must be equal for two sittings, or the shards, of one run: all of the signature but the versions."""
+    """What all sittings or shards of one run share: the signature without the versions."""
     return {name: value for name, value in signature.items() if name not in {"python", *VERSIONED_PACKAGES}}
 
 
 def signature_line(signature: Mapping[str, Any]) -> str:
-    """The signature as one line, ``key:value`` joined by bars, after the manner of sacrebleu."""
+    """The signature as one line of ``key:value`` joined by bars, like sacrebleu's."""
     return "|".join(f"{key}:{value}" for key, value in signature.items() if value is not None)

@@ -1,4 +1,4 @@
-"""A run's folder: written batch by batch so that finished work survives, and read back without changes.
+"""A run's folder: saved batch by batch, so that finished work survives; reading it changes nothing.
 
 ``run.json``          identity and signature of the run, its batch size, its sittings and, once it is complete, how many
                       questions the file has up to --limit
@@ -41,33 +41,33 @@ REPORT = "report.html"
 
 
 class StoreError(DatasetError):
-    """A run's folder cannot be used; the message says why and what to do."""
+    """A run's folder is unusable; the message says why and what to do."""
 
 
 class RunFile(BaseModel):
-    """run.json. `identity` must be equal for two sittings to belong to one run; `signature` also has the versions."""
+    """run.json. `identity` must be equal for all sittings of a run; `signature` also has the versions."""
 
     identity: dict[str, Any]
     signature: dict[str, Any]
     batch_size: int | None = None
-    """None before the first sitting knows it."""
+    """None before the first sitting sets it."""
     questions: int | None = None
-    """How many questions the whole run has, all its shards together; None while it is not finished."""
+    """The number of questions of the whole run, over all shards; None until it is finished."""
     sittings: list[dict[str, Any]] = []
-    """Start-up seconds, peak memory and so on, one entry for each time that the evaluator ran."""
+    """Start-up seconds, peak memory and so on, one entry per sitting."""
 
     @classmethod
     def read(cls, folder: Path) -> Self:
         """Read the file of a folder.
 
         Raises:
-            StoreError: it is missing or unreadable.
+            StoreError: the file is missing or unreadable.
         """
         try:
             return cls.model_validate_json((folder / RUN).read_bytes())
         except (OSError, ValidationError):
             raise StoreError(
-                f"{folder / RUN}: missing or unreadable, so nobody can tell what the answers beside it belong to"
+                f"{folder / RUN}: missing or unreadable, so the run of the answers beside it is unknown"
             ) from None
 
 
@@ -87,7 +87,7 @@ class _Firing(BaseModel, strict=True):
 
 
 class _Prediction(_Place, strict=True):
-    """What readers of predictions.jsonl rely on; labels are absent where a question has none."""
+    """The fields that readers of predictions.jsonl need; labels are optional."""
 
     query: str
     prediction: str
@@ -118,28 +118,28 @@ def _check(model: type[BaseModel], place: str, row: Mapping[str, Any]) -> None:
 
 
 def check_place(place: str, row: Mapping[str, Any]) -> None:
-    """Make sure that a row names its question and attempt.
+    """Check that a row names its question and attempt.
 
     Raises:
-        StoreError: a field is missing or of another type.
+        StoreError: a field is missing or has the wrong type.
     """
     _check(_Place, place, row)
 
 
 def row_key(record: Mapping[str, Any]) -> RowKey:
-    """Which question a row of a run is about."""
+    """The key of a row's question."""
     return RowKey(record["interaction_id"], record["occurrence"])
 
 
 def differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
-    """The names under which two identities or signatures hold different things."""
+    """The names with different values in two identities or signatures."""
     return [name for name in {**one, **other} if one.get(name) != other.get(name)]
 
 
 def _whole_batches(path: Path) -> list[GrowingRow]:
-    """The rows of all whole batches in a file of predictions.
+    """The rows of all complete batches in a file of predictions.
 
-    A torn batch does not count at all: answers can depend on batch mates, so the rest must not become its own batch.
+    A torn batch does not count: answers can depend on batch mates, so its rest must not become a batch.
     """
     rows = []
     for row in _rows(path):
@@ -165,18 +165,18 @@ def _rows(path: Path) -> Iterator[GrowingRow]:
 
 
 class RunStore:
-    """The open folder of one run. `records` are the finished questions in the order in which they were asked.
+    """The open folder of one run. `records` are the finished questions in the order asked.
 
     Args:
-        folder: Made if absent.
-        identity: What must be equal for two sittings to belong to one run.
+        folder: Created if absent.
+        identity: Must be equal for all sittings of a run.
         signature: The full signature.
-        resume: Go on with what the folder holds.
-        overwrite: Throw away what the folder holds.
+        resume: Continue the run in the folder.
+        overwrite: Delete the run in the folder.
 
     Raises:
-        StoreError: The folder holds answers and neither `resume` nor `overwrite` is given, or they are of another
-            run, or another evaluator is writing there.
+        StoreError: The folder has answers and neither `resume` nor `overwrite` is given, or they are of another run, or
+            another evaluator is writing there.
     """
 
     def __init__(
@@ -202,41 +202,41 @@ class RunStore:
 
     @property
     def batch_size(self) -> int | None:
-        """The batch size of the run, or None before its first sitting knows it."""
+        """The batch size of the run, or None before its first sitting sets it."""
         return self._run.batch_size
 
     @property
     def sittings(self) -> list[dict[str, Any]]:
-        """What was measured of each sitting."""
+        """The measurements of each sitting."""
         return list(self._run.sittings)
 
     def set_batch_size(self, size: int) -> None:
-        """Keep the batch size, so that a resumed run has the same batches."""
+        """Save the batch size, so that a resumed run has the same batches."""
         self._run.batch_size = size
         self._write_run()
 
     def set_questions(self, number: int) -> None:
-        """Keep how many questions the whole run has, all shards together: only a complete run knows."""
+        """Save the number of questions of the whole run, over all shards: only a complete run knows it."""
         self._run.questions = number
         self._write_run()
 
     def set_sitting(self, number: int, sitting: Mapping[str, Any]) -> None:
-        """Keep a sitting; `number` is its place in `sittings`, or the place after the last."""
+        """Save a sitting; `number` is its position in `sittings`, or the next one."""
         self._run.sittings[number : number + 1] = [dict(sitting)]
         self._write_run()
 
     def append(self, records: Sequence[dict[str, Any]], traces: Sequence[dict[str, Any]]) -> None:
-        """Put a finished batch on disk. Traces go first: a question counts as finished by its prediction alone."""
+        """Save a finished batch. Traces go first: a question counts as finished by its prediction alone."""
         append_rows(self.folder / TRACES, traces)
         append_rows(self.folder / PREDICTIONS, records)
         self.records.update((row_key(record), record) for record in records)
 
     def write_results(self, results: Mapping[str, Any]) -> None:
-        """Write results.json, whole or not at all."""
+        """Write results.json atomically."""
         write_json(self.folder / RESULTS, results, indent=2)
 
     def close(self) -> None:
-        """Let another evaluator write here."""
+        """Release the folder for other evaluators."""
         self._lock.close()
 
     def _take_over(self, fresh: RunFile, *, resume: bool, overwrite: bool) -> RunFile:
@@ -247,7 +247,7 @@ class RunStore:
             return fresh
         if not resume:
             raise StoreError(
-                f"{self.folder} already holds answers: --resume goes on with them, --overwrite throws them away, "
+                f"{self.folder} already holds answers: --resume continues the run, --overwrite deletes them, "
                 "--output names another folder"
             )
         run = RunFile.read(self.folder)
@@ -272,7 +272,7 @@ class RunStore:
 
 
 def _locked(folder: Path) -> ExitStack:
-    """Hold the folder until the stack is closed."""
+    """Lock the folder until the stack is closed."""
     lock = ExitStack()
     try:
         lock.enter_context(lock_folder(folder))
@@ -288,9 +288,9 @@ def _locked(folder: Path) -> ExitStack:
 
 @dataclass(frozen=True)
 class SavedRun:
-    """What a folder of local_evaluation.py holds; reading changes nothing in it.
+    """A folder of local_evaluation.py; reading changes nothing in it.
 
-    `rows` are those of predictions.jsonl in their order, all attempts, torn batches left out.
+    `rows` are those of predictions.jsonl in order, all attempts, without torn batches.
     """
 
     folder: Path
@@ -302,10 +302,10 @@ class SavedRun:
         """Read a folder.
 
         Raises:
-            StoreError: it is no folder of a run, or one of its files cannot be used.
+            StoreError: the folder is not of a run, or one of its files is unusable.
         """
         if not folder.is_dir():
-            raise StoreError(f"{folder}: there is no such folder; one that local_evaluation.py wrote is expected")
+            raise StoreError(f"{folder}: there is no such folder; expected one written by local_evaluation.py")
         return cls(folder, RunFile.read(folder), tuple(row.data for row in _whole_batches(folder / PREDICTIONS)))
 
     @cached_property
@@ -315,19 +315,19 @@ class SavedRun:
 
     @cached_property
     def traces(self) -> dict[RowKey, dict[str, Any]]:
-        """The trace of each question's last attempt, where that attempt left one.
+        """The trace of each question's last attempt, if any.
 
         Raises:
-            StoreError: a line of traces.jsonl is no trace.
+            StoreError: a line of traces.jsonl is not a trace.
         """
         attempts = {key: record["attempt"] for key, record in self.records.items()}
         rows = (row.data for row in self.trace_rows())
         return {row_key(row): row for row in rows if attempts.get(row_key(row)) == row["attempt"]}
 
     def trace_rows(self) -> Iterator[GrowingRow]:
-        """The rows of traces.jsonl with their places, of all attempts, one at a time; a torn last line is left out.
+        """The rows of traces.jsonl with their places, all attempts, one at a time, without a torn last line.
 
         Raises:
-            StoreError: a line is no trace.
+            StoreError: a line is not a trace.
         """
         return _traces(self.folder / TRACES)

@@ -1,4 +1,4 @@
-"""SIGTERM as an interruption, so that whoever stops the evaluator stops its agent and its servers too."""
+"""Handles SIGTERM as an interruption, so that the agent and its servers stop too."""
 
 import signal
 import threading
@@ -9,15 +9,15 @@ from typing import NoReturn
 
 
 class Terminated(KeyboardInterrupt):
-    """Somebody asked this process to end (SIGTERM: `kill`, a batch system, `docker stop`)."""
+    """The process received SIGTERM (`kill`, a batch system, `docker stop`)."""
 
 
 @contextmanager
 def stopped_in_order() -> Iterator[None]:
-    """Within it SIGTERM raises `Terminated`, so that every `finally` runs; without this, Python would end at once.
+    """Inside, SIGTERM raises `Terminated`, so that every `finally` runs; by default Python would exit at once.
 
-    Only the first one counts: a second would tear the clean-up. In another thread than the main one nothing changes,
-    as only that may handle signals.
+    Only the first signal counts: a second would break the clean-up. Does nothing outside the main thread, which alone
+    may handle signals.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -1,4 +1,4 @@
-"""How the evaluator cuts an answer, as a function with a name that goes into the signature of every number."""
+"""The evaluator's cut of answers, with a name for the signature."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ from models.manifest import UnknownModelError, WeightsMissingError, locate
 
 @dataclass(frozen=True, slots=True)
 class Trim:
-    """`cut` gives what the evaluator keeps of an answer; `name` says how exactly that is known here."""
+    """`cut` cuts an answer like the evaluator; `name` says how exact it is."""
 
     name: str
     cut: Callable[[str], str]
 
 
 def official_trim() -> Trim:
-    """The official cut to 75 Llama-2 tokens; by a safe bound, which keeps less, where that tokenizer is missing."""
+    """The official cut to 75 Llama-2 tokens; without that tokenizer a safe bound, which keeps less."""
     try:
         locate(TRIM_TOKENIZER)
     except (WeightsMissingError, UnknownModelError):

@@ -1,4 +1,4 @@
-"""The evaluator's side of the agent: start it, give it batches, stop it when its time is over."""
+"""The evaluator's side of the agent: starts it, sends batches, stops it at its time limit."""
 
 import contextlib
 import multiprocessing
@@ -27,10 +27,10 @@ from evaluation.agent_host import (
 )
 
 TRACE_SECONDS = 120.0
-"""How long an agent's traces may take to arrive after its answers; they are outside the evaluator's limit."""
+"""Time limit for an agent's traces after its answers; they do not count for the evaluator's limit."""
 
 CLOSE_SECONDS = 10.0
-"""How long an agent may take to close itself after the last batch."""
+"""Time limit for an agent to close itself after the last batch."""
 
 
 class _Running(NamedTuple):
@@ -39,7 +39,7 @@ class _Running(NamedTuple):
 
 
 class ProcessWorker:
-    """The agent in its own process, which is killed on an overrun and started again for the next batch.
+    """The agent in its own process, which is killed on a timeout and restarted for the next batch.
 
     `peak_memory_mb` is the agent's peak resident memory so far, in MiB.
     """
@@ -53,11 +53,11 @@ class ProcessWorker:
         self.peak_memory_mb = 0.0
 
     def start(self) -> _Running:
-        """Begin to build the agent in a new process."""
+        """Start to build the agent in a new process."""
         self.stop()
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
-        # Not a daemon: an agent may start worker processes, which a daemon of multiprocessing may not.
+        # Not a daemon: an agent may start worker processes, which daemons of multiprocessing may not.
         process = context.Process(
             target=serve, args=(theirs, self._spec, str(self._stack_file)), name="crag-agent", daemon=False
         )
@@ -67,16 +67,16 @@ class ProcessWorker:
         return self._running
 
     def wait_until_ready(self) -> int:
-        """The agent's batch size, once it is built.
+        """Wait until the agent is built; returns its batch size.
 
         Raises:
-            AgentStartError: It could not be built, or not within the start-up time.
+            AgentStartError: it could not be built, or not in time.
         """
         running = self._running or self.start()
         try:
             message = _next_message(running, self._startup_seconds)
         except EOFError:
-            raise self._stopped(f"its process ended while it was built {_ending(running.process)}") from None
+            raise self._stopped(f"its process ended during construction {_ending(running.process)}") from None
         if message is None:
             raise self._stopped(f"not built within {self._startup_seconds:g} seconds")
         if "failed" in message:
@@ -87,10 +87,10 @@ class ProcessWorker:
         return int(message["batch_size"])
 
     def answer(self, batch: dict[str, Any], limit: float) -> BatchResult:
-        """Answers to one batch. The limit starts when the agent has the batch; an overrun kills its process.
+        """Answers to one batch. The limit starts when the agent has the batch; a timeout kills its process.
 
         Raises:
-            AgentStartError: A killed agent could not be built again.
+            AgentStartError: a killed agent could not be rebuilt.
         """
         if not self._ready:
             self.wait_until_ready()
@@ -103,28 +103,28 @@ class ProcessWorker:
             reply = _next_message(running, limit)
             rest = _next_message(running, TRACE_SECONDS) if reply is not None else None
         except (EOFError, BrokenPipeError, ConnectionResetError):
-            error = f"the agent's process ended in the middle of a batch {_ending(running.process)}"
+            error = f"the agent's process ended during a batch {_ending(running.process)}"
             self.stop()
             return BatchResult(None, error, time.monotonic() - began)
         if reply is None:
             seconds, stack = time.monotonic() - began, self._stack()
             self.stop()
             return BatchResult(None, stack, seconds, timed_out=True)
-        if rest is None:  # it hangs over its traces, but its answers came in time
+        if rest is None:  # it hangs at its traces, but its answers came in time
             self.stop()
             return BatchResult(**reply)
         self.peak_memory_mb = max(self.peak_memory_mb, rest["peak_memory_mb"])
         return BatchResult(**{**reply, "traces": rest["traces"]})
 
     def finish(self) -> None:
-        """Let an idle agent close itself and its workers; one that takes longer than `CLOSE_SECONDS` is killed."""
+        """Let an idle agent close itself and its workers; kills it after `CLOSE_SECONDS`."""
         if self._running is not None and self._ready:
             self._running.connection.close()
             self._running.process.join(CLOSE_SECONDS)
         self.stop()
 
     def stop(self) -> None:
-        """Kill the agent's process and all that it started, if there is one."""
+        """Kill the agent's process and all its children, if any."""
         running, self._running, self._ready = self._running, None, False
         if running is not None:
             process = running.process
@@ -149,11 +149,11 @@ class ProcessWorker:
 
 
 def _next_message(running: _Running, seconds: float | None) -> dict[str, Any] | None:
-    """The next message, or None after so many seconds; EOFError where the process has ended without one."""
+    """The next message, or None at the time limit; EOFError if the process has ended without one."""
     ready = wait([running.connection, running.process.sentinel], seconds)
     if not ready:
         return None
-    if running.connection in ready or running.connection.poll():  # the second: sent in its last moment
+    if running.connection in ready or running.connection.poll():  # the second: sent at the last moment
         return receive(running.connection)
     raise EOFError
 
@@ -168,7 +168,7 @@ def _ending(process: SpawnProcess) -> str:
 
 
 class InProcessWorker:
-    """The agent in this process, for debuggers: no limit is enforced, and its prints go where this process's go."""
+    """The agent in this process, for debuggers: no limits, and its output goes to this process's."""
 
     def __init__(self, spec: AgentSpec) -> None:
         self._spec = spec
@@ -179,10 +179,10 @@ class InProcessWorker:
         """Do nothing: `wait_until_ready` builds the agent."""
 
     def wait_until_ready(self) -> int:
-        """Build the agent; its batch size.
+        """Build the agent; returns its batch size.
 
         Raises:
-            AgentStartError: It could not be built.
+            AgentStartError: it could not be built.
         """
         self._agent, batch_size = build_agent(self._spec)
         self.peak_memory_mb = peak_memory_mb()
@@ -205,5 +205,5 @@ class InProcessWorker:
             close_agent(agent)
 
     def stop(self) -> None:
-        """The same as `finish`: nothing in this process can be stopped by force."""
+        """The same as `finish`: an agent in this process cannot be killed."""
         self.finish()

@@ -154,7 +154,7 @@ def test_an_overrun_is_stopped_recorded_and_said_loudly(
 ) -> None:
     data = dataset(tmp_path, crash_at=3)
     assert main(arguments(tmp_path, data, "HangingAgent", "--seconds-per-query", "0.5", *more)) == code
-    assert "ran over their time. THE REAL EVALUATOR" in capsys.readouterr().err
+    assert "exceeded their time limit. THE REAL EVALUATOR" in capsys.readouterr().err
     rows = rows_of(tmp_path / "out")
     assert [row["timed_out"] for row in rows] == [False, False, True, True, False, False]
     assert [row["verdict"] for row in rows[2:4]] == ["missing", "missing"]

@@ -1,4 +1,4 @@
-"""From context to the final string: prompts, drafts of answers, what the model says about them, and normal form."""
+"""Answers from a context: prompts, drafts, checks and normal form."""
 
 from agents.answering.answerer import Answerer, Draft, draft_of
 from agents.answering.checks import (

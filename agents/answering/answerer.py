@@ -1,4 +1,4 @@
-"""Context and question -> what the model is asked, and the draft of an answer that its reply gives."""
+"""Builds the answering prompt and reads the model's reply into a draft."""
 
 from dataclasses import dataclass, field
 
@@ -13,10 +13,10 @@ from agents.settings import AnsweringSettings
 
 @dataclass(slots=True, eq=False)
 class Draft:
-    """An answer that is not given yet, and what is known about it.
+    """An answer that no check has passed yet.
 
-    `generation` is None where no model wrote the answer. `replies` holds what the model said about it later, by check.
-    `verdict` is that of a second look; `candidate` is the answer with its features and P(correct).
+    `generation` is None if no model wrote the answer. `replies` are the model's later replies, by check. `verdict` is
+    the second look's. `candidate` holds the answer with its features and P(correct).
     """
 
     answer: Answer
@@ -31,19 +31,19 @@ class Draft:
 
     @property
     def abstains(self) -> bool:
-        """Whether nothing would be answered."""
+        """Whether the draft is an abstention."""
         return self.answer.decision is Decision.ABSTAINED
 
     @property
     def mean_log_probability(self) -> float | None:
-        """Of the generated tokens, in nats."""
+        """Mean over the generated tokens, in nats."""
         return self.generation.mean_log_probability if self.generation else None
 
 
 def draft_of(generation: Generation, source: str, *, assesses: bool = False, evidence: str = "") -> Draft:
-    """The draft that a generation gives. One that failed or never began is an abstention; partial text is not trusted.
+    """Turn a generation into a draft. A failed or unfinished generation is an abstention; partial text is not trusted.
 
-    `assesses`: the prompt asked for a level of confidence, which is taken out of the text.
+    `assesses`: the prompt asked for a confidence level, which is removed from the text.
     """
     if generation.finish_reason == "error":
         return Draft(abstain(f"the language model failed: {generation.error}", source), evidence, generation)
@@ -63,13 +63,13 @@ class Answerer:
         self._assesses = PROMPTS[settings.prompt].assesses
 
     def request(self, query: Query, context: str) -> GenerationRequest:
-        """What the model is asked about a question: also what an adapter for it is tuned on."""
+        """The prompt for a question; adapters are tuned on the same prompt."""
         own = self._settings
-        # Gates and P(correct) read the log-probability, in this run or when they are fitted to its traces.
+        # Gates and P(correct) read the log-probability, now or when fitted to these traces.
         return request_of(
             own, own.prompt, query, context, max_tokens=own.max_new_tokens, adapter=own.adapter, log_probability=True
         )
 
     def read(self, generation: Generation, context: str, source: str) -> Draft:
-        """The draft of an answer from this source."""
+        """The draft that a reply gives."""
         return draft_of(generation, source, assesses=self._assesses, evidence=context)

@@ -1,7 +1,7 @@
-"""Checks: everything that withholds or changes an answer before it is given.
+"""Checks that withhold or change an answer.
 
-A check that fires leaves a `GateFiring` in the trace with the answer that it withheld, so that a run shows what each
-check cost and saved. To add one, write a class and put it into `checks_of`.
+A check that fires leaves a `GateFiring` with the withheld answer in the trace, so a run shows what each check cost and
+saved. To add a check, write a class and put it into `checks_of`.
 """
 
 from abc import ABC, abstractmethod
@@ -31,18 +31,18 @@ from agents.reasoning import computed
 from agents.settings import AnsweringSettings, ClassGate, GateSettings, RefineSettings, ScoreGate
 
 FORMULA, SELF_ASSESSMENT, REFINE, EXPECTED_SCORE = "formula", "self-assessment", "refine", "expected score"
-"""Names of the checks in traces and results; gates of the settings have names of their own."""
+"""Names of the checks in traces and results. Gates have their own names."""
 _DECISIONS = {I_DONT_KNOW: Decision.ABSTAINED, INVALID_QUESTION: Decision.INVALID_QUESTION}
 
 
 class CaseView(Protocol):
-    """What a check may know of a question: `agents.case.Case`."""
+    """The part of `agents.case.Case` that checks may use."""
 
     query: Query
     trace: Trace
 
     def note(self, event: str) -> None:
-        """Keep an event for the reader of the trace."""
+        """Add an event to the trace."""
 
 
 class Check(ABC):
@@ -50,25 +50,25 @@ class Check(ABC):
 
     name: str
     reads_values = False
-    """Whether it also looks at values of the graph, which no model wrote."""
+    """Whether it also checks the graph's values, which no model wrote."""
     key: str | None = None
-    """Name of the reply in the trace, for a check that asks the language model first."""
+    """Name of the model's reply in the trace, for a check that asks the model."""
 
     def applies(self, draft: Draft) -> bool:
-        """Whether the check looks at this draft: an abstention has nothing to withhold."""
+        """Whether to check this draft. An abstention has nothing to withhold."""
         return not draft.abstains
 
     def request(self, case: CaseView, draft: Draft) -> GenerationRequest:
-        """What the language model is asked; its reply is in `draft.replies` when the check is called."""
-        raise NotImplementedError(f"the check {self.name!r} has a key and no request")
+        """The request to the language model. `draft.replies` holds the reply when the check is called."""
+        raise NotImplementedError(f"the check {self.name!r} has a key but no request")
 
     @abstractmethod
     def __call__(self, case: CaseView, draft: Draft) -> GateFiring | None:
-        """None: the answer stays. Else why it is replaced, and by what."""
+        """Return a firing that replaces the answer, or None to keep it."""
 
 
 class Formula(Check):
-    """A formula is an answer only when it is computed (WeKnow-RAG, "Answer Retrieval and Post-processing")."""
+    """Replaces a formula by its value (WeKnow-RAG, "Answer Retrieval and Post-processing")."""
 
     name = FORMULA
 
@@ -91,7 +91,7 @@ class LogProbability(Check):
 
 
 class SelfAssessment(Check):
-    """The model must be sure of its answer (WeKnow-RAG). The level was asked for with the answer."""
+    """Withholds answers that the model is not sure of (WeKnow-RAG). The level comes with the answer."""
 
     name = SELF_ASSESSMENT
 
@@ -106,7 +106,7 @@ class SelfAssessment(Check):
 
 
 class LaterSelfAssessment(SelfAssessment):
-    """The same, asked afterwards in a short second generation."""
+    """The same, with the level asked for in a second generation."""
 
     key = "assess"
 
@@ -126,7 +126,7 @@ class LaterSelfAssessment(SelfAssessment):
 
 
 class Refine(Check):
-    """A second look at the answer confirms, withdraws or corrects it (NEC 2.1 step 7)."""
+    """Asks the model to confirm, withdraw or correct the answer (NEC 2.1 step 7)."""
 
     name = REFINE
     key = "refine"
@@ -136,7 +136,7 @@ class Refine(Check):
         self._refine = refine
 
     def applies(self, draft: Draft) -> bool:
-        """Also to the model's own "i don't know", where the preset says so."""
+        """Also check the model's own "i don't know", if the preset says so."""
         finished = draft.generation is not None and draft.generation.finish_reason in {"stop", "length"}
         return not draft.abstains or (self._refine.abstentions and finished and not draft.withheld)
 
@@ -162,7 +162,7 @@ class Refine(Check):
 
 
 class ExpectedScore(Check):
-    """An answer is given where it is likelier right than wrong: P(correct) of the preset's calibrated model."""
+    """Withholds answers whose P(correct) is not above the preset's threshold."""
 
     name = EXPECTED_SCORE
     reads_values = True
@@ -190,7 +190,7 @@ class ExpectedScore(Check):
 
 
 def checks_of(settings: AnsweringSettings, confidence: ConfidenceModel | None) -> list[Check]:
-    """The checks of a preset, in their order. The last one also notes the features of each answer in its trace."""
+    """The checks of a preset, in order. The last one also records each answer's features in the trace."""
     checks: list[Check] = [Formula()] if settings.compute else []
     checks.append(LogProbability(settings.gates))
     if assessment := settings.self_assessment:
@@ -203,7 +203,7 @@ def checks_of(settings: AnsweringSettings, confidence: ConfidenceModel | None) -
 
 
 def class_gate(gates: Sequence[GateSettings], route: Route | None, source: str) -> GateFiring | None:
-    """The first gate of that `source` (``any`` or ``web``) that closes for the question's classes (NEC 2.1 step 1)."""
+    """The first gate of that `source` (``any`` or ``web``) that closes for the question's route (NEC 2.1 step 1)."""
     for gate in gates:
         if isinstance(gate, ClassGate) and gate.source == source and (reason := _class_reason(gate, route)):
             return GateFiring(gate.name, reason, gate.answer)
@@ -211,7 +211,7 @@ def class_gate(gates: Sequence[GateSettings], route: Route | None, source: str) 
 
 
 def _class_reason(gate: ClassGate, route: Route | None) -> str | None:
-    """Why the gate closes, or None. A question without a route passes."""
+    """Why the gate closes, or None. Without a route it stays open."""
     if gate.above is None:
         likeliest = label(route, gate.field)
         return f"the router's {gate.field} is {likeliest}" if likeliest in gate.classes else None
@@ -222,7 +222,7 @@ def _class_reason(gate: ClassGate, route: Route | None) -> str | None:
 
 
 def score_gate(gates: Sequence[GateSettings], score: str, value: float | None) -> GateFiring | None:
-    """The first gate on that score that closes. Without a number (nothing was scored in time) it closes."""
+    """The first gate on that score that closes. A missing score closes it."""
     for gate in gates:
         if isinstance(gate, ScoreGate) and gate.score == score and (value is None or value <= gate.minimum):
             found = "there is no number" if value is None else f"it is {value:.2f}"
@@ -231,6 +231,6 @@ def score_gate(gates: Sequence[GateSettings], score: str, value: float | None) -
 
 
 def gated_answer(firing: GateFiring, source: str) -> Answer:
-    """What is answered where a gate closed or a check fired."""
+    """The answer that a gate or check gives."""
     decision = _DECISIONS.get(firing.answer, Decision.ANSWERED)
     return Answer(firing.answer, decision, source, f"gate {firing.name}: {firing.reason}")

@@ -1,7 +1,7 @@
-"""P(correct): a small calibrated model over the features of an answer, fitted by `python -m training.calibrate`.
+"""P(correct): a small calibrated model over an answer's features, fitted by `python -m training.calibrate`.
 
-A right answer earns 1, a wrong one costs 1, silence costs nothing: the expected score of an answer is 2 P(correct) - 1,
-so it is given exactly where P(correct) is above one half.
+A right answer scores 1, a wrong one -1, an abstention 0. The expected score of an answer is 2 P(correct) - 1, so the
+agent answers if P(correct) is above 0.5.
 """
 
 import json
@@ -30,21 +30,21 @@ class LogisticModel:
     bias: float
 
     def probability(self, features: Mapping[str, float]) -> float:
-        """A number from 0 to 1; a feature that is not known counts as its mean."""
+        """A number from 0 to 1. A missing feature counts as its mean."""
         values = vector(features, self.names, dict(zip(self.names, self.mean, strict=True)))
         terms = zip(values, self.mean, self.scale, self.weights, strict=True)
         logit = self.bias + sum(weight * (value - mean) / scale for value, mean, scale, weight in terms)
         return 1 / (1 + math.exp(-max(-30.0, min(30.0, logit))))
 
     def to_dict(self) -> dict[str, Any]:
-        """As it is stored."""
+        """JSON-ready data."""
         columns = zip(self.names, self.mean, self.scale, self.weights, strict=True)
         features = {name: {"mean": m, "scale": s, "weight": w} for name, m, s, w in columns}
         return {"bias": self.bias, "features": features}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "LogisticModel":
-        """The inverse of `to_dict`; KeyError, TypeError or ValueError where the data is something else."""
+        """The inverse of `to_dict`. Raises KeyError, TypeError or ValueError for other data."""
         features = data["features"]
         mean, scale, weights = (
             tuple(float(entry[key]) for entry in features.values()) for key in ("mean", "scale", "weight")
@@ -56,9 +56,9 @@ class LogisticModel:
 
 @dataclass(frozen=True, slots=True)
 class ConfidenceModel:
-    """P(correct) of an answer, and P(the question rests on a false premise), for which `invalid` may be missing.
+    """P(correct) of an answer, and P(false premise) of a question if `invalid` is given.
 
-    `covers` are the kinds of answers (`agents.answering.kind_of`) that it was fitted to; of others it knows nothing.
+    `covers` are the kinds of answers (`agents.answering.kind_of`) that the model was fitted to.
     """
 
     correct: LogisticModel
@@ -66,15 +66,15 @@ class ConfidenceModel:
     covers: frozenset[str] = ALL_KINDS
 
     def probability(self, features: Mapping[str, float]) -> float | None:
-        """P(correct); None for a kind of answer that the model has never seen."""
+        """P(correct); None for a kind of answer that the model does not cover."""
         return self.correct.probability(features) if kind_of(features) in self.covers else None
 
     @classmethod
     def load(cls, name: str) -> "ConfidenceModel":
-        """Read a file of `models/calibration/` by name, or any by its path.
+        """Read a file of `models/calibration/` by its name, or any file by its path.
 
         Raises:
-            SettingsError: there is no such file, or it holds something else.
+            SettingsError: the file is missing or has another format.
         """
         path = Path(name).expanduser() if name.endswith(".json") else CALIBRATION_FOLDER / f"{name}.json"
         try:
@@ -91,17 +91,17 @@ class ConfidenceModel:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "ConfidenceModel":
-        """The inverse of `to_dict`; KeyError, TypeError or ValueError where the data is something else."""
+        """The inverse of `to_dict`. Raises KeyError, TypeError or ValueError for other data."""
         if data["format"] != FORMAT:
-            raise ValueError(f"format {data['format']}, this version reads {FORMAT}")
+            raise ValueError(f"format {data['format']} is not supported; expected {FORMAT}")
         invalid, covers = data.get("invalid"), frozenset(data.get("covers", ALL_KINDS))
         if not covers <= ALL_KINDS:
-            raise ValueError(f"covers {', '.join(sorted(covers - ALL_KINDS))}, which is no kind of answer")
+            raise ValueError(f"covers has unknown kinds of answers: {', '.join(sorted(covers - ALL_KINDS))}")
         correct = LogisticModel.from_dict(data["correct"])
         return cls(correct, LogisticModel.from_dict(invalid) if invalid else None, covers)
 
     def to_dict(self) -> dict[str, Any]:
-        """As it is stored."""
+        """JSON-ready data."""
         return {
             "format": FORMAT,
             "correct": self.correct.to_dict(),

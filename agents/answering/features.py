@@ -1,7 +1,7 @@
-"""What is known about an answer before it is given, as numbers: the input of the calibrated model.
+"""Numeric features of an answer: the input of the calibrated model.
 
-Everything is read from the question's trace, so that a finished run holds all that `python -m training.calibrate`
-needs. A number that is not known is left out; the model knows how to go on without it.
+All features are read from the question's trace, so `python -m training.calibrate` can compute them from a finished run.
+A missing feature is left out; the model fills in its mean.
 """
 
 import re
@@ -18,7 +18,7 @@ _SMALL = frozenset({"the", "a", "an", "of", "and", "in", "on", "at", "is", "was"
 
 
 def question_features(trace: Trace) -> dict[str, float]:
-    """What is known before any answer: class probabilities, the state of the graph, the best passage."""
+    """Features of the question alone: class probabilities, the graph's state, the best passage."""
     features: dict[str, float] = {}
     for field, classes in ROUTE_CLASSES.items():
         for name in classes:
@@ -46,7 +46,7 @@ def answer_features(
     review: str | None = None,
     evidence: str = "",
 ) -> dict[str, float]:
-    """What is known about an answer: that of its question, and where it came from.
+    """Features of an answer: those of its question, its source and its wording.
 
     Args:
         trace: The question's trace so far.
@@ -56,7 +56,7 @@ def answer_features(
         mean_log_probability: Of the generated tokens, in nats.
         assessment: The model's level of confidence.
         review: Verdict of the second look.
-        evidence: What the model had read.
+        evidence: The text that the model read.
     """
     features = question_features(trace)
     features["from_graph"] = float(source == "knowledge graph")
@@ -81,7 +81,7 @@ def answer_features(
 
 
 def _wording_features(text: str, said: list[str], new: list[str]) -> dict[str, float]:
-    """What an answer's own words tell; `new` are those that the question has not."""
+    """Features of an answer's wording; `new` are the words that the question does not contain."""
     return {
         "answer_words": float(min(len(said), 20)),
         "answer_is_number": float(bool(said) and all(word[0].isdigit() for word in said)),
@@ -92,14 +92,14 @@ def _wording_features(text: str, said: list[str], new: list[str]) -> dict[str, f
 
 
 def kind_of(features: Mapping[str, float]) -> str:
-    """Which kind of answer the features are of: ``web``, ``graph generated`` by a model, or ``graph read``."""
+    """The kind of answer: ``web``, ``graph generated`` (by a model), or ``graph read``."""
     if features.get("from_values", 0.0) > 0:
         return "graph read"
     return "graph generated" if features.get("from_graph", 0.0) > 0 else "web"
 
 
 def vector(features: Mapping[str, float], names: tuple[str, ...], fill: Mapping[str, float]) -> list[float]:
-    """The features in the order of `names`; unknown ones as `fill` says."""
+    """The features in the order of `names`; missing ones are taken from `fill`."""
     return [features.get(name, fill.get(name, 0.0)) for name in names]
 
 
@@ -108,13 +108,13 @@ def _words(text: str) -> list[str]:
 
 
 def _share(words: list[str], text: str) -> float:
-    """The part of the words that the text has; 0 where there are none."""
+    """The share of the words that are in the text; 0 for no words."""
     found = set(_words(text))
     return sum(word in found for word in words) / len(words) if words else 0.0
 
 
 def _share_of_passages(words: list[str], trace: Trace) -> float:
-    """The part of the passages that have the answer word for word."""
+    """The share of passages that contain the answer word for word."""
     wanted = f" {' '.join(words)} "
     having = sum(wanted in f" {' '.join(_words(passage.text))} " for passage in trace.passages)
     return having / len(trace.passages) if words else 0.0

@@ -1,4 +1,4 @@
-"""A model's text -> the exact string that is handed to the evaluator: one line, at most 75 tokens, fixed phrases."""
+"""Turns a model's text into the submitted string: one line, at most 75 tokens, fixed phrases."""
 
 import functools
 import itertools
@@ -12,7 +12,7 @@ from agents.text import clean
 from models.manifest import WeightsMissingError, locate
 
 MAX_TOKENS = 75
-"""What the evaluator keeps of an answer, in Llama-2 tokens without the beginning-of-sequence token."""
+"""The evaluator's limit in Llama-2 tokens, without the beginning-of-sequence token."""
 
 _SCAFFOLDING = re.compile(
     r"^\W*(?:(?:final |short |the )?answer(?: is)?\s*:|assistant\s*:?\s*\n|a:|output:|response:)\s*", re.IGNORECASE
@@ -37,7 +37,7 @@ _QUOTES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "＇": "'", "“": '
 
 
 def normalise(text: str, source: str) -> Answer:
-    """The answer that this raw generation stands for. `source` names where it came from, for the trace."""
+    """The answer in a generated text. `source` names its origin in the trace."""
     line = one_line(text)
     plain = line.translate(_QUOTES)
     if not line:
@@ -52,7 +52,7 @@ def normalise(text: str, source: str) -> Answer:
 def one_line(text: str) -> str:
     """The first line with content, without chat tokens, prompt scaffolding, control characters and wrapping quotes.
 
-    A list that the model wrote over several lines is one answer: its items are joined by commas.
+    A list over several lines is one answer: its items are joined by commas.
     """
     text = _CHAT_TOKENS.sub(" ", clean(text))
     text = _SCAFFOLDING.sub("", text.strip())
@@ -65,7 +65,7 @@ def one_line(text: str) -> str:
 
 
 def _printable(line: str) -> str:
-    """The line without invisible characters, white space as single blanks."""
+    """The line without invisible characters and with single blanks."""
     return " ".join("".join(c if c.isprintable() else " " for c in line).split())
 
 
@@ -81,11 +81,10 @@ def _joined_list(lines: list[str]) -> str:
 
 
 def trim_to_tokens(text: str, max_tokens: int = MAX_TOKENS) -> str:
-    """The beginning of the text that the evaluator will see.
+    """Cut the text to what the evaluator keeps.
 
-    Uses the evaluator's own Llama-2 tokenizer where it is installed (`python -m models.fetch llama-2-tokenizer`).
-    Elsewhere the text is cut where an upper bound of its tokens reaches the limit, so less is kept than the evaluator
-    would keep.
+    Uses the evaluator's Llama-2 tokenizer if it is installed (`python -m models.fetch llama-2-tokenizer`). Otherwise
+    cuts by an upper bound of the token count, which keeps less text.
     """
     folder = _tokenizer_folder()
     if folder is None:
@@ -94,7 +93,7 @@ def trim_to_tokens(text: str, max_tokens: int = MAX_TOKENS) -> str:
     encoding = tokenizer.encode(text, add_special_tokens=False)
     kept = max_tokens
     while len(encoding.ids) > max_tokens:
-        # A character of several byte tokens may lie across the cut: step back until what is left fits.
+        # A character of several byte tokens may lie across the cut: shorten until the text fits.
         text = text[: encoding.offsets[kept - 1][1]].strip()
         encoding = tokenizer.encode(text, add_special_tokens=False)
         kept -= 1

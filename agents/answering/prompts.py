@@ -1,7 +1,7 @@
-"""All prompts of the answering model, in one table keyed by name. A preset names its prompt; nothing branches on it.
+"""All prompts of the answering model, by name. A preset names its prompt; no code branches on it.
 
-The wording is ours; the parts and their order follow db3 section 2.4: token limit and time of asking in the system
-turn, context, instruction, question and an open "Answer:" in the user turn.
+The wording is ours. The parts and their order follow db3 section 2.4: token limit and time of asking in the system
+turn; context, instruction, question and an open "Answer:" in the user turn.
 """
 
 from collections.abc import Mapping
@@ -14,10 +14,10 @@ from agents.llm.base import Message
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A user turn, and a system turn where `system` is not empty.
+    """A user turn, and a system turn unless `system` is empty.
 
-    Their places are `$token_limit`, `$query_time`, `$context`, `$query` and, where an answer is reviewed, `$answer`.
-    `assesses`: the model is asked to say how sure it is.
+    Placeholders: `$token_limit`, `$query_time`, `$context`, `$query` and, in a review, `$answer`. `assesses`: the
+    prompt asks the model how sure it is.
     """
 
     system: str
@@ -27,7 +27,7 @@ class Prompt:
     def render(
         self, *, token_limit: int, query_time: str, context: str, query: str, answer: str = ""
     ) -> tuple[Message, ...]:
-        """Fill in the places. Text that is put in is never searched for places again."""
+        """Fill in the placeholders. Inserted text is not searched for placeholders again."""
         places = {"token_limit": str(token_limit), "query_time": query_time, "context": context, "query": query}
         places["answer"] = answer
         system, user = (Template(turn).substitute(places) for turn in (self.system, self.user))
@@ -47,7 +47,7 @@ BASIC = Prompt(
         "Question: $query\nAnswer:"
     ),
 )
-"""db3 2.4, basic query prompt: always an answer; also labels the training data (db3 2.4, step 2)."""
+"""db3 2.4, basic query prompt: always answers. Also labels the training data (db3 2.4, step 2)."""
 
 CONTROLLED = Prompt(
     system=_SYSTEM,
@@ -60,7 +60,7 @@ CONTROLLED = Prompt(
         "Question: $query\nAnswer:"
     ),
 )
-"""db3 2.4, controlled prompt: abstention and false premises are named, with an example of the latter."""
+"""db3 2.4, controlled prompt: allows abstention and false premises, with an example of the latter."""
 
 READER = Prompt(
     system=(
@@ -69,7 +69,7 @@ READER = Prompt(
     ),
     user="$context\n\nQuestion: $query",
 )
-"""Ours, for models of around a billion parameters: with `CONTROLLED` they call nearly every question invalid."""
+"""Ours, for models of around a billion parameters. With `CONTROLLED` they call nearly every question invalid."""
 
 GRAPH = Prompt(
     system=(
@@ -83,13 +83,13 @@ GRAPH = Prompt(
         "Question: $query\nAnswer:"
     ),
 )
-"""Ours, for db3's answer from the knowledge graph (section 3.3): the facts are to the point or of no use at all."""
+"""Ours, for db3's answer from the knowledge graph (section 3.3): the facts are either relevant or useless."""
 
 FACTS = Prompt(
     system=f'Answer from the facts, or "{I_DONT_KNOW}". Today is $query_time.',
     user="$context\nQuestion: $query",
 )
-"""The same for a model tuned to it (adapter ``kg_answerer``), which needs no explanation: a third of the tokens."""
+"""The same for a model tuned to it (adapter ``kg_answerer``). It has a third of the tokens."""
 
 _ASSESSMENT = (
     "On a second line write how sure you are, as one of: Confidence: high (the text says it outright), "
@@ -111,7 +111,7 @@ ASSESSED = Prompt(
     ),
     assesses=True,
 )
-"""WeKnow-RAG, "Answer Generation with Self-Assessment": high, medium or low; its prompt's wording is not published."""
+"""WeKnow-RAG, "Answer Generation with Self-Assessment": high, medium or low. The paper does not publish its prompt."""
 
 ASSESS = Prompt(
     system=(
@@ -124,7 +124,7 @@ ASSESS = Prompt(
         "it follows from the text, low if it is a guess."
     ),
 )
-"""The same, asked afterwards."""
+"""The same, asked in a second generation."""
 
 NEC = Prompt(
     system="",
@@ -161,7 +161,7 @@ REFINE = Prompt(
         f'"{I_DONT_KNOW}". Otherwise reply with the right answer only, in at most $token_limit words.'
     ),
 )
-"""The same as a chat, for any preset."""
+"""The same as a chat prompt."""
 
 PROMPTS: Mapping[str, Prompt] = {
     "basic": BASIC,

@@ -1,4 +1,4 @@
-"""How the answering model is asked: requests in the preset's form, and one generation for each, whatever happens."""
+"""Builds the requests to the answering model and returns one generation for each."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from agents.settings import AnsweringSettings
 
 
 def shown(request: GenerationRequest) -> object:
-    """The prompt as a trace holds it: turns of a chat, or the text."""
+    """The prompt as the trace stores it: chat turns or plain text."""
     turns = [{"role": message.role, "content": message.content} for message in request.messages]
     return turns or request.prompt
 
@@ -27,7 +27,7 @@ def request_of(
     grammar: str | None = None,
     log_probability: bool = False,
 ) -> GenerationRequest:
-    """The named prompt, filled in, in the preset's form: a chat, or plain text for a base model."""
+    """Fill in the named prompt in the preset's form: a chat, or plain text for a base model."""
     messages = PROMPTS[prompt].render(
         token_limit=settings.word_limit,
         query_time=query.query_time,
@@ -49,7 +49,7 @@ def request_of(
 
 
 def generate_all(model: LanguageModel, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
-    """One generation per request, in order, also where an engine returns too few."""
+    """One generation per request, in order, even if the engine returns too few."""
     generations = list(model.generate(requests, deadline))[: len(requests)]
     missing = len(requests) - len(generations)
     return generations + [Generation.failed("the engine returned no generation for this request")] * missing

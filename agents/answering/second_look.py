@@ -1,4 +1,4 @@
-"""What a model says about an answer: how sure it is of it (WeKnow-RAG), and what a second look finds (NEC).
+"""Reads what a model says about an answer: its confidence (WeKnow-RAG) or a review (NEC).
 
 Sources: WeKnow-RAG, "Answer Generation with Self-Assessment"; NEC sections 2.1 step 7, 2.4 and 3.5.
 """
@@ -27,14 +27,14 @@ _LEVELS: dict[str, Level] = {"high": "high", "medium": "medium", "low": "low"}
 
 
 class Assessed(NamedTuple):
-    """A model's text without its assessment, and the level; None where the text names none or several."""
+    """A text without its assessment, and the level; None if the text names no level or several."""
 
     text: str
     level: Level | None
 
 
 def assessed(text: str) -> Assessed:
-    """Take the assessment out of a text, wherever the model put it.
+    """Remove the assessment from a text, wherever it stands. Contradictory levels count as none.
 
     Levels that contradict each other are no level: what a model is sure of it says once.
     """
@@ -44,21 +44,21 @@ def assessed(text: str) -> Assessed:
 
 
 def level_of(text: str) -> Level | None:
-    """The level that a model named when it was asked for nothing else; None where it names none or several.
+    """The level in a reply to a question for the level alone; None if it names none or several.
 
-    Engines that know no grammars give "High." or "**high** (the text says so)"; a level further on in a sentence may
-    be about anything.
+    Engines without grammars reply "High." or "**high** (the text says so)". A level later in a sentence may be about
+    something else.
     """
     found = _ASKED_LEVEL.match(text)
     return _LEVELS[found["level"].lower()] if found else None
 
 
 LEVEL_GRAMMAR = 'start: "high" | "medium" | "low"'
-"""A level alone, as a Lark grammar. Models of around a billion parameters do not give an answer and a level at once."""
+"""A level alone, as a Lark grammar. Models of around a billion parameters fail to give answer and level at once."""
 
 _SUBJECT = r"(?:it|that|this|(?:(?:the|that|this|your|given|proposed|provided)\s+)*answer)(?:\s+is|[\u2019']s)\s+"
 _END = r"(?=\s*(?:[.,;:!?()*\"\u201d]|\s[-\u2013\u2014]\s|(?:because|since)\b|$))"
-"""What a verdict ends with; "Right-handed", "Right Said Fred" and "Wrong Turn" are answers."""
+"""What may follow a verdict: "Right-handed", "Right Said Fred" and "Wrong Turn" are answers."""
 _CONFIRMED = re.compile(rf"\W*(?:yes\W+)?(?:{_SUBJECT}|is\s+)?(?:correct|right)(?:\s+answer)?{_END}", re.IGNORECASE)
 _REJECTED = re.compile(
     rf"\W*(?:no\W+)?(?:{_SUBJECT}|is\s+)?(?:incorrect|wrong|not\s+(?:correct|right))(?:\s+answer)?{_END}"
@@ -71,7 +71,7 @@ _LEAD_IN = re.compile(
 
 
 class ReviewVerdict(enum.StrEnum):
-    """What the second look found."""
+    """The result of a second look."""
 
     CONFIRMED = "confirmed"
     WITHDRAWN = "withdrawn"
@@ -80,14 +80,14 @@ class ReviewVerdict(enum.StrEnum):
 
 
 class Review(NamedTuple):
-    """The verdict, and the answer that follows from it."""
+    """The verdict and the resulting answer."""
 
     verdict: ReviewVerdict
     answer: Answer
 
 
 def review_of(answer: Answer, generation: Generation) -> Review:
-    """Read the model's reply about an answer. An answer that could not be reviewed is withdrawn."""
+    """Read the model's reply about an answer. Without a reply, withdraw the answer."""
     if generation.finish_reason in {"error", "deadline"}:
         why = generation.error or "time ran out"
         return Review(ReviewVerdict.NOT_REVIEWED, abstain(f"the answer could not be reviewed: {why}", answer.source))
@@ -105,7 +105,7 @@ def review_of(answer: Answer, generation: Generation) -> Review:
 
 
 def _correction(said: str) -> str:
-    """The reply without its verdict on the first answer and without "the correct answer is"; may be empty."""
+    """The reply without its verdict and without "the correct answer is"; may be empty."""
     left = said
     while rejected := _REJECTED.match(left):
         left = left[rejected.end() :]

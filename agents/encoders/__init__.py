@@ -1,4 +1,4 @@
-"""Dense encoders and cross-encoders behind one interface each (`agents.encoders.base`), chosen by settings."""
+"""Dense encoders and cross-encoders, chosen by settings; `agents.encoders.base` has one interface for each."""
 
 from agents.encoders.base import BatchedCrossEncoder as BatchedCrossEncoder
 from agents.encoders.base import BatchedDenseEncoder as BatchedDenseEncoder
@@ -9,7 +9,7 @@ from agents.settings import CrossEncoderSettings, DenseEncoderSettings
 
 
 def load_dense_encoder(settings: DenseEncoderSettings) -> BatchedDenseEncoder:
-    """The encoder that the settings name; nothing is read before `check_weights` or `warm_up`."""
+    """The encoder that the settings name; loads nothing before `warm_up`."""
     if settings.engine == "onnx":
         from agents.encoders.onnx import OnnxDenseEncoder
 
@@ -20,7 +20,7 @@ def load_dense_encoder(settings: DenseEncoderSettings) -> BatchedDenseEncoder:
 
 
 def load_cross_encoder(settings: CrossEncoderSettings) -> BatchedCrossEncoder:
-    """The cross-encoder that the settings name; nothing is read before `check_weights` or `warm_up`."""
+    """The cross-encoder that the settings name; loads nothing before `warm_up`."""
     if settings.engine == "onnx":
         from agents.encoders.onnx import OnnxCrossEncoder
 

@@ -1,4 +1,4 @@
-"""The two kinds of text encoder, and what their engines share: instruction, batching, deadline, one call at a time."""
+"""The interfaces of both kinds of encoder, and what their engines share: instruction, batching, deadline, locking."""
 
 import threading
 from abc import ABC, abstractmethod
@@ -14,18 +14,18 @@ from agents.settings import CrossEncoderSettings, DenseEncoderSettings
 from models.manifest import locate
 
 Vectors = NDArray[np.float32]
-"""Shape (texts, dimensions), rows of unit length, so that a dot product is the cosine."""
+"""Shape (texts, dimensions); rows have unit length, so a dot product is the cosine."""
 Pair = tuple[str, str]
 """Query and passage."""
 
 BATCHES_PER_SLICE = 4
-"""Texts are sorted by length inside slices of this many batches, so the first texts given are still encoded first."""
+"""Texts are sorted by length within slices of this many batches, so the first texts are still encoded first."""
 MOST_LEFT_BEHIND = 2
-"""Stuck calls that keep weights of their own. One more set of weights may not fit into memory."""
+"""How many stuck calls may keep their weights. More may not fit into memory."""
 
 
 class DenseEncoder(Protocol):
-    """Maps texts to unit vectors. Queries may get the model's instruction in front; passages do not."""
+    """Maps texts to unit vectors. The model's instruction precedes queries, never passages."""
 
     def warm_up(self) -> None:
         """Load weights; raises `models.manifest.WeightsMissingError`."""
@@ -34,9 +34,9 @@ class DenseEncoder(Protocol):
         """One row per query."""
 
     def encode_passages(self, texts: Sequence[str], deadline: Deadline | None = None) -> tuple[Vectors, int]:
-        """Vectors of the passages in the given order, and how many of them were encoded before the deadline.
+        """Vectors of the passages in order, and the number encoded before the deadline.
 
-        Rows past that number are zero. Put the most promising passages first.
+        Later rows are zero. Put the most promising passages first.
         """
 
 
@@ -47,31 +47,31 @@ class CrossEncoder(Protocol):
         """Load weights; raises `models.manifest.WeightsMissingError`."""
 
     def score(self, pairs: Sequence[Pair], deadline: Deadline | None = None) -> list[float | None]:
-        """One raw logit per (query, passage) pair, in order; None for pairs not reached before the deadline.
+        """One raw logit per (query, passage) pair, in order; None for pairs that ran out of time.
 
-        Pairs are sorted by length inside slices of the given order, so the first pairs are scored first: put the most
-        promising ones there.
+        Pairs are sorted by length within slices, so the first pairs are scored first: put the most promising ones
+        there.
         """
 
 
 class _BatchedEncoder(ABC):
-    """Batches, deadline and locking of both kinds.
+    """Batching, deadline and locking of both kinds.
 
-    Rooms that share an encoder run in parallel threads, and tokenizers that are configured per call must not, so every
-    batch takes the lock.
+    Parallel threads share encoders, and tokenizers with per-call settings are not thread-safe. Every batch takes the
+    lock.
     """
 
     _model: Any = None
-    """What the engine has loaded; None before, and after a stuck call was left behind with it."""
+    """The loaded model; None before loading and after a stuck call was abandoned with it."""
 
     def __init__(self, settings: DenseEncoderSettings | CrossEncoderSettings) -> None:
         self.settings = settings
         self._lock = threading.Lock()
         self._left_behind: list[threading.Lock] = []
-        """Locks of stuck calls; one that ends releases its lock."""
+        """Locks of stuck calls; a call that ends releases its lock."""
 
     def check_weights(self) -> Path:
-        """The model's folder; raises `models.manifest.WeightsMissingError` where it is absent or incomplete."""
+        """The model's folder; raises `models.manifest.WeightsMissingError` if it is absent or incomplete."""
         return locate(self.settings.model)
 
     @abstractmethod
@@ -79,9 +79,9 @@ class _BatchedEncoder(ABC):
         """Load weights; raises `models.manifest.WeightsMissingError`."""
 
     def leave_behind(self, patience: float) -> bool:
-        """Whether a call was still running after so many seconds; later calls then load weights of their own.
+        """Abandon a call that still runs after `patience` seconds; later calls load their own weights.
 
-        With `MOST_LEFT_BEHIND` stuck calls nothing else is loaded: False, and later calls wait for the lock.
+        Returns whether it did. With `MOST_LEFT_BEHIND` stuck calls later calls wait for the lock.
         """
         lock = self._lock
         if lock.acquire(timeout=patience):
@@ -96,9 +96,9 @@ class _BatchedEncoder(ABC):
         return True
 
     def _batches(self, lengths: Sequence[int], deadline: Deadline | None) -> Iterator[list[int]]:
-        """Positions of the texts, batch by batch: slices in the given order, inside a slice the longest texts first.
+        """Positions of the texts by batch: slices in the given order, the longest texts of a slice first.
 
-        One slice holds everything where no deadline can end the work early.
+        Without a deadline one slice holds all texts.
         """
         size = self.settings.batch_size
         slice_size = max(1, len(lengths)) if deadline is None else size * BATCHES_PER_SLICE
@@ -112,7 +112,7 @@ class _BatchedEncoder(ABC):
 
 
 class BatchedDenseEncoder(_BatchedEncoder):
-    """A dense encoder that an engine completes by `warm_up`, `dimensions` and `_encode_batch`."""
+    """A dense encoder; an engine adds `warm_up`, `dimensions` and `_encode_batch`."""
 
     settings: DenseEncoderSettings
 
@@ -123,26 +123,26 @@ class BatchedDenseEncoder(_BatchedEncoder):
 
     @abstractmethod
     def token_offsets(self, text: str) -> list[tuple[int, int]]:
-        """Character span of each of the tokenizer's tokens in the text, without special tokens and truncation."""
+        """Character span of each token in the text, without special tokens and truncation."""
 
     @abstractmethod
     def _encode_batch(self, texts: Sequence[str]) -> Vectors:
         """Unit vectors of a few texts of similar length."""
 
     def encode_queries(self, texts: Sequence[str]) -> Vectors:
-        """One row per query, the model's instruction in front of each."""
+        """One row per query, with the model's instruction in front."""
         vectors, _ = self.encode_passages([self.settings.query_instruction + text for text in texts])
         return vectors
 
     def encode_passages(self, texts: Sequence[str], deadline: Deadline | None = None) -> tuple[Vectors, int]:
-        """Vectors in the given order, and how many of the first texts were encoded in time; rows past that are zero."""
+        """Vectors in order, and how many of the first texts were encoded in time; later rows are zero."""
         with self._lock:
             self.warm_up()
         vectors = np.zeros((len(texts), self.dimensions), dtype=np.float32)
         encoded = 0
         for batch in self._batches([len(text) for text in texts], deadline):
             with self._lock:
-                self.warm_up()  # again where a stuck call took the weights along
+                self.warm_up()  # again if a stuck call was abandoned with the weights
                 vectors[batch] = self._encode_batch([texts[position] for position in batch])
             encoded += len(batch)
         if encoded < len(texts):
@@ -152,7 +152,7 @@ class BatchedDenseEncoder(_BatchedEncoder):
 
 
 class BatchedCrossEncoder(_BatchedEncoder):
-    """A cross-encoder that an engine completes by `warm_up` and `_score_batch`."""
+    """A cross-encoder; an engine adds `warm_up` and `_score_batch`."""
 
     settings: CrossEncoderSettings
 
@@ -161,7 +161,7 @@ class BatchedCrossEncoder(_BatchedEncoder):
         """Raw logits of a few pairs of similar length."""
 
     def score(self, pairs: Sequence[Pair], deadline: Deadline | None = None) -> list[float | None]:
-        """One raw logit per pair, in order; None for pairs that the deadline did not allow."""
+        """One raw logit per pair, in order; None for pairs that ran out of time."""
         with self._lock:
             self.warm_up()
         scores: list[float | None] = [None] * len(pairs)

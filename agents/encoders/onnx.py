@@ -1,8 +1,7 @@
 """Encoders that run an ONNX export with onnxruntime: no torch, and int8 models for CPUs.
 
-Dynamically quantised int8 models take the scale of their activations from the whole batch, padding included, so a
-text's numbers depend a little on its batch mates. `batch_size = 1` removes that, and on CPUs it is as fast as larger
-batches.
+Dynamic int8 quantisation scales activations by the whole batch, padding included, so a text's numbers depend a little
+on its batch mates. `batch_size = 1` avoids that and is as fast on CPUs.
 """
 
 import json
@@ -20,11 +19,11 @@ from models.manifest import WeightsMissingError
 
 MODEL_FILES = ("model.onnx", "onnx/model.onnx")
 THREADS_VARIABLE = "OMP_NUM_THREADS"
-"""onnxruntime has threads of its own and ignores this variable; torch and BLAS obey it, so it is passed on."""
+"""onnxruntime ignores this variable of torch and BLAS, so it is passed on."""
 
 
 class OnnxTextModel:
-    """A tokenizer and an ONNX graph that takes its ids: texts in, the graph's first output out."""
+    """A tokenizer and an ONNX graph: maps texts to the graph's first output."""
 
     def __init__(self, folder: Path, max_tokens: int, device: str) -> None:
         import onnxruntime
@@ -37,7 +36,7 @@ class OnnxTextModel:
         self._plain_tokenizer: Any = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._plain_tokenizer.no_truncation()
         self._plain_tokenizer.no_padding()
-        # The longer of the two loses its end, which is the passage unless the question is unusually long.
+        # Truncate the longer text, which is the passage unless the question is unusually long.
         self._tokenizer.enable_truncation(max_tokens, strategy="longest_first")
         self._tokenizer.enable_padding()
         options = onnxruntime.SessionOptions()
@@ -61,7 +60,7 @@ class OnnxTextModel:
         return np.asarray(output), known["attention_mask"]
 
     def token_offsets(self, text: str) -> list[tuple[int, int]]:
-        """Character span of each token, without special tokens and without truncation."""
+        """Character span of each token, without special tokens and truncation."""
         encoding = self._plain_tokenizer.encode(text, add_special_tokens=False)
         return [(int(start), int(end)) for start, end in encoding.offsets]
 
@@ -73,7 +72,7 @@ class OnnxDenseEncoder(BatchedDenseEncoder):
     _dimensions: int
 
     def warm_up(self) -> None:
-        """Load weights; raises `WeightsMissingError`, or `SettingsError` where nothing says how tokens are pooled."""
+        """Load weights; raises `WeightsMissingError`, or `SettingsError` if the pooling is unknown."""
         if self._model is None:
             folder = self.check_weights()
             self._pooling = self.settings.pooling or pooling_of(folder, self.settings.model)
@@ -117,8 +116,8 @@ class OnnxCrossEncoder(BatchedCrossEncoder):
 
 
 def pooling_of(folder: Path, model: str) -> Literal["cls", "mean"]:
-    """How a sentence-transformers folder says that token vectors become one vector.
-    Raises SettingsError: the folder does not say it, or says something else than CLS or mean.
+    """The pooling of a sentence-transformers folder.
+    Raises SettingsError: the folder does not name it, or names something other than CLS or mean.
     """
     path = folder / "1_Pooling" / "config.json"
     facts = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}

@@ -12,7 +12,7 @@ from agents.settings import CrossEncoderSettings, DenseEncoderSettings
 
 @contextmanager
 def _without_progress_bar() -> Iterator[None]:
-    """Keep transformers from drawing "Loading weights" on standard error, and leave its setting as it was."""
+    """Hide transformers' progress bar "Loading weights"; restore the setting afterwards."""
     from transformers.utils import logging
 
     shown = logging.is_progress_bar_enabled()

@@ -1,8 +1,8 @@
-"""The knowledge-graph path: question -> calls of the regularised language -> facts (db3 section 3).
+"""The knowledge-graph path: question -> calls of the call language -> facts (db3 section 3).
 
-The door of the room. The steps, in the order in which a question takes them: `writing` (question -> program),
-`language` (text <-> program), `executor` with `tables` (program -> rows of the server, through `client`), `verbalise`
-(rows -> sentences); `path` walks through all of them for a batch. `schema` says which tables and keys there are.
+The room's interface. The steps in order: `writing` (question -> program), `language` (text <-> program), `executor`
+with `tables` (program -> rows, through `client`), `verbalise` (rows -> sentences). `path` runs them for a batch.
+`schema` defines tables and keys.
 """
 
 import os
@@ -41,17 +41,17 @@ KnowledgeGraph: TypeAlias = KnowledgeGraphPath | NoKnowledgeGraph
 def open_knowledge_graph(
     settings: KnowledgeGraphSettings | None, model: LanguageModel, dense: DenseEncoder | None
 ) -> KnowledgeGraph:
-    """The graph that the preset wants and the evaluator offers (by an environment variable), or none.
+    """The knowledge graph for the preset's settings, or none if the evaluator's environment variable is not set.
 
     Raises:
-        SettingsError: the variable holds no http address.
+        SettingsError: the variable is not an http address.
     """
     address = os.environ.get(settings.client.url_variable, "").strip() if settings else ""
     if settings is None or not address:
         return NoKnowledgeGraph()
     if not re.match(r"https?://[^/]", address):
         raise SettingsError(
-            f"the environment variable {settings.client.url_variable} holds {address!r}, no address such as "
+            f"the environment variable {settings.client.url_variable} holds {address!r}, not an address such as "
             "http://127.0.0.1:8000; without it there is no knowledge graph"
         )
     return KnowledgeGraphPath(settings, address, model, dense)

@@ -1,4 +1,4 @@
-"""`python -m agents.kg run` carries calls out; `python -m agents.kg write` turns questions into calls."""
+"""`python -m agents.kg run` runs calls; `python -m agents.kg write` turns questions into calls."""
 
 import argparse
 import json
@@ -22,10 +22,10 @@ _EXIT = {Status.OK: 0, Status.NOT_FOUND: 0, Status.INVALID: 1, Status.KG_DOWN: 3
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; the exit code is 0 when every statement was carried out, whatever it found."""
+    """Run the command line; the exit code is 0 if every statement was run, whatever it found."""
     parser = argparse.ArgumentParser(prog="python -m agents.kg", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    run = commands.add_parser("run", help="carry calls out and print what they give as JSON")
+    run = commands.add_parser("run", help="run calls and print their results as JSON")
     run.add_argument(
         "calls", metavar="CALLS", help="the program: its text, a file that holds it, or - for standard input"
     )

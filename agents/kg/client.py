@@ -1,7 +1,7 @@
-"""Asks the mock knowledge graph: bounded in time, calls and concurrency, with one cache per batch of questions.
+"""Client of the mock knowledge graph: limits time, calls and concurrency, with one cache per batch.
 
-`KgClient` lives as long as the agent and keeps the connections, `KgBatch` as long as a batch: two questions about one
-entity cost one call, even at the same moment. `KgSession` is the view of one question.
+`KgClient` lives as long as the agent and keeps the connections. `KgBatch` lives as long as a batch: questions about the
+same entity share a call, even at the same moment. `KgSession` serves one question.
 """
 
 import threading
@@ -18,15 +18,15 @@ from agents.kg.transport import Transport
 from agents.settings import KgClientSettings
 
 FAILURES_THAT_BREAK = 3
-"""After this many calls in a row without a reply the server counts as dead for the rest of the batch."""
+"""After this many failed calls in a row the server counts as dead for the rest of the batch."""
 
 _CallResult: TypeAlias = Json | KgError
 
 
 class KgClient:
-    """The one client of an agent; thread-safe. At most `settings.concurrency` calls are in flight at any time.
+    """The agent's client; thread-safe. At most `settings.concurrency` calls are in flight.
 
-    `base_url`: ``http://host:port``; anything else than http or https is a ValueError.
+    `base_url`: ``http://host:port``; anything other than http or https is a ValueError.
     """
 
     def __init__(self, base_url: str, settings: KgClientSettings) -> None:
@@ -39,10 +39,10 @@ class KgClient:
         return ThreadPoolExecutor(self._window, thread_name_prefix="knowledge-graph")
 
     def batch(self, deadline: Deadline) -> "KgBatch":
-        """A context manager for the questions of one batch; after `deadline` nothing is asked or waited for.
+        """A context manager for the questions of one batch; after `deadline` no call is sent or waited for.
 
-        If the server was dead at the end of the last batch, one failure marks it dead again. Threads whose calls still
-        hang are abandoned.
+        If the last batch ended with a dead server, one failure marks it dead again. Threads of hanging calls are
+        abandoned.
         """
         last = self._last_batch
         if last is not None and last.in_flight:
@@ -65,9 +65,9 @@ class KgClient:
 
 
 class KgBatch:
-    """The calls of one batch: one cache, one deadline, one judgement whether the server is alive.
+    """The calls of one batch: one cache, one deadline, one verdict on whether the server is alive.
 
-    The cache keeps results, and errors that asking again would repeat (422, 500, an unusable body).
+    The cache keeps results, and errors that a retry would repeat (422, 500, an unusable body).
     """
 
     def __init__(
@@ -85,12 +85,12 @@ class KgBatch:
         self._last_reply = float("-inf")
 
     def question(self, max_calls: int) -> "KgSession":
-        """The view of one question, which may send at most `max_calls` calls; calls from the cache are free."""
+        """A session for one question, which may send at most `max_calls` calls; cached calls are free."""
         return KgSession(self, max_calls)
 
     @property
     def broken(self) -> bool:
-        """Whether the server counts as dead: calls fail at once instead of waiting for a timeout each."""
+        """Whether the server counts as dead. Calls then fail at once instead of timing out one by one."""
         return self._failures_in_a_row >= FAILURES_THAT_BREAK
 
     def __enter__(self) -> Self:
@@ -102,10 +102,10 @@ class KgBatch:
             self._calls.clear()
 
     def start(self, call: Request, *, may_send: bool) -> tuple[Future[_CallResult], bool]:
-        """The future result of a call, and whether this sends it (False: it was sent before).
+        """The future result of a call, and whether this sends it (False: already sent).
 
         Raises:
-            KgError: the call would have to be sent, and may not or cannot be.
+            KgError: the call is not cached and may not or cannot be sent.
         """
         with self._lock:
             known = self._calls.get(call)
@@ -128,7 +128,7 @@ class KgBatch:
             raise KgUnreachableError(f"{call.endpoint}: not asked, the server has stopped answering")
 
     def _send(self, call: Request) -> _CallResult:
-        """Runs in the pool. Errors are results like any other: several threads may be waiting for this one."""
+        """Runs in the pool. Errors are results too: several threads may be waiting for this one."""
         result: _CallResult
         try:
             self._refuse_if_over(call)
@@ -154,8 +154,8 @@ class KgBatch:
         return result
 
     def _judge_server(self, result: _CallResult, started: float) -> None:
-        """Count a failure only if the server has sent nothing since that call began: behind one slow worker, many calls
-        that were sent together time out together.
+        """Count a failure only if the server has sent nothing since that call began: behind one slow worker, many
+        concurrent calls time out together.
         """
         if not isinstance(result, KgUnreachableError):
             self._last_reply, self._failures_in_a_row = time.monotonic(), 0
@@ -164,9 +164,9 @@ class KgBatch:
 
 
 class KgSession:
-    """What one question may ask; `calls` counts the calls that were sent for it.
+    """The calls of one question; `calls` counts those that were sent for it.
 
-    Questions of a batch share results without copying them: **callers must not change them**.
+    Questions of a batch share results without copies: **callers must not change them**.
     """
 
     def __init__(self, batch: KgBatch, max_calls: int) -> None:
@@ -179,18 +179,18 @@ class KgSession:
         """The value of `result`.
 
         Raises:
-            KgError: no usable reply in time, or the question has used up its calls.
+            KgError: no usable reply in time, or no calls left for the question.
         """
         result = self._wait(call, self._start(call))
-        if isinstance(result, KgError):  # a new one each time: an exception collects the frames of whoever raises it
+        if isinstance(result, KgError):  # a new one each time: an exception collects the frames of each raise
             raise type(result)(*result.args) from result
         return result
 
     def get_all(self, calls: Sequence[Request]) -> list[Json | KgError]:
-        """The result of each call, in order, asked concurrently; in place of a failed one its error.
+        """The result of each call, in order, asked concurrently. A failed call gives its error.
 
-        One question has at most as many calls waiting as the client may send at once, so that a long list does not
-        block the other questions.
+        A question has at most as many waiting calls as the client may send at once, so a long list does not block other
+        questions.
         """
         started: list[Future[_CallResult] | KgError] = []
         for position, call in enumerate(calls):

@@ -1,4 +1,4 @@
-"""Conditions and orders over rows."""
+"""Filters and sorts rows."""
 
 import operator
 import re
@@ -23,7 +23,7 @@ _COMPARE = {Operator.EQ: operator.eq, Operator.NEQ: operator.ne, Operator.GE: op
 
 @dataclass(frozen=True, slots=True)
 class Comparer:
-    """Conditions and orders over the rows of one table, with dates relative to the time of asking."""
+    """Filters and sorts the rows of one table; dates are relative to the time of asking."""
 
     table: Table
     context: LookupContext
@@ -31,12 +31,12 @@ class Comparer:
     previous: tuple[Value, ...] = ()
 
     def matching(self, rows: Sequence[Row], conditions: Sequence[Condition]) -> list[Row]:
-        """The rows that every condition lets through. A row that lacks the key passes none."""
+        """The rows that meet every condition. A row without the key meets none."""
         tests = [self._test(condition) for condition in conditions]
         return [row for row in rows if all(test(row) for test in tests)]
 
     def ordered(self, rows: Sequence[Row], key: str, *, descending: bool) -> list[Row]:
-        """The rows by a key; equal ones by release date, those without the key last."""
+        """The rows sorted by a key; ties by release date, rows without the key last."""
         column = self.table.column(key)
         name, kind = (column.name, column.type) if column else (key, Type.TEXT)
 
@@ -47,7 +47,7 @@ class Comparer:
         lack = [row for row in rows if row.cells.get(name) in (None, "", ())]
         try:
             return [*sorted(have, key=order, reverse=descending), *lack]
-        except TypeError:  # numbers and texts in one column: as texts
+        except TypeError:  # numbers and texts in one column: compare as texts
             return [*sorted(have, key=lambda row: str(row.cells[name]), reverse=descending), *lack]
 
     def _test(self, condition: Condition) -> Callable[[Row], bool]:
@@ -94,7 +94,7 @@ class Comparer:
         return lambda cell: _by_operator(normalise_name(str(cell)), operator, normalise_name(wanted))
 
     def _dates(self, operator: Operator, wanted: str) -> Callable[[Value], bool]:
-        """A cell that holds a month or a year only meets a condition if each of its days would."""
+        """A month or year in a cell meets a condition only if each of its days does."""
         span = self.context.resolve(wanted, self.calendar).range
         first, last = (span.first, span.last) if span else _EVER
 
@@ -113,7 +113,7 @@ class Comparer:
 
 
 def year_range(conditions: Sequence[Condition], key: str = "year") -> range | None:
-    """The years that conditions on a key allow, or None where there are none; used to ask the server for less."""
+    """The years that the conditions on a key allow, or None for no conditions; saves calls to the server."""
     first, last, bound = 0, 9999, False
     for condition in conditions:
         number = as_number(condition.value) if condition.key == key and isinstance(condition.value, str) else None
@@ -128,7 +128,7 @@ def year_range(conditions: Sequence[Condition], key: str = "year") -> range | No
 
 
 def day_span(text: str) -> tuple[date, date] | None:
-    """First and last day of a date ``YYYY[-MM[-DD]]`` (what follows is ignored), or None."""
+    """First and last day of a date ``YYYY[-MM[-DD]]`` (ignoring what follows), or None."""
     parts = text[:10].split("-")
     try:
         numbers = [int(part) for part in parts[:3]]
@@ -145,7 +145,7 @@ def day_span(text: str) -> tuple[date, date] | None:
 
 
 def as_number(value: object) -> float | None:
-    """A number out of a cell or a text such as "1,200", "$3.5" or "2 million"; None where there is none."""
+    """The number in a cell or a text such as "1,200", "$3.5" or "2 million", or None."""
     if isinstance(value, bool) or value is None:
         return None
     if isinstance(value, int | float):
@@ -155,13 +155,13 @@ def as_number(value: object) -> float | None:
 
 
 def exact_number(value: object) -> float | None:
-    """The number that a cell is, also where the server wrote it as a text; None for a text that only holds one."""
+    """The number that a cell is, also as text; None for a text that only contains a number."""
     text = str(value).replace(",", "").strip()
     return as_number(value) if not isinstance(value, str) or _NUMBER.fullmatch(text) else None
 
 
 def _sort_value(cell: Cell, kind: Type) -> float | str:
-    """What a cell is sorted by: numbers as numbers, dates and texts as texts, the first of a list."""
+    """The sort key of a cell: numbers as numbers, dates and texts as texts, the first item of a list."""
     if isinstance(cell, tuple):
         first = cell[0] if cell else None
         cell = None if isinstance(first, Row) else first
@@ -188,7 +188,7 @@ def _by_operator(left: float | str | None, how: Operator, right: float | str) ->
 
 
 def _between_keys(left: Cell, operator: Operator, right: Cell) -> bool:
-    """Two cells of one row, as numbers where both are; `ge` and `le` are strict here (see `Operator`)."""
+    """Compare two cells of a row, as numbers if both are. `ge` and `le` are strict here (see `Operator`)."""
     if left is None or right is None:
         return False
     sides: tuple[float | str, float | str] = normalise_name(str(left)), normalise_name(str(right))
@@ -200,18 +200,18 @@ def _between_keys(left: Cell, operator: Operator, right: Cell) -> bool:
 
 
 _COUNTERPARTS = {ParameterKind.MOVIE: ("name",), ParameterKind.PERSON: ("movie_name", "film")}
-"""Films share people, and people share films."""
+"""What films share, and what people share."""
 
 
 def shared_rows(table: Table, place: int, found: Sequence[list[Row]], select: str | None) -> list[list[Row]]:
-    """The rows that several names share, as one group, or else a group of rows for each name.
+    """The rows that several names share, as one group; else one group of rows per name.
 
-    `found` has the rows of each name, `place` is the parameter that was a list, `select` the key that is asked for.
+    `found` has the rows of each name, `place` is the parameter that was a list, `select` the requested key.
 
-    * Tables of films and people: of several films the people, of several people the films, each once.
-    * Games: those that the teams played against each other, as the first one saw them.
-    * A key that is a list, such as the members of two bands: one row with the members of both.
-    * In every other table a row is about the name itself, so that nothing can be shared: the rows of each.
+    * Films and people: the people that several films share, or the films that several people share.
+    * Games: those between the teams, from the first team's side.
+    * A list-valued key, such as the members of two bands: one row with the shared entries.
+    * Other tables: a row is about its own name, so the rows of each name.
     """
     if len(found) == 1:
         return list(found)

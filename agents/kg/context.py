@@ -1,4 +1,4 @@
-"""What a table needs to be filled for one question: the server, the time of asking, and a place for remarks."""
+"""The context of one question's calls: the server, the time of asking, and remarks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -14,10 +14,10 @@ from agents.questions import Calendar, ResolvedDate, resolve_date
 
 @dataclass(slots=True)
 class LookupContext:
-    """One question on its way through the graph.
+    """One question's calls and remarks.
 
-    `remarks` say how names and dates were understood. `unread` counts the records of the statement that could not be
-    read; with any of them, an empty result proves nothing.
+    `remarks` say how names and dates were understood. `unread` counts the statement's unreadable records; if there are
+    any, an empty result proves nothing.
     """
 
     session: KgSession
@@ -27,15 +27,15 @@ class LookupContext:
     unread: int = 0
 
     def start_anew(self) -> None:
-        """Forget what was noted for the statement before."""
+        """Forget the notes of the previous statement."""
         self.remarks.clear()
         self.unread = 0
 
     def resolve(self, expression: str, calendar: Calendar) -> ResolvedDate:
-        """The days that an expression means at the time of the question.
+        """Resolve a date expression at the time of the question.
 
         Raises:
-            MeaninglessCallError: it is no date.
+            MeaninglessCallError: it is not a date.
         """
         moment = self.asked_at or datetime.now()  # without a time only absolute dates make sense, and they ignore it
         resolved = resolve_date(expression, moment, calendar)
@@ -46,18 +46,18 @@ class LookupContext:
         return resolved
 
     def ask(self, endpoint: str, **payload: Argument) -> Any:  # noqa: ANN401 - the client has checked the endpoint's shape
-        """The result, as decoded JSON of the endpoint's shape (`agents.kg.endpoints`); raises `KgError`."""
+        """The result, as decoded JSON in the endpoint's shape (`agents.kg.endpoints`); raises `KgError`."""
         return self.session.get(request(endpoint, **payload))
 
     def ask_all(self, endpoint: str, queries: Sequence[str | int]) -> list[Any]:
-        """The results for many queries, in order; see `ask_each`."""
+        """The results for many queries, in order."""
         return self.ask_each([request(endpoint, query=query) for query in queries])
 
     def ask_each(self, calls: Sequence[Request]) -> list[Any]:
-        """The result of each call, in order, asked at once; None where it could not be read.
+        """The results of concurrent calls, in order; None for an unreadable one.
 
         Raises:
-            KgError: not one could be read.
+            KgError: all are unreadable.
         """
         found: list[Any] = list(self.session.get_all(calls))
         faults = [each for each in found if isinstance(each, KgError)]
@@ -69,17 +69,17 @@ class LookupContext:
         return [None if isinstance(each, KgError) else each for each in found]
 
     def remark(self, text: str) -> None:
-        """Note something once."""
+        """Add a remark, unless it is there already."""
         if text not in self.remarks:
             self.remarks.append(text)
 
 
 @dataclass(frozen=True, slots=True)
 class TableQuery:
-    """What one statement asks of a table, and what will be read of its rows, so that no HTTP call is made in vain.
+    """One statement's request to a table, and the keys that will be read, to avoid needless HTTP calls.
 
     `names` has a name for each parameter, None: any. `conditions` are a hint that saves calls: the executor applies
-    them to all rows. `keys` are those that a statement names; `whole`: the whole record is shown.
+    them to all rows. `keys` are the keys that a statement names; `whole`: the whole record is read.
     """
 
     names: tuple[str | None, ...]
@@ -92,18 +92,18 @@ class TableQuery:
         return self.whole or key in self.keys
 
     def name(self, what: str) -> str:
-        """The first name. Raises `MeaninglessCallError` where there is none."""
+        """The first name. Raises `MeaninglessCallError` if there is none."""
         if self.names[0] is None:
             raise MeaninglessCallError(f"the call needs {what}")
         return self.names[0]
 
 
 def days_text(first: date, last: date) -> str:
-    """A span of days for people."""
+    """A span of days as text."""
     return first.isoformat() if first == last else f"{first.isoformat()} to {last.isoformat()}"
 
 
 def name_list(names: Sequence[str], most: int = 4) -> str:
-    """Some names for an explanation."""
+    """Some names as text."""
     shown = ", ".join(f'"{name}"' for name in names[:most])
     return shown or "nothing"

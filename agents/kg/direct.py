@@ -1,7 +1,7 @@
-"""Where the graph gives just the value that was asked for, the value is the answer and no model has to repeat it.
+"""Answers with the graph's value without asking a model, if it is exactly what the question asks for.
 
 Small models garble even a single fact. The rules are cautious: one call, the values of one key, of the kind that the
-question's words ask for; everything else (comparisons, yes or no, arithmetic) is left to the model.
+question asks for. Comparisons, yes or no and arithmetic are left to the model.
 """
 
 import re
@@ -17,14 +17,14 @@ from agents.kg.schema import Column, Domain, Match, Type, load_schema
 from agents.kg.verbalise import readable
 
 MOST_VALUES = 12
-"""Longer lists do not fit an answer."""
+"""Longer lists do not fit into an answer."""
 LEAST_SHOWN = 0.005
-"""A smaller number would be rounded to nothing."""
+"""A smaller number would be rounded to 0."""
 MOST_SHOWN = 1e20
-"""A greater one has no cents."""
+"""A larger number is given without cents."""
 
 COMPLETE = frozenset({"get_movie_person_oscar"})
-"""Tables that hold all there is: elsewhere a count of nothing may only mean that the graph knows little."""
+"""Complete tables. In other tables a count of 0 may only mean that the graph knows little."""
 
 _NEEDS_THOUGHT = re.compile(
     r"\b(?:more|less|fewer|older|younger|earlier|later|longer|shorter|larger|smaller|bigger|higher|lower|better|worse"
@@ -39,7 +39,7 @@ _WHO = re.compile(r"\bwho(?:se|m)?\b")
 
 
 def direct_answer(question: str, domain: Domain, program: Program, results: Sequence[Result]) -> str | None:
-    """The values in words where they answer the question by themselves, else None."""
+    """The values in words if they answer the question by themselves, else None."""
     asked = ask(question, domain, program)
     text = asked.core
     if not _simple(program) or not keeps_dates(question, program) or not _sure(asked, program, results):
@@ -53,13 +53,13 @@ def direct_answer(question: str, domain: Domain, program: Program, results: Sequ
     if column is None or not values or not _kind_fits(column, text):
         return None
     if len(values) > 1 and not isinstance(statement.take, int) and column.type not in _LISTS:
-        together = _aggregate(values, column, text)  # rows of several days: the question is about them together
+        together = _aggregate(values, column, text)  # rows of several days: the question means their total or average
         values = together if together or statement.take is None else values
     return _said(_fitting(values, column, text), column) if 0 < len(values) <= MOST_VALUES else None
 
 
 def _sure(asked: Asked, program: Program, results: Sequence[Result]) -> bool:
-    """Whether all calls went well, the question wants values, and no other rows than those that were found."""
+    """Whether all calls succeeded, the question asks for values, and it means exactly the rows found."""
     if any(result.status is not Status.OK or result.partial for result in results):
         return False
     if YES_OR_NO.search(asked.core) or _NEEDS_THOUGHT.search(asked.core) or _offers_a_choice(asked.core):
@@ -75,18 +75,18 @@ def _table(program: Program) -> str:
 
 
 def _offers_a_choice(text: str) -> bool:
-    """Whether "or" stands between things of which one is the answer; to "when" no thing is one."""
+    """Whether "or" separates options for the answer; a question with "when" has no options."""
     return " or " in text and not text.startswith("when")
 
 
 def _simple(program: Program) -> bool:
-    """One call, and after it nothing but sorts and an average."""
+    """Whether the program is one call, followed only by sorts and an average."""
     first, *others = program.statements or (None,)
     return isinstance(first, Call) and all(isinstance(other, Sort | Average) for other in others)
 
 
 def _column(domain: Domain, program: Program) -> Column | None:
-    """The key whose values the program gives."""
+    """The key that the program selects."""
     tables = load_schema(domain).tables
     call = program.statements[0]
     table = tables[call.table] if isinstance(call, Call) else None
@@ -102,7 +102,7 @@ def _column(domain: Domain, program: Program) -> Column | None:
 
 
 def _kind_fits(column: Column, text: str) -> bool:
-    """Whether a value of that type can be what the question's words ask for."""
+    """Whether a value of that type can answer the question."""
     number = column.type in {Type.NUMBER, Type.MONEY}
     moment = column.type in {Type.DATE, Type.YEAR, Type.YEARS}
     if HOW_MANY.search(text):
@@ -111,20 +111,20 @@ def _kind_fits(column: Column, text: str) -> bool:
         return False
     if _WHEN.search(text) or _YEAR.search(text):
         return moment or not text.startswith(("when", "on what", "on which", "what year", "which year"))
-    if column.name == "name" and column.match is not Match.NAME:  # of an article, which the question knew
+    if column.name == "name" and column.match is not Match.NAME:  # the name of an article, which is in the question
         return bool(_NAME.search(text))
     return column.type is not Type.FLAG and column.name not in {"summary", "result"}
 
 
 def _fitting(values: Sequence[Value], column: Column, text: str) -> tuple[Value, ...]:
-    """The values as precise as the question asks: the year of a date where a year is asked for."""
+    """The values at the precision of the question: the year of a date if it asks for a year."""
     if column.type is Type.DATE and _YEAR.search(text):
         return tuple(str(value)[:4] for value in values)
     return tuple(values)
 
 
 def _aggregate(values: Sequence[Value], column: Column, text: str) -> tuple[Value, ...]:
-    """Sum or average of the values where the question asks for one, else nothing."""
+    """Sum or average of the values if the question asks for one, else nothing."""
     numbers = [number for number in map(as_number, values) if number is not None]
     if column.type not in {Type.NUMBER, Type.MONEY} or not numbers:
         return ()
@@ -134,7 +134,7 @@ def _aggregate(values: Sequence[Value], column: Column, text: str) -> tuple[Valu
 
 
 def _said(values: Sequence[Value], column: Column | None) -> str | None:
-    """The values as an answer: no unit of a number is lost, cents and ratios have two digits as prices are quoted."""
+    """The values as an answer: numbers keep their unit; cents and ratios have two digits, as prices are quoted."""
     shown = [readable(_two_digits(value, column), column) for value in values if not isinstance(value, Row)]
     return ", ".join(dict.fromkeys(shown)) or None
 

@@ -19,14 +19,14 @@ Argument: TypeAlias = str | int | None
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One call: an endpoint's path and the fields of its body. Equal requests get one answer per batch."""
+    """One call: the endpoint's path and the fields of its body. Equal calls share one reply per batch."""
 
     endpoint: str
     payload: tuple[tuple[str, Argument], ...] = ()
 
 
 def request(endpoint: str, **payload: Argument) -> Request:
-    """The call of `endpoint` with these fields; the order of the fields does not matter."""
+    """The call of `endpoint` with these fields, in any order."""
     return Request(endpoint, tuple(sorted(payload.items())))
 
 
@@ -76,13 +76,13 @@ ENDPOINTS: Mapping[str, Any] = {
     "/sports/nba/get_games_on_date": _ByKey,
     "/sports/nba/get_play_by_play_data_by_game_ids": _ByKey,
 }
-"""The type of each endpoint's `result`; null, an empty list, 0 and a pair of nulls mean that there is none."""
+"""The type of each endpoint's `result`. Null, an empty list, 0 and a pair of nulls mean no result."""
 
 _CHECKS = {path: TypeAdapter[Any](shape) for path, shape in ENDPOINTS.items()}
 
 
 def check_shape(endpoint: str, result: Json) -> None:
-    """Raise `KgReplyError` unless the result has the endpoint's shape. Keys of objects may be any."""
+    """Raise `KgReplyError` unless the result has the endpoint's shape. Objects may have any keys."""
     try:
         _CHECKS[endpoint].validate_python(result, strict=True)
     except ValidationError as error:

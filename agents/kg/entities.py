@@ -1,7 +1,4 @@
-"""From names as people say them to the graph's own: teams and companies.
-
-The lists stand in `teams.toml` and `companies.toml`.
-"""
+"""Maps names in common use to the graph's names of teams and companies (`teams.toml`, `companies.toml`)."""
 
 import re
 import tomllib
@@ -26,7 +23,7 @@ _TICKER_BEHIND = re.compile(r"\((?:[A-Za-z]+: ?)?([A-Z]{1,5}(?:[.\-/][A-Z]{1,2})
 _ASIDE = re.compile(r"(?i)(?:'s)?\s+(?:stocks?|shares?|ticker)$|^(?:nasdaq|nyse): ?")
 _ODD_SHARES = ("warrant", "unit", "right", "preferred", "notes", "debenture", "depositary shares", "preference")
 _FLOOR = 0.8
-"""Companies whose names are less alike are different ones."""
+"""Companies whose names are less similar are different companies."""
 
 
 def _list(name: str) -> dict[str, Any]:
@@ -37,9 +34,9 @@ def _list(name: str) -> dict[str, Any]:
 
 
 def team_spelling(name: str, league: League) -> tuple[str, bool]:
-    """How the graph spells a team, and whether the team is known; an unknown one is returned as it is written.
+    """The graph's spelling of a team, and whether the team is known; an unknown name is returned unchanged.
 
-    Nicknames and cities count where they belong to one team only ("knicks", "manchester utd", but not "manchester").
+    Nicknames and cities count only if they are unambiguous: "knicks", "manchester utd", but not "manchester".
     """
     known = _spellings(league)
     wanted = _team_words(name)
@@ -52,7 +49,7 @@ def team_spelling(name: str, league: League) -> tuple[str, bool]:
 
 @cache
 def _spellings(league: League) -> dict[str, str]:
-    """Every unambiguous normalised name -> the graph's spelling."""
+    """Unambiguous normalised name -> the graph's spelling."""
     teams: dict[str, list[str]] = _list("teams")[league]
     found: dict[str, str] = {}
     parts: dict[str, set[str]] = {}
@@ -67,7 +64,7 @@ def _spellings(league: League) -> dict[str, str]:
 
 
 def _team_words(name: str) -> str:
-    """The normalised name without "FC" and its like, nor a possessive s."""
+    """The normalised name without "FC" and the like, and without a possessive s."""
     words = normalise_name(name.removesuffix("'s").removesuffix("\u2019s")).split()
     return " ".join(word for word in words if word not in _CLUB_WORDS) or normalise_name(name)
 
@@ -77,17 +74,17 @@ def _team_words(name: str) -> str:
 
 @cache
 def nicknames() -> dict[str, str]:
-    """Tickers by names that the stock exchange's list does not know, such as "google"."""
+    """Tickers of names that the stock exchange's list lacks, such as "google"."""
     return {normalise_name(name): ticker for name, ticker in _list("companies")["tickers"].items()}
 
 
 def company_data(context: LookupContext, endpoint: str, name: str) -> tuple[str, Any]:
-    """The ticker of a company and what an endpoint knows about it.
+    """The ticker of a company and the endpoint's data for it.
 
-    The order is: a nickname; the text itself as a ticker, since most questions name one; the search by name.
+    Tries, in order: a nickname; the text as a ticker, since most questions name one; the search by name.
 
     Raises:
-        NotFoundError: no such company, or the endpoint has nothing about it.
+        NotFoundError: the company is unknown, or the endpoint has no data for it.
     """
     in_brackets = _TICKER_BEHIND.search(name)
     bare = in_brackets.group(1) if in_brackets else _ASIDE.sub("", name.strip())
@@ -108,11 +105,11 @@ def company_data(context: LookupContext, endpoint: str, name: str) -> tuple[str,
 
 
 def _search(context: LookupContext, name: str, compact: str) -> str:
-    """The ticker of the listing whose name is most alike; a common share before units, warrants and preferred ones."""
+    """The ticker of the most similar listing; a common share before units, warrants and preferred shares."""
     wanted = _company_words(name)
     listings: list[str] = []
     scored: list[tuple[float, int, int]] = []
-    for query in dict.fromkeys((name, wanted)):  # legal forms are the commonest words of the list
+    for query in dict.fromkeys((name, wanted)):  # legal forms are the most common words of the list
         if not scored or scored[0][0] < _FLOOR:
             listings = context.ask("/finance/get_company_name", query=query)
             scores = ((_likeness(wanted, name, one), -_oddity(one), -place) for place, one in enumerate(listings))
@@ -133,7 +130,7 @@ def _search(context: LookupContext, name: str, compact: str) -> str:
 
 
 def _likeness(wanted: str, name: str, listing: str) -> float:
-    """Alike as whole names, without legal forms, or with the wanted name at the start of the listing's."""
+    """Similarity as whole names, without legal forms, or with the wanted name at the start of the listing."""
     core = _company_words(listing)
     starts = 0.97 if wanted and f"{core} ".startswith(f"{wanted} ") else 0.0
     return max(similarity(name, listing), 0.995 if wanted and core == wanted else similarity(wanted, core), starts)
@@ -146,5 +143,5 @@ def _company_words(name: str) -> str:
 
 
 def _oddity(listing: str) -> int:
-    """How far a listing is from the company's ordinary share."""
+    """How far a listing is from the company's common share."""
     return sum(word in normalise_name(listing) for word in _ODD_SHARES)

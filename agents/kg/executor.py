@@ -1,6 +1,6 @@
-"""Runs programs: each statement on the graph or on what the statement before gave.
+"""Runs programs: each statement on the graph or on the result of the previous statement.
 
-All questions of a batch run at once, each in a thread of its own, over one client with one cache.
+All questions of a batch run in parallel threads, over one client with one cache.
 """
 
 import logging
@@ -54,7 +54,7 @@ _GRACE_SECONDS = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One question's program, as text or already read, and the Pacific wall-clock time of asking."""
+    """One question's program, as text or parsed, and the Pacific wall-clock time of asking."""
 
     domain: Domain
     program: str | Program
@@ -63,21 +63,21 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class ProgramResult:
-    """What a program gave, statement by statement, and what it cost in HTTP calls (cached ones not counted)."""
+    """The results of a program, one per statement, and its HTTP calls (without cached ones)."""
 
     results: tuple[Result, ...]
     calls: int = 0
 
 
 class Executor:
-    """Runs programs against one server; building it opens no connection."""
+    """Runs programs against one server; the constructor opens no connection."""
 
     def __init__(self, client: KgClient, limits: KgLimits) -> None:
         self._client = client
         self._limits = limits
 
     def run_batch(self, tasks: Sequence[Task], deadline: Deadline) -> list[ProgramResult]:
-        """One outcome per task, in order; what is not done when the deadline is over is `kg_down`."""
+        """One outcome per task, in order; tasks that are not done at the deadline are `kg_down`."""
         if not tasks:
             return []
         pool = ThreadPoolExecutor(max_workers=min(16, len(tasks)), thread_name_prefix="kg-question")
@@ -97,7 +97,7 @@ class Executor:
         try:
             program = parse(task.program, task.domain) if isinstance(task.program, str) else task.program
             results = _Run(task, session, self._limits.rows).results(program)
-        except Exception as fault:  # also a fault of ours costs this question only, not the batch
+        except Exception as fault:  # even a bug here costs this question only, not the batch
             reason = str(fault)
             if not isinstance(fault, KgQueryError):
                 log.exception("a program failed")
@@ -108,9 +108,9 @@ class Executor:
 
 @dataclass(slots=True)
 class _State:
-    """What a statement leaves to the next one: all rows that match, their table, and the selected values.
+    """What the next statement works on: all matching rows, their table, and the selected values.
 
-    `failed` is its result if there is nothing to continue with.
+    `failed` is the result of a failed statement.
     """
 
     rows: list[Row]
@@ -120,7 +120,7 @@ class _State:
 
 
 class _Run:
-    """One program on its way."""
+    """One run of a program."""
 
     def __init__(self, task: Task, session: KgSession, max_rows: int) -> None:
         self._schema: Schema = load_schema(task.domain)
@@ -130,9 +130,9 @@ class _Run:
         self._state: _State | None = None
 
     def results(self, program: Program) -> tuple[Result, ...]:
-        """One result per statement; a sort or average after a failed statement fails in the same way.
+        """One result per statement. A sort or average after a failed statement fails in the same way.
 
-        A statement that works on the one before keeps its remarks, because it replaces that one among the facts.
+        A sort or average keeps the remarks of the previous statement, because it replaces that one among the facts.
         """
         done: list[Result] = []
         for place, statement in enumerate(program.statements):
@@ -144,7 +144,7 @@ class _Run:
         return tuple(done)
 
     def _guarded(self, statement: Statement, call: str, following: Sequence[Statement]) -> Result:
-        """The result of a statement; every way to fail has its state."""
+        """The result of a statement. Every failure has a status."""
         refines = not isinstance(statement, Call)
         fault: CallError
         try:
@@ -153,7 +153,7 @@ class _Run:
         except CallError as error:
             fault = error
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-            log.exception("a record is not what it should be")
+            log.exception("a record has an unexpected form")
             fault = KgError(f"a record could not be used: {type(error).__name__}: {error}")
         status = self._nothing if isinstance(fault, NotFoundError) else fault.status
         is_empty = isinstance(fault, NoGameError)
@@ -164,7 +164,7 @@ class _Run:
 
     @property
     def _nothing(self) -> Status:
-        """The state of an empty result: it proves something only if all records were read."""
+        """The status of an empty result: it proves something only if all records were read."""
         return Status.KG_DOWN if self._context.unread else Status.NOT_FOUND
 
     def _statement(self, statement: Statement, call: str, following: Sequence[Statement]) -> Result:
@@ -217,9 +217,9 @@ class _Run:
     def _finish(
         self, text: str, table: Table, asked: list[Row], rows: list[Row], taken: list[Row], statement: Call | Sort
     ) -> Result:
-        """Select and count. Of the rows `asked` for, `rows` meet the conditions, and some of these are `taken`.
+        """Select and count. `asked` are all rows, `rows` meet the conditions, `taken` are the ones to show.
 
-        The next statement works on all `rows`.
+        The next statement works on `rows`.
         """
         select, count = statement.select, statement.count
         column = table.column(select) if select is not None else None
@@ -244,7 +244,7 @@ class _Run:
         return Result(text, Status.OK, tuple(rows), values, said)
 
     def _inner_rows(self, text: str, column: Column, taken: list[Row], statement: Call | Sort) -> Result:
-        """A key that holds rows of another table: the next statement works on those."""
+        """Select a key that holds rows of another table: the next statement works on those rows."""
         cells = [row.cells.get(column.name) for row in taken]
         found = [each for cell in cells if isinstance(cell, tuple) for each in cell if isinstance(each, Row)]
         inner = self._schema.tables[column.rows_of or ""]
@@ -252,7 +252,7 @@ class _Run:
         return self._finish(text, inner, found, found, found, replace(statement, select=select, conditions=()))
 
     def _groups(self, table: Table, call: Call, following: Sequence[Statement]) -> list[list[Row]]:
-        """The table's rows: one group, or one for each name of a list and each value that `*` stands for."""
+        """The table's rows: one group, or one for each name of a list or value of `*`."""
         fill = filler(self._schema.domain, table.name)
         arguments: list[Argument] = [*call.arguments, *[None] * (len(table.parameters) - len(call.arguments))]
         places = [place for place, one in enumerate(arguments) if isinstance(one, tuple | Previous)]
@@ -266,7 +266,7 @@ class _Run:
         argument = arguments[place]
         names = argument if isinstance(argument, tuple) else self._previous_names()
         if not query.keys and len(names) > 1:
-            query = replace(query, whole=True)  # even counting what names share needs the records
+            query = replace(query, whole=True)  # names that share rows need the whole records, even for a count
         found: list[list[Row]] = []
         missing: list[NotFoundError] = []
         for name in names:
@@ -281,7 +281,7 @@ class _Run:
         return shared_rows(table, place, found, call.select) if isinstance(argument, tuple) else found
 
     def _previous_names(self) -> tuple[str, ...]:
-        """What `*` stands for."""
+        """The values of `*`."""
         state = self._previous_state()
         if state.failed is not None and state.failed.status is Status.KG_DOWN:
             raise KgError("the statement before could not be asked")
@@ -295,7 +295,7 @@ class _Run:
         return names[:_MOST_PREVIOUS]
 
     def _keys_read(self, call: Call, following: Sequence[Statement]) -> tuple[frozenset[str], bool]:
-        """The keys that a call and the sorts after it read, and whether one of them shows the whole record."""
+        """The keys that a call and the sorts after it read, and whether the whole record is shown."""
         statements = [call, *takewhile(lambda statement: not isinstance(statement, Call), following)]
         keys = {key for statement in statements for key in _keys_of(statement)}
         last = statements[-1]
@@ -315,14 +315,14 @@ def _keys_of(statement: Statement) -> set[str]:
 
 
 def flat(rows: Sequence[Row], key: str | None) -> tuple[Value, ...]:
-    """The values of a key over rows, lists flattened, absent values left out."""
+    """The values of a key over rows, with flattened lists and without missing values."""
     cells = (row.cells.get(key) for row in rows if key is not None)
     each = (value for cell in cells for value in (cell if isinstance(cell, tuple) else (cell,)))
     return tuple(value for value in each if value is not None and not isinstance(value, Row))
 
 
 def _number_of(column: Column | None, key: str | None, rows: list[Row], taken: list[Row]) -> tuple[Value, ...]:
-    """The number of rows, of rows that have a key, or of the entries of the lists that a key holds."""
+    """The number of rows, of rows that have a key, or of entries in the key's lists."""
     if key is None:
         return (len(rows),)
     known = [row for row in taken if row.cells.get(key) is not None]

@@ -1,6 +1,6 @@
-"""A question for rules about the kind of answer it wants: lower case, without courtesies, with names masked.
+"""Normalises a question for rules about its answer: lower case, without polite phrases, with masked names.
 
-Names are masked because titles may hold any word: "the more the merrier" compares nothing.
+Names are masked because titles may contain any word: "the more the merrier" compares nothing.
 """
 
 import re
@@ -43,39 +43,39 @@ WHICH = re.compile(r"\b(?:which|what|who|whose)\b")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question: `text` has "@0", "@1" ... where names stand, `names` has them in the question's own words."""
+    """A question: `text` has "@0", "@1" ... in place of names, `names` has them as the question writes them."""
 
     text: str
     names: tuple[str, ...] = ()
 
     @property
     def core(self) -> str:
-        """The text without what stands before the question itself, such as "in 2022, ..."."""
+        """The text without an introduction such as "in 2022, ..."."""
         text = _CIRCUMSTANCE.sub("", self.text)
         return _COURTESIES.sub("", _CIRCUMSTANCE.sub("", text))
 
     @property
     def is_yes_or_no(self) -> bool:
-        """Whether it wants a yes or a no; "if i compare them, which is brighter" and "does A or B have more" do not."""
+        """Whether it asks for yes or no. "if i compare them, which is brighter" and "does A or B have more" do not."""
         return bool(YES_OR_NO.search(self.core)) and not _CHOICE.search(self.core)
 
     def mark(self, name: str) -> str | None:
-        """What stands for a name in `text`, or None where the question does not have it."""
+        """The mark of a name in `text`, or None if the question lacks the name."""
         wanted = _pattern(name)
         return next((f"@{place}" for place, written in enumerate(self.names) if wanted.fullmatch(written)), None)
 
     def place(self, name: str) -> int | None:
-        """Where a name stands first in `text`, or None."""
+        """The first position of a name in `text`, or None."""
         mark = self.mark(name)
         return self.text.find(mark) if mark else None
 
     def written(self, name: str) -> str:
-        """The name as the question writes it, or as it is."""
+        """The name as the question writes it, or unchanged."""
         return next((written for written in self.names if _pattern(name).fullmatch(written)), name)
 
 
 def ask(question: str, domain: Domain, program: Program) -> Asked:
-    """The question with the names that the program's calls hold."""
+    """Mask the names of the program's calls in the question."""
     text = _COURTESIES.sub("", " ".join(question.lower().replace("\u2019", "'").split()))
     names: list[str] = []
     for name in sorted(set(_names(domain, program)), key=len, reverse=True):
@@ -88,12 +88,12 @@ def ask(question: str, domain: Domain, program: Program) -> Asked:
 
 
 def keeps_dates(question: str, program: Program) -> bool:
-    """Whether the days and months that a question writes in digits, such as 2023-01, stand in the calls."""
+    """Whether the calls contain the question's numeric days and months, such as 2023-01."""
     return all(date in repr(program) for date in _DIGITS.findall(question))
 
 
 def _names(domain: Domain, program: Program) -> Iterator[str]:
-    """Names of entities in arguments, and the words of conditions, such as an award's category."""
+    """Entity names in arguments, and words in conditions, such as an award's category."""
     tables = load_schema(domain).tables
     for statement in program.statements:
         if isinstance(statement, Call):
@@ -111,7 +111,7 @@ def _several(argument: object) -> Sequence[str]:
 
 
 def _pattern(name: str) -> re.Pattern[str]:
-    """The name with any punctuation between its words."""
+    """A pattern for the name with any punctuation between its words."""
     words = re.findall(r"\w+", name.casefold())
     return re.compile(r"(?<![\w@])" + r"\W+".join(map(re.escape, words)) + r"(?!\w)" if words else r"(?!)")
 
@@ -134,9 +134,9 @@ _LEAST_NICKNAME = 5
 
 
 def meant_rows(asked: Asked, rows: Sequence[Row], decided: Collection[str] = ()) -> tuple[Row, ...]:
-    """The rows that fit the question's words about winning, losing, home, away and the other team.
+    """The rows that fit the question's words about winning, losing, home, away and opponents.
 
-    `decided` are the keys for which the call has conditions of its own; it is not second-guessed there.
+    `decided` are the keys with conditions in the call; they are not filtered again.
     """
     kept = tuple(rows)
     known = (set(kept[0].cells) if kept else set()) - set(decided)
@@ -156,12 +156,12 @@ def meant_rows(asked: Asked, rows: Sequence[Row], decided: Collection[str] = ())
 
 
 def letters_of(text: str) -> set[str]:
-    """The results of games that a text names: W, L, D."""
+    """The results of games that a text names: W, L or D."""
     return {letter for letter, words in (("W", WIN), ("L", LOSS), ("D", DRAW)) if words.search(text)}
 
 
 def result_against_others(asked: Asked, rows: Sequence[Row]) -> str | None:
-    """W or L of the games meant by "which teams beat A" (L: what A lost) or "which teams did A beat" (W)."""
+    """W or L of the games in "which teams beat A" (L: A lost) or "which teams did A beat" (W)."""
     verb = _LOSES_TO.search(asked.core) or _BEATS.search(asked.core)
     mark = next((mark for row in rows[:1] if (mark := asked.mark(str(row.cells.get("team"))))), None) or "@0"
     if verb is None or mark not in asked.core or not _TEAMS.search(asked.core) or not rows:
@@ -173,7 +173,7 @@ def result_against_others(asked: Asked, rows: Sequence[Row]) -> str | None:
 
 
 def is_about_beating(text: str) -> bool:
-    """Whether one team's win over another is named."""
+    """Whether the text is about one team beating another."""
     return bool(_BEATS.search(text))
 
 
@@ -185,7 +185,7 @@ def _at_the_place(text: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
 
 
 def _against_named(asked: Asked, rows: tuple[Row, ...]) -> tuple[Row, ...]:
-    """The games against the opponents that the question names, by their whole name or their own last word."""
+    """The games against the opponents in the question, named in full or by a unique last word."""
     opponents = {str(row.cells.get("opponent")) for row in rows}
     own = {word for row in rows[:1] for word in normalise_name(str(row.cells.get("team"))).split()}
     last = Counter(normalise_name(name).rsplit(" ", 1)[-1] for name in opponents)

@@ -1,4 +1,4 @@
-"""The knowledge-graph path: questions -> calls -> results -> facts, each step for the whole batch at once."""
+"""The knowledge-graph path: questions -> calls -> results -> facts, each step for the whole batch."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,19 +20,19 @@ from agents.settings import KnowledgeGraphSettings
 from agents.text import clean
 
 _WRITING_SHARE = 0.75
-"""Part of the stage's time for writing calls; the graph's server is near and needs less."""
+"""Share of the stage's time for writing calls; the graph's server is near and needs less."""
 
 JUST_THE_VALUE = "the graph gave just the value that was asked for"
 
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """What the knowledge graph gave for one question.
+    """The knowledge graph's result for one question.
 
-    `calls` are the statements in canonical form, `statuses` their states, `facts` their results in sentences, and
-    `domain` says whose tables were asked. `empty_calendar`: a known team has no game on the date asked for.
-    `direct_answer` is the value that answers the question, if rules found one, `direct_reason` how. `events` says what
-    went wrong. The writing model read `prompt` and wrote `generation`.
+    `calls` are the statements in canonical form, `statuses` their statuses, `facts` their results in sentences,
+    `domain` the domain of the tables. `empty_calendar`: a known team has no game on the requested date. `direct_answer`
+    is the value that answers the question, if rules found one; `direct_reason` says how. `events` list faults. The
+    writing model read `prompt` and wrote `generation`.
     """
 
     calls: tuple[str, ...] = ()
@@ -48,12 +48,12 @@ class Lookup:
 
     @property
     def found(self) -> bool:
-        """Whether a statement gave facts."""
+        """Whether a statement found facts."""
         return bool(self.facts) and (not self.statuses or Status.OK in self.statuses)
 
     @property
     def state(self) -> str | None:
-        """The outcome of the calls: see `agents.contracts.Trace.graph_state`."""
+        """The graph state: see `agents.contracts.Trace.graph_state`."""
         if self.down:
             return "down"
         if not self.statuses:
@@ -69,7 +69,7 @@ class Lookup:
 
 
 class KnowledgeGraphPath:
-    """db3's knowledge graph retrieval module (section 3.2): write calls, run them, put the results into sentences."""
+    """db3's knowledge graph retrieval module (section 3.2): writes calls, runs them, verbalises the results."""
 
     def __init__(
         self,
@@ -93,7 +93,7 @@ class KnowledgeGraphPath:
         self._client.close()
 
     def look_up(self, queries: Sequence[Query], domains: Sequence[str | None], deadline: Deadline) -> list[Lookup]:
-        """One lookup per query, in order; `domains` are those that a router already knows.
+        """One lookup per query, in order; `domains` are the router's, where known.
 
         A question without readable calls has no facts. A dead server costs a few refused connections per batch.
         """
@@ -151,7 +151,7 @@ class KnowledgeGraphPath:
         )
 
     def _answer(self, query: Query, domain: Domain, program: Program, results: Sequence[Result]) -> Derived | None:
-        """The value asked for, or what rules compute from the values, if the settings allow it."""
+        """The requested value, or a value that rules compute, if the settings allow it."""
         value = direct_answer(query.text, domain, program, results) if self._settings.direct_answers else None
         if value is not None:
             return Derived(value, JUST_THE_VALUE)
@@ -160,7 +160,7 @@ class KnowledgeGraphPath:
 
 
 def facts_of(results: Sequence[Result]) -> tuple[Fact, ...]:
-    """What was found, or is known not to exist, in sentences. Of a call and its sort, only the sort becomes a fact."""
+    """Verbalise what was found, or is known not to exist. Of a call and its sort, only the sort becomes a fact."""
     shown: list[Result] = []
     for result in results:
         if result.status not in {Status.OK, Status.NOT_FOUND}:

@@ -1,4 +1,4 @@
-"""What a statement gives back, in states that are never confused with each other, and the faults behind them."""
+"""Results of statements, with distinct statuses, and the errors behind them."""
 
 import enum
 from collections.abc import Mapping
@@ -12,20 +12,20 @@ Cell = Value | tuple[Value, ...] | tuple["Row", ...]
 
 
 class Status(enum.StrEnum):
-    """How a statement ended."""
+    """The outcome of a statement."""
 
     OK = "ok"
     NOT_FOUND = "not_found"
     """The server answered, and there is no such entity or row."""
     INVALID = "invalid"
-    """The statement cannot be read or makes no sense; `explanation` holds the named error with its caret."""
+    """The statement is unreadable or meaningless; `explanation` holds the error with its caret."""
     KG_DOWN = "kg_down"
-    """The server could not be asked, or not in time: evidence of nothing."""
+    """The server was not asked, or not in time. This proves nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One record of a table; `entity` is the name under which the graph knows what was asked about."""
+    """One record of a table; `entity` is the graph's name of the requested entity."""
 
     table: str
     entity: str
@@ -36,11 +36,11 @@ class Row:
 class Result:
     """The result of one statement, `call` in canonical form.
 
-    `rows` are all that match, `values` the selected ones of the rows taken (lists flattened, absent values left out),
-    `text` both in sentences. `explanation` says how names and dates were understood, or why there is no result.
-    `refines`: it works on the statement before, as a sort does. `empty_calendar`: a known team has no game on the date
-    asked for, evidence of a false premise. `partial`: some records could not be read, so that values may be missing
-    and a count or an order may be wrong.
+    `rows` are all matching rows, `values` the selected values of the rows taken (flattened, without missing values),
+    `text` verbalises both. `explanation` says how names and dates were understood, or why there is no result.
+    `refines`: it works on the previous statement, as a sort does. `empty_calendar`: a known team has no game on the
+    requested date, evidence of a false premise. `partial`: some records were unreadable, so values may be missing and a
+    count or an order may be wrong.
     """
 
     call: str
@@ -55,51 +55,51 @@ class Result:
 
 
 class CallError(Exception):
-    """A statement has no result; `status` is how it ends. The message says why."""
+    """A statement has no result; `status` is its outcome, the message says why."""
 
     status = Status.INVALID
 
 
 class MeaninglessCallError(CallError):
-    """A call that can be read but not carried out, such as an Oscar list of no film, no person and no year."""
+    """A readable call that cannot be run, such as an Oscar list without film, person or year."""
 
 
 class NotFoundError(CallError):
-    """The server knows no such entity; the message says what was looked for and what was found instead."""
+    """The server has no such entity; the message says what was searched and found."""
 
     status = Status.NOT_FOUND
 
 
 class NoGameError(NotFoundError):
-    """A team that the graph knows has no game on the date asked for."""
+    """A known team has no game on the requested date."""
 
 
 class KgError(CallError):
-    """An HTTP call gave no result, which is not "no such thing"; the message names the endpoint."""
+    """An HTTP call failed, which does not mean "no such thing"; the message names the endpoint."""
 
     status = Status.KG_DOWN
 
 
 class KgRequestError(KgError):
-    """The request is wrong (404, 405, 422): asking again does not help."""
+    """The request is wrong (404, 405, 422): a retry does not help."""
 
     status = Status.INVALID
 
 
 class KgReplyError(KgError):
-    """The reply cannot be used: an error status such as 500, not JSON, cut short, too deep, too large, wrong shape.
+    """The reply is unusable: an error status such as 500, not JSON, cut short, too deep, too large, wrong shape.
 
-    The same call would get the same reply, so the batch remembers it.
+    The same call would get the same reply, so the batch caches it.
     """
 
 
 class KgBusyError(KgError):
-    """502, 503 or 504: the server may be back in a moment."""
+    """502, 503 or 504: a retry may help."""
 
 
 class KgUnreachableError(KgError):
-    """No whole reply: connection refused or lost, or no time left to ask."""
+    """No complete reply: connection refused or lost, or no time left to ask."""
 
 
 class KgTimeoutError(KgUnreachableError):
-    """No whole reply in the time that the call had."""
+    """No complete reply in the call's time."""

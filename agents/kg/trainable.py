@@ -1,4 +1,4 @@
-"""The door for training: the language, the schema and the steps by which questions with calls are made and executed."""
+"""The interface for training: the language, the schema, and the steps that make and run questions with calls."""
 
 from agents.kg.client import KgClient
 from agents.kg.derive import derived_answer

@@ -1,4 +1,4 @@
-"""One exchange with the knowledge graph's server, bounded in time and size whatever the server does."""
+"""One HTTP exchange with the knowledge graph's server, bounded in time and size."""
 
 import json
 import random
@@ -23,7 +23,7 @@ from agents.settings import KgClientSettings
 from agents.text import clean, encodable_json
 
 _HEADERS = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
-"""Uncompressed: the server is near, and a small body cannot unpack into a large one."""
+"""No compression: the server is near, and a small body cannot expand into a large one."""
 _FIRST_PAUSE_SECONDS = 0.05
 _CHUNK_BYTES = 262_144
 _ERROR_BODY_BYTES = 16_384
@@ -32,10 +32,10 @@ _BUSY = frozenset({502, 503, 504})
 
 
 class Transport:
-    """POSTs to one server over kept connections; thread-safe.
+    """POSTs to one server over keep-alive connections; thread-safe.
 
-    It ignores proxies and netrc (`trust_env=False`: a proxy meant for the internet would hide the evaluator's server),
-    cookies and redirects.
+    Ignores proxies and netrc (`trust_env=False`: an internet proxy would hide the evaluator's server), cookies and
+    redirects.
     """
 
     def __init__(self, base_url: str, settings: KgClientSettings) -> None:
@@ -58,9 +58,9 @@ class Transport:
         self._http.close()
 
     def ask(self, path: str, payload: Mapping[str, Argument], deadline: Deadline) -> Json:
-        """POST the payload and read the result; try again where no reply came and the deadline allows.
+        """POST the payload and read the result. Retries if no reply came and the deadline allows.
 
-        No retry library: the pause must fit the deadline, and a timeout must not be tried again (the time is spent).
+        No retry library: the pause must fit the deadline, and a timeout must not be retried (the time is spent).
 
         Raises:
             KgError: no usable reply.
@@ -98,7 +98,7 @@ class Transport:
 
 
 def read_result(path: str, body: bytes) -> Json:
-    """The value of `result`. NaN and Infinity are null: Python's servers may write them, JSON has no such numbers.
+    """The value of `result`. NaN and Infinity become null: Python's servers may write them, JSON has no such numbers.
 
     Raises:
         KgReplyError: the body is not JSON, or not an object with `result`.
@@ -126,7 +126,7 @@ def _read(path: str, response: requests.Response, most: int) -> bytes:
 
 
 def _beginning(response: requests.Response) -> bytes:
-    """All of a usual error body, so that the connection can be kept; of an endless one, enough."""
+    """The whole body of a usual error, to keep the connection; only a part of an endless one."""
     return next(response.raw.stream(_ERROR_BODY_BYTES, decode_content=False), b"")
 
 
@@ -138,7 +138,7 @@ def _status_error(path: str, response: requests.Response, body: bytes) -> KgErro
 
 
 def _as_kg_error(path: str, error: BaseException, limit: Deadline) -> KgUnreachableError:
-    """The exception of the library, wrapped three deep, as the one that started it."""
+    """Unwrap the library's exception, nested three deep."""
     while error.__context__ is not None:
         error = error.__context__
     if isinstance(error, TimeoutError):
@@ -147,7 +147,7 @@ def _as_kg_error(path: str, error: BaseException, limit: Deadline) -> KgUnreacha
 
 
 class _DirectSession(requests.Session):
-    """Even with redirects off, requests reads the whole body of one, and fails on a target that is no address."""
+    """Even with redirects off, requests reads a redirect's whole body and fails on an invalid target."""
 
     def get_redirect_target(self, resp: requests.Response) -> None:
         """A redirect is an error status like any other."""
@@ -161,12 +161,12 @@ class _Current(threading.local):
 
 
 _current = _Current()
-"""When the exchange that this thread is in must be over."""
+"""When this thread's exchange must be over."""
 
 
 class _DeadlineSocket(socket.socket):
-    """Bounds the exchange, not the single read: a server that drips a byte a second keeps within any read timeout,
-    in the status line and the headers as well as in the body, and would hold a thread of the pool for ever.
+    """Bounds the exchange, not the single read: a server that sends a byte a second, in headers or body, meets any read
+    timeout and would block a pool thread forever.
     """
 
     def recv_into(self, *arguments: Any) -> int:  # noqa: ANN401 (passed on as they come)
@@ -192,7 +192,7 @@ class _DeadlinePool(HTTPConnectionPool):
 
 
 class _DeadlineAdapter(HTTPAdapter):
-    """Over https only the single reads are bounded, since TLS brings its own socket; the caller's wait always is."""
+    """Over https only single reads are bounded, since TLS has its own socket; the caller's wait is always bounded."""
 
     def init_poolmanager(self, *arguments: Any, **options: Any) -> None:  # noqa: ANN401 (passed on as they come)
         super().init_poolmanager(*arguments, **options)

@@ -1,7 +1,7 @@
-"""From rows to sentences for a language model: "The <attribute> of <entity> is <value>." (db3 2.3, 3.2).
+"""Turns rows into sentences for a language model: "The <attribute> of <entity> is <value>." (db3 2.3, 3.2).
 
-Part of the record stands beside the value, so that the model can see when it is not about the question; sums, averages
-and tallies of many rows too, because small models neither count nor add.
+Part of the record accompanies the value, so the model can see if it is irrelevant. Many rows come with sums, averages
+and tallies, because small models neither count nor add.
 """
 
 import re
@@ -18,21 +18,21 @@ from agents.kg.results import Cell, Row, Value
 from agents.kg.schema import Column, NumberKind, Table, Type
 
 MOST_CHARACTERS = 3_000
-"""A longer text is cut; what counts, such as the number of rows, stands in front."""
+"""A longer text is cut; important parts, such as the number of rows, come first."""
 
 _MOST_DETAILS = 8
 _DETAIL_CHARACTERS = 120
 _TEXT_CHARACTERS = 1_500
 _GAME_KEYS = {"result", "opponent", "GF"}
 _UNSAID = frozenset({"order", "ceremony", "text", "summary", "game_id", "season", "symbol"})
-"""Cells that no sentence names."""
+"""Cells that no sentence mentions."""
 _PREPOSITIONS = {"date": "on ", "opponent": "against "}
 _VENUES = {"Home": "at home", "Away": "away"}
 _TO_VALUE = {Operator.EQ: "is", Operator.NEQ: "is not", Operator.GE: "is at least", Operator.LE: "is at most"}
 _TO_DATE = {**_TO_VALUE, Operator.GE: "is not before", Operator.LE: "is not after"}
 _TO_KEY = {**_TO_VALUE, Operator.GE: "is above the", Operator.LE: "is below the"}
 MOST_LISTED = 25
-"""Items of a list that are written out; the rest are counted."""
+"""Maximum number of list items written out; the rest are counted."""
 
 _CODES = {"birth_place": "countries", "release_country": "countries", "original_language": "languages"}
 _RESULTS = {"W": "win", "D": "draw", "L": "loss"}
@@ -51,10 +51,10 @@ def verbalise(
     count: Value = None,
     partial: bool = False,
 ) -> str:
-    """What a statement gave, in sentences.
+    """The result of a statement in sentences.
 
-    `rows` are all that match the `conditions`, `taken` those that were asked for; `key` is None for whole records;
-    `count` is the number where one was asked for. `partial`: some records could not be read, so that there may be more.
+    `rows` are all that match the `conditions`, `taken` those that were selected. `key` is None for whole records;
+    `count` is the number, if one was requested. `partial`: some records were unreadable, so there may be more.
     """
     speaker = _Speaker(table, conditions, partial)
     if count is not None:
@@ -77,7 +77,7 @@ def say_average(mean: float, values: int, rows: Sequence[Row]) -> str:
 
 
 def say_nothing_found(table: Table, asked: Sequence[Row], key: str | None, conditions: Sequence[Condition]) -> str:
-    """Why there are no values: no row meets the conditions, or the rows that do lack the key."""
+    """Why there are no values: no row meets the conditions, or the matching rows lack the key."""
     if not asked:
         return f"there are no {table.noun} of this kind"
     where = _Speaker(table, conditions, partial=False).where(asked)
@@ -87,7 +87,7 @@ def say_nothing_found(table: Table, asked: Sequence[Row], key: str | None, condi
 
 
 class _Speaker:
-    """Speaks about rows of one table under the conditions of one statement."""
+    """Verbalises rows of one table under the conditions of one statement."""
 
     def __init__(self, table: Table, conditions: Sequence[Condition], partial: bool) -> None:
         self._table = table
@@ -117,7 +117,7 @@ class _Speaker:
         return f"{self._subject(row)}: {said}." if said else f"{self._subject(row)} is known, without details."
 
     def many(self, rows: Sequence[Row], taken: Sequence[Row], key: str | None) -> str:
-        """How many rows, then each: its value with its identity and their statistics, or the short cells of each."""
+        """How many rows; then each row's value with its identity and statistics, or each row's short cells."""
         items = []
         for row in taken[:MOST_LISTED]:
             if key is not None:
@@ -134,7 +134,7 @@ class _Speaker:
         return f"{self._head(rows, taken)} {each}{'; '.join(items)}{_rest(taken)}.{statistics}"
 
     def counted(self, rows: Sequence[Row], taken: Sequence[Row], key: str | None, count: Value) -> str:
-        """A number, and of what."""
+        """A number and what it counts."""
         column = self._table.columns.get(key) if key is not None else None
         is_list = column is not None and column.type in {Type.TEXTS, Type.YEARS}
         what = label(self._table, key) if key is not None and is_list else self.noun
@@ -149,7 +149,7 @@ class _Speaker:
         return f"{said} {'It is' if len(rows) == 1 else 'They are'}: {'; '.join(names)}{_rest(rows)}."
 
     def tally(self, rows: Sequence[Row]) -> str:
-        """Wins, losses and points of several games of a team, which nobody should have to count from a list."""
+        """Wins, losses and points over several games of a team."""
         if not set(self._table.columns) >= _GAME_KEYS or len({row.entity for row in rows}) > 1:
             return ""
         parts = []
@@ -164,7 +164,7 @@ class _Speaker:
         return f"Of {len(rows)} games {rows[0].entity} {', '.join(parts)}. {totals} " if parts else ""
 
     def where(self, rows: Sequence[Row]) -> str:
-        """The conditions in words, but for those that the entity's name says: "the 2012 Academy Awards"."""
+        """The conditions in words, except those in the entity's name: "the 2012 Academy Awards"."""
         entity = _entity(rows)
         said = []
         for condition in self._conditions:
@@ -179,7 +179,7 @@ class _Speaker:
         return f" where the {' and the '.join(said)}" if said else ""
 
     def _head(self, rows: Sequence[Row], taken: Sequence[Row]) -> str:
-        """How many of how many, of whom, what all of them share, and under which conditions."""
+        """How many rows of how many, whose, what they all share, and under which conditions."""
         number = f"{len(taken):,}" if len(taken) == len(rows) else f"{len(taken):,} of {len(rows):,}"
         shared = [
             self._identity(rows[0], key)
@@ -214,14 +214,14 @@ class _Speaker:
         return separator.join(cells[:most])
 
     def _subject(self, row: Row, without: str | None = None) -> str:
-        """What a sentence about a row is about."""
+        """The subject of a sentence about a row."""
         name = self._name(row, without=without)
         if name and self._table.identity == ("time",):
             return f"{row.entity} on {name}"
         return f"{row.entity} ({name})" if name else row.entity
 
     def _name(self, row: Row, among: Sequence[Row] = (), without: str | None = None) -> str:
-        """What identifies a row: a title and its year, a day and the other team; nothing that all share."""
+        """What identifies a row: a title and year, a day and an opponent; nothing that all rows share."""
         shared = _shared_keys(among) if len(among) > 1 else frozenset()
         return ", ".join(
             self._identity(row, key)
@@ -243,7 +243,7 @@ def _opponents(games: Sequence[Row]) -> str:
 
 
 def _shared_keys(rows: Sequence[Row]) -> frozenset[str]:
-    """The keys that have one and the same value in all rows."""
+    """The keys with the same value in all rows."""
     return frozenset(
         key
         for key, value in rows[0].cells.items()
@@ -270,7 +270,7 @@ def _worth_saying(value: Cell) -> bool:
 
 
 def readable(value: Cell, column: Column | None = None) -> str:
-    """A value as people write it: thousands separated, dollars marked, lists joined, codes and flags in words."""
+    """A value in readable form: thousands separators, dollar signs, joined lists, codes and flags in words."""
     if value is None:
         return "unknown"
     if isinstance(value, tuple):
@@ -293,7 +293,7 @@ def label(table: Table, key: str) -> str:
 
 
 def verb(value: Cell, column: Column | None) -> str:
-    """The form of "to be" that the value and its label want."""
+    """The form of "to be" for the value and its label."""
     if column is None or column.name == "lifespan":
         return "is"
     head = _AFTER_HEAD.split(_title(column), maxsplit=1)[0]
@@ -303,7 +303,7 @@ def verb(value: Cell, column: Column | None) -> str:
 
 
 def grouped(number: float) -> str:
-    """12,345 or 3.12 or 0.0341: thousands separated, no decimals that say nothing, four digits of a small number."""
+    """12,345 or 3.12 or 0.0341: thousands separators, no trailing decimals, four digits of a small number."""
     if number == int(number) and abs(number) < 1e15:
         return f"{int(number):,}"
     return f"{number:,.3f}".rstrip("0").rstrip(".") if abs(number) >= 1 else f"{number:.4g}"
@@ -316,7 +316,7 @@ def money(number: float) -> str:
 
 
 def _title(column: Column) -> str:
-    """The label; of a column that is labelled with a key in camel case, what it means."""
+    """The label; for a label in camel case, the column's meaning."""
     return column.meaning if column.label == column.name and _CAMEL.search(column.name) else column.label
 
 
@@ -337,7 +337,7 @@ def _one(value: Value, column: Column | None) -> str:
 
 
 def _words(text: str, column: Column | None) -> str:
-    """Codes in words; the code itself stays, since a question may ask for it."""
+    """Codes in words. The code itself stays, since a question may ask for it."""
     if column is not None and column.name in _CODES:
         name = _codes()[_CODES[column.name]].get(text)
         return f"{name} ({text})" if name else text

@@ -1,4 +1,4 @@
-"""Language models behind one interface. `load_language_model` is the door; engines are imported only when asked for."""
+"""Language models behind one interface; `load_language_model` loads one. Engines are imported only on request."""
 
 import logging
 from importlib import import_module
@@ -25,15 +25,15 @@ ENGINES = {
     "openai": ("agents.llm.openai_engine", "OpenAILanguageModel", "requirements-cpu.txt"),
     "scripted": ("agents.llm.scripted_engine", "ScriptedLanguageModel", "requirements-cpu.txt"),
 }
-"""Engine name of the settings -> module, class, and the requirements file that installs what it needs."""
+"""Engine name in the settings -> module, class, and the requirements file to install."""
 
 
 def load_language_model(settings: LanguageModelSettings) -> LanguageModel:
-    """The engine that the settings name, not warmed up yet; `transformers` where OpenVINO has no package.
-    Raises EngineUnavailableError: a package is not installed; the message names the requirements file that has it.
+    """The engine that the settings name, not warmed up; `transformers` if OpenVINO is not installed.
+    Raises EngineUnavailableError: a package is not installed; the message names its requirements file.
     """
     if isinstance(settings, OpenvinoEngine) and find_spec("openvino") is None:
-        log.warning("openvino is not installed: the language model runs on transformers, in float32 and far slower")
+        log.warning("openvino is not installed: using transformers instead, in float32 and far slower")
         same = settings.model_dump(exclude={"engine"})
         settings = TransformersEngine(engine="transformers", dtype="float32", device="cpu", **same)
     module, class_name, requirements = ENGINES[settings.engine]

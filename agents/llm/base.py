@@ -1,4 +1,4 @@
-"""What every language-model engine promises, and the rules that all of them share."""
+"""The interface of language-model engines, and rules that all engines share."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -19,11 +19,11 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class GenerationRequest:
-    """One prompt. Exactly one of `messages` (rendered by the model's chat template) and `prompt` (raw text) is given.
+    """One prompt: either `messages` (rendered by the model's chat template) or `prompt` (raw text).
 
-    `adapter` names a LoRA adapter of the engine's settings, None means the base model. `grammar` is a Lark grammar that
-    the output must match. `temperature` 0 is greedy decoding. Generation ends before any of the `stop` strings.
-    `with_log_probability` asks for `Generation.mean_log_probability`; engines that have it at no cost give it always.
+    `adapter` names a LoRA adapter of the engine's settings; None means the base model. `grammar` is a Lark grammar for
+    the output. `temperature` 0 is greedy decoding. Generation ends before any of the `stop` strings.
+    `with_log_probability` asks for `Generation.mean_log_probability`; some engines always give it.
     """
 
     messages: tuple[Message, ...] = ()
@@ -43,12 +43,12 @@ class GenerationRequest:
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """What came back for one request.
+    """The result of one request.
 
-    `mean_log_probability` is the mean over the generated tokens in nats, as the model itself gives them (before
-    temperature, top-p and grammar), end-of-text token included; None where the engine does not know it.
-    `finish_reason` is ``stop`` at the model's own end or a stop string, ``length`` at `max_tokens`, ``deadline`` at the
-    deadline (the text may be partial or empty) and ``error`` where the engine failed: `error` says how.
+    `mean_log_probability` is the mean over the generated tokens in nats, with the end-of-text token and before
+    temperature, top-p and grammar; None if the engine does not know it. `finish_reason` is ``stop`` at the model's own
+    end or a stop string, ``length`` at `max_tokens`, ``deadline`` at the deadline (the text may be partial or empty)
+    and ``error`` if the engine failed; `error` says how.
     """
 
     text: str
@@ -65,22 +65,22 @@ class Generation:
 
     @classmethod
     def out_of_time(cls) -> "Generation":
-        """The generation of a request that the deadline prevented."""
+        """The generation of a request that ran out of time."""
         return cls("", None, 0, 0, "deadline", None)
 
 
 class LanguageModel(Protocol):
     """One engine with one base model and any number of named adapters.
 
-    Construction is cheap; `count_tokens` and `truncate` load the tokenizer alone; `generate` before `warm_up` warms up.
+    Construction is cheap. `count_tokens` and `truncate` load only the tokenizer. `generate` warms up if needed.
 
-    `generate` returns one `Generation` per request, in order: a failing request gives ``finish_reason="error"`` for
-    itself alone, an expired deadline gives ``"deadline"``. It overruns the deadline by at most one model step. Only a
-    dead engine raises `LanguageModelDiedError`.
+    `generate` returns one `Generation` per request, in order. A failing request gives ``finish_reason="error"``, an
+    expired deadline gives ``"deadline"``. It overruns the deadline by at most one model step. Only a dead engine raises
+    `LanguageModelDiedError`.
     """
 
     def check_weights(self) -> None:
-        """Raise `models.manifest.WeightsMissingError` at once if a file is missing; loads nothing."""
+        """Raise `models.manifest.WeightsMissingError` if a file is missing; loads nothing."""
 
     def warm_up(self) -> None:
         """Load weights, once; raises `models.manifest.WeightsMissingError` or `EngineUnavailableError`."""
@@ -89,7 +89,7 @@ class LanguageModel(Protocol):
         """Answer all requests as one batch."""
 
     def count_tokens(self, text: str) -> int:
-        """Number of tokens of plain text for this model, without special tokens."""
+        """Number of tokens of plain text, without special tokens."""
 
     def truncate(self, text: str, max_tokens: int) -> str:
         """The longest beginning of the text that has at most `max_tokens` tokens."""
@@ -99,7 +99,7 @@ class LanguageModel(Protocol):
 
 
 class LanguageModelDiedError(RuntimeError):
-    """The engine is gone (process killed, connection refused for good) and can serve no more requests."""
+    """The engine is dead (process killed, connection refused for good) and can serve no more requests."""
 
 
 class EngineUnavailableError(RuntimeError):
@@ -115,6 +115,6 @@ def refuse_unknown_adapter(request: GenerationRequest, adapters: Collection[str]
 
 
 def end_before_stop(text: str, stop: Sequence[str]) -> str:
-    """The text up to the first of the stop strings in it; empty stop strings are ignored."""
+    """The text before the first stop string; empty stop strings are ignored."""
     places = [text.find(string) for string in stop if string]
     return text[: min((place for place in places if place >= 0), default=len(text))]

@@ -1,4 +1,4 @@
-"""One batch of prompts through a transformers model, token by token, with a look at the clock between two steps."""
+"""Decodes one batch of prompts with a transformers model, token by token, checking the clock after each step."""
 
 import math
 import time
@@ -17,49 +17,49 @@ if TYPE_CHECKING:
     from llguidance import LLTokenizer
 
 FEWEST_PREFILL_TOKENS = 32
-"""Prompt tokens (of all prompts together) of a step, however slow the model seems to be: enough to measure it."""
+"""Minimum prompt tokens (of all prompts together) in a step, even if the model seems slow: enough to measure it."""
 
 
 FEWEST_SHARED_TOKENS = 16
-"""A shorter common beginning is not worth a step of its own."""
+"""A shorter common prefix is not worth its own step."""
 
 
 class Pace:
     """Seconds per prompt token and per decoding step, measured while the model runs.
 
-    It says how much work to take at once, never whether to begin: a busy machine spoils the estimate. Before the first
-    measurement every amount of work counts as affordable.
+    It decides how much work to take at once, never whether to start: a busy machine spoils the estimate. Before the
+    first measurement all work counts as affordable.
     """
 
     _NEWEST = 0.3
-    """Weight of a slower measurement, so that one slow step decides little. A quicker one counts at once."""
+    """Weight of a slower measurement: one slow step changes little. A faster one replaces the estimate."""
     _FEWEST_TOKENS = 16
-    """A shorter prefill measures fixed costs, not the price of a token."""
+    """A shorter prefill measures fixed costs, not the time per token."""
 
     def __init__(self) -> None:
         self.seconds_per_prompt_token: float | None = None
         self.seconds_per_step: float | None = None
 
     def note_prefill(self, tokens: int, seconds: float) -> None:
-        """Record that `tokens` prompt tokens (padding included) took `seconds`."""
+        """Record that `tokens` prompt tokens (with padding) took `seconds`."""
         if tokens >= self._FEWEST_TOKENS:
             self.seconds_per_prompt_token = self._corrected(self.seconds_per_prompt_token, seconds / tokens)
 
     def note_decoding(self, steps: int, seconds: float) -> None:
-        """Record that `steps` steps, each one token for every prompt of the batch, took `seconds`."""
+        """Record that `steps` steps, each with one token per prompt, took `seconds`."""
         if steps > 0:
             self.seconds_per_step = self._corrected(self.seconds_per_step, seconds / steps)
 
     def prefill_seconds(self, tokens: int) -> float:
-        """Expected seconds to read that many prompt tokens."""
+        """Expected seconds for a prefill of that many tokens."""
         return tokens * (self.seconds_per_prompt_token or 0.0)
 
     def prefill_tokens(self, seconds: float) -> float:
-        """How many prompt tokens can be read in so many seconds, a fraction or infinity."""
+        """How many prompt tokens fit into `seconds`, a fraction or infinity."""
         return seconds / self.seconds_per_prompt_token if self.seconds_per_prompt_token else math.inf
 
     def steps_within(self, seconds: float) -> float:
-        """How many decoding steps fit, a fraction or infinity; 0 where no time is left."""
+        """How many decoding steps fit, a fraction or infinity; 0 if no time is left."""
         if seconds <= 0:
             return 0.0
         return seconds / self.seconds_per_step if self.seconds_per_step else math.inf
@@ -73,11 +73,11 @@ class Pace:
 
 
 class GrammarError(ValueError):
-    """A grammar that llguidance cannot use; the message is its own."""
+    """llguidance cannot use a grammar; the message is llguidance's."""
 
 
 def grammar_tokenizer(tokenizer: ChatTokenizer, vocabulary_size: int, end_tokens: list[int]) -> "LLTokenizer":
-    """What all grammars of one model share; building it takes a second.
+    """The tokenizer that all grammars of a model share; building it takes a second.
     Raises EngineUnavailableError: llguidance is not installed.
     """
     try:
@@ -91,7 +91,7 @@ def grammar_tokenizer(tokenizer: ChatTokenizer, vocabulary_size: int, end_tokens
 
 class GrammarMatcher:
     """The position of one generation in its Lark grammar.
-    Raises GrammarError: the grammar is not valid, or a token does not fit it.
+    Raises GrammarError: the grammar is invalid, or a token does not match it.
     """
 
     def __init__(self, guide: "LLTokenizer", grammar: str) -> None:
@@ -102,19 +102,19 @@ class GrammarMatcher:
         self._raise_if_broken()
 
     def allowed(self) -> bytes:
-        """One byte per token of the vocabulary, 0 where the token must not come next."""
+        """One byte per vocabulary token, 0 if the token is not allowed next."""
         mask = self._matcher.compute_logit_bias()
         self._raise_if_broken()
         return mask
 
     def advance(self, token: int) -> None:
-        """Note that this token was generated."""
+        """Advance by a generated token."""
         self._matcher.consume_token(token)
         self._raise_if_broken()
 
     @property
     def finished(self) -> bool:
-        """True where only the end of the text can follow."""
+        """Whether only the end of the text can follow."""
         return bool(self._matcher.is_stopped())
 
     def _raise_if_broken(self) -> None:
@@ -124,9 +124,9 @@ class GrammarMatcher:
 
 @dataclass(slots=True)
 class Row:
-    """One prompt of a batch and its text so far, of at most `limit` tokens.
+    """One prompt of a batch and its text so far, at most `limit` tokens.
 
-    A row that has not ended (`finish_reason` is None) can be run again and continues.
+    An unfinished row (`finish_reason` is None) can be run again and continues.
     """
 
     request: GenerationRequest
@@ -134,7 +134,7 @@ class Row:
     limit: int
     matcher: GrammarMatcher | None = None
     place: int = 0
-    """In the caller's list of requests."""
+    """Position in the caller's list of requests."""
     tokens: list[int] = field(default_factory=list)
     log_probability: float = 0.0
     finish_reason: FinishReason | None = None
@@ -142,17 +142,17 @@ class Row:
 
 
 Cache = Any
-"""Keys and values of the tokens so far: the engine's own, None before the first."""
+"""Keys and values of the tokens so far; the type is the engine's, None before the first step."""
 
 
 class StepModel(Protocol):
-    """A model that reads tokens step by step. Its cache is its own affair: the decoder only hands it back."""
+    """A model that reads tokens step by step. The decoder passes its cache back unchanged."""
 
     device: torch.device
     vocabulary: int
     """Number of logits."""
     multiple: int
-    """Prompts are padded to a multiple of so many tokens, where shapes that were seen before run faster; else 1."""
+    """Prompts are padded to a multiple of this, because known shapes run faster; else 1."""
 
     def adapter(self, name: str | None) -> AbstractContextManager[None]:
         """Apply an adapter, or none, while the block runs."""
@@ -160,18 +160,18 @@ class StepModel(Protocol):
     def step(
         self, tokens: torch.Tensor, mask: torch.Tensor, positions: torch.Tensor, cache: Cache
     ) -> tuple[torch.Tensor, Cache]:
-        """Read `tokens` (rows x new) after those of the cache; None: a new text begins.
+        """Read `tokens` (rows x new) after those in the cache; with None a new text starts.
 
-        `mask` (rows x all tokens so far) is 0 for padding. Gives the logits after each row's last token (rows x
+        `mask` (rows x all tokens so far) is 0 for padding. Returns the logits after each row's last token (rows x
         vocabulary, float32) and the cache.
         """
 
     def repeated(self, cache: Cache, rows: int) -> Cache:
-        """The cache of one text, for so many texts that begin with it."""
+        """The cache of one text, repeated for `rows` texts with that prefix."""
 
 
 def shared_prefix(texts: Sequence[Sequence[int]]) -> int:
-    """How many tokens all texts begin with, at least one left to each; 0 where sharing would save little."""
+    """The length of the texts' common prefix, with at least one token left for each; 0 if sharing saves little."""
     if len(texts) < 2:
         return 0
     first, most = texts[0], min(map(len, texts)) - 1
@@ -180,13 +180,13 @@ def shared_prefix(texts: Sequence[Sequence[int]]) -> int:
 
 
 class BatchDecoder:
-    """The decoding loop. What all prompts of a batch begin with is read once.
+    """The decoding loop. The common prefix of a batch is read once.
 
-    transformers' own `generate` has one temperature, one stop list and one length for a whole batch, gives
-    log-probabilities only by keeping all logits, and reads a prompt in one step that nothing can interrupt.
+    transformers' own `generate` has one temperature, stop list and length for a whole batch, keeps all logits for
+    log-probabilities, and reads a prompt in one step that cannot be interrupted.
 
-    `prefill_tokens` bounds the prompt tokens (of all prompts together) in one step, and so how far a step can overrun
-    the deadline. Near the deadline the measured pace makes steps smaller; only the clock ends the work.
+    `prefill_tokens` bounds the prompt tokens (of all prompts together) in one step, and so the overrun of the deadline.
+    Near the deadline steps get smaller, by the measured pace; only the clock ends the work.
     """
 
     def __init__(
@@ -203,13 +203,13 @@ class BatchDecoder:
         self._end_tokens = end_tokens
         self._prefill_tokens = prefill_tokens
         self._device = model.device
-        # A fixed seed: sampling differs between requests but not between two runs over the same questions.
+        # A fixed seed: sampling differs between requests but not between runs over the same questions.
         self._chance = torch.Generator(self._device).manual_seed(0)
 
     def run(self, rows: Sequence[Row], deadline: Deadline, share: float = 1.0) -> list[Generation]:
-        """Generate for all rows until each has ended or time is up.
+        """Generate for all rows until each ends or time runs out.
 
-        `share` is the part of the time left after reading the prompts that may be used for generating.
+        `share` limits generation to this part of the time left after the prefill.
         """
         texts = [[*row.prompt, *row.tokens] for row in rows]
         shared = shared_prefix(texts)
@@ -238,7 +238,7 @@ class BatchDecoder:
     def _read(
         self, tokens: torch.Tensor, mask: torch.Tensor, deadline: Deadline, cache: Cache = None
     ) -> tuple[torch.Tensor | None, Cache]:
-        """Read the last tokens of the mask; logits of the next token, or none where time ran out, and the cache."""
+        """Read the last tokens of the mask; returns the next token's logits (None if time ran out) and the cache."""
         rows, width = tokens.shape
         before = mask.shape[1] - width
         positions = (mask.cumsum(1) - 1).clamp(min=0)
@@ -255,7 +255,7 @@ class BatchDecoder:
         return logits, cache
 
     def _step_tokens(self, deadline: Deadline) -> int:
-        """How many prompt tokens to read in one step: half of what seems to fit, for the pace is an estimate."""
+        """How many prompt tokens to read in one step: half of what seems to fit, because the pace is an estimate."""
         fitting = self._pace.prefill_tokens(deadline.remaining / 2)
         return int(min(self._prefill_tokens, max(FEWEST_PREFILL_TOKENS, fitting)))
 
@@ -271,7 +271,7 @@ class BatchDecoder:
                 break
             left = deadline.remaining
             if left <= 0 or (steps and quickest > left):
-                break  # even a step like the quickest one would end after the deadline
+                break  # even the fastest step so far would end after the deadline
             mask = torch.cat([mask, torch.ones_like(chosen)], dim=1)
             logits, cache = self._model.step(chosen, mask, lengths + steps, cache)
             quickest = min(quickest, left - deadline.remaining)
@@ -279,7 +279,7 @@ class BatchDecoder:
         self._pace.note_decoding(steps, time.perf_counter() - started)
 
     def _choose(self, rows: Sequence[Row], logits: torch.Tensor) -> torch.Tensor:
-        """The next token of each row (rows x 1), noted in the rows; 0, which nobody reads, where a row has ended."""
+        """The next token of each row (rows x 1), recorded in the rows; 0 for a finished row."""
         log_probabilities = torch.log_softmax(logits, dim=-1)
         greedy = logits.argmax(dim=-1).tolist()
         chosen = [0] * len(rows)
@@ -310,7 +310,7 @@ class BatchDecoder:
         if request.temperature == 0:
             return int(logits.argmax())
         probabilities, order = torch.softmax(logits / request.temperature, dim=-1).sort(descending=True)
-        # Top-p keeps the fewest tokens whose probabilities reach p; the first one always stays.
+        # Top-p keeps the fewest tokens whose probabilities reach p, at least the first.
         probabilities[probabilities.cumsum(0) - probabilities >= request.top_p] = 0
         return int(order[torch.multinomial(probabilities, 1, generator=self._chance)])
 

@@ -1,4 +1,4 @@
-"""What engines in this process share: folders of weights, tokenizer, and the checks before a request runs."""
+"""What in-process engines share: weights folders, tokenizer, and checks before a request runs."""
 
 import json
 from abc import ABC, abstractmethod
@@ -14,10 +14,10 @@ from agents.settings import OpenvinoEngine, TransformersEngine, VllmEngine
 from models.manifest import UnknownModelError, WeightsMissingError, load_manifest, locate
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-_MODEL_ADVICE = "give a folder that holds it, or a name of models/manifest.toml, which python -m models.fetch NAME gets"
+_MODEL_ADVICE = "give a folder that has it, or fetch a model of models/manifest.toml: python -m models.fetch NAME"
 _ADAPTER_ADVICE = (
-    "python -m training.adapters trains adapters (docs/training.md), --set tuned=false does without; or give a folder "
-    "that holds it, or a name of models/manifest.toml, which python -m models.fetch NAME gets"
+    "python -m training.adapters trains adapters (docs/training.md), --set tuned=false runs without them; or give "
+    "a folder that has it, or fetch a model of models/manifest.toml: python -m models.fetch NAME"
 )
 
 
@@ -25,7 +25,7 @@ EngineSettings = TypeVar("EngineSettings", bound=OpenvinoEngine | TransformersEn
 
 
 class TokenizedRequest(NamedTuple):
-    """A request that can run: its place in the caller's list, and the token ids of its prompt."""
+    """A valid request: its position in the caller's list and its prompt's token ids."""
 
     place: int
     request: GenerationRequest
@@ -33,7 +33,7 @@ class TokenizedRequest(NamedTuple):
 
 
 class LocalEngine(ABC, Generic[EngineSettings]):
-    """An engine adds `warm_up`, `close` and `_answer`."""
+    """A base class; engines add `warm_up`, `close` and `_answer`."""
 
     def __init__(self, settings: EngineSettings) -> None:
         self._settings: EngineSettings = settings
@@ -44,11 +44,11 @@ class LocalEngine(ABC, Generic[EngineSettings]):
 
     @property
     def _window(self) -> int:
-        """The most tokens of a prompt with its answer."""
+        """Maximum number of tokens of a prompt and its answer together."""
         return self._settings.max_model_tokens
 
     def check_weights(self) -> None:
-        """Raise `WeightsMissingError` at once if a file of the base model or of an adapter is missing."""
+        """Raise `WeightsMissingError` if a file of the base model or an adapter is missing."""
         check_folders(self._settings.model, self._settings.adapters)
 
     def count_tokens(self, text: str) -> int:
@@ -56,7 +56,7 @@ class LocalEngine(ABC, Generic[EngineSettings]):
         return self._tokenizer.count(text)
 
     def truncate(self, text: str, max_tokens: int) -> str:
-        """The longest beginning with at most `max_tokens` tokens."""
+        """The longest prefix with at most `max_tokens` tokens."""
         return self._tokenizer.truncate(text, max_tokens)
 
     @abstractmethod
@@ -65,11 +65,11 @@ class LocalEngine(ABC, Generic[EngineSettings]):
 
     @abstractmethod
     def _answer(self, requests: Sequence[TokenizedRequest], results: dict[int, Generation], deadline: Deadline) -> None:
-        """Fill `results` by place; a request without a result counts as cut off by the deadline."""
+        """Fill `results` by position; a request without a result counts as cut off by the deadline."""
 
     def generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
         """Answer all requests; see `LanguageModel.generate`.
-        Raises LanguageModelDiedError: the engine is in a state that only a new process can leave.
+        Raises LanguageModelDiedError: only a new process can recover the engine.
         """
         results: dict[int, Generation] = {}
         if not deadline.expired:
@@ -85,7 +85,7 @@ class LocalEngine(ABC, Generic[EngineSettings]):
         return [results.get(place, Generation.out_of_time()) for place in range(len(requests))]
 
     def _prompt(self, request: GenerationRequest) -> list[int] | Generation:
-        """Token ids of the prompt, or why the request cannot run."""
+        """Token ids of the prompt, or a failed generation if the request cannot run."""
         refused = refuse_unknown_adapter(request, self._settings.adapters)
         if refused is not None:
             return refused
@@ -103,8 +103,8 @@ class LocalEngine(ABC, Generic[EngineSettings]):
 
 
 def model_folder(name: str) -> Path:
-    """The folder of a model of `models/manifest.toml`, or the folder at a path (relative to the repository).
-    Raises WeightsMissingError: a file of the model is missing, or the name is neither in the manifest nor a folder.
+    """The folder of a model of `models/manifest.toml`, or a folder by its path (relative to the repository).
+    Raises WeightsMissingError: a file is missing, or the name is neither in the manifest nor a folder.
     """
     try:
         return locate(name)
@@ -117,7 +117,7 @@ def model_folder(name: str) -> Path:
 
 def adapter_folder(name: str) -> Path:
     """The folder of a LoRA adapter, found as in `model_folder`. Only safetensors count: pickled weights can run code.
-    Raises WeightsMissingError: the folder or one of the adapter's two files is missing.
+    Raises WeightsMissingError: the folder or a file of the adapter is missing.
     """
     try:
         folder = locate(name)
@@ -142,7 +142,7 @@ def check_folders(model: str, adapters: Mapping[str, str]) -> None:
 
 
 def _canonical(model: str) -> str | None:
-    """One name for a model that is named by manifest, hub or folder; None for a model known by none of them."""
+    """One name for a model given by manifest, hub or folder; None if unknown."""
     entries = load_manifest().models
     of_hub = {entry.hub.repository: name for name, entry in entries.items() if entry.hub is not None}
     name = of_hub.get(model, model)

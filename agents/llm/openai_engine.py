@@ -1,4 +1,4 @@
-"""Any OpenAI-compatible server, for example one vLLM per GPU, or several machines behind one address."""
+"""Any OpenAI-compatible server, such as one vLLM per GPU or several machines behind one address."""
 
 import asyncio
 import logging
@@ -40,17 +40,17 @@ _NAMES_LOG_PROBABILITIES = re.compile(r"log[\s_-]?prob", re.IGNORECASE)
 
 
 class _UnreachableError(Exception):
-    """No connection, after all attempts."""
+    """No connection after all attempts."""
 
 
 class OpenAILanguageModel:
-    """Requests run concurrently, at most `settings.concurrency` at a time; adapters are model names on the server.
+    """Requests run concurrently, at most `settings.concurrency` at a time. Adapters are model names on the server.
 
-    One `asyncio` deadline bounds everything; timeouts of the official client bound single reads only. Connection errors
-    and status 429, 502, 503, 504 are tried again, with growing pauses, `settings.max_attempts` times in all. A request
-    that the deadline cuts off yields no partial text. Where a server refuses requests for log-probabilities, this
-    request and all later ones go without. Grammars are sent as vLLM's `structured_outputs`; other servers may ignore
-    them, so the caller checks the text.
+    One `asyncio` deadline bounds the whole call; the official client's timeouts bound only single reads. Connection
+    errors and status 429, 502, 503, 504 are retried with growing pauses, at most `settings.max_attempts` attempts. A
+    request that misses the deadline gives no partial text. If a server refuses log-probabilities, this and all later
+    requests go without. Grammars are sent as vLLM's `structured_outputs`; other servers may ignore them, so the caller
+    checks the text.
     """
 
     def __init__(self, settings: OpenAIEngine) -> None:
@@ -63,14 +63,14 @@ class OpenAILanguageModel:
         return ChatTokenizer(model_folder(self._settings.tokenizer)) if self._settings.tokenizer else None
 
     def check_weights(self) -> None:
-        """Raise `WeightsMissingError` if the tokenizer is configured and missing; the server has the weights."""
+        """Raise `WeightsMissingError` if a configured tokenizer is missing; the server has the weights."""
         if self._settings.tokenizer:
             model_folder(self._settings.tokenizer)
 
     def warm_up(self) -> None:
-        """Ask the server for its models once.
-        An answer with an error status is an answer, too. Raises EngineUnavailableError: nothing answers at the
-        address; WeightsMissingError: the configured tokenizer is missing.
+        """Ask the server for its models once. Any status counts as an answer.
+        Raises EngineUnavailableError: no answer from the address; WeightsMissingError: the configured tokenizer is
+        missing.
         """
         self.check_weights()
         deadline = Deadline(_WARM_UP_SECONDS)
@@ -86,20 +86,20 @@ class OpenAILanguageModel:
         """Nothing is held between calls."""
 
     def count_tokens(self, text: str) -> int:
-        """Number of tokens, or without a tokenizer a number that is not lower."""
+        """Number of tokens; without a tokenizer an upper bound."""
         return self._tokenizer.count(text) if self._tokenizer else bound_tokens(text)
 
     def truncate(self, text: str, max_tokens: int) -> str:
-        """A beginning with at most `max_tokens` tokens; without a tokenizer not always the longest."""
+        """A prefix with at most `max_tokens` tokens; without a tokenizer not always the longest."""
         return self._tokenizer.truncate(text, max_tokens) if self._tokenizer else truncate_to_bound(text, max_tokens)
 
     def generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
         """Answer all requests; see `LanguageModel.generate`.
-        Raises LanguageModelDiedError: not one of the requests found a server that accepts connections.
+        Raises LanguageModelDiedError: no request found a server that accepts connections.
         """
         outcomes: dict[int, Generation | _UnreachableError] = {}
         if requests and not deadline.expired:
-            # What the deadline cuts off has no outcome.
+            # A request that missed the deadline has no outcome.
             with suppress(TimeoutError):
                 _in_own_loop(self._answer_all(requests, deadline, outcomes), deadline)
         results = [outcomes.get(place, Generation.out_of_time()) for place in range(len(requests))]
@@ -123,7 +123,7 @@ class OpenAILanguageModel:
         deadline: Deadline,
         outcomes: dict[int, Generation | _UnreachableError],
     ) -> None:
-        """Fill `outcomes` by place; what the deadline cancels is left out."""
+        """Fill `outcomes` by position; cancelled requests are left out."""
         gate = asyncio.Semaphore(self._settings.concurrency)
         async with self._client() as client:
 
@@ -164,7 +164,7 @@ class OpenAILanguageModel:
             return Generation.failed(f"{type(error).__name__}: {error}")
 
     async def _reply(self, client: openai.AsyncOpenAI, body: dict[str, Any], deadline: Deadline) -> str:
-        """The server's reply to the body or, where it refuses log-probabilities, to the body without them."""
+        """The server's reply; if it refuses log-probabilities, the reply to the request without them."""
 
         async def ask() -> str:
             if "prompt" in body:
@@ -176,7 +176,7 @@ class OpenAILanguageModel:
         try:
             return await self._persist(ask, deadline)
         except openai.APIStatusError as error:
-            # Servers do not agree on the status: 400, 403, 422 and 500 are all in use.
+            # Servers use different statuses: 400, 403, 422 and 500.
             if body.pop("logprobs", None) is None or not _NAMES_LOG_PROBABILITIES.search(error.response.text):
                 raise
             refusal = error
@@ -185,18 +185,18 @@ class OpenAILanguageModel:
         return reply
 
     def _do_without_log_probabilities(self, refusal: openai.APIStatusError) -> None:
-        """Remember that the server has none; warn once, even if several requests find out at a time."""
+        """Remember that the server has no log-probabilities; warn once, even if several requests find out."""
         if self._has_log_probabilities:
             self._has_log_probabilities = False
             log.warning(
-                "the server at %s refuses requests for log-probabilities (status %d: %s): later requests go without, "
-                "so they are not available to gates and P(correct)",
+                "the server at %s refuses log-probabilities (status %d: %s): later requests go without them, "
+                "so gates and P(correct) cannot use them",
                 *(self._base_url, refusal.status_code, " ".join(clean(refusal.response.text, most=200).split())),
             )
 
     async def _persist(self, ask: Callable[[], Awaitable[str]], deadline: Deadline) -> str:
-        """The body that `ask` brings; transient failures are tried again.
-        Raises _UnreachableError: the last attempt found no connection; openai.APIStatusError: the server's last word.
+        """The reply of `ask`; retries transient failures.
+        Raises _UnreachableError: the last attempt found no connection; openai.APIStatusError: the last attempt failed.
         """
         for attempt in range(1, self._settings.max_attempts + 1):
             wanted = 0.0
@@ -241,17 +241,17 @@ def _timeout(deadline: Deadline) -> openai.Timeout:
 
 def _pause(attempt: int) -> float:
     longest = min(_LONGEST_PAUSE_SECONDS, _FIRST_PAUSE_SECONDS * 2.0 ** (attempt - 1))
-    # Spread out, so that the requests of one batch do not all come back in the same instant.
+    # Randomised, so that the requests of a batch do not retry at the same moment.
     return longest * random.uniform(0.5, 1.0)  # noqa: S311 - not a secret
 
 
 def _retry_after(header: str | None) -> float:
-    """Seconds of a Retry-After header; its other form, a date, is answered with the usual pause."""
+    """Seconds of a Retry-After header; if it is a date, the usual pause."""
     return float(header) if header is not None and header.isascii() and header.isdigit() else 0.0
 
 
 def _in_own_loop(work: Coroutine[None, None, None], deadline: Deadline) -> None:
-    """Run a coroutine to its end or to the deadline, also where the caller is inside an event loop (a notebook).
+    """Run a coroutine to its end or the deadline, also inside a running event loop (a notebook).
     Raises TimeoutError: the deadline came first.
     """
 
@@ -259,7 +259,7 @@ def _in_own_loop(work: Coroutine[None, None, None], deadline: Deadline) -> None:
         async with asyncio.timeout(deadline.remaining):
             await work
 
-    # Not a `with` block: it would wait for a name lookup that hangs, which is the one thing asyncio cannot cancel.
+    # Not a `with` block: it would wait for a hanging name lookup, which asyncio cannot cancel.
     thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="openai-engine")
     try:
         thread.submit(asyncio.run, bounded()).result(timeout=deadline.remaining + 1.0)
@@ -301,7 +301,7 @@ _FINISH_REASONS: dict[str | None, Literal["stop", "length"]] = {"stop": "stop", 
 
 
 def read_reply(body: str) -> Generation:
-    """The generation in the body of a 200 reply to `chat/completions` or `completions`, or a failed one."""
+    """The generation in a 200 reply of `chat/completions` or `completions`, or a failed one."""
     try:
         reply = _Reply.model_validate_json(body)
     except ValidationError as error:

@@ -25,7 +25,7 @@ _UNSUPPORTED = ("alpha_pattern", "rank_pattern", "modules_to_save", "use_dora", 
 OPTIONS = {
     "PERFORMANCE_HINT": "LATENCY",
     "INFERENCE_PRECISION_HINT": "f32",
-    "KV_CACHE_PRECISION": "f32",  # with less, a text depends on how its prompt was cut into steps
+    "KV_CACHE_PRECISION": "f32",  # with less precision, a text depends on how its prompt was split
     "DYNAMIC_QUANTIZATION_GROUP_SIZE": "128",  # as exact as the default of 32, and faster
 }
 Rows = NDArray[np.int32]
@@ -33,11 +33,11 @@ Rows = NDArray[np.int32]
 
 
 class AdapterError(ValueError):
-    """An adapter that this engine cannot apply as it was tuned."""
+    """An adapter that this engine cannot apply."""
 
 
 def read_adapter(folder: Path) -> dict[str, NDArray[np.float32]]:
-    """Input of the graph -> matrix, with the adapter's scale in B. Raises AdapterError: it is no plain LoRA adapter."""
+    """Graph input -> matrix, with the adapter's scale in B. Raises AdapterError: not a plain LoRA adapter."""
     config = json.loads((folder / "adapter_config.json").read_bytes())
     strange = [name for name in _UNSUPPORTED if config.get(name)]
     if strange or config.get("peft_type") != "LORA" or config.get("bias", "none") != "none":
@@ -69,17 +69,17 @@ class OpenvinoLanguageModel(StepwiseEngine[OpenvinoEngine]):
             raise EngineUnavailableError(str(error)) from error
         except (ValueError, KeyError, RuntimeError) as error:
             raise EngineUnavailableError(
-                f"OpenVINO cannot run {folder / INT8_FILE} ({error}); python -m models.int8 {folder} writes it anew, "
-                'and engine = "transformers" does without'
+                f"OpenVINO cannot run {folder / INT8_FILE} ({error}); python -m models.int8 {folder} writes it again, "
+                'and engine = "transformers" runs without it'
             ) from error
 
 
 class OpenvinoModel:
-    """See `agents.llm.decoding.StepModel`. The cache is in the graph: one batch at a time."""
+    """See `agents.llm.decoding.StepModel`. The cache is in the graph, so only one batch runs at a time."""
 
     device = torch.device("cpu")
     multiple = 32
-    """A new shape costs a quarter of a second, 16 tokens of padding a thirtieth (2 cores, 0.5B)."""
+    """A new shape costs 1/4 s, 16 tokens of padding 1/30 s (2 cores, 0.5B)."""
 
     def __init__(self, settings: OpenvinoEngine) -> None:
         self._adapters = {name: read_adapter(adapter_folder(place)) for name, place in settings.adapters.items()}
@@ -95,12 +95,12 @@ class OpenvinoModel:
         }
         for name, matrices in self._adapters.items():
             if unused := set(matrices) - set(self._none):
-                raise AdapterError(f"the adapter {name} changes what the model does not have: {min(unused)}")
+                raise AdapterError(f"the adapter {name} changes a layer that the model does not have: {min(unused)}")
         self.vocabulary: int = compiled.output("logits").partial_shape[2].get_length()
         with self.adapter(None):
             one = torch.ones(1, 1, dtype=torch.long)
             self.step(0 * one, one, 0 * one, None)
-        self._weights.release()  # the first step has packed the matrices anew
+        self._weights.release()  # the first step has repacked the matrices
 
     @contextmanager
     def adapter(self, name: str | None) -> Iterator[None]:

@@ -1,9 +1,9 @@
-"""A Llama or Qwen2 model as an OpenVINO graph with int8 weights, a key-value cache and room for LoRA adapters.
+"""A Llama or Qwen2 model as an OpenVINO graph with int8 weights, a key-value cache and inputs for LoRA adapters.
 
 Inputs: ``input_ids``, ``position_ids`` (rows x new tokens), ``attention_mask`` (rows x all tokens so far; 0: padding)
-and ``beam_idx`` (rows: which row of the cache each of them continues). Output: ``logits`` (rows x 1 x vocabulary) of
-the last token. Each matrix that an adapter may change has two inputs, ``NAME.lora_A`` (rank x in) and ``NAME.lora_B``
-(out x rank): its output gains B A x (Hu et al. 2021, LoRA). Rank 0 changes nothing.
+and ``beam_idx`` (for each row, the cache row that it continues). Output: ``logits`` (rows x 1 x vocabulary) of the last
+token. Each matrix that an adapter may change has two inputs, ``NAME.lora_A`` (rank x in) and ``NAME.lora_B`` (out x
+rank), which add B A x to its output (Hu et al. 2021, LoRA). Rank 0 changes nothing.
 """
 
 import json
@@ -31,11 +31,11 @@ class UnknownArchitectureError(ValueError):
 
 
 class MappedWeights:
-    """A safetensors file in memory-mapped form: arrays that copy nothing.
+    """A memory-mapped safetensors file; its arrays are not copied.
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: it is cut short, or no safetensors file.
+        ValueError: the file is cut short, or not a safetensors file.
     """
 
     def __init__(self, path: Path) -> None:
@@ -56,15 +56,15 @@ class MappedWeights:
         return flat.reshape(entry["shape"])
 
     def release(self) -> None:
-        """Give the pages back; whoever reads them again gets them from the file."""
+        """Release the memory pages; later reads load them from the file again."""
         if hasattr(self._map, "madvise"):
             self._map.madvise(mmap.MADV_DONTNEED)
 
 
 def build_graph(folder: Path, weights: MappedWeights, adapted: Collection[str] = ()) -> ov.Model:
-    """The graph of the model in `folder`; it reads the mapped weights as long as it lives.
+    """The graph of the model in `folder`; it uses the mapped weights for its whole life.
 
-    `adapted`: the last parts of the names of matrices that adapters change, such as ``q_proj``.
+    `adapted`: the last parts of the names of adapted matrices, such as ``q_proj``.
 
     Raises:
         UnknownArchitectureError: not a Llama or Qwen2 model.
@@ -118,7 +118,7 @@ class _Builder:
         return op.constant(self._weights[name], shared_memory=True)
 
     def _matrix(self, name: str) -> ov.Node:
-        """The plugin multiplies with the integers themselves; the conversion stands for it in the graph."""
+        """The plugin multiplies with the integers directly; the conversion only represents that in the graph."""
         integers, scale = self._constant(f"{name}.weight"), self._constant(f"{name}.weight{SCALE}")
         return op.convert(op.multiply(op.convert(integers, "f16"), scale), "f32")
 
@@ -142,7 +142,7 @@ class _Builder:
         return op.unsqueeze(op.cos(both), _integers(1)), op.unsqueeze(op.sin(both), _integers(1))
 
     def _seen(self) -> ov.Node:
-        """0 where a new token sees an earlier one, else a very low number: (rows x 1 x new tokens x all tokens)."""
+        """0 if a new token sees an earlier one, else a very low number: (rows x 1 x new tokens x all tokens)."""
         new = _dimension(self._tokens, 1)
         keys = op.range(_integer(0), op.squeeze(self._width, _integers(0)), _integer(1), "i64")
         first = op.subtract(self._width, new)
@@ -200,7 +200,7 @@ class _Builder:
         self._sinks.append(op.assign(every, state))
         if self._groups == self._heads:
             return every
-        # Multiplied by ones, not broadcast: this is the form that the plugin fuses with attention and cache.
+        # Multiplied by ones, not broadcast: the plugin fuses this form with attention and cache.
         ones = op.constant(np.ones((1, 1, self._heads // self._groups, 1, 1), np.float32))
         wide = op.multiply(op.unsqueeze(every, _integer(2)), ones)
         return op.reshape(wide, _integers(0, self._heads, -1, self._size), True)

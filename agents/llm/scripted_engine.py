@@ -1,4 +1,4 @@
-"""A fake language model that answers from a table and fails on purpose: tests and smoke runs need no weights."""
+"""A fake language model for tests and smoke runs: answers from a table and fails on request, without weights."""
 
 import random
 import re
@@ -34,17 +34,17 @@ _GARBAGE = (
 
 
 class ScriptedLanguageModel:
-    """Replies from `settings.replies`; a token is a run of characters other than white space.
+    """Replies from `settings.replies`; tokens are words separated by white space.
 
-    After `settings.fault_after` requests, counted since `warm_up` woke it, the fault begins and stays:
+    The fault starts after `settings.fault_after` requests since `warm_up`, and stays:
 
-    * ``hang``: a call ends half a (real) second after its deadline, with nothing.
-    * ``die_after``: raises `LanguageModelDiedError` until `warm_up` loads it again.
+    * ``hang``: a call returns nothing, half a second (real time) after its deadline.
+    * ``die_after``: raises `LanguageModelDiedError` until the next `warm_up`.
     * ``garbage``: chat tokens, control characters, lone surrogates, 100,000 characters, more than `max_tokens`; the
       same in every run.
     * ``slow``: ten times `seconds_per_request`, at least half a second.
     * ``error``, ``empty``: failed generations, empty texts.
-    * ``short_list``: breaks the contract: the requests' generations are missing from the list.
+    * ``short_list``: the failing requests' generations are missing from the list, against the contract.
     """
 
     def __init__(self, settings: ScriptedEngine) -> None:
@@ -53,10 +53,10 @@ class ScriptedLanguageModel:
         self._dead = False
 
     def check_weights(self) -> None:
-        """There are none."""
+        """There are no weights."""
 
     def warm_up(self) -> None:
-        """Wake a dead engine; there is nothing to load."""
+        """Revive a dead engine; there is nothing to load."""
         if self._dead:
             self._served, self._dead = 0, False
 
@@ -68,7 +68,7 @@ class ScriptedLanguageModel:
         return len(_TOKEN.findall(text))
 
     def truncate(self, text: str, max_tokens: int) -> str:
-        """The beginning of the text up to the end of its `max_tokens`-th word."""
+        """The first `max_tokens` words of the text."""
         if max_tokens <= 0:
             return ""
         words = list(_TOKEN.finditer(text))
@@ -142,7 +142,7 @@ def _last_user_message(request: GenerationRequest) -> str:
 
 
 def _work(seconds: float, deadline: Deadline) -> bool:
-    """Pass `seconds`; False where the deadline ended it."""
+    """Spend `seconds`; False if the deadline came first."""
     until = time.monotonic() + seconds
     while (left := until - time.monotonic()) > 0:
         if deadline.expired:

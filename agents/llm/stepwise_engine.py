@@ -1,4 +1,4 @@
-"""What engines share that run a model step by step in this process: `transformers` and `openvino`."""
+"""What in-process engines that run a model step by step share: `transformers` and `openvino`."""
 
 import gc
 import json
@@ -23,23 +23,23 @@ if TYPE_CHECKING:
 StepwiseSettings = TypeVar("StepwiseSettings", bound=OpenvinoEngine | TransformersEngine)
 
 FEWEST_NEW_TOKENS = 8
-"""A micro-batch that leaves no time for so many tokens each is halved."""
+"""A micro-batch without time for this many tokens each is halved."""
 TURN = 0.5
-"""Part of the time left that a micro-batch may generate for while others wait: texts of ordinary length end in it, and
-one that does not end costs the others no more."""
+"""Share of the remaining time that a micro-batch may generate for while others wait. Texts of usual length end in it; a
+longer one does not block the others."""
 
 _PREFILL_TOKENS_ON_CPU = 512
-"""Three seconds of a 0.5B model on two cores, less than the reserve of the deadline."""
+"""Takes three seconds with a 0.5B model on two cores, less than the deadline's reserve."""
 _PREFILL_TOKENS_ON_GPU = 8192
 _WARM_UP_PROMPT_TOKENS = 128
 
 
 class StepwiseEngine(LocalEngine[StepwiseSettings]):
-    """Requests are grouped by adapter, sorted by length and run in micro-batches of `settings.batch_size`.
+    """Groups requests by adapter, sorts them by length and runs micro-batches of `settings.batch_size`.
 
-    Greedy results do not depend on the batch mates up to rounding: with float32 they are equal in practice, with
-    float16 near ties can fall differently. Micro-batches are halved where the measured speed seems too low; only the
-    clock refuses. Prompts longer than `settings.max_model_tokens` fail.
+    Greedy results depend on batch mates only by rounding: none in practice with float32; near ties can differ with
+    float16. Micro-batches that seem too slow are halved; only the clock refuses requests. Prompts longer than
+    `settings.max_model_tokens` fail.
     """
 
     def __init__(self, settings: StepwiseSettings) -> None:
@@ -59,7 +59,7 @@ class StepwiseEngine(LocalEngine[StepwiseSettings]):
         rehearsal = self._make_decoder(model, frozenset())
         request = GenerationRequest(prompt="warm-up")
         for tokens in (2, 4):
-            self._pace.forget()  # the first run pays for kernels and memory
+            self._pace.forget()  # the first run includes setup costs
             rehearsal.run([Row(request, [0] * _WARM_UP_PROMPT_TOKENS, tokens)], Deadline(60))
         self._decoder = self._make_decoder(model, self._end_tokens)
 
@@ -121,16 +121,16 @@ class StepwiseEngine(LocalEngine[StepwiseSettings]):
         return Row(request, prompt, limit, matcher, place)
 
     def _micro_batches(self, rows: list[Row]) -> list[list[Row]]:
-        """Each with one adapter and prompts of similar length; the shortest first: most answers for their time."""
+        """Each has one adapter and prompts of similar length; the shortest first, as they are the fastest."""
         ordered = sorted(rows, key=lambda row: (row.request.adapter or "", len(row.prompt)))
         size = self._settings.batch_size
         groups = [list(group) for _, group in groupby(ordered, key=lambda row: row.request.adapter)]
         return [group[start : start + size] for group in groups for start in range(0, len(group), size)]
 
     def _run_in_turns(self, waiting: deque[list[Row]], results: dict[int, Generation], deadline: Deadline) -> None:
-        """Fill `results` by place; a request that was not begun before the deadline gets none.
+        """Fill `results` by position; a request that was not started before the deadline gets none.
 
-        While others wait, a micro-batch has its `TURN`; its unfinished rows continue after the others.
+        While others wait, a micro-batch gets its `TURN`; unfinished rows continue after the others.
         """
         interrupted: list[list[Row]] = []
         while waiting and not deadline.expired:
@@ -144,9 +144,9 @@ class StepwiseEngine(LocalEngine[StepwiseSettings]):
                 self._run(batch, results, deadline)
 
     def _affordable(self, waiting: deque[list[Row]], deadline: Deadline) -> list[Row]:
-        """The next micro-batch, or the part of it that seems to fit the time; the rest of it waits.
+        """The next micro-batch, or the part of it that seems to fit the time left; the rest waits.
 
-        One request is always begun: the speed is an estimate that a busy machine spoils.
+        At least one request is started: a busy machine spoils the speed estimate.
         """
         batch = waiting.popleft()
         while len(batch) > 1 and not self._seems_to_fit(batch, deadline):
@@ -156,7 +156,7 @@ class StepwiseEngine(LocalEngine[StepwiseSettings]):
         return batch
 
     def _seems_to_fit(self, batch: Sequence[Row], deadline: Deadline) -> bool:
-        """Whether the prompts can be read, and a short text be generated, at the measured speed."""
+        """Whether the prefill and a short text fit into the time left, at the measured speed."""
         reading = self._pace.prefill_seconds(len(batch) * max(len(row.prompt) for row in batch))
         wanted = max(row.request.max_tokens for row in batch)
         return self._pace.steps_within(deadline.remaining - reading) >= min(FEWEST_NEW_TOKENS, wanted)
@@ -164,9 +164,9 @@ class StepwiseEngine(LocalEngine[StepwiseSettings]):
     def _run(
         self, batch: list[Row], results: dict[int, Generation], deadline: Deadline, share: float = 1.0
     ) -> list[Row]:
-        """Run or continue one micro-batch; gives the rows that did not fail.
+        """Run or continue one micro-batch; returns the rows that did not fail.
 
-        Where it fails as a whole, each request is tried alone, from its beginning.
+        If it fails as a whole, each request is retried alone from its start.
         """
         try:
             generations = self._decode(batch, deadline, share)
@@ -177,7 +177,7 @@ class StepwiseEngine(LocalEngine[StepwiseSettings]):
         else:
             results.update(zip((row.place for row in batch), generations, strict=True))
             return batch
-        # Outside the handler, whose traceback would keep the failed batch's memory alive.
+        # Outside the handler: its traceback would keep the failed batch's memory.
         if len(batch) == 1:
             results[batch[0].place] = Generation.failed(failure)
             return []

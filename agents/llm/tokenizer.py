@@ -1,4 +1,4 @@
-"""Text to tokens and back with a model's own tokenizer, and chats to text with its own template."""
+"""Converts text to tokens and back with a model's own tokenizer, and chats to text with its template."""
 
 import re
 import warnings
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 class PromptError(ValueError):
-    """A request cannot be turned into tokens: the model has no chat template, or its template refuses the messages."""
+    """A request cannot be tokenised: the model has no chat template, or the template refuses the messages."""
 
 
 @contextmanager
 def quiet_transformers() -> Iterator[None]:
-    """Keep the transformers library from writing to stdout and stderr, and leave its settings as they were."""
+    """Silence the transformers library on stdout and stderr; restore its settings afterwards."""
     from transformers.utils import logging
 
     verbosity, progress = logging.get_verbosity(), logging.is_progress_bar_enabled()
@@ -40,9 +40,8 @@ def quiet_transformers() -> Iterator[None]:
 class ChatTokenizer:
     """The tokenizer in a model's folder, loaded on first use.
 
-    Text between the model's special tokens comes from web pages. A page that spells such a token out
-    (``<|im_end|>``) must not end the turn it stands in, so `prompt_tokens` breaks those spellings in message contents.
-    Raw prompts are taken as they are.
+    Text between the model's special tokens comes from web pages. A page that contains such a token (``<|im_end|>``)
+    must not end its turn, so `prompt_tokens` breaks these tokens in message contents. Raw prompts stay unchanged.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -66,15 +65,13 @@ class ChatTokenizer:
         return re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
 
     def prompt_tokens(self, request: GenerationRequest) -> list[int]:
-        """Token ids of a whole prompt, beginning-of-text token included where the model wants one.
-        Raises PromptError: see there.
-        """
+        """Token ids of a whole prompt, with the beginning-of-text token if the model uses one. Raises PromptError."""
         if request.prompt is not None:
             return self._encode(request.prompt, special=True)
         return self._encode(self.render(request.messages), special=False)
 
     def render(self, messages: Sequence[Message]) -> str:
-        """The chat as the model's template writes it, up to where the assistant begins to speak."""
+        """The chat in the model's template, up to the start of the assistant's turn."""
         from jinja2 import TemplateError
 
         if not self.huggingface.chat_template:
@@ -89,22 +86,22 @@ class ChatTokenizer:
         return str(rendered)
 
     def decode(self, tokens: Sequence[int]) -> str:
-        """The text of generated tokens, special tokens left out."""
+        """The text of generated tokens, without special tokens."""
         text = self.huggingface.decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False)
         return str(text)
 
     def count(self, text: str) -> int:
-        """Number of tokens of plain text, without special tokens around it."""
+        """Number of tokens of plain text, without special tokens."""
         return len(self._encode(text, special=False))
 
     def truncate(self, text: str, max_tokens: int) -> str:
-        """The longest beginning that ends between two tokens and has at most `max_tokens` tokens."""
+        """The longest prefix that ends between two tokens and has at most `max_tokens` tokens."""
         text = encodable(text)
         if max_tokens <= 0:
             return ""
         offsets = self.huggingface.backend_tokenizer.encode(text, add_special_tokens=False).offsets
         keep = max_tokens
-        # A beginning may split into more tokens than it had as part of the whole, hence the second look.
+        # A prefix may split into more tokens than it had in the whole text, so check again.
         while len(offsets) > keep:
             beginning = text[: offsets[keep][0]]
             if self.count(beginning) <= max_tokens:
@@ -113,7 +110,7 @@ class ChatTokenizer:
         return text
 
     def _encode(self, text: str, *, special: bool) -> list[int]:
-        # The backend knows no model_max_length, about which the outer tokenizer would print a warning.
+        # The backend ignores model_max_length; the outer tokenizer would print a warning about it.
         encoding = self.huggingface.backend_tokenizer.encode(encodable(text), add_special_tokens=special)
         return list(encoding.ids)
 
@@ -128,24 +125,23 @@ _PIECE = re.compile(r"(?P<word>[A-Z]?[a-z]+)|(?P<space> (?=[A-Za-z]))|(?P<other>
 
 
 def bound_tokens(text: str) -> int:
-    """At least as many tokens as a Llama tokenizer makes of English text, typically 1.5 to 2.5 times as many.
+    """An upper bound of a Llama tokenizer's token count for English text, usually 1.5 to 2.5 times too high.
 
-    Each part is the worst case of these vocabularies: a token for each digit, each of several capitals in a row, each
-    other ASCII character and each UTF-8 byte beyond ASCII; a token for two letters of a word; a blank before a word is
-    part of the word's token. A context that is cut too early costs a little recall, one that is longer than the
-    server's window costs the answer.
+    Each part is the worst case of these vocabularies: one token per digit, per capital in a run of capitals, per other
+    ASCII character, per UTF-8 byte beyond ASCII, and per two letters of a word; a blank before a word belongs to its
+    token. Cutting a context too early costs a little recall; exceeding the server's window costs the answer.
     """
-    # One more for the token that Llama-2 puts in front of a text that does not begin with a space.
+    # One more for Llama-2's token in front of a text that does not start with a space.
     return sum(map(_cost, _PIECE.finditer(text))) + bool(text)
 
 
 def truncate_to_bound(text: str, max_tokens: int) -> str:
-    """The longest beginning that ends between two words or characters and whose bound is at most `max_tokens`."""
+    """The longest prefix that ends between words or characters and has a bound of at most `max_tokens`."""
     spent = 1
     for piece in _PIECE.finditer(text):
         spent += _cost(piece)
         if spent > max_tokens:
-            # A blank was free only as part of the word that does not fit any more.
+            # A blank is free only as part of a word, and that word does not fit.
             beginning = text[: piece.start()]
             return beginning.removesuffix(" ") if piece[0][0].isalpha() else beginning
     return text if max_tokens > 0 else ""

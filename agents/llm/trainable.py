@@ -1,4 +1,4 @@
-"""The door for training: where weights lie and how text becomes tokens, so that tuning and inference cannot differ."""
+"""The interface for training: weights folders and tokenisation, so that tuning and inference cannot differ."""
 
 from agents.llm.local_engine import REPOSITORY, adapter_folder, model_folder
 from agents.llm.tokenizer import ChatTokenizer, PromptError, quiet_transformers

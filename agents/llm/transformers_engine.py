@@ -1,4 +1,4 @@
-"""Hugging Face transformers in this process, with PEFT adapters: what db3 ran in the end."""
+"""Hugging Face transformers in this process, with PEFT adapters: db3's final engine."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -91,7 +91,7 @@ def _with_adapters(base: PreTrainedModel, settings: TransformersEngine) -> PreTr
     model: PeftModel | None = None
     for name, location in settings.adapters.items():
         folder = str(adapter_folder(location))
-        # Without autocast_adapter_dtype=False float16 adapters are computed in float32, which T4 does at an eighth.
+        # Without autocast_adapter_dtype=False float16 adapters run in float32, which is 8 times slower on a T4.
         if model is None:
             model = PeftModel.from_pretrained(base, folder, adapter_name=name, autocast_adapter_dtype=False)
         else:

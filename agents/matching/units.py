@@ -1,4 +1,4 @@
-"""Units, and lengths, weights and times with their unit."""
+"""Units, and lengths, weights and times with units."""
 
 import re
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ from agents.matching.words import normalise
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A unit: its name after a number, what it measures, and its size in the base unit of that dimension.
+    """A unit: its name after a number, its dimension, and its size in the dimension's base unit.
 
-    Units of one dimension convert into each other. Months and years have a dimension of their own, "calendar", since
-    they differ in length, and so has each currency.
+    Units of one dimension convert into each other. Months and years have their own dimension, "calendar", since their
+    lengths vary. So has each currency.
     """
 
     name: str
@@ -58,14 +58,14 @@ UNITS: tuple[tuple[str, Unit], ...] = (
     (r"pounds?\b|lbs?\b", Unit("pounds", "weight", Fraction(45_359_237, 100_000_000))),
     (r"ounces?\b|oz\b", Unit("ounces", "weight", Fraction(45_359_237, 1_600_000_000))),
 )
-"""How each unit is written, in lower case. The sizes of foot, mile and pound are exact (agreement of 1959)."""
+"""The spellings of each unit, in lower case. The sizes of foot, mile and pound are exact (agreement of 1959)."""
 
 _MEASURED = tuple(
     (written, unit)
     for written, unit in (*UNITS, (r"in\b", INCHES), (r"t\b", TONNES))
     if unit.dimension in {"length", "weight", "time", "calendar"} and unit.name not in {"decades", "centuries"}
 )
-"""Decades and centuries are left out: writers round them."""
+"""Without decades and centuries: writers round them."""
 _MEAN_MONTH = Fraction(2_629_800)
 """Seconds in a twelfth of 365.25 days."""
 _MEASURE = re.compile(
@@ -109,7 +109,7 @@ def _measure(found: re.Match[str]) -> Measure:
 
 
 def same_measure(one: Measure, other: Measure) -> bool:
-    """They differ by at most 1 % of the first, or by half of a last written digit and at most 3 %."""
+    """Whether they differ by at most 1 % of the first, or by half of a last written digit and at most 3 %."""
     difference = abs(one.value - other.value)
     rounded = difference <= 0.5 * max(one.step, other.step) and difference <= 0.03 * one.value
     return one.dimension == other.dimension and (rounded or difference <= 0.01 * one.value)

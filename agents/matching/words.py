@@ -1,4 +1,4 @@
-"""Texts as comparable tokens: case, accents, punctuation, articles, plurals and number words do not matter."""
+"""Texts as comparable tokens, regardless of case, accents, punctuation, articles, plurals and number words."""
 
 import functools
 import re
@@ -101,7 +101,7 @@ def _digits(match: re.Match[str]) -> str:
 
 @functools.lru_cache(maxsize=4096)
 def tokens(text: str) -> tuple[str, ...]:
-    """Words and numbers of a text after `clean`, plurals and possessives reduced, articles dropped."""
+    """Words and numbers of a text after `clean`, without plurals, possessives and articles."""
     cleaned = re.sub(r"(?<=\d),(?=\d{3}\b)", "", normalise(text)).replace("&", " and ")
     cleaned = re.sub(r"(?<=\w)'s\b|(?<=s)'(?=\s|$)", "", cleaned)
     for pattern, name in _SAME_NAMES:
@@ -112,7 +112,7 @@ def tokens(text: str) -> tuple[str, ...]:
 
 
 def _from_roman(token: str) -> str:
-    """As "iii" -> "3", up to 39; single letters stay letters."""
+    """As "iii" -> "3", up to 39; single letters stay unchanged."""
     if not _ROMAN.fullmatch(token):
         return token
     values = [_ROMAN_DIGITS[letter] for letter in token]
@@ -120,7 +120,7 @@ def _from_roman(token: str) -> str:
 
 
 def _joined_initials(parts: list[str]) -> list[str]:
-    """``j k rowling`` -> ``jk rowling``: letters in a row are initials or an abbreviation, however written."""
+    """``j k rowling`` -> ``jk rowling``: consecutive letters are initials or an abbreviation."""
     joined: list[str] = []
     run = False
     for word in parts:
@@ -139,7 +139,7 @@ def content(parts: Iterable[str]) -> list[str]:
 
 
 def stem(token: str) -> str:
-    """The token without a plural ending; nothing cleverer, as names must stay apart."""
+    """The token without a plural ending; no more, so that names stay distinct."""
     if len(token) > 4 and token.endswith(("ies", "ie")):
         return token.removesuffix("s").removesuffix("ie") + "y"
     if len(token) > 3 and token.endswith("s") and not token.endswith(("ss", "us", "is")):
@@ -148,7 +148,7 @@ def stem(token: str) -> str:
 
 
 def alike(first: str, second: str) -> bool:
-    """Equal tokens, or long words that differ by a typing error or by their ending; never different numbers."""
+    """Whether tokens are equal, or long words that differ by a typo or their ending; never different numbers."""
     if first == second:
         return True
     shorter, longer = sorted((first, second), key=len)
@@ -163,12 +163,12 @@ def alike(first: str, second: str) -> bool:
 
 
 def found_in(token: str, others: Iterable[str]) -> bool:
-    """Some of the others is like the token."""
+    """Whether any of the others is like the token."""
     return any(alike(token, other) for other in others)
 
 
 def recall(wanted: Sequence[str], given: Sequence[str]) -> float:
-    """The share of wanted tokens that are given; 1 where nothing is wanted."""
+    """The share of wanted tokens that are given; 1 if none are wanted."""
     if not wanted:
         return 1.0
     pool = set(given)
@@ -176,7 +176,7 @@ def recall(wanted: Sequence[str], given: Sequence[str]) -> float:
 
 
 def position_of(phrase: Sequence[str], text: Sequence[str]) -> int:
-    """Where the phrase's tokens stand in the text, next to each other; -1 if nowhere."""
+    """Position of the phrase's consecutive tokens in the text; -1 if absent."""
     for start in range(len(text) - len(phrase) + 1):
         if all(alike(wanted, text[start + offset]) for offset, wanted in enumerate(phrase)):
             return start if phrase else -1
@@ -184,7 +184,7 @@ def position_of(phrase: Sequence[str], text: Sequence[str]) -> int:
 
 
 def split_list(text: str) -> list[str]:
-    """The items of a list in words. "And" separates only the last two, as it can be part of a name."""
+    """The items of a list in words. "And" separates only the last two items, as it can be part of a name."""
     if ";" in text or "\n" in text:
         return re.split(r"[;\n]", text)
     parts = re.split(r",(?!\d{3}\b)", text)

@@ -1,4 +1,4 @@
-"""The public-data path: facts shipped with a submission and how a question finds them (db3 section 2.3)."""
+"""The public-data path: facts shipped with a submission, and how to find them (db3 section 2.3)."""
 
 from agents.public_data.shipped import NoPublicData, PublicData, ShippedPublicData, open_public_data
 

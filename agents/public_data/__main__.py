@@ -22,21 +22,21 @@ SECONDS = 60.0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; the exit code is 0 only when the work was done."""
+    """Run one command; the exit code is 0 only if it succeeded."""
     parser = argparse.ArgumentParser(prog="python -m agents.public_data", description="Facts shipped as tables.")
     commands = parser.add_subparsers(required=True)
-    show = commands.add_parser("show", help="print the paragraphs that a name links to, each with its level")
-    show.add_argument("text", help="a name as a question or a model writes it")
+    show = commands.add_parser("show", help="print the paragraphs linked to a name, with their levels")
+    show.add_argument("text", help="a name")
     show.add_argument("--tables", type=Path, default=SHIPPED_TABLES, help="folder; default: the shipped tables")
-    show.add_argument("--preset", help="link by similarity too, with the dense encoder of this preset")
+    show.add_argument("--preset", help="also link by similarity, with this preset's dense encoder")
     show.set_defaults(run=run_show)
-    build = commands.add_parser("build", help="make a folder of tables; a preset names it as public_data.tables")
+    build = commands.add_parser("build", help="create a folder of tables for public_data.tables of a preset")
     build.add_argument("--oscars", type=Path, metavar="CSV", help='Kaggle "the-oscar-award"')
     build.add_argument("--grammys", type=Path, metavar="CSV", help='Kaggle "grammy-awards"')
     build.add_argument("--companies", type=Path, metavar="JSON", help="market capitalisation, EPS and P/E by ticker")
     build.add_argument("--as-of", default="", metavar="DATE", help="day of the companies' figures")
     build.add_argument("--films", type=Path, metavar="CSV", help='movies_metadata.csv of "The Movies Dataset"')
-    build.add_argument("--credits", type=Path, metavar="CSV", help="credits.csv of the same: directors and actors")
+    build.add_argument("--credits", type=Path, metavar="CSV", help="its credits.csv: directors and actors")
     build.add_argument("--out", type=Path, required=True, metavar="DIR")
     build.set_defaults(run=run_build)
     options = parser.parse_args(arguments)
@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run_show(options: argparse.Namespace) -> int:
-    """Print the links of a name in every domain; 1 where there are none."""
+    """Print the links of a name in every domain; 1 if there are none."""
     dense = None
     level = LinkSettings(level="substring")
     if options.preset:
@@ -73,7 +73,7 @@ def run_show(options: argparse.Namespace) -> int:
 
 
 def run_build(options: argparse.Namespace) -> int:
-    """Convert the files that were given."""
+    """Convert the given files."""
     rows = {}
     if options.oscars:
         rows["oscars"] = build_oscars(options.oscars, options.out)

@@ -1,4 +1,4 @@
-"""From the public files that db3 used (section 2.3) to a folder of tables that a submission ships.
+"""Builds a folder of tables for a submission from the public files that db3 used (section 2.3).
 
 Kaggle's "the-oscar-award" and "grammy-awards" (CSV), `movies_metadata.csv` and `credits.csv` of "The Movies Dataset"
 (the films of MovieLens), and a JSON file of market capitalisation, earnings per share and P/E ratio by ticker.
@@ -77,8 +77,8 @@ def build_oscars(source: Path, out: Path) -> int:
 def build_grammys(source: Path, out: Path) -> int:
     """The Grammy Awards; returns the number of rows. Raises TableError.
 
-    The file marks every row as a winner, also where it lists all nominees of an award (it does for its last year);
-    there, the first of more than two is the winner and two are a tie.
+    The file marks every row as a winner, even in its last year, where it lists all nominees. There the first of more
+    than two is the winner; two are a tie.
     """
     read = list(read_rows(source, ("year", "title", "category", "nominee", "artist", "workers")))
     known = {row["artist"].strip().lower() for row in read}
@@ -101,7 +101,7 @@ def build_grammys(source: Path, out: Path) -> int:
 
 
 def build_companies(source: Path, out: Path, as_of: str) -> int:
-    """Figures of companies by ticker, of the day `as_of`; returns the number of rows. Raises TableError.
+    """Figures of companies by ticker, as of `as_of`; returns the number of rows. Raises TableError.
 
     Reads ``{"ticker_info_map": {ticker: sentence}}`` and ``{ticker: {"name", "market_cap", "eps", "pe_ratio"}}``.
     """
@@ -129,9 +129,9 @@ def build_companies(source: Path, out: Path, as_of: str) -> int:
 
 
 def build_films(source: Path, out: Path, credits_file: Path | None) -> int:
-    """Films, with director and lead actors where the file of credits is given; returns the number of rows.
+    """Films, with director and lead actors if the credits file is given; returns the number of rows.
 
-    Raises TableError. Rows that are broken in the public file (three are) are left out.
+    Raises TableError. The public file's broken rows (three) are left out.
     """
     people = {row["id"]: row for row in read_rows(credits_file, ("id", "cast", "crew"))} if credits_file else {}
     rows = [
@@ -166,7 +166,7 @@ def build_films(source: Path, out: Path, credits_file: Path | None) -> int:
 
 
 def _write(out: Path, file_name: str, columns: Sequence[str], rows: Sequence[Row], table: TableDescription) -> int:
-    """Write the table and enter it into the folder's index, which keeps its other entries."""
+    """Write the table and add it to the folder's index."""
     out.mkdir(parents=True, exist_ok=True)
     with (out / file_name).open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, columns, lineterminator="\n")
@@ -179,7 +179,7 @@ def _write(out: Path, file_name: str, columns: Sequence[str], rows: Sequence[Row
 
 
 def _shipped_awards(file_name: str) -> AwardTable:
-    """The shipped description, whose words and aliases hold for the full table too."""
+    """The shipped table's description; its words and aliases hold for the full table too."""
     table = read_index(SHIPPED_TABLES)[file_name]
     if not isinstance(table, AwardTable):
         raise TableError(f"{SHIPPED_TABLES / file_name}: not a table of awards")
@@ -192,13 +192,13 @@ def _ordinal(number: int) -> str:
 
 
 def _grammy_year(title: str, work_year: int) -> int:
-    """The year in which the ceremony was held; the file's own year is that of the awarded music."""
+    """The year of the ceremony; the file has the year of the awarded music."""
     number = _ORDINAL.match(title)
     return 1958 + int(number[1]) if number and int(number[1]) > 2 else work_year + 1
 
 
 def _artists(text: str, known: set[str]) -> list[str]:
-    """The artists of a cell: guests apart, and "A & B" apart where both are artists of their own, not a band."""
+    """Split the artists of a cell, guests too; "A & B" only if both are artists of their own."""
     whole = text.strip()
     if whole.startswith("(") and whole.endswith(")"):
         whole = whole[1:-1]
@@ -210,7 +210,7 @@ def _artists(text: str, known: set[str]) -> list[str]:
 
 
 def _grammy(row: Row, known: set[str], *, won: bool) -> dict[str, str]:
-    """A row of the table. The artist stands in its own cell, behind the songwriters, or is the nominee itself."""
+    """A row of the table. The artist is in its own cell, after the songwriters, or is the nominee."""
     song = _SONGWRITERS.search(row["artist"]) or _SONGWRITERS.search(row["workers"])
     artists = [] if _SONGWRITERS.search(row["artist"]) else _artists(row["artist"], known)
     nominee_is_artist = not artists and not song and not row["workers"].strip()
@@ -259,7 +259,7 @@ def _number(text: str) -> str:
 
 
 def _dollars(text: str) -> str:
-    """``1234567.5`` as ``$1,234,567.50``; empty for zero, which stands for unknown, and for what is no number."""
+    """``1234567.5`` as ``$1,234,567.50``; empty for zero, which means unknown, and for other texts."""
     amount = float(_number(text) or 0)
     if amount <= 0 or amount == float("inf"):
         return ""

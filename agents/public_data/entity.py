@@ -1,4 +1,4 @@
-"""What `tables.json` says about each table, and what a table knows about one entity, in sentences (db3 section 2.3)."""
+"""The format of `tables.json`, and a table's facts about one entity in sentences (db3 section 2.3)."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from agents.matching import plain_name
 
 COUNTED_AT_A_GLANCE = 4
-"""Longer lists are given with their length: small models count badly."""
+"""Longer lists come with their length: small models count badly."""
 
 
 Domain = Literal["movie", "music", "finance"]
@@ -21,7 +21,7 @@ class _Table(BaseModel):
 
     domain: Domain
     label: str
-    """What a fact names as its source."""
+    """The source's name in facts."""
     source: str
     licence: str
 
@@ -31,21 +31,21 @@ class EntityTable(_Table):
 
     layout: Literal["entities"]
     names: Annotated[tuple[str, ...], Field(min_length=1)]
-    """Columns that hold names; the first is the main one."""
+    """Columns of names; the first is the main one."""
     hidden: tuple[str, ...] = ()
     """Columns left out of sentences, such as aliases."""
     quoted: tuple[str, ...] = ()
     """Columns of titles."""
     year: str | None = None
-    """Column that distinguishes namesakes."""
+    """Column that distinguishes entities with the same name."""
     companies: bool = False
-    """Names of companies also count without their legal form."""
+    """Company names also count without their legal form."""
     inverse: dict[str, str] = Field(default_factory=dict)
-    """Column of people -> what the rows are to them: the people become entities with the list of their rows."""
+    """Column of people -> their relation to the rows: the people become entities with their rows as a list."""
 
 
 class AwardTable(_Table):
-    """Every row is one award given or missed (`AwardWin`)."""
+    """Every row is one award or nomination (`AwardWin`)."""
 
     layout: Literal["awards"]
     prize: str
@@ -53,7 +53,7 @@ class AwardTable(_Table):
     """Attribute of works and people: ``Academy Award{s} won``."""
     nominated: str
     work: str
-    """What the awarded work is: ``film``."""
+    """The kind of the awarded work: ``film``."""
     aliases: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """Award -> other names of it."""
 
@@ -65,7 +65,7 @@ INDEX_FORMAT: TypeAdapter[dict[str, TableDescription]] = TypeAdapter(dict[str, T
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """One property. ``{s}`` in `name` becomes the plural ending; `quoted` values are titles."""
+    """One attribute. ``{s}`` in `name` becomes the plural ending; `quoted` values are titles."""
 
     name: str
     values: tuple[str, ...]
@@ -74,9 +74,9 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """One record of the table labelled `table`. `names` has the main name first; `years` tell namesakes apart.
+    """One record of the table labelled `table`. `names` has the main name first; `years` distinguish equal names.
 
-    `one_a_year`: an award, of which there is one a year; a question without a year means the newest.
+    `one_a_year`: an award given once a year; a question without a year means the latest.
     """
 
     names: tuple[str, ...]
@@ -89,10 +89,10 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class AwardWin:
-    """One award given (`won`) or one nomination that won nothing.
+    """One award (`won`) or unsuccessful nomination.
 
-    `year` is the year of the ceremony, `work_year` that of the awarded work; `work` is empty for an award to a person
-    alone. `performers` are known for a work that was awarded to others: the singer of a song.
+    `year` is the year of the ceremony, `work_year` the year of the awarded work. `work` is empty if the award goes to a
+    person alone. `performers` are known for a work whose award goes to others: the singer of a song.
     """
 
     award: str
@@ -106,9 +106,9 @@ class AwardWin:
 
 
 def verbalise(entity: Entity, max_items: int, years: Sequence[int] = ()) -> str:
-    """The paragraph of an entity: ``The <attribute> is <value>.`` for each attribute that has a value.
+    """The paragraph of an entity: ``The <attribute> is <value>.`` for each attribute with a value.
 
-    More than `max_items` values are cut; those that hold one of the `years` come first.
+    Lists are cut to `max_items` values; those with one of the `years` come first.
     """
     return " ".join(_sentence(each, max_items, years) for each in entity.attributes if each.values)
 

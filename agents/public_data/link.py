@@ -1,4 +1,4 @@
-"""From a mention to the entities of the tables: exact, then substring, then similarity (db3 section 2.3)."""
+"""Links a mention to entities of the tables: exact, then substring, then similarity (db3 section 2.3)."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,14 +14,14 @@ from agents.public_data.mentions import Mention
 from agents.settings import LinkLevel, LinkSettings
 
 MINIMUM_COVERAGE = 0.4
-"""A name that holds another must not be much longer: the shorter one is at least this part of the longer one."""
+"""The shorter of two names that contain each other must have at least this share of the longer one's length."""
 MINIMUM_SUBSTRING = 4
 """Shorter texts are part of too many names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """An entity that a mention may mean; `score`: 1 if exact, the shared part of a substring, or the cosine."""
+    """A candidate entity of a mention; `score`: 1 if exact, the shared part of a substring, or the cosine."""
 
     entity: Entity
     level: LinkLevel
@@ -44,7 +44,7 @@ class _Names:
 
 
 class Linker:
-    """Finds entities by name within a domain. `levels` says by domain how lenient; others are matched exactly."""
+    """Finds entities by name within a domain. `levels` sets the leniency by domain; other domains need exact names."""
 
     def __init__(
         self, entities: Sequence[Entity], levels: Mapping[str, LinkSettings], dense: DenseEncoder | None
@@ -58,7 +58,7 @@ class Linker:
         self._names = {domain: _Names(own) for domain, own in by_domain.items()}
 
     def warm_up(self) -> None:
-        """Encode the names of the domains whose level is ``similarity``; without an encoder that level is left out."""
+        """Encode the names of domains with level ``similarity``; without an encoder that level is skipped."""
         if self._dense is None:
             return
         for domain, names in self._names.items():
@@ -67,7 +67,7 @@ class Linker:
                 names.vectors, _ = self._dense.encode_passages(names.texts)
 
     def link(self, mentions: Sequence[Mention], deadline: Deadline) -> list[list[Link]]:
-        """The entities of each mention, best first, of the strictest level that has any; encodes in one call."""
+        """The entities of each mention at the strictest level that has any, best first; encodes in one call."""
         found = [self._by_spelling(mention) for mention in mentions]
         open_places = [
             place
@@ -123,5 +123,5 @@ def _coverage(one: str, other: str) -> float:
 
 
 def _holds(outer: str, inner: str) -> bool:
-    """Whether the words of one name stand together in the other."""
+    """Whether one name contains the words of the other in a row."""
     return len(inner) >= MINIMUM_SUBSTRING and f" {inner} " in f" {outer} "

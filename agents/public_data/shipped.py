@@ -22,19 +22,19 @@ class PublicData(Protocol):
     """Finds shipped facts about the entities of a question."""
 
     def warm_up(self) -> None:
-        """Load what the first batch would wait for."""
+        """Load what the first batch needs."""
 
     def facts(
         self, queries: Sequence[Query], domains: Sequence[str | None], deadline: Deadline
     ) -> list[tuple[Fact, ...]]:
-        """The facts for each query, in order; none where nothing fits or time runs out.
+        """The facts for each query, in order; none if nothing matches or time runs out.
 
-        `domains` are those that a router knows already: ``movie``, ``music``, ``finance`` or any other word.
+        `domains` are the router's, where known: ``movie``, ``music``, ``finance`` or any other word.
         """
 
 
 class NoPublicData:
-    """A submission that ships no data (tasks 2 and 3 of db3: the knowledge graph covers it)."""
+    """For submissions without shipped data (tasks 2 and 3 of db3: the knowledge graph covers it)."""
 
     def warm_up(self) -> None:
         """Nothing to load."""
@@ -47,18 +47,18 @@ class NoPublicData:
 
 
 class ShippedPublicData:
-    """Finds facts in the tables; `model` is needed for the method ``prompt``, `dense` for links by similarity.
+    """Finds facts in the tables. Method ``prompt`` needs `model`, links by similarity need `dense`.
 
     Raises:
         agents.public_data.tables.TableError: the folder of tables cannot be used.
-        ValueError: the method is ``prompt`` and there is no model.
+        ValueError: the method is ``prompt`` without a model.
     """
 
     def __init__(self, settings: PublicDataSettings, model: LanguageModel | None, dense: DenseEncoder | None) -> None:
         self._settings = settings
         entities = load_entities(REPOSITORY / settings.tables if settings.tables else SHIPPED_TABLES)
         links = {str(domain): link for domain, link in settings.links.items()}
-        # Spans are names of the tables to the letter: no vector would ever be looked at.
+        # Spans match names of the tables exactly, so vectors would not be used.
         self._linker = Linker(entities, links, dense if settings.method == "prompt" else None)
         self._finder: SpanFinder | PromptFinder
         if settings.method == "spans":
@@ -69,13 +69,13 @@ class ShippedPublicData:
             self._finder = PromptFinder(model, settings.max_new_tokens)
 
     def warm_up(self) -> None:
-        """Encode the names of the tables, once, where a domain is linked by similarity."""
+        """Encode the names of the tables, once, if a domain is linked by similarity."""
         self._linker.warm_up()
 
     def facts(
         self, queries: Sequence[Query], domains: Sequence[str | None], deadline: Deadline
     ) -> list[tuple[Fact, ...]]:
-        """The paragraphs for each question; raises `agents.llm.LanguageModelDiedError` where the engine is gone."""
+        """The paragraphs for each question; raises `agents.llm.LanguageModelDiedError` if the engine is dead."""
         mentions = self._finder.find(queries, domains, deadline)
         links = iter(self._linker.link(list(chain.from_iterable(mentions)), deadline))
         found = []
@@ -101,10 +101,10 @@ def open_public_data(
 
 
 def choose(links: Sequence[Sequence[Link]], years: Sequence[int], max_entities: int) -> list[Entity]:
-    """The entities of all mentions of a question, at most `max_entities`, every mention getting its best ones in turn.
+    """The entities of a question's mentions, at most `max_entities`; each mention gets its best ones in turn.
 
-    Where the question names years, namesakes of other years are left out, and of an award the ceremonies of these years
-    come first; else the newest come first, and of an award it is the newest alone.
+    If the question names years, namesakes of other years are left out, and an award's ceremonies of these years come
+    first. Otherwise the latest come first; of an award only the latest.
     """
     ranked = [_of_the_years(own, years) for own in links]
     longest = max(map(len, ranked), default=0)

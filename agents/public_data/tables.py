@@ -1,6 +1,6 @@
-"""A folder of tables: `tables.json` says what each CSV file holds, where it is from, and what its entities are called.
+"""A folder of tables: `tables.json` describes each CSV file, its source, and its entities.
 
-A cell may hold several values with ``|`` between them. A new table is a CSV file and an entry; no code.
+A cell may hold several values separated by ``|``. A new table is a CSV file and an entry, without code.
 """
 
 import csv
@@ -31,14 +31,14 @@ Row = Mapping[str, str]
 
 
 class TableError(ValueError):
-    """A folder of tables cannot be used; the message names the file and what is wrong with it."""
+    """A folder of tables cannot be used; the message names the file and the problem."""
 
 
 def load_entities(folder: Path = SHIPPED_TABLES) -> list[Entity]:
     """All entities of all tables of a folder.
 
     Raises:
-        TableError: the index or a table is missing or not in its format.
+        TableError: the index or a table is missing or has the wrong format.
     """
     entities: list[Entity] = []
     for file_name, table in read_index(folder).items():
@@ -58,7 +58,7 @@ def load_entities(folder: Path = SHIPPED_TABLES) -> list[Entity]:
 
 
 def read_index(folder: Path) -> dict[str, TableDescription]:
-    """The descriptions of the tables of a folder by file name; raises TableError."""
+    """The descriptions of a folder's tables by file name; raises TableError."""
     path = folder / INDEX
     try:
         return INDEX_FORMAT.validate_json(path.read_text(encoding="utf-8"))
@@ -70,7 +70,7 @@ def read_index(folder: Path) -> dict[str, TableDescription]:
 
 
 def read_rows(path: Path, columns: Iterable[str] = ()) -> Iterator[Row]:
-    """The rows of a CSV file in UTF-8 that has at least these columns; raises TableError."""
+    """The rows of a UTF-8 CSV file with at least these columns; raises TableError."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file, restval="")

@@ -1,7 +1,7 @@
-"""The place where a question is understood before any source is asked: domain, type, dynamism, dates.
+"""Understands a question before any source is asked: domain, type, dynamism, dates.
 
-`open_router` gives the router that a preset names: trained classifiers (`encoder_router.py`), the language model
-(`prompt_router.py`), or one that leaves every question as it is. Dates are resolved in `dates.py`.
+`open_router` returns the preset's router: trained classifiers (`encoder_router.py`), the language model
+(`prompt_router.py`), or one that does nothing. `dates.py` resolves dates.
 """
 
 from agents.contracts import Route as Route

@@ -1,4 +1,4 @@
-"""Understand questions from the command line.
+"""Classifies questions from the command line.
 
 python -m agents.questions classify --in FILE --out FILE   every row gets "route": the classes of its question
 """
@@ -26,7 +26,7 @@ from models.manifest import UnknownModelError, WeightsMissingError
 SHIPPED_CLASSIFIER = "cpu"
 SECONDS_PER_BATCH = 600.0
 _COUNTED_BYTES = 100 << 20
-"""Rows of larger files are not counted before the work begins: that would mean to read them twice."""
+"""The rows of larger files are not counted first: that would mean reading them twice."""
 
 EXPECTED_ERRORS = (
     *(DatasetError, SettingsError, WeightsMissingError, UnknownModelError, EngineUnavailableError, OSError),
@@ -34,7 +34,7 @@ EXPECTED_ERRORS = (
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; the exit code is 0 only when every row was worked on."""
+    """Run one command; the exit code is 0 only if every row was processed."""
     parser = argparse.ArgumentParser(
         prog="python -m agents.questions", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     classify.add_argument(
         "--in", dest="source", metavar="FILE", type=Path, required=True, help="JSON lines with `query`"
     )
-    classify.add_argument("--out", type=Path, required=True, help="JSON lines, compressed where it ends with .bz2")
+    classify.add_argument("--out", type=Path, required=True, help="JSON lines, compressed if it ends with .bz2")
     chosen = classify.add_mutually_exclusive_group()
     chosen.add_argument("--preset", help="the router of this preset, by name or as a TOML file")
     chosen.add_argument(
@@ -55,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     classify.add_argument("--batch-size", type=_positive, default=16, help="questions at a time (default: 16)")
     classify.add_argument("--device", default="cpu", help="torch device of --classifiers (default: cpu)")
-    classify.add_argument("--limit", type=_positive, help="at most so many rows")
+    classify.add_argument("--limit", type=_positive, help="maximum number of rows")
     classify.set_defaults(run=_classify)
     options = parser.parse_args(arguments)
     try:
@@ -89,7 +89,7 @@ def _classify(options: argparse.Namespace) -> int:
 
 
 class _Stopwatch:
-    """Seconds spent in the router alone."""
+    """Seconds spent in the router."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
@@ -123,7 +123,7 @@ def _query(record: Record) -> Query:
 
 
 def _router(options: argparse.Namespace) -> tuple[QuestionRouter, LanguageModel | None]:
-    """The router that was asked for, and the language model that it needs, if any."""
+    """The requested router, and the language model that it needs, if any."""
     if options.preset is None:
         settings = EncoderRouter(engine="encoder", classifiers=tuple(options.classifiers), device=options.device)
         _use_one_thread()
@@ -138,8 +138,8 @@ def _router(options: argparse.Namespace) -> tuple[QuestionRouter, LanguageModel 
 
 
 def _use_one_thread() -> None:
-    """Several threads save a small encoder little, and where other work keeps them waiting they cost it a lot: on two
-    busy cores two threads took 80 ms a question, one 12.
+    """More threads help a small encoder little and can hurt a lot if other work blocks them: on two busy cores two
+    threads took 80 ms a question, one 12.
     """
     import torch
 

@@ -1,11 +1,11 @@
-"""Days, periods and trading sessions: the arithmetic under the resolver of date expressions.
+"""Days, periods and trading sessions: arithmetic for date expressions.
 
-Weeks run from Sunday to Saturday, as in the answers of CRAG's sports questions. A season runs from July 1 to June 30,
-which holds a European football season and an NBA season with its play-offs.
+Weeks run from Sunday to Saturday, as in the answers to CRAG's sports questions. A season runs from July 1 to June 30,
+which covers a European football season and an NBA season with its play-offs.
 
-Sessions are those of the New York Stock Exchange. Holidays follow its rule 7.2 and its weekend rules; days on which it
-closed for another reason are listed. Right for 2000 to 2030 as far as closings are announced; other years get the same
-rules, although the exchange had others before. Days with an early close are sessions.
+Sessions are those of the New York Stock Exchange. Holidays follow its rule 7.2 and its weekend rules; other closings
+are listed. Correct for 2000 to 2030, as far as announced. Other years use the same rules, although the exchange had
+others. Days with an early close are sessions.
 """
 
 from calendar import MONDAY, SATURDAY, SUNDAY, THURSDAY, monthrange
@@ -21,7 +21,7 @@ _SEASON_STARTS_IN_MONTH = 7
 
 @dataclass(frozen=True, slots=True)
 class DateRange:
-    """The days from `first` to `last`, both included. Raises ValueError where `last` comes before `first`."""
+    """The days from `first` to `last`, inclusive. Raises ValueError if `last` is before `first`."""
 
     first: date
     last: date
@@ -44,7 +44,7 @@ class DateRange:
 
 
 class Unit(StrEnum):
-    """What the calendar is divided into."""
+    """Units of the calendar."""
 
     DAY = "day"
     WEEK = "week"
@@ -60,7 +60,7 @@ _MONTHS_IN = {Unit.MONTH: 1, Unit.QUARTER: 3, Unit.HALF: 6, Unit.YEAR: 12, Unit.
 
 
 def shifted(day: date, unit: Unit, count: int) -> date:
-    """The day `count` units later (earlier where negative); a day that its new month lacks becomes the month's last.
+    """The day `count` units later (negative: earlier). A day missing in the new month becomes its last day.
 
     Raises ValueError or OverflowError outside the years 1 to 9999.
     """
@@ -72,7 +72,7 @@ def shifted(day: date, unit: Unit, count: int) -> date:
 
 
 def period_around(day: date, unit: Unit) -> DateRange:
-    """The unit of the calendar in which the day lies; for a weekend the one of the Monday-to-Sunday week around it."""
+    """The calendar unit that contains the day; for a weekend that of its Monday-to-Sunday week."""
     if unit is Unit.WEEKEND:
         sunday = day + timedelta(days=SUNDAY - day.weekday())
         return DateRange(sunday - ONE_DAY, sunday)
@@ -85,7 +85,7 @@ def period_around(day: date, unit: Unit) -> DateRange:
 
 
 def period_from(first: date, unit: Unit, count: int = 1) -> DateRange:
-    """The `count` units that begin on the day `first`."""
+    """The `count` units that start on `first`."""
     return DateRange(first, shifted(first, unit, count) - ONE_DAY)
 
 
@@ -100,7 +100,7 @@ def quarter_range(year: int, quarter: int) -> DateRange:
 
 
 def season_range(first_year: int) -> DateRange:
-    """The season that begins in the year."""
+    """The season that starts in the year."""
     return period_from(date(first_year, _SEASON_STARTS_IN_MONTH, 1), Unit.SEASON)
 
 
@@ -126,18 +126,18 @@ _FIRST_JUNETEENTH = 2022
 
 
 def is_session(day: date) -> bool:
-    """Whether the exchange is open on the day, if only for part of it."""
+    """Whether the exchange is open on the day, even if only for part of it."""
     return day.weekday() < SATURDAY and day not in _SPECIAL_CLOSINGS and day not in _holidays(day.year)
 
 
 def sessions(first: date, last: date) -> Iterator[date]:
-    """The sessions from `first` to `last`, both included, in order."""
+    """The sessions from `first` to `last`, inclusive, in order."""
     days = (first + timedelta(days=offset) for offset in range((last - first).days + 1))
     return filter(is_session, days)
 
 
 def session_at(day: date, count: int) -> date:
-    """The session `count` sessions after (before where negative) the day; OverflowError at an end of the calendar."""
+    """The session `count` sessions after the day (negative: before); OverflowError at an end of the calendar."""
     step = ONE_DAY if count > 0 else -ONE_DAY
     for _ in range(abs(count)):
         day += step
@@ -148,10 +148,10 @@ def session_at(day: date, count: int) -> date:
 
 @lru_cache(maxsize=256)
 def _holidays(year: int) -> frozenset[date]:
-    """The holidays of the year as observed."""
+    """The observed holidays of the year."""
     new_year = date(year, 1, 1)
     observed = {
-        # On a Saturday it is not observed: December 31 closes the books of the old year.
+        # Not observed on a Saturday: December 31 closes the books of the old year.
         new_year + ONE_DAY if new_year.weekday() == SUNDAY else new_year,
         *(_nth_weekday(year, *rule) for rule in _NTH_WEEKDAYS),
         _easter(year) - timedelta(days=2),  # Good Friday
@@ -170,7 +170,7 @@ def _nth_weekday(year: int, month: int, weekday: int, nth: int) -> date:
 
 
 def _weekday_nearest(day: date) -> date:
-    """A holiday on a Saturday is kept on Friday, one on a Sunday on Monday."""
+    """A Saturday holiday is observed on Friday, a Sunday holiday on Monday."""
     return day + {SATURDAY: -ONE_DAY, SUNDAY: ONE_DAY}.get(day.weekday(), timedelta(0))
 
 

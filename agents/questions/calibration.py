@@ -1,4 +1,4 @@
-"""Numbers that mean what they say: mixing two classifiers so that 0.8 is right eight times in ten, and checking it."""
+"""Calibrated probabilities: mixes two classifiers so that 0.8 is right eight times in ten, and measures it."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ RELIABILITY_BINS = 10
 
 
 class MixingWeights(NamedTuple):
-    """How much the log-probabilities of the encoder and of the n-grams count; their sum is an inverse temperature."""
+    """Weights of the log-probabilities of the encoder and of the n-grams; their sum is an inverse temperature."""
 
     encoder: float
     ngrams: float
@@ -27,14 +27,14 @@ def log_softmax(logits: NDArray[np.floating[Any]]) -> Logs:
 
 
 def average_logs(members: Sequence[Logs]) -> Logs:
-    """Log-probabilities of several classifiers as one: their normalised geometric mean."""
+    """Log-probabilities of several classifiers combined: their normalised geometric mean."""
     return log_softmax(np.mean(members, axis=0))
 
 
 def mixed(encoder: Logs | None, ngrams: Logs | None, weights: MixingWeights) -> Logs:
-    """Log-probabilities proportional to the weighted sum of those of the two parts, either of which may be absent.
+    """The weighted sum of both parts' log-probabilities, normalised; either part may be absent.
 
-    With one part alone its weight is the inverse of a temperature (Guo et al. 2017, "temperature scaling").
+    A single part's weight is an inverse temperature (Guo et al. 2017, "temperature scaling").
     """
     parts = [
         weight * logs for logs, weight in ((encoder, weights.encoder), (ngrams, weights.ngrams)) if logs is not None
@@ -45,10 +45,10 @@ def mixed(encoder: Logs | None, ngrams: Logs | None, weights: MixingWeights) -> 
 
 
 def fit_mixing_weights(encoder: Logs | None, ngrams: Logs | None, classes: NDArray[np.int64]) -> MixingWeights:
-    """The weights, none below zero, under which the true classes are most probable.
+    """The non-negative weights that maximise the probability of the true classes.
 
-    Give predictions for questions that the parts have not seen in training, or the weights come out far too large.
-    The objective is convex, so that the minimum found is the only one.
+    Use predictions for questions that the parts were not trained on, or the weights come out far too large. The
+    objective is convex, so the minimum is unique.
     """
     from scipy.optimize import minimize
 
@@ -70,10 +70,10 @@ def fit_mixing_weights(encoder: Logs | None, ngrams: Logs | None, classes: NDArr
 def expected_calibration_error(
     probabilities: NDArray[np.floating[Any]], classes: NDArray[np.int64], bins: int = RELIABILITY_BINS
 ) -> float:
-    """How far the probability of the class that is named lies from how often it is right, on average.
+    """The mean distance between the predicted class's probability and its accuracy.
 
-    Questions are sorted into `bins` of equal width by that probability (a bin owns its upper end); the distance between
-    mean probability and accuracy of each bin is weighted by its share of the questions (Naeini et al. 2015).
+    Questions are sorted into `bins` of equal width by that probability (a bin includes its upper end). Each bin's
+    distance between mean probability and accuracy is weighted by its share of the questions (Naeini et al. 2015).
     """
     top = probabilities.max(axis=1)
     right = probabilities.argmax(axis=1) == classes

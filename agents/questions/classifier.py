@@ -1,8 +1,7 @@
 """A trained classifier: a folder with `config.json` and `weights.safetensors`, written by `python -m training.router`.
 
-It knows one or more fields of a route. Its parts are an encoder with a head per field, hashed n-grams with a linear
-model per field, or both; what they say is mixed with the weights of the configuration, which were fitted so that the
-probabilities are calibrated.
+It predicts one or more fields of a route. It has an encoder with a head per field, hashed n-grams with a linear model
+per field, or both. The configuration's weights, fitted for calibration, mix the two parts.
 """
 
 import threading
@@ -26,7 +25,7 @@ WEIGHTS_FILE = "weights.safetensors"
 SHIPPED = Path(__file__).parents[2] / "models" / "routers"
 
 HEAD, UPDATE, NGRAMS = "head.", "encoder.", "ngrams."
-"""Beginnings of the tensors' names in the weights file; the first two stand behind the member's number and a dot."""
+"""Prefixes of tensor names in the weights file; the first two follow the member's number and a dot."""
 
 
 class _Frozen(BaseModel):
@@ -34,7 +33,7 @@ class _Frozen(BaseModel):
 
 
 class FieldConfig(_Frozen):
-    """One field: its classes in the order of the heads' rows, and how much each part counts."""
+    """One field: its classes in the order of the heads' rows, and the weight of each part."""
 
     labels: Annotated[tuple[str, ...], Field(min_length=2)]
     encoder_weight: Annotated[float, Field(ge=0)]
@@ -42,7 +41,7 @@ class FieldConfig(_Frozen):
 
 
 class ClassifierConfig(_Frozen):
-    """What `config.json` says. `base` is the manifest's name of the encoder, None where there are only n-grams."""
+    """The contents of `config.json`. `base` is the encoder's name in the manifest, None for n-grams only."""
 
     format: Literal[1]
     base: str | None
@@ -58,8 +57,8 @@ class ClassifierConfig(_Frozen):
 
 
 def locate_classifier(name: str) -> Path:
-    """The folder of classifier `name`: shipped in `models/routers`, or in the cache of fetched models.
-    Raises WeightsMissingError: it is in neither place or lacks a file; the message names the command that trains it.
+    """The folder of classifier `name`: in `models/routers`, or in the cache of fetched models.
+    Raises WeightsMissingError: the folder or a file is missing; the message names the command that trains it.
     """
     places = (SHIPPED / name, cache_folder() / name)
     folder = next((place for place in places if place.is_dir()), places[0])
@@ -75,7 +74,7 @@ def locate_classifier(name: str) -> Path:
 
 def read_config(folder: Path) -> ClassifierConfig:
     """The configuration of a classifier's folder.
-    Raises SettingsError: it cannot be read, or says something that this version does not know.
+    Raises SettingsError: it is unreadable, or this version does not support it.
     """
     path = folder / CONFIG_FILE
     try:
@@ -88,12 +87,12 @@ def read_config(folder: Path) -> ClassifierConfig:
 
 
 class Classifier:
-    """Gives probabilities for the fields of one trained folder. Construction is cheap; `warm_up` loads.
+    """Predicts the fields of one trained folder. Construction is cheap; `warm_up` loads.
 
     Args:
-        folder: Where `config.json` and `weights.safetensors` lie.
+        folder: Contains `config.json` and `weights.safetensors`.
         device: A torch device for the encoder.
-        encoder_folder: Where the base encoder lies; default: where the manifest's model is.
+        encoder_folder: Contains the base encoder; default: the manifest model's folder.
     """
 
     def __init__(self, folder: Path, device: str = "cpu", encoder_folder: Path | None = None) -> None:
@@ -107,7 +106,7 @@ class Classifier:
         self._lock = threading.Lock()
 
     def check_weights(self) -> None:
-        """Raise `WeightsMissingError` where the base encoder is missing; loads nothing."""
+        """Raise `WeightsMissingError` if the base encoder is missing; loads nothing."""
         self._base_folder()
 
     def _base_folder(self) -> Path | None:
@@ -117,8 +116,8 @@ class Classifier:
 
     def warm_up(self) -> None:
         """Load weights, once.
-        Raises WeightsMissingError: the base encoder is missing; SettingsError: the weights do not belong to this
-        configuration or to this encoder.
+        Raises WeightsMissingError: the base encoder is missing; SettingsError: the weights do not match the
+        configuration or the encoder.
         """
         with self._lock:
             if self._tensors is None:
@@ -130,7 +129,7 @@ class Classifier:
         self._networks = []
 
     def probabilities(self, texts: Sequence[str]) -> dict[str, NDArray[np.float64]]:
-        """For each field an array of shape (texts, classes) whose rows sum to 1; all texts go in one forward pass."""
+        """For each field an array of shape (texts, classes) whose rows sum to 1; one forward pass for all texts."""
         return {field: np.exp(logs) for field, logs in self.log_probabilities(texts).items()}
 
     def log_probabilities(self, texts: Sequence[str]) -> dict[str, Logs]:

@@ -1,10 +1,10 @@
-"""The forms that a date expression takes: a table of patterns, each with the function that reads it.
+"""The forms of date expressions: a table of patterns, each with its reader function.
 
-Patterns are matched against text in lower case with single blanks (`agents.questions.dates` prepares it). None holds an
-unbounded repetition, so matching takes time in proportion to the text.
+Patterns match lower-case text with single blanks (prepared by `agents.questions.dates`). None has an unbounded
+repetition, so matching takes linear time.
 
-A reader returns None where the form fits but means no date; a ValueError or OverflowError from it (February 30,
-the year 10000) means the same.
+A reader returns None if the form matches but means no date. A ValueError or OverflowError (February 30, the year 10000)
+means the same.
 """
 
 import re
@@ -63,7 +63,7 @@ COUNTED = "trading day|trading session|session|business day|day|week|month|quart
 
 @dataclass(frozen=True, slots=True)
 class Viewpoint:
-    """The day of asking, and whether days mean sessions of the stock exchange."""
+    """The day of asking, and whether days are sessions of the stock exchange."""
 
     today: date
     trading: bool
@@ -73,9 +73,7 @@ class Viewpoint:
         return one_day(session_at(day, -1) if self.trading and not is_session(day) else day)
 
     def day_at_or_after(self, day: date) -> DateRange:
-        """The day; on the trading calendar the earliest session from it on, but for a day that is over no later one
-        than today.
-        """
+        """The day; on the trading calendar the first session from it on, but for a past day no session after today."""
         if not self.trading or is_session(day):
             return one_day(day)
         session = session_at(day, 1)
@@ -83,7 +81,7 @@ class Viewpoint:
 
 
 _YEARS_WITH_A_LEAP_DAY = 8
-"""Any eight years in a row have a February 29, also around 1900 and 2100."""
+"""Any eight consecutive years have a February 29, even around 1900 and 2100."""
 
 Match = re.Match[str]
 Reader = Callable[[Match, Viewpoint], DateRange | None]
@@ -101,7 +99,7 @@ def _numbered_day(match: Match, _view: Viewpoint) -> DateRange:
 
 
 def _day_of_month(match: Match, view: Viewpoint) -> DateRange | None:
-    """Without a year: the latest such day that is not in the future."""
+    """Without a year: the latest such day up to today."""
     month, day = _month_number(match["name"]), int(match["day"])
     if match["year"]:
         return one_day(date(int(match["year"]), month, day))
@@ -119,14 +117,14 @@ def _named_day(match: Match, view: Viewpoint) -> DateRange:
 
 
 def _neighbouring_day(match: Match, view: Viewpoint) -> DateRange:
-    """Of "last day" or "next trading day": days before or after today, never today itself."""
+    """For "last day" or "next trading day": the day before or after today, never today."""
     step = -1 if STEPS.get(match["step"], -1) < 0 else 1
     trading = view.trading or match["day"] != "day"
     return one_day(session_at(view.today, step) if trading else view.today + step * ONE_DAY)
 
 
 def _weekday(match: Match, view: Viewpoint) -> DateRange:
-    """A weekday of the last, this or the next calendar week; "recent": the latest before today; bare: up to today."""
+    """A weekday of the last, this or the next calendar week; "recent": before today; alone: up to today."""
     groups = match.groupdict()
     number, step = WEEKDAYS.index(match["weekday"][:3]), groups["week"] or groups.get("step")
     if step in STEPS:
@@ -138,7 +136,7 @@ def _weekday(match: Match, view: Viewpoint) -> DateRange:
 
 # --- readers: periods -------------------------------------------------------------------------------------------------
 def _season(match: Match, _view: Viewpoint) -> DateRange | None:
-    """Of "2022-23": consecutive years only; "2011-12" is a month, "2022-2023" two years, unless "season" is said."""
+    """For "2022-23": consecutive years only. Without "season", "2011-12" is a month and "2022-2023" two years."""
     year, end, said = int(match["year"]), int(match["end"]), match["word"]
     if end != year + 1 and match["end"] != f"{(year + 1) % 100:02}":
         return None
@@ -148,7 +146,7 @@ def _season(match: Match, _view: Viewpoint) -> DateRange | None:
 
 
 def _short_season(match: Match, _view: Viewpoint) -> DateRange | None:
-    """Of "2324". What can be a year is one, by the order of the rules: "2021" is 2021, not the season of 2020."""
+    """For "2324". Earlier rules read years first: "2021" is 2021, not the season of 2020."""
     start, end = int(match["start"]), int(match["end"])
     return season_range((1900 if start > 50 else 2000) + start) if end == (start + 1) % 100 else None
 
@@ -158,7 +156,7 @@ def _numbered_month(match: Match, _view: Viewpoint) -> DateRange:
 
 
 def _quarter(match: Match, view: Viewpoint) -> DateRange:
-    """Without a year: the latest such quarter that has begun."""
+    """Without a year: the latest such quarter that has started."""
     groups = match.groupdict()
     number = int(groups["number"] or 0) or ORDINALS[groups["ordinal"]]
     if groups["year"]:
@@ -168,7 +166,7 @@ def _quarter(match: Match, view: Viewpoint) -> DateRange:
 
 
 def _named_month(match: Match, view: Viewpoint) -> DateRange:
-    """Without a year: the latest such month that has begun; "last": before this month; "next": after it."""
+    """Without a year: the latest such month that has started; "last": before this month; "next": after it."""
     groups, month = match.groupdict(), _month_number(match["name"])
     if groups["year"]:
         return month_range(int(groups["year"]), month)
@@ -199,7 +197,7 @@ def _ago(match: Match, view: Viewpoint) -> DateRange:
 
 
 def _count(match: Match, view: Viewpoint) -> DateRange:
-    """Of "past 5 days": five days (on the trading calendar: sessions), the last is today; "next": from tomorrow on."""
+    """For "past 5 days": five days (on the trading calendar: sessions) up to today; "next": from tomorrow on."""
     count, unit = _number(match["count"]), match["unit"]
     future = STEPS[match["step"]] > 0
     if unit not in UNITS or (unit == Unit.DAY and view.trading):
@@ -213,7 +211,7 @@ def _count(match: Match, view: Viewpoint) -> DateRange:
 
 
 def _part_of_period(match: Match, view: Viewpoint) -> DateRange | None:
-    """Of "first trading day of 2024", "last week of january" (its last seven days), "second friday of march"."""
+    """For "first trading day of 2024", "last week of january" (its last seven days), "second friday of march"."""
     period, unit = _period(match["period"], view), match["unit"]
     position = ORDINALS.get(match["nth"], 0) - 1  # "last" and "final" are -1
     if unit in UNITS and not (unit == Unit.DAY and view.trading):
@@ -231,7 +229,7 @@ def _part_of_period(match: Match, view: Viewpoint) -> DateRange | None:
 
 
 def _edge_of_period(match: Match, view: Viewpoint) -> DateRange:
-    """Of "end of 2023", "close of last month": its last day or session."""
+    """For "end of 2023", "close of last month": its last day or session."""
     period = _period(match["period"], view)
     if match["edge"] in {"end", "close"}:
         return view.day_at_or_before(period.last)
@@ -246,7 +244,7 @@ def _week_around(match: Match, view: Viewpoint) -> DateRange:
 
 
 def _from_to(match: Match, view: Viewpoint) -> DateRange:
-    """Where the first date lacks a year it is the latest one before the second; two years may stand in any order."""
+    """If the first date lacks a year, it is the latest one before the second. Two years may come in any order."""
     end = _date(match["end"], view)
     start = _date(match["start"], view)
     if start.first > end.last:
@@ -261,7 +259,7 @@ def _month_number(name: str) -> int:
 
 
 def _number(text: str) -> int:
-    """Raises ValueError for zero: "past 0 days" is no time."""
+    """Raises ValueError for zero: "past 0 days" is not a time."""
     number = NUMBERS[text] if text in NUMBERS else int(text)
     if number == 0:
         raise ValueError("a count of zero")
@@ -273,7 +271,7 @@ def _period(text: str, view: Viewpoint) -> DateRange:
 
 
 def _date(text: str, view: Viewpoint) -> DateRange:
-    """A date inside a longer expression. Raises ValueError where it is none."""
+    """A date inside a longer expression. Raises ValueError for other text."""
     for rule in SIMPLE_RULES:
         match = rule.pattern.fullmatch(text)
         found = rule.read(match, view) if match else None
@@ -284,9 +282,9 @@ def _date(text: str, view: Viewpoint) -> DateRange:
 
 # --- the rules --------------------------------------------------------------------------------------------------------
 class Rule:
-    """A form of expression. `newest`: it asks for the newest record; its range is None where it names no day.
+    """A form of expression. `newest`: it means the newest record; its range is None if it names no day.
 
-    The pattern stands between the ends of words and is no part of a number, a price or a percentage.
+    The pattern must match whole words and not part of a number, price or percentage.
     """
 
     def __init__(self, pattern: str, read: Reader, newest: bool = False) -> None:
@@ -338,11 +336,11 @@ _PERIOD_FORMS: tuple[tuple[str, Reader], ...] = (
     (f"(?P<step>{STEP}) (?P<unit>weekend|week|month|quarter|qtr|half|year|season)", _relative),
 )
 _SHORT_SEASON: tuple[str, Reader] = ("(?P<start>[0-9]{2})(?P<end>[0-9]{2})(?: season)?", _short_season)
-"""Not inside a longer pattern, where four digits are too often something else."""
+"""Not inside a longer pattern, where four digits are often something else."""
 
 
 def _alternatives(*forms: tuple[str, Reader]) -> str:
-    """The patterns as one group, their own groups without names."""
+    """The patterns as one group, without group names."""
     return "(?:" + "|".join(re.sub(r"\(\?P<\w+>", "(?:", pattern) for pattern, _ in forms) + ")"
 
 
@@ -351,7 +349,7 @@ _DATES = _alternatives(*_DAY_FORMS, *_PERIOD_FORMS)
 _PERIOD = f"(?:the )?(?P<period>{_alternatives(*_PERIOD_FORMS)}|week|month|quarter|year|season)"
 
 SIMPLE_RULES = tuple(Rule(*form) for form in (*_DAY_FORMS, *_PERIOD_FORMS, _SHORT_SEASON))
-"""Expressions that can stand inside a longer one."""
+"""Expressions that can be part of a longer one."""
 
 RULES = (
     *SIMPLE_RULES,
@@ -389,4 +387,4 @@ RULES = (
     ),
     Rule("most recent(?:ly)?|latest|newest|recent", lambda *_: None, newest=True),
 )
-"""Every form, the one to prefer first where two fit the same words."""
+"""Every form; the first that matches wins."""

@@ -1,16 +1,16 @@
-"""What a date expression means at the time at which the question is asked.
+"""Resolves date expressions at the time of asking.
 
-One resolver serves the router, which looks for dates in a question, and the knowledge graph's executor, which gets them
-as arguments of calls. Its conventions are those of CRAG's questions and answers:
+The router uses it to find dates in questions, the knowledge graph's executor to resolve arguments of calls. It follows
+the conventions of CRAG's questions and answers:
 
-* On the civil calendar "today" is the day of the asker, in Pacific time. On the trading calendar it is the day in New
-  York, three hours ahead: asked at ``03/05/2024, 23:18:31 PT`` it is March 6.
+* On the civil calendar "today" is the asker's day, in Pacific time. On the trading calendar it is New York's day, three
+  hours ahead: at ``03/05/2024, 23:18:31 PT`` it is March 6.
 * "last friday" is the Friday of the previous week (Sunday to Saturday), "recent friday" the latest one before today.
-* "last trading day" is the latest session before today. On the trading calendar a day counted from today ("yesterday",
-  "two days ago") that has no session gives way to the session before it, a named weekday to the session after it.
-  Words that name sessions ("last close") mean them on either calendar.
-* Dates that are written out stay as they are, whether there was a session or not.
-* A month, a quarter or a day without its year is the latest one that is not wholly in the future.
+* "last trading day" is the latest session before today. On the trading calendar, a day counted from today ("yesterday",
+  "two days ago") without a session becomes the session before it, a named weekday the session after it. Words for
+  sessions ("last close") mean sessions on either calendar.
+* Written-out dates stay unchanged, with or without a session.
+* A month, quarter or day without a year is the latest one that has started.
 """
 
 import re
@@ -23,23 +23,23 @@ from agents.questions.calendars import DateRange
 from agents.questions.date_rules import MONTH, RULES, YEAR, Rule, Viewpoint
 
 MAX_QUESTION_CHARACTERS = 2_000
-"""What stands behind is not searched for dates."""
+"""Later characters are not searched for dates."""
 
 MAX_EXPRESSION_CHARACTERS = 200
-"""A longer text is no date expression."""
+"""A longer text is not a date expression."""
 
 _DAY_NAMES = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _LEADING = re.compile(r"(?:(?:on|in|at|during|for|of|over|within|by|the|as of) ){0,4}")
 _TRAILING = re.compile(r"(?:(?<!\d0)'s)?[ ?!.,;:]{0,9}$")
 _AMBIGUOUS_ALONE = re.compile(rf"{MONTH}|mon|tues?|wed|thu(?:rs?)?|fri|sat|sun")
-"""Month names and short weekday names are also people's names and other words ("may", "april", "sun")."""
+"""Names of months and short names of weekdays that are also names of people or other words ("may", "april", "sun")."""
 _ANNOUNCES_DATE = re.compile(r"(?:in|on|during|since|of|for|by|until|till|from|early|mid|late|next|last) (?:the )?$")
 _SHORT_SEASON = re.compile(r"[0-9]{4}")
 _FOUR_DIGIT_YEAR = re.compile(YEAR)
 
 
 class MomentKind(StrEnum):
-    """What an expression stands for: a day, several days, or the newest record, whatever its day."""
+    """The kind of an expression: a day, several days, or the newest record of any day."""
 
     DAY = "day"
     RANGE = "range"
@@ -47,7 +47,7 @@ class MomentKind(StrEnum):
 
 
 class Calendar(StrEnum):
-    """Which days count: all of them in the asker's time zone, or sessions of the New York Stock Exchange in its own."""
+    """Which days count: all in the asker's time zone, or sessions of the New York Stock Exchange in its zone."""
 
     CIVIL = "civil"
     TRADING = "trading"
@@ -57,8 +57,8 @@ class Calendar(StrEnum):
 class ResolvedDate:
     """The meaning of an expression.
 
-    `range` is None only for kind LATEST, and there only where the expression names no time ("latest"); for "now" it is
-    today. `explanation` is one sentence for the trace.
+    `range` is None only for kind LATEST, and only if the expression names no time ("latest"); for "now" it is today.
+    `explanation` is a sentence for the trace.
     """
 
     kind: MomentKind
@@ -80,8 +80,8 @@ class FoundDate:
 def eastern_time(asked_at: datetime) -> datetime:
     """Pacific wall-clock time as Eastern wall-clock time, both without a zone.
 
-    On a machine without the time zone database it is three hours later, which is wrong by one hour for three hours
-    around each change of the clocks, and never wrong about the day.
+    Without the time zone database it adds three hours, which is wrong by one hour for three hours around each change of
+    the clocks, and never wrong about the day.
     """
     try:
         pacific = asked_at.replace(tzinfo=ZoneInfo("America/Los_Angeles"))
@@ -91,7 +91,7 @@ def eastern_time(asked_at: datetime) -> datetime:
 
 
 def resolve_date(expression: str, asked_at: datetime, calendar: Calendar = Calendar.CIVIL) -> ResolvedDate | None:
-    """What the expression as a whole means; None where it is no date expression.
+    """The meaning of the whole expression; None if it is not a date expression.
 
     `asked_at` is Pacific wall-clock time without a zone, as in `Query.asked_at`.
     """
@@ -111,9 +111,9 @@ def resolve_date(expression: str, asked_at: datetime, calendar: Calendar = Calen
 
 
 def find_dates(question: str, asked_at: datetime, calendar: Calendar = Calendar.CIVIL) -> list[FoundDate]:
-    """The date expressions of the question in their order, none within another: the longest reading of words wins.
+    """The date expressions of the question in order, without overlaps: the longest match wins.
 
-    A month's name, a short weekday's name or "2324" alone counts only where a word like "in" or "season" is by it.
+    A month, a short weekday or "2324" alone counts only next to a word like "in" or "season".
     """
     prepared, places = _prepared(question[:MAX_QUESTION_CHARACTERS])
     view = _viewpoint(asked_at, calendar)
@@ -142,8 +142,8 @@ def _viewpoint(asked_at: datetime, calendar: Calendar) -> Viewpoint:
 
 
 def _prepared(text: str) -> tuple[str, list[int]]:
-    """The text as patterns expect it (lower case, single blanks, plain quotes and hyphens), and for each of its
-    characters the place in the original text.
+    """The text as patterns expect it (lower case, single blanks, plain quotes and hyphens), and each character's
+    position in the original text.
     """
     characters: list[str] = []
     places: list[int] = []

@@ -1,4 +1,4 @@
-"""Routing by trained classifiers (NEC 2.2 has three, one per field): the whole batch in one forward pass of each."""
+"""Routes by trained classifiers (NEC 2.2 has three, one per field), with one forward pass of each per batch."""
 
 from collections.abc import Sequence
 
@@ -10,11 +10,11 @@ from agents.settings import EncoderRouter, SettingsError
 
 
 class EncoderQuestionRouter(QuestionRouter):
-    """Asks each classifier of the settings; together they must not give one field twice.
+    """Asks each classifier of the settings; no two may predict the same field.
 
     Args:
-        settings: Names of the classifiers, device, and how many questions share a forward pass.
-        classifiers: The classifiers themselves, where they are at hand already.
+        settings: Names of the classifiers, device, and the batch size.
+        classifiers: The classifiers, if already loaded.
     """
 
     def __init__(self, settings: EncoderRouter, classifiers: Sequence[Classifier] | None = None) -> None:
@@ -23,7 +23,7 @@ class EncoderQuestionRouter(QuestionRouter):
         self._classifiers: list[Classifier] | None = None
 
     def check_weights(self) -> None:
-        """Raise `WeightsMissingError` where a classifier or its encoder is missing, `SettingsError` where two clash."""
+        """Raise `WeightsMissingError` for missing weights, `SettingsError` if two classifiers predict one field."""
         for classifier in self._opened():
             classifier.check_weights()
 
@@ -38,7 +38,7 @@ class EncoderQuestionRouter(QuestionRouter):
             classifier.close()
 
     def route(self, queries: Sequence[Query], deadline: Deadline) -> list[Route]:
-        """One route per query; a query that is reached after the deadline gets an empty one."""
+        """One route per query; empty for a query after the deadline."""
         routes: list[Route] = [{} for _ in queries]
         size = self._settings.batch_size
         for start in range(0, len(queries), size):
@@ -60,6 +60,6 @@ class EncoderQuestionRouter(QuestionRouter):
             fields = [field for classifier in opened for field in classifier.config.fields]
             twice = sorted({field for field in fields if fields.count(field) > 1})
             if twice:
-                raise SettingsError(f'key "classifiers": {", ".join(twice)}: more than one classifier gives it')
+                raise SettingsError(f'key "classifiers": {", ".join(twice)}: several classifiers predict it')
             self._classifiers = opened
         return self._classifiers

@@ -1,6 +1,6 @@
-"""The neural half of a classifier: an encoder of the BERT family that reads questions, and a linear head per field.
+"""The neural part of a classifier: a BERT-like encoder for questions, and a linear head per field.
 
-Training (`training.router`) and inference run the same code; torch is imported only when a network is built.
+Training (`training.router`) and inference run the same code; torch is imported only to build a network.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from torch.nn import Module
 
 Pooling = Literal["mean", "cls"]
-"""How the vectors of the tokens become one for the question: their mean, or that of the first token (as BERT does)."""
+"""Pooling of the token vectors: their mean, or the first token's vector (as in BERT)."""
 
 _SPECIAL_TOKENS = ("[PAD]", "[CLS]", "[SEP]", "[UNK]", "[MASK]")
 
@@ -29,8 +29,8 @@ class TokenBatch(NamedTuple):
 
 
 class QuestionTokenizer:
-    """The encoder's own tokenizer; a question that is too long loses its end.
-    Raises SettingsError: it lacks one of BERT's special tokens.
+    """The encoder's tokenizer; truncates long questions.
+    Raises SettingsError: it lacks a special token of BERT.
     """
 
     def __init__(self, folder: Path, max_tokens: int) -> None:
@@ -42,7 +42,7 @@ class QuestionTokenizer:
         numbers = {name: self._tokenizer.token_to_id(name) for name in _SPECIAL_TOKENS}
         missing = [name for name, number in numbers.items() if number is None]
         if missing:
-            raise SettingsError(f"{folder}: the tokenizer has no {missing[0]}: this is no encoder of BERT's kind")
+            raise SettingsError(f"{folder}: the tokenizer has no {missing[0]}: it is not a BERT-like encoder")
         self.special_tokens: tuple[int, ...] = tuple(number for number in numbers.values() if number is not None)
         self._padding, self.mask_token = self.special_tokens[0], self.special_tokens[-1]
 
@@ -52,7 +52,7 @@ class QuestionTokenizer:
         return [list(encoding.ids) for encoding in self._tokenizer.encode_batch(readable)]
 
     def batch(self, tokens: Sequence[Sequence[int]], device: str = "cpu") -> TokenBatch:
-        """The texts' tokens side by side, the shorter ones padded."""
+        """The texts' tokens as one padded batch."""
         import torch
 
         width = max(map(len, tokens))
@@ -76,7 +76,7 @@ class QuestionNetwork:
         self._pooling = pooling
 
     def logits(self, batch: TokenBatch, dropout: float = 0.0) -> "dict[str, Tensor]":
-        """For each field a tensor of shape (questions, classes); `dropout` applies to what the heads read."""
+        """For each field a tensor of shape (questions, classes); `dropout` applies to the heads' inputs."""
         from torch.nn import functional
 
         states = self.encoder(input_ids=batch.ids, attention_mask=batch.mask).last_hidden_state
@@ -94,17 +94,17 @@ class QuestionNetwork:
 
 
 def load_encoder(folder: Path) -> "Module":
-    """The encoder of a folder in Hugging Face's layout, in float32, without its pooler."""
+    """The encoder of a Hugging Face folder, in float32, without its pooler."""
     from transformers import AutoModel
 
-    with quiet_transformers():  # it would write at length about the pooler that is left out
+    with quiet_transformers():  # it would print a long warning about the unused pooler
         encoder = AutoModel.from_pretrained(folder, add_pooling_layer=False, local_files_only=True)
     loaded: Module = encoder.float().eval()
     return loaded
 
 
 def tuned_linear_layers(encoder: "Module") -> "dict[str, Module]":
-    """Name -> layer for each linear layer of the encoder's blocks: those that a low-rank update may change."""
+    """Name -> linear layer of the encoder's blocks: those that a low-rank update may change."""
     import torch
 
     return {
@@ -115,10 +115,10 @@ def tuned_linear_layers(encoder: "Module") -> "dict[str, Module]":
 
 
 def add_update(encoder: "Module", update: "Mapping[str, Tensor]") -> None:
-    """Change the encoder's weights by what training saved.
+    """Apply a trained update to the encoder's weights.
 
-    ``<layer>.lora_a`` (rank, in) and ``<layer>.lora_b`` (out, rank) are a low-rank update whose product is added to the
-    layer's weight (LoRA, Hu et al. 2021; its scale is already in b); any other name is a parameter that is replaced.
+    ``<layer>.lora_a`` (rank, in) and ``<layer>.lora_b`` (out, rank) are a low-rank update; their product is added to
+    the layer's weight (LoRA, Hu et al. 2021; the scale is already in b). Any other name is a parameter to replace.
 
     Raises:
         KeyError: the encoder has no such layer or parameter. RuntimeError: a shape does not fit.

@@ -1,8 +1,8 @@
-"""Counts of words and letter runs as a hashed vector: the part of a classifier that needs no neural network.
+"""Hashed counts of words and letter sequences: the part of a classifier without a neural network.
 
-Which words ask ("how many", "which of the two") decides much of a question's type, and such counts learn it from few
-examples. No vocabulary is kept: an n-gram is known only by the bucket that its checksum falls into, so that a trained
-classifier does not carry the text of the questions that it was trained on.
+Question words ("how many", "which of the two") decide much of a question's type, and counts learn them from few
+examples. No vocabulary is stored: an n-gram is only a hash bucket, so a trained classifier does not contain the text of
+its training questions.
 """
 
 import re
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 BUCKETS = 1 << 15
 MAX_CHARACTERS = 400
-"""Of a longer text only the beginning is counted; the longest question of CRAG has about half as many."""
+"""Maximum number of characters that are counted; CRAG's longest question has about half as many."""
 
 _WORD = re.compile(r"\w+|\?|'s")
 _DIGIT = re.compile(r"\d")
@@ -25,7 +25,7 @@ _RUN_LENGTHS = range(2, 6)
 
 
 class SparseRows(NamedTuple):
-    """Rows of a sparse matrix: `values[i]` stands in row `rows[i]` and column `columns[i]`."""
+    """Rows of a sparse matrix: `values[i]` is in row `rows[i]` and column `columns[i]`."""
 
     rows: NDArray[np.int64]
     columns: NDArray[np.int64]
@@ -40,7 +40,7 @@ class SparseRows(NamedTuple):
 
 
 def word_ngrams(text: str) -> Iterator[str]:
-    """Single words, a question mark and a possessive 's among them, and pairs of neighbours."""
+    """Single words, including a question mark and a possessive 's, and pairs of neighbours."""
     words = _WORD.findall(text)
     yield from words
     yield from (f"{first} {second}" for first, second in pairwise(words))
@@ -49,7 +49,7 @@ def word_ngrams(text: str) -> Iterator[str]:
 def letter_runs(text: str) -> Iterator[str]:
     """Runs of 2 to 5 characters within a word and the blanks beside it.
 
-    Each is marked by a leading tab, so that the word "it" and the letters "it" of "with" do not meet.
+    A leading tab marks them, so that the word "it" and the letters "it" of "with" differ.
     """
     for word in text.split():
         padded = f" {word} "
@@ -58,20 +58,20 @@ def letter_runs(text: str) -> Iterator[str]:
 
 
 BLOCKS: tuple[Callable[[str], Iterator[str]], ...] = (word_ngrams, letter_runs)
-"""The two kinds share the buckets but are weighed apart: the few words of a question count as much as its many runs."""
+"""Both kinds share the buckets but are weighted separately: a question's few words count as much as its many runs."""
 
 
 def bucket_counts(text: str, block: Callable[[str], Iterator[str]], buckets: int = BUCKETS) -> Counter[int]:
-    """How many n-grams of the text fall into each bucket.
+    """How many n-grams of the text are in each bucket.
 
-    Letters are taken in lower case and every digit as ``0``: that a year is named matters, which one does not.
+    Letters become lower case, digits ``0``: it matters that a year is named, not which one.
     """
     plain = _DIGIT.sub("0", text[:MAX_CHARACTERS].lower())
     return Counter(crc32(gram.encode("utf-8", "surrogatepass")) % buckets for gram in block(plain))
 
 
 def bucket_rarity(texts: Sequence[str], buckets: int = BUCKETS) -> NDArray[np.float32]:
-    """The inverse document frequency of each bucket in the texts, smoothed: ln((1 + n) / (1 + texts with it)) + 1."""
+    """The smoothed inverse document frequency of each bucket: ln((1 + n) / (1 + texts with it)) + 1."""
     frequency = np.zeros(buckets)
     for text in texts:
         frequency[list({bucket for block in BLOCKS for bucket in bucket_counts(text, block, buckets)})] += 1
@@ -89,7 +89,7 @@ def hashed_rows(texts: Sequence[str], rarity: NDArray[np.float32]) -> SparseRows
             rows.append(np.full(len(hit), row, dtype=np.int64))
             columns.append(hit)
             values.append((weights / max(float(np.linalg.norm(weights)), 1e-12)).astype(np.float32))
-    empty = [np.zeros(0, dtype=np.int64)]  # so that no texts give no rows
+    empty = [np.zeros(0, dtype=np.int64)]  # without texts, return no rows
     return SparseRows(
         np.concatenate(rows or empty),
         np.concatenate(columns or empty),

@@ -1,4 +1,4 @@
-"""What a router says about a question, what every router promises, and which router a preset gets."""
+"""Routes, the interface of routers, and the choice of a preset's router."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,10 +17,10 @@ DOMAINS, QUESTION_TYPES, DYNAMISMS = ROUTE_CLASSES.values()
 
 
 class QuestionRouter:
-    """Classifies the questions of a batch. This one knows nothing: the router of a preset without one."""
+    """Classifies the questions of a batch. The base class returns empty routes, for presets without a router."""
 
     def check_weights(self) -> None:
-        """Raise `models.manifest.WeightsMissingError` at once if a file is missing; loads nothing."""
+        """Raise `models.manifest.WeightsMissingError` if a file is missing; loads nothing."""
 
     def warm_up(self) -> None:
         """Load weights, once; raises `models.manifest.WeightsMissingError`."""
@@ -34,9 +34,9 @@ class QuestionRouter:
 
 
 def open_router(settings: EncoderRouter | PromptRouter | None, model: LanguageModel | None = None) -> QuestionRouter:
-    """The router that the settings name, not warmed up yet; without settings one that knows nothing.
+    """The router that the settings name, not warmed up; without settings one that returns empty routes.
 
-    Engine ``prompt`` asks `model` and leaves loading and closing to its owner; without one it is a SettingsError.
+    Engine ``prompt`` uses `model`, whose owner loads and closes it; without a model it raises SettingsError.
     """
     if settings is None:
         return QuestionRouter()
@@ -52,6 +52,6 @@ def open_router(settings: EncoderRouter | PromptRouter | None, model: LanguageMo
 
 
 def field_entry(labels: Sequence[str], probabilities: NDArray[np.floating[Any]]) -> dict[str, Any]:
-    """What a route holds under one field: the most probable of the labels, and all probabilities (shape (labels,))."""
+    """A route's entry for one field: the most probable label, and all probabilities (shape (labels,))."""
     numbers = {name: round(float(number), 6) for name, number in zip(labels, probabilities, strict=True)}
     return {"label": labels[int(np.argmax(probabilities))], "probabilities": numbers}

@@ -1,4 +1,4 @@
-"""The door for training: the parts of a classifier that training and inference share, so that they cannot differ."""
+"""The interface for training: the parts of a classifier that training and inference share."""
 
 from agents.questions.calibration import (
     Logs,

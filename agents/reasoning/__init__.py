@@ -1,7 +1,7 @@
-"""Reasoning over values by rules: read quantities and dates, work out formulas without running code (WeKnow-RAG).
+"""Rule-based reasoning: reads quantities and dates, evaluates formulas without running code (WeKnow-RAG).
 
-`evaluate` reads a formula such as "days between 2019-03-01 and 2020-02-11", `computed` finds out whether a model's
-answer is one, and `in_words` says a value.
+`evaluate` computes a formula such as "days between 2019-03-01 and 2020-02-11". `computed` detects formulas in a model's
+answer. `in_words` writes a value.
 """
 
 from agents.reasoning.expression import evaluate

@@ -1,4 +1,4 @@
-"""What can be computed with quantities and dates; all functions raise `ExpressionError` and nothing else."""
+"""Arithmetic on quantities and dates; all functions raise only `ExpressionError`."""
 
 import calendar
 import datetime as dt
@@ -11,7 +11,7 @@ from agents.matching import DAYS, MONTHS, PERCENT, PLAIN, WEEKS, YEARS, Unit
 from agents.reasoning.values import CalendarDate, ExpressionError, Quantity, Value
 
 LARGEST = Fraction(10**30)
-"""Greater numbers, and fractions of more digits than its square, are refused."""
+"""Larger numbers, and fractions with more digits than its square, are refused."""
 
 COMPARISONS: Mapping[str, Callable[[Fraction, Fraction], bool]] = {
     ">": operator.gt,
@@ -25,7 +25,7 @@ COMPARISONS: Mapping[str, Callable[[Fraction, Fraction], bool]] = {
 
 
 def add(left: Value, right: Value, sign: int = 1) -> Value:
-    """The sum, or the difference where `sign` is -1: quantities of one dimension, dates and durations."""
+    """The sum, or the difference if `sign` is -1: quantities of one dimension, dates and durations."""
     if isinstance(left, CalendarDate) and isinstance(right, CalendarDate) and sign < 0:
         return Quantity(Fraction((_exact(left) - _exact(right)).days), DAYS)
     if isinstance(left, CalendarDate) and isinstance(right, Quantity):
@@ -36,7 +36,7 @@ def add(left: Value, right: Value, sign: int = 1) -> Value:
 
 
 def multiply(left: Value, right: Value) -> Quantity:
-    """The product of two values, of which at most one has a unit; a percentage is a hundredth."""
+    """The product of two values, at most one with a unit; a percentage is a hundredth."""
     one, other = _scalar(left), _scalar(right)
     if one.unit is not PLAIN and other.unit is not PLAIN:
         raise ExpressionError(f"{_kind(left)} and {_kind(right)} cannot be multiplied")
@@ -44,7 +44,7 @@ def multiply(left: Value, right: Value) -> Quantity:
 
 
 def divide(left: Value, right: Value) -> Quantity:
-    """The quotient: by a plain number, or by a quantity of the same dimension, which gives a plain number."""
+    """The quotient by a plain number, or by a quantity of the same dimension, which gives a plain number."""
     if isinstance(left, Quantity) and isinstance(right, Quantity) and left.unit.dimension == right.unit.dimension:
         one, other, unit = left.size, right.size, PLAIN
     else:
@@ -58,7 +58,7 @@ def divide(left: Value, right: Value) -> Quantity:
 
 
 def negative(value: Value) -> Quantity:
-    """The value with the other sign."""
+    """The negated value."""
     if not isinstance(value, Quantity):
         raise ExpressionError(f"{_kind(value)} has no negative")
     return Quantity(-value.number, value.unit)
@@ -70,9 +70,9 @@ def compare(left: Value, symbol: str, right: Value) -> bool:
 
 
 def percent_change(before: Value, after: Value) -> Quantity:
-    """By how many per cent of `before` it grew to `after`."""
+    """The change from `before` to `after` in percent of `before`."""
     if isinstance(before, Quantity) and before.number < 0:
-        raise ExpressionError("a change in per cent of a negative number says nothing")
+        raise ExpressionError("a percent change of a negative number is meaningless")
     share = divide(add(after, before, -1), before)
     return _checked(Quantity(share.number * 100, PERCENT))
 
@@ -88,7 +88,7 @@ def average(values: Sequence[Value]) -> Value:
 
 
 def extreme(values: Sequence[Value], *, largest: bool) -> Value:
-    """The largest or smallest; of dates the latest or earliest."""
+    """The largest or smallest value; for dates the latest or earliest."""
     best = values[0]
     for value in values[1:]:
         if compare(value, ">" if largest else "<", best):
@@ -97,9 +97,9 @@ def extreme(values: Sequence[Value], *, largest: bool) -> Value:
 
 
 def between(unit: Unit, one: Value, other: Value) -> Quantity:
-    """Days, weeks (with a fraction), whole months or whole years from one date to another, whichever comes first.
+    """Days, weeks (with a fraction), whole months or whole years between two dates, in either order.
 
-    A plain number stands for a year. Where one of two dates is only a year, the years are subtracted.
+    A plain number is a year. If one date is only a year, the years are subtracted.
     """
     first, last = sorted((as_date(one), as_date(other)), key=lambda d: (d.year, d.month or 0, d.day or 0))
     if unit.dimension == DAYS.dimension:
@@ -116,7 +116,7 @@ def between(unit: Unit, one: Value, other: Value) -> Quantity:
 
 
 def age(born: Value, on: Value) -> Quantity:
-    """The age in whole years on a date, which must not lie before the birth."""
+    """The age in whole years on a date, which must not be before the birth."""
     if compare(as_date(born), ">", as_date(on)):
         raise ExpressionError("nobody has an age before birth")
     return between(YEARS, born, on)
@@ -134,7 +134,7 @@ def as_date(value: Value) -> CalendarDate:
 
 
 def _moved(date: CalendarDate, duration: Quantity, sign: int) -> CalendarDate:
-    """A date some days, weeks, months or years later or earlier; the 29th of February becomes the 28th."""
+    """A date some days, weeks, months or years later or earlier; February 29 becomes February 28."""
     try:
         days = duration.size / DAYS.size
         if duration.unit.dimension == DAYS.dimension and days.denominator == 1:
@@ -146,7 +146,7 @@ def _moved(date: CalendarDate, duration: Quantity, sign: int) -> CalendarDate:
             moved = dt.date(year, month + 1, 1)
             last = min(date.day, calendar.monthrange(year, month + 1)[1]) if date.day else None
             return CalendarDate(moved.year, moved.month if date.month else None, last)
-    except ExpressionError:  # a ValueError too, and it says already what is wrong
+    except ExpressionError:  # a ValueError too, with a clear message
         raise
     except (ValueError, OverflowError) as error:
         raise ExpressionError("the date is out of range") from error
@@ -160,7 +160,7 @@ def _exact(date: CalendarDate) -> dt.date:
 
 
 def _comparable(left: Value, right: Value) -> tuple[Fraction, Fraction]:
-    """Two numbers that stand in the order of two values."""
+    """Two values as comparable numbers."""
     if isinstance(left, Quantity) and isinstance(right, Quantity) and left.unit.dimension == right.unit.dimension:
         return left.size, right.size
     if isinstance(left, CalendarDate) or isinstance(right, CalendarDate):

@@ -1,4 +1,4 @@
-"""A small language of arithmetic, read by hand: what a formula means is looked up, never executed.
+"""A small arithmetic language with its own parser; formulas are never executed as code.
 
     comparison  = sum [(">" | "<" | ">=" | "<=" | "=" | "!=") sum]
     sum         = product {("+" | "-") product}
@@ -11,8 +11,7 @@
                 | ("min" | "max" | "average" | "sum" | "count") ("(" list ")" | ["of"] list)
     list        = sum {("," | ";" | "and") sum}
 
-`value` is a number with its unit or a date, as `read_value` reads them, or "today" where the caller says
-which day it is.
+`value` is a number with its unit or a date (see `read_value`), or "today" if the caller gives the day.
 """
 
 import datetime as dt
@@ -27,7 +26,7 @@ from agents.reasoning.values import CalendarDate, ExpressionError, Quantity, Val
 
 MOST_CHARACTERS = 4_000
 MOST_DEPTH = 20
-"""Open brackets, signs and calls inside each other."""
+"""Maximum number of nested brackets, signs and calls."""
 
 _BETWEEN = {"days": DAYS, "weeks": WEEKS, "months": MONTHS, "years": YEARS}
 _LISTS: Mapping[str, Callable[[Sequence[Value]], Value]] = {
@@ -48,10 +47,10 @@ _SYNONYMS = {"−": "-", "–": "-", "×": "*", "·": "*", "x": "*", "times": "*
 
 
 def evaluate(text: str, today: dt.date | None = None) -> Value:
-    """The value of a formula; `today` is the day that the word means.
+    """The value of a formula; `today` is the meaning of that word.
 
     Raises:
-        ExpressionError: the text is no formula, or has no value.
+        ExpressionError: the text is not a formula, or has no value.
     """
     if len(text) > MOST_CHARACTERS:
         raise ExpressionError(f"a formula has at most {MOST_CHARACTERS:,} characters")
@@ -62,7 +61,7 @@ def evaluate(text: str, today: dt.date | None = None) -> Value:
 
 
 class _Reader:
-    """Recursive descent over the text; `_at` is the offset of what has not been read."""
+    """Recursive descent over the text; `_at` is the offset of the unread rest."""
 
     def __init__(self, text: str, today: dt.date | None) -> None:
         self._text = text
@@ -72,7 +71,7 @@ class _Reader:
         self._calls_with_brackets = 0
 
     def end(self) -> None:
-        """Nothing may be left."""
+        """Check that nothing is left."""
         self._skip()
         if self._at < len(self._text):
             raise self._unexpected("the end")
@@ -122,7 +121,7 @@ class _Reader:
         return self._call() if known is None else known
 
     def _value(self) -> Value | None:
-        """A quantity or date that stands here; smaller units after it belong to it."""
+        """The quantity or date at this position, including smaller units after it."""
         self._skip()
         read = read_value(self._text, self._at)
         if read is None:
@@ -174,7 +173,7 @@ class _Reader:
         return arithmetic.add(larger, smaller, -1)
 
     def _pair(self, first: str, second: str, *, reverse_in_brackets: bool = False) -> tuple[Value, Value]:
-        """Two values behind two words, or in brackets."""
+        """Two values after two words, or in brackets."""
         if self._accept("("):
             one, other = self._items_in_brackets(exactly=2)
             return (other, one) if reverse_in_brackets else (one, other)
@@ -196,7 +195,7 @@ class _Reader:
         return _LISTS[word](items)
 
     def _items_in_brackets(self, exactly: int | None = None) -> list[Value]:
-        """The items up to the closing bracket; "max(100,200)" is refused, since it may have one item or two."""
+        """The items up to the closing bracket. "max(100,200)" is refused, since it may have one item or two."""
         self._calls_with_brackets += 1
         items = [self._sum()]
         while not self._accept(")"):
@@ -213,7 +212,7 @@ class _Reader:
         self._at = blank.end() if blank else self._at
 
     def _next(self) -> tuple[str, int]:
-        """The next symbol or word in its plain form, and where it ends; empty at the end."""
+        """The next symbol or word in plain form, and its end; empty at the end."""
         self._skip()
         found = _SYMBOL.match(self._text, self._at) or _WORD.match(self._text, self._at)
         token = found.group().casefold() if found else ""

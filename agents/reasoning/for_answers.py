@@ -1,9 +1,9 @@
-"""A model that wrote a formula meant its value: "2021 - 1985" is an answer only after somebody has worked it out.
+"""Computes an answer that is a formula, such as "2021 - 1985".
 
-Scores ("110-98"), seasons, dates, telephone numbers, measures ("2 x 4 x 6") and titles ("2 + 2 = 5") look like
-formulas. They are left alone: a text is a formula only where it begins with "=", or has a result behind it that is
-about right, or has words such as "days between" or "% of", or consists of nothing but values with operators between
-blanks, and cannot be a score, a span of years, a mark out of ten, a measure, or the same length said twice.
+Scores ("110-98"), seasons, dates, telephone numbers, measures ("2 x 4 x 6") and titles ("2 + 2 = 5") look like formulas
+and stay unchanged. A text is a formula only if it starts with "=", or is followed by a roughly correct result, or has
+words such as "days between" or "% of", or consists only of values and spaced operators. It must not look like a score,
+a span of years, a mark out of ten, a measure, or the same length in two units.
 """
 
 import datetime as dt
@@ -18,7 +18,7 @@ from agents.reasoning.values import CalendarDate, ExpressionError, Quantity, Val
 MOST_CHARACTERS = 300
 """Longer answers are sentences."""
 LARGEST_SLIP = Fraction(1, 10)
-"""How far, as a share of what was computed, the result that a model wrote may be off; else it meant something else."""
+"""How far a model's result may differ from the computed one, as a share; a larger difference means something else."""
 
 _OPERATOR_WORDS = re.compile(
     r"^\W*(?:(?:days|weeks|months|years|difference) between\b|percent(?:age)? change\b|ratio of\b|age(?: on\b|\()"
@@ -41,7 +41,7 @@ _YEAR = re.compile(r"1[0-9]{3}|20[0-9]{2}")
 
 @dataclass(frozen=True, slots=True)
 class Computation:
-    """What a formula came to: the answer, the formula that gave it, and a sentence for the trace."""
+    """The result of a formula: the answer, the formula, and a sentence for the trace."""
 
     text: str
     expression: str
@@ -49,9 +49,9 @@ class Computation:
 
 
 def computed(text: str, today: dt.date | None = None) -> Computation | None:
-    """The value of an answer that is a formula; None for every other answer.
+    """The value of an answer that is a formula; None for other answers.
 
-    "2021 - 1985 = 35 years" is such an answer too: the value is worked out anew and said in the unit that was written.
+    "2021 - 1985 = 35 years" is such an answer too: the value is recomputed and keeps the written unit.
     """
     formula = text.strip().rstrip(".").rstrip()
     if not formula or len(formula) > MOST_CHARACTERS or "\n" in formula:
@@ -88,7 +88,7 @@ def _is_formula(text: str, *, announced: bool) -> bool:
 
 
 def _cannot_be_read_otherwise(left: str, operator: str, right: str) -> bool:
-    """Of two plain numbers only a later year minus an earlier one is a difference for sure: "3 - 1" may be a score."""
+    """For two plain numbers only a later year minus an earlier one is surely a difference: "3 - 1" may be a score."""
     return operator not in {"/", "+"} and bool(_YEAR.fullmatch(left) and _YEAR.fullmatch(right)) and left > right
 
 
@@ -115,7 +115,7 @@ def _value_of(text: str, today: dt.date | None) -> Value | None:
 
 
 def _written(result: str, today: dt.date | None) -> Value | None:
-    """The result that the model wrote itself; words behind a value, as in "35 wins", say nothing about it."""
+    """The model's own result; words after the value, as in "35 wins", are ignored."""
     value = _value_of(result, today)
     if value is None and (read := read_value(result)):
         return read.value
@@ -123,7 +123,7 @@ def _written(result: str, today: dt.date | None) -> Value | None:
 
 
 def _as_written(value: Value, written: Value | None) -> Value | None:
-    """The computed value in the unit that was written; None where the two cannot mean the same."""
+    """The computed value in the written unit; None if the two cannot mean the same."""
     if isinstance(value, CalendarDate) and isinstance(written, CalendarDate):
         return value if value.year == written.year else None
     if not isinstance(value, Quantity) or not isinstance(written, Quantity):

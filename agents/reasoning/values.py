@@ -1,6 +1,6 @@
-"""Quantities and dates: how texts write them, how answers say them, and the error of a formula that has none.
+"""Reads and writes quantities and dates; defines the error for formulas without a value.
 
-Numbers are exact fractions, rounded once, when they are said.
+Numbers are exact fractions, rounded only when written.
 """
 
 import datetime as dt
@@ -12,9 +12,9 @@ from fractions import Fraction
 from agents.matching import CURRENCIES, MAGNITUDES, MONTH, PERCENT, PLAIN, UNITS, Unit, month_number
 
 MOST_DIGITS = 30
-"""Longer numbers are no quantities that a question asks about."""
+"""Longer numbers are not quantities."""
 SMALLEST_GROUPED = 10_000
-"""Smaller whole numbers have no thousands separator: they may be years."""
+"""Smaller whole numbers get no thousands separator: they may be years."""
 
 _CENT = Fraction(1, 100)
 _SINGULARS = {"feet": "foot", "inches": "inch", "centuries": "century"}
@@ -56,7 +56,7 @@ class Quantity:
         return self.number * self.unit.size
 
     def within(self, unit: Unit) -> "Quantity":
-        """The same in another unit of the same dimension."""
+        """The quantity in another unit of the same dimension."""
         return Quantity(self.size / unit.size, unit)
 
 
@@ -70,7 +70,7 @@ class CalendarDate:
 
     @property
     def exact(self) -> dt.date | None:
-        """The day, where it is one."""
+        """The day, if it is exact."""
         return dt.date(self.year, self.month, self.day) if self.month and self.day else None
 
     def __str__(self) -> str:
@@ -79,12 +79,12 @@ class CalendarDate:
 
 
 Value = Quantity | CalendarDate | bool
-"""The value of a formula; a bool is an answer "yes" or "no"."""
+"""The value of a formula; a bool is "yes" or "no"."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadValue:
-    """A value that stands in a text up to the character offset `end`; `grouped`: its thousands were separated."""
+    """A value in a text that ends at offset `end`; `grouped`: it has thousands separators."""
 
     value: Quantity | CalendarDate
     end: int
@@ -92,7 +92,7 @@ class ReadValue:
 
 
 def read_value(text: str, start: int = 0) -> ReadValue | None:
-    """The quantity or date that begins exactly at `start`, as long as possible, or None."""
+    """The longest quantity or date that starts at `start`, or None."""
     return _read_date(text, start) or _read_quantity(text, start)
 
 
@@ -126,13 +126,13 @@ def _read_quantity(text: str, start: int) -> ReadValue | None:
     unit = currency or PLAIN
     if currency is None and (named := _UNIT.match(text, end)) and named.lastgroup:
         unit, end = UNITS[int(named.lastgroup[1:])][1], named.end()
-    if text[end : end + 1].isalnum():  # "7th", "3d": not a number but the beginning of a word
+    if text[end : end + 1].isalnum():  # "7th", "3d": the beginning of a word, not a number
         return None
     return ReadValue(Quantity(number, unit), end, grouped="," in found["digits"])
 
 
 def in_words(value: Value) -> str:
-    """The value as an answer says it: "yes", "2019-03-01", "$1,250.50", "12.5%", "3 days" or "0.0341"."""
+    """The value as an answer: "yes", "2019-03-01", "$1,250.50", "12.5%", "3 days" or "0.0341"."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, CalendarDate):
@@ -148,14 +148,14 @@ def in_words(value: Value) -> str:
 
 
 def _money(amount: Fraction) -> str:
-    """To the cent; less than a cent, the price of some shares, as any small number."""
+    """Two decimals; less than a cent (the price of some shares) like any small number."""
     if 0 < amount < _CENT:
         return _shortened(amount)
     return _digits(amount, 0 if amount.denominator == 1 else 2, group=True)
 
 
 def _shortened(number: Fraction) -> str:
-    """Two decimals, or four digits of a number below 1, without zeros at the end."""
+    """Two decimals, or four digits of a number below 1, without trailing zeros."""
     group = abs(number) >= SMALLEST_GROUPED
     if number.denominator == 1:
         return _digits(number, 0, group=group)

@@ -1,4 +1,4 @@
-"""Settings of the whole agent: frozen, validated, read from `agents/presets/*.toml`. A preset is data, nothing more."""
+"""Settings of the whole agent: frozen, validated, read from `agents/presets/*.toml`. A preset is only data."""
 
 from agents.settings.agent import Settings as Settings
 from agents.settings.answering import ROUTE_CLASSES as ROUTE_CLASSES

@@ -22,23 +22,23 @@ _PLACED = ("language_model", "dense_encoder", "cross_encoder", "router")
 
 
 class Settings(StrictModel):
-    """Everything in which one system differs from another."""
+    """All settings of one system."""
 
     name: str = ""
     description: str
     batch_size: Annotated[int, Field(ge=1, le=16)] = 16
     language_model: LanguageModelSettings
     tuned: bool = True
-    """False: the base model does all of the work; no adapter is loaded, whatever the preset names."""
+    """False: use the base model without adapters, whatever the preset names."""
     device: str | None = None
-    """Where all parts run for which the preset names a device: ``cuda:0`` one GPU, ``cpu`` the CPU, in float32."""
+    """The device of all parts for which the preset names one: ``cuda:0`` one GPU, ``cpu`` the CPU, in float32."""
     dense_encoder: DenseEncoderSettings | None = None
     cross_encoder: CrossEncoderSettings | None = None
     router: RouterSettings | None = None
     """None: questions are not classified."""
     web: WebSettings
     knowledge_graph: KnowledgeGraphSettings | None = None
-    """None: the graph is not used, even where the evaluator offers one."""
+    """None: the graph is not used, even if the evaluator offers one."""
     public_data: PublicDataSettings | None = None
     """None: no shipped facts (tasks 2 and 3 of db3)."""
     answering: AnsweringSettings = AnsweringSettings()
@@ -46,18 +46,18 @@ class Settings(StrictModel):
 
     @property
     def graph_answering(self) -> AnsweringSettings:
-        """The settings of answers from the graph's facts: `answering` with the graph's own prompt and adapter."""
+        """The settings for answers from the graph's facts: `answering` with the graph's prompt and adapter."""
         graph = self.knowledge_graph or KnowledgeGraphSettings()
         return self.answering.model_copy(update={"prompt": graph.answer_prompt, "adapter": graph.answer_adapter})
 
     @property
     def needs_gpu(self) -> bool:
-        """Whether the preset cannot run on a machine without GPU."""
+        """Whether the preset needs a GPU."""
         return needs_gpu(self.model_dump())
 
     @property
     def adapters_used(self) -> dict[str, str | None]:
-        """Key -> the adapter that it names, for every stage that the language model works for."""
+        """Key -> the adapter that it names, for every stage that uses the language model."""
         used: dict[str, str | None] = {}
         for place in _ADAPTER_USERS:
             part: Any = self
@@ -103,7 +103,7 @@ class Settings(StrictModel):
                 self._check_route_field(gate.field, f"the gate {gate.name!r} compares it")
                 if gate.above is not None and self.router is not None and self.router.engine == "prompt":
                     raise ValueError(
-                        f"the gate {gate.name!r} has above, but a router with a prompt gives no probabilities"
+                        f"the gate {gate.name!r} has the key above, but a router with a prompt gives no probabilities"
                     )
             elif gate.score == "top_passage" and self.web.rerank is None:
                 raise ValueError("a gate on top_passage needs web.rerank, whose score it compares")
@@ -120,7 +120,7 @@ class Settings(StrictModel):
         return self
 
     def _check_route_field(self, field: str, user: str) -> None:
-        """Which fields trained classifiers give stands in their folders; `agents.questions` checks that."""
+        """The folders of trained classifiers name their fields; `agents.questions` checks them."""
         if self.router is None:
             raise ValueError(f"router is missing, but {user}, which needs a router that gives {field}")
         if self.router.engine == "prompt" and field not in self.router.fields:
@@ -129,7 +129,7 @@ class Settings(StrictModel):
 
 
 def _without(data: Mapping[str, Any], place: Sequence[str]) -> dict[str, Any]:
-    """The tables of a preset without one key."""
+    """The preset's tables without one key."""
     first, *rest = place
     if not rest:
         return {key: value for key, value in data.items() if key != first}
@@ -138,7 +138,7 @@ def _without(data: Mapping[str, Any], place: Sequence[str]) -> dict[str, Any]:
 
 
 def _moved(part: object, device: str) -> object:
-    """The table of a part with another device, where it names one."""
+    """A part's table with another device, if it names one."""
     if not isinstance(part, Mapping) or "device" not in part:
         return part
     in_full = {"dtype": "float32"} if device == "cpu" and "dtype" in part else {}

@@ -1,4 +1,4 @@
-"""How answers are generated, checked and withheld, and the clock."""
+"""How answers are generated, checked and withheld; the clock."""
 
 import math
 from typing import Annotated, Literal
@@ -11,7 +11,7 @@ AnswerPromptName = Literal["basic", "controlled", "reader", "graph", "facts", "n
 """A key of `agents.answering.prompts.PROMPTS` that asks for an answer."""
 
 ReviewPromptName = Literal["nec_refine", "refine"]
-"""A key of the same table that asks for a verdict on an answer."""
+"""A key of `PROMPTS` that asks for a verdict on an answer."""
 
 ROUTE_CLASSES = {
     "domain": ("finance", "movie", "music", "open", "sports"),
@@ -25,20 +25,20 @@ ROUTE_CLASSES = {
 
 
 class ClassGate(StrictModel):
-    """Withholds answers to questions of certain classes, as the router sees them (NEC 2.1 step 1, 3.3.2)."""
+    """Withholds answers to questions of certain classes, by the router (NEC 2.1 step 1, 3.3.2)."""
 
     gate: Literal["class"]
     field: Literal["domain", "question_type", "static_or_dynamic"]
     classes: Annotated[tuple[str, ...], Field(min_length=1, strict=False)]
     above: Annotated[float, Field(ge=0, lt=1)] | None = None
-    """Close where the classes' probabilities add up to more; None: where the likeliest class is one of them."""
+    """Close if the classes' probabilities sum to more; None: close if the likeliest class is one of them."""
     answer: Literal["i don't know", "invalid question"] = "i don't know"
     source: Literal["any", "web"] = "any"
     """``web``: the knowledge graph may still answer."""
 
     @property
     def name(self) -> str:
-        """Its name in traces and results; gates that differ have different names."""
+        """The gate's name in traces and results; different gates have different names."""
         above = "" if self.above is None else f" > {self.above:g}"
         answer = "" if self.answer == "i don't know" else f" -> {self.answer}"
         source = "" if self.source == "any" else f" ({self.source})"
@@ -54,7 +54,7 @@ class ClassGate(StrictModel):
 
 
 class ScoreGate(StrictModel):
-    """Withholds answers where a score is not above a minimum."""
+    """Withholds answers whose score is not above a minimum."""
 
     gate: Literal["score"]
     score: Literal["top_passage", "mean_log_probability"]
@@ -64,13 +64,13 @@ class ScoreGate(StrictModel):
 
     @property
     def name(self) -> str:
-        """Its name in traces and results."""
+        """The gate's name in traces and results."""
         return f"{self.score} above {self.minimum:g}"
 
     @field_validator("minimum")
     @classmethod
     def _can_be_exceeded(cls, minimum: float, info: ValidationInfo) -> float:
-        """A minimum that no number exceeds would withhold every answer, one that all exceed none."""
+        """Refuse a minimum that would withhold every answer or none."""
         score = info.data.get("score")
         if score == "top_passage" and not 0 <= minimum < 1:
             raise ValueError(f"top_passage is a probability: allowed are 0 to below 1, found {minimum:g}")
@@ -83,7 +83,7 @@ GateSettings = Annotated[ClassGate | ScoreGate, Field(discriminator="gate")]
 
 
 class RefineSettings(StrictModel):
-    """A second pass over the answer: confirmed, withdrawn or corrected (NEC 2.1 step 7, 2.4)."""
+    """A second pass over the answer, which confirms, withdraws or corrects it (NEC 2.1 step 7, 2.4)."""
 
     prompt: ReviewPromptName = "refine"
     max_new_tokens: PositiveInt = 50
@@ -96,13 +96,13 @@ class SelfAssessmentSettings(StrictModel):
     """The model rates its answer (WeKnow-RAG, "Answer Generation with Self-Assessment")."""
 
     accepted: Annotated[tuple[Literal["high", "medium", "low"], ...], Field(min_length=1, strict=False)] = ("high",)
-    """Answers of another level, or without one, are withheld."""
+    """Answers with another level, or without one, are withheld."""
     asked: Literal["with_answer", "afterwards"] = "with_answer"
-    """``with_answer``: in the same generation, by the prompt ``assessed``. ``afterwards``: in a short second one."""
+    """``with_answer``: in the same generation, by the prompt ``assessed``. ``afterwards``: in a second one."""
 
 
 class ConfidenceSettings(StrictModel):
-    """Answer exactly where the expected score is positive: a right answer earns 1, a wrong one costs 1."""
+    """Answers if the expected score is positive: a right answer scores 1, a wrong one -1."""
 
     model: str
     """A file written by `python -m training.calibrate`: a name under `models/calibration/`, or a path to a .json."""
@@ -113,13 +113,13 @@ class ConfidenceSettings(StrictModel):
 
 
 class AnsweringSettings(StrictModel):
-    """The prompt and decoding of the answer, and what decides whether it is given."""
+    """The prompt and decoding of the answer, and the checks on it."""
 
     prompt: AnswerPromptName = "controlled"
     form: Literal["chat", "completion"] = "chat"
     """``completion``: plain text without a chat template, for base models such as NEC's Llama-2-70B."""
     word_limit: Annotated[int, Field(ge=1, le=75)] = 50
-    """db3's token_limit: what the prompt asks for."""
+    """db3's token_limit, named in the prompt."""
     max_new_tokens: Annotated[int, Field(ge=1, le=1024)] = 75
     temperature: Annotated[float, Field(ge=0, le=2)] = 0.0
     top_p: Annotated[float, Field(gt=0, le=1)] = 1.0
@@ -128,10 +128,10 @@ class AnsweringSettings(StrictModel):
     refine: RefineSettings | None = None
     self_assessment: SelfAssessmentSettings | None = None
     compute: bool = False
-    """Give the value of an answer that is a formula (WeKnow-RAG, "Answer Retrieval and Post-processing")."""
+    """Replace a formula by its value (WeKnow-RAG, "Answer Retrieval and Post-processing")."""
     confidence: ConfidenceSettings | None = None
     audit: bool = False
-    """Also generate the answers that gates withhold, to measure them; the gate's answer is given all the same."""
+    """Also generate the answers that gates withhold, to measure them; the gates' answers are still given."""
 
     @property
     def looks_twice(self) -> bool:
@@ -163,9 +163,9 @@ class DeadlineSettings(StrictModel):
     generate: Annotated[float, Field(gt=0)] = 12.0
     review_graph: Annotated[float, Field(gt=0)] = 3.0
     review: Annotated[float, Field(gt=0)] = 6.0
-    """Second looks at answers of the graph and of the web (refine, self-assessment asked afterwards)."""
+    """Second looks at answers from the graph and from the web (refine, self-assessment asked afterwards)."""
     graph_after_web: Annotated[float, Field(gt=0)] = 4.0
-    """The graph's turn where the web is asked first (`knowledge_graph.source_policy` ``by_dynamism``)."""
+    """The graph's turn after the web's (`knowledge_graph.source_policy` ``by_dynamism``)."""
 
     def shares(self, *, review: bool = True, web_first: bool = True) -> dict[str, float]:
         """Relative weights in order; without `review` no second looks, without `web_first` no late graph turn."""

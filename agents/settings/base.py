@@ -1,13 +1,13 @@
-"""What all settings share: frozen, every key known, no silent conversion of types."""
+"""The base of all settings: frozen, no unknown keys, no silent type conversion."""
 
 from pydantic import BaseModel, ConfigDict
 
 
 class SettingsError(ValueError):
-    """A preset cannot be used; the message names file, key, what was found and what is allowed."""
+    """A preset cannot be used; the message names file, key, the value found and the values allowed."""
 
 
 class StrictModel(BaseModel):
-    """A part of the settings; unknown keys and values of another type are errors."""
+    """A part of the settings; unknown keys and wrong types are errors."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)

@@ -10,24 +10,24 @@ EncoderTokens = Annotated[int, Field(ge=8, le=8192)]
 
 
 class LocalEngineSettings(StrictModel):
-    """What engines in this process have in common."""
+    """Settings that in-process engines share."""
 
     starts_processes: ClassVar[bool] = False
-    """Such an engine must start before anything else in this process uses CUDA."""
+    """The engine must start before this process uses CUDA."""
     model: str
-    """Name in `models/manifest.toml`, or a folder; engine ``openvino`` needs what `python -m models.int8` writes."""
+    """Name in `models/manifest.toml`, or a folder; engine ``openvino`` needs the output of `python -m models.int8`."""
     adapters: dict[str, str] = Field(default_factory=dict)
     """Adapter name -> name in the manifest, or folder."""
     max_model_tokens: PositiveInt = 8192
 
 
 class TransformersEngine(LocalEngineSettings):
-    """Hugging Face transformers in this process, with PEFT adapters: what db3 ran in the end."""
+    """Hugging Face transformers in this process, with PEFT adapters: db3's final engine."""
 
     engine: Literal["transformers"]
     dtype: Literal["float32", "float16", "bfloat16"] = "float16"
     device: str = "auto"
-    """A torch device, or ``auto``: layers spread over all GPUs, or the CPU where there is none."""
+    """A torch device, or ``auto``: layers spread over all GPUs, or the CPU without a GPU."""
     batch_size: PositiveInt = 4
     """Prompts per forward pass."""
 
@@ -51,7 +51,7 @@ class VllmEngine(LocalEngineSettings):
     tensor_parallel_size: PositiveInt = 1
     gpu_memory_utilization: Annotated[float, Field(gt=0, le=1)] = 0.9
     attention_backend: str | None = "TRITON_ATTN"
-    """On T4 the automatic choice of vLLM up to 0.23 is FlashInfer, which is broken there."""
+    """On T4, vLLM up to 0.23 chooses FlashInfer by default, which is broken there."""
     enforce_eager: bool = True
     prefix_caching: bool = True
     distributed_executor: Literal["ray", "mp", "uni"] | None = None
@@ -73,11 +73,11 @@ class OpenAIEngine(StrictModel):
     concurrency: Annotated[int, Field(ge=1, le=256)] = 16
     max_attempts: Annotated[int, Field(ge=1, le=10)] = 3
     tokenizer: str | None = None
-    """A tokenizer of the manifest to count with; without one, tokens are bounded from above."""
+    """A tokenizer of the manifest for counting; without one, an upper bound of tokens is used."""
 
 
 class ScriptedEngine(StrictModel):
-    """A fake that answers from a table, and fails on purpose; for tests and smoke runs without weights."""
+    """A fake that answers from a table and fails on request; for tests and smoke runs without weights."""
 
     engine: Literal["scripted"]
     replies: dict[str, str] = Field(default_factory=dict)
@@ -85,7 +85,7 @@ class ScriptedEngine(StrictModel):
     default_reply: str = "i don't know"
     fault: Literal["hang", "die_after", "garbage", "slow", "error", "empty", "short_list"] | None = None
     fault_after: Annotated[int, Field(ge=0)] = 0
-    """How many requests succeed before the fault begins."""
+    """How many requests succeed before the fault starts."""
     seconds_per_request: Annotated[float, Field(ge=0)] = 0.0
     adapters: dict[str, str] = Field(default_factory=dict)
 
@@ -96,7 +96,7 @@ LanguageModelSettings = Annotated[
 
 
 class CrossEncoderSettings(StrictModel):
-    """Which model scores (query, passage) pairs, and how."""
+    """The model that scores (query, passage) pairs, and how."""
 
     engine: Literal["sentence-transformers", "onnx"] = "sentence-transformers"
     model: str
@@ -107,21 +107,21 @@ class CrossEncoderSettings(StrictModel):
 
 
 class DenseEncoderSettings(CrossEncoderSettings):
-    """Which model maps texts to vectors, and how."""
+    """The model that maps texts to vectors, and how."""
 
     query_instruction: str = ""
-    """Put in front of queries only; bge-*-v1.5 wants one for short queries against long passages."""
+    """Precedes queries only; bge-*-v1.5 needs one for short queries against long passages."""
     pooling: Literal["cls", "mean"] | None = None
-    """How token vectors become one (engine ``onnx``): bge ``cls``, MiniLM ``mean``, None as the folder says."""
+    """Pooling of token vectors (engine ``onnx``): bge ``cls``, MiniLM ``mean``, None: as the folder says."""
 
 
 class EncoderRouter(StrictModel):
-    """Classifiers tuned from a small encoder: one forward pass per classifier for the whole batch (NEC 2.2)."""
+    """Classifiers tuned from a small encoder, with one forward pass each per batch (NEC 2.2)."""
 
     engine: Literal["encoder"]
     classifiers: Annotated[tuple[str, ...], Field(min_length=1, strict=False)]
-    """Folders written by `python -m training.router`: names under `models/routers/` or under the cache of fetched
-    models. Each gives one or more of domain, question_type and static_or_dynamic."""
+    """Folders written by `python -m training.router`: names under `models/routers/` or in the cache of fetched models.
+    Each predicts one or more of domain, question_type and static_or_dynamic."""
     device: str = "cpu"
     batch_size: PositiveInt = 16
 
@@ -131,8 +131,8 @@ class PromptRouter(StrictModel):
 
     engine: Literal["prompt"]
     prompt: Literal["domain_word", "domain_with_certainty"] = "domain_word"
-    """``domain_word``: db3's, one word. ``domain_with_certainty``: WeKnow-RAG's, with a certainty in percent and how
-    fast the answer changes."""
+    """``domain_word``: db3's, one word. ``domain_with_certainty``: WeKnow-RAG's, with a certainty in percent and the
+    answer's dynamism."""
     minimum_certainty: Annotated[float, Field(ge=0, lt=1)] = 0.0
     """Below this certainty the domain counts as ``open`` (WeKnow-RAG: 0.9)."""
     adapter: str | None = None
@@ -140,7 +140,7 @@ class PromptRouter(StrictModel):
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The fields of a route that it gives, without probabilities."""
+        """The fields of a route that it predicts, without probabilities."""
         return ("domain",) if self.prompt == "domain_word" else ("domain", "static_or_dynamic")
 
     @model_validator(mode="after")

@@ -1,4 +1,4 @@
-"""Settings from TOML files: found, changed by ``KEY=VALUE`` lines, validated, explained where wrong; their weights."""
+"""Loads settings from TOML files with ``KEY=VALUE`` changes, validates them, explains errors, and checks weights."""
 
 import os
 import re
@@ -18,19 +18,19 @@ from models.needed import PRESETS, available_presets
 PRESET_VARIABLE = "CRAG_PRESET"
 """Environment variable that overrides the preset of `agents/presets/active.toml`."""
 OVERRIDES_VARIABLE = "CRAG_SETTINGS"
-"""Environment variable with changes to the preset, one ``key = value`` of TOML a line."""
+"""Environment variable with changes to the preset, one TOML line ``key = value`` each."""
 NOTHING = "none"
 """The value of an override that removes a key."""
 _BARE_WORD = re.compile(r"^(?P<key>[^=]+)=\s*(?!(?:true|false|inf|nan)\s*$)(?P<word>[A-Za-z/.~][\w./~:-]*)\s*$")
-"""A name, path or address without quotes. What TOML reads as a number or a date begins with a digit or a sign."""
+"""A name, path or address without quotes. Numbers and dates of TOML start with a digit or a sign."""
 _WRONG_KEY = "[key]"
-"""The last part of pydantic's location where not the value but its key is wrong."""
+"""The last part of pydantic's location if the key, not the value, is wrong."""
 
 Model = TypeVar("Model", bound=StrictModel)
 
 
 def active_preset() -> str:
-    """The preset in force: environment `CRAG_PRESET`, else the line of `agents/presets/active.toml`."""
+    """The active preset: environment `CRAG_PRESET`, else the line of `agents/presets/active.toml`."""
     from_environment = os.environ.get(PRESET_VARIABLE, "").strip()
     if from_environment:
         return from_environment
@@ -44,11 +44,11 @@ def active_preset() -> str:
 def load_settings(preset: str | Path | None = None, overrides: Sequence[str] | None = None) -> Settings:
     """Settings of a shipped preset by name, of a TOML file by path, or of the active preset.
 
-    `overrides` change single keys, each as a line of TOML such as ``answering.word_limit = 20`` or, to remove a part,
-    ``knowledge_graph = none``. None: those of the environment variable `CRAG_SETTINGS`, one a line.
+    `overrides` change single keys; each is a TOML line such as ``answering.word_limit = 20`` or, to remove a part,
+    ``knowledge_graph = none``. None: the lines of the environment variable `CRAG_SETTINGS`.
 
     Raises:
-        SettingsError: no such preset, not TOML, an unknown key, a wrong type or a value out of range.
+        SettingsError: unknown preset, invalid TOML, unknown key, wrong type or value out of range.
     """
     chosen = preset if preset is not None else active_preset()
     path = Path(chosen) if str(chosen).endswith(".toml") else PRESETS / f"{chosen}.toml"
@@ -59,8 +59,8 @@ def load_settings(preset: str | Path | None = None, overrides: Sequence[str] | N
 
 
 def read_settings(model: type[Model], path: Path, overrides: Sequence[str] = (), **fixed: object) -> Model:
-    """The TOML file, changed by the overrides, as a settings model; `fixed` are values that no file gives.
-    Raises SettingsError: names file, key, what was found and what is allowed, one fault a line.
+    """The TOML file with the overrides as a settings model; `fixed` are values that files cannot set.
+    Raises SettingsError: names file, key, the value found and the values allowed, one fault a line.
     """
     data = _read_toml(path)
     for line in filter(str.strip, overrides):
@@ -72,12 +72,12 @@ def read_settings(model: type[Model], path: Path, overrides: Sequence[str] = (),
 
 
 def quoted_override(line: str) -> str:
-    """``KEY=VALUE`` of `--set` as a line of TOML: a name or path needs no quotes, which a shell would remove."""
+    """``KEY=VALUE`` of `--set` as a TOML line; names and paths need no quotes, which a shell would remove."""
     return _BARE_WORD.sub(r'\g<key>="\g<word>"', line)
 
 
 def parse_override(line: str) -> dict[str, Any]:
-    """The tables of one ``KEY=VALUE``. Raises SettingsError: it is not a line of TOML."""
+    """The tables of one ``KEY=VALUE``. Raises SettingsError: not a TOML line."""
     try:
         return tomllib.loads(quoted_override(line))
     except tomllib.TOMLDecodeError as error:
@@ -88,7 +88,7 @@ def parse_override(line: str) -> dict[str, Any]:
 
 
 def _merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    """Tables are merged unless the new one names another engine; everything else is replaced."""
+    """Merge tables unless the new one names another engine; replace everything else."""
     merged = dict(old)
     for key, value in new.items():
         before = merged.get(key)
@@ -126,10 +126,10 @@ def _explain(model: type[StrictModel], path: Path, error: ValidationError) -> st
 
 
 def _place(schema: dict[str, Any], location: tuple[int | str, ...]) -> tuple[str, list[str]]:
-    """The key of a fault as the file writes it, and all keys that its table may have.
+    """The key of a fault as in the file, and all keys that its table may have.
 
-    Pydantic's location has the tag of a union before the key. The schema says which parts are tags: a tag such as
-    ``score`` may be the name of a key, too.
+    Pydantic's location has a union's tag before the key. The schema says which parts are tags, because a tag such as
+    ``score`` may also be the name of a key.
     """
     parts: list[str] = []
     node, siblings = schema, list[str]()
@@ -160,13 +160,13 @@ def needed_weights(
     repository: Path = needed.REPOSITORY,
     cache: Path | None = None,
 ) -> needed.NeededWeights:
-    """What the settings name; see `models.needed.needed_weights`."""
+    """The weights that the settings name; see `models.needed.needed_weights`."""
     return needed.needed_weights(settings.model_dump(), manifest=manifest, repository=repository, cache=cache)
 
 
 def require_weights(settings: Settings) -> None:
-    """Check that all weights of the settings are here; reads none of them.
-    Raises WeightsMissingError: some are missing; one line names all of them and the command that gets them.
+    """Check that all weights of the settings exist; loads none.
+    Raises WeightsMissingError: one line names all missing weights and the command that gets them.
     """
     wanted = needed_weights(settings, repository=needed.REPOSITORY)
     found = {name: find(name) for name in wanted.models if name != needed.TRIM_TOKENIZER}
@@ -184,5 +184,5 @@ def require_weights(settings: Settings) -> None:
         parts.append(f"Get them with: python -m models.fetch {names}{to}")
     parts += [str(folder.problem) for folder in lost]
     if any(folder.kind == "adapter" for folder in lost):
-        parts.append("Or do without adapters: --set tuned=false")
+        parts.append("Or run without adapters: --set tuned=false")
     raise WeightsMissingError(f"preset {settings.name}: {'. '.join(parts)}")

@@ -1,4 +1,4 @@
-"""Sources beside the web: the knowledge graph, and the facts shipped with a submission."""
+"""Sources other than the web: the knowledge graph, and facts shipped with a submission."""
 
 from typing import Annotated, Literal
 
@@ -9,27 +9,27 @@ from agents.settings.base import StrictModel
 
 
 class KgClientSettings(StrictModel):
-    """How the mock knowledge graph's HTTP server is asked."""
+    """The HTTP client of the mock knowledge graph."""
 
     url_variable: str = "CRAG_MOCK_API_URL"
     """Environment variable with the server's address; without it there is no knowledge graph (task 1)."""
     concurrency: Annotated[int, Field(ge=1, le=64)] = 16
-    """Requests in flight, over the whole batch."""
+    """Maximum number of requests in flight, over the whole batch."""
     connect_seconds: Annotated[float, Field(gt=0, le=30)] = 2.0
     read_seconds: Annotated[float, Field(gt=0, le=30)] = 5.0
-    """Upper limits; the deadline of the stage cuts them further."""
+    """Upper limits; the stage's deadline may be shorter."""
     max_attempts: Annotated[int, Field(ge=1, le=5)] = 2
-    """After a lost connection or a 502, 503, 504; every call only reads."""
+    """After a lost connection or a 502, 503, 504; calls only read."""
     max_response_bytes: Annotated[int, Field(ge=10_000, le=100_000_000)] = 8_000_000
 
 
 class KgLimits(StrictModel):
-    """The most that one question may cost."""
+    """Limits on the work for one question."""
 
     rows: Annotated[int, Field(ge=1, le=10_000)] = 2_000
     """Rows that a statement may hold."""
     calls: Annotated[int, Field(ge=1, le=2_000)] = 500
-    """HTTP calls; the films of a person cost one each."""
+    """HTTP calls; each film of a person costs one."""
 
 
 class KgWriterSettings(StrictModel):
@@ -42,23 +42,22 @@ class KgWriterSettings(StrictModel):
     selection: Literal["similar", "fixed"] = "similar"
     """``similar``: the nearest of the bank; ``fixed``: the same for every question (db3)."""
     fixed_examples: str = "agents/kg/writing/fixed"
-    """Folder, relative to the repository, made by ``python -m training.choose_examples``."""
+    """Folder from ``python -m training.choose_examples``, relative to the repository."""
     form: Literal["completion", "chat"] = "completion"
     """``chat``: an instruction through the chat template (db3 C.3); ``completion``: a text to continue, for small
-    models. `benchmarks.kg_writing` measures which suits a model."""
+    models. `benchmarks.kg_writing` compares them for a model."""
     schema_in_prompt: bool = True
     """Show tables, keys and rules; a tuned model does not need them."""
     schema_detail: Literal["names", "described"] = "names"
-    """``names``: keys in a line, rules in a few. ``described``: type and meaning of each key, each rule (db3 C.3)."""
+    """``names``: keys in one line, short rules. ``described``: type and meaning of each key, each rule (db3 C.3)."""
     grammar: bool = True
-    """Constrain the output by the language's grammar where the engine can."""
+    """Constrain the output by the language's grammar if the engine can."""
     names_from_question: tuple[Literal["movie", "finance", "music", "sports", "open"], ...] = Field(
         default=(), strict=False
     )
-    """Domains in which the grammar allows only names from the question, word for word: small models copy names
-    wrongly."""
+    """Domains whose grammar allows only names from the question, word for word: small models copy names wrongly."""
     repair: bool = True
-    """Repeat the request, with the error, where the output cannot be parsed."""
+    """Repeat the request, with the error, if the output cannot be parsed."""
     max_new_tokens: Annotated[int, Field(ge=16, le=512)] = 128
 
 
@@ -71,12 +70,11 @@ class KnowledgeGraphSettings(StrictModel):
     max_fact_tokens: Annotated[int, Field(ge=32, le=8_192)] = 800
     """Longer facts are cut; in tokens of the answering model."""
     source_policy: Literal["graph_first", "by_dynamism", "together", "synthesis"] = "graph_first"
-    """``graph_first``: an answer from the graph that is not "i don't know" is accepted (db3 3.1). ``together``: one
-    answer from graph and web; where it is none, a value of the graph that answers by itself. ``synthesis``: always one
-    answer from both and nothing else; the graph's facts lead where the answer changes slowly or never, the pages where
-    it changes faster (WeKnow-RAG, "Integrated method", as it was submitted). ``by_dynamism``: no synthesis but a turn
-    for each source: graph first where the answer changes slowly or never, together where it changes fast, web first
-    where it changes by the minute."""
+    """``graph_first``: the graph answers unless it says "i don't know" (db3 3.1). ``together``: one answer from graph
+    and web; if that abstains, a value of the graph that answers by itself. ``synthesis``: always one answer from both;
+    the graph's facts come first if the answer changes slowly or never, otherwise the pages (WeKnow-RAG, "Integrated
+    method", as submitted). ``by_dynamism``: a turn for each source instead of a synthesis: graph first for answers that
+    change slowly or never, together for fast-changing ones, web first for real-time ones."""
     direct_answers: bool = False
     """A single value of the graph is the answer, without the model."""
     derived_answers: bool = False
@@ -87,37 +85,37 @@ class KnowledgeGraphSettings(StrictModel):
     graph_only_domains: tuple[Literal["movie", "finance", "music", "sports", "open"], ...] = Field(
         default=(), strict=False
     )
-    """Questions of these domains are never answered from the web (the USTC team: sports and finance)."""
+    """Domains whose questions are never answered from the web (the USTC team: sports and finance)."""
     invalid_without_game: bool = False
-    """Answer "invalid question" where a dated sports question matches no game: evidence of a false premise (db3)."""
+    """Answer "invalid question" if a dated sports question matches no game: evidence of a false premise (db3)."""
 
 
 LinkLevel = Literal["exact", "substring", "similarity"]
 
 
 class LinkSettings(StrictModel):
-    """How unlike a name of the tables a mention may be (db3 2.3: from strict to lenient, by domain)."""
+    """How much a mention may differ from a name in the tables (db3 2.3: from strict to lenient, by domain)."""
 
     level: LinkLevel = "exact"
     """Each level includes the stricter ones."""
     minimum_similarity: Annotated[float, Field(ge=-1, le=1)] = 0.8
-    """Cosine of the dense encoder's vectors below which two names are not the same (level ``similarity``).
+    """Lowest cosine of the dense encoder's vectors for two equal names (level ``similarity``).
 
-    Measured with bge-small-en-v1.5 on the shipped names, one typo each: 0.8 links 38 % of films and awards rightly and
-    2 % wrongly. Names of companies are too much alike for it (33 % and 23 %): keep them at ``substring``.
+    Measured with bge-small-en-v1.5 on the shipped names with one typo each: 0.8 links 38 % of films and awards
+    correctly and 2 % wrongly. Company names are too similar for it (33 % and 23 %): keep them at ``substring``.
     """
 
 
 class PublicDataSettings(StrictModel):
-    """Facts shipped with the submission and how a question finds them (db3 2.3)."""
+    """Facts shipped with the submission, and how to find them (db3 2.3)."""
 
     tables: str | None = None
     """Folder made by ``python -m agents.public_data build``, relative to the repository; None: the shipped one."""
     method: Literal["prompt", "spans"] = "prompt"
-    """``prompt``: the language model names entities, prompted for the router's domain (db3). ``spans``: names of the
-    tables are found in the question."""
+    """``prompt``: the language model names entities, with a prompt for the router's domain (db3). ``spans``: finds
+    names of the tables in the question."""
     links: dict[Literal["movie", "music", "finance"], LinkSettings] = Field(default_factory=dict)
-    """By domain; a domain that is not named is matched exactly."""
+    """By domain; other domains need exact names."""
     max_entities: PositiveInt = 4
     """At most this many paragraphs per question."""
     max_items: PositiveInt = 12

@@ -8,13 +8,13 @@ from agents.settings.base import StrictModel
 
 
 class PageSelectionSettings(StrictModel):
-    """Which of the search results are read at all (db3 3.1 and NEC 2.1: snippets rank 50 pages down to 5 in task 3)."""
+    """Which search results are read (db3 3.1 and NEC 2.1: snippets rank 50 pages down to 5 in task 3)."""
 
     keep: Annotated[int, Field(ge=1, le=50)] = 5
     method: Literal["cross_encoder", "bm25", "search_order"] = "cross_encoder"
     max_snippet_characters: PositiveInt = 2000
     with_page_name: bool = True
-    """Score the page's name with its snippet; without, as in db3 and NEC, only where there is no snippet."""
+    """Score the page's name with its snippet. Otherwise, as in db3 and NEC, it only replaces a missing snippet."""
 
 
 class ExtractSettings(StrictModel):
@@ -23,14 +23,14 @@ class ExtractSettings(StrictModel):
     method: Literal["main_text", "beautifulsoup"] = "main_text"
     """``beautifulsoup``: the papers' choice. ``main_text`` drops boilerplate and is ten times faster."""
     fallback_characters: Annotated[int, Field(ge=0)] = 300
-    """All visible text replaces a shorter main text."""
+    """A main text shorter than this is replaced by all visible text."""
     max_bytes: Annotated[int, Field(ge=1_000, le=50_000_000)] = 2_000_000
     max_depth: Annotated[int, Field(ge=16, le=10_000)] = 512
     max_text_characters: Annotated[int, Field(ge=1_000)] = 300_000
     page_seconds: Annotated[float, Field(gt=0, le=60)] = 4.0
     """A slower page is dropped; its worker process is killed."""
     workers: Annotated[int, Field(ge=0, le=64)] = 2
-    """Processes; 0 extracts in this one, where nothing can stop a page."""
+    """Number of processes; 0 extracts in this process, where a hanging page cannot be stopped."""
     max_word_characters: PositiveInt | None = None
     """Longer words are dropped (NEC 2.1: 30)."""
     english_only: bool = False
@@ -38,15 +38,14 @@ class ExtractSettings(StrictModel):
 
 
 class Chunks(StrictModel):
-    """What all ways of cutting a text have in common."""
+    """Settings that all chunkers share."""
 
     searched_with: Annotated[tuple[Literal["page_name", "snippet"], ...], Field(strict=False)] = ()
-    """Put in front of a chunk for retrieval and reranking, not for the answering model (WeKnow-RAG, "Multi-stage
-    Retrieval")."""
+    """Precedes chunks in retrieval and reranking, not in the context (WeKnow-RAG, "Multi-stage Retrieval")."""
 
 
 class ParentChildChunks(Chunks):
-    """Small child chunks are searched, the parent around the hit is what the model reads (db3 2.2)."""
+    """Searches small child chunks; the model reads the parent around the hit (db3 2.2)."""
 
     method: Literal["parent_child"]
     parent_characters: Annotated[int, Field(ge=50, le=20_000)] = 700
@@ -60,7 +59,7 @@ class ParentChildChunks(Chunks):
 
 
 class WordChunks(Chunks):
-    """Windows of words that overlap (NEC 2.1: 150 words, 25 of them shared)."""
+    """Overlapping windows of words (NEC 2.1: 150 words, 25 of them shared)."""
 
     method: Literal["words"]
     words: Annotated[int, Field(ge=5, le=5_000)] = 150
@@ -91,7 +90,7 @@ ChunkSettings = Annotated[ParentChildChunks | WordChunks | TokenChunks, Field(di
 
 
 class Bm25Stage(StrictModel):
-    """Keep the `top_k` chunks with the best BM25 score; with `per_kind`, so many page chunks and so many snippets."""
+    """Keep the `top_k` chunks with the best BM25 score; with `per_kind`, `top_k` page chunks and `top_k` snippets."""
 
     method: Literal["bm25"]
     top_k: PositiveInt
@@ -126,11 +125,11 @@ RetrieveStage = Annotated[Bm25Stage | DenseStage | FusionStage | UnionStage, Fie
 
 
 class RerankSettings(StrictModel):
-    """The cross-encoder's part: of the retrieved passages keep the `top_k` it finds most relevant."""
+    """The cross-encoder: keep the `top_k` most relevant of the retrieved passages."""
 
     top_k: PositiveInt
     max_pairs: PositiveInt | None = None
-    """Score at most so many passages per question, best first; None: all."""
+    """Score at most this many passages per question, best first; None: all."""
 
 
 class ContextSettings(StrictModel):
@@ -146,13 +145,13 @@ class WebSettings(StrictModel):
     """The web path: pages to passages to context."""
 
     after_graph: bool = False
-    """Wait for the knowledge graph and read pages only of questions that it left open: for machines whose processors
-    run the language model too. Otherwise pages are read meanwhile."""
+    """Wait for the knowledge graph and read pages only for questions that it left open, on machines whose CPU also runs
+    the language model. Otherwise pages are read in parallel."""
     pages: PageSelectionSettings = PageSelectionSettings()
     extract: ExtractSettings = ExtractSettings()
     chunk: ChunkSettings
     snippets: bool = False
-    """Search snippets are passages, too."""
+    """Use search snippets as passages too."""
     retrieve: Annotated[tuple[RetrieveStage, ...], Field(min_length=1, strict=False)]
     rerank: RerankSettings | None = None
     context: ContextSettings = ContextSettings()

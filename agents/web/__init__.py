@@ -1,5 +1,5 @@
-"""The web path: pages to passages to context. `WebPath` is the door; the steps are `pages` (which results to read),
-`extract` (HTML to text; `extract/tables.py` writes tables), `chunk`, `retrieve`, `rerank` and `context`.
+"""The web path: pages to passages to context. `WebPath` runs the steps: `pages` (which results to read), `extract`
+(HTML to text), `chunk`, `retrieve`, `rerank` and `context`.
 """
 
 from agents.web.context import TokenCounter as TokenCounter

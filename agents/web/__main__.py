@@ -34,7 +34,7 @@ EXPECTED_ERRORS = (
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; the exit code is 0 only when the work was done."""
+    """Run one command; the exit code is 0 only if it succeeded."""
     parser = argparse.ArgumentParser(prog="python -m agents.web", description="The web path: pages to contexts.")
     commands = parser.add_subparsers(required=True)
     extract = commands.add_parser("extract", help="print the text of an HTML file as retrieval sees it")
@@ -42,8 +42,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     extract.set_defaults(run=run_extract)
     context = commands.add_parser("context", help="write the context of every question of a data set")
     context.add_argument("--dataset", type=Path, required=True)
-    context.add_argument("--out", type=Path, required=True, help="JSON lines, compressed where it ends with .bz2")
-    context.add_argument("--limit", type=_positive, help="at most so many questions")
+    context.add_argument("--out", type=Path, required=True, help="JSON lines, compressed if it ends with .bz2")
+    context.add_argument("--limit", type=_positive, help="maximum number of questions")
     context.set_defaults(run=run_context)
     for command in (extract, context):
         command.add_argument("--preset", help="name, or path of a TOML file; default: the active preset")
@@ -81,7 +81,7 @@ def run_context(options: argparse.Namespace) -> None:
 
 
 def load_web_path(settings: Settings) -> WebPath:
-    """The web path of a preset. Only the tokenizer of the language model is used, so its weights are not loaded."""
+    """The web path of a preset. Only the language model's tokenizer is used, so its weights are not loaded."""
     dense = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder else None
     cross = load_cross_encoder(settings.cross_encoder) if settings.cross_encoder else None
     for encoder in (dense, cross):

@@ -1,7 +1,7 @@
-"""Splits a text into chunks. A chunk is a span of the text, never a changed copy of it, so offsets always hold.
+"""Splits a text into chunks. A chunk is a span of the original text, so its offsets are valid.
 
-The searched chunks (children) lie inside the chunks that the model reads (parents): db3 2.2. A method with only one
-size makes each parent its own only child.
+The searched chunks (children) are inside the chunks that the model reads (parents): db3 2.2. With only one size, each
+parent is its own child.
 """
 
 import re
@@ -12,14 +12,14 @@ from agents.settings import ChunkSettings, ParentChildChunks, WordChunks
 
 
 class Span(NamedTuple):
-    """The characters of a text from `start` up to, not including, `end`, without blanks at either side."""
+    """The characters from `start` to `end` (exclusive) of a text, without blanks at either end."""
 
     start: int
     end: int
 
 
 class Parent(NamedTuple):
-    """A chunk for reading, and the chunks inside it for searching, in the order of the text."""
+    """A chunk for reading, and the searched chunks inside it, in text order."""
 
     span: Span
     children: tuple[Span, ...]
@@ -27,14 +27,14 @@ class Parent(NamedTuple):
 
 @runtime_checkable
 class TokenOffsets(Protocol):
-    """A tokenizer that says where its tokens lie."""
+    """A tokenizer that gives token offsets."""
 
     def token_offsets(self, text: str) -> list[tuple[int, int]]:
         """Character span of each token of the text, in order."""
 
 
 def split(text: str, settings: ChunkSettings, tokenizer: TokenOffsets | None = None) -> list[Parent]:
-    """The chunks of a text, in order; `tokenizer` is needed for token chunks only.
+    """The chunks of a text, in order; only token chunks need `tokenizer`.
     Raises ValueError: token chunks without a tokenizer.
     """
     if isinstance(settings, ParentChildChunks):
@@ -63,7 +63,7 @@ _ABBREVIATION = re.compile(
 
 
 def sentences(text: str, span: Span) -> Iterator[Span]:
-    """The sentences of a span, for English prose; a period after a usual abbreviation or an initial ends none."""
+    """The sentences of a span of English prose; periods after common abbreviations and initials do not end one."""
     start = span.start
     for match in _SENTENCE_END.finditer(text, span.start, span.end):
         if not _ABBREVIATION.search(text, max(start, match.start() - 12), match.start()):
@@ -74,8 +74,8 @@ def sentences(text: str, span: Span) -> Iterator[Span]:
 
 
 def pack(text: str, span: Span, limit: int) -> list[Span]:
-    """Neighbouring lines together as long as they fit into `limit` characters; what is longer is split into sentences,
-    a longer sentence between words, a longer word anywhere. Every visible character lands in exactly one span.
+    """Join neighbouring lines up to `limit` characters. Split longer lines into sentences, longer sentences between
+    words, longer words anywhere. Every visible character is in exactly one span.
     """
     packed: list[Span] = []
     start = end = -1
@@ -92,7 +92,7 @@ def pack(text: str, span: Span, limit: int) -> list[Span]:
 
 
 def _units(text: str, span: Span, limit: int) -> Iterator[Span]:
-    """Pieces of at most `limit` characters without blanks at their ends."""
+    """Pieces of at most `limit` characters, without blanks at their ends."""
     for line in (Span(*match.span()) for match in _LINE.finditer(text, span.start, span.end)):
         if line.end - line.start <= limit:
             yield line
@@ -105,7 +105,7 @@ def _units(text: str, span: Span, limit: int) -> Iterator[Span]:
 
 
 def _cut(text: str, span: Span, limit: int) -> Iterator[Span]:
-    """Between words, and through a word only where it alone is longer than `limit`."""
+    """Cut between words; cut a word only if it is longer than `limit`."""
     for match in _WORD.finditer(text, span.start, span.end):
         for start in range(match.start(), match.end(), limit):
             yield Span(start, min(start + limit, match.end()))
@@ -124,7 +124,7 @@ def _trim(text: str, span: Span) -> Span:
 
 
 def _windows(units: list[Span], size: int, overlap: int) -> Iterable[Span]:
-    """Windows of `size` units, each sharing `overlap` with the one before; the last one ends with the text."""
+    """Windows of `size` units with an overlap of `overlap`; the last one ends with the text."""
     for start in range(0, len(units), size - overlap):
         window = units[start : start + size]
         yield Span(window[0].start, window[-1].end)

@@ -1,4 +1,4 @@
-"""Passages become the text that the model reads: each in a `<doc>` mark with its source, within the token limit."""
+"""Builds the model's context from passages: each in a `<doc>` mark with its source, within the token limit."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -11,19 +11,19 @@ from agents.web.extract.clean import plain, plain_url
 from agents.web.rerank import reading_key
 
 SMALLEST_PART_TOKENS = 40
-"""A passage that does not fit whole is cut if at least this many tokens of it remain, and left out otherwise."""
+"""Cut a passage that does not fit if at least this many tokens remain; otherwise leave it out."""
 
 _TITLE_CHARACTERS = 120
 
 
 class TokenCounter(Protocol):
-    """Counts as the answering model does; every `agents.llm.LanguageModel` is one."""
+    """Counts tokens like the answering model; every `agents.llm.LanguageModel` is one."""
 
     def count_tokens(self, text: str) -> int:
         """Number of tokens of plain text."""
 
     def truncate(self, text: str, max_tokens: int) -> str:
-        """The longest beginning of the text that has at most `max_tokens` tokens."""
+        """The longest prefix of the text with at most `max_tokens` tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +37,9 @@ class Context:
 def build_context(
     passages: Sequence[Passage], settings: ContextSettings, tokens: TokenCounter, *, max_tokens: int | None = None
 ) -> Context:
-    """The best passages until the limit is reached, in the order of the settings.
+    """The best passages up to the limit, in the order of the settings.
 
-    `passages` come best first. Text that is already there is not repeated. `max_tokens` replaces the settings' limit.
+    `passages` come best first. Repeated text is left out. `max_tokens` replaces the settings' limit.
     """
     left = max_tokens = settings.max_tokens if max_tokens is None else max_tokens
     blocks: list[str] = []
@@ -60,7 +60,7 @@ def build_context(
         if left <= 0:
             break
     while len(blocks) > 1 and tokens.count_tokens("".join(blocks)) > max_tokens:
-        # Blocks may need a few tokens more together than apart.
+        # Blocks may need a few more tokens together than alone.
         blocks.pop()
         used.pop()
     ordered = reversed(blocks) if settings.order == "best_last" else blocks
@@ -68,7 +68,7 @@ def build_context(
 
 
 def _cut(passage: Passage, max_tokens: int, tokens: TokenCounter) -> Passage | None:
-    """The beginning of a passage whose block has at most so many tokens; None where too little of it would remain."""
+    """The prefix of a passage whose block has at most `max_tokens` tokens; None if too little remains."""
     room = max_tokens - tokens.count_tokens(_block(replace(passage, text="")))
     if room < SMALLEST_PART_TOKENS:
         return None
@@ -83,7 +83,7 @@ def _block(passage: Passage) -> str:
 
 
 def _host(url: str) -> str:
-    """The host of a URL without ``www.``; the URL itself where it has none."""
+    """The host of a URL without ``www.``; the URL itself if it has none."""
     try:
         host = urlsplit(url).netloc
     except ValueError:

@@ -1,4 +1,4 @@
-"""Chooses the search results to read: no duplicates, no empty pages, and those whose snippets fit the question."""
+"""Selects the search results to read: no duplicates, no empty pages, and snippets that match the question."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from agents.web.ranking import best, bm25_of_texts, cross_encoder_logits
 
 @dataclass(slots=True)
 class Selection:
-    """The pages of one question to read, most promising first, and those whose snippets can be passages."""
+    """The pages of one question to read, best first, and those whose snippets can be passages."""
 
     read: list[Page]
     snippets: list[Page]
@@ -24,9 +24,9 @@ class Selection:
 
 
 def distinct_pages(pages: Sequence[Page]) -> list[Page]:
-    """The pages without later ones of the same content, or of the same address where both are empty.
+    """The pages without later duplicates (same content, or same address if both are empty).
 
-    Real result lists hold the same page up to three times; a duplicate must not take the place of another page.
+    Real result lists have the same page up to three times; a duplicate must not displace another page.
     """
     found: dict[str, Page] = {}
     for page in pages:
@@ -46,7 +46,7 @@ def distinct_snippets(pages: Sequence[Page]) -> list[Page]:
 def select_pages(
     queries: Sequence[Query], settings: PageSelectionSettings, cross: CrossEncoder | None, deadline: Deadline
 ) -> list[Selection]:
-    """One selection per question, in order; more than `keep` pages are ranked by their snippets (db3 3.1, NEC 2.1)."""
+    """One selection per question, in order. More than `keep` pages are ranked by their snippets (db3 3.1, NEC 2.1)."""
     selections, to_rank = [], {}
     for owner, query in enumerate(queries):
         pages = sorted(query.pages, key=lambda page: page.rank)
@@ -70,7 +70,7 @@ def _scores(
     cross: CrossEncoder | None,
     deadline: Deadline,
 ) -> dict[int, NDArray[np.float64]]:
-    """Higher is better; minus infinity for pages that the deadline did not allow to be scored."""
+    """Higher is better; minus infinity for pages that ran out of time."""
     if settings.method == "search_order":
         return {owner: np.zeros(len(own)) for owner, own in pages.items()}
     texts = {owner: [_searched_text(page, settings) for page in own] for owner, own in pages.items()}
@@ -81,7 +81,7 @@ def _scores(
 
 
 def _searched_text(page: Page, settings: PageSelectionSettings) -> str:
-    """What represents a page before anyone has read it."""
+    """The text that represents an unread page."""
     snippet = plain(page.snippet[: settings.max_snippet_characters])
     if snippet and not settings.with_page_name:
         return snippet

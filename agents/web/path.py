@@ -1,4 +1,4 @@
-"""The web path: the search results of a batch of questions become one context per question."""
+"""The web path: turns the search results of a batch into one context per question."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -17,16 +17,16 @@ from agents.web.rerank import SCORE_NAME, Reranked, distinct, probability, reran
 from agents.web.retrieve import Retrieved, Source, retrieve
 
 HEADING_CHARACTERS = 400
-"""Of a page's name, and of its snippet, where they are searched with its chunks: as much as a search engine shows."""
+"""Maximum characters of a page's name, and of its snippet, that are searched with its chunks, as in search engines."""
 
 
 @dataclass(frozen=True, slots=True)
 class WebEvidence:
-    """What the web says about one question.
+    """The web's evidence for one question.
 
-    `passages` are those in the context, best first, with all their scores. `events` are plain sentences about pages
-    that were dropped and work that time did not allow. `top_probability` is the logistic function of the best cross-
-    encoder logit, None where no passage was scored.
+    `passages` are those in the context, best first, with all scores. `events` are sentences about dropped pages and
+    unfinished work. `top_probability` is the logistic function of the best cross-encoder logit, None if no passage was
+    scored.
     """
 
     context: str
@@ -37,7 +37,7 @@ class WebEvidence:
 
 
 class WebPath:
-    """Select pages, extract, chunk, retrieve, rerank, build the context: each step for the whole batch at once."""
+    """Selects pages, extracts, chunks, retrieves, reranks and builds contexts, each step for the whole batch."""
 
     def __init__(
         self, settings: WebSettings, dense: DenseEncoder | None, cross: CrossEncoder | None, tokens: TokenCounter
@@ -51,7 +51,7 @@ class WebPath:
 
     def warm_up(self) -> None:
         """Load the encoders and start the extraction workers.
-        Raises models.manifest.WeightsMissingError: an encoder's weights are not there; ExtractionUnavailableError: the
+        Raises models.manifest.WeightsMissingError: an encoder's weights are missing; ExtractionUnavailableError: the
         extraction workers cannot start.
         """
         for encoder in (self._dense, self._cross):
@@ -64,10 +64,10 @@ class WebPath:
         self._pool.close()
 
     def prepare(self, queries: Sequence[Query], clock: BatchClock) -> list[WebEvidence]:
-        """One evidence per question, in order, whatever the pages hold.
+        """One evidence per question, in order, for any pages.
 
-        When a stage's time ends, the batch goes on with what there is: pages that were not read are dropped, passages
-        that were not scored keep their order of retrieval.
+        When a stage's time ends, the batch continues with what it has: unread pages are dropped, unscored passages keep
+        their retrieval order.
         """
         settings, texts = self._settings, [query.text for query in queries]
         with clock.stage(Stage.SELECT_PAGES) as deadline:
@@ -89,18 +89,18 @@ class WebPath:
         ]
 
     def trimmed(self, evidence: WebEvidence, reserved_tokens: int) -> WebEvidence:
-        """The same evidence with so many tokens of the context left free for facts of other sources."""
+        """The same evidence with `reserved_tokens` of the context left free for facts of other sources."""
         left = max(0, self._settings.context.max_tokens - reserved_tokens)
         context = build_context(evidence.passages, self._settings.context, self._tokens, max_tokens=left)
         return replace(evidence, context=context.text, passages=context.passages)
 
     def _extract(self, selections: Sequence[Selection], deadline: Deadline) -> Extraction:
-        """Every question's best page first, so that a short time is shared fairly."""
+        """Read every question's best page first, so that a short time is shared fairly."""
         pages = in_turns({owner: selection.read for owner, selection in enumerate(selections)})
         return self._pool.extract([page.html for _, page in pages], deadline)
 
     def _sources(self, selections: Sequence[Selection], extraction: Extraction, whole: Deadline) -> list[list[Source]]:
-        """The texts to cut into passages; once the batch's time is over, the rest is left out."""
+        """The texts to chunk; after the batch's deadline the rest is left out."""
         chunked: dict[str, list[Parent]] = {}
 
         def source(text: str, page: Page, kind: PassageKind) -> Source:
@@ -122,7 +122,7 @@ class WebPath:
         return sources
 
     def _heading(self, page: Page, kind: PassageKind) -> str:
-        """The page's own words that are searched with each of its chunks; a snippet is not put before itself."""
+        """The page's text that is searched with each of its chunks; a snippet does not precede itself."""
         words = {"page_name": page.name, "snippet": "" if kind is PassageKind.SNIPPET else page.snippet}
         parts = [plain(words[name][:HEADING_CHARACTERS]) for name in self._settings.chunk.searched_with]
         return "\n".join(part for part in parts if part)
@@ -144,7 +144,7 @@ class WebPath:
 
 
 def _unfinished(retrieved: Retrieved, ranked: Reranked) -> Iterator[str]:
-    """What was not done for one question, in plain words."""
+    """Sentences about unfinished work for one question."""
     if retrieved.encoded < retrieved.chunks:
         yield f"dense retrieval stopped at the clock: {retrieved.encoded} of {retrieved.chunks} chunks were encoded"
     if ranked.scored < ranked.pairs:

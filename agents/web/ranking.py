@@ -1,6 +1,6 @@
-"""What all ranking stages share: BM25, cosines and cross-encoder logits of texts, best places, fusion, fair turns.
+"""What ranking stages share: BM25, cosines, cross-encoder logits, top positions, rank fusion, fair turns.
 
-Only the terms of a question are counted for its BM25: no index is worth building for one query.
+BM25 counts only the question's terms: an index is not worth building for one query.
 """
 
 import re
@@ -18,13 +18,13 @@ Scores = NDArray[np.float64]
 
 K1 = 1.5
 B = 0.75
-"""The usual constants of Robertson's BM25, as in bm25s and rank-bm25."""
+"""The usual BM25 constants, as in bm25s and rank-bm25."""
 
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 
 
 def with_heading(heading: str, text: str) -> str:
-    """A chunk as every ranking stage compares it with the question; see `agents.settings.Chunks.searched_with`."""
+    """A chunk with its heading, as ranking stages see it; see `agents.settings.Chunks.searched_with`."""
     return f"{heading}\n{text}" if heading else text
 
 
@@ -32,7 +32,7 @@ def with_heading(heading: str, text: str) -> str:
 
 
 def terms(text: str) -> list[str]:
-    """Lower-case words and numbers. Thousands separators go, so that 1,000 and 1000 are the same term."""
+    """Lower-case words and numbers. Thousands separators are removed, so 1,000 and 1000 are the same term."""
     return re.findall(r"\w+", _THOUSANDS.sub("", text.lower()))
 
 
@@ -42,11 +42,11 @@ STOPWORDS = frozenset(
         "than that the their there these this to was were what when where which who whom whose why will with would"
     )
 )
-"""Words of questions that do not help to find the answer."""
+"""Stop words of questions."""
 
 
 def query_terms(query: str) -> list[str]:
-    """The question's distinct terms without stop words; all of them where it has only stop words."""
+    """The question's distinct terms without stop words, or all if it has only stop words."""
     found = dict.fromkeys(terms(query))
     return [term for term in found if term not in STOPWORDS] or list(found)
 
@@ -71,10 +71,10 @@ def bm25(query: Sequence[str], documents: Sequence[Sequence[str]]) -> Scores:
 
 
 def rank_bm25_plus(query: Sequence[str], documents: Sequence[Sequence[str]]) -> Scores:
-    """BM25+ of the rank-bm25 package, the library that several CRAG systems used.
+    """BM25+ of the rank-bm25 package, which several CRAG systems used.
 
-    Its plain variant gives a term that occurs in half of the documents the weight zero and divides by zero without
-    documents; BM25+ (Lv and Zhai, CIKM 2011) has a positive idf.
+    Its plain variant weights a term in half of the documents with zero and divides by zero without documents; BM25+ (Lv
+    and Zhai, CIKM 2011) has a positive idf.
     """
     if not any(documents):
         return np.zeros(len(documents))
@@ -90,19 +90,18 @@ def bm25_of_texts(query: str, texts: Sequence[str], implementation: str = "query
     return score(query_terms(query), [terms(text) for text in texts])
 
 
-# --- encoders: the texts of all questions of a batch in one call, each question's most promising texts first --------
+# --- encoders: all texts of a batch in one call, each question's best texts first ------------------------------------
 
 
 def cosines(
     encoder: DenseEncoder | None, queries: Sequence[str], texts: Mapping[int, Sequence[str]], deadline: Deadline
 ) -> dict[int, NDArray[np.float32]]:
-    """Cosine of each text with the query at its key; NaN where the deadline came first.
+    """Cosine of each text with the query at its key; NaN if the deadline came first.
 
-    Every distinct text is encoded once. A vector that is no number (a float16 overflow, for example) counts as unlike
-    everything: -1.
+    Every distinct text is encoded once. A vector with NaN (a float16 overflow, for example) gets cosine -1.
     """
     if encoder is None:
-        raise ValueError("the settings rank by a dense encoder, but there is none")
+        raise ValueError("the settings rank by a dense encoder, but none is configured")
     distinct = list(dict.fromkeys(text for _, text in in_turns(texts)))
     if not distinct:
         return {owner: np.zeros(0, dtype=np.float32) for owner in texts}
@@ -120,9 +119,9 @@ def cosines(
 def cross_encoder_logits(
     encoder: CrossEncoder | None, queries: Sequence[str], texts: Mapping[int, Sequence[str]], deadline: Deadline
 ) -> dict[int, list[float | None]]:
-    """Raw logit of each text with the query at its key; None where the deadline came first."""
+    """Raw logit of each text with the query at its key; None if the deadline came first."""
     if encoder is None:
-        raise ValueError("the settings rank by a cross-encoder, but there is none")
+        raise ValueError("the settings rank by a cross-encoder, but none is configured")
     turns = in_turns(texts)
     found: dict[int, list[float | None]] = {owner: [] for owner in texts}
     logits = encoder.score([(queries[owner], text) for owner, text in turns], deadline)
@@ -135,13 +134,13 @@ def cross_encoder_logits(
 
 
 def best(scores: NDArray[np.floating], count: int | None = None) -> list[int]:
-    """Places of the highest scores, best first; equal scores keep their order, so that a run can be repeated."""
+    """Positions of the highest scores, best first; ties keep their order, so runs are repeatable."""
     order = np.argsort(-np.asarray(scores, dtype=np.float64), kind="stable")
     return [int(place) for place in order[:count]]
 
 
 def reciprocal_rank_fusion(rankings: Sequence[Sequence[int]], constant: int) -> dict[int, float]:
-    """Sum over the rankings of 1 / (constant + rank), rank from 1; an item gets nothing from a ranking that lacks it.
+    """Sum over the rankings of 1 / (constant + rank), rank from 1; a ranking without the item adds nothing.
 
     Cormack, Clarke and Büttcher (SIGIR 2009).
     """
@@ -153,9 +152,9 @@ def reciprocal_rank_fusion(rankings: Sequence[Sequence[int]], constant: int) -> 
 
 
 def in_turns(lists: Mapping[int, Sequence[T]]) -> list[tuple[int, T]]:
-    """All items with their owner: every owner's first, then every owner's second, and so on.
+    """All items with their owner: every owner's first item, then every owner's second, and so on.
 
-    When time ends in the middle of a batch, the most promising items of every question are done.
+    If time runs out, the best items of every question are done.
     """
     longest = max((len(items) for items in lists.values()), default=0)
     return [(owner, items[turn]) for turn in range(longest) for owner, items in lists.items() if turn < len(items)]

@@ -1,4 +1,4 @@
-"""The cross-encoder ranks passages: all questions of a batch in one call, each question's best candidates first."""
+"""Reranks passages with the cross-encoder: one call per batch, each question's best candidates first."""
 
 import math
 import re
@@ -18,8 +18,8 @@ SCORE_NAME = "cross_encoder"
 class Reranked:
     """The best passages of one question, and how much of the work was done.
 
-    `scored` of `pairs` passages went through the cross-encoder before the deadline; for `without_number` of those it
-    gave no usable logit (a float16 overflow, for example).
+    `scored` of `pairs` passages were scored before the deadline; `without_number` of those have no usable logit (a
+    float16 overflow, for example).
     """
 
     passages: list[Passage]
@@ -29,17 +29,17 @@ class Reranked:
 
 
 def probability(logit: float) -> float:
-    """The logistic function: a cross-encoder's raw logit as a probability of relevance."""
+    """The logistic function: turns a cross-encoder's raw logit into a probability of relevance."""
     return 1.0 / (1.0 + math.exp(-logit)) if logit >= 0 else math.exp(logit) / (1.0 + math.exp(logit))
 
 
 def reading_key(text: str) -> str:
-    """The same for texts that differ only in capitals, punctuation and blanks."""
+    """A key that ignores case, punctuation and blanks."""
     return re.sub(r"\W+", " ", text.lower()).strip()
 
 
 def distinct(passages: Sequence[Passage]) -> list[Passage]:
-    """The passages without later ones that read the same: pages repeat themselves and each other."""
+    """The passages without later ones with the same words: pages repeat themselves and each other."""
     found: dict[str, Passage] = {}
     for passage in passages:
         found.setdefault(reading_key(passage.text), passage)
@@ -56,7 +56,7 @@ def rerank(
 ) -> list[Reranked]:
     """The `top_k` passages of each question, best first.
 
-    Passages that the deadline did not allow to be scored follow in their order of retrieval.
+    Passages that ran out of time follow in their retrieval order.
     """
     chosen = [own[: settings.max_pairs] for own in candidates]
     texts = {owner: [with_heading(each.heading, each.text) for each in own] for owner, own in enumerate(chosen)}

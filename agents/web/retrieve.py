@@ -1,6 +1,6 @@
-"""From chunks to candidates: the stages of the settings, one after another, for all questions of a batch together.
+"""Retrieves candidate passages from chunks: the stages of the settings in order, for the whole batch.
 
-Stages rank the small chunks (children). The result is their parents, each once, in the order of its best child.
+Stages rank the small chunks (children). The result is their parents without duplicates, ordered by their best child.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from agents.web.ranking import Scores, best, bm25_of_texts, cosines, reciprocal_
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A text that was cut into chunks, and where it came from. `heading` is searched with each of its chunks."""
+    """A text cut into chunks, and its origin. `heading` is searched with each chunk."""
 
     text: str
     chunks: Sequence[Parent]
@@ -31,7 +31,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Retrieved:
-    """One question's candidates, best first; `encoded` of the `chunks` that went to dense stages were done in time."""
+    """One question's candidates, best first; `encoded` of the `chunks` for dense stages were done in time."""
 
     passages: list[Passage]
     chunks: int = 0
@@ -50,13 +50,13 @@ class _Child:
 
 @dataclass(slots=True)
 class _Search:
-    """One question on its way through the stages: its remaining children, best first once a stage has ranked them."""
+    """One question's search: its remaining children, best first after the first ranking."""
 
     query: str
     children: list[_Child]
     bm25: Scores | None = None
-    """Of the children, in their order. The first stage counts it and later ones keep it, because the statistics of the
-    larger set are the better ones.
+    """BM25 of the children, in order. The first stage computes it and later stages reuse it, because the statistics of
+    the larger set are better.
     """
     chunks: int = 0
     encoded: int = 0
@@ -69,7 +69,7 @@ class _Search:
         return best(self.bm25)
 
     def keep(self, places: Sequence[int]) -> None:
-        """Go on with the children at these places, in this order."""
+        """Keep the children at these positions, in this order."""
         self.children = [self.children[place] for place in places]
         if self.bm25 is not None:
             self.bm25 = self.bm25[list(places)]
@@ -82,7 +82,7 @@ def retrieve(
     dense: DenseEncoder | None,
     deadline: Deadline,
 ) -> list[Retrieved]:
-    """Candidates per question. Dense ranks that the deadline does not allow count as not found."""
+    """Candidates per question. Dense ranks that ran out of time count as not found."""
     searches = [
         _Search(query, [child for source in own for child in _children(source)])
         for query, own in zip(queries, sources, strict=True)
@@ -109,7 +109,7 @@ def _children(source: Source) -> list[_Child]:
 def _dense_rankings(
     searches: Sequence[_Search], dense: DenseEncoder | None, deadline: Deadline
 ) -> Mapping[int, list[int]]:
-    """Places of the children by cosine, best first; those without a cosine are missing."""
+    """Positions of the children by cosine, best first, without those that have no cosine."""
     texts = {owner: [child.text for child in search.children] for owner, search in enumerate(searches)}
     rankings = {}
     for owner, similarity in cosines(dense, [search.query for search in searches], texts, deadline).items():
@@ -148,7 +148,7 @@ def _combined_places(stage: DenseStage | FusionStage | UnionStage, search: _Sear
 
 
 def _parents(children: Sequence[_Child]) -> list[Passage]:
-    """The parents of the children, each once, with the scores of its best child."""
+    """The parents of the children without duplicates, with the scores of their best child."""
     passages: dict[tuple[int, int], Passage] = {}
     for child in children:
         source, span = child.source, child.parent.span

@@ -1,4 +1,4 @@
-"""Judges: is an answer right? `rules` decides by rules, `llm` asks a language model."""
+"""Judges whether answers are right: `rules` by rules, `llm` by a language model."""
 
 from evaluation.judge.base import Claim, Judge, Judgement, JudgeUnavailableError, ReadClaim, Verdict, judge_claims
 from evaluation.judge.choices import gold_items

@@ -1,4 +1,4 @@
-"""`python -m evaluation.judge --in FILE`: judge the predictions of a file, and compare with verdicts it has."""
+"""`python -m evaluation.judge --in FILE`: judges a file's predictions and compares them with existing verdicts."""
 
 import argparse
 import sys
@@ -25,7 +25,7 @@ DEFAULT_GROUPS = "question_type"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Judge a file. Exit code: 0 done, 2 the file or the judge cannot be used."""
+    """Judge a file. Exit code: 0 done, 2 the file or the judge is unusable."""
     parser = _parser()
     options = parser.parse_args(arguments)
     try:
@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _refuse_unknown(options.by, records)
         if options.target is not None:
             check_target(options.target)
-        judge = judge_from(options, check=False)  # a file whose verdicts are all cached needs no model
+        judge = judge_from(options, check=False)  # a file with only cached verdicts needs no model
         judged = judge_claims(judge, claims, str if options.whole else official_trim().cut)
         rows = [
             {**record.data, "verdict": one.verdict.value, "reason": one.reason}
@@ -69,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def claim_of(record: Record) -> Claim:
-    """What is to be judged in this row; raises DatasetError."""
+    """The claim in this row; raises DatasetError."""
     gold_field = "ground_truth" if "ground_truth" in record.data else "answer"
     texts = {}
     for name in ("query", gold_field, "prediction"):
@@ -102,9 +102,9 @@ def _reference(record: Record, against: str | None) -> str | None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m evaluation.judge",
-        description="Rows {query, ground_truth or answer, alt_ans?, prediction} get verdict (correct, incorrect, "
-        "missing or unscored) and reason. Rows that carry somebody else's verdict are compared with ours: agreement, "
-        "Cohen's kappa and confusion. Files ending in .bz2 are packed.",
+        description="Rows {query, ground_truth or answer, alt_ans?, prediction} get a verdict (correct, incorrect, "
+        "missing or unscored) and a reason. Existing verdicts are compared with ours: agreement, "
+        "Cohen's kappa and confusion. Files ending in .bz2 are compressed.",
     )
     parser.add_argument("--in", dest="source", metavar="FILE", type=Path, required=True, help="JSON lines")
     compared = "JSON lines; may be left out where verdicts are compared"

@@ -1,6 +1,4 @@
-"""What a judge is asked and says, the part of the official metric that no judge may decide differently, and a claim
-with what several rules read from it.
-"""
+"""The interface of judges, the part of the official metric that all judges share, and claims."""
 
 import enum
 import re
@@ -15,7 +13,7 @@ _INVALID = "invalid"
 
 
 class Verdict(enum.StrEnum):
-    """What an answer is worth. `UNSCORED` means that nobody could tell; it counts neither way."""
+    """The value of an answer. `UNSCORED` means that no judge could decide; it does not count."""
 
     CORRECT = "correct"
     INCORRECT = "incorrect"
@@ -25,7 +23,7 @@ class Verdict(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """An answer to be judged. `golds` are all texts that count as right, the official one first; empty if unknown."""
+    """An answer to judge. `golds` are all right answers, the official one first; empty if unknown."""
 
     query: str
     golds: tuple[str, ...]
@@ -34,20 +32,20 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A verdict and one sentence that says why, beginning with the name of the rule that decided."""
+    """A verdict and one sentence with the reason, which starts with the rule's name."""
 
     verdict: Verdict
     reason: str
 
 
 class JudgeUnavailableError(RuntimeError):
-    """A judge cannot be used here; the message says why and what to do."""
+    """A judge is unusable; the message says why and what to do."""
 
 
 class Judge(Protocol):
-    """Decides between correct and incorrect; `judge_claims` settles missing, exact and unscored before it is asked.
+    """Decides between correct and incorrect; `judge_claims` first settles missing, exact and unscored claims.
 
-    `name` and `version` go into the signature of every number; the version changes whenever a verdict may.
+    `name` and `version` are part of every signature; the version changes whenever a verdict may change.
     """
 
     @property
@@ -59,16 +57,16 @@ class Judge(Protocol):
         """Changes whenever a verdict may change."""
 
     def judge(self, claims: Sequence[Claim]) -> list[Judgement]:
-        """One judgement per claim, in order; `Verdict.UNSCORED` where the judge cannot tell."""
+        """One judgement per claim, in order; `Verdict.UNSCORED` if the judge cannot decide."""
 
 
 def judge_claims(judge: Judge, claims: Sequence[Claim], trim: Callable[[str], str]) -> list[Judgement]:
-    """Judge answers as the official metric does (local_evaluation.py of the 2024 starter kit).
+    """Judge answers like the official metric (local_evaluation.py of the 2024 starter kit).
 
-    The prediction is cut by `trim` to what the evaluator keeps of it. It is *missing* if its lower case contains
-    "i don't know" with the ASCII apostrophe, *correct* if its lower case equals a gold answer's. The word "invalid" in
-    the prediction and in a gold answer makes it correct, in only one of the two *incorrect* (Meta's later version). All
-    else is for the judge. A claim without a gold answer is unscored.
+    `trim` cuts the prediction to what the evaluator keeps. It is *missing* if its lower case contains "i don't know"
+    with the ASCII apostrophe, and *correct* if its lower case equals a gold answer's. The word "invalid" in both the
+    prediction and a gold answer makes it correct, in only one of them *incorrect* (Meta's later version). The judge
+    decides the rest. A claim without a gold answer is unscored.
     """
     trimmed = [Claim(claim.query, claim.golds, trim(claim.prediction).strip()) for claim in claims]
     settled = [official_judgement(claim) for claim in trimmed]
@@ -77,12 +75,12 @@ def judge_claims(judge: Judge, claims: Sequence[Claim], trim: Callable[[str], st
 
 
 def official_judgement(claim: Claim) -> Judgement | None:
-    """The verdict that the official metric gives without a judge, or None. The prediction is trimmed already."""
+    """The verdict of the official metric without a judge, or None. The prediction is already trimmed."""
     prediction = claim.prediction.lower()
     if I_DONT_KNOW in prediction:
         return Judgement(Verdict.MISSING, f'official: the answer contains "{I_DONT_KNOW}"')
     if not claim.golds:
-        return Judgement(Verdict.UNSCORED, "official: the question comes without a gold answer")
+        return Judgement(Verdict.UNSCORED, "official: the question has no gold answer")
     if prediction and any(prediction == gold.strip().lower() for gold in claim.golds):
         return Judgement(Verdict.CORRECT, "official: the answer equals the gold answer")
     expected, said = any(_INVALID in gold.lower() for gold in claim.golds), _INVALID in prediction
@@ -101,7 +99,7 @@ _VERB = re.compile(
 CLAUSE_VERB = re.compile(
     r"\b(?:is|are|was|were|has|have|had|won|wins|holds?|released|played|became|made|directed|grossed|include[sd]?)\b"
 )
-"""The verb that divides a gold sentence into its subject and the rest."""
+"""The verb that divides a gold sentence into subject and rest."""
 _ASKS_NUMBER = re.compile(
     r"\bhow (?:many|much|old|long|tall|far|big|large|high|often|fast|heavy|wide|deep)\b"
     r"|\bwhat (?:is|was|were|are)? ?(?:the )?(?:[\w']+ ){0,3}(?:number|total|price|age|percentage|average|score"
@@ -118,17 +116,17 @@ _ASKS_YES_NO = re.compile(
 
 
 class RuleDecision(NamedTuple):
-    """What a rule decided, and why in half a sentence."""
+    """A rule's decision, and the reason in a short phrase."""
 
     correct: bool
     why: str
 
 
 class ReadClaim:
-    """A question, one of the texts that count as right, and a prediction, with their tokens.
+    """A question, one right answer and a prediction, with their tokens.
 
-    `asked` is the question in lower case; `new_in_...` are content tokens that it does not contain; `..._numbers` stand
-    outside whole dates; `is_sentence`: the gold answer is a sentence that holds the answer, not the answer alone.
+    `asked` is the question in lower case. `new_in_...` are content tokens that are not in the question. `..._numbers`
+    exclude whole dates. `is_sentence`: the gold answer is a sentence that contains the answer.
     """
 
     def __init__(self, query: str, gold: str, prediction: str) -> None:
@@ -144,7 +142,7 @@ class ReadClaim:
         self.asks_yes_or_no = bool(_ASKS_YES_NO.match(self.asked.strip())) and not re.search(r"\bor\b", self.asked)
 
     def not_asked(self, parts: tuple[str, ...]) -> list[str]:
-        """The content tokens that the question does not contain."""
+        """The content tokens that are not in the question."""
         return [token for token in content(parts) if not found_in(token, self.query_tokens)]
 
 

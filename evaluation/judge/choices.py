@@ -1,5 +1,5 @@
-"""Rules for questions that leave a choice (yes or no, this or that), and for gold answers that hold several:
-alternatives such as "soccer / football", and sets, whose items must all be there.
+"""Rules for questions with a choice (yes or no, this or that), and for gold answers with several answers: alternatives
+such as "soccer / football", and sets, whose items are all required.
 """
 
 import re
@@ -38,7 +38,7 @@ _OPPOSITES = (
     (_LITTLE | _LATE | {"slower", "lighter", "worse", "poorer", "nearer", "newest"})
     - {"cheaper", "latest", "recently"},
 )
-"""A sentence that compares by the other side's word turns the choice round: B shorter than A is A longer than B."""
+"""A sentence that compares by the opposite word reverses the choice: B shorter than A is A longer than B."""
 
 _QUESTION_WORDS = frozenset({"which", "who", "what", "how", "where", "when"})
 _SAME = re.compile(r"\b(?:same|equal(?:ly)?|tied?|as well)\b")
@@ -46,7 +46,7 @@ _OPTION_EDGE = re.compile(r"[,;:?]|\bbetween\b|\bof these\b|\bis\b|\bdoes\b|\bdi
 
 
 _BETWEEN = re.compile(r"\b(?:between|of|out of) (?P<first>[^,?]+) and (?P<second>[^,?]+?)(?=,|$)")
-"""Two that a question weighs against each other, if it asks which of them is more or less of something."""
+"""Two options that a question compares."""
 
 _ASKS_WHICH = re.compile(r"\b(?:which|who|whose|what)\b")
 
@@ -54,7 +54,7 @@ _ENDS_HERE = re.compile(r"\s*(?:[,.;:!(-]|$)")
 
 
 def yes_or_no(claim: ReadClaim) -> RuleDecision | None:
-    """The leading word decides; where the prediction has none, a negation in it, if it speaks of the matter at all."""
+    """The leading word decides. Without one, a negation in the prediction decides, if it is about the question."""
     gold = _YES_NO.match(normalise(claim.gold))
     if gold is None or not (claim.asks_yes_or_no or _ENDS_HERE.match(normalise(claim.gold)[gold.end() :])):
         return None  # "No Country for Old Men" is a title
@@ -66,18 +66,18 @@ def yes_or_no(claim: ReadClaim) -> RuleDecision | None:
     if not claim.asks_yes_or_no:
         return None
     if not wanted and _swapped(claim):
-        return RuleDecision(True, "the gold answer says no, and the prediction says that it is the other way round")
+        return RuleDecision(True, "the gold answer says no, and the prediction says the opposite")
     negated = bool(_NEGATION.search(normalise(claim.prediction)))
     restated = recall(content(claim.query_tokens), claim.prediction_tokens) >= 0.8
     bare = ReadClaim(claim.query, claim.gold, re.sub(r"\([^)]*\)", " ", claim.prediction))
     adds = len(bare.new_in_prediction) > 1
     if negated is wanted or not restated or (wanted and adds):
         return RuleDecision(False, f"the gold answer says {gold['word']}, the prediction does not")
-    return RuleDecision(True, f"the gold answer says {gold['word']}, and so does the prediction in other words")
+    return RuleDecision(True, f"the gold answer says {gold['word']}, the prediction says the same in other words")
 
 
 def _swapped(claim: ReadClaim) -> bool:
-    """As "B is longer than A" where the question is whether A is longer than B."""
+    """Whether it says "B is longer than A" and the question is whether A is longer than B."""
     asked, said = (normalise(text).split(" than ", 1) for text in (claim.query, claim.prediction))
     if len(asked) < 2 or len(said) < 2:
         return False
@@ -88,7 +88,7 @@ def _swapped(claim: ReadClaim) -> bool:
 
 
 def this_or_that(claim: ReadClaim) -> RuleDecision | None:
-    """For "which is longer, A or B?": both must pick the same option; a number for each can pick one, too."""
+    """For "which is longer, A or B?": both must pick the same option; a number for each may pick one."""
     options = _options(claim.query)
     if options is None:
         return None
@@ -108,7 +108,7 @@ def this_or_that(claim: ReadClaim) -> RuleDecision | None:
 
 
 def _other_numbers(claim: ReadClaim) -> bool:
-    """Both give numbers, and each gives some that the other lacks: the gold answer's reason is part of it."""
+    """Whether both give numbers and each has some that the other lacks: the reason is part of the gold answer."""
     gold, said = (
         [number for number in numbers if not number.ordinal]
         for numbers in (claim.gold_numbers, claim.prediction_numbers)
@@ -119,8 +119,8 @@ def _other_numbers(claim: ReadClaim) -> bool:
 
 
 def _options(query: str) -> tuple[list[str], list[str]] | None:
-    """What the question offers: the words on both sides of its last "or", or of the "and" after "between", without
-    those that they share.
+    """The options of a question: the words on both sides of its last "or", or of the "and" after "between", without
+    shared words.
     """
     lowered = normalise(query).strip(" ?.")
     between = _BETWEEN.search(lowered)
@@ -142,7 +142,7 @@ def _options(query: str) -> tuple[list[str], list[str]] | None:
 
 
 def _picked(options: tuple[list[str], list[str]], text: str, query: str) -> int | None:
-    """The option that the text picks: the only one that it names, or the first in its last sentence that compares."""
+    """The option that the text picks: the only one it names, or the first in its last comparing sentence."""
     named = _named(options, tokens(text))
     if len(named) == 1:
         return named[0]
@@ -156,16 +156,16 @@ def _picked(options: tuple[list[str], list[str]], text: str, query: str) -> int 
 
 
 def _turned_round(query: str, sentence: str) -> bool:
-    """The question compares by one side's words, the sentence by the other's alone."""
+    """Whether the sentence compares by the opposite words of the question."""
     asked, said = (set(re.findall(r"[a-z]+", normalise(text))) for text in (query, sentence))
     sides = [(bool(asked & words), bool(said & words)) for words in _OPPOSITES]
     return sides in ([(True, False), (False, True)], [(False, True), (True, False)])
 
 
 def _implied(options: tuple[list[str], list[str]], text: str, query: str) -> int | None:
-    """The option that wins by the numbers that the text gives for the two, if it gives some for each.
+    """The option that wins by the numbers that the text gives, if it gives some for each.
 
-    Numbers belong to the option that was named last; of two lengths such as 7 ft 6 and 7 ft 1 the later numbers decide.
+    A number belongs to the last named option. For two lengths such as 7 ft 6 and 7 ft 1 the later numbers decide.
     """
     found_by_option: dict[int, list[Number]] = {}
     option = None
@@ -205,7 +205,7 @@ def _named(options: tuple[list[str], list[str]], text: tuple[str, ...]) -> list[
 # --- alternatives and sets -------------------------------------------------------------------------------------------
 
 _LONGEST = 7
-"""Words of an alternative; longer ones are clauses of a sentence."""
+"""Maximum words of an alternative; longer ones are clauses."""
 _SUBSTANTIAL = re.compile(r"[^\W\d_]{3}")
 _TITLE_CASE = re.compile(r"[A-Z][a-z]")
 _ASKS_PERSON = re.compile(r"\bwho(?:se|m)?\b")
@@ -216,15 +216,15 @@ _WORKS = re.compile(
     r"\b(?:films?|movies?|songs?|albums?|singles?|tracks?|hits?|records?|bands?|groups?|shows?|series|sitcoms?|episodes?"
     r"|books?|novels?|plays?|musicals?|operas?|poems?|games?|comics?|documentar(?:y|ies)|titles?|names?|brands?)\b"
 )
-"""Things whose own name may contain an "or" or a slash."""
+"""Things whose name may contain an "or" or a slash."""
 
 
 def alternatives(query: str, gold: str) -> list[str]:
-    """The gold answer, and each of the answers that it offers.
+    """The gold answer and its alternatives.
 
-    A name such as "Truth or Dare" or "Face/Off" offers none. As most gold answers are in lower case, an "or" parts
-    them only where both sides have numbers, end in the same word or are full names of persons, or where the question
-    names a kind of thing ("which metal") that is no work with a title. A slash between longer sides always does.
+    A name such as "Truth or Dare" or "Face/Off" has none. Most gold answers are in lower case, so an "or" separates
+    them only if both sides have numbers, end in the same word or are full names of people, or if the question asks for
+    a kind of thing without titles ("which metal"). A slash between longer sides always separates them.
     """
     for divider, are_answers in _DIVIDERS:
         parts = [part.strip() for part in divider.split(gold.strip())]
@@ -276,14 +276,14 @@ _ASKS_SET = re.compile(
     r"(?:are|were|have|had|did|do|won|play|make)\b"
 )
 _RELATIVE = re.compile(r",\s*(?:who|which|whose|where)\b[^,]*(?:,|$)")
-"""A clause between commas that only describes: "ann lee, who plays for rome, won"."""
+"""A descriptive clause between commas: "ann lee, who plays for rome, won"."""
 
 
 def same_items(claim: ReadClaim) -> RuleDecision | None:
-    """Every item of the gold set must be in the prediction, and the prediction may list no further ones.
+    """The prediction must have every item of the gold set and no others.
 
-    Items are what commas, semicolons and "and" separate. An item is in the prediction when its words are; a name also
-    without its middle parts, and slightly misspelt.
+    Items are separated by commas, semicolons and "and". An item is in the prediction if its words are; a name also
+    without its middle parts, or slightly misspelt.
     """
     items = gold_items(claim)
     if items is None:
@@ -298,7 +298,7 @@ def same_items(claim: ReadClaim) -> RuleDecision | None:
 
 
 def gold_items(claim: ReadClaim) -> list[list[str]] | None:
-    """The items of the gold answer as tokens, or None where it is not a set."""
+    """The items of the gold answer as tokens, or None if it is not a set."""
     if not _ASKS_SET.search(claim.asked):
         return None
     text = re.sub(r"\([^)]*\)", " ", normalise(claim.gold)).strip(" .")
@@ -327,7 +327,7 @@ def _usable(items: list[list[str]]) -> list[list[str]] | None:
 
 
 def _bare_items(prediction: str) -> int:
-    """How many short items a prediction has that is nothing but a list: "red, white and blue"; 0 for a sentence."""
+    """The number of short items in a prediction that is only a list: "red, white and blue"; 0 for a sentence."""
     text = re.sub(r"\([^)]*\)", " ", normalise(prediction)).strip(" .")
     parts = [content(tokens(part)) for part in split_list(text)]
     return len(parts) if not CLAUSE_VERB.search(text) and all(0 < len(part) <= 4 for part in parts) else 0

@@ -1,4 +1,4 @@
-"""The llm judge: a language model decides by a rubric, from any engine of `agents.llm`."""
+"""The llm judge: a language model applies a rubric, on any engine of `agents.llm`."""
 
 import hashlib
 import json
@@ -24,19 +24,19 @@ from evaluation.judge.rubrics import RUBRICS
 from models.manifest import UnknownModelError, WeightsMissingError
 
 SECONDS_PER_REQUEST = 60.0
-"""A call with n requests has n times that; a model on a CPU works on them one after another."""
+"""A call with n requests gets n times this; a CPU model handles them one by one."""
 
 MAX_TOKENS = 128
 """The reply needs ten; the rest is for models that do not stop at once."""
 
 CLAIMS_AT_ONCE = 16
-"""After so many the verdicts are on disk; an endpoint is asked as many at a time."""
+"""Verdicts are saved after this many; also the number of concurrent requests to an endpoint."""
 
 _PROBE = Claim("what is two plus two?", ("4",), "it is four")
 _THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL | re.IGNORECASE)
 _FIELD = re.compile(
     r"[\"'{,\s](?:accuracy|score)[\"']?\s*[:=]\s*[\"']?(?P<value>true|false|[01](?:\.0)?)[\"']?\s*"
-    r"(?:,(?!\d)|[}\n]|\Z)",  # the value must end there: "true or false" repeats the form, "1/5" is no verdict
+    r"(?:,(?!\d)|[}\n]|\Z)",  # the value must end here: "true or false" repeats the form, "1/5" is not a verdict
     re.IGNORECASE,
 )
 _BARE = re.compile(r"\W*(?P<value>true|false|[01])\W*", re.IGNORECASE)
@@ -45,7 +45,7 @@ _RIGHT = frozenset({"true", "1", "1.0"})
 
 @dataclass(slots=True)
 class JudgeCost:
-    """Counts so far. `claims` were to be judged, `cached` of them were known; `requests` count every attempt."""
+    """Counts so far. `claims` were judged, `cached` of them from the cache; `requests` counts every attempt."""
 
     claims: int = 0
     cached: int = 0
@@ -63,14 +63,13 @@ class JudgeCost:
 
 
 class LanguageModelJudge:
-    """Asks a language model for each claim that the official rules leave open and that the cache does not know.
+    """Asks a language model about each claim that the official rules leave open and the cache lacks.
 
-    A reply that cannot be read, a failed request and one that ran out of time are tried again, up to `attempts` times
-    in all; what is unreadable then is unscored with the reason, never wrong. Decoding is greedy. Verdicts are cached
-    as soon as they are there, unscored ones never.
+    Unreadable replies, failed requests and timeouts are retried, up to `attempts` in all; then the claim is unscored
+    with the reason, never wrong. Decoding is greedy. Scored verdicts are cached at once.
 
-    `where` names the model's address or preset in messages; `cache` is a file of JSON lines ``{key, correct, judge}``
-    that runs share. Raises JudgeUnavailableError without the engine, or where the cache cannot be read and written.
+    `where` names the model's address or preset in messages; `cache` is a file of JSON lines ``{key, correct, judge}``,
+    shared by runs. Raises JudgeUnavailableError if the engine is missing or the cache is unusable.
     """
 
     name = "llm"
@@ -91,7 +90,7 @@ class LanguageModelJudge:
         self._rubric = RUBRICS[rubric]
         self.version = f"1:{model_name}:{self._rubric.name}-{self._rubric.fingerprint}"
         self.model_identity = f"{model_name}@{_identity(settings)}"
-        """The model's name and what tells two of that name apart."""
+        """The model's name and an id that distinguishes models of the same name."""
         self.cost = JudgeCost()
         self._signature = f"{self.name}@{self.version}"
         self._key_signature = f"{self._signature}:{_identity(settings)}"
@@ -196,7 +195,7 @@ def _judgement(correct: bool, how: str) -> Judgement:
 
 
 def _identity(settings: LanguageModelSettings) -> str:
-    """A server's address; else a hash of settings, as quantization and dtype change verdicts."""
+    """A server's address; otherwise a hash of settings, as quantization and dtype change verdicts."""
     if isinstance(settings, OpenAIEngine):
         return os.environ.get(settings.base_url_variable, "").strip() or settings.base_url
     plain = json.dumps(settings.model_dump(mode="json"), sort_keys=True)
@@ -222,7 +221,7 @@ def _unusable(path: Path, why: object) -> JudgeUnavailableError:
 
 
 def _cause(error: Exception) -> str:
-    """Of an engine that finds no server, the bare fault: its advice is for the agent's server, not the judge's."""
+    """The bare cause if an engine finds no server: the engine's advice is about the agent's server."""
     cause = error.__cause__
     if (
         isinstance(error, EngineUnavailableError)
@@ -244,10 +243,10 @@ def _fault(generation: Generation) -> str:
 
 
 def read_verdict(reply: str) -> bool | None:
-    """True or False as the reply's ``accuracy`` or ``score`` says, or None where it says neither or both.
+    """The reply's ``accuracy`` or ``score`` as a bool, or None if it has neither or both.
 
-    Accepted besides plain JSON: Python's ``True``, quoted values, single quotes, text or a code fence around the
-    object, a missing last brace, a thought before it, and a reply that is the bare value.
+    Also accepts Python's ``True``, quoted values, single quotes, text or a code fence around the object, a missing last
+    brace, a thought before it, and a bare value.
     """
     text = _THOUGHT.sub(" ", reply)
     values = [match["value"] for match in _FIELD.finditer(f" {text}")]

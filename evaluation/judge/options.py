@@ -1,4 +1,4 @@
-"""Which judge: the arguments of every command that judges, defined once, and the judge that they ask for."""
+"""The command-line arguments that choose a judge, and the chosen judge."""
 
 import argparse
 import os
@@ -12,47 +12,47 @@ from evaluation.judge.rules import RulesJudge
 
 JUDGE_NAMES = ("rules", "llm")
 DEFAULT_JUDGE = "rules"
-"""The one that agrees more with strong models: docs/decisions.md, 39."""
+"""Agrees more with strong models: docs/decisions.md, 39."""
 
 MODEL_VARIABLE = "EVALUATION_MODEL_NAME"
 KEY_VARIABLE = "OPENAI_API_KEY"
 URL_VARIABLE = "OPENAI_BASE_URL"
 DEFAULT_MODEL = "gpt-4-0125-preview"
-"""What the 2024 starter kit asks where the environment names no model."""
+"""The 2024 starter kit's default model."""
 DEFAULT_URL = "https://api.openai.com/v1"
 
 
 def add_judge_arguments(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
-    """The arguments that choose a judge; `judge_from` reads them."""
+    """Add the arguments that choose a judge; `judge_from` reads them."""
     model = f"llm: model at the endpoint; else ${MODEL_VARIABLE}, else {DEFAULT_MODEL}"
     url = f"llm: any OpenAI-compatible endpoint; else ${URL_VARIABLE}, else {DEFAULT_URL}. Its key: ${KEY_VARIABLE}"
     cache = str(default_cache_file()).replace("%", "%%")  # argparse formats help texts
     parser.add_argument(
-        "--judge", choices=JUDGE_NAMES, default=DEFAULT_JUDGE, help="who judges the answers (default: %(default)s)"
+        "--judge", choices=JUDGE_NAMES, default=DEFAULT_JUDGE, help="the judge of the answers (default: %(default)s)"
     )
     parser.add_argument("--judge-model", metavar="NAME", help=model)
     parser.add_argument("--judge-url", metavar="URL", help=url)
     parser.add_argument("--judge-preset", metavar="P", help="llm: a preset's language model instead of an endpoint")
     parser.add_argument(
-        "--judge-rubric", choices=RUBRICS, default="crag", help="llm: what is asked (default: %(default)s)"
+        "--judge-rubric", choices=RUBRICS, default="crag", help="llm: the rubric (default: %(default)s)"
     )
-    parser.add_argument("--judge-cache", metavar="FILE|none", help=f"llm: verdicts already paid for (default: {cache})")
+    parser.add_argument("--judge-cache", metavar="FILE|none", help=f"llm: file of cached verdicts (default: {cache})")
     parser.add_argument(
         "--judge-attempts",
         metavar="N",
         type=int,
         choices=range(1, 11),
         default=3,
-        help="llm: how often a claim is asked until the reply can be read (default: %(default)s)",
+        help="llm: attempts per claim until the reply is readable (default: %(default)s)",
     )
 
 
 def judge_from(arguments: argparse.Namespace, *, check: bool = True) -> Judge:
-    """The judge that the arguments of `add_judge_arguments` ask for, see `make_judge`."""
+    """The judge for the arguments of `add_judge_arguments`; see `make_judge`."""
     chosen = ("model", "url", "preset")
     unused = [f"--judge-{name}" for name in chosen if getattr(arguments, f"judge_{name}") is not None]
-    if arguments.judge != "llm" and unused:  # who gives --judge-url wants that model to judge
-        raise JudgeUnavailableError(f"{', '.join(unused)} has no effect without --judge llm: give that, too")
+    if arguments.judge != "llm" and unused:  # --judge-url suggests that that model should judge
+        raise JudgeUnavailableError(f"{', '.join(unused)} has no effect without --judge llm")
     options = {name: getattr(arguments, f"judge_{name}") for name in (*chosen, "rubric", "cache", "attempts")}
     return make_judge(arguments.judge, **options, check=check)
 
@@ -68,11 +68,11 @@ def make_judge(
     attempts: int = 3,
     check: bool = True,
 ) -> Judge:
-    """The judge of that name; all options are for ``llm`` alone. Raises JudgeUnavailableError, which says why.
+    """The judge of that name; all options are for ``llm``. Raises JudgeUnavailableError with the reason.
 
-    The environment names `model` and `url` where they are None; `preset` takes the base model of a preset instead, as
-    its adapters were tuned for other work. `cache` is a file or "none"; None: the default file, but none for a script.
-    With `check` the model is asked once now, rather than before the first verdict that is not cached.
+    `model` and `url` default to the environment. `preset` uses a preset's base model instead, without adapters, which
+    were tuned for other tasks. `cache` is a file or "none"; None: the default file, but none for a scripted model. With
+    `check` the model is asked once now instead of before the first uncached verdict.
     """
     if name == "rules":
         return RulesJudge()
@@ -85,7 +85,7 @@ def make_judge(
 
 
 def cost_line(judge: Judge) -> str | None:
-    """What the judge cost so far, or None for one that costs nothing."""
+    """The judge's cost so far, or None if it is free."""
     return judge.cost.line() if isinstance(judge, LanguageModelJudge) else None
 
 
@@ -111,7 +111,7 @@ def _endpoint(url: str | None, model: str | None) -> tuple[LanguageModelSettings
             f"the llm judge has no key for {url}: set {KEY_VARIABLE}, or give --judge-url for another endpoint or "
             "--judge-preset for a local model"
         )
-    # base_url_variable: no variable is to win over --judge-url, least of all the one of the agent's own server
+    # base_url_variable: no variable overrides --judge-url, in particular not that of the agent's server
     settings = OpenAIEngine(
         engine="openai", model=model, base_url=url, base_url_variable="", api_key_variable=KEY_VARIABLE
     )

@@ -1,4 +1,4 @@
-"""Rules for answers in words: names, titles, phrases, and sentences that hold them."""
+"""Rules for answers in words: names, titles, phrases and sentences."""
 
 import re
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ _TITLES = frozenset(
         "mr mrs ms miss dr doctor professor captain general coach jr sr esq"
     )
 )
-"""What some writers put before or after a person's name."""
+"""Optional titles before or after a person's name."""
 _ASKS_PERSON = re.compile(r"\bwho(?:se|m)?\b|\bname of the (?:person|man|woman|actor|actress|author|player|singer)\b")
 _ASKS_PERSON_OR_TEAM = re.compile(rf"{_ASKS_PERSON.pattern}|\b(?:teams?|clubs?|franchises?|squads?|opponents?)\b")
 _ASKS_PLACE = re.compile(r"\bwhere\b|\b(?:city|town|place|location|venue|stadium|capital|headquarter\w*|birthplace)\b")
@@ -55,11 +55,11 @@ _SHORTEST_ABBREVIATION = 3
 NEEDED = 0.7
 NEEDED_OF_EXPLANATION = 0.4
 EXPLANATION = 9
-"""Telling words from which on a gold answer is an explanation, which nobody repeats word by word."""
+"""With this many telling words a gold answer is an explanation, which nobody repeats word by word."""
 
 
 def same_words(claim: ReadClaim) -> RuleDecision | None:
-    """Equal but for case, accents, punctuation, articles, plurals and hyphens."""
+    """Equal except for case, accents, punctuation, articles, plurals and hyphens."""
     joined = "".join(claim.gold_tokens), "".join(claim.prediction_tokens)
     if joined[0] and joined[0] == joined[1]:
         return RuleDecision(True, "the same words")
@@ -67,10 +67,10 @@ def same_words(claim: ReadClaim) -> RuleDecision | None:
 
 
 def hedged(claim: ReadClaim) -> RuleDecision | None:
-    """A prediction that says it cannot tell is no answer, unless the gold answer says so too.
+    """A prediction that says it cannot tell is wrong, unless the gold answer says so too.
 
-    What one sentence cannot tell matters where no other sentence holds the gold answer. The last sentence takes the
-    answer back besides, unless it is a mere note of the kind "I do not have newer data".
+    One such sentence counts only if no other sentence has the gold answer. In the last sentence it also takes the
+    answer back, unless it is only a note such as "I do not have newer data".
     """
     said = sentences(claim.prediction)
     hedges = [bool(_HEDGE.search(normalise(sentence))) for sentence in said]
@@ -86,7 +86,7 @@ def hedged(claim: ReadClaim) -> RuleDecision | None:
 
 
 def gold_phrase(claim: ReadClaim) -> RuleDecision | None:
-    """The gold answer stands in the prediction word by word, or all its words do; names slightly misspelt count."""
+    """The prediction contains the gold answer word by word, or all its words; slightly misspelt names count."""
     wanted = content(claim.gold_tokens) or list(claim.gold_tokens)
     if claim.is_sentence or not wanted:
         return None
@@ -108,13 +108,13 @@ def gold_phrase(claim: ReadClaim) -> RuleDecision | None:
 
 
 def _close_together(wanted: list[str], said: tuple[str, ...]) -> bool:
-    """All the words are there, in any order, and some stretch of the prediction not much longer holds them."""
+    """All words are in a short part of the prediction, in any order."""
     span = 2 * len(wanted) + 3
     return any(recall(wanted, said[start : start + span]) == 1.0 for start in range(max(1, len(said) - span + 1)))
 
 
 def _taken_back(claim: ReadClaim, place: int) -> str | None:
-    """Why the gold answer, which stands there in the prediction, is not what the prediction answers."""
+    """Why the gold answer at this position is not the prediction's answer."""
     before = claim.prediction_tokens[max(0, place - 3) : place]
     after = claim.prediction_tokens[place + len(claim.gold_tokens) :][:2]
     if _DENIAL.intersection(before):
@@ -122,17 +122,17 @@ def _taken_back(claim: ReadClaim, place: int) -> str | None:
     if before and before[-1] in _BEATEN and _ASKS_WINNER.search(claim.asked):
         return "the prediction names the gold answer as the loser"
     if len(after) == 1 and after[0].isdigit() and len(after[0]) < 3 and place == 0 and "(" not in claim.prediction:
-        return f"the prediction goes on with {after[0]}"
+        return f"the prediction continues with {after[0]}"
     if "or" in (*claim.gold_tokens, *claim.query_tokens):
         return None
     second = len(after) == 2 and after[0] == "or" and after[1] not in _NO_SECOND_NAME
     if "either" in before or (before and before[-1] == "or") or ("either" in claim.prediction_tokens and second):
-        return "the prediction leaves the gold answer and another one open"
+        return "the prediction does not choose between the gold answer and another"
     return None
 
 
 def _longer_title(claim: ReadClaim) -> str | None:
-    """Why a bare title that begins with the gold title is another work: "The Glass Harbor Returns"."""
+    """Why a bare title that starts with the gold title is another work: "The Glass Harbor Returns"."""
     if not claim.asks_for_work or not _TITLE_WORDS.fullmatch(claim.prediction.strip(" .\"'“”")):
         return None
     said, gold = claim.prediction_tokens, claim.gold_tokens
@@ -142,11 +142,11 @@ def _longer_title(claim: ReadClaim) -> str | None:
 
 _CAPITALISED = r"[A-Z][\w'’-]*"
 _TITLE_WORDS = re.compile(rf"{_CAPITALISED}(?::?\s(?:{_CAPITALISED}|of|the|and|a|in|to|for|on))*:?\s{_CAPITALISED}")
-"""Two words or more, of which the first, the last and all important ones are capitalised."""
+"""Two words or more; the first, the last and all important ones are capitalised."""
 
 
 def _holds_joined(claim: ReadClaim) -> bool:
-    """The gold answer is there in another division into words: "spiderman" for "Spider-Man"."""
+    """The prediction has the gold answer with other word boundaries: "spiderman" for "Spider-Man"."""
     wanted = "".join(claim.gold_tokens)
     if len(wanted) < 6:
         return False
@@ -155,7 +155,7 @@ def _holds_joined(claim: ReadClaim) -> bool:
 
 
 def _one_of_several(claim: ReadClaim) -> bool:
-    """The prediction begins with a series of names, "A, B and C ...", and the gold answer is one of them."""
+    """The prediction starts with a series of names, "A, B and C ...", that includes the gold answer."""
     series = _SERIES.match(claim.prediction)
     if series is None:
         return False
@@ -164,7 +164,7 @@ def _one_of_several(claim: ReadClaim) -> bool:
 
 
 def same_name(claim: ReadClaim) -> RuleDecision | None:
-    """The prediction holds the gold name as others write it; None where it does not, for further rules to see."""
+    """The prediction has the gold name in another form; None if not, so that other rules can decide."""
     if claim.is_sentence or not claim.gold_tokens:
         return None
     how = next((how for holds, how in _WAYS if holds(claim)), None)
@@ -172,7 +172,7 @@ def same_name(claim: ReadClaim) -> RuleDecision | None:
 
 
 def _without_title(claim: ReadClaim) -> bool:
-    """As "Otto III" for "King Otto III of Varn"; and "Amsel" for "Amsel River" where a river is asked for."""
+    """Such as "Otto III" for "King Otto III of Varn"; "Amsel" for "Amsel River" if the question asks for a river."""
     name = list(claim.gold_tokens)
     person = bool(_ASKS_PERSON.search(claim.asked))
     if person and name[0] in _TITLES and "of" in name[2:]:
@@ -182,12 +182,12 @@ def _without_title(claim: ReadClaim) -> bool:
 
 
 def _names_kind(token: str, claim: ReadClaim) -> bool:
-    """The question has the word itself: river for "which river", mount for "which mountain"."""
+    """The question has the word: river for "which river", mount for "which mountain"."""
     return len(token) > 3 and any(asked.startswith(token) for asked in claim.query_tokens)
 
 
 def _initials(claim: ReadClaim) -> bool:
-    """As "J. K. Krell" for "Joanna Kim Krell" and "Tim Krell" for "Timothy Krell", both ways round."""
+    """Such as "J. K. Krell" for "Joanna Kim Krell" and "Tim Krell" for "Timothy Krell", and the reverse."""
     *given, surname = claim.gold_tokens
     if not 1 <= len(given) <= 3 or len(surname) < 3:
         return False
@@ -201,7 +201,7 @@ def _initials(claim: ReadClaim) -> bool:
 
 
 def _abbreviates(short: Sequence[str], names: Sequence[str]) -> bool:
-    """Short is letters, or the beginnings of names, and stands for the names in their order."""
+    """Whether `short` has the initials, or the beginnings, of the names in their order."""
     letters = "".join(short)
     if len(letters) <= min(len(names), 3):
         return all(name[0] == letter for name, letter in zip(names, letters, strict=False))
@@ -212,8 +212,8 @@ def _abbreviates(short: Sequence[str], names: Sequence[str]) -> bool:
 
 
 def _surname(claim: ReadClaim) -> bool:
-    """As "Krell" for "Joanna Krell", or "Ravens" for "Amsel Ravens", where the question asks for a person or a team and
-    no other given name or town stands before it.
+    """Such as "Krell" for "Joanna Krell", or "Ravens" for "Amsel Ravens", if the question asks for a person or a team
+    and no other given name or town precedes it.
     """
     name = [token for token in claim.gold_tokens if token not in _TITLES]
     if not 2 <= len(name) <= 4 or STOP_WORDS.intersection(name) or not _ASKS_PERSON_OR_TEAM.search(claim.asked):
@@ -232,7 +232,7 @@ def _is_no_given_name(before: str | None) -> bool:
 
 
 def _abbreviation(claim: ReadClaim) -> bool:
-    """The first letters of the words of a name: "HSF" for "Harbor School Foundation", and the other way round."""
+    """The first letters of a name's words: "HSF" for "Harbor School Foundation", and the reverse."""
     gold = claim.gold_tokens
     if len(gold) == 1:
         names = (tokens(found[0]) for found in _LONG_NAME.finditer(claim.prediction))
@@ -247,7 +247,7 @@ def _first_letters(name: Sequence[str]) -> list[str]:
 
 
 def _place_in_place(claim: ReadClaim) -> bool:
-    """As "Amsel" for "Amsel, Varn", unless the prediction names another region: "Amsel, Kessa"."""
+    """Such as "Amsel" for "Amsel, Varn", unless the prediction names another region: "Amsel, Kessa"."""
     head, comma, region = claim.gold.partition(",")
     name = tokens(head)
     if not comma or not name or not region.strip() or not _ASKS_PLACE.search(claim.asked):
@@ -258,13 +258,13 @@ def _place_in_place(claim: ReadClaim) -> bool:
 
 
 def _second_half(claim: ReadClaim) -> bool:
-    """As "Return of the Tide" for "The Glass Harbor: Return of the Tide"; the first half may name a whole series."""
+    """Such as "Return of the Tide" for "The Glass Harbor: Return of the Tide"; the first half may name a series."""
     subtitle = tokens(claim.gold.partition(": ")[2])
     return len(content(subtitle)) > 1 and position_of(subtitle, claim.prediction_tokens) >= 0
 
 
 def _outside_brackets(claim: ReadClaim) -> bool:
-    """As "Glass Harbor" for "Glass Harbor (1990)"."""
+    """Such as "Glass Harbor" for "Glass Harbor (1990)"."""
     rest = re.sub(r"\s*\([^)]*\)", "", claim.gold).strip()
     return 0 < len(rest) < len(claim.gold.strip()) and position_of(tokens(rest), claim.prediction_tokens) >= 0
 
@@ -281,10 +281,10 @@ _WAYS = (
 
 
 def nothing_but_gold(claim: ReadClaim) -> RuleDecision | None:
-    """The prediction tells something, and all that it tells is in the gold answer.
+    """The gold answer contains everything that the prediction adds to the question.
 
-    Of a gold answer that is not a sentence only the beginning will do: "Melbourne" of "Melbourne, Australia", but not
-    the artist of "album by artist".
+    If the gold answer is not a sentence, the prediction must be its beginning: "Melbourne" of "Melbourne, Australia",
+    but not the artist of "album by artist".
     """
     new = claim.new_in_prediction
     sentence = claim.is_sentence or claim.gold.rstrip().endswith(".")
@@ -293,35 +293,35 @@ def nothing_but_gold(claim: ReadClaim) -> RuleDecision | None:
     if new and all(found_in(token, claim.gold_tokens) for token in new):
         if not sentence and _shorter_title(claim):
             return RuleDecision(False, "the prediction is a shorter title")
-        return RuleDecision(True, "all that the prediction tells is in the gold answer")
+        return RuleDecision(True, "the gold answer contains all of the prediction")
     return None
 
 
 def _shorter_title(claim: ReadClaim) -> bool:
-    """The gold title goes on after what the prediction has of it: not with "by its artist", nor in another part."""
+    """The gold title continues after the prediction, but not with "by its artist" or in another part."""
     rest = normalise(claim.gold)[len(normalise(claim.prediction).strip(" .")) :]
     return claim.asks_for_work and bool(re.match(r" (?!by\b|from\b|featuring\b|feat\b|with\b|and\b|or\b)\w", rest))
 
 
 def telling_words(claim: ReadClaim) -> RuleDecision | None:
-    """Of the words by which a gold sentence goes beyond the question, enough are in the prediction."""
+    """The prediction has enough of the words that a gold sentence adds to the question."""
     wanted = _answer_part(claim) or claim.new_in_gold or content(claim.gold_tokens) or list(claim.gold_tokens)
     if not wanted:
-        return None  # no letter and no digit: only the very same text can meet it
+        return None  # no letters and digits: only an identical text matches
     share = recall(wanted, claim.prediction_tokens)
     numerals = [token for token in wanted if token[0].isdigit()]
     others = [token for token in claim.new_in_prediction if token[0].isdigit() and token not in claim.gold_tokens]
     if others and not set(numerals) <= set(claim.prediction_tokens):
         return RuleDecision(
-            False, f"the gold answer tells {', '.join(numerals)}, the prediction {', '.join(others[:3])}"
+            False, f"the gold answer says {', '.join(numerals)}, the prediction {', '.join(others[:3])}"
         )
     needed = 1.0 if len(wanted) <= 2 else NEEDED if len(wanted) < EXPLANATION else NEEDED_OF_EXPLANATION
-    return RuleDecision(share >= needed, f"{share:.0%} of the gold answer's telling words are in the prediction")
+    return RuleDecision(share >= needed, f"{share:.0%} of the gold answer's key words are in the prediction")
 
 
 def _answer_part(claim: ReadClaim) -> list[str]:
-    """Of a gold sentence, the words that answer: its subject if the question does not name it, else what follows the
-    verb up to the next comma. Empty where the sentence does not divide so, or the question asks two things.
+    """The words of a gold sentence that answer: its subject if it is not in the question, else the words from the verb
+    to the next comma. Empty if the sentence cannot be divided, or the question asks two things.
     """
     if not claim.is_sentence or _SECOND_QUESTION.search(claim.asked):
         return []

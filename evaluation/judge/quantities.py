@@ -1,4 +1,4 @@
-"""Rules for answers that are numbers, pairs of numbers, measures, dates, or no value at all."""
+"""Rules for numbers, pairs of numbers, measures, dates, and missing values."""
 
 import re
 from dataclasses import replace
@@ -43,7 +43,7 @@ _SAYS_NO_VALUE = re.compile(
 )
 _CLUELESS = re.compile(r"\bno (?:idea|clue)\b|\bnot (?:sure|certain)\b|n't (?:know|sure|certain)\b")
 _TIME_GIVEN = re.compile(r"\b(?:in|of|since|by|until|during|before|after) (?:[a-z]+ )?\d{4}\b(?![.,]\d)")
-"""A year that only says when: "none as of 2024"."""
+"""A year that only dates the answer: "none as of 2024"."""
 _ASKS_DATE = re.compile(r"^when\b|\b(?:what|which) (?:exact )?(?:date|day)\b|\bbirthday\b")
 _ASKS_YEAR = re.compile(r"\b(?:what|which) year\b")
 _ASKS_PART = re.compile(r"\b(?:what|which) (?P<part>year|month)\b")
@@ -55,7 +55,7 @@ _NUMBER_AND_NEXT = re.compile(
     r"(?<![\w.,])(?P<number>\d[\d,]*(?:\.\d+)?(?:\s(?:thousand|million|billion))?)"
     r"(?=\s?-?(?P<next>(?!of\b)[a-z]+(?:\s[a-z]+)?))"
 )
-"""A number and the one or two words that follow it; "one of" counts nothing."""
+"""A number and the next one or two words; "one of" counts nothing."""
 _COUNTED = re.compile(
     r"\bhow (?:(?:many|much) (?P<noun>[a-z]+)|(?P<measure>long|far|tall|high|wide|deep|heavy|fast|old))\b"
 )
@@ -73,17 +73,17 @@ _NUMBER_AFTER = re.compile(rf"[-$€£¥]?\d[\d.,]*(?:st|nd|rd|th|%)?{_UNIT}")
 
 
 def no_value(claim: ReadClaim) -> RuleDecision | None:
-    """A gold answer such as "nan": the prediction must say that there is no value, too."""
+    """A gold answer such as "nan": the prediction must also say that there is no value."""
     if normalise(claim.gold).strip(" .") not in _NO_VALUES:
         return None
     none = _says_none(claim)
     return RuleDecision(
-        none, f"the gold answer is that there is none, the prediction says {'so, too' if none else 'another'}"
+        none, f"the gold answer is that there is none, the prediction {'agrees' if none else 'names one'}"
     )
 
 
 def _says_none(claim: ReadClaim) -> bool:
-    """The prediction says that there is none and gives no other number of its own, as "12, not 10" does."""
+    """The prediction says that there is none and gives no number of its own, unlike "12, not 10"."""
     said = normalise(claim.prediction)
     if _CLUELESS.search(said) or not _SAYS_NO_VALUE.search(said):
         return False
@@ -96,9 +96,9 @@ def _not_among(found: list[Number], known: list[Number]) -> list[Number]:
 
 
 def left_open(claim: ReadClaim) -> RuleDecision | None:
-    """A prediction "X or Y" where just one of two numbers or dates is right, or "yes and no".
+    """Wrong: a prediction "X or Y" in which only one of two numbers or dates is right, or "yes and no".
 
-    Not where the question or the gold answer has an "or" itself.
+    Does not apply if the question or the gold answer has an "or".
     """
     if re.search(r"\bor\b", f"{claim.query} {claim.gold}".lower()):
         return None
@@ -106,12 +106,12 @@ def left_open(claim: ReadClaim) -> RuleDecision | None:
     if _ONE_OF_TWO.match(normalise(claim.gold)) and _BOTH_OF_TWO.match(said):
         return RuleDecision(False, "the prediction says both yes and no")
     if any(_one_is_gold(claim, first, second) for first, second in pairwise(_OR.split(said))):
-        return RuleDecision(False, "the prediction leaves the gold answer and another one open")
+        return RuleDecision(False, "the prediction does not choose between the gold answer and another")
     return None
 
 
 def _one_is_gold(claim: ReadClaim, before: str, after: str) -> bool:
-    """The first part ends with a date or number, the second begins with another, and just one of both is gold."""
+    """The first part ends with a date or number, the second starts with another, and only one of them is gold."""
     first_day = next((one.day for one in placed_dates(before) if one.end == len(before)), None)
     second_day = next((one.day for one in placed_dates(after) if one.start == 0), None)
     if first_day and second_day:
@@ -126,7 +126,7 @@ def _one_is_gold(claim: ReadClaim, before: str, after: str) -> bool:
 
 
 def _number_pair(before: str, after: str) -> tuple[Number, Number] | None:
-    """The numbers on both sides; None for one in two units, "5 miles or 8 km"."""
+    """The numbers on both sides; None for one quantity in two units, "5 miles or 8 km"."""
     first, second = _NUMBER_BEFORE.search(before), _NUMBER_AFTER.match(after)
     if first is None or second is None:
         return None
@@ -136,7 +136,7 @@ def _number_pair(before: str, after: str) -> tuple[Number, Number] | None:
 
 
 def same_date(claim: ReadClaim) -> RuleDecision | None:
-    """A gold answer that is a whole date: the prediction must hold the same day, in any notation."""
+    """A gold answer that is a whole date: the prediction must have the same day, in any notation."""
     wanted = read_dates(claim.gold)
     rest = claim.not_asked(tokens(without_dates(claim.gold)))
     if len(wanted) != 1 or (rest and not _ASKS_DATE.search(claim.asked)):
@@ -152,7 +152,7 @@ def same_date(claim: ReadClaim) -> RuleDecision | None:
 
 
 def same_dates(claim: ReadClaim) -> RuleDecision | None:
-    """A gold answer that is a list of whole dates: the prediction must hold all, and no others but the question's."""
+    """A gold answer that is a list of whole dates: the prediction must have all, and no others but the question's."""
     wanted, found = read_dates(claim.gold), read_dates(claim.prediction)
     if len(wanted) < 2 or not found or content(tokens(without_dates(claim.gold))):
         return None
@@ -163,7 +163,7 @@ def same_dates(claim: ReadClaim) -> RuleDecision | None:
 
 
 def same_pair(claim: ReadClaim) -> RuleDecision | None:
-    """A gold answer that is a score or a span, 3-1 or 1968-1972: the prediction must hold both in that order."""
+    """A gold answer that is a score or a span, 3-1 or 1968-1972: the prediction must have both in order."""
     gold = _PAIR.fullmatch(normalise(claim.gold).strip(" ."))
     if gold is None:
         return None
@@ -187,7 +187,7 @@ def _whole_pair(found: re.Match[str]) -> tuple[int, int]:
 
 
 def same_in_other_units(claim: ReadClaim) -> RuleDecision | None:
-    """A gold answer that is one measure, where the prediction measures the same in other units alone."""
+    """A gold answer that is one measure, if the prediction gives it only in other units."""
     gold = read_measures(claim.gold)
     if len(gold) != 1 or claim.is_sentence:
         return None
@@ -202,11 +202,10 @@ def same_in_other_units(claim: ReadClaim) -> RuleDecision | None:
 
 
 def same_quantity(claim: ReadClaim) -> RuleDecision | None:
-    """A gold answer that is a number: the prediction's own number must be the same, rounded at most.
+    """A gold answer that is a number: the prediction's own number must be the same, at most rounded.
 
-    A number is not the prediction's own if the question contains it, if it is a year beside other numbers, or if it is
-    given for another year than the question's. Of several, those of the first sentence that has any, and the last one,
-    count as its answer.
+    Not the prediction's own: numbers in the question, years beside other numbers, and numbers for another year than the
+    question's. Of several numbers, those of the first sentence with any and the last one count as the answer.
     """
     key = _gold_number(claim)
     if key is None:
@@ -244,7 +243,7 @@ def _own_numbers(claim: ReadClaim, key: Number) -> list[Number]:
 
 
 def _without_numbered_names(claim: ReadClaim) -> str:
-    """The prediction without the numbers that belong to a name of the question, such as "Ligue 1", however spelt."""
+    """The prediction without the numbers of names in the question, such as "Ligue 1", in any spelling."""
     named = {(found["name"], found["number"]) for found in _NUMBERED_NAME.finditer(normalise(claim.query))}
 
     def repeats(found: re.Match[str]) -> bool:
@@ -260,7 +259,7 @@ def _meets(claim: ReadClaim, key: Number, answers: list[Number]) -> str | None:
     about = _ABOUT.search(normalise(f"{claim.gold} {claim.prediction}"))
     if any(same_number(key, number) or (about and _nearly(key, number)) for number in answers):
         return f"both say {key.value:g}"
-    if magnitude := _ASKS_MAGNITUDE.search(claim.asked):  # asked how many millions, a bare 3 means 3 million
+    if magnitude := _ASKS_MAGNITUDE.search(claim.asked):  # if the question asks for millions, a bare 3 means 3 million
         scale = MAGNITUDES[magnitude["word"]]
         if any(same_number(key, replace(one, value=scale * one.value, step=scale * one.step)) for one in answers):
             return f"both say {key.value:g}, the prediction in the units of the question"
@@ -270,14 +269,14 @@ def _meets(claim: ReadClaim, key: Number, answers: list[Number]) -> str | None:
 
 
 def _nearly(gold: Number, said: Number) -> bool:
-    """A whole number above 100 that is given as a rough one may be off by 1 %; a year or money may not."""
+    """A rounded whole number above 100 may be off by 1 %; a year or an amount of money may not."""
     if gold.year_like or gold.percent or gold.ordinal or gold.currency or gold.step < 1 or abs(gold.value) < 100:
         return False
     return abs(gold.value - said.value) <= 0.01 * abs(gold.value)
 
 
 def _of_asked_year(claim: ReadClaim, found: list[Number]) -> list[Number]:
-    """Without the numbers that the prediction gives for another year than the question asks for."""
+    """Without the numbers that the prediction gives for another year than the question's."""
     asked = {number.value for number in read_numbers(claim.query) if number.year_like}
     if not asked:
         return found

@@ -1,4 +1,4 @@
-"""The prompt of a judging model: two rubrics by name, and the claim as data that cannot break out."""
+"""The prompt of a judging model: two rubrics by name, and the claim as data that cannot break out of its field."""
 
 import hashlib
 import json
@@ -19,7 +19,7 @@ _READS = (
 
 @dataclass(frozen=True)
 class Rubric:
-    """A way to judge. `field` of the JSON reply takes `right` or `wrong`; `examples` are claims with their verdicts."""
+    """A rubric. `field` of the JSON reply takes `right` or `wrong`; `examples` are claims with their verdicts."""
 
     name: str
     instructions: str
@@ -37,12 +37,12 @@ class Rubric:
 
     @property
     def reminder(self) -> str:
-        """What the reply must look like."""
+        """The required form of the reply."""
         return f"Reply with nothing but {self._reply(correct=True)} or {self._reply(correct=False)}."
 
     @property
     def fingerprint(self) -> str:
-        """8 hexadecimal digits that change with any word of the prompt."""
+        """8 hexadecimal digits that change with the prompt."""
         probe = self.messages(Claim("", ("",), ""))
         return hashlib.sha256(repr(probe).encode()).hexdigest()[:8]
 
@@ -53,8 +53,8 @@ class Rubric:
 def as_data(claim: Claim) -> str:
     """The claim as one JSON object in one line.
 
-    JSON escapes quotes and line breaks, so no text can close its own field; the marks by which chat templates tell
-    turns apart are escaped as well, so no text can open a turn of its own.
+    JSON escapes quotes and line breaks, so no text can close its own field. The marks that separate turns in chat
+    templates are escaped too, so no text can open a turn.
     """
     fields: dict[str, Any] = {
         "question": claim.query,
@@ -117,4 +117,4 @@ RUBRICS = {
     )
 }
 """``crag``: the meaning of the instructions in Meta's local_evaluation.py; ``db3``: that of the winner's check prompt
-(db3 2.4 and C.1), which is also the one of the 2024 starter kit. Both in our own words, with examples of our own."""
+(db3 2.4 and C.1), which is also the 2024 starter kit's. Both in our own words, with our own examples."""

@@ -1,4 +1,4 @@
-"""The rules judge: a table of rules, asked in order; the first that knows decides."""
+"""The rules judge: tries rules in order; the first that applies decides."""
 
 from collections.abc import Callable, Sequence
 
@@ -36,17 +36,17 @@ RULES: dict[str, Callable[[ReadClaim], RuleDecision | None]] = {
 
 
 class RulesJudge:
-    """Judges short factual answers without a model: the same text always gets the same verdict, in microseconds.
+    """Judges short factual answers without a model: deterministic, in microseconds.
 
-    Measured by benchmarks/judge_agreement.py against verdicts of strong language models. Not covered: paraphrase
-    without common words, other languages, and truth that the gold answer does not hold.
+    Measured by benchmarks/judge_agreement.py against verdicts of strong language models. Not covered: paraphrases
+    without common words, other languages, and facts that are not in the gold answer.
     """
 
     name = "rules"
     version = "3"
 
     def judge(self, claims: Sequence[Claim]) -> list[Judgement]:
-        """One judgement per claim: correct if any gold answer is met, else what the first gold answer's rule said."""
+        """One judgement per claim: correct if it matches any gold answer, else the judgement for the first one."""
         return [self._judge(claim) for claim in claims]
 
     def _judge(self, claim: Claim) -> Judgement:
@@ -63,4 +63,4 @@ def _decide(claim: ReadClaim) -> Judgement:
         if decision is not None:
             verdict = Verdict.CORRECT if decision.correct else Verdict.INCORRECT
             return Judgement(verdict, f"{name}: {decision.why}")
-    return Judgement(Verdict.INCORRECT, "no rule: nothing in the prediction meets the gold answer")
+    return Judgement(Verdict.INCORRECT, "no rule: nothing in the prediction matches the gold answer")

@@ -1,1 +1,1 @@
-"""Everything that is known to have lost submissions, checked before the push: `python -m evaluation.preflight`."""
+"""Checks for everything known to have lost submissions: `python -m evaluation.preflight`."""

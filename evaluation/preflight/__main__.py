@@ -1,4 +1,4 @@
-"""`python -m evaluation.preflight`: check a submission before it is pushed."""
+"""`python -m evaluation.preflight`: checks a submission before the push."""
 
 import argparse
 import json
@@ -16,7 +16,7 @@ from evaluation.preflight.subject import GitError, Subject
 
 REPOSITORY = Path(__file__).parents[2]
 Check = Callable[[Subject, CheckReport], None]
-"""Adds its findings to the report; its docstring says what it demands."""
+"""Adds its findings to the report; its docstring states the requirement."""
 
 CHECKS: dict[str, Check] = {
     "aicrowd-json": description.fields,
@@ -46,11 +46,11 @@ UNFORESEEN = (
     OSError, ValueError, TypeError, LookupError, ArithmeticError, AttributeError, re.error, GitError,
     subprocess.SubprocessError,
 )  # fmt: skip
-"""What reading somebody's files may raise; the other checks still run."""
+"""Exceptions of reading the submission's files; the other checks still run."""
 
 
 def run_check(name: str, subject: Subject, check: Check | None = None) -> CheckReport:
-    """Run one check of `CHECKS`, or the given one. A check that fails itself reports an error and never raises."""
+    """Run one check of `CHECKS`, or the given one. A failing check reports an error and never raises."""
     report = CheckReport(name)
     began = time.monotonic()
     try:
@@ -59,7 +59,7 @@ def run_check(name: str, subject: Subject, check: Check | None = None) -> CheckR
         report.skipped = str(reason)
     except UNFORESEEN as error:
         problem = f"the check could not be done: {type(error).__name__}: {one_line(error)}"
-        report.error(".", problem, f"look into it, or leave it out with --skip {name}")
+        report.error(".", problem, f"investigate it, or skip it with --skip {name}")
     report.seconds = time.monotonic() - began
     return report
 
@@ -67,10 +67,10 @@ def run_check(name: str, subject: Subject, check: Check | None = None) -> CheckR
 def run_checks(
     subject: Subject, left_out: Collection[str] = (), on_start: Callable[[str], object] | None = None
 ) -> Iterator[CheckReport]:
-    """Run all checks, one by one; `left_out` are shown as skipped, `on_start` gets the name of each that begins."""
+    """Run all checks in turn; `left_out` are reported as skipped, `on_start` gets each check's name."""
     for name in CHECKS:
         if name in left_out:
-            yield CheckReport(name, skipped="left out with --skip")
+            yield CheckReport(name, skipped="skipped with --skip")
             continue
         if on_start is not None:
             on_start(name)
@@ -78,7 +78,7 @@ def run_checks(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Check and report; the exit code: 0 no error (perhaps warnings), 1 at least one error, 2 nothing was checked."""
+    """Run the checks; exit code: 0 no errors (perhaps warnings), 1 at least one error, 2 nothing was checked."""
     options = _parser().parse_args(arguments)
     if options.list:
         for name, check in CHECKS.items():
@@ -86,7 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     root: Path = options.root.resolve()
     if not (root / "agents").is_dir():
-        print(f"error: {root} is no submission: it has no folder agents", file=sys.stderr)
+        print(f"error: {root} is not a submission: it has no folder agents", file=sys.stderr)
         return 2
     subject = Subject(root, options.task, options.preset)
     reports = list(run_checks(subject, options.skip, None if options.json else _progress))
@@ -111,7 +111,7 @@ def _lines(reports: Sequence[CheckReport]) -> Iterator[str]:
                     yield f"    -> {finding.remedy}"
     errors, warnings = (sum(report.count(level) for report in reports) for level in Level)
     skipped = sum(report.skipped is not None for report in reports)
-    verdict = "do not push it" if errors else "no fault was found here"
+    verdict = "do not push it" if errors else "no errors found"
     yield f"\n{errors} error(s), {warnings} warning(s), {skipped} check(s) skipped: {verdict}"
 
 
@@ -123,16 +123,14 @@ def _progress(name: str) -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m evaluation.preflight",
-        description="Check a submission for what is known to have lost others. Nothing is changed, nothing pushed.",
+        description="Check a submission for known reasons of lost submissions. Changes and pushes nothing.",
         epilog="Exit code: 0 no error (perhaps warnings); 1 at least one error; 2 nothing was checked.",
     )
     parser.add_argument("--task", choices=sorted(CHALLENGES), help="default: the one that aicrowd.json names")
-    parser.add_argument("--preset", metavar="NAME", help="default: the active one, which is what the evaluator gets")
+    parser.add_argument("--preset", metavar="NAME", help="default: the active one, which the evaluator uses")
     parser.add_argument("--root", metavar="DIR", type=Path, default=REPOSITORY, help="default: this repository")
-    parser.add_argument(
-        "--skip", metavar="NAME", nargs="+", default=[], choices=list(CHECKS), help="leave these checks out"
-    )
-    parser.add_argument("--list", action="store_true", help="say what each check demands")
+    parser.add_argument("--skip", metavar="NAME", nargs="+", default=[], choices=list(CHECKS), help="skip these checks")
+    parser.add_argument("--list", action="store_true", help="list what each check requires")
     parser.add_argument("--json", action="store_true", help="the report as JSON")
     return parser
 

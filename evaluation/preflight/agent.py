@@ -1,4 +1,4 @@
-"""Checks of the agent itself: imported, built and asked in a clean process without network."""
+"""Checks of the agent: imports, builds and asks it in a clean process without network."""
 
 import json
 import os
@@ -32,17 +32,17 @@ PROBE = Path(__file__).with_name("probe.py")
 AGENT_FILE = "agents/user_config.py"
 QUESTIONS = "data/sample/questions.jsonl"
 NEARLY = 0.8
-"""A batch that takes this share of its limit here may take all of it there."""
+"""Warn if a batch takes this share of its limit here: it may take all of it there."""
 SLOW_IMPORT = 30.0
-"""Seconds that importing may take before it is worth a word."""
+"""Warn if importing takes more seconds."""
 PAGES_OF_TASK_3 = 50
 _ALMOST_ABSTENTION = re.compile(r"\bi (?:do not|don['’`´]?t|dont) know\b", re.IGNORECASE)
 
 
 def probe(subject: Subject, rows: dict[str, list[Any]] | None, graph_url: str | None, limit: float) -> dict[str, Any]:
-    """What `probe.py` notes about the agent in an empty world, and what it printed; killed after `limit` seconds.
+    """Run `probe.py` in an empty world and return its notes and output; kills it after `limit` seconds.
 
-    Without `rows` it is only imported.
+    Without `rows` the agent is only imported.
     """
     root = _pushed(subject)
     with tempfile.TemporaryDirectory(prefix="preflight-") as name:
@@ -72,14 +72,14 @@ def probe(subject: Subject, rows: dict[str, list[Any]] | None, graph_url: str | 
         written = json.loads(result.read_text(encoding="utf-8")) if result.is_file() else {"error": ending}
         noted = refused(log)
         if noted is None and result.is_file():
-            written["error"] = "the network could not be taken away from it: its interpreter has another sitecustomize"
+            written["error"] = "its network could not be blocked: its interpreter has another sitecustomize"
         elif noted is not None:
             written |= noted._asdict()
         return {**written, "printed": out.read_text(encoding="utf-8", errors="replace")}
 
 
 def _pushed(subject: Subject) -> Path:
-    """The copy of what git would push; for a preset that is only rehearsed with the weights that this machine has."""
+    """The copy of what git would push; a preset that is only rehearsed also gets this machine's weights."""
     root = subject.pushed
     rehearsed = subject.preset != subject.active_preset and root != subject.root
     if rehearsed:
@@ -89,23 +89,23 @@ def _pushed(subject: Subject) -> Path:
 
 
 def _addresses(url: str) -> list[tuple[str, int]]:
-    """Under which names and ports a server is reached: by its name, and by what the name stands for here."""
+    """Names and ports of a server: its name, and the addresses that the name resolves to."""
     parts = urlsplit(url)
     host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
     numbers: set[str] = set()
-    with suppress(OSError):  # an unknown name: the agent will hear of it
+    with suppress(OSError):  # an unknown name: the agent will get the error
         numbers = {str(answer[4][0]) for answer in socket.getaddrinfo(host, port)}
     return [(name, port) for name in sorted({host, *numbers})]
 
 
 def _kill_group(process: "subprocess.Popen[bytes]") -> None:
-    with suppress(ProcessLookupError, PermissionError):  # all of them are gone
+    with suppress(ProcessLookupError, PermissionError):  # all have ended
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
 
 
 def imports(subject: Subject, found: CheckReport) -> None:
-    """The evaluator's import works without network, prints nothing, and has both methods."""
+    """The evaluator's import works without network, prints nothing, and provides both methods."""
     result = probe(subject, None, None, STARTUP_SECONDS)
     _check_common(result, found, "importing it")
     if "import_seconds" not in result:
@@ -118,9 +118,9 @@ def imports(subject: Subject, found: CheckReport) -> None:
     seconds = result["import_seconds"]
     heavy = ", ".join(result["heavy"]) or "no heavy library"
     if seconds > SLOW_IMPORT:
-        remedy = "import heavy libraries where they are used, and no agent that is not used"
+        remedy = "import heavy libraries only where they are used"
         found.warning(AGENT_FILE, f"takes {seconds:.0f} s to import (it loads {heavy})", remedy)
-    where = "in this very tree: git cannot list what it would push"
+    where = "in this tree: git cannot list what it would push"
     if subject.tracked is not None:
         where = f"in a copy of the {len(subject.tracked)} files that git has"
     found.note = f"{seconds:.1f} s; loads {heavy}; {where}"
@@ -134,10 +134,10 @@ def _check_common(result: dict[str, Any], found: CheckReport, what: str) -> None
         remedy = "correct it; the whole traceback: python -c 'import agents.user_config as u; u.UserAgent()'"
         found.error(AGENT_FILE, f"{what} fails: {one_line(last, 400)}{where}", remedy)
     if result["printed"]:
-        problem = f"{what} prints to standard output, by which evaluators talk: {one_line(result['printed'], 80)!r}"
+        problem = f"{what} prints to standard output, which evaluators use: {one_line(result['printed'], 80)!r}"
         found.error(AGENT_FILE, problem, "write to standard error, or use logging")
     if result.get("network"):
-        problem = f"{what} asks the network, which the evaluator does not have: {some(sorted(set(result['network'])))}"
+        problem = f"{what} uses the network, which the evaluator lacks: {some(sorted(set(result['network'])))}"
         found.error(AGENT_FILE, problem, "ship the file with the submission, and load it from its folder")
     if result.get("writes"):
         problem = f"{what} writes into the submission's folder: {some(sorted(set(result['writes'])))}"
@@ -145,7 +145,7 @@ def _check_common(result: dict[str, Any], found: CheckReport, what: str) -> None
 
 
 def batch(subject: Subject, found: CheckReport) -> None:
-    """Sixteen questions and a last shorter batch, as the evaluator asks them; seconds, answers, 75 tokens."""
+    """Sixteen questions and a shorter last batch, as the evaluator asks: seconds, answers, 75 tokens."""
     if subject.settings.needs_gpu and shutil.which("nvidia-smi") is None:
         no_gpu = f"the preset {subject.preset} needs GPUs, and this machine has none"
         raise NotApplicableError(f"{no_gpu}; --preset scripted asks a fake model")
@@ -190,13 +190,13 @@ def _graph(subject: Subject) -> Iterator[tuple[str | None, str]]:
 
 
 def rehearsal_rows(questions: Path, task: str | None) -> dict[str, list[Any]]:
-    """Seventeen questions as the evaluator's four lists, with pages that real batches have been seen to hold.
+    """Seventeen questions as the evaluator's four lists, with pages like those of real batches.
 
-    Raises DatasetError where the file cannot be used, or holds no question.
+    Raises DatasetError if the file is unusable or has no questions.
     """
     rows = list(read_rows(questions, MAX_BATCH_SIZE + 1))
     if not rows:
-        raise DatasetError(f"{questions} holds no question")
+        raise DatasetError(f"{questions} has no questions")
     rows = [rows[place % len(rows)] | {"interaction_id": f"preflight-{place}"} for place in range(MAX_BATCH_SIZE + 1)]
     batch_rows = evaluator_batch(next(in_batches(rows, len(rows))))
     pages: list[list[dict[str, str]]] = batch_rows["search_results"]
@@ -244,7 +244,7 @@ def _answer_fault(answer: object, cut: Callable[[str], str]) -> tuple[str, str] 
         return f"gives several lines: {shown}", "join the lines with spaces"
     if cut(answer) != answer.strip():
         remedy = "agents.answering.trim_to_tokens cuts it as the evaluator does"
-        return f"gives more than the 75 tokens that are read: {shown}", remedy
+        return f"gives more than 75 tokens: {shown}", remedy
     if _ALMOST_ABSTENTION.search(answer) and I_DONT_KNOW not in answer.lower():
         return (
             f"abstains as {shown}, which is judged as a wrong answer",

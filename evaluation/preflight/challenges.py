@@ -1,4 +1,4 @@
-"""The challenges that a submission may be for; standard library only, so that it is there before an installation."""
+"""The challenges of submissions; standard library only, so that it works before an installation."""
 
 CHALLENGES = {
     "task1": "meta-kdd-cup-24-crag-retrieval-summarization",

@@ -1,4 +1,4 @@
-"""Checks of what is written in the code, and of files that a build reads line by line."""
+"""Checks of the code, and of files that a build reads line by line."""
 
 import ast
 import re
@@ -20,18 +20,18 @@ CODE = ("agents/**/*.py", "models/**/*.py", "*.py")
 RUNS_THERE = ("agents/**/*.py", "models/manifest.py", "models/user_config.py")
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 ABSOLUTE = re.compile(r"(?<![\w./:~-])(?:/home/|/root/|/Users/|/mnt/|/content/|[A-Za-z]:\\)[^\s'\"]*")
-"""Paths of one machine. (/tmp and /dev are everywhere.)"""
-_TEXT_RUNS = "runs whatever text it is given: parse the text"
+"""Paths of one machine (/tmp and /dev exist everywhere)."""
+_TEXT_RUNS = "runs any text as code: parse the text"
 _DISTURBS = "its processes disturb the evaluator's (Meta's baseline)"
 RISKY_CALLS = {
     "encode_multi_process": _DISTURBS,
     "start_multi_process_pool": _DISTURBS,
     "eval": _TEXT_RUNS,
     "exec": _TEXT_RUNS,
-    "trust_remote_code": "runs code that came with the weights",
+    "trust_remote_code": "runs code from the weights' repository",
 }
 IMPORTED_AS = {"bs4": "beautifulsoup4", "sklearn": "scikit-learn", "PIL": "pillow", "yaml": "pyyaml"}
-"""Import name -> distribution, where they differ, for packages that are not installed here."""
+"""Import name -> distribution name, where they differ, for packages that are not installed."""
 
 
 def line_ends(subject: Subject, found: CheckReport) -> None:
@@ -50,7 +50,7 @@ def line_ends(subject: Subject, found: CheckReport) -> None:
 
 
 def absolute_paths(subject: Subject, found: CheckReport) -> None:
-    """No path of one machine stands in code or presets."""
+    """Code and presets have no paths of one machine."""
     texts: list[tuple[str, str, int | None]] = [
         (name, *text) for name in subject.files(*CODE) for text in _code_texts(subject, name)
     ]
@@ -59,7 +59,7 @@ def absolute_paths(subject: Subject, found: CheckReport) -> None:
     for name, text, line in texts:
         if match := ABSOLUTE.search(text):
             remedy = "name it relative to the repository: Path(__file__).parent / ..."
-            found.error(name, f"the path {match.group()} is of one machine only", remedy, line=line)
+            found.error(name, f"the path {match.group()} exists only on one machine", remedy, line=line)
 
 
 def _code_texts(subject: Subject, name: str) -> Iterator[tuple[str, int]]:
@@ -71,7 +71,7 @@ def _code_texts(subject: Subject, name: str) -> Iterator[tuple[str, int]]:
 
 
 def _nodes(subject: Subject, name: str) -> list[ast.AST]:
-    """All nodes of a Python file; none where it is no Python (the import says so, with its line)."""
+    """All nodes of a Python file; none for invalid Python (the import reports it, with its line)."""
     try:
         return list(ast.walk(ast.parse(subject.text(name) or "")))
     except (SyntaxError, ValueError):
@@ -79,22 +79,22 @@ def _nodes(subject: Subject, name: str) -> list[ast.AST]:
 
 
 def risky_calls(subject: Subject, found: CheckReport) -> None:
-    """No call that lost submissions, or that runs what a model or a page wrote."""
+    """No calls that lost submissions, or that run text from a model or a page."""
     for name in subject.files(*CODE):
         text = subject.text(name) or ""
         for node in _nodes(subject, name) if any(word in text for word in RISKY_CALLS) else ():
             if not isinstance(node, ast.Call):
                 continue
             called = {getattr(node.func, "id", "")}
-            called |= {getattr(node.func, "attr", "")} - {"eval", "exec"}  # model.eval() is another thing
+            called |= {getattr(node.func, "attr", "")} - {"eval", "exec"}  # model.eval() is something else
             called |= {word.arg or "" for word in node.keywords if getattr(word.value, "value", None) is True}
             for risky in sorted(called & RISKY_CALLS.keys()):
                 problem = f"{risky} {RISKY_CALLS[risky]}"
-                found.error(name, problem, "do it in this process, without", line=node.lineno)
+                found.error(name, problem, "do it in this process, without this call", line=node.lineno)
 
 
 def imports_named(subject: Subject, found: CheckReport) -> None:
-    """What the agents import is in requirements.txt by name."""
+    """requirements.txt names all packages that the agents import."""
     if subject.text(REQUIREMENTS) is None:
         raise NotApplicableError(f"{REQUIREMENTS} is missing")
     unused = CheckReport("pinned")
@@ -107,9 +107,9 @@ def imports_named(subject: Subject, found: CheckReport) -> None:
         if names & wanted.keys():
             continue
         if names & of_processors.keys() and module != subject.settings.language_model.engine:
-            continue  # an engine for machines without GPUs, which this preset does not use
+            continue  # an engine for machines without GPUs, not used by this preset
         if brought := sorted(names & allowed.keys()):
-            problem = f"imports {module}, which comes only because another package needs it"
+            problem = f"imports {module}, which is only a dependency of another package"
             found.warning(
                 file, problem, f"add {brought[0]}=={allowed[brought[0]].version} to {REQUIREMENTS}", line=line
             )

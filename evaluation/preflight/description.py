@@ -1,4 +1,4 @@
-"""Checks of `aicrowd.json` and of the preset that belongs to it."""
+"""Checks of `aicrowd.json` and of its preset."""
 
 from agents.settings import Settings
 from evaluation.gpu_plan import plan
@@ -15,11 +15,11 @@ PLACEHOLDERS = ("your-", "your_", "aicrowd-bot", "example", "todo", "changeme")
 
 
 def fields(subject: Subject, found: CheckReport) -> None:
-    """aicrowd.json can be read and has the fields of the kit, each of its type; the authors are user names."""
+    """aicrowd.json is readable and has the kit's fields with their types; the authors are user names."""
     try:
         description = subject.description
     except NotApplicableError as error:
-        found.error(FILE, one_line(error), "write it anew: make task1 (or task2, task3) shows the form")
+        found.error(FILE, one_line(error), "write it again: make task1 (or task2, task3)")
         return
     for name, kind in FIELDS.items():
         value = description.get(name)
@@ -30,16 +30,16 @@ def fields(subject: Subject, found: CheckReport) -> None:
             found.error(FILE, problem, f"write a value of type {kind.__name__}, without quotes", field=name)
     for name in sorted(set(description) - FIELDS.keys()):
         problem = "runs a debug submission, which does not count" if name == "debug" else "is not a field of the kit"
-        found.warning(FILE, problem, "take it out before the submission that counts", field=name)
+        found.warning(FILE, problem, "remove it before the submission that counts", field=name)
     authors = description.get("authors")
     for name in authors if isinstance(authors, list) else []:
         if not isinstance(name, str) or not name.strip() or name.strip().lower().startswith(PLACEHOLDERS):
-            problem = f"{name!r} is no user name"
+            problem = f"{name!r} is not a user name"
             found.warning(FILE, problem, "write the AIcrowd user names of your team", field="authors")
 
 
 def challenge(subject: Subject, found: CheckReport) -> None:
-    """challenge_id is that of a task, of the task asked for, and of one that the preset is for."""
+    """challenge_id is that of the requested task, and the preset is for that task."""
     field = "challenge_id"
     task = subject.named_task
     if task is None:
@@ -59,7 +59,7 @@ def challenge(subject: Subject, found: CheckReport) -> None:
 
 
 def gpu(subject: Subject, found: CheckReport) -> None:
-    """A machine with GPUs is asked for, as many as the preset uses: the kit's default is one without."""
+    """A machine with as many GPUs as the preset uses is requested: the kit's default has none."""
     asked, count = subject.description.get("gpu"), subject.description.get("gpu_count")
     if asked is not True:
         problem = f"is {asked!r}: the evaluator's machine has 4 processors, 8 GB and no GPU"
@@ -79,22 +79,22 @@ def _gpus_used(settings: Settings) -> int:
 
 
 def preset(subject: Subject, found: CheckReport) -> None:
-    """The preset can be loaded, is the one that the evaluator gets, and has a model that is there."""
+    """The preset loads, is the evaluator's, and has an available model."""
     try:
         settings = subject.settings
     except NotApplicableError as error:
         found.error(subject.preset_file, one_line(error, 400), "correct the key, or choose: make task1 PRESET=...")
         return
     if subject.preset != subject.active_preset:
-        problem = f"the evaluator gets {subject.active_preset}, but {subject.preset} is checked"
+        problem = f"the evaluator uses {subject.active_preset}, but {subject.preset} is checked"
         found.warning(ACTIVE, problem, "leave --preset out, or choose it: make task1 PRESET=...")
     field = "language_model.engine"
     name = settings.language_model.engine
     if name == "scripted" and subject.preset == subject.active_preset:
-        problem = "is a fake model, which says it does not know"
+        problem = "is a fake model, which always abstains"
         found.warning(subject.preset_file, problem, "choose a real one: make task1", field=field)
     if name == "openai":
-        problem = "asks a server, and the evaluator has no network"
+        problem = "uses a server, but the evaluator has no network"
         found.error(subject.preset_file, problem, 'use engine "vllm" or "transformers" in a submission', field=field)
     found.note = f"{settings.name}: {settings.description}"
 
@@ -130,7 +130,7 @@ def graph_variable(subject: Subject, found: CheckReport) -> None:
     if subject.task == "task1":
         raise NotApplicableError(f"task 1 has no {GRAPH_VARIABLE}; the batch is asked without it")
     if graph is None:
-        problem = f"is missing, so the graph that {subject.task} offers is never asked"
+        problem = f"is missing, so the graph of {subject.task} is not used"
         found.warning(subject.preset_file, problem, "add a [knowledge_graph] table", field="knowledge_graph")
     elif graph.client.url_variable != GRAPH_VARIABLE:
         problem = f"is {graph.client.url_variable!r}, which the evaluator does not set"
@@ -139,9 +139,9 @@ def graph_variable(subject: Subject, found: CheckReport) -> None:
 
 
 def memory(subject: Subject, found: CheckReport) -> None:
-    """By arithmetic the models fit on the GPUs, each engine in its share (benchmarks.t4_plan shows the sum)."""
+    """The models fit on the GPUs, each engine in its share (estimated; benchmarks.t4_plan shows the details)."""
     if not subject.settings.needs_gpu:
-        raise NotApplicableError(f"the preset {subject.preset} runs on a processor")
+        raise NotApplicableError(f"the preset {subject.preset} runs on a CPU")
     count = subject.description.get("gpu_count")
     cards = count if isinstance(count, int) and 1 <= count <= MOST_GPUS else MOST_GPUS
     made = plan(subject.settings, cards=cards, manifest=subject.manifest)
@@ -151,4 +151,4 @@ def memory(subject: Subject, found: CheckReport) -> None:
         remedy = "give its entry in models/manifest.toml a shape, the numbers of its config.json"
         found.warning(subject.preset_file, f"the GPU memory of {name} is not known", remedy)
     fullest = max((made.total(card) for card in range(cards)), default=0.0)
-    found.note = f"the fullest GPU holds {fullest:.1f} of {made.memory_gib:g} GiB, by arithmetic"
+    found.note = f"the fullest GPU holds {fullest:.1f} of {made.memory_gib:g} GiB (estimated)"

@@ -1,4 +1,4 @@
-"""Read the Dockerfile and .dockerignore that ship, in the forms that they use: COPY of patterns, CMD as a list."""
+"""Reads the shipped Dockerfile and .dockerignore in the forms that they use: COPY of patterns, CMD as a list."""
 
 import json
 import re
@@ -15,11 +15,11 @@ _NO_SOURCE = {".git", "__pycache__"}
 
 
 class DockerfileError(ValueError):
-    """A line of the Dockerfile cannot be read; the message names it."""
+    """A line of the Dockerfile is unreadable; the message names it."""
 
 
 class Instruction(NamedTuple):
-    """One instruction: its name in capitals, its text with continuation lines joined, and its first line from 1."""
+    """One instruction: its name in capitals, its text with joined continuation lines, and its first line from 1."""
 
     name: str
     text: str
@@ -36,21 +36,21 @@ class Copy(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Dockerfile:
-    """The instructions of a Dockerfile, in order."""
+    """The instructions of a Dockerfile in order."""
 
     instructions: tuple[Instruction, ...]
 
     def named(self, name: str) -> list[Instruction]:
-        """All instructions of one name."""
+        """All instructions with a name."""
         return [instruction for instruction in self.instructions if instruction.name == name]
 
     def last(self, name: str) -> Instruction | None:
-        """The last instruction of one name, which is the one in force."""
+        """The last instruction with a name, which takes effect."""
         return next(reversed(self.named(name)), None)
 
     @property
     def copies(self) -> list[Copy]:
-        """What is copied from the build folder; raises DockerfileError."""
+        """The COPY instructions from the build folder; raises DockerfileError."""
         found = []
         for instruction in (*self.named("COPY"), *self.named("ADD")):
             words = [word for word in instruction.text.split() if not word.startswith("--")]
@@ -61,7 +61,7 @@ class Dockerfile:
         return found
 
     def environment(self, base: Mapping[str, str]) -> dict[str, str]:
-        """The variables that ENV sets, references to earlier ones, to ARG defaults and to `base` filled in."""
+        """The variables that ENV sets, with references to earlier ones, ARG defaults and `base` resolved."""
         known = dict(base)
         own: dict[str, str] = {}
         for instruction in self.instructions:
@@ -88,7 +88,7 @@ class Dockerfile:
 
 
 def parse_dockerfile(text: str) -> Dockerfile:
-    """Read a Dockerfile's text. Comments are dropped, also those between continuation lines."""
+    """Parse a Dockerfile. Drops comments, also between continuation lines."""
     instructions: list[Instruction] = []
     words: list[str] = []
     first = 0
@@ -106,7 +106,7 @@ def parse_dockerfile(text: str) -> Dockerfile:
 
 
 def _pattern(text: str) -> re.Pattern[str]:
-    """Docker's pattern: ``**`` crosses folders (also none), ``*`` and ``?`` do not."""
+    """Docker's pattern: ``**`` matches any number of folders, ``*`` and ``?`` match within one."""
     parts = _WILDCARD.split(text.strip("/").removeprefix("./"))
     return re.compile("".join(_MEANINGS.get(part) or re.escape(part) for part in parts))
 
@@ -117,7 +117,7 @@ def _beginnings(path: str) -> list[str]:
 
 
 def copied(source: str, paths: Iterable[str]) -> dict[str, str]:
-    """Path -> its place below the target, for those of `paths` that a COPY source (file, folder, pattern) names."""
+    """Path -> its place below the target, for those of `paths` that match a COPY source (file, folder, pattern)."""
     if source.strip("/") in {"", "."}:
         return {path: path for path in paths}
     pattern = _pattern(source)
@@ -130,7 +130,7 @@ def copied(source: str, paths: Iterable[str]) -> dict[str, str]:
 
 
 class Rule(NamedTuple):
-    """A line of .dockerignore: its number, its text, what it matches, and whether it keeps (``!``) the match."""
+    """A line of .dockerignore: its number, text, pattern, and whether it keeps (``!``) the match."""
 
     line: int
     text: str
@@ -139,7 +139,7 @@ class Rule(NamedTuple):
 
 
 def parse_dockerignore(text: str) -> list[Rule]:
-    """Read a .dockerignore's text."""
+    """Parse a .dockerignore."""
     rules = []
     for number, line in enumerate(text.splitlines(), start=1):
         stripped = line.strip()
@@ -150,7 +150,7 @@ def parse_dockerignore(text: str) -> list[Rule]:
 
 
 def rule_against(path: str, rules: Iterable[Rule]) -> Rule | None:
-    """The rule that keeps `path` out of the image: the last that matches it or a folder above it decides."""
+    """The rule that excludes `path` from the image: the last match of it or of a folder above it decides."""
     against: Rule | None = None
     for rule in rules:
         if any(rule.pattern.fullmatch(part) for part in _beginnings(path)):
@@ -159,7 +159,7 @@ def rule_against(path: str, rules: Iterable[Rule]) -> Rule | None:
 
 
 def build_context(root: Path) -> tuple[list[str], dict[str, Rule]]:
-    """Files of a tree that Docker's build sees, and those that .dockerignore keeps from it; .git is in neither."""
+    """The files of Docker's build context, and those that .dockerignore excludes; .git is in neither."""
     file = root / ".dockerignore"
     rules = parse_dockerignore(file.read_text(encoding="utf-8") if file.is_file() else "")
     against = {path: rule_against(path, rules) for path in sorted(_files_below(root, root, rules))}
@@ -168,7 +168,7 @@ def build_context(root: Path) -> tuple[list[str], dict[str, Rule]]:
 
 
 def _files_below(folder: Path, root: Path, rules: list[Rule]) -> Iterator[str]:
-    """Files as relative paths. Hidden folders that are ignored (a virtual environment) are not searched."""
+    """Files as relative paths. Ignored hidden folders (a virtual environment) are not searched."""
     for entry in folder.iterdir():
         name = entry.relative_to(root).as_posix()
         if not entry.is_dir() or entry.is_symlink():

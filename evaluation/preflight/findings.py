@@ -1,4 +1,4 @@
-"""What a check reports: findings, each with its place and its remedy."""
+"""A check's findings, each with place and remedy."""
 
 import enum
 from dataclasses import dataclass, field
@@ -10,14 +10,14 @@ class NotApplicableError(Exception):
 
 
 class Level(enum.StrEnum):
-    """`ERROR`: has lost submissions, do not push. `WARNING`: look at it; the push may still be right."""
+    """`ERROR`: has lost submissions, do not push. `WARNING`: look at it; the push may still be fine."""
 
     ERROR = "error"
     WARNING = "warning"
 
 
 class Finding(NamedTuple):
-    """One fault: how bad, in which file of the repository, what is wrong, what to do; its line (from 1) and field."""
+    """One problem: its level, file, description and remedy; its line (from 1) and field."""
 
     level: Level
     file: str
@@ -35,7 +35,7 @@ class Finding(NamedTuple):
 
 @dataclass(slots=True)
 class CheckReport:
-    """What one check found. `note` is a figure or fact worth a line; `skipped` says why the check does not apply."""
+    """A check's result. `note` is a short fact; `skipped` says why the check does not apply."""
 
     check: str
     findings: list[Finding] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""Checks of the image that the evaluator builds: the Dockerfile, .dockerignore and what pip will install."""
+"""Checks of the evaluator's image: the Dockerfile, .dockerignore and pip requirements."""
 
 import re
 import tomllib
@@ -11,25 +11,25 @@ from evaluation.preflight.subject import Subject, strings
 DOCKERFILE, IGNORE = "Dockerfile", ".dockerignore"
 REQUIREMENTS, CONSTRAINTS = "requirements.txt", "constraints.txt"
 USERS = {"aicrowd", "1001"}
-"""The evaluator's user, whose home is /home/aicrowd, and its number (2024 kit)."""
+"""The evaluator's user with home /home/aicrowd, and its number (2024 kit)."""
 _FETCHES = re.compile(r"\b(curl|wget|git clone|pip install|models\.fetch|huggingface-cli|hf download|apt-get)\b")
 NEEDED = (
     "agents/**/*", "evaluation/**/*", "models/*.py", "models/manifest.toml", "models/routers/**/*",
     "models/calibration/**/*", "data/sample/**/*", "local_evaluation.py",
 )  # fmt: skip
-"""Code, tables, grammars, small models and the questions of the rehearsal; presets name further folders."""
+"""Code, tables, grammars, small models and the rehearsal's questions; presets name further folders."""
 _PIN = re.compile(r"(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[\w,.-]+\])?==(?P<version>[0-9][0-9A-Za-z.+!]*)")
 
 
 def _shipped(subject: Subject) -> Dockerfile:
     text = subject.text(DOCKERFILE)
     if text is None:
-        raise NotApplicableError(f"there is no {DOCKERFILE}: the evaluator takes its own")
+        raise NotApplicableError(f"there is no {DOCKERFILE}: the evaluator uses its own")
     return parse_dockerfile(text)
 
 
 def dockerfile(subject: Subject, found: CheckReport) -> None:
-    """The Dockerfile installs what the lists name, needs no network later, and ends as the evaluator's user."""
+    """The Dockerfile installs all requirements, needs no network at run time, and ends as the evaluator's user."""
     image = _shipped(subject)
     user = image.last("USER")
     if user is None or user.text not in USERS:
@@ -54,7 +54,7 @@ def dockerfile(subject: Subject, found: CheckReport) -> None:
 
 
 def docker_context(subject: Subject, found: CheckReport) -> None:
-    """.dockerignore keeps no code from the image (a bare models/** did), and weights out of it."""
+    """.dockerignore excludes weights, but no code (a bare models/** did)."""
     _shipped(subject)
     _, ignored = build_context(subject.root)
     presets = [tomllib.loads(subject.text(file) or "") for file in subject.files("agents/presets/*.toml")]
@@ -66,13 +66,13 @@ def docker_context(subject: Subject, found: CheckReport) -> None:
             lost.setdefault(ignored[path], []).append(path)
     for rule, names in lost.items():
         problem = f"{rule.text!r} keeps {len(names)} file(s) that the agent needs out of the image: {some(names)}"
-        remedy = "name the folders that are large (models/weights), not the code beside them"
+        remedy = "exclude only large folders (models/weights), not the code beside them"
         found.error(IGNORE, problem, remedy, line=rule.line)
     found.note = f"{len(needed)} needed files"
 
 
 class Pin(NamedTuple):
-    """A version that a requirements file asks for, and its line."""
+    """A pinned version in a requirements file, and its line."""
 
     version: str
     line: int
@@ -84,7 +84,7 @@ def normalised(name: str) -> str:
 
 
 def read_pins(subject: Subject, file: str, found: CheckReport) -> dict[str, Pin]:
-    """Distribution -> pin of a requirements file; a line that is no exact pin is an error."""
+    """Distribution -> pin of a requirements file; a line without an exact version is an error."""
     pins: dict[str, Pin] = {}
     for number, line in enumerate((subject.text(file) or "").splitlines(), start=1):
         wanted = line.partition("#")[0].partition(";")[0].strip().removeprefix("\ufeff")
@@ -100,7 +100,7 @@ def read_pins(subject: Subject, file: str, found: CheckReport) -> dict[str, Pin]
 
 
 def pinned(subject: Subject, found: CheckReport) -> None:
-    """Every line is an exact version, and requirements.txt and constraints.txt agree."""
+    """Every line has an exact version, and requirements.txt and constraints.txt agree."""
     for name in (REQUIREMENTS, CONSTRAINTS):
         if subject.text(name) is None:
             found.error(name, "is missing", "write it, one exact version a line: `pip freeze` shows them")

@@ -1,7 +1,7 @@
-"""Runs in a clean process of its own: imports the submission's agent, asks it, and writes down what happened.
+"""Runs in its own clean process: imports the submission's agent, asks it, and writes down what happened.
 
-Standard library only, and run as a file, so that nothing of the checking process is there before the agent is. The
-guard (`guard/sitecustomize.py`) has taken the network away before this file is read.
+Standard library only, and run as a file, so that nothing is imported before the agent. The guard
+(`guard/sitecustomize.py`) has already blocked the network.
 """
 
 import contextlib
@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 HEAVY = ("torch", "transformers", "vllm", "sentence_transformers", "onnxruntime", "tensorflow", "pandas", "sklearn")
-"""Libraries that take seconds to import; an agent that needs none of them should not load them."""
+"""Libraries that take seconds to import; an agent that does not need them should not load them."""
 
 
 def import_agent(result: dict[str, Any]) -> type[Any]:
-    """Import both names of the agent, and say what was loaded with them."""
+    """Import both names of the agent, and record what was loaded with them."""
     began = time.monotonic()
     agent: type[Any] = importlib.import_module("agents.user_config").UserAgent
     result["import_seconds"] = time.monotonic() - began
@@ -32,7 +32,7 @@ def import_agent(result: dict[str, Any]) -> type[Any]:
 
 
 def ask(agent_class: type[Any], rows: dict[str, list[Any]], result: dict[str, Any]) -> None:
-    """Build the agent and ask it all rows in batches of its own size, the last one shorter."""
+    """Build the agent and ask all rows in batches of its own size, the last one shorter."""
     began = time.monotonic()
     agent = agent_class()
     result["build_seconds"] = time.monotonic() - began
@@ -57,7 +57,7 @@ def ask(agent_class: type[Any], rows: dict[str, list[Any]], result: dict[str, An
 
 
 def main() -> None:
-    """Arguments: the submission's folder, a request (JSON), and where the result goes (JSON)."""
+    """Arguments: the submission's folder, the request file (JSON), and the result file (JSON)."""
     root, request_file, result_file = sys.argv[1:]
     request = json.loads(Path(request_file).read_text(encoding="utf-8"))
     sys.path[:] = [root, *(path for path in sys.path if path and Path(path).resolve() != Path(__file__).parent)]
@@ -66,7 +66,7 @@ def main() -> None:
         agent = import_agent(result)
         if request["rows"] is not None:
             ask(agent, request["rows"], result)
-    except BaseException:  # noqa: BLE001 - SystemExit of foreign code included: all of it is a finding
+    except BaseException:  # noqa: BLE001 - every exception of external code is a finding, even SystemExit
         result["error"] = traceback.format_exc()
     Path(result_file).write_text(json.dumps(result, default=repr), encoding="utf-8")
 

@@ -9,11 +9,11 @@ from evaluation.preflight.subject import GitError, Subject
 TAG_PREFIX = "submission-"
 POINTER = b"version https://git-lfs"
 POINTER_SIZE = 1024
-"""A pointer of Git LFS has about 130 bytes; its specification allows less than this."""
+"""A Git LFS pointer has about 130 bytes; the specification's limit is this."""
 LARGE = 5_000_000
-"""Bytes that plain git carries in this project; larger files belong to Git LFS."""
+"""Maximum bytes of a file in plain git in this project; larger files belong to Git LFS."""
 REFUSED = 50_000_000
-"""Bytes of one file at which a push has to be expected to fail: the limit of the server's pack is not published."""
+"""Bytes of one file at which a push will probably fail; the server does not publish its limit."""
 WEIGHT_SUFFIXES = (".safetensors", ".bin", ".gguf", ".onnx", ".pt", ".pth", ".ckpt")
 
 
@@ -23,7 +23,7 @@ def _need_git(subject: Subject) -> None:
 
 
 def clean_tree(subject: Subject, found: CheckReport) -> None:
-    """Nothing is changed or forgotten: only what is committed is pushed."""
+    """All changes are committed: only commits are pushed."""
     _need_git(subject)
     changed, unknown = subject.uncommitted
     if changed:
@@ -35,7 +35,7 @@ def clean_tree(subject: Subject, found: CheckReport) -> None:
 
 
 def tag(subject: Subject, found: CheckReport) -> None:
-    """HEAD has an annotated tag submission-*: without one nothing is evaluated."""
+    """HEAD has an annotated tag submission-*, which starts the evaluation."""
     _need_git(subject)
     form = "--format=%(refname:short) %(objecttype)"
     try:
@@ -46,15 +46,15 @@ def tag(subject: Subject, found: CheckReport) -> None:
     for name, kind in (line.split() for line in tags):
         if kind != "tag":
             remedy = f"git tag -d {name} && git tag -a {name} -m '{name}'"
-            found.error(f"tag {name}", "is a lightweight tag, which starts no evaluation", remedy)
+            found.error(f"tag {name}", "is a lightweight tag, which does not start an evaluation", remedy)
     if not tags:
-        remedy = f"when all else is well: git tag -a {TAG_PREFIX}NAME -m NAME && git push origin {TAG_PREFIX}NAME"
+        remedy = f"when all other checks pass: git tag -a {TAG_PREFIX}NAME -m NAME && git push origin {TAG_PREFIX}NAME"
         found.warning("HEAD", f"has no tag {TAG_PREFIX}*, and only a tag starts an evaluation", remedy)
     found.note = "; ".join(line.split()[0] for line in tags)
 
 
 def lfs(subject: Subject, found: CheckReport) -> None:
-    """Weights are in Git LFS: by rule, as committed, and as they lie in the tree."""
+    """Weights are in Git LFS: by rule, in commits, and in the tree."""
     _need_git(subject)
     tracked = subject.tracked or []
     weights = {path for path in tracked if path.startswith("models/") and path.endswith(WEIGHT_SUFFIXES)}
@@ -74,7 +74,7 @@ def lfs(subject: Subject, found: CheckReport) -> None:
             problem = "is a Git LFS pointer: the contents are not here"
             found.error(path, problem, "git lfs install && git lfs pull")
     if by_rule and shutil.which("git-lfs") is None:
-        problem = f"git-lfs is not installed, and {len(by_rule)} file(s) need it: the push would send pointers alone"
+        problem = f"git-lfs is not installed, and {len(by_rule)} file(s) need it: the push would send only pointers"
         found.error(".gitattributes", problem, "install git-lfs (apt install git-lfs), then git lfs install")
     found.note = f"{len(by_rule)} file(s) in Git LFS"
 
@@ -84,7 +84,7 @@ def _migrate(path: str) -> str:
 
 
 def is_pointer(path: Path) -> bool:
-    """Whether a file holds a pointer of Git LFS instead of its contents."""
+    """Whether a file is a Git LFS pointer."""
     return path.is_file() and path.stat().st_size < POINTER_SIZE and path.read_bytes().startswith(POINTER)
 
 
@@ -104,18 +104,18 @@ def _committed_sizes(subject: Subject) -> dict[str, int]:
 
 
 def history_size(subject: Subject, found: CheckReport) -> None:
-    """No large file lies in the history: what was deleted is still pushed ("pack exceeds maximum allowed size")."""
+    """The history has no large files: deleted files are still pushed ("pack exceeds maximum allowed size")."""
     _need_git(subject)
     try:
         objects = subject.git("rev-list", "--objects", "HEAD")
     except GitError:
-        return  # no commit yet: the check of the tag reports it
+        return  # no commit yet: the tag check reports it
     lines = subject.git("cat-file", "--batch-check=%(objecttype) %(objectsize) %(rest)", stdin=objects).splitlines()
     blobs = [line.split(" ", 2) for line in lines if line.startswith("blob ")]
     sizes = sorted(((int(size), path) for _, size, path in blobs), reverse=True)
     for size, path in sizes:
         if size < LARGE:
             break
-        gone = "" if (subject.root / path).is_file() else "; it is deleted, but the history still has it"
+        gone = "" if (subject.root / path).is_file() else "; deleted, but still in the history"
         add = found.error if size >= REFUSED else found.warning
         add(path, f"{size:,} bytes in plain git{gone}", _migrate(path))

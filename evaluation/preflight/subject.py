@@ -1,4 +1,4 @@
-"""What is checked: a tree of the submission, the task and the preset that it is for."""
+"""The checked submission: its tree, task and preset."""
 
 import json
 import logging
@@ -22,21 +22,21 @@ from models.fetch import sha256_of
 from models.manifest import Manifest, cache_folder, parse_manifest
 
 ACTIVE = "agents/presets/active.toml"
-"""Names the preset that the evaluator will get."""
+"""Names the evaluator's preset."""
 GIT_SECONDS = 120.0
-"""Longest wait for one git command; walking a history of many gigabytes takes a while."""
+"""Time limit of one git command; walking a history of many gigabytes takes a while."""
 
 
 HASHES = "preflight-hashes.json"
-"""In the cache of models: hashes of files that have not changed since, by path, size and time of change."""
+"""In the cache of models: hashes of unchanged files, by path, size and modification time."""
 
 
 class GitError(RuntimeError):
-    """Git could not say; the message is its own."""
+    """A git command failed; the message is git's."""
 
 
 class HashMemory:
-    """sha256 of files, computed again only where size or time of change differ."""
+    """sha256 of files, recomputed only after a change of size or modification time."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -54,19 +54,19 @@ class HashMemory:
         return str(self._known[key][2])
 
     def save(self) -> None:
-        """Keep what was computed; without a cache the next call computes it again."""
+        """Save the hashes; without a cache the next call recomputes them."""
         try:
             write_whole(self._file, json.dumps(self._known).encode())
         except OSError as error:
-            logging.getLogger(__name__).warning("%s: hashes are not kept: %s", self._file, error.strerror)
+            logging.getLogger(__name__).warning("%s: hashes are not saved: %s", self._file, error.strerror)
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A tree, and the task and preset that it is checked for. Files are read when a check needs them.
+    """A tree with its task and preset. Files are read when a check needs them.
 
-    `asked_task` and `asked_preset` are those of the command line; without them `aicrowd.json` and
-    `agents/presets/active.toml` decide, as they do for the evaluator.
+    `asked_task` and `asked_preset` come from the command line; by default `aicrowd.json` and
+    `agents/presets/active.toml` decide, as for the evaluator.
     """
 
     root: Path
@@ -74,7 +74,7 @@ class Subject:
     asked_preset: str | None = None
 
     def text(self, name: str) -> str | None:
-        """A file of the tree as text, None where it is missing; bytes that are no UTF-8 are replaced."""
+        """A file of the tree as text, or None if it is missing; invalid UTF-8 is replaced."""
         path = self.root / name
         return path.read_bytes().decode("utf-8", "replace") if path.is_file() else None
 
@@ -91,7 +91,7 @@ class Subject:
 
     @cached_property
     def task(self) -> str | None:
-        """``task1``, ``task2`` or ``task3``: the one asked for, else that of `aicrowd.json`; None if neither says."""
+        """``task1``, ``task2`` or ``task3``: the requested task, else that of `aicrowd.json`, or None."""
         try:
             return self.asked_task or self.named_task
         except NotApplicableError:
@@ -99,13 +99,13 @@ class Subject:
 
     @property
     def named_task(self) -> str | None:
-        """The task whose challenge `aicrowd.json` names."""
+        """The task of the challenge in `aicrowd.json`."""
         challenge = self.description.get("challenge_id")
         return next((task for task, known in CHALLENGES.items() if known == challenge), None)
 
     @cached_property
     def active_preset(self) -> str | None:
-        """The preset that the evaluator will get, None where `active.toml` does not say."""
+        """The evaluator's preset, or None if `active.toml` names none."""
         try:
             name = tomllib.loads(self.text(ACTIVE) or "").get("preset")
         except tomllib.TOMLDecodeError:
@@ -114,12 +114,12 @@ class Subject:
 
     @property
     def preset(self) -> str | None:
-        """The preset that is checked: the one asked for, else the active one."""
+        """The checked preset: the requested one, else the active one."""
         return self.asked_preset or self.active_preset
 
     @property
     def preset_file(self) -> str:
-        """Where the preset is written, relative to the tree."""
+        """The preset's file, relative to the tree."""
         return f"agents/presets/{self.preset}.toml" if self.preset else ACTIVE
 
     @cached_property
@@ -147,15 +147,15 @@ class Subject:
 
     @cached_property
     def no_git(self) -> str | None:
-        """Why git cannot be asked about this tree, or None."""
+        """Why git cannot be used for this tree, or None."""
         try:
             top = Path(self.git("rev-parse", "--show-toplevel").strip())
         except GitError as error:
-            return f"git has nothing to say: {error}"
+            return f"git failed: {error}"
         return None if top.resolve() == self.root.resolve() else f"the repository's root is {top}"
 
     def git(self, *arguments: str, stdin: str | None = None) -> str:
-        """What a git command prints; it only reads; raises GitError."""
+        """The output of a git command that only reads; raises GitError."""
         command = ["git", "-c", "core.quotepath=off", *arguments]
         try:
             done = subprocess.run(  # noqa: S603 - a list of arguments, no shell
@@ -177,14 +177,14 @@ class Subject:
 
     @property
     def uncommitted(self) -> tuple[list[str], list[str]]:
-        """Files that are changed, and files that git does not know."""
+        """Changed files, and files that git does not track."""
         lines = self.git("status", "--porcelain").splitlines()
         unknown = [line[3:] for line in lines if line.startswith("??")]
         return [line[3:] for line in lines if not line.startswith("??")], unknown
 
     @cached_property
     def pushed(self) -> Path:
-        """A copy that holds only what git tracks; the tree itself where git cannot say. Gone with this subject."""
+        """A copy of what git tracks, or the tree itself without git. Deleted with this subject."""
         if self.tracked is None:
             return self.root.resolve()
         folder = Path(tempfile.mkdtemp(prefix="pushed-")).resolve()
@@ -193,7 +193,7 @@ class Subject:
         return folder
 
     def files(self, *patterns: str) -> list[str]:
-        """Files of the tree that match the glob patterns, tracked ones where git can tell."""
+        """Files of the tree that match the glob patterns; only tracked ones if git works."""
         known = set(self.tracked) if self.tracked is not None else None
         found = {path.relative_to(self.root).as_posix() for pattern in patterns for path in self.root.glob(pattern)}
         return sorted(
@@ -204,7 +204,7 @@ class Subject:
 
 
 def strings(value: Any) -> Iterator[str]:  # noqa: ANN401 - a value of TOML
-    """Every text in a value of TOML, at any depth."""
+    """All texts in a TOML value, at any depth."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict | list):

@@ -12,14 +12,14 @@ from models.fetch import verification_problem
 from models.manifest import RECORD_NAME, cache_folder, recorded_files
 
 NAMED = 10
-"""Most files that are named where they are not committed."""
+"""Maximum number of uncommitted files that are named."""
 
 
 class NeededModel(NamedTuple):
-    """What the preset needs: its key there, its place in the tree, and where it lies on this machine.
+    """A model that the preset needs: its key, its place in the tree, and its place on this machine.
 
-    `problem` says why it cannot be loaded from there, `files` is what it consists of (relative to the folder; none
-    where `path` is the file), `get` is the remedy for a missing one. `optional`: the agent starts without it.
+    `problem` says why it cannot be loaded, `files` are its files (relative to the folder; none if `path` is the file),
+    `get` is the remedy if it is missing. `optional`: the agent starts without it.
     """
 
     key: str
@@ -32,7 +32,7 @@ class NeededModel(NamedTuple):
 
 
 def weights(subject: Subject, found: CheckReport) -> None:
-    """Every model that the preset names is in the submission, byte for byte what the manifest says, all committed."""
+    """The submission has every model of the preset, identical to the manifest and committed."""
     models = list(_models(subject))
     if all(model.optional for model in models):
         raise NotApplicableError(f"the preset {subject.preset} loads no weights")
@@ -43,18 +43,18 @@ def weights(subject: Subject, found: CheckReport) -> None:
 
 
 def unusable(subject: Subject) -> str | None:
-    """Why the agent cannot be asked with the weights of its preset, or None.
+    """Why the preset's weights are unusable, or None.
 
-    The active preset needs what git would push; another one, which is only rehearsed, what this machine has.
+    The active preset needs what git would push; a preset that is only rehearsed, what this machine has.
     """
     models = list(_models(subject))
     if subject.preset == subject.active_preset:
         found = CheckReport("weights")
         for model in models:
             _check(subject, model, found)
-        return "weights are missing, broken or not in git: see the check of the weights" if found.errors else None
+        return "weights are missing, broken or not in git: see the weights check" if found.errors else None
     broken = any(model.problem and not model.optional for model in models)
-    return "weights are missing or broken: see the check of the weights" if broken else None
+    return "weights are missing or broken: see the weights check" if broken else None
 
 
 def _models(subject: Subject) -> Iterator[NeededModel]:
@@ -71,7 +71,7 @@ def _models(subject: Subject) -> Iterator[NeededModel]:
     for made in needed.folders:
         place = made.places[0]
         shown = place.relative_to(subject.root).as_posix() if place.is_relative_to(subject.root) else str(place)
-        without = "write tuned = false into" if made.kind == "adapter" else "take the key out of"
+        without = "write tuned = false into" if made.kind == "adapter" else "remove the key from"
         get = f"{made.remedy}; commit {shown}, or {without} the preset"
         problem = made.problem
         if pointers := [name for name in made.files if is_pointer(made.path / name)]:
@@ -83,7 +83,7 @@ def _check(subject: Subject, model: NeededModel, found: CheckReport) -> None:
     preset, key, shown = subject.preset_file, model.key, model.shown
     inside = model.path == subject.root / shown
     if model.problem and model.optional:
-        problem = f"{shown} is not in the tree, and should be: {one_line(model.problem)}"
+        problem = f"{shown} is not in the tree, but should be: {one_line(model.problem)}"
         found.warning(preset, problem, model.get, field=key)
     elif model.problem and not (inside and model.path.exists()):
         found.error(preset, f"{shown} is not in the tree: {one_line(model.problem, 400)}", model.get, field=key)
@@ -91,7 +91,7 @@ def _check(subject: Subject, model: NeededModel, found: CheckReport) -> None:
         found.error(shown, one_line(model.problem, 400), f"git lfs pull; or delete {model.path}, then {model.get}")
     elif not inside:
         add = found.error if subject.preset == subject.active_preset and not model.optional else found.warning
-        add(preset, f"{model.path.name} lies in {model.path}, which is not pushed", model.get, field=key)
+        add(preset, f"{model.path.name} is in {model.path}, which is not pushed", model.get, field=key)
     elif subject.tracked is not None:
         names = [f"{shown}/{name}" for name in model.files] or [shown]
         missing = [name.removeprefix(f"{shown}/") for name in names if name not in set(subject.tracked)]

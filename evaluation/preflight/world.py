@@ -1,6 +1,5 @@
-"""An empty world: what git would push and nothing else, no home, no caches, no network.
-
-There nothing of a developer's machine hides what a submission lacks.
+"""An empty world: only what git would push, without home, caches and network, so that nothing on the developer's
+machine hides a gap.
 """
 
 import json
@@ -15,16 +14,16 @@ from models.needed import NeededWeights
 
 GUARD = Path(__file__).with_name("guard")
 INHERITED = ("PATH", "TMPDIR", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS")
-"""What is the same in an empty world: where programs and temporary files lie. Neither HOME nor any cache."""
+"""Variables kept in an empty world: paths of programs and temporary files. Neither HOME nor caches."""
 WEIGHTS = "models/weights/"
 MOUNTED = (WEIGHTS, "models/adapters/")
-"""What no image holds: it is in the checkout that the evaluator mounts."""
+"""Not in the image: it is in the checkout that the evaluator mounts."""
 LARGE = 5_000_000
-"""Bytes from which a file is linked instead of copied."""
+"""Files from this size on are linked instead of copied."""
 
 
 class Refused(NamedTuple):
-    """What processes of an empty world were not allowed to do: hosts that they asked, files that they wrote."""
+    """What processes of an empty world were refused: hosts that they contacted, files that they wrote."""
 
     network: list[str]
     writes: list[str]
@@ -38,10 +37,10 @@ def guarded(
     allowed: Sequence[tuple[str, int]] = (),
     loopback: bool = True,
 ) -> dict[str, str]:
-    """Variables with which Python and its children are watched; `refused` reads what `log`, outside `root`, then holds.
+    """Variables that put Python and its children under watch; `refused` reads the resulting `log`, outside `root`.
 
-    `hidden` is the checkout, whose modules are not to be imported beside those of its copy; into `root` nothing may be
-    written; `allowed` hosts and ports may be asked, and with `loopback` processes of this machine.
+    `hidden` is the checkout, whose modules must not be imported beside the copy's. `root` must not be written.
+    `allowed` are the reachable hosts and ports; `loopback` allows processes of this machine.
     """
     request = {
         "log": str(log.absolute()), "hidden": [str(hidden)], "root": str(root) if root else None,
@@ -51,7 +50,7 @@ def guarded(
 
 
 def refused(log: Path) -> Refused | None:
-    """What was refused or written; None where no process was watched over: the guard did not come up."""
+    """What was refused or written; None if the guard did not run."""
     if not log.is_file():
         return None
     noted: dict[str, list[str]] = {"network": [], "writes": []}
@@ -62,18 +61,18 @@ def refused(log: Path) -> Refused | None:
 
 
 def empty_environment(home: Path) -> dict[str, str]:
-    """The variables of a process without a home, caches, tokens and proxies of the user."""
+    """The variables of a process without the user's home, caches, tokens and proxies."""
     home.mkdir(parents=True, exist_ok=True)
     passed = {name: os.environ[name] for name in INHERITED if name in os.environ}
     return passed | {"HOME": str(home), "HF_HUB_OFFLINE": "1", "LANG": "C.UTF-8", "PYTHONNOUSERSITE": "1"}
 
 
 def copy_tracked(root: Path, tracked: Iterable[str], target: Path) -> None:
-    """Copy the files of the tree that git tracks, as they lie there; large ones, weights above all, are linked."""
+    """Copy the tracked files of the tree; large ones, such as weights, are linked."""
     for name in tracked:
         source, copy = root / name, target / name
         if not source.is_file() and not source.is_symlink():
-            continue  # deleted, or a submodule: the check of the clean tree says so
+            continue  # deleted, or a submodule: the check of the clean tree reports it
         copy.parent.mkdir(parents=True, exist_ok=True)
         if source.is_symlink():
             copy.symlink_to(source.readlink())
@@ -85,7 +84,7 @@ def copy_tracked(root: Path, tracked: Iterable[str], target: Path) -> None:
 
 
 class Mounted(NamedTuple):
-    """What `mount` did: what it took from outside of git, and what it found nowhere."""
+    """The result of `mount`: what came from outside of git, and what was not found."""
 
     not_in_git: list[str]
     missing: list[str]
@@ -100,11 +99,11 @@ def mount(
     cache: Path,
     first: Path | None = None,
 ) -> Mounted:
-    """Link the weights that a preset needs into a copy of the tree, where `models.fetch --to models/weights` puts them.
+    """Link a preset's weights into a copy of the tree, where `models.fetch --to models/weights` puts them.
 
-    They come from `first` (models by their names, the rest by paths in the repository), else from the repository, of
-    which only what git tracks is linked, unless git tracks none of a folder (`tracked` None: git cannot be asked, and
-    all counts), else from the `cache` of fetched models.
+    Sources, in order: `first` (models by name, the rest by paths in the repository); the repository, of which only
+    tracked files are linked, unless git tracks none of a folder (`tracked` None: git is unusable, and all files count);
+    the `cache` of fetched models.
     """
     not_in_git, missing = [], []
     shown = {f"{WEIGHTS}{name}": cache / name for name in (*needed.models, *needed.optional)}
@@ -123,7 +122,7 @@ def mount(
             known = [name for name in files if tracked is None or f"{path}/{name}".removesuffix("/.") in tracked]
             not_in_git += [] if known else [path]
             if known and not path.startswith(MOUNTED):
-                continue  # the image has it, or should have
+                continue  # the image has it, or should have it
             files = known or files
         elif source not in given:
             not_in_git.append(path)

@@ -1,4 +1,4 @@
-"""report.html: a finished run as one page that needs no network, for whoever asks why a score is what it is."""
+"""report.html: a finished run as one page that explains its score and needs no network."""
 
 from evaluation.report.page import write_report
 

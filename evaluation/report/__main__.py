@@ -1,4 +1,4 @@
-"""``python -m evaluation.report DIR``: write report.html of a finished run anew."""
+"""``python -m evaluation.report DIR``: writes report.html of a finished run again."""
 
 import argparse
 import sys
@@ -11,7 +11,7 @@ from evaluation.store import REPORT
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the report and print where it is; the exit code: 0 done, 2 no finished run, or nowhere to write."""
+    """Write the report and print its path; exit code: 0 done, 2 no finished run, or the file cannot be written."""
     options = _parser().parse_args(arguments)
     try:
         print(write_report(options.folder, options.out))

@@ -1,4 +1,4 @@
-"""The report's charts as SVG. Each says in its label what it shows; sizes are attributes, colours are style classes."""
+"""The report's charts as SVG with descriptive labels; sizes are attributes, colours are style classes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,14 +8,14 @@ from evaluation.report.markup import element
 from evaluation.report.measured import ReliabilityBin, StageSeconds, ThresholdPoint
 
 SHARES = ("correct", "missing", "incorrect")
-"""Verdicts in the order of a bar, with the style classes of their names."""
+"""Verdicts in the order of a bar, with their style classes."""
 
 LEFT, RIGHT, UPPER, LOWER = 60.0, 408.0, 12.0, 256.0
-"""The plot area of a line chart on its sheet of 420 x 300."""
+"""The plot area of a line chart of 420 x 300."""
 
 
 def shares_bar(shares: Sequence[float], label: str) -> Element:
-    """One bar divided among `SHARES`."""
+    """One bar, divided among `SHARES`."""
     bar = _strip(label)
     start = 0.0
     for name, share in zip(SHARES, shares, strict=True):
@@ -55,7 +55,7 @@ def time_bar(seconds: StageSeconds, scale: float, limit: float | None) -> Elemen
 
 
 def stages_bar(stages: Sequence[StageSeconds]) -> Element:
-    """Mean seconds of each stage one after the other, each with its name where there is room for it."""
+    """Mean seconds of each stage in sequence, with names where they fit."""
     names = [f"{stage.stage.replace('_', ' ')} {stage.mean:.2f} s" for stage in stages]
     label = f"Mean seconds a question: {', '.join(names)}"
     bar = element("svg", viewBox="0 0 1000 28", class_="stages", role="img", aria_label=label)
@@ -91,7 +91,7 @@ class _Frame:
         return round(LOWER - (value - self.bottom) / (self.top - self.bottom) * (LOWER - UPPER), 1)
 
     def sheet(self, label: str, across: str, up: str, marks: Sequence[float]) -> Element:
-        """The empty sheet with grid, numbers and the names of the axes."""
+        """The empty chart with grid, numbers and axis labels."""
         sheet = element("svg", viewBox="0 0 420 300", class_="plot", role="img", aria_label=label)
         for value in marks:
             y = self.y(value)
@@ -110,7 +110,7 @@ class _Frame:
 
 
 def threshold_chart(points: Sequence[ThresholdPoint], best: ThresholdPoint) -> Element:
-    """The score over the threshold below which the agent would abstain, with its interval and the answered share."""
+    """The score over the abstention threshold, with its interval and the answered share."""
     lowest = min(point.interval.low for point in points)
     marks = [mark / 4 for mark in range(-4, 5) if mark >= 0 or mark / 4 > lowest - 0.25]
     frame = _Frame(min(marks), 1.0)
@@ -131,7 +131,7 @@ def threshold_chart(points: Sequence[ThresholdPoint], best: ThresholdPoint) -> E
 
 
 def reliability_chart(bins: Sequence[ReliabilityBin]) -> Element:
-    """The share of right candidates over their mean P(correct); the diagonal is what it should be."""
+    """The share of right candidates over their mean P(correct), with the ideal diagonal."""
     frame = _Frame(0.0, 1.0)
     reported = "; ".join(f"{one.probability:.2f}: {one.right:.2f} of {one.questions}" for one in bins)
     label = f"Reliability diagram, share right by P(correct): {reported}"

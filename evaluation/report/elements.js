@@ -1,5 +1,5 @@
 "use strict";
-// Making elements. Whatever comes from a run becomes a text node or an attribute, never markup.
+// Creates elements. Data of a run becomes a text node or an attribute, never markup.
 
 const VERDICTS = { correct: "right", missing: "missing", incorrect: "wrong", unscored: "unscored" };
 
@@ -21,7 +21,7 @@ function drawing(name, attributes, ...children) {
   return made;
 }
 
-/** The value as text for a person: texts as they are, the rest as JSON. */
+/** The value as readable text: texts unchanged, the rest as JSON. */
 function written(value) {
   if (value === null || value === undefined) return "";
   return typeof value === "string" ? value : JSON.stringify(value, null, 2);
@@ -41,7 +41,7 @@ function isNumber(value) {
   return typeof value === "number" && Number.isFinite(value);
 }
 
-/** A number for a person, with so many decimals; empty where it is none. */
+/** A number with a fixed number of decimals; empty for other values. */
 function rounded(value, decimals) {
   return isNumber(value) ? value.toFixed(decimals) : "";
 }
@@ -65,7 +65,7 @@ function grid(names, rows) {
     element("tbody", {}, rows.map((cells) => element("tr", {}, cells.map((cell) => element("td", {}, cell)))))));
 }
 
-/** Where any of the terms stands in the text as whole words, whatever its case: [{start, end, kind}], without overlaps. */
+/** Matches of the terms in the text as whole words, ignoring case: [{start, end, kind}], without overlaps. */
 function occurrences(text, terms) {
   const found = [];
   for (const { text: term, kind } of terms) {

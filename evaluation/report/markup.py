@@ -1,4 +1,4 @@
-"""HTML and SVG as a tree, so that no text of a page or a model can become markup: the tree's writer escapes it all."""
+"""HTML and SVG as a tree. The tree's writer escapes all text, so no page or model text can become markup."""
 
 from xml.etree.ElementTree import Element, tostring
 
@@ -6,7 +6,7 @@ Child = Element | str | None
 
 
 def element(tag: str, *children: Child, **attributes: str | float | None) -> Element:
-    """One element. ``class_`` stands for class, other underscores for hyphens; None as a value or child is left out."""
+    """One element. ``class_`` becomes class, other underscores hyphens; None as a value or child is left out."""
     made = Element(tag, {_attribute(name): _written(value) for name, value in attributes.items() if value is not None})
     for child in children:
         if isinstance(child, Element):

@@ -1,4 +1,4 @@
-"""What the report shows of a run: its rows and traces, worth of P(correct), seconds of stages, rows of the table."""
+"""The report's data: rows and traces, P(correct), seconds of stages, rows of the table."""
 
 import json
 import math
@@ -34,7 +34,7 @@ _OWN_TITLES = {"gates": "gate", "source": "answer from"}
 class FinishedRun:
     """`results` is results.json; `records` are the rows of predictions.jsonl, one per question in the order asked.
 
-    `traces` are of the same attempts. Another agent's may be missing or of another shape, so take no field for granted.
+    `traces` are of the same attempts. Another agent's may be missing or have any form, so do not rely on fields.
     """
 
     results: Mapping[str, Any]
@@ -43,25 +43,25 @@ class FinishedRun:
 
     @property
     def signature(self) -> Mapping[str, Any]:
-        """What the numbers depend on."""
+        """The signature of the run."""
         return self.results.get("signature") or {}
 
     @property
     def limit(self) -> float | None:
-        """Seconds that the run allowed per question, where its signature says so."""
+        """The time limit per question in seconds, if the signature has it."""
         limit = self.signature.get("seconds_per_query")
         return float(limit) if limit else None
 
     def trace(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The trace of a question; empty where there is none."""
+        """The trace of a question; may be empty."""
         return self.traces.get(row_key(record), {})
 
 
 def read_run(folder: Path) -> FinishedRun:
-    """Read the folder of a finished run. Of a question that was asked again, the last attempt counts.
+    """Read the folder of a finished run. The last attempt of a question counts.
 
     Raises:
-        StoreError: no finished run is there, or a file of it cannot be read.
+        StoreError: the run is unfinished, or a file is unreadable.
     """
     saved = SavedRun.read(folder)
     path = folder / RESULTS
@@ -70,12 +70,12 @@ def read_run(folder: Path) -> FinishedRun:
         missing = [name for name in _HEADLINE if name not in results]
     except FileNotFoundError:
         raise StoreError(
-            f"{folder}: the run is not finished ({RESULTS} is missing); --resume goes on with it"
+            f"{folder}: the run is not finished ({RESULTS} is missing); continue it with --resume"
         ) from None
     except (OSError, ValueError, TypeError) as error:
         raise StoreError(f"{path}: {error}") from None
     if missing:
-        raise StoreError(f"{path}: not the results of a run: {', '.join(missing)} missing; --resume writes them anew")
+        raise StoreError(f"{path}: not the results of a run: {', '.join(missing)} missing; --resume writes them again")
     return FinishedRun(results, list(saved.records.values()), saved.traces)
 
 
@@ -83,19 +83,19 @@ def read_run(folder: Path) -> FinishedRun:
 
 
 def title(field: str) -> str:
-    """A field's name for people."""
+    """A field's display name."""
     return _OWN_TITLES.get(field) or field_title(field)
 
 
 def labels(run: FinishedRun) -> list[str]:
-    """The label fields that results.json slices by and that questions carry."""
+    """The label fields that results.json slices by and that questions have."""
     return [field for field in run.results.get("slices") or () if any(field in record for record in run.records)]
 
 
 def table_data(run: FinishedRun) -> dict[str, Any]:
-    """What the page's script reads: ``rows``, and ``facets``, each a field to filter by with its title.
+    """The data of the page's script: ``rows``, and ``facets``, fields to filter by, with titles.
 
-    A facet whose value is the same for all questions is left out.
+    Facets with only one value are left out.
     """
     fields = labels(run)
     rows = [_table_row(run, record, place, fields) for place, record in enumerate(run.records)]
@@ -109,7 +109,7 @@ def _table_row(run: FinishedRun, record: Mapping[str, Any], place: int, fields: 
     candidate = likeliest(trace)
     answer = trace.get("answer")
     source = answer.get("source") if isinstance(answer, Mapping) else None
-    kind, colon, _ = (record.get("reason") or "").partition(":")  # a judge's reason begins with its rule
+    kind, colon, _ = (record.get("reason") or "").partition(":")  # a judge's reason starts with its rule
     occurrence = record["occurrence"]
     return {
         "id": record["interaction_id"] + (f":{occurrence}" if occurrence else ""),
@@ -131,7 +131,7 @@ def _table_row(run: FinishedRun, record: Mapping[str, Any], place: int, fields: 
 
 
 class Estimate(NamedTuple):
-    """P(correct) of a question's likeliest candidate, and its worth: 1 where it is right, 0 missing, -1 wrong."""
+    """P(correct) of a question's likeliest candidate, and its score: 1 if right, 0 if missing, -1 if wrong."""
 
     probability: float
     value: float
@@ -146,7 +146,7 @@ class Confidence(NamedTuple):
 
 
 def likeliest(trace: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The candidate of the highest P(correct), None where no candidate has any."""
+    """The candidate with the highest P(correct), or None if no candidate has one."""
     entries = trace.get("candidates")
     known = [
         entry
@@ -178,9 +178,9 @@ def confidence(run: FinishedRun) -> Confidence:
 
 
 def _verdict(record: Mapping[str, Any], text: str) -> Verdict:
-    """The verdict of a candidate: that of the answer, or of the gate that withheld it; else unscored.
+    """The verdict of a candidate: that of the answer, or of the gate that withheld it; otherwise unscored.
 
-    "invalid question" is right where it is the gold answer.
+    "invalid question" is right if it is the gold answer.
     """
     if _same(text, record["prediction"]):
         return Verdict(record["verdict"])
@@ -197,7 +197,7 @@ def _same(text: str, other: object) -> bool:
 
 
 class ThresholdPoint(NamedTuple):
-    """The score, its 95 % interval and the share of answered questions where only P(correct) >= `threshold` answers."""
+    """The score, its 95 % interval and the answered share when answering only if P(correct) >= `threshold`."""
 
     threshold: float
     score: float
@@ -206,7 +206,7 @@ class ThresholdPoint(NamedTuple):
 
 
 def threshold_curve(estimates: Sequence[Estimate]) -> list[ThresholdPoint]:
-    """The score when abstaining below each of `THRESHOLDS`; the interval is that of the normal distribution."""
+    """The score when abstaining below each of `THRESHOLDS`, with normal-distribution intervals."""
     probabilities, values = np.array(estimates).T
     points = []
     for threshold in THRESHOLDS:
@@ -218,7 +218,7 @@ def threshold_curve(estimates: Sequence[Estimate]) -> list[ThresholdPoint]:
 
 
 class ReliabilityBin(NamedTuple):
-    """Candidates of about the same P(correct): its mean, the share that was right with a Wilson interval, how many."""
+    """Candidates of similar P(correct): its mean, the share right with a Wilson interval, and their number."""
 
     probability: float
     right: float
@@ -227,7 +227,7 @@ class ReliabilityBin(NamedTuple):
 
 
 def reliability(estimates: Sequence[Estimate]) -> list[ReliabilityBin]:
-    """Bins of equal width over P(correct), empty ones left out; a bin owns its lower end."""
+    """Bins of equal width over P(correct), without empty ones; a bin includes its lower end."""
     bins: dict[int, list[Estimate]] = {}
     for estimate in estimates:
         number = min(int(estimate.probability * RELIABILITY_BINS), RELIABILITY_BINS - 1)
@@ -253,10 +253,10 @@ def wilson_interval(share: float, count: int) -> Interval:
 
 
 class StageSeconds(NamedTuple):
-    """Seconds per question (those of a batch divided by its questions) of one stage over the batches that ran it.
+    """Seconds per question (of a batch divided by its questions) of one stage, over the batches that ran it.
 
-    `mean` is over all questions of the run. `budget` is its share of the preset's clock; None where the preset is not
-    known any more.
+    `mean` is over all questions of the run. `budget` is the stage's share of the preset's clock; None if the preset is
+    unknown.
     """
 
     stage: str
@@ -269,7 +269,7 @@ class StageSeconds(NamedTuple):
 
 
 def stage_seconds(run: FinishedRun) -> list[StageSeconds]:
-    """Each stage that the traces name, in the order of the first trace that has it, and `WHOLE_BATCH` last."""
+    """Each stage in the traces, in the order of the first trace that has it, and `WHOLE_BATCH` last."""
     stages: dict[str, dict[tuple[int, int], float]] = {}
     whole: dict[tuple[int, int], float] = {}
     sums: Counter[str] = Counter()
@@ -295,9 +295,9 @@ def stage_seconds(run: FinishedRun) -> list[StageSeconds]:
 
 
 def stage_budgets(run: FinishedRun) -> dict[str, float]:
-    """Seconds per question of each stage by the shares of the preset's clock, in batches as large as the run's largest.
+    """Seconds per question of each stage by the preset's clock, for batches of the run's largest size.
 
-    Empty where the run's preset has changed since, or the agent has none.
+    Empty if the preset has changed since the run, or the agent has none.
     """
     settings = _settings(run)
     if settings is None or not run.records:

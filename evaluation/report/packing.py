@@ -1,6 +1,6 @@
-"""Traces small enough for one page: long texts cut to a stated budget, questions compressed in blocks.
+"""Makes traces small enough for one page: cuts long texts to a budget, compresses questions in blocks.
 
-The page opens a block (zlib in base64) only when somebody opens a question of it.
+The page opens a block (zlib in base64) only when a question of it is opened.
 """
 
 import base64
@@ -10,17 +10,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 BLOCK_QUESTIONS = 16
-"""Questions of a block share a dictionary, and all of them are unpacked to show one."""
+"""Questions per block; they share a dictionary and are unpacked together."""
 PACKED_LIMIT = 11_000_000
-"""Characters of all blocks together, so that a report of 2,706 questions stays below 15 MB."""
+"""Maximum characters of all blocks, so that a report of 2,706 questions stays below 15 MB."""
 BUDGETS = (40_000, 20_000, 12_000, 8_000, 5_000, 3_000, 1_500)
-"""Characters of text per question that are tried in turn until the blocks are small enough."""
+"""Characters of text per question, tried in turn until the blocks are small enough."""
 NEVER_CUT = 80
-"""Texts of up to so many characters stay whole whatever the budget: names, answers, labels."""
+"""Shorter texts are never cut: names, answers, labels."""
 
 
 class PackedTraces(NamedTuple):
-    """The blocks, the characters per question that they keep, and how many questions lost some."""
+    """The blocks, the characters kept per question, and how many questions were cut."""
 
     blocks: Sequence[str]
     budget: int
@@ -50,7 +50,7 @@ def _packed(whole: Sequence[Mapping[str, Any]], budget: int) -> PackedTraces:
 
 
 def _once(trace: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Without the context where a prompt holds it word for word, as it nearly always does."""
+    """The trace without its context, if a prompt has it word for word, as is usual."""
     context = trace.get("context")
     if isinstance(context, str) and any(context in text for text in _texts(trace.get("prompts"))):
         return {**trace, "context": ""}
@@ -58,7 +58,7 @@ def _once(trace: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _fitted(entry: Mapping[str, Any], budget: int) -> dict[str, Any]:
-    """The entry with its longest texts cut to one length, so that all texts together keep to the budget."""
+    """The entry with its longest texts cut to one length, so that all texts fit into the budget."""
     lengths = [len(text) for text in _texts(entry)]
     longest = max(NEVER_CUT, longest_allowed(lengths, budget))
     left_out = sum(max(0, length - longest) for length in lengths)
@@ -66,7 +66,7 @@ def _fitted(entry: Mapping[str, Any], budget: int) -> dict[str, Any]:
 
 
 def longest_allowed(lengths: Sequence[int], budget: int) -> int:
-    """The largest length to which all may be cut so that their sum is at most `budget`."""
+    """The largest length to which all texts can be cut so that their sum is at most `budget`."""
     left = budget
     ascending = sorted(lengths)
     for number, length in enumerate(ascending):
@@ -78,7 +78,7 @@ def longest_allowed(lengths: Sequence[int], budget: int) -> int:
 
 
 def cut(value: Any, longest: int) -> Any:  # noqa: ANN401 - any JSON value
-    """The value with every text of more than `longest` characters cut in its middle, which says how much is gone."""
+    """Cut every text longer than `longest` in its middle, with a note of how much is missing."""
     if isinstance(value, str) and len(value) > longest:
         head = longest * 2 // 3
         tail = longest - head

@@ -1,4 +1,4 @@
-"""The page as a whole: sections, table data, packed traces, style and script in one file that loads nothing."""
+"""The whole page: sections, table data, packed traces, style and script in one self-contained file."""
 
 import base64
 import hashlib
@@ -17,19 +17,17 @@ from evaluation.report.packing import PackedTraces, pack
 from evaluation.store import REPORT, StoreError
 
 SCRIPTS = ("elements.js", "trace.js", "table.js")
-"""In the order in which they need each other."""
+"""In order of dependency."""
 
 REPORT_FAULTS = (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
-"""What unreadable files, or traces and results of a shape that nobody foresaw, can raise on the way to a page.
-
-A run that has finished must not fail for them."""
+"""Raised for unreadable files or unexpected traces and results. A finished run must not fail for them."""
 
 
 def write_report(folder: Path, out: Path | None = None) -> Path:
-    """Write report.html of the finished run in `folder`, there or to `out`, whose folders are made; the path written.
+    """Write report.html of the finished run in `folder`, there or to `out` (creating folders); returns the path.
 
     Raises:
-        DatasetError: the folder holds no finished run, or the page cannot be written.
+        DatasetError: the run is unfinished, or the page cannot be written.
     """
     path = out or folder / REPORT
     run = read_run(folder)
@@ -71,23 +69,23 @@ def render(run: FinishedRun) -> str:
 
 
 def about_traces(run: FinishedRun, packed: PackedTraces) -> str:
-    """What the page holds of the traces, for its reader."""
+    """A note on which traces the page has."""
     if not run.traces:
-        return "The agent left no traces, so that a question opens to its answer and verdict alone."
+        return "The agent left no traces, so a question shows only its answer and verdict."
     if not packed.shortened:
-        return "Every question opens to its whole trace."
+        return "Every question has its whole trace."
     return (
-        f"The page keeps {packed.budget:,} characters of text per question, so that it stays small: in "
-        f"{packed.shortened:,} of {len(run.records):,} questions the longest texts are cut in their middle and say so. "
-        "The whole is in traces.jsonl."
+        f"The page keeps {packed.budget:,} characters of text per question to stay small: in "
+        f"{packed.shortened:,} of {len(run.records):,} questions the longest texts are cut in their middle. "
+        "traces.jsonl has the full texts."
     )
 
 
 def script_json(data: Mapping[str, Any]) -> str:
-    """JSON that cannot end the script element around it, nor a line of a script: ASCII without ``<``, ``>``, ``&``.
+    """JSON that cannot end its script element or a script's line: ASCII without ``<``, ``>``, ``&``.
 
     Raises:
-        ValueError: a number is none that JSON has, and JSON.parse would refuse the whole.
+        ValueError: a number is not valid in JSON, which JSON.parse would refuse.
     """
     plain = json.dumps(data, separators=(",", ":"), allow_nan=False)
     return plain.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

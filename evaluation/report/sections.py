@@ -1,4 +1,4 @@
-"""The parts of the report above the table of questions."""
+"""The sections of the report above the table of questions."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -30,7 +30,7 @@ LOST = "The real evaluator would have failed this whole submission."
 
 
 def heading(run: FinishedRun) -> list[Element]:
-    """What was run, in one line, and a warning where a submission would have been lost."""
+    """One line about the run, and a warning if a submission would have been lost."""
     reported = [f"{name} {run.signature[name]}" for name in ("preset", "data", "judge") if run.signature.get(name)]
     parts = [element("p", ", ".join([*reported, counted(len(run.records), "question")]), class_="subtitle")]
     faults = [
@@ -95,9 +95,9 @@ def _card(name: str, value: str, more: str, kind: str) -> Element:
 
 
 def by_slice(run: FinishedRun) -> list[Element]:
-    """A table of bars for each label field; a label is a button that shows its questions.
+    """A table of bars for each label field; a label is a button that filters the questions.
 
-    A label of which no question is scored has dashes.
+    A label without scored questions has dashes.
     """
     slices = run.results.get("slices")
     if not isinstance(slices, Mapping) or not slices:
@@ -144,7 +144,7 @@ def _slice_cells(label: str, metrics: Mapping[str, Any]) -> list[Child]:
 
 
 def _pair_table(fields: str, cells: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Element:
-    """The score of each pair of labels, folded away; `fields` is ``domain/question_type``."""
+    """The score of each pair of labels, collapsed; `fields` is ``domain/question_type``."""
     first, _, second = fields.partition("/")
     others = sorted({other for row in cells.values() for other in row})
     rows = [[label, *(_pair_cell(row.get(other)) for other in others)] for label, row in cells.items()]
@@ -188,9 +188,9 @@ def latency(run: FinishedRun) -> list[Element]:
     if limit:
         note += f" The line at the right is the limit, {limit:g} s per question."
     if budgeted:
-        note += " Budget: the stage's share of the preset's clock; time that a stage saves goes to those after it."
+        note += " Budget: the stage's share of the preset's clock; later stages get the time that a stage saves."
     if len(stages) < 2:
-        note += " The traces hold no seconds of stages."
+        note += " The traces have no stage times."
     rows = [_stage_cells(stage, columns, scale, limit) for stage in stages]
     drawn = [stages_bar(parts)] if (parts := [stage for stage in stages[:-1] if stage.mean > 0]) else []
     return [
@@ -215,16 +215,16 @@ def _stage_cells(stage: StageSeconds, columns: Iterable[str], scale: float, limi
 
 
 def abstention(run: FinishedRun) -> list[Element]:
-    """Score over thresholds and the reliability diagram, or the sentence why there is neither."""
+    """Score over thresholds and the reliability diagram, or a sentence why there are none."""
     found = confidence(run)
     if not found.estimates:
-        why = "The traces hold no P(correct) of candidates with known verdicts, so there is nothing to draw."
+        why = "The traces have no P(correct) for candidates with known verdicts."
         return [element("p", why, class_="note")]
     points, bins = threshold_curve(found.estimates), reliability(found.estimates)
     best = max(points, key=lambda point: point.score)
     left_out = [
         f"{counted(count, 'question')} {what}"
-        for count, what in ((found.unjudged, "whose candidate nobody judged"), (found.without, "without P(correct)"))
+        for count, what in ((found.unjudged, "with an unjudged candidate"), (found.without, "without P(correct)"))
         if count
     ]
     curve = (
@@ -262,8 +262,8 @@ def gates(run: FinishedRun) -> list[Element]:
         [_filter_button("gates", gate), *(_gate_cell(one[name]) for name in names)] for gate, one in counts.items()
     ]
     note = (
-        "Effect: the score of the run less the score with the withheld answers given, over n questions. Missing: "
-        "what was withheld was an abstention. Unknown: nobody asked for it (--set answering.audit=true asks)."
+        "Effect: the score of the run minus the score with the withheld answers, over n questions. Missing: "
+        "an abstention was withheld. Unknown: the answer was not generated (--set answering.audit=true does)."
     )
     return [_table(columns, rows, "gates", "What each gate cost and saved"), element("p", note, class_="note")]
 
@@ -277,7 +277,7 @@ def _gate_cell(value: float | Sequence[float] | None) -> str:
 
 
 def signature(run: FinishedRun) -> list[Element]:
-    """What the numbers depend on, as a list and as the line that belongs beside any number of this run."""
+    """The signature, as a list and as the line to quote beside any number of this run."""
     pairs = [
         part
         for name, value in run.signature.items()
@@ -306,7 +306,7 @@ def _percent(share: float) -> str:
 
 
 def _table(columns: Mapping[str, str], rows: Iterable[Sequence[Child]], kind: str, caption: str) -> Element:
-    """A table; `columns` are style classes and titles, and the first cell of a row is its heading."""
+    """A table; `columns` are style classes and titles; the first cell of a row is its heading."""
     head = element("tr", *(element("th", name, scope="col", class_=column) for column, name in columns.items()))
     body = [
         element(

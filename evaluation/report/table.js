@@ -1,4 +1,4 @@
-// The table of questions: filters, search, order, rows added as they are needed, and the dialog that shows a trace.
+// The table of questions: filters, search, order, rows added on demand, and the trace dialog.
 
 const ROWS_AT_ONCE = 60;
 const { rows: ROWS, facets: FACETS, limit: LIMIT, block_questions: BLOCK } = JSON.parse(byId("data").textContent);
@@ -137,7 +137,7 @@ function rowButtons() {
   return [...byId("rows").querySelectorAll("button.open")];
 }
 
-/** One row of the table can be reached by Tab, the arrow keys go on from there. */
+/** Tab reaches one row of the table; the arrow keys move from there. */
 function setTabStop(button) {
   for (const other of byId("rows").querySelectorAll('button[tabindex="0"]')) other.tabIndex = -1;
   if (button) button.tabIndex = 0;
@@ -157,7 +157,7 @@ function moveAmongRows(event) {
 
 // --- one question --------------------------------------------------------------------------------------------------
 
-/** The questions of a block, unpacked once. The blocks come last in the file, after the table can be used. */
+/** The questions of a block, unpacked once. The blocks come last in the file, so the table is usable first. */
 async function unpacked(number) {
   if (!byId(`block-${number}`)) await new Promise((read) => addEventListener("DOMContentLoaded", read));
   if (!blocks.has(number)) blocks.set(number, unpack(byId(`block-${number}`).textContent));
@@ -214,7 +214,7 @@ async function copy(text, told) {
     await navigator.clipboard.writeText(text);
     byId("copied").textContent = told;
   } catch {
-    byId("copied").textContent = copiedTheOldWay(text) ? told : "This browser does not let the page copy.";
+    byId("copied").textContent = copiedTheOldWay(text) ? told : "This browser does not allow copying.";
   }
 }
 
@@ -239,7 +239,7 @@ function rememberPlace() {
   try {
     history.replaceState(null, "", hash ? `#${hash}` : location.pathname + location.search);
   } catch {
-    // A sandboxed frame has no history of its own: the table works, only its place has no link.
+    // A sandboxed frame has no history: the table works, but its state has no link.
   }
 }
 

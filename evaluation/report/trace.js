@@ -1,4 +1,4 @@
-// One question's trace as elements. A section is left out where the trace has nothing for it.
+// One question's trace as elements. Empty sections are left out.
 
 const PLAIN_FIELDS = ["interaction_id", "occurrence", "batch", "attempt", "batch_size", "query", "query_time", "graph_state",
   "pages_read", "context"];
@@ -54,7 +54,7 @@ function summary(record, trace) {
   ]));
 }
 
-/** What to mark in passages and facts: the gold answers, what was answered, and what gates withheld. */
+/** Terms to mark in passages and facts: gold answers, the answer given, and withheld answers. */
 function answerTerms(record, trace) {
   const golds = [record.answer, ...listOf(record.alt_ans)];
   const given = [record.prediction, ...listOf(trace.candidates).map((candidate) => objectOf(candidate).text)];
@@ -69,7 +69,7 @@ function gateList(record) {
   return listOf(record.gates).map((gate) => element("div", { class: "item" },
     element("div", { class: "title" }, element("strong", {}, gate.name), ` closed: ${gate.reason}`),
     gate.withheld === null
-      ? element("p", {}, "Nobody asked for the answer that it withheld.")
+      ? element("p", {}, "The withheld answer was not generated.")
       : element("p", {}, "withheld ", badge(gate.withheld_verdict), " ", gate.withheld)));
 }
 
@@ -103,7 +103,7 @@ function routeTable(trace) {
   return parts;
 }
 
-/** Each call with the facts that came of it, then the facts of no call. */
+/** Each call with its facts, then facts without a call. */
 function callList(trace, terms) {
   const facts = listOf(trace.facts).map(objectOf);
   const shown = new Set();
@@ -114,7 +114,7 @@ function callList(trace, terms) {
   const parts = listOf(trace.calls).map((call) => {
     const own = facts.filter((one) => written(one.source).endsWith(written(call)));
     return element("div", { class: "item" }, element("code", {}, written(call)),
-      own.length ? element("ul", {}, own.map(fact)) : element("p", { class: "note" }, "gave no fact"));
+      own.length ? element("ul", {}, own.map(fact)) : element("p", { class: "note" }, "no facts"));
   });
   const others = facts.filter((one) => !shown.has(one)).map((one) => element("div", { class: "item" },
     element("div", { class: "title" }, written(one.source)), element("ul", {}, fact(one))));
@@ -183,7 +183,7 @@ function eventList(trace) {
   return events.length ? element("ul", {}, events.map((event) => element("li", {}, written(event)))) : null;
 }
 
-/** Seconds of the batch's stages, each bar from zero: stages may run side by side. */
+/** Seconds of the batch's stages, each bar from zero: stages may run in parallel. */
 function timeLine(record, trace, limit) {
   const stages = Object.entries(objectOf(trace.seconds)).filter(([, seconds]) => isNumber(seconds));
   const size = record.batch_size || 1;
@@ -198,7 +198,7 @@ function timeLine(record, trace, limit) {
   return [grid(["stage", "seconds", ""], rows), element("p", { class: "note" }, told)];
 }
 
-/** What no section above shows: fields of somebody else's agent, and ours in another shape. */
+/** The remaining fields: those of another agent, and ours in another form. */
 function otherFields(trace) {
   const shown = ([name, value]) => value === null || PLAIN_FIELDS.includes(name)
     || (OBJECT_FIELDS.includes(name) && value === objectOf(value))

@@ -167,7 +167,7 @@ def test_missing_adapters_are_reported_in_one_line_with_training_and_the_way_wit
     for name in THREE:
         assert f"adapter {name}: " in message
         assert f"python -m training.adapters {name} --config db3" in message
-    options = shlex.split(message.partition("Or do without ")[2].partition(": ")[2])
+    options = shlex.split(message.partition("Or run without ")[2].partition(": ")[2])
     changes = [change for change in options if change != "--set"]
     assert changes == ["tuned=false"]
     untuned = load_settings(preset, changes)

@@ -154,7 +154,10 @@ REFUSED = [
     # what could never open or close
     ([BY_CERTAINTY, CLASS_GATE.format("question_type", "set", "")], "domain and static_or_dynamic, not question_type"),
     ([BY_WORD, CLASS_GATE.format("static_or_dynamic", "static", "")], "domain_word gives domain, not static_or_dyn"),
-    ([BY_WORD, CLASS_GATE.format("domain", "music", ", above = 0.5")], "domain music > 0.5' has above, but a router"),
+    (
+        [BY_WORD, CLASS_GATE.format("domain", "music", ", above = 0.5")],
+        "domain music > 0.5' has the key above, but a router",
+    ),
     ([SCORE_GATE.format("top_passage", "80")], r'gates\.0\.minimum": .*a probability: .* to below 1, found 80'),
     ([SCORE_GATE.format("top_passage", "nan")], "found nan"),
     ([CLASS_GATE.format("domain", "weather", "")], "domain has no class weather; allowed: finance"),

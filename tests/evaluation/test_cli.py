@@ -106,7 +106,7 @@ def test_a_killed_agent_that_showed_a_progress_bar_leaks_nothing(tmp_path: Path)
         [*arguments(tmp_path, dataset(tmp_path, crash_at=2), "ProgressAgent"), "--seconds-per-query", "1"]
     )
     assert code == 1
-    assert "1 batch(es) ran over their time" in err
+    assert "1 batch(es) exceeded their time limit" in err
     assert "leaked" not in err
 
 
@@ -164,7 +164,7 @@ def test_only_questions_of_a_split_are_asked(tmp_path: Path, capsys: pytest.Capt
     out = tmp_path / "out"
     options = ["--preset", "scripted", "--dataset", str(data), "--output", str(out), "--in-process", "--quiet"]
     assert main([*options, "--split", "1"]) == 0
-    assert "left out, for only split 1 is read: 3 of split 0" in capsys.readouterr().out
+    assert "left out, because only split 1 is read: 3 of split 0" in capsys.readouterr().out
     records = [json.loads(line) for line in (out / "predictions.jsonl").read_text(encoding="utf-8").splitlines()]
     assert [(record["interaction_id"], record["split"]) for record in records] == [("1", 1), ("3", 1)]
     signature = json.loads((out / "results.json").read_text(encoding="utf-8"))["signature"]

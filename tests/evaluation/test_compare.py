@@ -127,7 +127,7 @@ def test_a_slice_by_any_field(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 def test_a_field_of_several_values_is_no_slice(tmp_path: Path, capsys: pytest.CaptureFixture[str], field: str) -> None:
     first, second = two_runs(tmp_path)
     assert main([first, second, "--by", field]) == 2
-    assert capsys.readouterr().err.startswith(f"error: --by {field}: a field with one value is expected")
+    assert capsys.readouterr().err.startswith(f"error: --by {field}: expected a field with one value")
 
 
 def test_an_unfinished_run_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -55,7 +55,7 @@ def test_a_card_that_is_not_there() -> None:
     made = plan(planned("submission"), cards=3)
     ((key, problem, _),) = made.problems
     assert key == "cross_encoder"
-    assert "GPU 3, and there are 3" in problem
+    assert "GPU 3, but there are only 3" in problem
 
 
 def test_layers_are_spread_over_the_cards_that_there_are() -> None:

@@ -66,7 +66,7 @@ def test_a_missing_shard_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[
     folders = sharded(tmp_path, "1/4", "3/4")
     lines = refused(tmp_path, capsys, folders).splitlines()
     assert lines == [
-        "error: the run is not complete; --partial merges what there is",
+        "error: the run is not complete; --partial merges the existing parts",
         "  shard 2/4 is missing",
         "  shard 4/4 is missing",
     ]
@@ -90,8 +90,8 @@ def test_lost_questions_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[
     path = Path(folders[0]) / PREDICTIONS
     path.write_text("".join(path.read_text().splitlines(keepends=True)[:2]))
     assert refused(tmp_path, capsys, folders).splitlines()[1] == (
-        f"  shard 1/2 in {folders[0]} is damaged: it lacks questions 5 to 6, 9 to 10, 13 of the file; go on with "
-        "--resume there"
+        f"  shard 1/2 in {folders[0]} is damaged: missing questions 5 to 6, 9 to 10, 13 of the file; continue it "
+        "with --resume"
     )
 
 
@@ -102,8 +102,8 @@ def test_an_unfinished_shard_is_named(tmp_path: Path, capsys: pytest.CaptureFixt
     assert evaluate([*crashing, "--shard", "1/2", "--output", folders[0]]) == 0
     assert evaluate([*second, "--fail-on-error"]) == 1
     assert refused(tmp_path, capsys, folders).splitlines()[1] == (
-        f"  shard 2/2 in {folders[1]} is not finished: it lacks questions 11 to 12 of the file; go on with --resume "
-        "there"
+        f"  shard 2/2 in {folders[1]} is not finished: missing questions 11 to 12 of the file; continue it with "
+        "--resume"
     )
     assert evaluate([*second, "--resume"]) == 1
     assert merged(tmp_path, folders) == 0
@@ -113,14 +113,16 @@ def test_what_does_not_belong_together(tmp_path: Path, capsys: pytest.CaptureFix
     first, second = sharded(tmp_path, "1/2", "2/2")
     assert "are both shard 1/2" in refused(tmp_path, capsys, [first, first])
     (third,) = sharded(tmp_path, "1/3")
-    assert "are of different runs: shard is one of 3 and one of 2" in refused(tmp_path, capsys, [third, second])
+    assert "belong to different runs: shard is one of 3 and one of 2" in refused(tmp_path, capsys, [third, second])
     shutil.rmtree(second)
     (other,) = sharded(tmp_path, "2/2", agent="SilentAgent")
     reported = refused(tmp_path, capsys, [first, other])
     assert "different runs: agent is tests.evaluation.fake_agents:TracingAgent and tests" in reported
     whole = arguments(tmp_path, tmp_path / "questions.jsonl.bz2", "EchoAgent", "--in-process")
     assert evaluate([*whole, "--output", str(tmp_path / "whole")]) == 0
-    assert "whole is no shard: it was written without --shard" in refused(tmp_path, capsys, [str(tmp_path / "whole")])
+    assert "whole is not a shard: it was written without --shard" in refused(
+        tmp_path, capsys, [str(tmp_path / "whole")]
+    )
     assert "there is no such folder" in refused(tmp_path, capsys, [str(tmp_path / "none")])
 
 

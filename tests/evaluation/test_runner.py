@@ -51,7 +51,7 @@ def test_the_last_batch_is_shorter_and_shares_its_own_time(tmp_path: Path) -> No
 def test_a_dataset_without_questions_is_an_error(tmp_path: Path, content: str) -> None:
     path = tmp_path / "q.jsonl"
     path.write_text(content, encoding="utf-8")
-    with pytest.raises(DatasetError, match=r"q\.jsonl: there is no question in it"):
+    with pytest.raises(DatasetError, match=r"q\.jsonl: it has no questions"):
         run(tmp_path, path)
     assert not (tmp_path / "out/results.json").exists()
 
@@ -116,7 +116,7 @@ def test_a_higher_limit_goes_on_from_whole_batches_only(tmp_path: Path) -> None:
 def test_a_lower_limit_does_not_cut_a_run(tmp_path: Path) -> None:
     data = questions(tmp_path, *"abcdef")
     run(tmp_path, data, limit=4)
-    with pytest.raises(StoreError, match="has asked 4 questions, more than --limit 2"):
+    with pytest.raises(StoreError, match="has 4 questions, more than --limit 2"):
         run(tmp_path, data, resume=True, limit=2)
     assert run(tmp_path, data, resume=True)["n"] == 6
 

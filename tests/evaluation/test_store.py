@@ -169,7 +169,7 @@ def test_the_last_attempt_counts_and_a_torn_end_does_not(tmp_path: Path) -> None
 
 
 def test_a_folder_that_is_no_run(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match=r"there is no such folder; one that local_evaluation\.py wrote"):
+    with pytest.raises(StoreError, match=r"there is no such folder; expected one written by local_evaluation\.py"):
         SavedRun.read(tmp_path / "none")
     assert SavedRun.read(write_run(tmp_path, [])).rows == ()
 

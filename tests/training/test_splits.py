@@ -78,7 +78,7 @@ def test_rows_of_other_splits_are_left_out_and_counted(
     arguments = [*more, *given(tmp_path, rows, option), "--out", str(out)]
     assert command(arguments) == 0
     reported = capsys.readouterr().out
-    assert f"left out, for only split 0 is read: {len(rows) // 2} of split 1" in reported
+    assert f"left out, because only split 0 is read: {len(rows) // 2} of split 1" in reported
     splits = {json.loads(line)["split"] for line in out.read_text(encoding="utf-8").splitlines()}
     assert 0 in splits
     assert 1 not in splits

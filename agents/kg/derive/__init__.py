@@ -1,7 +1,7 @@
-"""Answers that follow from several values of the graph, or from many: comparisons, differences, counts, spans of time.
+"""Rules that derive answers from the graph's values: comparisons, differences, counts, spans of time.
 
-Small models compare and count badly. Each rule says nothing unless all values are there and the question's words mean
-one thing; the first that says something is the answer. `agents.reasoning` does the arithmetic.
+Small models compare and count badly. A rule gives an answer only if all values are known and the question is
+unambiguous; the first answer wins. `agents.reasoning` does the arithmetic.
 """
 
 import datetime as dt
@@ -47,7 +47,7 @@ _SIMULTANEOUS = re.compile(r"\bat the (?:same )?time\b")
 def derived_answer(
     question: str, domain: Domain, program: Program, results: Sequence[Result], today: dt.date | None = None
 ) -> Derived | None:
-    """What follows from the results of a program, one per statement, and how; None where no rule is sure.
+    """The answer that follows from a program's results (one per statement), and how; None if no rule is sure.
 
     `today` is the day on which the question is asked.
     """
@@ -62,7 +62,7 @@ def derived_answer(
 
 
 def _end_of_chain(question: str, domain: Domain, program: Program, results: Sequence[Result]) -> Derived | None:
-    """The values of the last call, where they are the answer and each call before it serves the next one."""
+    """The values of the last call, if they are the answer and each earlier call feeds the next one."""
     starts = [place for place, statement in enumerate(program.statements) if isinstance(statement, Call)]
     if len(starts) < 2 or not all(_serves(results[later - 1], program.statements[later]) for later in starts[1:]):
         return None
@@ -77,7 +77,7 @@ def _end_of_chain(question: str, domain: Domain, program: Program, results: Sequ
 
 
 def _serves(result: Result, following: Statement) -> bool:
-    """Whether the values of a result stand in the call after it."""
+    """Whether the next call uses the values of a result."""
     if isinstance(following, Average):
         return False
     arguments = following.arguments if isinstance(following, Call) else ()

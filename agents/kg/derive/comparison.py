@@ -1,4 +1,4 @@
-"""Which of several is more, whether one is more than another, and by how much."""
+"""Comparison questions: which is more, whether one is more, and by how much."""
 
 import re
 from collections.abc import Sequence
@@ -50,19 +50,19 @@ _MOMENTS = frozenset({Type.DATE, Type.YEAR})
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    """Names, as the question writes them, with their numbers as formulas, and whether the largest number wins."""
+    """The compared names as the question writes them, their numbers as formulas, and the direction."""
 
     names: Sequence[str]
     amounts: Sequence[str]
     symbol: str
 
     def holds(self, one: int, other: int) -> bool:
-        """Whether one goes beyond another in the direction asked for."""
+        """Whether one exceeds the other in the requested direction."""
         return value_of(f"{self.amounts[one]} {self.symbol} {self.amounts[other]}") is True
 
 
 def which_is_more(case: GraphEvidence) -> Derived | None:
-    """The entity with the largest or smallest value; nothing where two share it."""
+    """The entity with the largest or smallest value; None for a tie."""
     asks = WHICH.search(case.text) or " or " in case.text
     if case.asked.is_yes_or_no or not asks or _BY_HOW_MUCH.search(case.text):
         return None
@@ -78,7 +78,7 @@ def which_is_more(case: GraphEvidence) -> Derived | None:
 
 
 def whether_one_is_more(case: GraphEvidence) -> Derived | None:
-    """Yes or no to "did A ... more than B", with A before the comparing word and B behind "than"."""
+    """Yes or no to "did A ... more than B", with A before the comparing word and B after "than"."""
     compared = _compared(case) if case.asked.is_yes_or_no and len(case.readings) == 2 else None
     order = _in_order(case, compared.names) if compared else None
     if compared is None or order is None or " or " in case.text:
@@ -106,7 +106,7 @@ def whether_beyond_a_number(case: GraphEvidence, reading: Reading) -> Derived | 
 
 
 def how_much_more(case: GraphEvidence) -> Derived | None:
-    """A difference or ratio of two values, or a change in per cent."""
+    """A difference, a ratio or a percent change of two values."""
     two = _two_amounts(case)
     if two is None or _NEGATED.search(case.text):
         return None
@@ -122,7 +122,7 @@ def how_much_more(case: GraphEvidence) -> Derived | None:
 
 
 def put_side_by_side(case: GraphEvidence) -> Derived | None:
-    """Both numbers, and which is higher, where the question is what one is "compared to" the other."""
+    """Both numbers and the higher one, for questions about one "compared to" the other."""
     two = _two_amounts(case)
     if two is None or not _SIDE_BY_SIDE.search(case.text) or _AMOUNTS.search(case.text):
         return None
@@ -141,7 +141,7 @@ def put_side_by_side(case: GraphEvidence) -> Derived | None:
 
 
 def _two_amounts(case: GraphEvidence) -> tuple[Sequence[str], Sequence[str], Column] | None:
-    """The names, numbers and common column of two calls that differ in a name; None for a question of yes or no."""
+    """The names, numbers and common column of two calls that differ in one name; None for a yes-or-no question."""
     names = differing(case.readings) if len(case.readings) == 2 and not case.asked.is_yes_or_no else None
     amounts = [text for reading in case.readings if (text := amount(case.asked, reading)) is not None]
     column = case.readings[0].column
@@ -149,7 +149,7 @@ def _two_amounts(case: GraphEvidence) -> tuple[Sequence[str], Sequence[str], Col
 
 
 def _compared(case: GraphEvidence) -> _Compared | None:
-    """The names and numbers that the question compares, where all of them are known."""
+    """The names and numbers that the question compares, if all are known."""
     names = differing(case.readings) if len(case.readings) > 1 else None
     if not names or _NEGATED.search(case.text) or not all(map(case.asked.mark, names)):
         return None
@@ -168,7 +168,7 @@ def _compared(case: GraphEvidence) -> _Compared | None:
 
 
 def _largest_wins(case: GraphEvidence) -> bool | None:
-    """Whether the largest value is wanted; None where the words do not say just one thing."""
+    """Whether the largest value is wanted; None if the words are ambiguous."""
     reading = case.readings[0]
     column = reading.column
     if column is not None and column.type in _MOMENTS and not reading.counted:
@@ -180,20 +180,20 @@ def _largest_wins(case: GraphEvidence) -> bool | None:
         return False
     if reading.key == "award_count" and not _is_covered(case.text, reading.table):
         return None
-    if reading.kind is NumberKind.PRICE and _CHANGE.search(case.text):  # prices do not say which share rose more
+    if reading.kind is NumberKind.PRICE and _CHANGE.search(case.text):  # prices do not show which share rose more
         return None
     words = {found.lastgroup for found in _AMOUNTS.finditer(_NO_AMOUNT.sub("", case.text))}
     return (words == {"more"}) is not (reading.kind is NumberKind.RANK) if len(words) == 1 else None
 
 
 def _is_covered(text: str, table: Table) -> bool:
-    """Whether the number of all awards is also that up to the year in the question."""
+    """Whether the count of all awards also holds up to the year in the question."""
     found = _UNTIL.search(text)
     return found is None or (table.last_year is not None and int(found["year"]) >= table.last_year)
 
 
 def _in_order(case: GraphEvidence, names: Sequence[str]) -> tuple[int, int, str] | None:
-    """Of two names the one that stands first in the question, the other, and the text between them."""
+    """The first of two names in the question, the second, and the text between them."""
     places = [place for name in names if (place := case.asked.place(name)) is not None]
     if len(places) != 2 or places[0] == places[1]:
         return None
@@ -204,7 +204,7 @@ def _in_order(case: GraphEvidence, names: Sequence[str]) -> tuple[int, int, str]
 def _time_between(text: str, one: str, other: str) -> Derived | None:
     """Days, weeks, months or years between two dates.
 
-    Whole years are said only where they are also the difference of the calendar years: people mean either.
+    Whole years only if they equal the difference of the calendar years: people may mean either.
     """
     if not _BY_HOW_MUCH.search(text) and not re.search(r"\bhow (?:long|far apart)\b", text):
         return None
@@ -217,7 +217,7 @@ def _time_between(text: str, one: str, other: str) -> Derived | None:
 
 
 def _percent(case: GraphEvidence, names: Sequence[str], one: str, other: str) -> Derived | None:
-    """A change from the earlier day to the later, or what A has more than B in per cent of B."""
+    """The change from the earlier day to the later, or by how many percent A exceeds B."""
     days = [str(reading.rows[0].cells.get("time", "")) if reading.rows else "" for reading in case.readings]
     if all(days) and days[0] != days[1]:
         before, after = (one, other) if days[0] < days[1] else (other, one)

@@ -1,4 +1,4 @@
-"""Answers from the games of a team: wins and losses, the teams that beat them, one game's outcome and place."""
+"""Answers from a team's games: wins and losses, opponents, outcome and venue of one game."""
 
 import re
 from dataclasses import replace
@@ -21,7 +21,7 @@ _WORDS = {"W": "W (win)", "D": "D (draw)", "L": "L (loss)"}
 
 
 def number_of_games(case: GraphEvidence, reading: Reading) -> str | None:
-    """How many games a team won, lost or drew, where the question counts them."""
+    """How many games a team won, lost or drew, if the question counts them."""
     if not _is_of_games(reading) or not (reading.counted or reading.key == "result"):
         return None
     letters = letters_of(case.text) or ({"W"} if re.search(r"\bsuccess", case.text) else set())
@@ -33,7 +33,7 @@ def number_of_games(case: GraphEvidence, reading: Reading) -> str | None:
 
 
 def part_of_games(case: GraphEvidence, reading: Reading) -> Reading:
-    """The reading with the games only that the question means, such as those at home."""
+    """The reading with only the games that the question means, such as home games."""
     rows = meant_rows(case.asked, reading.rows, reading.decided)
     column = reading.column
     if rows == reading.rows or column is None or column.type not in NUMBERS or reading.counted or reading.averaged:
@@ -43,7 +43,7 @@ def part_of_games(case: GraphEvidence, reading: Reading) -> Reading:
 
 
 def count_of_games(case: GraphEvidence, reading: Reading) -> Derived | None:
-    """The number of games that a team won, lost or drew, all of them or at home or away."""
+    """The number of games that a team won, lost or drew, overall, at home or away."""
     if not HOW_MANY.search(case.text) or case.asked.is_yes_or_no:
         return None
     number = number_of_games(case, reading)
@@ -61,7 +61,7 @@ def total_of_games(case: GraphEvidence, reading: Reading) -> Derived | None:
 
 
 def opponents(case: GraphEvidence, reading: Reading) -> Derived | None:
-    """The teams that beat the team that was asked about, or that it beat."""
+    """The teams that beat the team in question, or that it beat."""
     if reading.key not in {"result", "opponent", ""} or not reading.rows or reading.counted:
         return None
     letter = result_against_others(case.asked, reading.rows)
@@ -74,7 +74,7 @@ def opponents(case: GraphEvidence, reading: Reading) -> Derived | None:
 
 
 def one_game(case: GraphEvidence, reading: Reading) -> Derived | None:
-    """The outcome or the place of one game, also to "did they win" and "at home or away"."""
+    """The outcome or the venue of one game, also for "did they win" and "at home or away"."""
     if len(reading.values) != 1 or reading.counted:
         return None
     value = str(reading.values[0])

@@ -1,4 +1,4 @@
-"""Entries of an encyclopedia's information box that a question asks for by name."""
+"""Answers from the info box of an encyclopedia article."""
 
 import re
 
@@ -31,7 +31,7 @@ _MARKUP = re.compile(r"[{}*|=<>]|\blist\b")
 
 
 def compared_entry(case: GraphEvidence) -> tuple[list[str], bool] | None:
-    """One number of each article, by the entry that the question compares, and whether the largest is wanted."""
+    """The compared number of each article, and whether the largest is wanted."""
     if not all(_is_the_article(reading) for reading in case.readings):
         return None
     for words, keys, largest in _COMPARED:
@@ -48,7 +48,7 @@ def compared_entry(case: GraphEvidence) -> tuple[list[str], bool] | None:
 
 
 def entry(case: GraphEvidence, reading: Reading) -> Derived | None:
-    """The entry of one article that is the answer."""
+    """The info-box entry that answers the question."""
     if not _is_the_article(reading):
         return None
     rules = (_one_of_two, _number_of_things, _role, _day_of_release)
@@ -56,7 +56,7 @@ def entry(case: GraphEvidence, reading: Reading) -> Derived | None:
 
 
 def _one_of_two(case: GraphEvidence, reading: Reading) -> Derived | None:
-    """To "is it private or public" the one of the two words that stands in the article's type."""
+    """For "is it private or public": the one of the two words that is in the article's type."""
     found = _ALTERNATIVES.search(case.text)
     if found is None or not case.asked.is_yes_or_no:
         return None
@@ -77,7 +77,7 @@ def _number_of_things(case: GraphEvidence, reading: Reading) -> Derived | None:
 
 
 def _role(case: GraphEvidence, reading: Reading) -> Derived | None:
-    """Who has a part in the thing that the article is about, such as its publisher."""
+    """The role that the question asks for, such as the publisher."""
     found = _ROLE.search(case.text)
     if found is None or len(_ROLE.findall(case.text)) != 1 or case.asked.place(reading.name) is None:
         return None
@@ -101,7 +101,7 @@ def _day_of_release(case: GraphEvidence, reading: Reading) -> Derived | None:
 
 
 def _is_the_article(reading: Reading) -> bool:
-    """Whether the one article found has the name that was asked for; the search may find another."""
+    """Whether the article found has the requested name; the search may find another."""
     if reading.table.name != "get_open" or len(reading.rows) != 1:
         return False
     entity, name = reading.rows[0].entity, reading.name

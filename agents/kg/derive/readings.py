@@ -1,4 +1,4 @@
-"""What the calls of a question found, one reading per entity that was asked about."""
+"""The results of a question's calls, as one reading per entity."""
 
 import datetime as dt
 import re
@@ -23,7 +23,7 @@ _UNITS = frozenset({"minutes", "weeks"})
 
 @dataclass(frozen=True, slots=True)
 class Derived:
-    """An answer that follows from values of the graph, and how, for the trace."""
+    """An answer derived from the graph's values, and how, for the trace."""
 
     text: str
     reason: str
@@ -31,10 +31,10 @@ class Derived:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The result of a call and of the sorts after it.
+    """The result of a call and the sorts after it.
 
-    `column` is the key of `table` whose `values` were taken, None for whole records; `counted` and `averaged`: the
-    value is a number of rows, or a mean.
+    `column` is the key of the selected `values`, None for whole records. `counted`: the value is a number of rows;
+    `averaged`: it is a mean.
     """
 
     call: Call
@@ -48,17 +48,17 @@ class Reading:
 
     @property
     def key(self) -> str:
-        """The name of the column, or nothing."""
+        """The name of the column, or an empty string."""
         return self.column.name if self.column is not None else ""
 
     @property
     def kind(self) -> NumberKind | None:
-        """What may be computed from the numbers of the column."""
+        """What arithmetic the column's numbers allow."""
         return self.column.kind if self.column is not None else None
 
     @property
     def decided(self) -> frozenset[str]:
-        """The keys for which there are conditions."""
+        """The keys that have conditions."""
         return frozenset(condition.key for condition in self.conditions)
 
     @property
@@ -69,7 +69,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class GraphEvidence:
-    """A question with all that its calls found; `today` is the day on which it is asked, where that is known."""
+    """A question and the results of its calls; `today` is the day of asking, if known."""
 
     asked: Asked
     readings: tuple[Reading, ...]
@@ -77,14 +77,14 @@ class GraphEvidence:
 
     @property
     def text(self) -> str:
-        """The question's words, names masked."""
+        """The question with masked names."""
         return self.asked.text
 
 
 def read_case(
     question: str, domain: Domain, program: Program, results: Sequence[Result], today: dt.date | None
 ) -> GraphEvidence | None:
-    """The evidence, or None where any call failed or may have missed something."""
+    """The evidence, or None if a call failed or may have missed something."""
     if len(results) != len(program.statements) or not keeps_dates(question, program):
         return None
     if any(result.status is not Status.OK or result.partial for result in results):
@@ -106,7 +106,7 @@ def read_case(
 
 
 def differing(readings: Sequence[Reading]) -> list[str] | None:
-    """The arguments in which calls differ that are alike in everything else, or None where they are not alike."""
+    """The names in which otherwise equal calls differ, or None if the calls differ in more."""
     first = readings[0]
     by_place = list(zip_longest(*(reading.call.arguments for reading in readings)))
     different = [names for names in by_place if any(name != names[0] for name in names)]
@@ -121,7 +121,7 @@ def _apart_from_names(reading: Reading) -> tuple[object, ...]:
 
 
 def amount(asked: Asked, reading: Reading) -> str | None:
-    """The one number or date of a reading as a formula writes it: a value, a count, a mean or a sum; None if unsure."""
+    """The one number or date of a reading as a formula: a value, a count, a mean or a sum; None if unsure."""
     column = reading.column
     values = [value for value in reading.values if value is not None]
     if reading.counted or reading.averaged:
@@ -135,7 +135,7 @@ def amount(asked: Asked, reading: Reading) -> str | None:
 
 
 def _together(asked: Asked, column: Column, written: Sequence[str]) -> str | None:
-    """The formula of several numbers' mean or sum."""
+    """The formula for the mean or sum of several numbers."""
     if column.type not in NUMBERS:
         return None
     if AVERAGE.search(asked.text):
@@ -153,7 +153,7 @@ def value_of(formula: str) -> Computed | None:
 
 
 def worked_out(formula: str, unit: str = "") -> Derived | None:
-    """The value of a formula as an answer; a plain number is followed by `unit`."""
+    """The value of a formula as an answer; `unit` follows a plain number."""
     value = value_of(formula)
     if value is None or isinstance(value, CalendarDate):
         return None
@@ -164,7 +164,7 @@ def worked_out(formula: str, unit: str = "") -> Derived | None:
 
 
 def shown(formula: str) -> str:
-    """A formula for the trace; of a long one only its beginning, and its value."""
+    """A formula for the trace; a long one is cut and followed by its value."""
     value = value_of(formula)
     if len(formula) <= _MOST_SHOWN or value is None:
         return formula
@@ -172,7 +172,7 @@ def shown(formula: str) -> str:
 
 
 def plain_number(value: Value) -> str | None:
-    """A number without exponent; None for anything else, and for numbers that no formula holds."""
+    """A number without exponent; None for other values and for numbers that formulas do not allow."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     number = Decimal(repr(value))
@@ -209,7 +209,7 @@ def _refined(reading: Reading, statement: Sort | Average, result: Result, tables
 
 
 def _by_entity(reading: Reading) -> list[Reading]:
-    """A call over a list of names gave rows of each: a reading for each. Rows that they share stay one reading."""
+    """Split the rows of a call over a list of names into one reading per name. Shared rows stay one reading."""
     place = next((i for i, argument in enumerate(reading.call.arguments) if isinstance(argument, tuple)), None)
     names = reading.call.arguments[place] if place is not None else ()
     entities = list(dict.fromkeys(row.entity for row in reading.rows))

@@ -1,4 +1,4 @@
-"""Answers from the values of one call: a count, a total, a yes or no, the beginning of a span."""
+"""Answers from the values of one call: a count, a total, a yes or no, the start of a span."""
 
 import re
 
@@ -11,7 +11,7 @@ from agents.kg.verbalise import readable
 from agents.matching import normalise_name
 
 MOST_DAYS = 6
-"""More dates than fit into an answer of 75 tokens: a tokenizer that splits digits needs ten for a date."""
+"""More dates do not fit into 75 tokens: a tokenizer that splits digits needs ten per date."""
 
 _ANY = re.compile(r"\b(?:any|ever|at least one|a single)\b")
 _NOT_ALL = re.compile(r"\b(?:than|as (?:many|much)|other|except|not)\b|n't\b")
@@ -28,7 +28,7 @@ _BIRTHS = frozenset({"birthday", "birth_date"})
 
 
 def original_title(case: GraphEvidence, reading: Reading) -> Derived | None:
-    """Whether A is the original title, or whether there was another one before it."""
+    """Whether A is the original title, or whether there was a different one."""
     if reading.key != "original_title" or len(reading.values) != 1 or not case.asked.is_yes_or_no:
         return None
     if not (_ORIGINAL.search(case.text) and _NAMED.search(case.text)) or WHICH.search(case.text):
@@ -40,7 +40,7 @@ def original_title(case: GraphEvidence, reading: Reading) -> Derived | None:
 
 
 def original_language(case: GraphEvidence, reading: Reading) -> Derived | None:
-    """Which it was, where the question is whether there was one: nobody doubts that a film has a language."""
+    """The original language, for questions whether there was one: every film has one."""
     if reading.key != "original_language" or len(reading.values) != 1:
         return None
     if not case.asked.is_yes_or_no or not re.search(r"\b(?:an|another|any) (?:\w+ )?language\b", case.text):
@@ -50,7 +50,7 @@ def original_language(case: GraphEvidence, reading: Reading) -> Derived | None:
 
 
 def count(case: GraphEvidence, reading: Reading) -> Derived | None:
-    """A number of rows, where the question asks how often, or whether there are any."""
+    """The number of rows, for questions of how often or whether any."""
     if not reading.counted or len(reading.values) != 1:
         return None
     number = reading.values[0]
@@ -65,7 +65,7 @@ def count(case: GraphEvidence, reading: Reading) -> Derived | None:
 
 
 def awards_up_to(case: GraphEvidence, reading: Reading) -> Derived | None:
-    """The number of Grammys up to a year: those whose years are known, or all where the table ends before."""
+    """The number of Grammys up to a year: those with known years, or all if the table ends before that year."""
     limit = _UP_TO.search(case.text)
     if limit is None or not HOW_MANY.search(case.text) or case.asked.is_yes_or_no:
         return None
@@ -81,7 +81,7 @@ def awards_up_to(case: GraphEvidence, reading: Reading) -> Derived | None:
 
 
 def days_that_meet(case: GraphEvidence, reading: Reading) -> Derived | None:
-    """The days on which one price was above another, as the calls' conditions say."""
+    """The days on which one price exceeded another, by the calls' conditions."""
     if reading.column is None or reading.column.type is not Type.DATE or not reading.values:
         return None
     if not any(isinstance(condition.value, Key) for condition in reading.conditions):
@@ -93,7 +93,7 @@ def days_that_meet(case: GraphEvidence, reading: Reading) -> Derived | None:
 
 
 def volume_of_days(case: GraphEvidence, reading: Reading) -> Derived | None:
-    """The shares traded in a span of days: those of all days together, unless the question wants days apart."""
+    """The shares traded in a span of days, in total unless the question asks for single days."""
     if reading.key != "volume" or len(reading.values) < 2 or _SINGLE_DAYS.search(case.text):
         return None
     if case.asked.is_yes_or_no or AVERAGE.search(case.text) or not re.search(r"\bvolume\b|\bshares\b", case.text):
@@ -103,7 +103,7 @@ def volume_of_days(case: GraphEvidence, reading: Reading) -> Derived | None:
 
 
 def life_span(case: GraphEvidence, reading: Reading) -> Derived | None:
-    """Begin or end of a band or a life."""
+    """Start or end of a band or a life."""
     if (
         reading.key != "lifespan"
         or not reading.values
@@ -119,9 +119,9 @@ def life_span(case: GraphEvidence, reading: Reading) -> Derived | None:
 
 
 def age(case: GraphEvidence) -> Derived | None:
-    """How old somebody is today, or was at the time of something else that was looked up.
+    """Somebody's age today, or at the time of something else that was looked up.
 
-    Of two dates of which one is a year only, the difference of the years is the age that people name.
+    If one of the two dates is only a year, the difference of the years is the usual age.
     """
     if not _AGE.search(case.text):
         return None
@@ -146,7 +146,7 @@ def age(case: GraphEvidence) -> Derived | None:
 
 
 def several_years(case: GraphEvidence) -> Derived | None:
-    """The winners of one award over some years, in the order of the calls."""
+    """The winners of one award over several years, in the order of the calls."""
     readings = case.readings
     if len(readings) < 2 or case.asked.is_yes_or_no or any(r.table.name != "get_grammy_year" for r in readings):
         return None
@@ -160,7 +160,7 @@ def several_years(case: GraphEvidence) -> Derived | None:
 
 
 def confirmed_name(case: GraphEvidence, reading: Reading) -> Derived | None:
-    """Who has 21 awards: a name that the question lacks, whose number is the one in the question."""
+    """For "who has 21 awards": a name that is not in the question and has that number."""
     if not case.text.startswith("who is") or case.asked.place(reading.name) is not None:
         return None
     if reading.column is None or reading.column.type is not Type.NUMBER or len(reading.values) != 1:

@@ -1,7 +1,7 @@
 """The regularised query language of the knowledge graph (db3 section 3.2): text -> program -> its one canonical form.
 
-`parse` reads what a model wrote, `render` writes it properly, `constraint` is the grammar that a model's output can be
-held to. docs/kg_language.md teaches the language.
+`parse` reads what a model wrote, `render` writes the canonical form, `constraint` is the grammar for constrained
+decoding. docs/kg_language.md teaches the language.
 """
 
 from agents.kg.language.constraint import constraint

@@ -1,4 +1,4 @@
-"""What stands between the brackets of a call: names become arguments, comparisons become conditions."""
+"""Arguments and conditions between the brackets of a call."""
 
 import re
 from collections.abc import Iterable
@@ -14,11 +14,11 @@ from agents.kg.language.syntax import Comparison, Group, Invocation, Slot, Star,
 from agents.kg.schema import COUNT_KEY, Parameter, ParameterKind, Schema, Table, Type, bare_name
 
 SHOWN_NAMES = 12
-"""How many names an error message offers; the repair prompt that quotes it must stay short."""
+"""How many names an error message offers; the repair prompt quotes it and must stay short."""
 
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 _FILLERS = frozenset({"get", "info", "information", "data", "details", "by", "name"})
-"""Words that tell no two tables apart."""
+"""Words that do not distinguish tables."""
 
 _OPERATORS = {
     **dict.fromkeys(("eq", "equal", "equals", "=", "=="), Operator.EQ),
@@ -26,23 +26,23 @@ _OPERATORS = {
     **dict.fromkeys(("ge", "gte", "gt", ">=", ">", "≥"), Operator.GE),
     **dict.fromkeys(("le", "lte", "lt", "<=", "<", "≤"), Operator.LE),
 }
-"""Spellings of the four operators. There is no strict comparison with a value; `gt` and `lt` are read as the others."""
+"""Spellings of the four operators. No comparison with a value is strict: `gt` and `lt` are read as `ge` and `le`."""
 
 _NOTHING = frozenset({"none", "null"})
 _YEAR = re.compile(r"(1[89]|20)[0-9]{2}")
 _ORDERED = {Type.NUMBER: "number", Type.MONEY: "number", Type.DATE: "date", Type.YEAR: "date"}
-"""Types with an order, by what they compare with. No value of theirs is a key's name, so a quoted key stays a key."""
+"""Ordered types, by what they compare with. Their values are never key names, so a quoted key stays a key."""
 
 
 def is_nothing(slot: Slot) -> bool:
-    """Whether a slot is empty, `None`, an empty text or an empty list: any of which means "any"."""
+    """Whether a slot is empty, `None`, an empty text or an empty list; all mean "any"."""
     if isinstance(slot, Text):
         return not slot.text or (not slot.quoted and slot.text.lower() in _NOTHING)
     return slot is None or (isinstance(slot, Group) and all(map(is_nothing, slot.items)))
 
 
 class Contents:
-    """The names (by place) and conditions in the brackets of a call on a table; `KgQueryError` if they do not fit."""
+    """The names (by place) and conditions in a call's brackets; raises `KgQueryError` if they do not fit the table."""
 
     def __init__(self, text: str, schema: Schema, table: Table, slots: Iterable[Slot], *, has_previous: bool) -> None:
         self._text = text
@@ -54,7 +54,7 @@ class Contents:
         self._collect(slots)
 
     def arguments(self) -> tuple[Argument, ...]:
-        """The arguments of a table, without None at the end."""
+        """The arguments of a table, without trailing None."""
         pairs = zip(self._names, chain(self._table.parameters, repeat(None)), strict=False)
         arguments = [self._argument(*pair) for pair in pairs]
         while arguments and arguments[-1] is None:
@@ -117,7 +117,7 @@ class Contents:
                 raise self.wrong(f"write {operator}(key,value), one key and one value", item.position)
 
     def _comparison(self, item: Comparison) -> None:
-        """A condition such as `year >= 2012`, or an argument by its name such as `person="x"`."""
+        """Read a condition such as `year >= 2012`, or a named argument such as `person="x"`."""
         places = {bare_name(parameter.name): index for index, parameter in enumerate(self._table.parameters)}
         place = places.get(bare_name(item.left.text)) if item.operator == "=" else None
         if place is not None and all(name is None for name in self._names[place : place + 1]):
@@ -161,9 +161,9 @@ class Contents:
         return names if len(names) > 1 else names[0]
 
     def _may_be_year(self, name: Text, parameter: Parameter | None) -> bool:
-        """Whether a year stands for a condition: past the arguments always, in their places where it is bare.
+        """Whether a year means a condition: always after the last argument, elsewhere only without quotes.
 
-        The one argument of `get_movie` stays a name, bare or not: there are films called 1917 and 2012.
+        The one argument of `get_movie` is always a name: films are called 1917 and 2012.
         """
         if parameter is None:
             return True
@@ -173,7 +173,7 @@ class Contents:
         return has_years and parameter.kind.is_entity and not name.quoted and not is_title
 
     def _take_year(self, name: Text) -> bool:
-        """Make `eq(year,...)` of a year, if it is one and the table has years."""
+        """Turn a year into `eq(year,...)`, if the table has years."""
         column = self._table.column("year")
         if column is None or not _YEAR.fullmatch(name.text):
             return False
@@ -188,9 +188,9 @@ class Contents:
 
 
 def find_table(schema: Schema, name: str) -> Table | None:
-    """The table that is meant, if it is only one: `GET_MOVIE`, `getMovie`, `get_movie_info` are `get_movie`.
+    """The table that is meant, if unambiguous: `GET_MOVIE`, `getMovie`, `get_movie_info` are `get_movie`.
 
-    A name may also leave words out, as in `get_market_cap`, where one table alone has all the words it gives.
+    A name may leave words out, as in `get_market_cap`, if only one table has all its words.
     """
     tables = schema.callable_tables
     words = _words(name)
@@ -202,7 +202,7 @@ def find_table(schema: Schema, name: str) -> Table | None:
 
 
 def nearest(name: str, names: Iterable[str]) -> list[str]:
-    """The names in the order of their likeness to one, at most `SHOWN_NAMES`."""
+    """The most similar names, best first, at most `SHOWN_NAMES`."""
     found = process.extract(name, list(names), scorer=fuzz.WRatio, processor=bare_name, limit=SHOWN_NAMES)
     return [match for match, _, _ in found]
 

@@ -1,7 +1,7 @@
-"""The grammar that holds a language model to the calls of one domain: part 1 of `calls.lark`, copied for each table.
+"""The grammar that constrains a language model to the calls of one domain, made from part 1 of `calls.lark`.
 
-Tables, numbers of arguments and keys are spelled out from the schema, so a model can err in what it asks, not in how.
-Names are free, or else stretches of the question: small models copy names wrongly.
+Tables, numbers of arguments and keys come from the schema, so every output is a valid call. Names are free, or limited
+to parts of the question: small models copy names wrongly.
 """
 
 import functools
@@ -13,12 +13,12 @@ from agents.kg.language.syntax import CANONICAL
 from agents.kg.schema import Domain, Parameter, Schema, Table, Type, load_schema
 
 MAX_STATEMENTS = 4
-"""As in the longest labelled program; the parser reads twice as many."""
+"""As in the longest labelled program; the parser accepts twice as many."""
 
 LONGEST_NAME = 12
-"""Words of a name that is taken from a question."""
+"""Maximum number of words in a name from the question."""
 _LONGEST_TEXT = 150
-"""Characters of a quoted text, as in the free grammar."""
+"""Maximum number of characters of a quoted text, as in the free grammar."""
 _FREE_NAMES = "QUOTED | names"
 _GIVEN_NAMES = "ENTITY | entities"
 _PART = re.compile(r"\w+|[^\w\s]")
@@ -28,17 +28,17 @@ _UNSPEAKABLE = re.compile(r"[\x00-\x1f\x7f]")
 _RULE = re.compile(r"^(\w+): ?(.*(?:\n +\|.*)*)", re.MULTILINE)
 _RULES: dict[str, str] = dict(_RULE.findall(CANONICAL))
 _BY_TABLE = frozenset({"call", "sort", "order", "conditions", "condition", "select"})
-"""The rules that are copied for each table, because they lead to TABLE or KEY."""
+"""Rules that are copied for each table, because they lead to TABLE or KEY."""
 _REPLACED = frozenset({"program", "statement", "arguments", "argument", "TABLE"})
-"""The rules that the schema replaces."""
+"""Rules that the schema replaces."""
 _SYMBOL = re.compile(r"arguments\?|[A-Za-z_]+")
 _LITERAL = re.compile(r"(\"(?:[^\"\\]|\\.)*\")")
 
 
 class _Form(NamedTuple):
-    """A table that may be called, in the first statement or later, and the table of the rows that it gives.
+    """A callable table, its position (first statement or later), and the table of the rows that it gives.
 
-    `key`: the selected key, where it leads to another table's rows.
+    `key`: the selected key, if it leads to another table's rows.
     """
 
     table: Table
@@ -48,15 +48,15 @@ class _Form(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The beginning of the names of its rules."""
+        """Prefix of its rules' names."""
         return "_".join(part for part in ("first" if self.is_first else "later", self.table.name, self.key) if part)
 
 
 def constraint(domain: Domain | str, question: str | None = None) -> str:
-    """The Lark text for `GenerationRequest.grammar`; llguidance reads it, and every text it allows can be parsed.
+    """The Lark grammar for `GenerationRequest.grammar` (llguidance). Every text it allows can be parsed.
 
-    It allows `None`, and 1 to 4 statements in canonical form; `sort`, `average` and `*` only where there are rows.
-    With a `question`, every name in a call must stand in it word for word (not dates and values of conditions).
+    It allows `None`, or 1 to 4 statements in canonical form; `sort`, `average` and `*` only after rows. With a
+    `question`, every name in a call must be in it word for word (not dates and values of conditions).
     """
     spans = _spans(" ".join((question or "").lower().split()))
     text = _constraint(str(domain), names_given=bool(spans))
@@ -65,7 +65,7 @@ def constraint(domain: Domain | str, question: str | None = None) -> str:
 
 
 def _spans(question: str) -> list[str]:
-    """Every stretch of at most `LONGEST_NAME` words, with and without marks beside them; the longest first."""
+    """Every part of the question of at most `LONGEST_NAME` words, with and without punctuation; longest first."""
     parts = [match.span() for match in _PART.finditer(question)]
     starts, ends = [start for start, _ in parts], [end for _, end in parts]
     found = {
@@ -81,7 +81,7 @@ def _spans(question: str) -> list[str]:
 
 @functools.cache
 def _constraint(domain: str, *, names_given: bool) -> str:
-    """Without the names themselves: where they are given, they are the terminal ENTITY."""
+    """The grammar without the names; given names are the terminal ENTITY."""
     schema = load_schema(domain)
     lines = [f"start: NOTHING | {_calls(schema, MAX_STATEMENTS, is_first=True)}"]
     for left in range(1, MAX_STATEMENTS):
@@ -107,7 +107,7 @@ def _forms(schema: Schema, *, is_first: bool) -> Iterator[_Form]:
 
 
 def _calls(schema: Schema, left: int, *, is_first: bool) -> str:
-    """A call of any table, and after it at most `left - 1` more statements."""
+    """A call of any table, followed by at most `left - 1` statements."""
     forms = _forms(schema, is_first=is_first)
     return " | ".join(f"{form.name}_call{_more(form.rows, left)}" for form in forms)
 
@@ -117,14 +117,14 @@ def _more(rows: Table, left: int) -> str:
 
 
 def _after(table: Table, left: int) -> str:
-    """What may follow rows of a table when `left` statements are left. Of a mean there is nothing to sort."""
+    """What may follow rows of a table when `left` statements are left. A mean cannot be sorted."""
     call = f" (NEXT next_{left - 1})?" if left > 1 else ""
     sort = f"{table.name}_sort{_more(table, left)}"
     return f"after_{table.name}_{left}: NEXT {sort} | NEXT AVERAGE_CALL{call} | NEXT next_{left}"
 
 
 def _call_rules(form: _Form) -> list[str]:
-    """The rules of a call: its own arguments, conditions and keys. `*` needs a statement before."""
+    """The rules of a call: its arguments, conditions and keys. `*` needs a previous statement."""
     prefix = form.name
     rules = _copies(prefix, ("call", "conditions", "condition", "select"))
     rules["call"] = rules["call"].replace("TABLE", f'"{form.table.name}"')
@@ -151,12 +151,12 @@ def _row_rules(table: Table) -> list[str]:
 
 
 def _selectable(table: Table) -> str:
-    """Keys that an info box has and the schema does not are free, but only to be looked up."""
+    """Keys of an info box that the schema lacks are allowed, but only as the selected key."""
     return f"({table.name}_key | KEY)" if table.extra_keys else f"{table.name}_key"
 
 
 def _copies(prefix: str, names: Sequence[str]) -> dict[str, str]:
-    """Rules of part 1 that lead to each other's copies."""
+    """Copies of rules of part 1 that refer to each other."""
 
     def symbol(match: re.Match[str]) -> str:
         name = match[0].rstrip("?")
@@ -170,7 +170,7 @@ def _copies(prefix: str, names: Sequence[str]) -> dict[str, str]:
 
 
 def _arguments(prefix: str, parameters: Sequence[Parameter]) -> str:
-    """At least one argument that says something, or conditions after all the arguments."""
+    """At least one argument that is not None, or conditions after all arguments."""
     anything = [f'(NOTHING | {_argument(parameter)}) ","' for parameter in parameters]
     ends = [" ".join([*anything[:index], _argument(parameter)]) for index, parameter in enumerate(parameters)]
     return " | ".join([*ends, " ".join([*anything, f"{prefix}_conditions"])])

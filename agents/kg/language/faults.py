@@ -1,4 +1,4 @@
-"""The one error of the language, and what an unreadable text has wrong: brackets and quotes first, as they mislead."""
+"""The language's one error, and the diagnosis of unreadable text: brackets and quotes first, as they mislead."""
 
 import enum
 import functools
@@ -14,7 +14,7 @@ _CLOSERS = {"(": ")", "[": "]"}
 _HALF_WIDTH = str.maketrans("（）［］【】", "()[][]")
 _QUOTES = "\"'“”„«»‘’‚"
 _CALL = re.compile(r"\w[(（]|\bget_\w", re.IGNORECASE)
-"""Marks of a call: a word directly before a bracket, or the beginning of a table's name."""
+"""Signs of a call: a word directly before a bracket, or the start of a table's name."""
 
 _READABLE = {
     "NAME": "a call",
@@ -32,14 +32,14 @@ _READABLE = {
     "NONE": "None",
     "$END": "the end",
 }
-"""Terminals that a message names; the others are slips that are read but not recommended."""
+"""Terminals that messages name. Others are tolerated but not recommended."""
 
 _AFTER_STATEMENT = frozenset({"_CLOSE", "_CLOSE_LIST", "_COMMA"})
-"""Expected together only where the parser skips them."""
+"""Expected together only after a complete statement."""
 
 
 class ErrorKind(enum.StrEnum):
-    """What is wrong, by name; counts of these say what a tuned writer still has to learn."""
+    """The kind of error; counts show what a tuned writer still has to learn."""
 
     PROSE = "prose"
     UNKNOWN_TABLE = "unknown_table"
@@ -68,7 +68,7 @@ class Fault:
 
     @property
     def caret(self) -> str:
-        """The faulty line with a caret under the place."""
+        """The faulty line with a caret under the position."""
         lines = self.text.splitlines() or [""]
         line = lines[min(self.line, len(lines)) - 1]
         start = max(0, self.column - 60)
@@ -77,7 +77,7 @@ class Fault:
 
 
 class KgQueryError(ValueError):
-    """The only error that reading a program raises; `fault` says all of it."""
+    """The only error that parsing raises; `fault` has the details."""
 
     def __init__(self, fault: Fault) -> None:
         super().__init__(f"{fault.kind}: {fault.message} (line {fault.line}, column {fault.column})\n{fault.caret}")
@@ -85,14 +85,14 @@ class KgQueryError(ValueError):
 
 
 def error(kind: ErrorKind, message: str, text: str, position: int) -> KgQueryError:
-    """The error for a place in a text."""
+    """The error for a position in a text."""
     before = (text[:position] + "|").splitlines()
     return KgQueryError(Fault(kind, message, text, position, line=len(before), column=len(before[-1])))
 
 
 @functools.cache
 def _mark_pattern() -> re.Pattern[str]:
-    """Texts, call names and words first, so that brackets and quotes inside them do not count."""
+    """Match texts, call names and words first, so that brackets and quotes inside them do not count."""
     return re.compile(
         f"(?P<text>{terminal('TEXT')})|(?P<call>{terminal('NAME')})|(?P<word>{terminal('WORD')})"
         rf"|(?P<mark>[()（）\[\]［］【】{_QUOTES}])"
@@ -100,7 +100,7 @@ def _mark_pattern() -> re.Pattern[str]:
 
 
 def _marks(text: str) -> Iterator[tuple[str, int]]:
-    """The brackets, quotes that open no text, and names before a bracket (as `call`), with their positions."""
+    """The brackets, stray quotes and names before a bracket (as `call`), with their positions."""
     for match in _mark_pattern().finditer(text):
         if match.lastgroup == "call":
             yield "call", match.start()
@@ -109,7 +109,7 @@ def _marks(text: str) -> Iterator[tuple[str, int]]:
 
 
 def depth_fault(text: str, limit: int) -> KgQueryError | None:
-    """The fault of brackets nested deeper than `limit`."""
+    """The error for brackets nested deeper than `limit`."""
     depth = 0
     for mark, position in _marks(text):
         depth = depth + 1 if mark in _CLOSERS else max(0, depth - (mark in ")]"))
@@ -119,9 +119,9 @@ def depth_fault(text: str, limit: int) -> KgQueryError | None:
 
 
 def bracket_fault(text: str) -> KgQueryError | None:
-    """The first bracket that is missing or too many, or quote that is not closed.
+    """The first missing or extra bracket, or unclosed quote.
 
-    Closing brackets after a complete statement are not among them: the parser passes over those.
+    Closing brackets after a complete statement do not count: the parser skips them.
     """
     awaited: list[str] = []
     for mark, position in _marks(text):
@@ -149,13 +149,13 @@ def bracket_fault(text: str) -> KgQueryError | None:
 
 
 def _begins_new_line(text: str, position: int) -> bool:
-    """Whether a line begins there that does not continue a list of the line before."""
+    """Whether a new line starts there that does not continue the previous line's list."""
     before = text[:position].rstrip()
     return "\n" in text[len(before) : position] and not before.endswith((",", "，", "、", "(", "（", "[", "［", "【"))
 
 
 def syntax_fault(text: str, raised: UnexpectedInput) -> KgQueryError:
-    """The named fault that made the parser stop."""
+    """The fault that stopped the parser."""
     if not _CALL.search(text):
         return prose(text)
     fault = bracket_fault(text)
@@ -177,6 +177,6 @@ def syntax_fault(text: str, raised: UnexpectedInput) -> KgQueryError:
 
 
 def prose(text: str) -> KgQueryError:
-    """The fault of a text without any call."""
+    """The fault of a text without calls."""
     start = len(text) - len(text.lstrip())
     return error(ErrorKind.PROSE, "no call here; write calls, one a line, or None", text, start)

@@ -1,4 +1,4 @@
-"""Text of a language model or a person -> the program that it means, as the schema of the domain decides."""
+"""Parses the text of a model or a person into a program, by the schema of the domain."""
 
 import re
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from agents.kg.schema import COUNT_KEY, Domain, Schema, Table, bare_name, load_s
 
 MAX_BYTES = 2000
 MAX_DEPTH = 8
-"""Brackets open at once; a list of conditions has 3."""
+"""Maximum number of brackets open at once; a list of conditions has 3."""
 MAX_STATEMENTS = 8
 """The longest labelled program has 250 bytes and 4 statements."""
 
@@ -24,15 +24,15 @@ _FROM_FIRST = "rows are counted from the first: [:n]"
 
 
 def parse(text: str, domain: Domain) -> Program:
-    """The program that a text means in a domain.
+    """Parse a text in a domain.
 
-    It accepts slips of models that leave no doubt (docs/kg_language.md); two texts that ask the same give equal
-    programs. An empty text and `None` give the empty program. It takes 0.5 ms, at most 50 ms.
+    Accepts unambiguous slips of models (docs/kg_language.md). Texts that ask the same give equal programs. An empty
+    text and `None` give the empty program. Takes 0.5 ms, at most 50 ms.
 
     Raises:
-        KgQueryError: and nothing else, whatever the text.
+        KgQueryError: the text is not a program. No text raises another error.
     """
-    # Characters first: encoding megabytes only to measure them would take long.
+    # Check the characters first: encoding megabytes only to measure them is slow.
     if len(text) > MAX_BYTES or len(text.encode("utf-8", errors="replace")) > MAX_BYTES:
         cut = text[:MAX_BYTES]
         raise error(ErrorKind.TOO_LONG, f"at most {MAX_BYTES} bytes", cut, len(cut))
@@ -49,17 +49,17 @@ def parse(text: str, domain: Domain) -> Program:
 
 @dataclass(frozen=True, slots=True)
 class _Result:
-    """What is wanted of the rows of a call."""
+    """What a statement selects from the rows of a call."""
 
     select: str | None = None
     count: bool = False
     take: Take = None
     rest: tuple[Selected | Sliced, ...] = ()
-    """The brackets that follow a key whose rows are another table's."""
+    """The brackets after a key that holds another table's rows."""
 
 
 class _Binder:
-    """Binds the statements of one text, each with the table whose rows the statement before gave."""
+    """Binds the statements of one text, each to the table of the previous statement's rows."""
 
     def __init__(self, text: str, schema: Schema) -> None:
         self._text = text
@@ -79,7 +79,7 @@ class _Binder:
         return Program(tuple(self._statements))
 
     def _check_brackets(self, signs: Sequence[str | None], items: Sequence[Item]) -> None:
-        """A closing bracket too many is allowed after a statement only; a bracket around all statements must close."""
+        """Allow an extra closing bracket only after a statement; a bracket around all statements must close."""
         opens = signs[:1] == ["["]
         first = signs.index(None) if None in signs else len(signs)
         if "]" in signs[:first] and not opens:
@@ -105,7 +105,7 @@ class _Binder:
         self._statements.append(Average())
 
     def _average_of(self, body: Invocation) -> None:
-        """`average()`, `average(*)`, or with the call itself in the brackets."""
+        """Read `average()`, `average(*)`, or an average with the call in its brackets."""
         match body.items:
             case (None | Star(),):
                 pass
@@ -138,7 +138,7 @@ class _Binder:
         self._append(call, table, result, body)
 
     def _append(self, statement: Call | Sort, table: Table, result: _Result, body: Invocation) -> None:
-        """Add a statement; what follows a key with rows, as in `["music"]["name"]`, is a statement on those rows."""
+        """Add a statement. After a key with rows, as in `["music"]["name"]`, the rest is a statement on those rows."""
         self._statements.append(statement)
         selected = table.columns.get(result.select or "")
         self._rows = self._schema.tables[selected.rows_of] if selected and selected.rows_of else table
@@ -157,7 +157,7 @@ class _Binder:
         return Contents(self._text, self._schema, table, body.items, has_previous=bool(self._statements))
 
     def _result(self, body: Invocation, contents: Contents, table: Table, take: str) -> _Result:
-        """What the word before a call and the brackets after it ask for."""
+        """Read the word before a call and the brackets after it."""
         result = _Result(take="all" if take == "all" else self._number(take, body.position) if take else None)
         key = f'one key in brackets, such as ["{next(iter(table.columns))}"]'
         for index, trailer in enumerate(body.trailers):

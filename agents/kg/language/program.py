@@ -1,4 +1,4 @@
-"""Programs of calls as plain values (db3 section 3.2): two programs that ask the same are equal."""
+"""Programs of calls as plain values (db3 section 3.2). Programs that ask the same are equal."""
 
 import enum
 import re
@@ -11,9 +11,9 @@ from agents.kg.schema import COUNT_KEY, Domain, load_schema
 
 
 class Operator(enum.StrEnum):
-    """How two sides of a condition compare (db3 section 3.2, "Details of the API System").
+    """How a condition compares its two sides (db3 section 3.2, "Details of the API System").
 
-    With a value `ge` and `le` include equality; between two keys they are strict ("closed higher than it opened").
+    With a value `ge` and `le` include equality. Between two keys they are strict ("closed higher than it opened").
     """
 
     EQ = "eq"
@@ -31,16 +31,16 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Previous:
-    """`*`: the values that the statement before gave (announced in db3 section 3.2, not finished there)."""
+    """`*`: the values of the previous statement (announced in db3 section 3.2, not finished there)."""
 
 
 Argument = str | tuple[str, ...] | Previous | None
-"""An argument of a call: one name or date, several names of which all must hold, `*`, or None for "any"."""
+"""An argument of a call: one name or date, several names that must all match, `*`, or None for "any"."""
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """`operator(key, value)`; the value is a text, another key or `*` (any of the values before)."""
+    """`operator(key, value)`; the value is a text, another key or `*` (any of the previous values)."""
 
     operator: Operator
     key: str
@@ -48,15 +48,15 @@ class Condition:
 
 
 Take = int | Literal["all"] | None
-"""How many rows: a number (from 1), or all; None leaves it to the table (`Table.take`)."""
+"""How many rows: a number (from 1), or all; None means the table's default (`Table.take`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
     """`table(arguments, conditions)[key]`: the rows of a table about the named entities.
 
-    `arguments` has no None at its end. `select` is a key, or None for the whole record; `count` is `["len"]`: the
-    number of rows, or of the members of a list-valued key.
+    `arguments` has no trailing None. `select` is a key, or None for the whole record. `count` is `["len"]`: the number
+    of rows, or of entries in a list-valued key.
     """
 
     table: str
@@ -69,9 +69,9 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Sort:
-    """`sort(conditions, [-]key)[key]`: the rows of the statement before, filtered and put in order.
+    """`sort(conditions, [-]key)[key]`: the rows of the previous statement, filtered and sorted.
 
-    `key` None keeps the order of the rows. Rows without the key come last.
+    If `key` is None, rows keep their order. Rows without the key come last.
     """
 
     conditions: tuple[Condition, ...] = ()
@@ -84,7 +84,7 @@ class Sort:
 
 @dataclass(frozen=True, slots=True)
 class Average:
-    """`average`: the arithmetic mean of the numbers that the statement before gave."""
+    """`average`: the arithmetic mean of the previous statement's numbers."""
 
 
 Statement = Call | Sort | Average
@@ -92,7 +92,7 @@ Statement = Call | Sort | Average
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """The statements of one question in order; none at all is `None`: the graph cannot answer this question."""
+    """The statements of one question in order. The empty program is `None`: the graph cannot answer the question."""
 
     statements: tuple[Statement, ...] = ()
 
@@ -102,7 +102,7 @@ _PLAIN_KEY = re.compile(r"(?!(?:none|null|and)$)[a-z_]\w*", re.ASCII | re.IGNORE
 
 
 def render(program: Program) -> str:
-    """The text that `agents.kg.language.parse` reads back as an equal program: one statement a line."""
+    """The text that `agents.kg.language.parse` reads back as an equal program, one statement a line."""
     return "\n".join(map(_statement, program.statements)) or _NOTHING
 
 
@@ -162,12 +162,12 @@ def _condition(condition: Condition) -> str:
 
 
 def _key(name: str) -> str:
-    """In quotes only where a key of an info box has characters that a bare word cannot have."""
+    """In quotes only if an info-box key has characters that a bare word cannot have."""
     return name if _PLAIN_KEY.fullmatch(name) else _quoted(name)
 
 
 def _quoted(text: str) -> str:
-    """In double quotes, on one line: white space of any kind is one blank, for no name depends on it."""
+    """In double quotes, on one line. All white space becomes single blanks; no name depends on it."""
     text = " ".join(text.split()).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{text}"'
 

@@ -1,4 +1,4 @@
-"""Reads the lenient form of `calls.lark` into what was written, before the schema says what it means."""
+"""Parses text by the lenient form of `calls.lark`, without the schema."""
 
 import functools
 import re
@@ -11,7 +11,7 @@ from lark import Lark, Token, Transformer
 
 _GRAMMAR = Path(__file__).with_name("calls.lark").read_text(encoding="utf-8")
 CANONICAL = _GRAMMAR.split("// ---- 2. lenient", maxsplit=1)[0]
-"""The part of the grammar that is printed and generated; the whole is read."""
+"""The part of the grammar for printing and generation; parsing uses the whole grammar."""
 
 _ESCAPE = re.compile(r"\\([\"'”’\\])")
 
@@ -42,7 +42,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """`year >= 2012`; a star stands before commas and closing brackets only, so not on the left."""
+    """`year >= 2012`; a star precedes commas and closing brackets only, so it is never on the left."""
 
     left: Text
     operator: str
@@ -70,7 +70,7 @@ class Sliced:
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """`name(items)` and what follows its bracket; a table, an operator, `sort` or `average`."""
+    """`name(items)` and the brackets after it; a table, an operator, `sort` or `average`."""
 
     name: str
     items: "tuple[Slot, ...]"
@@ -79,12 +79,12 @@ class Invocation:
 
 
 Slot = Text | Star | Group | Comparison | Invocation | None
-"""What stands between two commas; None where nothing does."""
+"""The content between two commas; None if empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """One statement: `take` is `all`, digits or empty; `body` None is the bare word `average`."""
+    """One statement: `take` is `all`, digits or empty; a `body` of None is the bare word `average`."""
 
     take: str
     body: Invocation | None
@@ -93,7 +93,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Sign:
-    """What stands beside statements: the word `None`, `[` around all of them, or a closing bracket too many (`]`)."""
+    """A token beside statements: the word `None`, `[` around all of them, or an extra closing bracket (`]`)."""
 
     text: Literal["None", "[", "]"]
     position: int
@@ -103,7 +103,7 @@ Item = Written | Sign
 
 
 class _Builder(Transformer[Token, list[Item]]):
-    """Called by the parser for each rule as it is completed: bottom-up, so without recursion."""
+    """The parser calls it for each completed rule: bottom-up, so without recursion."""
 
     def start(self, items: list[Item | Token]) -> list[Item]:
         signs: dict[str, Literal["None", "["]] = {"NONE": "None", "OPEN_LIST": "["}
@@ -161,7 +161,7 @@ def _start(token: Token) -> int:
 
 @functools.cache
 def _reader() -> Lark:
-    """Made on first use (30 ms)."""
+    """The parser, built on first use (30 ms)."""
     return Lark(_GRAMMAR, start="start", parser="lalr", lexer="contextual", transformer=_Builder())
 
 
@@ -171,6 +171,6 @@ def terminal(name: str) -> str:
 
 
 def read(text: str) -> Sequence[Item]:
-    """What is written in a text; raises `lark.UnexpectedInput` where it does not follow the grammar."""
+    """Parse a text; raises `lark.UnexpectedInput` if it does not follow the grammar."""
     items: Any = _reader().parse(text)
     return list(items)

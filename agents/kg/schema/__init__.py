@@ -1,6 +1,6 @@
-"""The tables of each domain: what the executor can fill, the prompts show, the grammar allows and the docs explain.
+"""The tables of each domain, for the executor, the prompts, the grammar and the docs.
 
-One TOML file per domain is the only place where tables and keys are named.
+One TOML file per domain is the only place that names tables and keys.
 """
 
 import enum
@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 
 FOLDER = Path(__file__).parent
 COUNT_KEY = "len"
-"""What a key's place holds when the number of rows is asked for; never a column."""
+"""The key for a number of rows; never a column."""
 
 
 class Domain(enum.StrEnum):
@@ -29,7 +29,7 @@ class Domain(enum.StrEnum):
 
 
 class Type(enum.StrEnum):
-    """What a key's values are, and so how they compare and read in sentences; the plural ones are lists."""
+    """The type of a key's values: decides how they compare and read in sentences. Plural types are lists."""
 
     TEXT = "text"
     NUMBER = "number"
@@ -43,11 +43,11 @@ class Type(enum.StrEnum):
 
 
 class Match(enum.StrEnum):
-    """When a text of a row equals the text of a condition."""
+    """How a condition's text is compared with a row's."""
 
-    EXACT = "exact"  # equal but for case, accents and punctuation
-    CONTAINS = "contains"  # the condition's words stand in it: "james bond" is in "James Bond (007)"
-    NAME = "name"  # the name of one entity, one typo allowed, or a part of it
+    EXACT = "exact"  # equal except for case, accents and punctuation
+    CONTAINS = "contains"  # contains the condition's words: "james bond" is in "James Bond (007)"
+    NAME = "name"  # the name of one entity, also with one typo, or a part of it
     CATEGORY = "category"  # the same Oscar category under any of its names
 
 
@@ -71,20 +71,20 @@ class ParameterKind(enum.StrEnum):
 
 
 class NumberKind(enum.StrEnum):
-    """What the numbers of a key are, where it matters for arithmetic."""
+    """The kind of a key's numbers, for arithmetic."""
 
-    AMOUNT = "amount"  # has a sum: goals, dollars, shares traded
-    PRICE = "price"  # a price at a moment: no sum; its changes are asked for
+    AMOUNT = "amount"  # can be summed: goals, dollars, shares traded
+    PRICE = "price"  # a price at a moment: no sum, but changes
     RATIO = "ratio"  # a share, a rating: no sum
     RANK = "rank"  # a place: the first is the best; neither sum nor average
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A key: its name, type, meaning, and the other names by which models call it.
+    """A key: its name, type, meaning and aliases.
 
-    `label` is the name in a sentence, `match` says when a text equals a condition's, `synonyms` are other words for its
-    values (bare), `kind` says what may be computed from its numbers, `rows_of` is the table of a key that holds rows.
+    `label` is the name in sentences, `match` says how texts compare, `synonyms` are other words for its values (bare),
+    `kind` says what arithmetic its numbers allow, `rows_of` is the table of a key that holds rows.
     """
 
     name: str
@@ -111,10 +111,10 @@ class Parameter:
 class Table:
     """A table.
 
-    `take`: how many rows a call gives when it does not say; `identity`: keys that tell rows apart in a sentence;
-    `noun`: what its rows are counted as; `default_key`: what a call without a key is about (None: the whole record);
-    `extra_keys`: keys that are not listed are allowed; `last_year`: the last year it knows, if any; `callable`: False
-    for rows that only another table's key gives.
+    `take`: how many rows a call gives by default; `identity`: keys that distinguish rows in a sentence; `noun`: the
+    word for its rows; `default_key`: the key of a call without one (None: the whole record); `extra_keys`: unlisted
+    keys are allowed; `last_year`: the last year it covers, if any; `callable`: False for rows that only another table's
+    key gives.
     """
 
     name: str
@@ -131,7 +131,7 @@ class Table:
     callable: bool = True
 
     def column(self, name: str) -> Column | None:
-        """The column of that name or alias, however it is written; None if there is none."""
+        """The column of that name or alias in any spelling, or None."""
         wanted = bare_name(name)
         for column in self.columns.values():
             if wanted in {bare_name(column.name), *map(bare_name, column.aliases)}:
@@ -152,7 +152,7 @@ class Schema:
 
     @property
     def callable_tables(self) -> tuple[Table, ...]:
-        """The tables that a program may call, in the order of the file."""
+        """The tables that a program may call, in file order."""
         return tuple(table for table in self.tables.values() if table.callable)
 
 
@@ -161,7 +161,7 @@ def load_schema(domain: Domain | str) -> Schema:
     """The schema of a domain.
 
     Raises:
-        ValueError: there is no such domain.
+        ValueError: the domain is unknown.
     """
     domain = Domain(domain)
     data = tomllib.loads((FOLDER / f"{domain}.toml").read_text(encoding="utf-8"))
@@ -170,7 +170,7 @@ def load_schema(domain: Domain | str) -> Schema:
 
 
 def _table(name: str, entry: Mapping[str, Any], groups: Mapping[str, Mapping[str, Any]]) -> Table:
-    """A table of the file; `include` joins the named groups of columns that several tables share."""
+    """Read a table; `include` adds named groups of columns that several tables share."""
     keys: dict[str, Any] = dict(entry.get("keys", {}))
     for group in entry.get("include", ()):
         keys = keys | {key: value for key, value in groups[group].items() if key not in keys}

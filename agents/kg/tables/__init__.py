@@ -1,4 +1,4 @@
-"""How each table of the schema is filled from the server's endpoints."""
+"""Fills each table of the schema from the server's endpoints."""
 
 from collections.abc import Callable, Mapping
 from types import ModuleType
@@ -22,6 +22,6 @@ _MODULES: Mapping[Domain, ModuleType] = {
 
 
 def filler(domain: Domain, table: str) -> TableFiller:
-    """The function that fills a table: the one of the table's name in the module of its domain."""
+    """The function that fills a table: it has the table's name, in the module of its domain."""
     found: TableFiller = getattr(_MODULES[domain], table)
     return found

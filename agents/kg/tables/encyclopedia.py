@@ -19,7 +19,7 @@ _OPTION = re.compile(r"\b\w+=\w+\b")
 
 
 def get_open(context: LookupContext, query: TableQuery) -> list[Row]:
-    """The article of that title: its summary and each entry of its info box in plain text."""
+    """The article with that title: its summary and its info-box entries as plain text."""
     title, article = _article(context, query.name("a title"))
     box = article.get("summary_structured") or {}
     entries = {key: text for key, value in box.items() if (text := plain(str(value)))}
@@ -31,10 +31,10 @@ def get_open(context: LookupContext, query: TableQuery) -> list[Row]:
 
 
 def plain(markup: str) -> str:
-    """Wiki markup as a person reads it: links and templates give way to their text, references vanish."""
+    """Wiki markup as plain text: links and templates become their text, references are removed."""
     text = _REFERENCE.sub(" ", markup[:20_000])
     text = _WEB_LINK.sub(r"\1", _TAG.sub(" ", text))
-    for _ in range(4):  # templates nest, but not deeply where text matters
+    for _ in range(4):  # templates nest, but not deeply around useful text
         text = _LINK.sub(r"\1", text)
         text = _TEMPLATE.sub(_inside, text)
     text = _EMPHASIS.sub("", text)
@@ -42,7 +42,7 @@ def plain(markup: str) -> str:
 
 
 def _inside(template: "re.Match[str]") -> str:
-    """A template's arguments without its name and options: "{{convert|830|m|abbr=on}}" says "830 m"."""
+    """A template's arguments without name and options: "{{convert|830|m|abbr=on}}" becomes "830 m"."""
     name, _, arguments = template.group(1).replace("|", " ").partition(" ")
     if name.casefold() in {"efn", "refn", "cite", "sfn", "citation", "nobold"}:
         return " "

@@ -1,4 +1,4 @@
-"""The six finance tables, filled from the finance endpoints. Days are those of New York."""
+"""The six finance tables. Days are New York days."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -13,17 +13,17 @@ from agents.questions import Calendar, MomentKind, eastern_time
 NEAREST_EARLIER = timedelta(days=7)
 """A day without prices gets those of the nearest earlier day within this time..."""
 NEAREST_LATER = timedelta(days=5)
-"""...or else for the nearest later one."""
+"""...or of the nearest later day."""
 
 _NOT_BY_THE_MINUTE = ("high", "low", "volume")
-"""Keys that "latest" takes from the day, not from the minute."""
+"""Keys that "latest" reads from the day, not from the minute."""
 _EPOCHS = re.compile(r"Date$|DateInterest$|PreviousMonthDate$|EpochUtc$|FiscalYearEnd$|mostRecentQuarter$")
 
 _PRICE = {"Open": "open", "High": "high", "Low": "low", "Close": "close", "Volume": "volume"}
 
 
 def get_stock_price(context: LookupContext, query: TableQuery) -> list[Row]:
-    """The days of prices that the dates name; "latest" is the price of the minute in which the question is asked."""
+    """Prices of the days that the dates name; "latest" is the price of the minute of asking."""
     company, first, last = query.name("a company"), *query.names[1:]
     if first is None:
         return _daily(context, company)
@@ -36,7 +36,7 @@ def get_stock_price(context: LookupContext, query: TableQuery) -> list[Row]:
     if begin is None:
         raise MeaninglessCallError(f'"{first}" is no first day of a span')
     until = finish.last if finish is not None else date.max  # from a day until "now"
-    earliest, latest = sorted((begin.first, until))  # the dates of a span may stand in the wrong order
+    earliest, latest = sorted((begin.first, until))  # the dates of a span may be in the wrong order
     rows = _daily(context, company)
     days = [row for row in rows if earliest <= _time(row) <= latest]
     if not days and earliest == latest:
@@ -48,7 +48,7 @@ def get_stock_price(context: LookupContext, query: TableQuery) -> list[Row]:
 
 
 def _single_value(table: str, endpoint: str) -> Callable[[LookupContext, TableQuery], list[Row]]:
-    """The filler of a table that holds one number."""
+    """Fills a table that holds one number."""
 
     def fill(context: LookupContext, query: TableQuery) -> list[Row]:
         ticker, value = company_data(context, endpoint, query.name("a company"))
@@ -98,7 +98,7 @@ def _latest_day(context: LookupContext, company: str) -> list[Row]:
 
 
 def _this_minute(context: LookupContext, company: str) -> list[Row]:
-    """The last minute bar up to now. Its opening print is the price: at this moment its close lies in the future."""
+    """The last minute bar up to now. Its opening print is the price: its close is still in the future."""
     try:
         ticker, bars = company_data(context, "/finance/get_detailed_price_history", company)
     except NotFoundError:
@@ -113,7 +113,7 @@ def _this_minute(context: LookupContext, company: str) -> list[Row]:
 
 
 def _nearest(context: LookupContext, rows: Sequence[Row], day: date) -> list[Row]:
-    """The row of the trading day that is nearest to a day without prices, if one is near."""
+    """The row of the nearest trading day to a day without prices, if one is near."""
     earlier = [row for row in rows if day - NEAREST_EARLIER <= _time(row) < day]
     later = [row for row in rows if day < _time(row) <= day + NEAREST_LATER]
     nearest = earlier[-1:] or later[:1]
@@ -123,7 +123,7 @@ def _nearest(context: LookupContext, rows: Sequence[Row], day: date) -> list[Row
 
 
 def _day_of(seconds: int) -> str:
-    """The day of a number of seconds since 1970, as Yahoo writes its dates."""
+    """The day of a Unix time, as Yahoo writes dates."""
     return (datetime(1970, 1, 1) + timedelta(seconds=seconds)).date().isoformat()
 
 

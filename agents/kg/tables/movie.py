@@ -1,4 +1,4 @@
-"""The five movie tables (db3 section 3.2), filled from the movie endpoints."""
+"""The five movie tables (db3 section 3.2)."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,7 +11,7 @@ from agents.kg.results import Cell, MeaninglessCallError, NotFoundError, Row
 from agents.matching import NameMatch, best_match, contains_words, normalise_name, same_name
 
 OSCAR_YEARS = range(1990, 2022)
-"""The server has the awards of these ceremonies and fails on others."""
+"""The ceremonies whose awards the server has; it fails on others."""
 
 _GENDERS = {1: "female", 2: "male"}
 _YEAR_BEHIND = re.compile(r"\s*[\[(]?\b((?:19|20)\d\d)[\])]?\s*$")
@@ -28,7 +28,7 @@ def get_person(context: LookupContext, query: TableQuery) -> list[Row]:
 
 
 def get_movie(context: LookupContext, query: TableQuery) -> list[Row]:
-    """The film; the best known first where several have the title."""
+    """The film; if several have the title, the best known comes first."""
     return [
         Row("get_movie", film["title"], {"title": film["title"], **_film_cells(film), **_makers(film)})
         for film in find_films(context, query.name("a film"), query.conditions)
@@ -46,7 +46,7 @@ def get_movie_person_crew(context: LookupContext, query: TableQuery) -> list[Row
 
 
 def get_movie_person_oscar(context: LookupContext, query: TableQuery) -> list[Row]:
-    """The awards of a film, a person or, if neither is named, of the ceremonies that the conditions on `year` allow."""
+    """The awards of a film, of a person or, without either, of the ceremonies that the conditions on `year` allow."""
     movie, person = query.names
     if movie is not None:
         film = find_films(context, movie, ())[0]
@@ -62,9 +62,9 @@ def get_movie_person_oscar(context: LookupContext, query: TableQuery) -> list[Ro
 
 
 def find_person(context: LookupContext, name: str) -> _Record:
-    """The person of that name; of several, the one with awards and most films.
+    """The person with that name; of several, the one with awards and most films.
 
-    A part of a name is enough if one of the people found is far better known than the next.
+    A part of a name is enough if one match is far better known than the next.
     """
     found = [person for person in context.ask("/movie/get_person_info", query=name) if person.get("name")]
     people = sorted(found, key=_renown, reverse=True)
@@ -78,9 +78,9 @@ def find_person(context: LookupContext, name: str) -> _Record:
 
 
 def find_films(context: LookupContext, title: str, conditions: Sequence[Condition]) -> list[_Record]:
-    """The films of that title, best known first; conditions on the year choose among them.
+    """The films with that title, best known first; conditions on the year filter them.
 
-    If the whole title finds nothing, its first part or the title without a year is tried.
+    If the whole title finds nothing, tries its first part and the title without a year.
     """
     stem, year = _stem(title)
     films, match = _search_film(context, title, title)
@@ -105,7 +105,7 @@ def find_films(context: LookupContext, title: str, conditions: Sequence[Conditio
 def _search_film(context: LookupContext, query: str, title: str) -> tuple[list[_Record], NameMatch | None]:
     """The films found, best known first, and the one that is meant.
 
-    A title also means the only film whose title continues it ("Borat" and "Borat: Cultural Learnings ...").
+    A title also matches the only film whose title continues it ("Borat" and "Borat: Cultural Learnings ...").
     """
     found = [film for film in context.ask("/movie/get_movie_info", query=query) if film.get("title")]
     films = sorted(found, key=_fame, reverse=True)
@@ -121,7 +121,7 @@ def _search_film(context: LookupContext, query: str, title: str) -> tuple[list[_
 
 
 def _stem(title: str) -> tuple[str, int | None]:
-    """The title up to its subtitle, its bracket or a year behind it, and that year."""
+    """The title without subtitle, bracket and year, and that year."""
     year = _YEAR_BEHIND.search(title)
     if year is not None and year.start() > 0:
         return title[: year.start()].strip(), int(year.group(1))
@@ -129,7 +129,7 @@ def _stem(title: str) -> tuple[str, int | None]:
 
 
 def _by_part(name: str, people: Sequence[_Record]) -> _Record | None:
-    """The person whose name holds the given words, if no other found one is nearly as well known."""
+    """The person whose name contains the given words, if no other match is nearly as well known."""
     named = [person for person in people if contains_words(person["name"], name)]
     films = [len(person.get("acted_movies") or ()) for person in named]
     return named[0] if len(named) == 1 or (named and films[0] >= 3 * films[1]) else None
@@ -140,7 +140,7 @@ def _renown(person: _Record) -> tuple[bool, int]:
 
 
 def _credits(context: LookupContext, table: str, query: TableQuery) -> list[Row]:
-    """Rows of the cast or the crew table, from the film's side where a film is named."""
+    """Rows of the cast or crew table, from the film's side if a film is named."""
     movie, person = query.names
     part = "cast" if table == "get_movie_person_cast" else "crew"
     if movie is not None:
@@ -162,13 +162,13 @@ def _credits(context: LookupContext, table: str, query: TableQuery) -> list[Row]
         rows.extend(Row(table, record["name"], _member_cells(film, member, part)) for member in members)
     lists_works = bool(record.get("directed_movies")) or any(row.cells.get("job") == "Director" for row in rows)
     if part == "crew" and not lists_works and (not rows or _only_directing(query.conditions)):
-        # Such a record lists only the films in which somebody acted: that does not mean that there are no others.
+        # Such a record lists only the films in which somebody acted. There may be others.
         raise NotFoundError(f"the graph does not list the films that {record['name']} made")
     return rows
 
 
 def _films_of(context: LookupContext, person: _Record, part: str, query: TableQuery) -> Iterable[tuple[int, _Record]]:
-    """The films of a person with their records, one HTTP call each; no call where only their number is asked for."""
+    """The films of a person with their records, one HTTP call each; no calls if only their number is needed."""
     acted, directed = list(person.get("acted_movies") or ()), list(person.get("directed_movies") or ())
     identifiers = list(dict.fromkeys(acted if part == "cast" else [*directed, *acted]))
     if part == "cast" and not query.keys and not query.whole and not query.conditions:
@@ -185,7 +185,7 @@ def _only_directing(conditions: Sequence[Condition]) -> bool:
 
 
 def _is_named(record: _Record, name: str) -> bool:
-    """Whether a credit is that person's, also as one of several names or by the surname."""
+    """Whether a credit is that person's, also as one of several names or by surname."""
     credited = record.get("name") or ""
     return same_name(credited, name) or contains_words(credited, name)
 
@@ -254,7 +254,7 @@ def _credit_order(member: _Record) -> float:
 
 
 def _fame(film: _Record) -> tuple[float, int, int]:
-    """Orders films of one title from obscure to well known."""
+    """A sort key for films with the same title, from obscure to well known."""
     people = len(film.get("cast") or ()) + len(film.get("crew") or ())
     return float(film.get("revenue") or 0), len(film.get("oscar_awards") or ()), people
 

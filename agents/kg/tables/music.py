@@ -1,4 +1,4 @@
-"""The music tables, filled from the music endpoints."""
+"""The music tables."""
 
 import re
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from agents.matching import best_match
 from agents.questions import Calendar
 
 _GRAMMY_YEARS = range(1957, 2020)
-"""The server has no others; a Grammy year is the one before the ceremony."""
+"""The only years of the server; a Grammy year is the year before the ceremony."""
 
 _GRAMMY_YEAR = {
     "best_new_artist": "/music/grammy_get_best_artist_by_year",
@@ -42,7 +42,7 @@ _BILLBOARD = ("rank", "rank_last_week", "top_position", "weeks_in_chart")
 
 
 def get_person(context: LookupContext, query: TableQuery) -> list[Row]:
-    """The artist; only the endpoints of the keys that are read are asked. Works have dates where dates are read."""
+    """The artist; asks only the endpoints of the keys that are read. Works have dates only if dates are read."""
     artist = find_artist(context, query.name("an artist"))
     read = _read(context, query, {key: request(endpoint, query=artist) for key, endpoint in _PERSON.items()})
     cells: dict[str, Cell] = {"name": artist, **read}
@@ -58,31 +58,31 @@ def get_person(context: LookupContext, query: TableQuery) -> list[Row]:
 
 
 def get_song(context: LookupContext, query: TableQuery) -> list[Row]:
-    """The song; only the endpoints of the keys that are read are asked."""
+    """The song; asks only the endpoints of the keys that are read."""
     song = find_song(context, query.name("a song"))
     read = _read(context, query, {key: request(endpoint, query=song) for key, endpoint in _SONG.items()})
     return [Row("get_song", song, {"name": song, **read})]
 
 
 def get_grammy_person(context: LookupContext, query: TableQuery) -> list[Row]:
-    """Number and years of an artist's Grammys. The server counts rows in which the name occurs, so case matters."""
+    """Number and years of an artist's Grammys. The server counts rows that contain the name, so case matters."""
     name = query.name("an artist")
     unknown: NotFoundError | None = None
     try:
         artist = find_artist(context, name)
     except NotFoundError as error:
-        # The table of awards has its own spelling and may know artists that the table of artists lacks.
+        # The table of awards has its own spellings and may have artists that the table of artists lacks.
         artist, unknown = _capitalised(name), error
     cells = _read(context, query, {key: request(endpoint, query=artist) for key, endpoint in _GRAMMY_PERSON.items()})
     if unknown is not None and not any(cells.values()):
-        raise unknown  # no awards of an unknown artist are not the same as no awards
+        raise unknown  # an unknown artist is not an artist without awards
     if "award_date" in cells:
         cells["award_date"] = tuple(sorted(cells["award_date"] or ()))
     return [Row("get_grammy_person", artist, cells)]
 
 
 def get_grammy_song(context: LookupContext, query: TableQuery) -> list[Row]:
-    """Number of a song's Grammys; the first spelling that has any."""
+    """Number of a song's Grammys, for the first spelling that has any."""
     name = query.name("a song")
     unknown: NotFoundError | None = None
     try:
@@ -116,7 +116,7 @@ def get_grammy_year(context: LookupContext, query: TableQuery) -> list[Row]:
 
 
 def get_billboard(context: LookupContext, query: TableQuery) -> list[Row]:
-    """A song's place in the chart of a day, or the songs of the ranks that the conditions allow on a day."""
+    """A song's rank in the chart of a day, or the songs at the allowed ranks of a day."""
     name, day = query.names[0], _chart_day(context, query.names[1])
     if name is None:
         return _at_ranks(context, year_range(query.conditions, "rank") or range(1, 2), day)
@@ -144,7 +144,7 @@ def find_song(context: LookupContext, name: str) -> str:
 
 
 def _find(context: LookupContext, name: str, search: str, probe: str, what: str) -> str:
-    """Search, then rank; the search drops common words, so that "The Band" must be guessed by its spelling."""
+    """Search, then rank by spelling; the search drops common words, so "The Band" is tried as written."""
     found = context.ask(search, query=name)
     match = best_match(name, found)
     if match is not None:
@@ -152,7 +152,7 @@ def _find(context: LookupContext, name: str, search: str, probe: str, what: str)
         if not match.exact:
             context.remark(f'"{name}" is read as the {what} "{best}"')
             return best
-        # Names that differ in case or accents are different entries. A question in lower case does not mean "hello".
+        # Names that differ in case or accents are different entries. A lower-case question does not mean "hello".
         preferred = (name, _capitalised(name)) if name != name.lower() else (_capitalised(name),)
         return next((spelling for spelling in preferred if spelling in found), best)
     for spelling in dict.fromkeys((_capitalised(name), name, name.upper())):
@@ -163,15 +163,15 @@ def _find(context: LookupContext, name: str, search: str, probe: str, what: str)
 
 
 def _read(context: LookupContext, query: TableQuery, calls: Mapping[str, Request]) -> dict[str, Any]:
-    """The result for each key that is read, asked at once; None, with a remark, where the call failed."""
+    """The result for each key that is read, asked concurrently; None, with a remark, if the call failed."""
     asked = {key: call for key, call in calls.items() if query.reads(key)}
     return dict(zip(asked, context.ask_each(list(asked.values())), strict=True))
 
 
 def _works(context: LookupContext, artist: str, *, dated: bool) -> tuple[Row, ...]:
-    """The artist's works, each with its date if dates are wanted: one HTTP call per work.
+    """The artist's works, each with its date if dates are wanted (one HTTP call per work).
 
-    Recordings of concerts, whose titles begin with a day, come last, in case the question uses up its calls.
+    Concert recordings, whose titles begin with a day, come last, in case the question has no calls left.
     """
     works = list(dict.fromkeys(context.ask("/music/get_artist_all_works", query=artist) or ()))[: context.max_rows]
     dates: dict[str, str | None] = {}
@@ -185,7 +185,7 @@ def _works(context: LookupContext, artist: str, *, dated: bool) -> tuple[Row, ..
 
 
 def _at_ranks(context: LookupContext, allowed: range, day: str | None) -> list[Row]:
-    """The songs at the allowed ranks of a day, or of all days (the server does not say of which day)."""
+    """The songs at the allowed ranks of a day, or of all days (the server does not name the day)."""
     ranks = [rank for rank in allowed if 1 <= rank <= _LOWEST_RANK]
     if len(ranks) > _MOST_RANKS:
         context.remark(f"only the first {_MOST_RANKS} of {len(ranks)} ranks were looked at")
@@ -209,5 +209,5 @@ def _chart_day(context: LookupContext, text: str | None) -> str | None:
 
 
 def _capitalised(name: str) -> str:
-    """Each word with a capital: how titles and names are spelled in the tables."""
+    """Each word capitalised, as the tables spell titles and names."""
     return " ".join(word[:1].upper() + word[1:] for word in name.split())

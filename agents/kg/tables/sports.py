@@ -1,4 +1,4 @@
-"""The sports tables, filled from the two endpoints that list games. A row is a game of the team asked about."""
+"""The sports tables, filled from two endpoints. A row is one game of the requested team."""
 
 from ast import literal_eval
 from collections.abc import Callable, Iterable, Mapping
@@ -13,24 +13,24 @@ from agents.questions import Calendar, DateRange, MomentKind
 _SOCCER = "/sports/soccer/get_games_on_date"
 _NBA = "/sports/nba/get_games_on_date"
 _LAST_SEASONS = 2
-"""Calendar years in which the last or next game of a team is looked for."""
+"""Calendar years to search for a team's last or next game."""
 
 _Columns = Mapping[str, Mapping[str, Any]]
 _GamesOf = Callable[[LookupContext, str | None, str], list[Row]]
 
 
 def get_soccer_last_game(context: LookupContext, query: TableQuery) -> list[Row]:
-    """The latest game before the day of the question; with conditions all games before it, latest first."""
+    """The last game before the day of asking; with conditions all games before it, latest first."""
     return _season_games(context, query, -1)
 
 
 def get_soccer_next_game(context: LookupContext, query: TableQuery) -> list[Row]:
-    """The first game after the day of the question; with conditions all games after it, next first."""
+    """The first game after the day of asking; with conditions all games after it, earliest first."""
     return _season_games(context, query, 1)
 
 
 def _season_games(context: LookupContext, query: TableQuery, step: int) -> list[Row]:
-    """The games of a team before today (step -1) or after it (1), nearest first; without conditions one."""
+    """A team's games before today (step -1) or after it (1), nearest first; without conditions only one."""
     team, _ = _team(context, query.names[0], "soccer")
     today, back = _today(context), step < 0
     games: list[Row] = []
@@ -69,9 +69,9 @@ def _games_on_date(context: LookupContext, query: TableQuery, league: League, re
 
 
 def _soccer(context: LookupContext, team: str | None, day: str) -> list[Row]:
-    """Rows of the soccer table; team, league and season stand in the row's key only.
+    """Rows of the soccer table. Only the row's key has team, league and season.
 
-    Without a team the server gives every match twice: it is kept once, from the home team's side if there is one.
+    Without a team the server gives every match twice: keep one, from the home team's side if possible.
     """
     columns: _Columns | None = context.ask(_SOCCER, date=day, team_name=team)
     rows: list[Row] = []
@@ -99,7 +99,7 @@ def _soccer(context: LookupContext, team: str | None, day: str) -> list[Row]:
 
 
 def _nba(context: LookupContext, team: str | None, day: str) -> list[Row]:
-    """Rows of the NBA table, each turned so that the team asked about comes first; without a team the home team."""
+    """Rows of the NBA table, with the requested team first; without a team the home team."""
     columns: _Columns | None = context.ask(_NBA, date=day, team_name=team)
     rows: list[Row] = []
     for _, game in _records(columns):
@@ -121,7 +121,7 @@ def _nba(context: LookupContext, team: str | None, day: str) -> list[Row]:
 
 
 def _records(columns: _Columns | None) -> Iterable[tuple[str, dict[str, Any]]]:
-    """The rows of a column-oriented answer, each with its key."""
+    """The rows of a column-oriented reply, each with its key."""
     table = columns or {}
     keys = dict.fromkeys(key for column in table.values() for key in column)
     return ((key, {name: column.get(key) for name, column in table.items()}) for key in keys)
@@ -132,12 +132,12 @@ def _is_at_home(record: tuple[str, dict[str, Any]]) -> bool:
 
 
 def _number(goals: Value) -> Value:
-    """Goals as a number: in one answer some are texts ("0") and some are not."""
+    """Goals as a number: some replies mix texts ("0") and numbers."""
     return int(goals) if isinstance(goals, str) and goals.isdecimal() else goals
 
 
 def _row_key(key: str) -> tuple[str, str, str, str]:
-    """League, season, team and game out of the text of a tuple; a safe literal parser reads it, nothing is run."""
+    """League, season, team and game from a tuple written as text; a safe literal parser reads it."""
     try:
         parts = literal_eval(key)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
@@ -148,7 +148,7 @@ def _row_key(key: str) -> tuple[str, str, str, str]:
 
 
 def _span(context: LookupContext, text: str | None) -> DateRange:
-    """The days that are asked about; "latest" and no date at all are every day up to now."""
+    """The requested days; "latest" and no date mean every day up to now."""
     today = _today(context)
     if text is None:
         return DateRange(date(today.year - 1, 1, 1), today)
@@ -159,7 +159,7 @@ def _span(context: LookupContext, text: str | None) -> DateRange:
 
 
 def _months(span: DateRange) -> list[str]:
-    """The dates to ask for: the server takes a day, a month or a year, so few calls cover any span."""
+    """The dates to ask for: the server takes a day, a month or a year, so a few calls cover any span."""
     if span.is_day:
         return [span.first.isoformat()]
     if span.first.year != span.last.year or (span.last - span.first).days > 62:
@@ -172,7 +172,7 @@ def _months(span: DateRange) -> list[str]:
 
 
 def _team(context: LookupContext, name: str | None, league: League) -> tuple[str | None, bool]:
-    """The graph's spelling of the team, and whether it is sure to be one."""
+    """The graph's spelling of the team, and whether it is known."""
     if name is None:
         return None, False
     spelling, known = team_spelling(name, league)
@@ -182,7 +182,7 @@ def _team(context: LookupContext, name: str | None, league: League) -> tuple[str
 
 
 def _today(context: LookupContext) -> date:
-    """The asker's own day (Pacific time)."""
+    """The asker's day (Pacific time)."""
     return (context.asked_at or datetime.now()).date()
 
 

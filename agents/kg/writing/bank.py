@@ -1,6 +1,6 @@
-"""Examples: questions and their programs, one TOML file per domain, checked as they are loaded.
+"""Examples: questions with their programs, one TOML file per domain, checked on loading.
 
-In a file the key is the question and the value is the program, one statement a line, in the canonical form.
+In a file the key is the question, the value is the program in canonical form, one statement a line.
 """
 
 import functools
@@ -24,7 +24,7 @@ class BankError(SettingsError):
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A question and what it asks the graph; `calls` is the canonical text of `program`."""
+    """A question and its calls; `calls` is the canonical text of `program`."""
 
     domain: Domain
     question: str
@@ -39,12 +39,12 @@ def load_bank() -> tuple[Example, ...]:
 
 
 def load_folder(folder: Path) -> dict[Domain, tuple[Example, ...]]:
-    """The examples of a folder with one file for each domain, by domain, in the order of the files."""
+    """The examples of a folder by domain, in file order; one file per domain."""
     return {domain: load_examples(folder / f"{domain}.toml", domain) for domain in Domain}
 
 
 def load_examples(path: Path, domain: Domain) -> tuple[Example, ...]:
-    """The examples of one file, in its order."""
+    """The examples of one file, in order."""
     try:
         entries = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -53,20 +53,20 @@ def load_examples(path: Path, domain: Domain) -> tuple[Example, ...]:
 
 
 def write_examples(path: Path, comment: str, examples: Iterable[Example]) -> None:
-    """Write a file that `load_examples` reads, under a line of comment."""
+    """Write a file that `load_examples` reads, with a comment line on top."""
     lines = [f"# {comment}", *(f"{_quoted(one.question)} = {_literal(one.calls)}" for one in examples)]
     path.write_text("\n".join([*lines, ""]), encoding="utf-8")
 
 
 def _literal(calls: str) -> str:
-    """As a text of TOML, if possible one in which quotes need no backslash."""
+    """A TOML string, if possible without backslashes for quotes."""
     if "\n" not in calls and "'" not in calls:
         return f"'{calls}'"
     return f"'''\n{calls}'''" if "'''" not in calls and not calls.endswith("'") else _quoted(calls)
 
 
 def _quoted(text: str) -> str:
-    """As a basic string of TOML, which is JSON's but for DEL."""
+    """A basic TOML string, which equals JSON's except for DEL."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

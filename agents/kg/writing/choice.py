@@ -1,4 +1,4 @@
-"""Which examples a question is shown: the most similar ones of the bank, or the same ones for a whole domain.
+"""Chooses the examples for a question: the most similar ones of the bank, or fixed ones for a domain.
 
 Similarity mixes two cosines: of the questions (domain and topic), and of their forms without names (the calls): "who
 directed rear window?" and "who directed jaws?" have one form. Names are the words that do not recur in the bank.
@@ -22,29 +22,29 @@ from agents.settings import KgWriterSettings
 _ROOT = Path(__file__).parents[3]
 
 FORM_WEIGHT = 1 / 3
-"""Weight of the form; between 1/4 and 1/2 little changes."""
+"""Weight of the form; values from 1/4 to 1/2 change little."""
 VOTERS = 5
-"""How many of the nearest examples choose the domain of a question."""
+"""How many of the nearest examples vote on a question's domain."""
 VOTE_SHARPNESS = 12.0
-"""A neighbour 0.1 less similar than the best one has exp(-1.2), a third of its vote."""
+"""An example 0.1 less similar than the best has exp(-1.2), a third, of its vote."""
 MARK = "#"
 """Stands for a name, a number or a date."""
 FEWEST_EXAMPLES = 2
-"""A word belongs to the form if this many questions of the bank have it outside names."""
+"""A word belongs to the form if this many questions of the bank use it outside names."""
 
 _NUMBER = re.compile(r"\d[\d,.:/-]*")
 _WORD = re.compile(r"[\w']+|[^\w\s]")
 
 
 class Neighbourhood(NamedTuple):
-    """The domain of a question and the chosen examples of that domain, the most similar one last."""
+    """The domain of a question and its examples from that domain, the most similar last."""
 
     domain: Domain
     examples: tuple[Example, ...]
 
 
 class ExampleIndex:
-    """The bank as vectors, by a dense encoder or, without one, by weighted words; built by `warm_up`."""
+    """The bank as vectors, from a dense encoder or, without one, from weighted words; built by `warm_up`."""
 
     def __init__(self, bank: Sequence[Example], dense: DenseEncoder | None) -> None:
         self._bank = bank
@@ -65,16 +65,16 @@ class ExampleIndex:
         return self._vectors
 
     def _encode(self, questions: Sequence[str], forms: Sequence[str]) -> Vectors:
-        """Both kinds of vector side by side, so that the dot product is the weighted mean of both cosines."""
+        """Both kinds of vector concatenated, so the dot product is the weighted mean of both cosines."""
         if self._dense is None:
             parts = self._words.encode(questions), self._words.encode(forms)
         else:
-            # Questions are compared with questions: none of them gets the instruction that queries get.
+            # Questions are compared with questions, so none gets the query instruction.
             parts = self._dense.encode_passages(questions)[0], self._dense.encode_passages(forms)[0]
         return np.hstack([parts[0] * sqrt(1 - FORM_WEIGHT), parts[1] * sqrt(FORM_WEIGHT)]).astype(np.float32)
 
     def nearest(self, questions: Sequence[str], domains: Sequence[Domain | None], count: int) -> list[Neighbourhood]:
-        """For each question its domain, voted for where it is None, and the `count` most similar examples of it."""
+        """For each question its domain (chosen by vote if None) and its `count` most similar examples."""
         if not questions:
             return []
         vectors = self._encode(questions, [self._form.of(question) for question in questions])
@@ -96,7 +96,7 @@ class ExampleIndex:
 
 
 class WordVectors:
-    """Unit vectors of words weighted by TF-IDF over the texts it is made with; other words have no weight."""
+    """Unit vectors of words with TF-IDF weights from the given texts; other words have no weight."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         counts = Counter(word for text in texts for word in set(text.lower().split()))
@@ -104,7 +104,7 @@ class WordVectors:
         self._weights = np.array([log(len(texts) / count) + 1 for count in counts.values()], dtype=np.float32)
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """One row per text; a text of unknown words only is all zero."""
+        """One row per text; a text with only unknown words is all zero."""
         vectors = np.zeros((len(texts), len(self._places)), dtype=np.float32)
         for row, text in enumerate(texts):
             for word in text.lower().replace("?", " ").split():
@@ -115,18 +115,18 @@ class WordVectors:
 
 
 class QuestionForm:
-    """Replaces names by marks, with the vocabulary of a bank."""
+    """Replaces names by marks, using the vocabulary of a bank."""
 
     def __init__(self, examples: Iterable[Example]) -> None:
         counts = Counter(word for each in examples for word in set(_words(_without_names(each))))
         self._vocabulary = frozenset(word for word, count in counts.items() if count >= FEWEST_EXAMPLES)
 
     def of_example(self, example: Example) -> str:
-        """The form of a question of the bank, whose names are known from its calls."""
+        """The form of a bank question, whose names are known from its calls."""
         return self.of(_without_names(example))
 
     def of(self, question: str) -> str:
-        """The form of a question: recurring words stay, each run of others is one mark."""
+        """The form of a question: recurring words stay, each run of other words becomes one mark."""
         kept: list[str] = []
         for word in _words(_NUMBER.sub(MARK, question)):
             if word in self._vocabulary or word.removesuffix("'s") in self._vocabulary:
@@ -141,7 +141,7 @@ def _words(text: str) -> Sequence[str]:
 
 
 def _without_names(example: Example) -> str:
-    """The question with the arguments of its calls, where it has them word for word, and numbers replaced by marks."""
+    """The question with numbers and its calls' arguments (if word for word in it) replaced by marks."""
     text = example.question.lower()
     calls = [statement for statement in example.program.statements if isinstance(statement, Call)]
     arguments = [argument for call in calls for argument in call.arguments]
@@ -153,7 +153,7 @@ def _without_names(example: Example) -> str:
 
 
 class ExampleChoice:
-    """Chooses as the settings say, for the writer and for the training of its adapter.
+    """Chooses examples by the settings, for the writer and for training its adapter.
 
     Raises:
         BankError: the folder of fixed examples cannot be used.
@@ -172,7 +172,7 @@ class ExampleChoice:
     def choose(
         self, questions: Sequence[str], domains: Sequence[Domain | None], count: int, *, own: bool = True
     ) -> list[Neighbourhood]:
-        """For each question its domain, where None chosen by the nearest examples, and at most `count` examples.
+        """For each question its domain (chosen by the nearest examples if None) and at most `count` examples.
 
         `own`: whether a question that is itself an example is shown with its calls (not in training).
         """

@@ -1,4 +1,4 @@
-"""``python -m agents.kg write``: the questions of a JSONL file get the calls that the writer makes of them."""
+"""``python -m agents.kg write``: writes calls for the questions of a JSONL file."""
 
 import argparse
 import os
@@ -28,32 +28,32 @@ from models.manifest import UnknownModelError, WeightsMissingError
 EXPECTED_ERRORS = (DatasetError, SettingsError, WeightsMissingError, UnknownModelError, EngineUnavailableError, OSError)
 
 _CHOSEN = "chosen"
-"""The name of an adapter that is not in the preset; a folder's name may have characters that engines refuse."""
+"""The name of an adapter that is not in the preset; a folder name may have characters that engines refuse."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments of the command."""
+    """Add the command's arguments."""
     parser.add_argument("--in", dest="source", metavar="FILE", type=Path, required=True, help="JSON lines with `query`")
-    parser.add_argument("--out", type=Path, required=True, help="JSON lines, compressed where it ends with .bz2")
+    parser.add_argument("--out", type=Path, required=True, help="JSON lines, compressed if it ends with .bz2")
     parser.add_argument("--limit", type=int, metavar="N", help="at most N questions")
-    parser.add_argument("--resume", action="store_true", help="keep what --out holds already and go on after it")
+    parser.add_argument("--resume", action="store_true", help="keep the rows of --out and continue after them")
     parser.add_argument("--use-domain", action="store_true", help="trust the row's `domain` instead of choosing it")
     add_writer_arguments(parser)
 
 
 def add_writer_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments that choose and change a writer; the benchmark has them too."""
+    """Add the arguments that choose and change a writer, shared with the benchmark."""
     parser.add_argument("--preset", help="name, or path of a TOML file; default: the active preset")
     parser.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="change to the preset; can be repeated"
     )
     parser.add_argument("--batch-size", type=int, help="questions per batch; default: the preset's")
     parser.add_argument("--examples", choices=("similar", "fixed", "none"), help="how examples are chosen")
-    parser.add_argument("--adapter", metavar="NAME|FOLDER|none", help="instead of the preset's; none: the base model")
+    parser.add_argument("--adapter", metavar="NAME|FOLDER|none", help="default: the preset's; none: the base model")
 
 
 def chosen_settings(arguments: argparse.Namespace) -> Settings:
-    """The preset with the changes of the environment, then those of --set; raises `SettingsError`."""
+    """The preset with the changes of the environment, then of --set; raises `SettingsError`."""
     inherited = os.environ.get(OVERRIDES_VARIABLE, "").splitlines()
     return load_settings(arguments.preset, [*inherited, *arguments.set])
 
@@ -66,21 +66,21 @@ class AdapterChoice(NamedTuple):
 
 
 def choose_adapter(language_model: LanguageModelSettings, chosen: str) -> AdapterChoice:
-    """The engine with only the chosen adapter, or none; others would cost memory.
+    """The engine with only the chosen adapter, or none, to save memory.
 
-    `chosen`: ``none``, the name of one of the engine's adapters, a folder, or a name of the manifest.
+    `chosen`: ``none``, the name of one of the engine's adapters, a folder, or a manifest name.
     """
     adapters: dict[str, str] = {}
     if chosen in language_model.adapters:
         adapters = {chosen: language_model.adapters[chosen]}
     elif chosen != "none":
-        # A relative path is meant from where the command is given, the engine's own paths from the repository.
+        # Relative paths start at the working directory; the engine's own paths start at the repository.
         adapters = {_CHOSEN: str(Path(chosen).resolve()) if Path(chosen).is_dir() else chosen}
     return AdapterChoice(language_model.model_copy(update={"adapters": adapters}), next(iter(adapters), None))
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the file; the exit code is 0 only when no question is left."""
+    """Write the file; the exit code is 0 only if no question is left."""
     try:
         _write_file(arguments)
     except EXPECTED_ERRORS as error:
@@ -90,7 +90,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def writer_settings(settings: Settings, arguments: argparse.Namespace) -> KgWriterSettings:
-    """The preset's settings of the writer with the changes of the command line."""
+    """The preset's writer settings with the changes of the command line."""
     graph = settings.knowledge_graph
     chosen = (graph.writer if graph else KgWriterSettings()).model_dump()
     if arguments.examples is not None:
@@ -101,7 +101,7 @@ def writer_settings(settings: Settings, arguments: argparse.Namespace) -> KgWrit
 
 
 def load_writer(settings: Settings, arguments: argparse.Namespace) -> CallWriter:
-    """The writer of a preset, changed by the command line, not warmed up yet."""
+    """The preset's writer with the changes of the command line, not warmed up."""
     engine = settings.language_model
     if arguments.adapter is not None:
         engine = choose_adapter(engine, arguments.adapter).language_model
@@ -136,7 +136,7 @@ def _write_file(arguments: argparse.Namespace) -> None:
 
 
 def as_fields(written: Written) -> dict[str, Any]:
-    """What a row gets: `calls` (``["None"]``: the graph cannot answer; empty: nothing readable), domain and faults."""
+    """The fields of a row: `calls` (``["None"]``: the graph cannot answer; empty: unreadable), domain and faults."""
     return {
         "calls": render(written.program).split("\n") if written.program is not None else [],
         "kg_domain": str(written.domain),
@@ -156,7 +156,7 @@ def _question(record: Record, *, use_domain: bool) -> CallRequest:
 
 
 def _already_done(path: Path, records: Sequence[Record]) -> list[dict[str, Any]]:
-    """The rows of an earlier run over the same file; a torn last line is dropped."""
+    """The rows of an earlier run over the same file, without a torn last line."""
     done: list[dict[str, Any]] = []
     try:
         for found, record in zip(read_records(path), records, strict=False):

@@ -1,4 +1,4 @@
-"""Questions -> programs of calls: one language-model call for the whole batch, and one more for what cannot be read."""
+"""Questions -> programs of calls: one language-model call per batch, and one more to repair unreadable calls."""
 
 import re
 from collections.abc import Sequence
@@ -19,16 +19,16 @@ from agents.settings import KgWriterSettings
 _ORDINAL = re.compile(r"\b\d+(?:st|nd|rd|th)\b")
 _DIGITS = re.compile(r"\d+")
 _PRESENT = frozenset({"latest", "now", "today", "current", "most recent"})
-"""Dates that a question may leave out."""
+"""Dates that a question may omit."""
 
 
 MOST_KNOWN = 4096
-"""Programs that a writer remembers."""
+"""Maximum number of programs in the writer's cache."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallRequest:
-    """A question; `domain` None: the nearest examples choose it."""
+    """A question; if `domain` is None, the nearest examples choose it."""
 
     text: str
     query_time: str = ""
@@ -37,9 +37,9 @@ class CallRequest:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What the writer made of a question; `faults` holds the reading error of each failed round.
+    """The writer's result for a question; `faults` holds the parse error of each failed round.
 
-    `program` None: nothing readable was written; a program without statements: the graph does not know, says the model.
+    `program` None: no readable calls. A program without statements: the model says that the graph cannot answer.
     """
 
     domain: Domain
@@ -51,17 +51,17 @@ class Written:
 
     @property
     def repaired(self) -> bool:
-        """Whether the second round could be read."""
+        """Whether the second round was readable."""
         return self.program is not None and bool(self.faults)
 
     @property
     def text(self) -> str:
-        """What the model wrote last, up to the end of the program."""
+        """The model's last text, up to the end of the program."""
         return trim(self.generation.text)
 
 
 class CallWriter:
-    """db3's API generation (section 3.2): form, schema, choice of examples, grammar and repair as the settings say.
+    """db3's API generation (section 3.2); settings choose form, schema, examples, grammar and repair.
 
     Raises:
         BankError: the folder of fixed examples cannot be used.
@@ -79,7 +79,7 @@ class CallWriter:
         self._model.warm_up()
 
     def write(self, questions: Sequence[CallRequest], deadline: Deadline, temperature: float = 0.0) -> list[Written]:
-        """One result per question, in order, within the deadline; what fails costs its own question only.
+        """One result per question, in order, within the deadline; a failure costs its own question only.
 
         `temperature` above 0 samples: the same question may get other calls each time.
 
@@ -107,7 +107,7 @@ class CallWriter:
         )
 
     def _generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
-        """One generation per request. What was written before is not asked for again: greedy decoding repeats it."""
+        """One generation per request. Earlier requests are cached: greedy decoding repeats itself."""
         if any(request.temperature > 0 for request in requests):
             return self._model.generate(requests, deadline)
         new = [request for request in dict.fromkeys(requests) if request not in self._known]
@@ -119,7 +119,7 @@ class CallWriter:
         return [self._known.get(request) or found.get(request, missing) for request in requests]
 
     def _repair(self, written: list[Written], deadline: Deadline) -> list[Written]:
-        """Ask again for what could not be read, if there is time."""
+        """Ask again for unreadable calls, if there is time."""
         places = [
             place for place, each in enumerate(written) if each.faults and each.generation.finish_reason != "deadline"
         ]
@@ -134,7 +134,7 @@ class CallWriter:
 
 
 def trim(text: str) -> str:
-    """The program at the beginning of a text, up to an empty line or the next question."""
+    """The program at the start of a text, up to an empty line or the next question."""
     text = text.strip()
     for stop in STOP:
         text = text.split(stop, 1)[0]
@@ -157,7 +157,7 @@ def _read(near: Neighbourhood, request: GenerationRequest, generation: Generatio
 
 
 def invented_dates(question: str, domain: Domain, program: Program, asked_at: datetime | None) -> list[str]:
-    """The dates and years of a program for which the question gives no reason: small models copy those of examples.
+    """The dates and years of a program that have no basis in the question: small models copy them from examples.
 
     A call about another day answers another question, and a day without a game would look like a false premise.
     """
@@ -188,16 +188,16 @@ def _dates(domain: Domain, program: Program) -> list[str]:
 
 
 def _reason_for(date: str, text: str, named: list[DateRange], moment: datetime, calendar: Calendar) -> bool:
-    """The question has the words, a near year, an ordinal number, or a date that overlaps."""
+    """Whether the question has the words, a near year, an ordinal number, or an overlapping date."""
     if date.lower() in _PRESENT or f" {date.lower()}" in text:
         return True
     if date.isdigit() and len(date) == 4:
         if _ORDINAL.search(text):
-            return True  # "the 56th grammy awards": the year of an edition
+            return True  # "the 56th grammy awards": the year of the ceremony
         years = [int(number) for number in _DIGITS.findall(text) if len(number) == 4]
         if years and min(years) - 1 <= int(date) <= max(years) + 1:
-            return True  # award years differ by one from film years, and several may be meant
+            return True  # award years and film years differ by one, and several may be meant
     resolved = resolve_date(date, moment, calendar)
     if resolved is None or (span := resolved.range) is None:
-        return True  # no date, or the present: the executor decides
+        return True  # not a date, or the present: the executor decides
     return any(span.first <= other.last and span.last >= other.first for other in named)

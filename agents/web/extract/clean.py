@@ -1,11 +1,11 @@
-"""Text from the web made clean and harmless: it may say anything, but it may not pretend to be markup of ours."""
+"""Cleans web text: it may say anything, but must not contain our markup."""
 
 import re
 
 from agents.text import clean
 
-# Marks that some chat template or tokenizer turns into control tokens, and the marks we put round passages. Their
-# text stays readable, but is no longer what a tokenizer looks for.
+# Marks that chat templates or tokenizers turn into control tokens, and our own marks around passages. Their text stays
+# readable, but tokenizers no longer recognise them.
 _CONTROL_MARK = re.compile(
     r"<\|(?P<bar>[^<>|\n]{0,64})\|>"
     r"|\[(?P<square>/?INST|/?SYSTEM_PROMPT|/?AVAILABLE_TOOLS|/?TOOL_RESULTS|TOOL_CALLS)\]"
@@ -23,13 +23,13 @@ _FOREIGN_LETTER_SHARE = 0.5
 
 
 def neutralise(text: str, *, references: bool = False) -> str:
-    """The text cleaned by `agents.text.clean`, its chat-template tokens and `<doc>` marks turned into plain brackets.
+    """Clean the text with `agents.text.clean` and turn chat-template tokens and `<doc>` marks into plain brackets.
 
-    ``<|eot_id|>`` becomes ``(eot_id)``, ``[INST]`` becomes ``(INST)``; applying it twice changes nothing more.
+    ``<|eot_id|>`` becomes ``(eot_id)``, ``[INST]`` becomes ``(INST)``. Applying it again changes nothing.
     """
     text = clean(text, references=references)
     before = ""
-    while text != before and ("<" in text or "[" in text or "|>" in text):  # a mark may stand inside another one
+    while text != before and ("<" in text or "[" in text or "|>" in text):  # a mark may be inside another one
         before = text
         text = _CONTROL_MARK.sub(lambda match: f"({(match.group(match.lastgroup or 0) or '').strip()})", text)
         text = text.replace("<|", "(|").replace("|>", "|)")
@@ -37,28 +37,28 @@ def neutralise(text: str, *, references: bool = False) -> str:
 
 
 def plain(text: str) -> str:
-    """A search engine's snippet or page name as one line, without tags and entities.
+    """A snippet or page name as one line, without tags and entities.
 
-    Search engines mark hits with ``<strong>`` and write ``&#x27;``. Removing a tag can join the two halves of a mark,
-    so the text is neutralised before and after.
+    Search engines mark hits with ``<strong>`` and write ``&#x27;``. Removing a tag can join two halves of a mark, so
+    the text is neutralised before and after.
     """
     return " ".join(neutralise(_TAG.sub("", neutralise(text)), references=True).split())
 
 
 def plain_url(url: str, max_characters: int = 200) -> str:
-    """The URL as it may stand inside quotes: no blanks, quotes or angle brackets, and cut off."""
+    """The URL for use in quotes: without blanks, quotes and angle brackets, and cut off."""
     return neutralise(re.sub(r"[\s\"'<>]", "", neutralise(url)))[:max_characters]
 
 
 def tidy(text: str) -> str:
-    """Runs of blanks become one space, runs of line ends one line end; none of either at the ends."""
+    """Collapse blanks to one space and line ends to one line end; strip both ends."""
     return re.sub(r" ?\n[ \n]*", "\n", re.sub(r"[^\S\n]+", " ", text)).strip()
 
 
 def clean_lines(text: str, *, english_only: bool, max_word_characters: int | None) -> str:
-    """Drop lines in other scripts and words too long to be words (NEC 2.1, step 3).
+    """Drop lines in other scripts and overlong words (NEC 2.1, step 3).
 
-    Other languages in Latin letters stay: recognising them takes a model, and the paper does not name one.
+    Other languages in Latin letters stay: detecting them needs a model, and the paper names none.
     """
     if english_only:
         text = "\n".join(line for line in text.split("\n") if not _is_foreign(line))

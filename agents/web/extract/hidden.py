@@ -1,9 +1,8 @@
-"""Drops what a reader of the page would not see, as far as the HTML itself says so.
+"""Removes what a reader of the page would not see, as far as the HTML shows it.
 
 Covered: elements that are never text, the `hidden` attribute, and inline styles that remove or hide an element or move
 it off the screen. Not covered: style sheets, scripts, colours, sizes and opacity, which need rendering. `aria-hidden`
-elements are hidden only from screen readers, so they stay. `<noscript>` goes, because the reader's browser runs
-scripts.
+elements stay: they are hidden only from screen readers. `<noscript>` is removed, because browsers run scripts.
 """
 
 import re
@@ -14,10 +13,10 @@ if TYPE_CHECKING:
     from resiliparse.parse.html import ElementNode, HTMLTree
 
 DROPPED_ELEMENTS = ("script", "style", "noscript", "template", "iframe", "svg", "canvas", "object", "select")
-"""Never text for the reader. A `select` is a list of choices that nobody wrote as prose."""
+"""Never readable text. A `select` is a list of options, not prose."""
 
 UNSEEN_SELECTORS = ["[hidden]", *DROPPED_ELEMENTS]
-"""CSS selectors of what is not shown, once `mark_hidden` has been called."""
+"""CSS selectors of hidden elements, after `mark_hidden`."""
 
 _MAY_BE_HIDDEN = '[style*="display" i], [style*="visibility" i], [style*="-9"], [hidden="until-found"]'
 _HIDING_STYLE = re.compile(
@@ -27,17 +26,17 @@ _HIDING_STYLE = re.compile(
 
 
 def is_hidden_style(style: str) -> bool:
-    """Whether an inline style keeps the element from being seen."""
+    """Whether an inline style hides the element."""
     return _HIDING_STYLE.search(style) is not None
 
 
 def elements(tree: "HTMLTree", selector: str) -> "tuple[ElementNode, ...]":
-    """The elements that match. The slice matters: iterating over the collection repeats the search at every step."""
+    """The matching elements. The slice matters: iterating over the collection repeats the search at every step."""
     return tuple(tree.body.query_selector_all(selector)[:]) if tree.body is not None else ()
 
 
 def mark_hidden(tree: "HTMLTree") -> None:
-    """Give hidden elements of a resiliparse tree the attribute `hidden`; clear it from those a page search can find."""
+    """Set `hidden` on hidden elements of a resiliparse tree; clear it from elements that a page search can find."""
     for node in elements(tree, _MAY_BE_HIDDEN):
         if node.getattr("hidden") == "until-found":
             node.delattr("hidden")
@@ -46,7 +45,7 @@ def mark_hidden(tree: "HTMLTree") -> None:
 
 
 def remove_hidden(soup: "BeautifulSoup") -> None:
-    """Remove what is not shown from a BeautifulSoup tree."""
+    """Remove hidden elements from a BeautifulSoup tree."""
     for tag in [*soup.find_all((*DROPPED_ELEMENTS, "head")), *soup.find_all(_is_hidden)]:
         if not tag.decomposed:
             tag.decompose()

@@ -1,4 +1,4 @@
-"""Bounds on what a parser is given. HTML parsers are quadratic in nesting, so depth is cut before they see it."""
+"""Limits on parser input. HTML parsers are quadratic in nesting depth, so depth is cut first."""
 
 import re
 from collections import Counter
@@ -9,16 +9,16 @@ _VOID = frozenset(
 )
 _RAW_TEXT = frozenset(["script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes"])
 _CLOSES_ITSELF = frozenset(["p", "li", "dt", "dd", "option"])
-"""An opening tag ends an element of the same name that is still open."""
+"""An opening tag closes an open element of the same name."""
 _SCOPES = frozenset(["table", "td", "th", "caption", "button", "object", "template", "svg", "math"])
-"""A closing tag does not reach out of these, unless it closes one of them."""
+"""A closing tag closes nothing outside these, unless it closes one of them."""
 _CELLS = frozenset(["td", "th"])
 _TABLE_PARTS = frozenset(["caption", "tbody", "thead", "tfoot", "tr", "td", "th"])
-"""Closing tags of these reach as far as the innermost table, that of a table as far as there is one."""
+"""Closing tags of these reach up to the innermost table; a table's closing tag reaches any open table."""
 
 
 def cut_bytes(html: str, max_bytes: int) -> str:
-    """At most `max_bytes` of UTF-8. Scripts and styles go first, so that text is cut off only where it must be."""
+    """At most `max_bytes` of UTF-8. Removes scripts and styles first, so text is cut only if necessary."""
     if len(html) * 4 <= max_bytes or len(html.encode("utf-8")) <= max_bytes:
         return html
     html = _without_raw(_without_raw(html[: max_bytes * 8], "script"), "style")
@@ -26,9 +26,9 @@ def cut_bytes(html: str, max_bytes: int) -> str:
 
 
 def _without_raw(html: str, name: str) -> str:
-    """The page without elements of this name: one pass, even where none of them is ever closed."""
+    """The page without elements of this name, in one pass, even if none is ever closed."""
     lowered = html.lower()
-    if len(lowered) != len(html):  # some capitals have longer small forms; positions would not match
+    if len(lowered) != len(html):  # some capitals have longer lower-case forms; positions would not match
         return html
     kept, position = [], 0
     while (start := lowered.find(f"<{name}", position)) >= 0:
@@ -42,7 +42,7 @@ def _without_raw(html: str, name: str) -> str:
 
 
 class _OpenElements:
-    """The stack of open elements as a tolerant parser would keep it; every operation is amortised O(1)."""
+    """The stack of open elements as a tolerant parser keeps it; every operation is amortised O(1)."""
 
     def __init__(self) -> None:
         self._names: list[str] = []
@@ -54,7 +54,7 @@ class _OpenElements:
         return len(self._names)
 
     def push(self, name: str) -> None:
-        """Open an element, and close those that it ends: a paragraph ends a paragraph, a row the last row."""
+        """Open an element and close those that it ends: a paragraph ends a paragraph, a row the last row."""
         if name in _CLOSES_ITSELF and self._names and self._names[-1] == name:
             self._pop()
         if (name in _CELLS or name == "tr") and self._scope_names[-1] in _CELLS:
@@ -71,7 +71,7 @@ class _OpenElements:
             self._in_table.append(Counter())
 
     def close(self, name: str) -> bool:
-        """Pop up to the element of this name; False where the tag closes nothing."""
+        """Pop up to the element of this name; False if the tag closes nothing."""
         reachable = (
             self._in_scope[-1][name]
             or self._scope_names[-1] == name
@@ -97,9 +97,9 @@ class _OpenElements:
 
 
 def flatten(html: str, max_depth: int) -> str:
-    """The page with tags nested deeper than `max_depth` elements taken out; their text stays. One linear scan.
+    """Remove tags nested deeper than `max_depth`, but keep their text. One linear scan.
 
-    The scan approximates a browser's tree building; a page made to deceive it still meets the time limit of its worker.
+    The scan approximates a browser's tree building. A malicious page still meets its worker's time limit.
     """
     if html.count("<") <= max_depth:
         return html
@@ -132,7 +132,7 @@ def _after(html: str, mark: str, position: int) -> int:
 
 
 def _after_raw_text(html: str, name: str, position: int) -> int:
-    """Where the closing tag of a raw-text element begins; the end of the page where there is none."""
+    """Position of a raw-text element's closing tag, or the end of the page."""
     for spelling in (f"</{name}", f"</{name.upper()}"):
         found = html.find(spelling, position)
         if found >= 0:

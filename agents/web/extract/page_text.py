@@ -10,7 +10,7 @@ from agents.web.extract.limits import cut_bytes, flatten
 from agents.web.extract.tables import table_rows_in_soup, table_rows_in_tree
 
 _LIBXML2_DEPTH = 200
-"""libxml2 silently drops what lies deeper than 256 elements, so pages are flattened below that for it."""
+"""libxml2 silently drops content deeper than 256 elements, so pages are flattened below that."""
 _BLOCKS = re.findall(
     r"\w+",
     "address article aside blockquote br caption dd div dl dt figcaption figure footer form h1 h2 h3 h4 h5 h6 header "
@@ -20,7 +20,7 @@ _LINE_END = "\x00"
 
 
 def page_text(html: str, settings: ExtractSettings) -> str:
-    """Text of one page, harmless for prompts; empty where there is none. Any string is accepted."""
+    """The text of one page, safe for prompts; may be empty. Accepts any string."""
     if not html.strip():
         return ""
     most = settings.max_bytes
@@ -34,10 +34,10 @@ def page_text(html: str, settings: ExtractSettings) -> str:
 
 
 def main_text(html: str, fallback_characters: int) -> str:
-    """Main content by resiliparse (Bevendorff et al., ECIR 2018), with the tables that its heuristics lose put back.
+    """Main content by resiliparse (Bevendorff et al., ECIR 2018), plus tables that its heuristics lose.
 
-    It drops menus and boilerplate in about 10 ms a page, but also tables beside the article, where CRAG's answers often
-    are: boxes of facts, lists of records. A main text shorter than `fallback_characters` is replaced by all visible
+    It drops menus and boilerplate in about 10 ms a page, but also tables beside the article, which often hold CRAG's
+    answers: boxes of facts, lists of records. A main text shorter than `fallback_characters` is replaced by all visible
     text.
     """
     from resiliparse.extract.html2text import extract_plain_text
@@ -57,13 +57,13 @@ def main_text(html: str, fallback_characters: int) -> str:
     main = text_of(main_content=True)
     if len(main) < fallback_characters:
         return max(text_of(main_content=False), main, key=len)
-    # One row alone may be the head of another table, so a table counts as kept only with all its rows.
+    # A single row may be another table's header, so a table counts as kept only with all its rows.
     lost = [rows for rows in tables if not all(row in main for row in rows.split("\n"))]
     return "\n".join([main, *lost])
 
 
 def visible_text(html: str) -> str:
-    """All visible text, menus and footers included, by BeautifulSoup with lxml: the papers' choice (db3 2.2)."""
+    """All visible text, with menus and footers, by BeautifulSoup with lxml: the papers' choice (db3 2.2)."""
     from bs4 import BeautifulSoup
 
     soup = BeautifulSoup(html, "lxml")

@@ -1,4 +1,4 @@
-"""Extracts many pages at once, in processes that are killed when a page takes too long."""
+"""Extracts many pages in parallel, in processes that are killed if a page takes too long."""
 
 import threading
 from collections.abc import Mapping, Sequence
@@ -13,16 +13,16 @@ from agents.web.extract.page_text import page_text
 from agents.web.extract.worker import PageTimeoutError, WorkerDiedError, WorkerProcess
 
 START_SECONDS = 20.0
-"""How long a worker may take to start, on a busy machine; it takes about half a second on a quiet one."""
+"""Time limit for a worker's start on a busy machine; it takes about half a second on a quiet one."""
 
 
 class ExtractionUnavailableError(RuntimeError):
-    """The extraction workers cannot start here; the message says how to do without them."""
+    """The extraction workers cannot start; the message says how to run without them."""
 
 
 @dataclass(frozen=True)
 class Extraction:
-    """Texts by page and, for pages that were dropped, why. A page is named by its HTML."""
+    """Texts by page, and the reasons for dropped pages. A page is named by its HTML."""
 
     texts: Mapping[str, str]
     dropped: Mapping[str, str]
@@ -36,10 +36,10 @@ _TOO_LATE = _Dropped("the time for reading pages was over")
 
 
 class ExtractionPool:
-    """Workers that are kept from batch to batch. With `workers = 0` pages are read in this process, one after another.
+    """Workers that stay from batch to batch. With `workers = 0` pages are read in this process, one by one.
 
-    Each page of a call is read once, however often it occurs. A page that takes longer than `page_seconds` is dropped
-    and costs one worker, which is replaced; when the deadline passes, the pages that are not done are dropped.
+    Each distinct page of a call is read once. A page that takes longer than `page_seconds` is dropped; its worker is
+    replaced. At the deadline the remaining pages are dropped.
     """
 
     def __init__(self, settings: ExtractSettings) -> None:
@@ -50,14 +50,13 @@ class ExtractionPool:
 
     def warm_up(self) -> None:
         """Start the workers and wait until they are ready.
-        Raises ExtractionUnavailableError: a worker could not be started, ended or was not ready in time; none is left
-        running.
+        Raises ExtractionUnavailableError: a worker failed or was not ready in time; all others are stopped.
         """
         if self._settings.workers:
             self._started()
 
     def close(self) -> None:
-        """End the workers; safe to call twice."""
+        """Stop the workers; safe to call twice."""
         if self._threads is not None:
             self._threads.shutdown(wait=True, cancel_futures=True)
             self._threads = None
@@ -75,7 +74,7 @@ class ExtractionPool:
         else:
             threads = self._started()
             futures = {page: threads.submit(self._read, page, deadline) for page in distinct}
-            wait(futures.values())  # every job ends by the deadline, at the latest by killing its worker
+            wait(futures.values())  # every job ends by the deadline, if necessary by killing its worker
             found = {page: future.result() for page, future in futures.items()}
         return Extraction(
             texts={page: text for page, text in found.items() if isinstance(text, str)},
@@ -89,13 +88,13 @@ class ExtractionPool:
             except (OSError, WorkerDiedError) as error:  # a worker that is not ready in time is an OSError too
                 raise ExtractionUnavailableError(
                     f"the processes that read pages cannot start ({error}): web.extract.workers=0 (with --set, or in "
-                    f"{OVERRIDES_VARIABLE}) reads pages without them, but then nothing can stop a page that hangs"
+                    f"{OVERRIDES_VARIABLE}) reads pages without them, but cannot stop a page that hangs"
                 ) from error
             self._threads = ThreadPoolExecutor(self._settings.workers, thread_name_prefix="extract")
         return self._threads
 
     def _new_workers(self) -> list[WorkerProcess]:
-        """All workers, ready; where one fails, the others are ended."""
+        """Start all workers; if one fails, stop the others."""
         with ExitStack() as on_failure:
             workers = []
             for _ in range(self._settings.workers):

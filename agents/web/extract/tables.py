@@ -1,7 +1,7 @@
-"""Where a page's tables become text: one row a line, cells joined by " | ".
+"""Turns a page's tables into text: one row a line, cells joined by " | ".
 
-So a value stays beside its label and its neighbours. `table_rows_in_tree` serves the parser resiliparse,
-`table_rows_in_soup` serves BeautifulSoup. Tables that hold other tables are layout and stay as they are.
+So a value stays next to its label and its neighbours. `table_rows_in_tree` is for resiliparse, `table_rows_in_soup` for
+BeautifulSoup. Tables that contain tables are layout and stay unchanged.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,7 +17,7 @@ _LONGEST_CELL = 2_000
 _UNSEEN_OR_MENU = ", ".join(["nav, footer, [role=navigation], .navbox", *UNSEEN_SELECTORS])
 _CELL_END = "\ue0f0"
 _ROW_END = "\ue0f1"
-"""Private-use characters that survive the conversion to text and mark where cells and rows ended."""
+"""Private-use characters that survive the conversion to text and mark the ends of cells and rows."""
 
 
 def table_rows_in_soup(soup: "BeautifulSoup") -> None:
@@ -32,9 +32,9 @@ def table_rows_in_soup(soup: "BeautifulSoup") -> None:
 
 
 def table_rows_in_tree(tree: "HTMLTree") -> list[str]:
-    """Write the rows of innermost data tables as text, in place; return the texts of those that belong to the content.
+    """Write the rows of innermost data tables as text, in place; return the texts of those in the content.
 
-    Touching single nodes from Python is slow, so whole tables are read at once.
+    Accessing single nodes from Python is slow, so whole tables are read at once.
     """
     texts = []
     for table in elements(tree, "table"):
@@ -53,12 +53,12 @@ def table_rows_in_tree(tree: "HTMLTree") -> list[str]:
 
 
 def row_text(cells: Iterable[str]) -> str:
-    """One row. Empty cells are left out at the ends only, so that columns stay in place."""
+    """One row. Empty cells are dropped only at the ends, so columns stay in place."""
     return " | ".join(cells).strip(" |")
 
 
 def is_data_table(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether a table holds data, not the page's layout: two rows with two filled cells, and no essay in a cell."""
+    """Whether a table holds data, not layout: two rows with two filled cells, and no long text in a cell."""
     if sum(1 for row in rows if sum(1 for cell in row if cell) >= 2) < 2:
         return False
     return all(len(cell) <= _LONGEST_CELL for row in rows for cell in row)

@@ -1,8 +1,8 @@
-"""An extraction worker, both ends of it: the process that reads pages, and the parent that kills it when it is late.
+"""Both ends of an extraction worker: the process that reads pages, and the parent that kills it when it is late.
 
-A frame is its length in bytes (4 bytes, big-endian) and that many bytes of UTF-8. The first frame holds the settings as
-JSON; the worker sends an empty frame back when it is ready. The worker's alarm is the second safety net: it ends a page
-that is stuck in C code even if the parent is gone.
+A frame is its length (4 bytes, big-endian) and that many bytes of UTF-8. The first frame has the settings as JSON; the
+ready worker replies with an empty frame. The worker's alarm is a second safety net: it ends a page that is stuck in C
+code even if the parent is dead.
 """
 
 import contextlib
@@ -25,20 +25,20 @@ from agents.web.extract.page_text import page_text
 
 HEADER = struct.Struct(">I")
 MEMORY_BYTES = 3 * 1024**3
-"""Address space of a worker; a page that wants more ends its worker, not the machine."""
+"""Memory limit of a worker; a page that exceeds it ends its worker, not the machine."""
 
 _ROOT = Path(__file__).resolve().parents[3]
 _COMMAND = "import sys; from agents.web.extract.worker import main; main(sys.stdin.buffer, sys.stdout.buffer)"
 _PIPE_BYTES = 65_536
 _LAST_BYTES = 4_096
-"""How much of the end of a worker's standard error is read to find its last line."""
+"""How many bytes of a worker's standard error are read to find its last line."""
 
 
 # --- the worker's end -----------------------------------------------------------------------------------------------
 
 
 def main(source: BinaryIO, sink: BinaryIO) -> None:
-    """Serve pages until the source ends."""
+    """Serve pages until the input ends."""
     first = read_frame(source)
     if first is None:
         return
@@ -71,28 +71,28 @@ def write_frame(stream: BinaryIO, content: bytes) -> None:
 
 
 class PageTimeoutError(TimeoutError):
-    """The worker was not ready or did not answer in time, and was killed."""
+    """The worker was not ready or did not reply in time, and was killed."""
 
 
 class WorkerDiedError(RuntimeError):
-    """The worker ended without being asked to, for example because the page wanted too much memory."""
+    """The worker ended unexpectedly, for example because a page needed too much memory."""
 
 
 class _LateError(Exception):
-    """The deadline passed while a pipe was waited for."""
+    """The deadline passed while waiting for a pipe."""
 
 
 class WorkerProcess:
     """A child process that runs `main`.
 
-    It is a plain child and not one of `multiprocessing`, which would import the main program again in every worker: an
-    evaluator's script without a main guard would start itself anew, and every worker would load torch.
+    It is a plain child, not one of `multiprocessing`, which would import the main program in every worker: an
+    evaluator's script without a main guard would start again, and every worker would load torch.
     """
 
     def __init__(self, settings: ExtractSettings) -> None:
         search_path = os.pathsep.join([str(_ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
         with contextlib.ExitStack() as on_failure:
-            # A file and not a pipe: nobody reads it while the worker lives, and a full pipe would stop the worker.
+            # A file, not a pipe: nobody reads it while the worker lives, and a full pipe would block the worker.
             self._stderr = on_failure.enter_context(tempfile.TemporaryFile())
             self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and a constant command
                 [sys.executable, "-c", _COMMAND],
@@ -116,8 +116,8 @@ class WorkerProcess:
             self._exchange(content, deadline, late="the extraction worker was not ready in time")
 
     def extract(self, html: str, deadline: Deadline) -> str:
-        """Text of one page.
-        Raises PageTimeoutError: the deadline passed; the worker is killed; WorkerDiedError: the worker ended.
+        """The text of one page.
+        Raises PageTimeoutError: the deadline passed; the worker is killed. WorkerDiedError: the worker ended.
         """
         answer = self._exchange(html.encode("utf-8", "replace"), deadline, late="reading the page took too long")
         return answer.decode("utf-8", "replace")
@@ -131,7 +131,7 @@ class WorkerProcess:
                 stream.close()
 
     def _exchange(self, content: bytes, deadline: Deadline, *, late: str) -> bytes:
-        """The answer to a frame; `late` is the message where it does not come in time."""
+        """The reply to a frame; `late` is the message if it does not arrive in time."""
         try:
             self._send(HEADER.pack(len(content)) + content, deadline)
             (length,) = HEADER.unpack(b"".join(self._received(HEADER.size, deadline)))
@@ -140,13 +140,13 @@ class WorkerProcess:
             self.close()
             raise PageTimeoutError(late) from None
         except (BrokenPipeError, ConnectionError, EOFError) as error:
-            self._process.kill()  # it has closed its pipes, but may still run
+            self._process.kill()  # it has closed its pipes but may still run
             status, last_line = self._process.wait(), self._last_line()
             self.close()
             raise WorkerDiedError(f"the extraction worker ended with status {status}{last_line}") from error
 
     def _last_line(self) -> str:
-        """The last line of the worker's standard error, as the end of a message; empty without one."""
+        """The last line of the worker's standard error, as a suffix for a message; may be empty."""
         self._stderr.seek(max(0, self._stderr.seek(0, os.SEEK_END) - _LAST_BYTES))
         lines = self._stderr.read().decode("utf-8", "replace").split("\n")
         return next((f": {line.strip()}" for line in reversed(lines) if line.strip()), "")
@@ -171,6 +171,6 @@ class WorkerProcess:
 
 
 def _raise_if_late(deadline: Deadline) -> None:
-    """A wait can end a moment before the deadline's own clock says so."""
+    """A wait can end just before the deadline's own clock expires."""
     if deadline.expired:
         raise _LateError

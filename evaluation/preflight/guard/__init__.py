@@ -1,1 +1,1 @@
-"""What watches over the processes of an empty world; Python itself imports `sitecustomize` from here."""
+"""Watches the processes of an empty world; Python imports `sitecustomize` from here."""

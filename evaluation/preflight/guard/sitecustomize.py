@@ -1,8 +1,8 @@
-"""Takes the network away from a Python process and from its children, and notes what they write into a folder.
+"""Blocks the network for a Python process and its children, and logs their writes into a folder.
 
-Python imports a module of this name at its start, before any other code, where its folder is in PYTHONPATH; children
-inherit that. Standard library only. Python code cannot go around the audit hook; compiled libraries, other programs and
-children that ignore PYTHONPATH can.
+Python imports a module of this name from PYTHONPATH at its start, before any other code; children inherit that.
+Standard library only. Python code cannot bypass the audit hook; compiled libraries, other programs and children that
+ignore PYTHONPATH can.
 """
 
 import errno
@@ -12,13 +12,13 @@ import sys
 from typing import Any
 
 GUARD_VARIABLE = "CRAG_GUARD"
-"""JSON: `allowed` [[host or address, port], ...], `loopback` (may processes of this machine be asked), `root` (folder
-whose files are not to be written, or null), `log` (file that gets a line of JSON for each refusal and write), `hidden`
-(folders that are taken out of the import path)."""
-LOOPBACK = ("127.", "::1", "localhost", "0.0.0.0")  # noqa: S104 - compared with, not bound to
+"""JSON: `allowed` [[host or address, port], ...], `loopback` (whether processes of this machine may be reached), `root`
+(folder that must not be written, or null), `log` (file for a JSON line per refusal and write), `hidden` (folders to
+remove from the import path)."""
+LOOPBACK = ("127.", "::1", "localhost", "0.0.0.0")  # noqa: S104 - for comparison, not for binding
 DATAGRAM = 2
-"""socket.SOCK_DGRAM. To connect such a socket sends nothing: vLLM and Ray look up this machine's own address so, and do
-without where it is refused. It is refused, as on a machine without network, and not held against them."""
+"""socket.SOCK_DGRAM. Connecting such a socket sends nothing: vLLM and Ray look up this machine's address so, and do not
+need it. It is refused, as on a machine without network, but not reported."""
 
 
 def is_here(host: str) -> bool:
@@ -38,9 +38,9 @@ def is_here(host: str) -> bool:
 
 
 class Watch:
-    """The audit hook: refuses connections and notes them; notes files that are written below `root`.
+    """The audit hook: refuses and logs connections; logs files that are written below `root`.
 
-    See `GUARD_VARIABLE` for the arguments; `log` is an open file descriptor, or None.
+    `GUARD_VARIABLE` describes the arguments; `log` is an open file descriptor, or None.
     """
 
     def __init__(self, root: str | None, allowed: list[list[Any]], *, loopback: bool, log: int | None = None) -> None:
@@ -51,7 +51,7 @@ class Watch:
         self._log = log
 
     def __call__(self, event: str, arguments: tuple[Any, ...]) -> None:
-        """Called by the interpreter before each such event."""
+        """The interpreter calls it before each audited event."""
         if event == "open" and self._root is not None:
             self._opened(self._root, *arguments)
         elif event in {"socket.connect", "socket.sendto"} and isinstance(arguments[1], tuple):
@@ -72,7 +72,7 @@ class Watch:
         writing = set(mode) & set("wax+") if isinstance(mode, str) else False
         changing = isinstance(flags, int) and flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)
         if (writing or changing) and isinstance(path, (str, bytes, os.PathLike)):
-            place = os.path.abspath(os.fsdecode(path))  # noqa: PTH100 - no symbolic links are followed, nothing is read
+            place = os.path.abspath(os.fsdecode(path))  # noqa: PTH100 - does not follow symbolic links
             if place.startswith(root):
                 self._note("writes", place.removeprefix(root))
 
@@ -82,7 +82,7 @@ class Watch:
 
 
 def install(request: str) -> None:
-    """Watch over this process from now on, as the JSON of `GUARD_VARIABLE` says."""
+    """Watch this process from now on, configured by the JSON of `GUARD_VARIABLE`."""
     wanted = json.loads(request)
     hidden = {os.path.realpath(path) for path in wanted["hidden"]}
     sys.path[:] = [path for path in sys.path if not path or os.path.realpath(path) not in hidden]

@@ -41,7 +41,7 @@ def test_classifiers_with_a_field_each_make_one_route(bert: Path, tmp_path: Path
 
 def test_a_field_from_two_classifiers_is_refused(bert: Path, tmp_path: Path) -> None:
     parts = [classifier(tmp_path / "a", bert, "domain"), classifier(tmp_path / "b", bert, "domain")]
-    with pytest.raises(SettingsError, match="domain: more than one"):
+    with pytest.raises(SettingsError, match="domain: several classifiers"):
         EncoderQuestionRouter(SETTINGS, parts).check_weights()
 
 

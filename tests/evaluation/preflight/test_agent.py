@@ -61,7 +61,7 @@ def test_a_good_agent_has_no_finding_and_its_seconds_are_reported(tree: Path, ch
     [
         (
             "return [None, '', 'a\\nb', 'word ' * 200][:n]",
-            ["gives None", "gives ''", "several lines", "more than the 75 tokens"],
+            ["gives None", "gives ''", "several lines", "more than 75 tokens"],
         ),
         (
             "return ['I don\\u2019t know', 'I do not know.', 'x', 'x'][:n]",
@@ -77,11 +77,11 @@ def test_a_good_agent_has_no_finding_and_its_seconds_are_reported(tree: Path, ch
         ),
         (
             "print('thinking', flush=True); os.write(1, b'from C'); return ['x'] * n",
-            ["by which evaluators talk: 'thinking from C"],
+            ["which evaluators use: 'thinking from C"],
         ),
         (
             "attempt(socket.create_connection, ('192.0.2.1', 80)); socket.getaddrinfo('hub.example.org', 443)",
-            ["asks the network, which the evaluator does not have: 192.0.2.1, hub.example.org", "fails: OSError"],
+            ["uses the network, which the evaluator lacks: 192.0.2.1, hub.example.org", "fails: OSError"],
         ),
         ("raise ValueError(batch['query'][0][:0] + 'boom')", ["ValueError: boom"]),
         ("sys.exit(3)", ["SystemExit: 3"]),
@@ -152,7 +152,7 @@ def test_an_agent_that_is_slow_or_hangs(
 
 def test_the_rehearsal_has_the_pages_that_real_batches_have(tmp_path: Path) -> None:
     (tmp_path / "questions.jsonl").touch()
-    with pytest.raises(DatasetError, match="holds no question"):
+    with pytest.raises(DatasetError, match="has no questions"):
         rehearsal_rows(tmp_path / "questions.jsonl", "task1")
     rows = rehearsal_rows(ROOT / QUESTIONS, "task1")
     assert set(rows) == {"interaction_id", "query", "search_results", "query_time"}

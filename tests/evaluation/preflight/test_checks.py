@@ -140,7 +140,7 @@ def test_one_error_gives_exit_code_1_and_the_report_as_json(tree: Path, capsys: 
     assert report["errors"] == 1
     checks = {check["check"]: check for check in report["checks"]}
     assert list(checks) == list(CHECKS)
-    assert {name for name, check in checks.items() if check["skipped"] == "left out with --skip"} == {*left_out}
+    assert {name for name, check in checks.items() if check["skipped"] == "skipped with --skip"} == {*left_out}
     assert (checks["gpu"]["findings"][0]["file"], checks["gpu"]["findings"][0]["field"]) == ("aicrowd.json", "gpu")
 
 

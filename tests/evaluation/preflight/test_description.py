@@ -43,7 +43,7 @@ VLLM = 'distributed_executor = "ray" '
         ("gpu", "aicrowd.json", '"gpu_count": 4', '"gpu_count": 2', {"preset": "submission"}, "submission uses 4 GPUs"),
         ("challenge", "submission", "", "", {"task": "task3"}, "names task1, not task3"),
         ("aicrowd-json", "aicrowd.json", '"gpu": true', '"gpu": true, "debug": true', {}, "does not count"),
-        ("graph-variable", "db3_task1", "", "", {"task": "task3"}, "never asked"),
+        ("graph-variable", "db3_task1", "", "", {"task": "task3"}, "is not used"),
         (
             *("graph-variable", "cpu", "[web]", '[knowledge_graph.client]\nurl_variable = "CRAG_SERVER"\n\n[web]'),
             *({"task": "task2"}, "'CRAG_SERVER', which the evaluator does not set"),
@@ -61,14 +61,14 @@ def test_what_disturbs_the_evaluator_or_goes_unused(
 
 def test_checks_that_do_not_apply(tree: Path, checked: Checked) -> None:
     assert "has no CRAG_MOCK_API_URL" in (checked("graph-variable", tree, preset="cpu").skipped or "")
-    assert "processor" in str(checked("memory", tree, preset="cpu").skipped)
+    assert "runs on a CPU" in str(checked("memory", tree, preset="cpu").skipped)
 
 
 @pytest.mark.parametrize(
     ("old", "new", "problem", "remedy"),
     [
         ("gpu_memory_utilization = 0.8", "gpu_memory_utilization = 0.95", "", "lower it to 0.8"),
-        ('device = "cuda:1"', 'device = "cuda:4"', "GPU 4, and there are 4", ""),
+        ('device = "cuda:1"', 'device = "cuda:4"', "GPU 4, but there are only 4", ""),
     ],
 )
 def test_models_that_do_not_fit(old: str, new: str, problem: str, remedy: str, tree: Path, checked: Checked) -> None:

@@ -51,7 +51,7 @@ def test_all_is_well(tree: Path, checked: Checked) -> None:
         ("clean-tree", written("notes.txt", 1, committed=False), Level.WARNING, "notes.txt", "not known to git"),
         ("lfs", written("models/größe.bin", 1_001), Level.ERROR, "models/größe.bin", "not in Git LFS"),
         ("history-size", written("picture.png", 1_001), Level.WARNING, "picture.png", "in plain git"),
-        ("history-size", written("old.dat", 6_000, deleted=True), Level.ERROR, "old.dat", "the history still has it"),
+        ("history-size", written("old.dat", 6_000, deleted=True), Level.ERROR, "old.dat", "still in the history"),
         ("history-size", written("old.dat", 6_000, deleted=True), Level.ERROR, "old.dat", "git lfs migrate import"),
     ],
 )

@@ -116,7 +116,7 @@ def test_numbers_of_the_run_are_reported(tmp_path: Path) -> None:
     assert "1 more question could not be scored" in text
     assert "preset:own@0123|data:few.jsonl@4567|judge:rules@1|seconds_per_query:30" in text
     assert "Score over abstention thresholds" in text
-    assert "Left out: 1 question whose candidate nobody judged and 3 questions without P(correct)." in text
+    assert "Left out: 1 question with an unjudged candidate and 3 questions without P(correct)." in text
 
 
 @pytest.mark.parametrize(
@@ -125,8 +125,8 @@ def test_numbers_of_the_run_are_reported(tmp_path: Path) -> None:
 def test_a_run_without_traces_or_with_others_still_has_a_report(tmp_path: Path, traces: list[dict[str, Any]]) -> None:
     records = [record(0, domain=None, question_type=None, static_or_dynamic=None), record(1, domain=None)]
     text = Parsed(page_of(tmp_path, records=records, traces=traces, signature={})).text
-    assert "The traces hold no P(correct)" in text
-    assert "The traces hold no seconds of stages." in text
+    assert "The traces have no P(correct)" in text
+    assert "The traces have no stage times." in text
     assert "No gate closed in this run." in text
     assert "This run has no signature." in text
     assert ("The agent left no traces" in text) == (not traces)

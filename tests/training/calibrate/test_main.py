@@ -70,7 +70,7 @@ def test_faults_are_reported_in_a_line(tmp_path: Path, capsys: pytest.CaptureFix
     routes.write_text('{"interaction_id": "of another file", "route": {}}\n', encoding="utf-8")
     out = ["--out", str(tmp_path / "model.json")]
     for arguments, message in [
-        ([str(tmp_path / "nothing"), *out], "one that local_evaluation.py wrote is expected"),
+        ([str(tmp_path / "nothing"), *out], "expected one written by local_evaluation.py"),
         ([str(silent), *out], "no trace has an answer that can be judged"),
         ([str(always), *out], "9 right and 0 wrong; at least 5 different questions of each kind are needed"),
         ([str(always), *out, "--routes", str(routes)], "no route is of a question of the runs"),

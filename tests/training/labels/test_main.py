@@ -140,7 +140,7 @@ def test_faults_are_reported_in_a_line(run: Path, tmp_path: Path, capsys: pytest
     torn = written(tmp_path / "torn", asked("a", "where?", "london", "London"))
     (torn / "traces.jsonl").write_text('{"interaction_id": "a", "occ', encoding="utf-8")
     for arguments, message in [
-        (["--run", str(tmp_path / "nothing"), *out], "one that local_evaluation.py wrote is expected"),
+        (["--run", str(tmp_path / "nothing"), *out], "expected one written by local_evaluation.py"),
         (["--run", str(torn), *out], "traces.jsonl: no question has a trace"),
         ([*known, "--questions", str(tmp_path / "none.jsonl")], "there is no such file"),
         (["--run", str(run), "--out", str(tmp_path / "labels")], "labels.jsonl, for"),

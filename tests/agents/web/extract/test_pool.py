@@ -153,7 +153,7 @@ def test_a_pool_that_cannot_start_names_the_cause_and_the_way_out_and_may_try_ag
     assert str(caught.value) == (
         "the processes that read pages cannot start (the extraction worker ended with status 1: ModuleNotFoundError: "
         "No module named 'no_such_parser'): web.extract.workers=0 (with --set, or in CRAG_SETTINGS) reads pages "
-        "without them, but then nothing can stop a page that hangs"
+        "without them, but cannot stop a page that hangs"
     )
     assert pool.extract(["<p>a</p>"], Deadline(600)).texts == {"<p>a</p>": "a"}
     pool.close()
