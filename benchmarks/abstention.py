@@ -1,14 +1,14 @@
-"""What each way of saying "i don't know" is worth, on real questions with the segments that a search found for them.
+"""Compare rules for saying "i don't know", on real questions with retrieved segments.
 
     python -m benchmarks.abstention run --output DIR [--contexts FILE] [--preset cpu] [--limit N]
     python -m benchmarks.abstention report --output DIR [--routes FILE] [--pictures DIR]
 
 `run` asks the preset's own agent, without knowledge graph and public data. Each segment becomes a page, and all pages
 are read, so that extraction, chunking, retrieval, reranking and the context are those of the preset. It is a run of
-local_evaluation.py: an interruption costs a batch at most, and the same command goes on.
+local_evaluation.py: an interruption costs at most a batch, and the same command continues.
 
-One run compares all rules: the model answers, says how sure it is, and looks at its answer a second time; nothing is
-withheld, so that `report` can apply each rule to the same drafts.
+One run compares all rules: the model answers, states its confidence, and reviews its answer; nothing is withheld, so
+that `report` can apply each rule to the same drafts.
 """
 
 import argparse
@@ -79,12 +79,12 @@ class QuestionAndContext:
     """With the route to use."""
     text: str
     level: str | None
-    """How sure the model called itself."""
+    """The confidence that the model stated."""
     mean_log_probability: float | None
     verdict: Verdict
 
     def asked(self, *, with_level: bool = False) -> AskedQuestion:
-        """The draft as the only answer that could be given, with or without what the model says about it."""
+        """The draft as the only candidate answer, with or without the model's stated confidence."""
         features = answer_features(
             self.trace,
             self.text,
@@ -129,7 +129,7 @@ def pairs_of(run: FinishedRun, routes: Mapping[str, Route]) -> list[QuestionAndC
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What each rule earns with each pair, shape (pairs,), the calibrations by rule, and what was left out and why."""
+    """The rewards of each rule, shape (pairs,), the calibrations by rule, and what was left out and why."""
 
     rewards: dict[str, Floats]
     calibrations: dict[str, Calibration]
@@ -141,7 +141,7 @@ def compare_rules(
 ) -> Comparison:
     """All rules over the same pairs.
 
-    The questions of `more` teach the calibrations beside the pairs, in the same folds; only pairs are scored.
+    The calibrations also learn from the questions of `more`, in the same folds; only pairs are scored.
     """
     pairs = pairs_of(run, routes)
     drafts = [pair.asked() for pair in pairs]
@@ -176,14 +176,14 @@ def compare_rules(
 
 
 def _gates(pairs: Sequence[QuestionAndContext], plain: Floats, left_out: list[str]) -> Iterator[tuple[str, Floats]]:
-    """NEC's gates one by one, all of them, and all with a router that is never wrong."""
+    """NEC's gates one by one, all of them, and all with the true classes."""
     gates = load_settings("nec", ()).answering.gates
     routes = [pair.trace.route for pair in pairs]
     if all(routes):
         yield from ((f"gate: {gate.name}", _gated(pairs, plain, (gate,), routes)) for gate in gates)
         yield "gates: all of NEC", _gated(pairs, plain, gates, routes)
     else:
-        left_out.append("class gates with the router's classes: the traces have no routes, and --routes gives none")
+        left_out.append("class gates with the router's classes: neither the traces nor --routes have routes")
         others = [gate for gate in gates if not isinstance(gate, ClassGate)]
         yield from ((f"gate: {gate.name}", _gated(pairs, plain, (gate,), routes)) for gate in others)
     records = [pair.finished.record for pair in pairs]
@@ -205,7 +205,7 @@ def _gated(
 
 
 def figures(rewards: Mapping[str, Floats], groups: Sequence[str]) -> dict[str, Any]:
-    """Scores of all rules, and paired differences: each rule less plain answering, and each calibrated rule less it."""
+    """Scores of all rules, and paired differences: from plain answering, and from each calibrated rule."""
     calibrated = {name: own for name, own in rewards.items() if name.startswith("calibrated")}
     return {
         "pairs": len(groups),
@@ -234,8 +234,8 @@ def shown(facts: Mapping[str, Any]) -> str:
         if known := rule.get("probabilities"):
             quality = ", ".join(f"{key} {known[key]:.3f}" for key in ("ece", "brier", "auc", "right"))
             lines.append(f"{name}: P(correct) of {known['answers']} answers: {quality}")
-    header = ["rule", "score", "right", "wrong", "missing", "less plain answering", "calibrated less it"]
-    title = f"{facts['pairs']} pairs of {facts['questions']} questions; intervals: 95 %, whole questions drawn"
+    header = ["rule", "score", "right", "wrong", "missing", "minus plain answering", "calibrated minus rule"]
+    title = f"{facts['pairs']} pairs of {facts['questions']} questions; intervals: 95 %, resampled by question"
     return "\n".join([f"{title}\n", table(header, rows), "", *lines])
 
 
@@ -243,7 +243,7 @@ def shown(facts: Mapping[str, Any]) -> str:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Ask all that is not asked yet; the evaluator's exit code."""
+    """Ask the remaining questions; return the evaluator's exit code."""
     questions = options.output / "pairs.jsonl"
     write_rows(questions, questions_of(options.contexts))
     return evaluate_preset(options.preset, questions, options.output, CHANGES, options.limit)
@@ -273,14 +273,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run or report. Exit code: 0 done, 2 a file cannot be used, else the evaluator's."""
     parser = parser_of("benchmarks.abstention", __doc__)
     commands = parser.add_subparsers(required=True, metavar="run|report")
-    running = commands.add_parser("run", help="ask the questions; goes on where it was interrupted")
+    running = commands.add_parser("run", help="ask the questions; continues after an interruption")
     running.add_argument("--output", type=Path, required=True, metavar="DIR")
     running.add_argument("--contexts", type=Path, default=DEFAULT_FILE, metavar="FILE", help="default: %(default)s")
     running.add_argument("--preset", default="cpu", metavar="P", help="default: %(default)s")
     running.add_argument("--limit", type=int, metavar="N", help="only the first N pairs")
     running.set_defaults(command=run)
     reporting = commands.add_parser("report", help="compare the rules")
-    reporting.add_argument("--output", type=Path, required=True, metavar="DIR", help="that of `run`")
+    reporting.add_argument("--output", type=Path, required=True, metavar="DIR", help="the folder of `run`")
     several: dict[str, Any] = {"type": Path, "nargs": "+", "default": []}
     reporting.add_argument("--routes", **several, metavar="FILE", help="out-of-fold routes, as training.calibrate")
     reporting.add_argument(

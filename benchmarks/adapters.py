@@ -1,17 +1,17 @@
-"""What an adapter gains: the same prompts answered with it and without it, on questions that it never saw.
+"""Measure the gain of an adapter: the same prompts with and without it, on questions that it never saw.
 
     python -m benchmarks.adapters ask --examples FILE --adapter NAME|FOLDER|none --save OUT.jsonl
                                       [--fold 1/2|all] [--preset cpu] [--limit N] [--max-new-tokens 40] [--resume]
     python -m benchmarks.adapters compare --base FILE ... --tuned FILE ... [--report OUT.json]
 
-`ask` puts the prompts of a file of training examples (`training.examples`; those with a question and its answers) to
-the preset's language model, greedily. With --fold only the rows that this fold tests: the adapter must be trained with
-the same fold. The base model is asked by the same command with ``--adapter none``.
+`ask` gives the prompts of training examples (`training.examples`; those with a question and its answers) to the
+preset's language model, greedily. --fold asks only the rows that this fold tests; the adapter must be trained with the
+same fold. ``--adapter none`` asks the base model.
 
-`compare` decides each text as the agent does, judges it by the rules judge and prints the score (+1 right, 0 "i don't
-know", -1 wrong) of base and tuned model over the questions that both were asked, and the difference, paired, with
-intervals for which whole groups are drawn. `label` is what the training's own completions would earn. Several files
-are the folds of one cross-validation. Not covered: what the agent does beside the model (gates, confidence, sources).
+`compare` decides each text as the agent does, judges it with the rules judge and prints the score (+1 right, 0 "i don't
+know", -1 wrong) of base and tuned model over their common questions, and the paired difference with intervals over
+groups. `label` is the score of the training's own completions. Several files are the folds of one cross-validation. Not
+covered: the rest of the agent (gates, confidence, sources).
 """
 
 import argparse
@@ -60,7 +60,7 @@ from training.folds import Fold, is_tested
 from training.run_card import file_hash
 
 BATCHES_AT_ONCE = 4
-"""Batches that the engine may sort by length, so that little is padded; the file grows by as many."""
+"""Batches that the engine may sort by length, to reduce padding; the file grows by as many."""
 SLICES = ("source", *LABEL_FIELDS)
 FAILED = {"error", "deadline"}
 
@@ -75,10 +75,10 @@ Rewards = dict[str, Floats]
 def tested_questions(path: Path, fold: Fold | None, limit: int | None, run: Row) -> list[tuple[TrainingExample, Row]]:
     """The examples that can be judged and that the fold tests (None: all), in the order of the file.
 
-    Beside each what its row will hold before it is asked; `prompt_hash` tells whether two files asked the same text.
+    Each comes with its row, still without an answer; `prompt_hash` shows whether two files asked the same text.
 
     Raises:
-        DatasetError: a row is no training example, or none is left.
+        DatasetError: a row is not a training example, or none is left.
     """
     questions = []
     for example, record in zip(read_examples(path), read_records(path), strict=True):
@@ -101,7 +101,7 @@ def tested_questions(path: Path, fold: Fold | None, limit: int | None, run: Row)
 
 
 def ask(options: argparse.Namespace) -> None:
-    """Ask all that is not asked yet, and append what was said batch by batch."""
+    """Ask the remaining questions, and append the answers batch by batch."""
     settings = chosen_settings(options)
     engine, adapter = choose_adapter(settings.language_model, options.adapter)
     check_held_out(engine, adapter, options.fold)
@@ -135,7 +135,7 @@ def _asked(
 
 
 def _weights_hash(location: str) -> dict[str, str]:
-    """The identity of a training in its folder; nothing where an engine's adapters are no folders here."""
+    """The hash of the adapter's weights; nothing if the adapter is not a folder here."""
     try:
         return {"sha256": file_hash(adapter_folder(location) / "adapter_model.safetensors")[:16]}
     except WeightsMissingError:
@@ -146,7 +146,7 @@ def _weights_hash(location: str) -> dict[str, str]:
 
 
 class _AnswerRow(BaseModel):
-    """What a comparison needs of a row that `ask` saved."""
+    """Required fields of a row that `ask` saved."""
 
     query: str
     source: str
@@ -160,10 +160,10 @@ class _AnswerRow(BaseModel):
 
 
 def read_answers(paths: Sequence[Path]) -> dict[tuple[str, str, int], Row]:
-    """The rows of all files that `ask` wrote, by source, query and, where it was asked with several passages, place.
+    """The rows of all files that `ask` wrote, by source, query and number among equal ones.
 
     Raises:
-        DatasetError: a row is something else.
+        DatasetError: a row has another form.
     """
     counts: Counter[tuple[str, str]] = Counter()
     rows: dict[tuple[str, str, int], Row] = {}
@@ -176,7 +176,7 @@ def read_answers(paths: Sequence[Path]) -> dict[tuple[str, str, int], Row]:
 
 
 def judged(rows: Sequence[Row], text_field: str) -> Floats:
-    """What the texts of a field earn, decided as the agent does and judged; NaN where the judge cannot tell."""
+    """The rewards of a field's texts, decided as the agent does; NaN if the judge cannot tell."""
     claims = []
     for row in rows:
         reason: FinishReason = row["finish_reason"] if text_field == "said" else "stop"
@@ -189,7 +189,7 @@ def judged(rows: Sequence[Row], text_field: str) -> Floats:
 def figures(rewards: Rewards, groups: Sequence[str]) -> dict[str, Any]:
     """All figures of a set of questions: JSON-ready.
 
-    ``tuned_less_half_of_base`` is below 0 with its whole interval where the tuned model is wrong at most half as often.
+    The interval of ``tuned_less_half_of_base`` is below 0 if the tuned model is wrong at most half as often.
     """
     shares: dict[str, Callable[[Floats], Floats]] = {
         "score": lambda earned: earned,
@@ -223,7 +223,7 @@ def comparison(base: Mapping[Any, Row], tuned: Mapping[Any, Row]) -> dict[str, A
     rewards = {name: judged(rows, "said") for name, rows in sides.items()} | {"label": judged(ours, "completion")}
     scored = np.isfinite(np.array(list(rewards.values()))).all(axis=0)
     if not scored.any():
-        raise DatasetError("no question was asked of both models, so that there is nothing to compare")
+        raise DatasetError("no question was asked of both models: nothing to compare")
     groups = np.array([row["groups"][0] if row["groups"] else row["query"] for row in ours])
 
     def of(chosen: NDArray[np.bool_]) -> dict[str, Any]:
@@ -254,7 +254,7 @@ def comparison(base: Mapping[Any, Row], tuned: Mapping[Any, Row]) -> dict[str, A
 
 
 def report(facts: Mapping[str, Any]) -> str:
-    """The comparison as a reader sees it."""
+    """The comparison as text."""
     slices = {"all": facts["all"]} | {
         f"{field} {label}": own for field, labels in facts["by"].items() for label, own in labels.items()
     }
@@ -265,25 +265,37 @@ def report(facts: Mapping[str, Any]) -> str:
         ratio = own["hallucination"]["ratio"]
         gain = shown_difference(own["tuned_less_base"]["score"])
         rows.append([name, own["questions"], *scores, gain, *shares, "-" if ratio is None else f"{ratio:.2f}"])
-    header = ["questions", "n", "base", "tuned", "label", "tuned less base", "right", "wrong", "missing", "wrong ratio"]
+    header = [
+        "questions",
+        "n",
+        "base",
+        "tuned",
+        "label",
+        "tuned minus base",
+        "right",
+        "wrong",
+        "missing",
+        "wrong ratio",
+    ]
     runs = [
-        f"{name}: {'; '.join(all_)}; {facts['seconds'][name]:.2f} s a question" for name, all_ in facts["runs"].items()
+        f"{name}: {'; '.join(all_)}; {facts['seconds'][name]:.2f} s per question"
+        for name, all_ in facts["runs"].items()
     ]
     half = shown_difference(facts["all"]["hallucination"]["tuned_less_half_of_base"])
     notes = [f"{count} {what}" for what, count in facts["notes"].items() if count]
     return "\n".join(
         [
             *runs,
-            f"judge: {facts['judge']}; {facts['all']['groups']} groups; intervals: 95 %, whole groups drawn\n",
+            f"judge: {facts['judge']}; {facts['all']['groups']} groups; intervals: 95 %, resampled by group\n",
             table(header, rows),
-            f"\nwrong answers of the tuned model less half of the base model's: {half}",
+            f"\nwrong answers of the tuned model minus half of the base model's: {half}",
             *([f"note: {', '.join(notes)}"] if notes else []),
         ]
     )
 
 
 def compare(options: argparse.Namespace) -> None:
-    """Print the comparison; write all figures where --report says."""
+    """Print the comparison; write all figures to --report."""
     facts = comparison(read_answers(options.base), read_answers(options.tuned))
     print(report(facts))
     if options.report:
@@ -305,9 +317,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add_preset_arguments(asking)
     asking.add_argument("--limit", type=int, metavar="N", help="only the first N of them")
     asking.add_argument("--max-new-tokens", type=int, default=40, metavar="N", help="default: %(default)s")
-    asking.add_argument("--resume", action="store_true", help="keep what --save holds already and go on after it")
+    asking.add_argument("--resume", action="store_true", help="continue the file of --save")
     asking.set_defaults(command=ask)
-    comparing = commands.add_parser("compare", help="judge what two models said to the same questions")
+    comparing = commands.add_parser("compare", help="judge the answers of two models to the same questions")
     comparing.add_argument("--base", type=Path, nargs="+", required=True, metavar="FILE", help="saved by `ask`")
     comparing.add_argument("--tuned", type=Path, nargs="+", required=True, metavar="FILE", help="saved by `ask`")
     comparing.add_argument("--report", type=Path, metavar="FILE", help="all figures as JSON")

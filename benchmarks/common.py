@@ -1,4 +1,4 @@
-"""What the benchmarks share: the command line, presets, asking in batches, saved rows, tables, paired differences."""
+"""Shared by the benchmarks: the command line, presets, asking in batches, saved rows, tables, paired differences."""
 
 import argparse
 import json
@@ -23,11 +23,11 @@ from training.folds import Fold, held_out_fold, parse_fold
 from training.run_card import CARD_FILE
 
 SHARED = Path(__file__).parents[2] / "shared/data"
-"""Real data, which the repository does not hold."""
+"""Real data outside the repository."""
 UNUSABLE = 2
-"""The exit code where a file, preset, model or server cannot be used."""
+"""The exit code if a file, preset, model or server cannot be used."""
 UNHURRIED_SECONDS = 600
-"""Per question: the answers are measured, not the clock."""
+"""Per question: the answers are measured, not the speed."""
 
 Row = dict[str, Any]
 T = TypeVar("T")
@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 
 def exit_code(work: Callable[[], int | None]) -> int:
-    """Do the work of a command; a fault is one line on standard error, and `UNUSABLE`."""
+    """Run a command's work; an error is one line on standard error, and `UNUSABLE`."""
     try:
         return work() or 0
     except (*FAULTS, GraphServerError, LanguageModelDiedError) as error:
@@ -46,24 +46,24 @@ def exit_code(work: Callable[[], int | None]) -> int:
 
 
 def add_preset_arguments(parser: argparse.ArgumentParser, default: str = "cpu") -> None:
-    """``--preset`` and ``--set``, which `agents.kg.writing.cli.chosen_settings` reads."""
+    """Add ``--preset`` and ``--set``, for `agents.kg.writing.cli.chosen_settings`."""
     parser.add_argument("--preset", default=default, metavar="P", help="name, or a TOML file; default: %(default)s")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change to the preset")
 
 
 def add_fold_argument(parser: argparse.ArgumentParser, what: str) -> None:
-    """``--fold``: a `Fold`, or None for all."""
+    """Add ``--fold``: a `Fold`, or None for all."""
     parser.add_argument(
         "--fold", type=lambda text: None if text == "all" else parse_fold(text), metavar="K/N|all", help=what
     )
 
 
 def check_held_out(engine: LanguageModelSettings, adapter: str | None, fold: Fold | None) -> None:
-    """Refuse to test a fold with an adapter whose run card (`training.lora`) does not say that it was held out.
+    """Refuse to test a fold unless the adapter's run card (`training.lora`) says that it was held out.
 
     Args:
         engine: The engine with its adapters.
-        adapter: The name of the one that is used; None: the base model.
+        adapter: Name of the adapter in use; None: the base model.
         fold: None: all questions are asked, and some may have been seen.
 
     Raises:
@@ -78,7 +78,7 @@ def check_held_out(engine: LanguageModelSettings, adapter: str | None, fold: Fol
     held_out = held_out_fold(json.loads(card.read_text(encoding="utf-8"))["settings"])
     if held_out != fold:
         found = f"fold {held_out}" if held_out else "nothing"
-        raise DatasetError(f"{card}: the training held out {found}; the adapter may have learnt from fold {fold}")
+        raise DatasetError(f"{card}: the training held out {found}; the adapter may have learned from fold {fold}")
 
 
 # --- asking -----------------------------------------------------------------------------------------------------------
@@ -94,28 +94,30 @@ def in_batches(questions: Sequence[T], size: int, done: int = 0) -> Iterator[Seq
 
 
 def resumed_rows(path: Path, expected: Sequence[Row], *, resume: bool) -> list[Row]:
-    """The rows that an interrupted run appended to a file, without a torn last line.
+    """The rows that an interrupted run appended to a file, without a truncated last line.
 
     Args:
         path: May be missing.
-        expected: For each question of this run the fields that say what was asked of whom.
-        resume: Whether such a file may be there.
+        expected: For each question the fields that identify its prompt and run.
+        resume: Whether the file may exist.
 
     Raises:
-        DatasetError: it may not, or it is of another run.
+        DatasetError: the file must not exist, or is of another run.
     """
     if path.exists() and not resume:
-        raise DatasetError(f"{path} is there already: give --resume, or remove it")
+        raise DatasetError(f"{path} exists already: pass --resume, or remove it")
     rows = [row.data for row in read_growing(path)]
     if len(rows) > len(expected) or any(row | own != row for own, row in zip(expected, rows, strict=False)):
-        raise DatasetError(f"{path}: holds other questions, or answers of another preset or adapter; --save elsewhere")
+        raise DatasetError(
+            f"{path}: holds other questions, or answers of another preset or adapter; pass another --save"
+        )
     return rows
 
 
 def evaluate_preset(
     preset: str, dataset: Path, output: Path, changes: Sequence[str], limit: int | None, *more: str
 ) -> int:
-    """A run of local_evaluation.py that goes on where it was interrupted; its exit code."""
+    """Run local_evaluation.py, or continue an interrupted run; return its exit code."""
     arguments = ["--preset", preset, "--dataset", str(dataset), "--output", str(output), "--resume"]
     arguments += ["--seconds-per-query", str(UNHURRIED_SECONDS), *more]
     for change in (*changes, f"deadline.seconds_per_query={UNHURRIED_SECONDS}"):
@@ -127,7 +129,7 @@ def evaluate_preset(
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Markdown, aligned so that it can be read in a terminal too. Numbers with a fraction get three digits."""
+    """A Markdown table, aligned for terminals. Numbers with a fraction get three digits."""
     texts = [[f"{cell:.3f}" if isinstance(cell, float) else str(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(header, *texts, strict=True)]
     lines = [header, ["-" * width for width in widths], *texts]
@@ -135,7 +137,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 
 def by_label(rows: Sequence[T], label: Callable[[T], str]) -> dict[str, list[T]]:
-    """The rows of each label, and last under "all" every row."""
+    """The rows of each label, and last all rows under "all"."""
     labels = sorted({label(row) for row in rows})
     return {name: [row for row in rows if label(row) == name] for name in labels} | {"all": list(rows)}
 
@@ -146,10 +148,10 @@ def with_interval(value: float, interval: Sequence[float]) -> str:
 
 
 def shown_difference(found: Mapping[str, Any]) -> str:
-    """What `training.calibrate.expected_score.difference` gives, as text."""
+    """The result of `training.calibrate.expected_score.difference` as text."""
     return with_interval(found["difference"], found["ci"])
 
 
 def paired(now: Sequence[float], before: Sequence[float], groups: Sequence[str]) -> str:
-    """The mean difference with its interval of 95 %; whole groups are drawn."""
+    """The mean difference with its 95 % interval, resampled by group."""
     return shown_difference(difference(np.array(now, np.float64), np.array(before, np.float64), groups))

@@ -1,11 +1,11 @@
-"""Language-model engines of a CPU side by side: the same prompts, each engine in a fresh process, in turns.
+"""Compare language-model engines on a CPU: the same prompts, each engine in a fresh process, in turns.
 
     python -m benchmarks.cpu_engine [--engines openvino transformers] [--model NAME] [--rounds N] [--adapter FOLDER]
     python -m benchmarks.cpu_engine --encoders
 
 The prompts are pages of the shipped sample, cut to about 650 tokens, with their questions; each answer has 32 tokens
 or ends earlier. `--encoders` compares ONNX Runtime with OpenVINO on the two int8 encoders of the cpu preset instead.
-Other work on the machine slows all rows alike: read the ratios, and repeat.
+Other work on the machine slows all rows alike: compare the ratios, and repeat.
 """
 
 import argparse
@@ -34,7 +34,7 @@ ANSWER_TOKENS = 32
 TOGETHER = 4
 LONG = 3600.0
 ENCODERS = {"ms-marco-minilm-l-12-v2": 160, "bge-small-en-v1.5": 128}
-"""Model -> tokens that the cpu preset gives it at most."""
+"""Model -> most tokens in the cpu preset."""
 COLUMNS = {
     "first": "seconds to first answer",
     "read": "reads tokens/s",
@@ -83,7 +83,7 @@ def prompts(adapter: str | None) -> list[GenerationRequest]:
 
 
 def measured(engine: str, model: str, adapter: str | None) -> Row:
-    """What one engine does in this process."""
+    """Measure one engine in this process."""
     started = time.perf_counter()
     language_model = load_language_model(engine_settings(engine, model, adapter))
     language_model.warm_up()
@@ -107,7 +107,7 @@ def measured(engine: str, model: str, adapter: str | None) -> Row:
 
 
 def peak_gigabytes() -> float:
-    """The most memory that this process has had."""
+    """The peak memory of this process."""
     import resource
 
     unit = 1e9 if sys.platform == "darwin" else 1e6
@@ -115,7 +115,7 @@ def peak_gigabytes() -> float:
 
 
 def show_engines(options: argparse.Namespace) -> None:
-    """Run all engines in turns; print medians, and how many times each is as fast as the last one."""
+    """Run all engines in turns; print medians, and their ratios to the last engine."""
     found: dict[str, list[Row]] = {engine: [] for engine in options.engines}
     command = [sys.executable, "-m", "benchmarks.cpu_engine", "--model", options.model]
     command += ["--adapter", options.adapter] if options.adapter else []
@@ -133,7 +133,7 @@ def show_engines(options: argparse.Namespace) -> None:
 
 
 def show_encoders() -> None:
-    """Milliseconds a text with each runtime, and how far their outputs differ."""
+    """Print milliseconds per text for each runtime, and the largest difference of their outputs."""
     rows = []
     for name, tokens in ENCODERS.items():
         inputs = encoder_inputs(name, tokens)
@@ -147,7 +147,7 @@ def show_encoders() -> None:
             first = outputs["ONNX Runtime"]
             far = max(float(np.abs(a - b).max()) for a, b in zip(first, outputs[runtime], strict=True))
             rows.append([name, runtime, f"{milliseconds:.1f}", f"{far:.2f}"])
-    print(table(["encoder", "runtime", "ms a text", "largest difference"], rows))
+    print(table(["encoder", "runtime", "ms per text", "largest difference"], rows))
 
 
 def encoder_inputs(name: str, tokens: int) -> list[Row]:

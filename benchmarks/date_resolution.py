@@ -1,15 +1,15 @@
-"""How often the resolver of date expressions gives the date that CRAG's labelled questions mean.
+"""Measure how often the date resolver gives the date that CRAG's labelled questions mean.
 
     python -m benchmarks.date_resolution [FILE]
 
 The file has rows {query, query_time, domain, calls, frame: {table, filters: [[field, operator, value]]}}. Measured are
-the questions whose filters name a date or a range of dates (`eq`, or `ge` and `le`) and those that ask for the newest
-record. "Before today" and "after today" (`lt`, `gt`) mark the last and the next game; such questions name no date.
+questions whose filters name a date or a range of dates (`eq`, or `ge` and `le`), and questions for the newest record.
+"Before today" and "after today" (`lt`, `gt`) mark the last and the next game; such questions name no date.
 
-Two ways: the date arguments of the calls through `resolve_date`, and the question's text through `find_dates`, where
-the labelled date must be among those found ("alone": it is all that is found). Prices exist for sessions up to the
-question only, so two ranges of finance are equal where they hold the same of those; some labels leave out the session
-in which the question is asked, others do not: agreement but for that session is counted separately as "open".
+Two methods: `resolve_date` on the date arguments of the calls, and `find_dates` on the question's text, which must find
+the labelled date ("alone": and nothing else). Prices exist only for sessions up to the question, so two finance ranges
+are equal if they have the same past sessions. Some labels leave out the session of the question: agreement except for
+that session counts as "open".
 """
 
 import argparse
@@ -52,7 +52,7 @@ class Agreement(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LabelledQuestion:
-    """A question with the date that its label means; `label` is None where the newest record is meant."""
+    """A question with the date that its label means; `label` is None for the newest record."""
 
     query: str
     domain: str
@@ -85,7 +85,7 @@ class LabelledQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The comparisons of one question; `argument` is None where its calls name no date."""
+    """The comparisons of one question; `argument` is None if its calls name no date."""
 
     question: LabelledQuestion
     argument: Agreement | None
@@ -94,7 +94,7 @@ class Measured:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the shares by domain, then what differs. Exit code: 0 done, 2 the file cannot be used."""
+    """Print the shares by domain, then the differences. Exit code: 0 done, 2 the file cannot be used."""
     parser = parser_of("benchmarks.date_resolution", __doc__)
     parser.add_argument("file", type=Path, nargs="?", default=DEFAULT_FILE)
     options = parser.parse_args(arguments)
@@ -130,7 +130,7 @@ def labelled_questions(path: Path) -> Iterator[LabelledQuestion]:
 
 
 def measure(question: LabelledQuestion) -> Measured:
-    """Resolve the question's date in both ways."""
+    """Resolve the question's date with both methods."""
     found = [question.compare(one.resolved) for one in find_dates(question.query, question.asked_at, question.calendar)]
     best = min(found, key=list(Agreement).index, default=Agreement.DIFFERENT)
     expression = " to ".join(question.arguments)  # two arguments are the ends of a range
@@ -155,7 +155,7 @@ def _end_of(text: str, end: int) -> date:
 
 
 def _date_arguments(calls: Sequence[str]) -> tuple[str, ...]:
-    """The arguments behind the name in the first call of a table of dates."""
+    """The arguments after the name in the first call of a table with dates."""
     found = next((match for match in map(_CALL.match, calls) if match), None)
     return tuple(double or single for double, single in _QUOTED.findall(found[1])[1:]) if found else ()
 

@@ -1,17 +1,16 @@
-"""How fast the front half (HTML -> context) is, and how often the answer is in the context: ours against the starter
-kit's method.
+"""Compare the front half (HTML -> context) with the starter kit's method: speed, and answers in the context.
 
     python -m benchmarks.front_half [--dataset FILE ...] [--preset cpu]
     python -m benchmarks.front_half --pages 50 --threads 2
 
-The starter kit's published method, written anew here: BeautifulSoup's text of every page, split into sentences (by a
-regular expression; the kit used blingfire), each cut at 1000 characters, every sentence embedded, the 20 nearest to
-the question joined and cut at 4000 characters. Both sides get the same pages, the same dense encoder, the same
-process, `--threads` threads for torch, onnxruntime and BLAS, no worker processes, one question at a time, and 4000
-characters of context.
+The starter kit's published method, reimplemented here: take BeautifulSoup's text of every page, split it into sentences
+(by a regular expression; the kit used blingfire), cut each at 1000 characters, embed all sentences, join the 20 nearest
+to the question and cut at 4000 characters. Both sides get the same pages, the same dense encoder, the same process,
+`--threads` threads for torch, onnxruntime and BLAS, no worker processes, one question at a time, and 4000 characters of
+context.
 
-With `--pages N` one question gets N different pages, pooled from the data set, and our side alone is timed: once as
-the preset has it, and once with every page read.
+With `--pages N` one question gets N different pages, pooled from the data set, and only our side is timed: once with
+the preset's settings, and once with every page read.
 """
 
 import argparse
@@ -47,7 +46,7 @@ KIT_SENTENCES = 20
 KIT_SENTENCE_CHARACTERS = 1000
 SHORT_ANSWER_WORDS = 4
 FOUND = 0.8
-"""From this recall on an answer counts as found."""
+"""The least recall of an answer that counts as found."""
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _WORD = re.compile(r"[^\W_]+")
@@ -60,10 +59,10 @@ _NOT_IN_TEXTS = frozenset({"", "yes", "no", "true", "false", "nan", "invalid que
 
 
 def answer_recall(question: str, gold: Sequence[str], context: str) -> float | None:
-    """The best over the gold answers, 0 to 1; None where none of them has words that the question does not hold.
+    """The best recall over the gold answers, 0 to 1; None if none of them has words that are not in the question.
 
-    A short answer counts as found (1) where its words stand together, else as not found (0); of a longer one the part
-    of its content words that occur, not counting those of the question.
+    A short answer counts as found (1) if its words are together, else as not found (0); for a longer one, the share of
+    its content words that occur, without those of the question.
     """
     found = _words(context)
     return max(
@@ -93,7 +92,7 @@ def _words(text: str) -> list[str]:
 
 
 class Characters:
-    """A token counter for which every character is a token, so that both sides get the same number of characters."""
+    """Counts characters as tokens, so that both sides get the same number of characters."""
 
     def count_tokens(self, text: str) -> int:
         """Number of characters."""
@@ -105,7 +104,7 @@ class Characters:
 
 
 class MethodResult(NamedTuple):
-    """What a method took for a question, and whether its context holds the answer; None: not measurable."""
+    """The time of a method for a question, and the recall of its context; None: not measurable."""
 
     seconds: float
     processor_seconds: float
@@ -136,7 +135,7 @@ def kit_context(query: Query, encoder: DenseEncoder) -> str:
 
 
 def read_queries(paths: Sequence[Path]) -> Iterator[tuple[dict[str, Any], Query]]:
-    """Rows with their questions; rows without pages are left out."""
+    """Rows with their questions, without rows that lack pages."""
     for path in paths:
         for row in read_rows(path):
             query = parse_row(*(row.get(key) for key in BATCH_KEYS))
@@ -154,7 +153,7 @@ def load_web(settings: Settings) -> tuple[WebPath, DenseEncoder]:
 
 
 def unhurried(settings: Settings) -> BatchClock:
-    """A clock that ends nothing early."""
+    """A clock with ample time."""
     return BatchClock(3600.0, 0.0, settings.deadline.shares())
 
 
@@ -172,7 +171,7 @@ def compare(settings: Settings, datasets: Sequence[Path], limit: int | None) -> 
     rows = []
     for ((row, query),) in in_batches(list(read_queries(datasets))[:limit], 1):
         gold = [row.get("answer") or "", *(row.get("alt_ans") or [])]
-        if row.get("question_type") == "false_premise":  # a premise to be refused stands in no page
+        if row.get("question_type") == "false_premise":  # no page holds the refusal of a premise
             gold = []
         ours = timed(partial(_our_context, web, query, settings), query.text, gold)
         kit = timed(partial(kit_context, query, dense), query.text, gold)
@@ -182,7 +181,7 @@ def compare(settings: Settings, datasets: Sequence[Path], limit: int | None) -> 
 
 
 def summary(rows: Sequence[dict[str, MethodResult]]) -> dict[str, Any]:
-    """Means over the questions; recall over those where it can be measured."""
+    """Means over the questions; recall over those with a measurable answer."""
     sides = {}
     for name in ("kit", "ours"):
         seconds, processor, recalls = zip(*(row[name] for row in rows), strict=True)
@@ -207,8 +206,8 @@ def summary(rows: Sequence[dict[str, MethodResult]]) -> dict[str, Any]:
 def shown(facts: dict[str, Any]) -> str:
     """The summary as a table."""
     names = {
-        "seconds_mean": "seconds a question, mean",
-        "seconds_median": "seconds a question, median",
+        "seconds_mean": "seconds per question, mean",
+        "seconds_median": "seconds per question, median",
         "processor_seconds_mean": "processor seconds, mean",
         "answer_found": "answer in the context",
         "answer_words_found": "words of the answer in the context",
@@ -254,7 +253,7 @@ def _changed(settings: Settings, part: str, **update: object) -> Settings:
 
 
 def with_threads(threads: int) -> None:
-    """Start this program anew unless the environment holds the number of threads: libraries read it when loaded."""
+    """Restart this program unless the environment has the number of threads: libraries read it when loaded."""
     if any(os.environ.get(name) != str(threads) for name in THREAD_VARIABLES):
         environment = {**os.environ, **dict.fromkeys(THREAD_VARIABLES, str(threads))}
         command = [sys.executable, "-m", "benchmarks.front_half", *sys.argv[1:]]
@@ -266,9 +265,9 @@ def main() -> int:
     parser = parser_of("benchmarks.front_half", __doc__)
     parser.add_argument("--dataset", type=Path, nargs="+", default=[DEFAULT_DATASET])
     add_preset_arguments(parser)
-    parser.add_argument("--pages", type=int, help="time one question with so many pages instead")
+    parser.add_argument("--pages", type=int, help="time one question with N pages instead")
     parser.add_argument("--threads", type=int, default=1, help="threads of torch, onnxruntime and BLAS")
-    parser.add_argument("--limit", type=int, help="at most so many questions")
+    parser.add_argument("--limit", type=int, help="use at most N questions")
     options = parser.parse_args()
     with_threads(options.threads)
     return exit_code(lambda: _run(options))

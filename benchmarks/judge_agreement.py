@@ -1,11 +1,11 @@
-"""How far our judges agree with verdicts of strong language models.
+"""Measure how far our judges agree with the verdicts of strong language models.
 
     python -m benchmarks.judge_agreement [FILE] [--judge llm --judge-preset cpu] [--limit N]
 
 The file has rows {query, ground_truth, prediction, judgement, question_type, interaction_id}. The rules were written
-with the questions of the "tune" half in sight (by hash of the interaction id); of the "held out" half only counts of
-agreement by rule were seen, never a question. Beside the judge stand the rules, and the simplest judge: correct where
-the prediction contains the gold answer. `--limit` takes a fixed sample, the same in every run.
+with the questions of the "tune" half (by hash of the interaction id); of the "held out" half only counts of agreement
+by rule were seen. The tables also show the rules judge, and the simplest judge: correct if the prediction contains the
+gold answer. `--limit` takes a fixed sample, the same in every run.
 """
 
 import argparse
@@ -48,7 +48,7 @@ class JudgedRow(NamedTuple):
 
     @property
     def held_out(self) -> bool:
-        """Whether it is of the half that the rules were not tuned on."""
+        """Whether it is in the half that the rules were not tuned on."""
         return _hash(self.interaction_id) % 2 == 1
 
 
@@ -116,7 +116,7 @@ def _hash(text: str) -> int:
 
 
 def _table(title: str, groups: dict[str, list[JudgedRow]]) -> str:
-    """How many rows, and for each judge its agreement and kappa; an unscored row agrees with nothing."""
+    """The number of rows, and agreement and kappa of each judge; an unscored row agrees with nothing."""
     names = list(groups["all"][0].verdicts) if groups["all"] else []
     lines = []
     for label, rows in groups.items():

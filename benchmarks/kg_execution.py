@@ -1,19 +1,19 @@
-"""Do the labelled calls of real questions, carried out by the executor, give the labelled values?
+"""Check whether the executor gets the labelled values from the labelled calls of real questions.
 
     python -m benchmarks.kg_execution [--questions FILE] [--data DIR | --kg-url URL] [--show-misses]
 
-A row has `LABEL_FIELDS` and `ANSWER_FIELDS`. Without --kg-url `mock_api` serves the graph of --data. Printed are two
-readings of "equal":
+A row has `LABEL_FIELDS` and `ANSWER_FIELDS`. Without --kg-url `mock_api` serves the graph of --data. "Equal" has
+two readings:
 
-direct   the values of the statements are the labelled ones (numbers to 1e-6, texts but for case, lists in any order
+direct   the values of the statements are the labelled ones (numbers to 1e-6, texts without case, lists in any order
          unless the question sorts); an article holds the labelled passage;
-derived  as direct, or once the frame's own last step is applied to the rows that the call returned: CRAG's labelled
-         calls of games and prices ask for the rows ("how many games did they win" is the list of results), the labelled
-         values are the count, sum or average over them.
+derived  as direct, or equal after the frame's last step on the rows of the call: CRAG's labelled calls of games and
+         prices return rows ("how many games did they win" is the list of results), the labelled values are the count,
+         sum or average over them.
 
-Beside it: for how many questions the values alone are the answer ("said", `agents.kg.direct`) or rules compute it
-from them ("computed", `agents.kg.derive`), and how many of those the rules judge finds right; then the same by the
-labelled last step (`derive` in the file).
+It also prints for how many questions the values alone are the answer ("said", `agents.kg.direct`) or rules compute it
+("computed", `agents.kg.derive`), and how many of those the rules judge accepts; then the same by labelled last step
+(`derive` in the file).
 """
 
 import argparse
@@ -103,12 +103,12 @@ def _last_step(result: Result, frame: Mapping[str, Any]) -> list[Any]:
 
 
 def _passes(row: Row, key: str, operator: str, value: object) -> bool:
-    """The filters that the labelled calls leave to the reader: results and venues of games."""
+    """Apply the filters that the labelled calls lack: results and venues of games."""
     return key not in {"result", "venue"} or operator != "eq" or row.cells.get(key) == value
 
 
 def _plain(values: object) -> list[str | float]:
-    """Values as they compare: nested lists flattened, numbers as numbers, texts without case."""
+    """Values for comparison: nested lists flattened, numbers as numbers, texts without case."""
     if isinstance(values, list | tuple):
         return [plain for value in values for plain in _plain(value)]
     number = as_number(values) if isinstance(values, int | float) or str(values).replace(".", "", 1).isdigit() else None
@@ -146,7 +146,7 @@ def graph_server(data: Path | None, url: str | None) -> Iterator[str]:
 
 
 def run_rows(rows: Sequence[Mapping[str, Any]], address: str, seconds: float = 480.0) -> list[ProgramResult]:
-    """The labelled calls of each row carried out in batches."""
+    """Run the labelled calls of each row in batches."""
     outcomes: list[ProgramResult] = []
     with KgClient(address, KgClientSettings()) as client:
         executor = Executor(client, KgLimits())
@@ -160,7 +160,7 @@ def run_rows(rows: Sequence[Mapping[str, Any]], address: str, seconds: float = 4
 
 
 def labelled_questions(path: Path, also: Sequence[str] = ()) -> list[dict[str, Any]]:
-    """Questions with their calls and the values that these give, those that the graph confirms.
+    """Questions with calls and values that the graph confirms.
 
     Each has the fields of `LABEL_FIELDS` and of `also`.
 
@@ -185,7 +185,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def add_graph_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments of `graph_server`."""
+    """Add the arguments of `graph_server`."""
     parser.add_argument("--data", type=Path, help="folder of graph tables (default: the packed real graph)")
     parser.add_argument("--kg-url", help="ask this server instead")
 
@@ -222,7 +222,7 @@ class Measured(NamedTuple):
 
 
 def measure(row: Mapping[str, Any], outcome: ProgramResult) -> Measured:
-    """Compare what came out with the labels."""
+    """Compare the outcome with the labels."""
     domain, asked_at = Domain(row["domain"]), parse_query_time(row["query_time"])
     program = parse("\n".join(row["calls"]), domain)
     how, said = "said", direct_answer(row["query"], domain, program, outcome.results)

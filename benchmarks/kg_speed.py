@@ -1,14 +1,14 @@
-"""How long a batch of 16 questions is in the knowledge graph, against asking for the same one call after the other.
+"""Time a batch of 16 questions in the knowledge graph against the same calls one after the other.
 
     python -m benchmarks.kg_speed [--questions FILE] [--data DIR] [--batches N] [--seed N] [--delay SECONDS]
 
-The labelled calls of real questions, read beforehand as the agent's writer does it, go in random batches through the
-executor to `python -m mock_api`, a process of its own. `--delay` lets that server wait before each answer, as one
-further away would. The rivals get the same calls and no cache:
+The labelled calls of real questions, parsed beforehand, go in random batches through the executor to
+`python -m mock_api`, a separate process. `--delay` makes that server wait before each answer, like a remote one. The
+rivals get the same calls and no cache:
 
 alone          the executor too, but question after question, each over one new connection and with one call at a time;
 one by one     only the HTTP requests of the batch, one after the other, each over a new connection (`requests.post`),
-               with nothing resolved, selected or put into sentences; those that our cache answered are sent too;
+               without resolving, selecting or wording; those that our cache answered are sent too;
 one session    the same over one kept connection.
 """
 
@@ -46,9 +46,9 @@ SECONDS = 480.0
 
 @dataclass(slots=True)
 class BatchCost:
-    """What one batch cost: seconds until all was done and until each question was, requests, and the rivals' seconds.
+    """The cost of one batch: seconds for the batch and for each question, requests, and the rivals' seconds.
 
-    `asked` are the requests that the questions made, `sent` is how many of them went to the server.
+    `asked` are the requests of the questions, `sent` is the number of them that went to the server.
     """
 
     seconds: float
@@ -59,7 +59,7 @@ class BatchCost:
 
 
 class _NotingExecutor(Executor):
-    """Notes when each question was done."""
+    """Records when each question was done."""
 
     def __init__(self, client: KgClient) -> None:
         super().__init__(client, KgLimits())
@@ -72,7 +72,7 @@ class _NotingExecutor(Executor):
 
 
 def recorded(executor: Executor, tasks: Sequence[Task]) -> list[Request]:
-    """What the tasks ask for, whether it is sent or the cache has it."""
+    """The requests of the tasks, sent or answered by the cache."""
     asked: list[Request] = []
     start = KgBatch.start
 
@@ -86,19 +86,19 @@ def recorded(executor: Executor, tasks: Sequence[Task]) -> list[Request]:
 
 
 def run_batch(client: KgClient, tasks: Sequence[Task]) -> BatchCost:
-    """Carry the tasks out as the agent does, with an empty cache."""
+    """Run the tasks as the agent does, with an empty cache."""
     executor = _NotingExecutor(client)
     started = time.perf_counter()
     outcomes = executor.run_batch(tasks, Deadline(SECONDS))
     seconds = time.perf_counter() - started
     latencies = [at - started for at in executor.done_at]
     sent = sum(outcome.calls for outcome in outcomes)
-    # Recorded in a second run: that must not slow the one that is timed.
+    # Recorded in a second run, so that the timed run is not slowed.
     return BatchCost(seconds, latencies, sent, recorded(executor, tasks))
 
 
 def replay(address: str, calls: Sequence[Request], post: Callable[..., requests.Response]) -> float:
-    """Seconds that the requests take one after the other; replies are decoded, as whoever asks would do."""
+    """Seconds for the requests one after the other, including the decoding of replies."""
     started = time.perf_counter()
     for call in calls:
         reply = post(address + call.endpoint, json=dict(call.payload) or None, timeout=SECONDS)
@@ -108,7 +108,7 @@ def replay(address: str, calls: Sequence[Request], post: Callable[..., requests.
 
 
 def one_question_at_a_time(address: str, tasks: Sequence[Task]) -> float:
-    """Seconds that the executor takes without concurrency, kept connections and a cache over the batch."""
+    """Seconds for the executor without concurrency, kept connections and a cache over the batch."""
     started = time.perf_counter()
     for task in tasks:
         with KgClient(address, KgClientSettings(concurrency=1)) as client:
@@ -117,7 +117,7 @@ def one_question_at_a_time(address: str, tasks: Sequence[Task]) -> float:
 
 
 def tasks_of(rows: Sequence[Mapping[str, Any]]) -> list[Task]:
-    """The labelled calls of the questions that have some."""
+    """The tasks of questions with labelled calls."""
     return [
         Task(Domain(row["domain"]), parse("\n".join(row["calls"]), row["domain"]), parse_query_time(row["query_time"]))
         for row in rows

@@ -1,22 +1,22 @@
-"""How good are the calls that a preset's writer makes of real questions? None of them is in the example bank.
+"""Measure the calls of a preset's writer for real questions. None of them is in the example bank.
 
     python -m benchmarks.kg_writing --preset cpu --limit 60 [--examples similar|fixed|none]
                                     [--adapter NAME|FOLDER|none] [--set KEY=VALUE] [--pairs FILE --fold 1/5]
                                     [--save FILE] [--against SAVED.jsonl]
 
-The rows are those of `benchmarks.kg_execution`. Printed by domain, as shares with their 95 % intervals in percent:
+The rows are those of `benchmarks.kg_execution`. It prints shares by domain, with 95 % intervals in percent:
 
 parses    the output can be read;
 values    the executed program gives the labelled values (`kg_execution.values_agree`); for a question that the graph
           cannot answer: the program is None;
 none      of the questions that the graph cannot answer, those whose program is None;
 over-none of the questions that it can answer, those whose program is None;
-domain    the domain was chosen rightly (without --use-domain);
-repaired  what could not be read was written anew.
+domain    the right domain was chosen (without --use-domain);
+repaired  an unreadable output was written again.
 
-With --fold only the questions are asked that this fold tests, by the entities that `training.api_pairs` names in the
-file of --pairs: an adapter that was trained with the same fold never saw them. With --against the shares are compared
-with those of an earlier run over the same questions, pair by pair; whole groups are drawn for the intervals.
+--fold asks only the questions that this fold tests, by the entities in the file of --pairs (`training.api_pairs`): an
+adapter that was trained with the same fold never saw them. --against compares the shares with those of an earlier run
+over the same questions, paired; the intervals are resampled by group.
 """
 
 import argparse
@@ -67,21 +67,21 @@ Judged = Mapping[str, bool]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write calls, carry them out, print the tables. Exit code: 0 done, 2 a file, preset or model cannot be used."""
+    """Write calls, execute them, print the tables. Exit code: 0 done, 2 a file, preset or model cannot be used."""
     parser = parser_of("benchmarks.kg_writing", __doc__)
     parser.add_argument("--questions", type=Path, default=QUESTIONS)
-    parser.add_argument("--limit", type=int, help="so many questions, the domains in equal numbers; default: all")
+    parser.add_argument("--limit", type=int, help="at most N questions, equally many per domain; default: all")
     parser.add_argument("--seed", type=int, default=0, help="which questions --limit takes")
     parser.add_argument("--use-domain", action="store_true", help="give the writer the labelled domain")
     add_graph_arguments(parser)
     parser.add_argument("--save", type=Path, help="JSON lines of every question's prompt, output and calls")
-    parser.add_argument("--pairs", type=Path, nargs="+", help="what training.api_pairs wrote: its groups make folds")
-    add_fold_argument(parser, "only what this fold of --pairs tests")
-    parser.add_argument("--against", type=Path, metavar="SAVED", help="compare with what --save wrote before")
+    parser.add_argument("--pairs", type=Path, nargs="+", help="output of training.api_pairs: its groups make folds")
+    add_fold_argument(parser, "only questions that this fold of --pairs tests")
+    parser.add_argument("--against", type=Path, metavar="SAVED", help="compare with an earlier --save")
     add_writer_arguments(parser)
     options = parser.parse_args(arguments)
     if options.fold and not options.pairs:
-        parser.error("--fold needs --pairs, which says what each question is about")
+        parser.error("--fold needs --pairs, which has the entities of each question")
     return exit_code(lambda: _run(options))
 
 
@@ -119,9 +119,9 @@ def _run(options: argparse.Namespace) -> None:
     ]
     print(shares(pairs))
     if options.against:
-        print(f"\nless {options.against.name}:\n{differences(pairs)}")
+        print(f"\nminus {options.against.name}:\n{differences(pairs)}")
     tokens = sum(each.generation.prompt_tokens for each in written) / len(written)
-    print(f"\n{tokens:.0f} prompt tokens and {seconds / len(rows):.2f} s a question")
+    print(f"\n{tokens:.0f} prompt tokens and {seconds / len(rows):.2f} s per question")
 
 
 def _in_fold(rows: Sequence[Row], paths: Sequence[Path], fold: Fold | None) -> list[Row]:
@@ -137,7 +137,7 @@ def _in_fold(rows: Sequence[Row], paths: Sequence[Path], fold: Fold | None) -> l
         # A question about two things is tested in the fold of the first; the training may have rows about the second.
         learnt = {spelling(group) for pair in pairs if may_train(pair.groups, fold) for group in pair.groups}
         new = sum(learnt.isdisjoint(map(spelling, row["groups"])) for row in chosen)
-        print(f"fold {fold}: {len(chosen)} questions, {new} of them about nothing that is in the training")
+        print(f"fold {fold}: {len(chosen)} questions, {new} of them about entities that are not in the training")
     return chosen
 
 
@@ -165,7 +165,7 @@ def _judged(rows: Sequence[Row], written: Sequence[Written], options: argparse.N
     return [
         {
             "parses": each.program is not None,
-            # Nothing asked is not the values of a question that the graph can answer, whatever they are.
+            # An empty program is wrong for an answerable question, even if that has no values.
             "values": each.program is not None
             and bool(outcome.results) == row["answerable"]
             and values_agree(row, outcome),
@@ -192,10 +192,10 @@ def _saved(row: Row, each: Written, judged: Judged) -> Row:
 
 
 def read_saved(path: Path) -> dict[str, Judged]:
-    """What --save wrote, by question.
+    """The rows of --save, by question.
 
     Raises:
-        DatasetError: a row is something else.
+        DatasetError: a row has another form.
     """
     saved: dict[str, Judged] = {}
     for place, row in read_records(path):
@@ -224,7 +224,7 @@ def _by_domain(questions: Sequence[JudgedQuestion], cell: Callable[[Sequence[Jud
 
 
 def shares(questions: Sequence[JudgedQuestion]) -> str:
-    """The share of each column that applies, with its interval in percent."""
+    """The share in each column that applies, with its interval in percent."""
 
     def cell(some: Sequence[JudgedQuestion], name: str) -> str:
         found = [one.now[name] for one in some if name in one.now]
@@ -238,7 +238,7 @@ def shares(questions: Sequence[JudgedQuestion]) -> str:
 
 
 def differences(questions: Sequence[JudgedQuestion]) -> str:
-    """The shares less those of the earlier run, over the questions of both."""
+    """The shares minus those of the earlier run, over the questions of both."""
 
     def cell(some: Sequence[JudgedQuestion], name: str) -> str:
         known = [

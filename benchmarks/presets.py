@@ -1,12 +1,12 @@
-"""Each preset over the same questions, and what each of its gates cost and saved.
+"""Run each preset over the same questions, and report what its gates cost and saved.
 
     python -m benchmarks.presets [--presets P ...] [--dataset FILE ...] [--limit N] [--output DIR] [--no-kg]
     python -m benchmarks.presets --report-only [--output DIR]
 
-Every pair of preset and file is a run of local_evaluation.py with ``answering.audit``: an interruption costs a batch at
-most, and the same command goes on. Where a preset's own models cannot run on this machine (no weights, no engine, no
-GPU), those of `cpu_small` replace them, and the tables say so: such a run shows what the preset's steps and gates
-do, not how well its authors' system answers. Time does not matter: every question has ten minutes.
+Every pair of preset and file is a run of local_evaluation.py with ``answering.audit``: an interruption costs at most a
+batch, and the same command continues. If a preset's own models cannot run on this machine (no weights, no engine, no
+GPU), those of `cpu_small` replace them, and the tables say so: such a run shows the effect of the preset's steps and
+gates, not the quality of its authors' system. Every question has ten minutes.
 """
 
 import argparse
@@ -36,7 +36,7 @@ PLAN = "plan.json"
 SMALL_ROUTER = EncoderRouter(engine="encoder", classifiers=("cpu",))
 BATCH_SIZE = 4
 CAPS = {"web.context.max_tokens": 600, "knowledge_graph.max_fact_tokens": 300, "knowledge_graph.writer.examples": 6}
-"""Limits of a small language model's prompts: with thousands of tokens a question a CPU would need a day."""
+"""Limits of a small language model's prompts: with thousands of tokens per question a CPU would need a day."""
 
 PARTS: dict[str, Callable[[Any], Any]] = {
     "language_model": load_language_model,
@@ -44,7 +44,7 @@ PARTS: dict[str, Callable[[Any], Any]] = {
     "cross_encoder": load_cross_encoder,
     "router": lambda router: open_router(router if isinstance(router, EncoderRouter) else None),
 }
-"""Parts of the settings that have weights -> what can look for them. A router by prompt asks the language model."""
+"""Parts of the settings with weights -> how to load them. A router by prompt uses the language model."""
 
 
 class PresetRun(NamedTuple):
@@ -55,12 +55,12 @@ class PresetRun(NamedTuple):
     """Small models used instead of the preset's; none: its own."""
     caps: list[str]
     gates: list[str]
-    """Names of all that may withhold an answer, whether or not it ever does."""
+    """Names of all gates that may withhold an answer."""
     graph: bool
 
 
 def make_plan(settings: Settings) -> PresetRun:
-    """Small models for all parts that cannot run here, and caps where the language model is one of them."""
+    """Small models for all parts that cannot run here, and caps if the language model is one of them."""
     small = load_settings("cpu_small", ())
     changes, stand_ins, caps = ["answering.audit=true"], [], {}
     for name in PARTS:
@@ -125,7 +125,7 @@ def _inline(value: Any) -> str:  # noqa: ANN401 - any value of TOML
 
 
 def run(options: argparse.Namespace) -> int:
-    """Ask all that is not asked yet; the worst exit code of the evaluator."""
+    """Ask the remaining questions; return the evaluator's worst exit code."""
     worst = 0
     for dataset in options.dataset:
         for preset in options.presets:
@@ -150,7 +150,7 @@ def _folder(output: Path, dataset: Path, preset: str) -> Path:
 
 
 def report(options: argparse.Namespace) -> int:
-    """Print the tables of all runs that are finished; write them as report.md, and all figures as report.json."""
+    """Print the tables of all finished runs; write them as report.md, and all figures as report.json."""
     facts = {dataset.name: dict(_finished(options, dataset)) for dataset in options.dataset}
     if not any(facts.values()):
         print(f"error: no finished run in {options.output}", file=sys.stderr)
@@ -164,21 +164,21 @@ def report(options: argparse.Namespace) -> int:
 
 
 def _finished(options: argparse.Namespace, dataset: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Name of the preset -> results of its run, with what was planned for it."""
+    """Name of the preset -> results of its run, with its plan."""
     for preset in options.presets:
         folder = _folder(options.output, dataset, preset)
         if (folder / PLAN).is_file() and (folder / RESULTS).is_file():
             results, plan = (json.loads((folder / name).read_text(encoding="utf-8")) for name in (RESULTS, PLAN))
             yield Path(preset).stem, {**results, "plan": plan}
         else:
-            print(f"{preset} over {dataset.name}: there is no finished run in {folder}", file=sys.stderr)
+            print(f"{preset} over {dataset.name}: no finished run in {folder}", file=sys.stderr)
 
 
 def _section(dataset: str, presets: Mapping[str, Mapping[str, Any]]) -> str:
-    """All about one file: the table of presets, that of gates, and notes."""
+    """The section about one file: the table of presets, that of gates, and notes."""
     signature = next(iter(presets.values()))["signature"]
     scores = table(
-        ["preset", "n", "score", "95 % interval", "accuracy", "hallucination", "missing", "s a question", "models"],
+        ["preset", "n", "score", "95 % interval", "accuracy", "hallucination", "missing", "s per question", "models"],
         [_score_row(name, facts) for name, facts in presets.items()],
     )
     gates = table(
@@ -198,7 +198,7 @@ def _score_row(name: str, facts: Mapping[str, Any]) -> list[object]:
 
 
 def _gate_rows(name: str, facts: Mapping[str, Any]) -> Iterator[list[object]]:
-    """One row for each gate that the preset has, those that never fired included."""
+    """One row for each gate of the preset, also for gates that never fired."""
     gates = dict.fromkeys([*facts["plan"]["gates"], *facts["gates"]])
     if not gates:
         yield [name, "(has none)", *[""] * 6]
@@ -231,8 +231,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--limit", type=int, metavar="N", help="only the first N questions of each file")
     parser.add_argument("--output", type=Path, metavar="DIR", default=Path("results/presets"))
-    parser.add_argument("--no-kg", dest="kg", action="store_false", help="no preset asks the shipped knowledge graph")
-    parser.add_argument("--report-only", action="store_true", help="only the tables of what is finished")
+    parser.add_argument("--no-kg", dest="kg", action="store_false", help="run without the shipped knowledge graph")
+    parser.add_argument("--report-only", action="store_true", help="only print the tables of finished runs")
     options = parser.parse_args(arguments)
     return exit_code(lambda: _run_and_report(options))
 

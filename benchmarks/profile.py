@@ -1,9 +1,9 @@
-"""Where the time of a preset goes: seconds a question and stage, of a run of local_evaluation.py.
+"""Show where the time of a preset goes: seconds per question and stage, in a run of local_evaluation.py.
 
     python -m benchmarks.profile [--preset P] [--set KEY=VALUE] [--limit N] [--output DIR]
     python -m benchmarks.profile --run DIR
 
-Without `--run` it answers the shipped sample with the shipped graph first. `report.html` of the run draws the same.
+Without `--run` it first answers the shipped sample with the shipped graph. `report.html` of the run shows the same.
 """
 
 import sys
@@ -43,7 +43,7 @@ def show(folder: Path) -> None:
     stages = stage_seconds(run)
     whole = stages[-1].mean
     rows = [[one.stage.replace("_", " "), one.mean, f"{100 * one.mean / whole:.0f} %", one.p95] for one in stages]
-    print(table(["stage", "seconds a question", "of the whole", "95th percentile of batches"], rows))
+    print(table(["stage", "seconds per question", "share", "95th percentile of batches"], rows))
     seconds = run.results["seconds"]
     print(
         f"start-up {seconds['startup']:.1f} s, first answer after {seconds['first_answer']:.1f} s, "

@@ -1,11 +1,11 @@
-"""How large report.html is, and how soon it can be used, for a run of the size of CRAG's public data.
+"""Measure the size of report.html and its opening time, for a run as large as CRAG's public data.
 
     python -m benchmarks.report_size RUN [--questions N] [--output DIR]
 
 The questions of the finished run in the folder RUN are repeated under new ids until there are N. The times are
-Chromium's own, from the start of navigation: until the first rows stand in the table and its filters work ("table"),
-until the whole file is read ("load"); "trace" is from a click until a trace is shown. "empty" is "load" of a page with
-nothing in it, which shows how busy the machine was.
+Chromium's own, from the start of navigation: until the first rows are in the table and its filters work ("table"),
+until the whole file is loaded ("load"); "trace" is from a click until a trace is shown. "empty" is "load" of an empty
+page, which shows how busy the machine was.
 """
 
 import argparse
@@ -52,7 +52,7 @@ _FLAGS = (
 
 
 class NoBrowserError(CommandError):
-    """There is no Chromium here; the message says how to get one."""
+    """Chromium is missing; the message says how to get it."""
 
 
 def find_chromium() -> tuple[str, str]:
@@ -70,7 +70,7 @@ def find_chromium() -> tuple[str, str]:
 
 @contextmanager
 def chromium(width: int = 1280, height: int = 900) -> Iterator[Chrome]:
-    """A browser with an empty profile, which is gone afterwards.
+    """A browser with an empty profile, which is deleted afterwards.
 
     Raises:
         NoBrowserError: there is none.
@@ -90,7 +90,7 @@ def chromium(width: int = 1280, height: int = 900) -> Iterator[Chrome]:
 
 
 def enlarged(run: FinishedRun, questions: int) -> FinishedRun:
-    """The run with its questions repeated up to so many."""
+    """The run with its questions repeated up to this number."""
     records, traces = [], {}
     for number in range(questions):
         original = run.records[number % len(run.records)]
@@ -123,7 +123,7 @@ def opening_times(page: Path) -> dict[str, float]:
 
 
 def measure(run: FinishedRun, folder: Path) -> bool:
-    """Write and open the report; whether it keeps to its limits."""
+    """Write and open the report; return whether it is within its limits."""
     plain = sum(len(json_line(dict(trace))) for trace in run.traces.values())
     started = time.monotonic()
     page = folder / REPORT

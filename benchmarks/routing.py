@@ -1,11 +1,11 @@
-"""How well questions are classified, beside a plain baseline in the same folds, and how long it takes.
+"""Measure the question classifier against a plain baseline in the same folds, and its speed.
 
     python -m benchmarks.routing --out-of-fold FILE [--data FILE] [--picture FILE]
 
-The file is the `out_of_fold.jsonl` that `python -m training.router` writes: each question judged by a classifier that
-was trained without it. The baseline is logistic regression on TF-IDF of single words and pairs, trained and judged in
-the same folds. Time is that of the shipped classifier in batches of 16, loading apart. With --picture the confusion
-matrices are drawn (NEC, figure 2).
+The file is the `out_of_fold.jsonl` of `python -m training.router`: each question is predicted by a classifier that was
+trained without it. The baseline is logistic regression on TF-IDF of single words and pairs, in the same folds. The time
+is that of the shipped classifier in batches of 16, without loading. --picture draws the confusion matrices (NEC, figure
+2).
 """
 
 import argparse
@@ -32,7 +32,7 @@ Tables = dict[str, NDArray[np.float64]]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the table; the exit code is 0, or 2 where a file cannot be used."""
+    """Print the table. Exit code: 0 done, 2 a file cannot be used."""
     parser = parser_of("benchmarks.routing", __doc__)
     parser.add_argument("--out-of-fold", type=Path, required=True, help="out_of_fold.jsonl of a training run")
     parser.add_argument(
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help="the questions it was trained on (default: %(default)s)",
     )
     parser.add_argument("--picture", type=Path, metavar="FILE", help="draw the confusion matrices into this file")
-    parser.add_argument("--classifier", default="cpu", help="the one that is timed (default: cpu)")
+    parser.add_argument("--classifier", default="cpu", help="the classifier to time (default: cpu)")
     options = parser.parse_args(arguments)
     return exit_code(lambda: _run(options))
 
@@ -81,7 +81,7 @@ def matched(data: Path, out_of_fold: Path) -> tuple[Examples, NDArray[np.int64],
         fields = list(rows[0]["route"])
         examples = read_examples(data, fields)
         if [row["interaction_id"] for row in rows] != list(examples.identifiers):
-            raise DatasetError(f"{out_of_fold} is not of the questions of {data}")
+            raise DatasetError(f"{out_of_fold} does not have the questions of {data}")
         routes = {field: [row["route"][field]["probabilities"] for row in rows] for field in fields}
         tables = {
             field: np.array([[found[name] for name in FIELD_CLASSES[field]] for found in routes[field]])

@@ -1,12 +1,12 @@
-"""Will it fit in 30 seconds a question on four T4? Memory and time of a preset's batch, from measured token counts.
+"""Estimate whether a preset fits four T4 in 30 seconds per question: memory and time, from measured token counts.
 
     python -m benchmarks.t4_plan [--dataset FILE] [--preset submission]
 
-Works for every preset that needs GPUs; exit code 1 where it does not fit (preflight refuses it, too).
+Works for every preset that needs GPUs; exit code 1 if it does not fit (preflight refuses it, too).
 
 The retrieval runs on the dataset's pages with the preset's own settings and counts every token that an encoder, a
-cross-encoder or the language model would read, with the encoder and the tokenizer of the cpu preset. Memory is
-`evaluation.gpu_plan`. Times are arithmetic: operations over the assumed share of the card's peak for reading prompts,
+cross-encoder or the language model would read, with the encoder and the tokenizer of `cpu_small`. Memory is
+`evaluation.gpu_plan`. Times are computed: operations over the assumed share of the card's peak for reading prompts,
 bytes of weights over the assumed share of its memory bandwidth for writing answers. Nothing here ran on a T4.
 """
 
@@ -34,21 +34,21 @@ from models.manifest import Shape, load_manifest
 from training.command import CommandError, parser_of
 
 LONGEST = 512
-"""Tokens that a text has at most where the preset has no encoder that says it."""
+"""Most tokens of a text if the preset has no encoder with a limit."""
 ROUTE_TOKENS = 400
 PCIE_BYTES_PER_SECOND = 6e9
 """Assumed for T4 in a g4dn machine: PCIe 3.0, no NVLink."""
 HALF_TFLOPS, BANDWIDTH_GB = 65.0, 320.0
 """Half-precision tensor operations and memory bandwidth of a T4 (NVIDIA's data sheet)."""
 COMPUTE_SHARE, BANDWIDTH_SHARE = 0.35, 0.70
-"""Assumed, on the careful side: a 70 W card lowers its clock under load."""
+"""Conservative assumptions: a 70 W card lowers its clock under load."""
 AWQ_COMPUTE_SHARE = 0.5
-"""Assumed: the share of the reading speed that remains where 4-bit weights are unpacked for each use."""
+"""Assumed: the share of the reading speed that remains if 4-bit weights are unpacked for each use."""
 
 
 @dataclass(slots=True)
 class Workload:
-    """What a batch asks of the models, in tokens that a model reads (padding not counted)."""
+    """A batch's work for the models, in tokens that a model reads (without padding)."""
 
     questions: int = 0
     pages_read: int = 0
@@ -58,13 +58,13 @@ class Workload:
     reranker_tokens: int = 0
     prompt_tokens: int = 0
     front_half_seconds_on_cpu: float = 0.0
-    """Extraction and chunking alone: what stays on the evaluator's CPU."""
+    """Extraction and chunking, which stay on the evaluator's CPU."""
 
 
 class CountingEncoders:
-    """Dense encoder and cross-encoder that note what they read.
+    """A dense encoder and a cross-encoder that count what they read.
 
-    Vectors come from the encoder behind it. Pairs are ranked by their order: counting needs no relevance.
+    Vectors come from the inner encoder. Pairs are ranked by their order: counting needs no relevance.
     """
 
     def __init__(self, inner: BatchedDenseEncoder, settings: Settings, load: Workload) -> None:
@@ -74,17 +74,17 @@ class CountingEncoders:
         self._most_of_pair = settings.cross_encoder.max_tokens if settings.cross_encoder else LONGEST
 
     def encode_queries(self, texts: Sequence[str]) -> Vectors:
-        """Note and pass on."""
+        """Count and pass on."""
         self._note(texts)
         return self._inner.encode_queries(texts)
 
     def encode_passages(self, texts: Sequence[str], deadline: Deadline | None = None) -> tuple[Vectors, int]:
-        """Note and pass on."""
+        """Count and pass on."""
         self._note(texts)
         return self._inner.encode_passages(texts, deadline)
 
     def score(self, pairs: Sequence[tuple[str, str]], deadline: Deadline | None = None) -> list[float | None]:
-        """Falling numbers."""
+        """Descending scores."""
         self._load.reranker_pairs += len(pairs)
         self._load.reranker_tokens += sum(min(self._most_of_pair, sum(map(self._count, pair))) for pair in pairs)
         return [-float(place) for place in range(len(pairs))]
@@ -94,7 +94,7 @@ class CountingEncoders:
         self._load.encoder_tokens += sum(map(self._count, texts))
 
     def _count(self, text: str) -> int:
-        """Tokens of a text as the model reads it, its two marks included."""
+        """Tokens of a text as the model reads it, including its two special tokens."""
         return min(self._most, len(self.token_offsets(text)) + 2)
 
 
@@ -140,7 +140,7 @@ def shape_of(name: str) -> Shape:
     """The shape of a model of the manifest."""
     entry = load_manifest().models.get(name)
     if entry is None or entry.shape is None:
-        raise CommandError(f"models/manifest.toml gives no shape of {name}, the numbers of its config.json")
+        raise CommandError(f"models/manifest.toml has no shape of {name} (the numbers of its config.json)")
     return entry.shape
 
 
@@ -172,18 +172,18 @@ class Writer:
         return reading_seconds(self.shape, tokens, self.cards) + self.exchange(tokens)
 
     def write(self, prompts: int, tokens: int) -> float:
-        """Seconds to write so many tokens for each prompt: a step reads all weights once for the prompts together."""
+        """Seconds to write `tokens` for each prompt: a step reads all weights once for the prompts together."""
         step = self.shape.weight_bytes() / (self.cards * BANDWIDTH_GB * 1e9 * BANDWIDTH_SHARE)
         return math.ceil(prompts / self.together) * tokens * step
 
 
 def writer_of(settings: Settings, made: GpuPlan, prompt_tokens: float) -> Writer:
-    """How many prompts of this length the engine takes at once, on how many cards."""
+    """The engine's cards, and the number of prompts of this length that it takes at once."""
     engine = settings.language_model
     if isinstance(engine, TransformersEngine):
         return Writer(shape_of(engine.model), 1, engine.batch_size)
     if not isinstance(engine, VllmEngine):
-        raise CommandError(f"the preset {settings.name} runs its language model on no GPU of its own")
+        raise CommandError(f"the preset {settings.name} does not run its language model on a GPU of its own")
     tokens = max(1.0, prompt_tokens + settings.answering.max_new_tokens)
     fit = settings.batch_size if made.cached_tokens is None else int(made.cached_tokens // tokens)
     return Writer(shape_of(engine.model), engine.tensor_parallel_size, max(1, min(settings.batch_size, fit)))
@@ -224,13 +224,13 @@ def time_rows(settings: Settings, load: Workload, writer: Writer, *, graph: bool
 
 
 def print_table(header: Sequence[str], rows: Sequence[tuple[str | int | float, ...]]) -> None:
-    """A table; its numbers get one digit after the point."""
+    """Print a table; its numbers get one digit after the point."""
     texts = [[f"{cell:.1f}" if isinstance(cell, float) else cell for cell in row] for row in rows]
     print(f"\n{table(header, texts)}")
 
 
 def print_memory(made: GpuPlan) -> None:
-    """What lies on which card."""
+    """Print the memory of each card."""
     rows: list[tuple[str | int | float, ...]] = []
     for card in range(made.cards):
         rows += [(card, f"{part.key}: {part.what}", part.gib) for part in made.on(card)]
@@ -242,13 +242,13 @@ def print_memory(made: GpuPlan) -> None:
     if made.cached_tokens is not None:
         print(f"\nKeys and values of {made.cached_tokens:,} tokens at once.")
     for name in made.unknown:
-        print(f"\nNot included: {name}, whose shape models/manifest.toml does not give.")
+        print(f"\nNot included: {name}, whose shape is not in models/manifest.toml.")
     for key, problem, remedy in made.problems:
         print(f"\n**Does not fit: {key}: {problem}; {remedy}.**")
 
 
 def report(settings: Settings, dataset: Path, limit: int | None) -> bool:
-    """Measure both shapes of question and print the tables; whether the preset fits."""
+    """Measure questions with few and with 50 pages and print the tables; return whether the preset fits."""
     made = plan(settings)
     writer_of(settings, made, 0)  # fails before the minutes of work
     queries = [query for _, query in read_queries([dataset])][:limit]
@@ -266,9 +266,9 @@ def report(settings: Settings, dataset: Path, limit: int | None) -> bool:
             f"{load.reranker_pairs / count:.0f} pairs ({load.reranker_tokens / count:,.0f} tokens) reranked, "
             f"{prompt:,.0f} prompt tokens."
         )
-        print_table(["step", "seconds"], [*times, (f"**all, one after another, of {budget:.0f}**", totals[-1])])
+        print_table(["step", "seconds"], [*times, (f"**all, in sequence, of {budget:.0f}**", totals[-1])])
         if totals[-1] > budget:
-            print("\n**Not in time, if every question takes every step: the clock would end the last ones.**")
+            print("\n**Too slow if every question takes every step: the clock would stop the last ones.**")
     print_memory(made)
     return not made.problems and max(totals) <= budget
 

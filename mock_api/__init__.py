@@ -1,7 +1,7 @@
-"""A stand-in for the mock API of the CRAG benchmark: its 38 endpoints, shapes, misses and quirks over HTTP.
+"""A replacement for the mock API of the CRAG benchmark: its 38 endpoints, formats, misses and quirks over HTTP.
 
-`python -m mock_api --port 8000` serves the graph that ships with the project, `serve()` does the same inside a process.
-The agents and the evaluator reach the server only through HTTP, as in the competition.
+`python -m mock_api --port 8000` serves the shipped graph, `serve()` does the same inside a process. The agents and the
+evaluator reach the server only through HTTP, as in the competition.
 """
 
 from mock_api.server import create_app, serve

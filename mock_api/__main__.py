@@ -13,24 +13,24 @@ from mock_api.tables import SHIPPED_GRAPH, GraphError, load_tables
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Serve until interrupted; the exit code is 1 where the server could not start."""
+    """Serve until interrupted. Exit code: 1 if the server could not start."""
     parser = argparse.ArgumentParser(
         prog="python -m mock_api", description="The CRAG mock API over a graph of JSON tables."
     )
-    parser.add_argument("--port", type=int, required=True, help="0 takes a free port and says which")
+    parser.add_argument("--port", type=int, required=True, help="0 takes a free port and prints it")
     parser.add_argument("--host", default=LOOPBACK, help="address to listen on (default: %(default)s)")
     parser.add_argument(
         "--data",
         type=Path,
         default=SHIPPED_GRAPH,
         metavar="DIR",
-        help="directory of the graph (default: the one that ships with the project)",
+        help="directory of the graph (default: the shipped one)",
     )
     parser.add_argument("--delay", type=_seconds, default=0.0, metavar="SECONDS", help="wait before each answer")
     parser.add_argument(
         "--stop-with-stdin",
         action="store_true",
-        help="stop when standard input ends: a program that started this one takes it along, however that one ends",
+        help="stop when standard input ends, so that the server ends with the program that started it",
     )
     options = parser.parse_args(arguments)
     if options.stop_with_stdin:

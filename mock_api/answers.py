@@ -1,7 +1,7 @@
-"""What the server answers: path -> a function whose parameters are the fields of the request.
+"""The server's answers: path -> a function whose parameters are the fields of the request.
 
-Numbers may come as digits in a string; strings may not come as numbers. Where the official server crashes, the function
-raises ValueError.
+Numbers may be digits in a string; strings may not be numbers. If the official server crashes, the function raises
+ValueError.
 """
 
 import math
@@ -23,11 +23,11 @@ _LOOKUPS: dict[str, tuple[str, str | None, str]] = {
     "/open/get_entity": ("entities", None, "The article of this title: summary_text, summary_structured."),
     "/finance/get_ticker_by_name": ("tickers", None, "The ticker of exactly this listing name."),
     "/finance/get_price_history": ("prices", None, "Prices and volume of each trading day of a year."),
-    "/finance/get_detailed_price_history": ("minute_prices", None, "The same for each minute of five days."),
-    "/finance/get_dividends_history": ("dividends", None, "Dividend per share by day; empty where none is paid."),
+    "/finance/get_detailed_price_history": ("minute_prices", None, "Prices and volume of each minute of five days."),
+    "/finance/get_dividends_history": ("dividends", None, "Dividend per share by day; empty if none is paid."),
     "/finance/get_market_capitalization": ("market_values", None, "Market value of all shares."),
-    "/finance/get_eps": ("company_info", "forwardEps", "Earnings per share: the forward figure, as officially."),
-    "/finance/get_pe_ratio": ("company_info", "forwardPE", "Price to earnings: the forward figure, as officially."),
+    "/finance/get_eps": ("company_info", "forwardEps", "Forward earnings per share, as on the official server."),
+    "/finance/get_pe_ratio": ("company_info", "forwardPE", "Forward price to earnings, as on the official server."),
     "/finance/get_info": ("company_info", None, "Everything known about a ticker."),
     "/music/get_artist_birth_place": ("artists", "country", "ISO code of a country."),
     "/music/get_artist_birth_date": ("artists", "birth_date", "Day, month or year of birth, or a band's beginning."),
@@ -83,7 +83,7 @@ def _records(records: Records) -> Answer:
     found, index = list(records.values()), WordIndex(list(records))
 
     def search(query: str) -> list[Record]:
-        """At most ten records whose keys, which are normalised names, share words with the query, best first."""
+        """At most ten records whose keys (normalised names) share words with the query, best first."""
         return [found[place] for place in index.top(query)]
 
     return search
@@ -103,7 +103,7 @@ def _years(years: Records) -> Answer:
     def look_up(query: str) -> Record | None:
         """Films and Oscar awards of a year; the official server crashes without a number from 1990 to 2021."""
         if not 1990 <= int(query) <= 2021:
-            raise ValueError(f"{query} lies outside 1990..2021")
+            raise ValueError(f"{query} is outside 1990..2021")
         return years.get(query)
 
     return look_up
@@ -121,10 +121,10 @@ def _winners(awards: Sequence[GrammyRow], category: str) -> Answer:
 
 
 class MusicAnswers:
-    """The Hot 100, the Grammys, and what an artist's record does not hold as the server answers it."""
+    """The Hot 100, the Grammys, and members and lifespans of artists."""
 
     MISSING_TEXT = "nan"
-    """How the official server reads a missing cell of the award table when it searches for a part of a name."""
+    """A missing cell of the award table, when the official server searches for a part of a name."""
     LOWEST_RANK = 100
 
     def __init__(self, tables: Tables) -> None:
@@ -136,7 +136,7 @@ class MusicAnswers:
         ]
 
     def get_billboard_rank_date(self, rank: int, date: str | None = None) -> tuple[list[str] | None, list[str] | None]:
-        """Songs and artists at a rank: of one day, or of all days without saying which.
+        """Songs and artists at a rank, of one day or of all days (without the dates).
 
         An unknown day gives ([], []), a rank outside 1..100 (None, None).
         """
@@ -159,7 +159,7 @@ class MusicAnswers:
         return week[{"rank_last_week": last_week, "weeks_in_chart": weeks, "top_position": top}.get(attribute, 3)]
 
     def grammy_get_award_count_by_artist(self, query: str) -> int:
-        """In how many nominee, artist and workers cells the text occurs: one award may count three times."""
+        """Number of nominee, artist and workers cells with the text: one award may count three times."""
         return sum(query in text for row in self._credits for text in row)
 
     def grammy_get_award_count_by_song(self, query: str) -> int:
@@ -182,7 +182,7 @@ class MusicAnswers:
         return None if members is None else list(set(members))
 
     def get_lifespan(self, query: str) -> list[Any]:
-        """Dates of birth and death; both None where either is not recorded at all."""
+        """Dates of birth and death; both None if one is not recorded."""
         artist = self._tables.artists.get(query, {})
         known = "birth_date" in artist and "end_date" in artist
         return [artist["birth_date"], artist["end_date"]] if known else [None, None]
@@ -191,7 +191,7 @@ class MusicAnswers:
 class SportsAnswers:
     """Soccer matches and NBA games, as tables by column: {column: {row key: value}}.
 
-    The official server swallows every exception in this domain: whatever goes wrong, the answer is None.
+    The official server swallows every exception in this domain and answers None.
     """
 
     def __init__(self, tables: Tables) -> None:
@@ -213,7 +213,7 @@ class SportsAnswers:
         return _by_column(SOCCER_COLUMNS, rows)
 
     def nba_get_games_on_date(self, date: str, team_name: str | None = None) -> Columns | None:
-        """Games of a day, month or year. A date of more than three parts is no filter at all.
+        """Games of a day, month or year. A date of more than three parts does not filter.
 
         The official server pastes its arguments into SQL: a single quote breaks the statement.
         """

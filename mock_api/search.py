@@ -1,7 +1,7 @@
-"""Name search of the official server: BM25 over whole words, without tolerance for typing errors.
+"""Name search of the official server: BM25 over whole words, without typo tolerance.
 
-The official server walks through every name for each search. Here an inverted index holds, for each word, the names
-that contain it and what the word adds to their scores, so that a search costs as much as its words are common.
+The official server scans every name for each search. Here an inverted index holds, for each word, its names and its
+share of their scores, so that a search is cheap unless its words are common.
 """
 
 import math
@@ -16,13 +16,13 @@ K1 = 1.5
 B = 0.75
 """Constants of the official server, which are the defaults of rank-bm25."""
 COMMON_WORD_SHARE = 0.25
-"""The share of the mean weight that rank-bm25 gives to a word that stands in more than half of the names."""
+"""The share of the mean weight that rank-bm25 gives to a word in more than half of the names."""
 RARE_WORD_WEIGHT = 4.0
 """The music search ignores words of this weight or less: words in more than about 1.8 % of the names."""
 SMALLEST_WEIGHT = 0.01
 RESULT_LIMIT = 10
 WordWeights = Callable[[Mapping[str, int], int], dict[str, float]]
-"""From the number of names that contain each word, and the number of names, to the weights of the words to index."""
+"""(Number of names with each word, number of names) -> weights of the words to index."""
 
 _WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
@@ -33,9 +33,9 @@ def normalise(text: str) -> str:
 
 
 def okapi_weights(names_with: Mapping[str, int], names: int) -> dict[str, float]:
-    """Weights of rank-bm25's `BM25Okapi`: ln(N - n + 0.5) - ln(n + 0.5), a share of the mean where that is negative.
+    """Weights of rank-bm25's `BM25Okapi`: ln(N - n + 0.5) - ln(n + 0.5), a share of the mean if that is negative.
 
-    Where no weight is positive, in a graph of one or two names, nothing would be found: it becomes SMALLEST_WEIGHT.
+    Other weights that are not positive become SMALLEST_WEIGHT: else a graph of one or two names would find nothing.
     """
     weights = {word: _inverse_frequency(count, names) for word, count in names_with.items()}
     mean = sum(weights.values()) / len(weights) if weights else 0.0
@@ -45,8 +45,8 @@ def okapi_weights(names_with: Mapping[str, int], names: int) -> dict[str, float]
 def rare_word_weights(names_with: Mapping[str, int], names: int) -> dict[str, float]:
     """Weights of the music search, which leaves out words of RARE_WORD_WEIGHT or less.
 
-    Words in no more than RESULT_LIMIT names are always kept, as below 83 names the official rule would skip every word;
-    from 583 names on their weight is above RARE_WORD_WEIGHT anyway.
+    Words in at most RESULT_LIMIT names are always kept: below 83 names the official rule would skip every word; from
+    583 names on their weight is above RARE_WORD_WEIGHT anyway.
     """
     weights = {word: _inverse_frequency(count, names) for word, count in names_with.items()}
     return {
@@ -67,15 +67,15 @@ def _positive(weight: float) -> float:
 class WordIndex:
     """Finds the documents whose words fit a query best.
 
-    `documents` are texts whose words are separated by blanks, taken as they are. Of equal scores the document that
-    stands later comes first if `later_first` is set (the official server reverses an ascending sort), else the one
-    that the words of the query reach first (as its music search does).
+    `documents` are texts with words separated by blanks. At equal scores the later document comes first if
+    `later_first` is set (the official server reverses an ascending sort), else the one with the earliest word of the
+    query (as in its music search).
     """
 
     def __init__(self, documents: Sequence[str], weigh: WordWeights = okapi_weights, later_first: bool = True) -> None:
         self._size = len(documents)
         self._later_first = later_first
-        # Words are counted twice rather than kept: a graph of millions of names would fill the memory with counts.
+        # Words are counted twice: the counts of millions of names would fill the memory.
         lengths = [len(document.split()) for document in documents]
         mean_length = sum(lengths) / max(len(lengths), 1)
         weights = weigh(
@@ -92,7 +92,7 @@ class WordIndex:
         self._postings = {word: (np.array(places.pop(word)), np.array(gains.pop(word))) for word in weights}
 
     def top(self, query: str, limit: int = RESULT_LIMIT) -> list[int]:
-        """Places of the best documents, best first; [] where no indexed word of the query occurs."""
+        """Places of the best documents, best first; [] if no word of the query is indexed."""
         scores = np.zeros(self._size)
         reached = np.zeros(self._size)
         words = normalise(query).split()
@@ -110,10 +110,10 @@ class WordIndex:
 
 
 class NameSearch:
-    """Finds original names by their normalised form; names with the same normalised form come together.
+    """Finds original names by their normalised form; names with the same form come together.
 
-    `merge_equal` makes one document of them, in alphabetical order (open, music). Without it each is a document of its
-    own that stands for all of them (finance): the official server answers the whole group once for each of its names.
+    `merge_equal` makes one document of them, in alphabetical order (open, music). Without it each name is a document
+    that stands for all of them (finance): the official server returns the whole group once for each of its names.
     """
 
     def __init__(

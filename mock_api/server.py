@@ -1,4 +1,4 @@
-"""The HTTP side: the endpoints, one way to answer, and running it, in this thread or behind a test or a benchmark."""
+"""The HTTP server: its endpoints, and how to run it in this thread or in the background."""
 
 import asyncio
 import inspect
@@ -21,7 +21,7 @@ from mock_api.tables import Tables, load_tables
 LOOPBACK = "127.0.0.1"
 START_LIMIT = 10.0
 STOP_LIMIT = 5
-"""Seconds for a server thread to come up; whole seconds for answers under way when a server stops."""
+"""Seconds for a server thread to start; whole seconds for pending answers when a server stops."""
 
 
 class Endpoint(NamedTuple):
@@ -44,7 +44,7 @@ def _body(path: str, answer: Callable[..., Any]) -> type[BaseModel] | None:
 
 
 def create_app(tables: Tables, delay: float = 0.0) -> FastAPI:
-    """The application. `delay` seconds pass before each answer, without holding up other requests."""
+    """The application. Each answer waits `delay` seconds, without blocking other requests."""
     # The official server also reads bodies that come without a content type as JSON.
     app = FastAPI(title="CRAG mock API", strict_content_type=False)
 
@@ -68,9 +68,9 @@ def _route(endpoint: Endpoint, delay: float) -> Callable[..., Any]:
             await asyncio.sleep(delay)
         try:
             answer = {"result": endpoint.answer(**arguments)}
-            # FastAPI's own way to write JSON walks through large answers twice.
+            # FastAPI's own JSON encoding walks through large answers twice.
             content = json.dumps(answer, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        except ValueError:  # the official server crashes here, too: NaN is no JSON, some texts are no years
+        except ValueError:  # the official server crashes here, too: NaN is not JSON, some texts are not years
             return PlainTextResponse("Internal Server Error", status_code=500)
         return Response(content.encode(), media_type="application/json")
 
@@ -88,7 +88,7 @@ def _route(endpoint: Endpoint, delay: float) -> Callable[..., Any]:
 
 
 class Server(uvicorn.Server):
-    """A uvicorn server on a socket that is open already. `ready` is called once it answers."""
+    """A uvicorn server on an open socket. `ready` is called once it answers."""
 
     def __init__(self, app: FastAPI, listening: socket.socket, ready: Callable[[], None]) -> None:
         quiet: Any = {"lifespan": "off", "access_log": False, "log_config": None, "log_level": "error"}
@@ -97,7 +97,7 @@ class Server(uvicorn.Server):
         self._ready = ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """As uvicorn does it, then say so."""
+        """Start as uvicorn does, then call `ready`."""
         await super().startup(sockets)
         self._ready()
 
@@ -107,11 +107,11 @@ class Server(uvicorn.Server):
 
 
 def listen(host: str = LOOPBACK, port: int = 0) -> socket.socket:
-    """A listening socket; port 0 takes a free one. Raises OSError where host or port cannot be used."""
+    """A listening socket; port 0 takes a free one. Raises OSError if host or port cannot be used."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listening = socket.create_server((host, port), family=family)
-    # Connections inherit it. asyncio sets it only on sockets that name their protocol; without it each answer after the
-    # first of a connection comes 40 ms late.
+    # Connections inherit it. asyncio sets it only on sockets that name their protocol; without it each answer after a
+    # connection's first is 40 ms late.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listening
 
@@ -124,10 +124,10 @@ def url_of(listening: socket.socket) -> str:
 
 @contextmanager
 def serve(data: Path | None = None, delay: float = 0.0) -> Iterator[str]:
-    """Serve a graph from a thread of this process and yield the base URL, without a slash at its end.
+    """Serve a graph from a thread of this process and yield the base URL, without a trailing slash.
 
-    `data` is the directory of the graph (default: the one that ships with the project), `delay` the seconds before each
-    answer. Raises GraphError for a graph that cannot be read.
+    `data` is the directory of the graph (default: the shipped one), `delay` the seconds before each answer. Raises
+    GraphError for an unreadable graph.
     """
     app = create_app(load_tables(data), delay)
     started = threading.Event()

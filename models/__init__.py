@@ -1,4 +1,4 @@
-"""Model weights: which there are (`manifest`) and how they come here (`fetch`).
+"""Model weights: the list of models (`manifest`) and their download (`fetch`).
 
 `user_config` is the name under which the 2024 evaluator looks for the agent.
 """

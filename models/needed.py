@@ -1,6 +1,6 @@
 """All weights that a preset needs, found by following the names in its TOML, base models of adapters included.
 
-Fetching, the agent's start, preflight, stand-ins and the rehearsal of the image all ask here.
+Used by fetching, the agent's start, preflight, stand-ins and the rehearsal of the image.
 """
 
 import json
@@ -15,7 +15,7 @@ from models.manifest import Manifest, cache_folder, load_manifest
 REPOSITORY = Path(__file__).resolve().parents[1]
 PRESETS = REPOSITORY / "agents" / "presets"
 TRIM_TOKENIZER = "llama-2-tokenizer"
-"""The tokenizer of the evaluator's cut to 75 tokens. Without it an estimate cuts answers, which keeps fewer words."""
+"""The tokenizer of the evaluator's cut to 75 tokens. An estimate replaces it if missing, which keeps fewer words."""
 ROUTERS, CALIBRATIONS, RECIPES = "models/routers", "models/calibration", "training/router/configs"
 
 Kind = Literal["adapter", "classifier", "calibration", "model"]
@@ -29,7 +29,7 @@ _FILES: Mapping[Kind, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class NeededFolder:
-    """What a preset names and `models.fetch` cannot download: training makes it, or it lies at a path of the user's.
+    """A part of a preset that `models.fetch` cannot download: training makes it, or it is at a path of the user's.
 
     `key` is the preset's key for it; `places` are the paths to look at, the first of them in the repository. A
     calibration is one file, everything else a folder. `remedy` says how to make it.
@@ -48,7 +48,7 @@ class NeededFolder:
 
     @property
     def path(self) -> Path:
-        """Its place, or the place where it should be."""
+        """Its place if it exists, else the expected place."""
         return next((place for place in self.places if place.exists()), self.places[0])
 
     @property
@@ -63,7 +63,7 @@ class NeededFolder:
 class NeededWeights:
     """What a preset needs. `models` and `optional` map names of the manifest to the key that names them.
 
-    Nothing is optional for a preset that needs GPUs: it runs where nothing can be fetched.
+    Nothing is optional for a preset that needs GPUs: it runs on a machine without network.
     """
 
     models: Mapping[str, str]
@@ -101,13 +101,13 @@ def needed_weights(
     repository: Path = REPOSITORY,
     cache: Path | None = None,
 ) -> NeededWeights:
-    """Follow what the preset names to all weights. Reads small configuration files only; no weights have to be there.
+    """Find all weights that the preset needs. Reads only small configuration files; the weights may be missing.
 
     Args:
         preset: TOML of a preset, or the dump of its settings.
-        manifest: Which names are models; default: the shipped manifest.
-        repository: Where adapters, classifiers and calibrations lie.
-        cache: Where classifiers lie beside that; default: the cache of fetched models.
+        manifest: The known models; default: the shipped manifest.
+        repository: Folder with adapters, classifiers and calibrations.
+        cache: Another folder with classifiers; default: the cache of fetched models.
     """
     known = (manifest or load_manifest()).models
     models: dict[str, str] = {}
@@ -128,7 +128,7 @@ def needed_weights(
 
 
 def _named(preset: Mapping[str, Any]) -> Iterator[tuple[str, Kind, str]]:
-    """Key, kind and name of everything with weights that the preset names itself."""
+    """Key, kind and name of each part with weights in the preset."""
     model = preset.get("language_model") or {}
     if model.get("engine") in {"openvino", "transformers", "vllm"}:
         yield "language_model.model", "model", str(model.get("model"))
@@ -170,7 +170,7 @@ def _training_of(adapter: str, location: str) -> str:
 
 
 def base_of(folder: NeededFolder, repository: Path = REPOSITORY) -> str | None:
-    """The model that an adapter or a classifier was tuned from, as its folder says, else as its recipe does."""
+    """The base model of an adapter or a classifier, from its folder, else from its recipe."""
     base: object = None
     if folder.kind == "adapter":
         base = _read(folder.path / "adapter_config.json").get("base_model_name_or_path")
@@ -183,7 +183,7 @@ def base_of(folder: NeededFolder, repository: Path = REPOSITORY) -> str | None:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    """A small JSON or TOML file; empty where it is missing or broken, which the code that loads from it reports."""
+    """A small JSON or TOML file; empty if missing or broken: the code that loads it reports that."""
     try:
         text = path.read_text(encoding="utf-8")
         data = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)

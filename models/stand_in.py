@@ -1,10 +1,10 @@
 """Write small random models instead of a preset's large ones: `python -m models.stand_in PRESET --to DIR`.
 
-With them every preset starts and answers on a small machine (`make smoke PRESET=... STAND_INS=yes`): a rehearsal of
-wiring and interfaces, never of quality. A stand-in has the architecture, file names, tokenizer and chat template of its
-model; `fetched.toml` in its folder says what it is, so that no check takes it for the model. Models lie in DIR/NAME, so
-that CRAG_MODELS_DIR=DIR finds them; adapters and classifiers lie in DIR/models/..., as they do in the repository.
-Exit code 0: all is there; 1: something cannot be made.
+With them every preset starts and answers on a small machine (`make smoke PRESET=... STAND_INS=yes`). This tests wiring
+and interfaces, not quality. A stand-in has the architecture, file names, tokenizer and chat template of its model;
+`fetched.toml` in its folder marks it, so that no check takes it for the model. Models are in DIR/NAME, where
+CRAG_MODELS_DIR=DIR finds them; adapters and classifiers are in DIR/models/..., as in the repository. Exit code 0: all
+are there; 1: something cannot be made.
 """
 
 import argparse
@@ -32,11 +32,11 @@ from models.needed import (
 WORDS = "all-minilm-l6-v2"
 """Its `vocab.txt` gives the words of the small XLM-RoBERTa tokenizer."""
 _RANK = 8
-"""Of adapters."""
+"""Rank of adapters."""
 
 
 class StandInError(RuntimeError):
-    """A folder could not be made; one line that names it and what to do."""
+    """A folder could not be made; the message names it and the remedy."""
 
 
 class Made(NamedTuple):
@@ -51,15 +51,16 @@ class Made(NamedTuple):
 def make_stand_ins(
     preset: Mapping[str, Any], to: Path, *, repository: Path = REPOSITORY, say: Callable[[str], None] = lambda _: None
 ) -> list[Made]:
-    """Fill `to` with everything that the preset needs and the repository does not hold.
+    """Fill `to` with everything that the preset needs and the repository lacks.
 
-    Models whose files a registry has are fetched and real, and so is what the repository ships for them.
+    Models with files in a registry are fetched, and so are real; the repository's adapters and classifiers for them are
+    used.
 
     Args:
         preset: TOML of a preset, or the dump of its settings.
-        to: A folder; stand-ins in it are replaced, nothing else is.
+        to: A folder; only stand-ins in it are replaced.
         repository: Holds adapters and classifiers.
-        say: Gets a line for each model that is fetched.
+        say: Gets a line for each fetched model.
 
     Raises:
         StandInError: a folder cannot be made.
@@ -84,7 +85,7 @@ class _Maker:
         self.made: list[Made] = []
 
     def model(self, name: str) -> None:
-        """A model of the manifest: small ones that a registry has are real, the others random."""
+        """A model of the manifest: real if a registry has its files, else random."""
         entry = self._manifest.model(name)
         if entry.files:
             self.made.append(Made(name, self._fetched(name, self._to), "the real model", is_stand_in=False))
@@ -106,7 +107,7 @@ class _Maker:
         self._finish(name, folder, f"{shape.architecture}{quantised}, {sizes}, {tokenizer}")
 
     def folder(self, needed: NeededFolder) -> None:
-        """An adapter or a classifier: the repository's where its base is real, else random."""
+        """An adapter or a classifier: the repository's if its base is real, else random."""
         name = needed.places[0].relative_to(self._repository).as_posix()
         engine = self._preset["language_model"]
         base = base_of(needed, self._repository)
@@ -126,11 +127,11 @@ class _Maker:
         else:
             labels = self._labels(needed.name)
             stand_in_files.write_classifier(base, self._to / base, labels, folder, seed)
-            what = f"classifier of {', '.join(labels)} on the stand-in of {base}; gives what no gate stops"
+            what = f"classifier of {', '.join(labels)} on the stand-in of {base}; predicts what no gate stops"
         self._finish(name, folder, what)
 
     def _labels(self, classifier: str) -> dict[str, list[str]]:
-        """Field of the classifier -> its classes, first those for which none of the preset's gates closes."""
+        """Field of the classifier -> its classes, first those that no gate of the preset stops."""
         recipe = tomllib.loads((self._repository / RECIPES / f"{classifier}.toml").read_text(encoding="utf-8"))
         shipped = json.loads((REPOSITORY / ROUTERS / "cpu" / "config.json").read_bytes())["fields"]
         gates = (self._preset.get("answering") or {}).get("gates", ())
@@ -143,7 +144,7 @@ class _Maker:
     def _write_tokenizer(self, entry: ModelEntry, shape: Shape, folder: Path) -> str:
         if entry.tokenizer is not None:
             stand_in_files.copy_tokenizer(self._fetched(entry.tokenizer, self.cache), shape, folder)
-            return f"the model's own tokenizer (out of {entry.tokenizer})"
+            return f"the model's own tokenizer (from {entry.tokenizer})"
         if shape.architecture.startswith("XLMRoberta"):
             stand_in_files.write_small_xlm_tokenizer(self._fetched(WORDS, self.cache) / "vocab.txt", folder)
             return "a tokenizer of the same kind with fewer tokens"
@@ -158,7 +159,7 @@ class _Maker:
     def _empty(self, name: str) -> Path:
         folder = self._to / name
         if folder.exists() and any(folder.iterdir()) and not is_stand_in(folder):
-            raise StandInError(f"{folder} is there and is no stand-in: it is left alone; give another folder with --to")
+            raise StandInError(f"{folder} exists and is not a stand-in: it is kept; pass another folder with --to")
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         return folder
@@ -174,7 +175,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog="python -m models.stand_in", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("preset", metavar="PRESET", help=f"{', '.join(available_presets())}, or a preset's file")
-    parser.add_argument("--to", type=Path, required=True, metavar="DIR", help="gets one folder per model")
+    parser.add_argument("--to", type=Path, required=True, metavar="DIR", help="folder for the models, one folder each")
     options = parser.parse_args(arguments)
     try:
         made = make_stand_ins(_preset(options.preset), options.to, say=lambda line: print(line, file=sys.stderr))
@@ -184,14 +185,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for one in made:
         print(f"{one.name}: {one.what}")
     count = sum(one.is_stand_in for one in made)
-    print(f"{options.to}: {count} stand-in(s), {len(made) - count} real; for rehearsals of wiring, never of quality")
+    print(f"{options.to}: {count} stand-in(s), {len(made) - count} real; for tests of wiring, not of quality")
     return 0
 
 
 def _preset(name: str) -> dict[str, Any]:
     preset = read_preset(name)
     if preset is None:
-        raise StandInError(f"there is no preset {name!r}; shipped presets: {', '.join(available_presets())}")
+        raise StandInError(f"no preset {name!r}; shipped presets: {', '.join(available_presets())}")
     return preset
 
 

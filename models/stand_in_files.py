@@ -1,4 +1,4 @@
-"""The files of a stand-in: tokenizers, and random weights as the hub and this package's training write them."""
+"""Writes the files of a stand-in: tokenizers, and random weights in the formats of the hub and of our training."""
 
 import json
 import shutil
@@ -11,21 +11,21 @@ from models.manifest import Shape
 
 LAYERS = 2
 _WIDTH, _HEADS, _INTERMEDIATE = 256, 4, 512
-"""Multiples of 128, as AWQ's kernels want them."""
+"""Multiples of 128, as AWQ's kernels need."""
 _SPREAD = 0.1
 """Standard deviation of the weights: larger than an untrained model's, so that the next token depends on the prompt."""
 _PARTS = 4
-"""Files that a language model's weights are split into, with an index, as large models are."""
+"""Weight files of a language model, with an index, as large models have."""
 _PACKED = 8
 """4-bit values in an int32."""
 _MIDDLE = 8
 """Zero point of the 4-bit values, which are 0 to 15."""
 _CROSS_ENCODER_LOGIT = 2.0
-"""A cross-encoder's mean score: gates on the top passage's score let something through."""
+"""A cross-encoder's mean score, so that gates on the top passage's score let something through."""
 _CLASSIFIER_LEAD = 4.0
-"""Logit by which a classifier's first class leads: 0.9 of the probability, or more."""
+"""Lead of a classifier's first class in its logit: a probability of 0.9 or more."""
 _ADAPTED = ("q_proj", "k_proj", "v_proj", "gate_proj", "up_proj", "down_proj")
-"""The matrices that db3's adapters tune: all of a layer but the attention's output."""
+"""The matrices that db3's adapters tune: all of a layer except the attention's output."""
 _TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt")
 _LLAMA_2 = {
     "tokenizer_class": "LlamaTokenizerFast",
@@ -47,12 +47,12 @@ _LONGEST_PIECE = 16
 
 
 def seed_of(name: str) -> int:
-    """A seed of its own for each name, the same on every machine."""
+    """A seed for each name, the same on every machine."""
     return zlib.crc32(f"0 {name}".encode())
 
 
 def small(shape: Shape, vocabulary: int) -> Shape:
-    """The stand-in's shape: few layers, narrow, with as many heads to a key/value head as the model has (up to 4)."""
+    """The stand-in's shape: few layers, narrow, with the model's number of heads per key/value head (up to 4)."""
     shared = min(_HEADS, shape.heads // (shape.key_value_heads or shape.heads))
     sizes = {"layers": LAYERS, "hidden": _WIDTH, "intermediate": _INTERMEDIATE, "heads": _HEADS}
     return shape.model_copy(update={**sizes, "key_value_heads": _HEADS // shared, "vocabulary": vocabulary})
@@ -76,7 +76,7 @@ def write_small_xlm_tokenizer(words: Path, folder: Path) -> None:
     """Write a Unigram tokenizer in XLM-RoBERTa's form.
 
     Args:
-        words: `vocab.txt` of BERT: one piece a line, parts of words behind ``##``; the commoner, the earlier.
+        words: `vocab.txt` of BERT: one piece per line, most frequent first; parts of words begin with ``##``.
         folder: Gets `tokenizer.json` and `tokenizer_config.json`.
     """
     from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
@@ -103,7 +103,7 @@ def write_small_xlm_tokenizer(words: Path, folder: Path) -> None:
 
 
 def special_tokens(folder: Path) -> tuple[int, dict[str, int]]:
-    """How many tokens the folder's tokenizer has, and the numbers of its special ones."""
+    """The size of the folder's tokenizer, and the numbers of its special tokens."""
     from tokenizers import Tokenizer
 
     tokenizer: Any = Tokenizer.from_file(str(folder / "tokenizer.json"))
@@ -118,9 +118,9 @@ def write_network(shape: Shape, tokens: dict[str, int], folder: Path, seed: int)
 
     Args:
         shape: The stand-in's, not the model's.
-        tokens: Numbers of the special tokens ``bos``, ``eos`` and ``pad``, those that the model has.
+        tokens: Numbers of the special tokens ``bos``, ``eos`` and ``pad``, if the model has them.
         folder: Gets the files.
-        seed: Of the random numbers.
+        seed: Random seed.
     """
     import torch
     import transformers
@@ -221,9 +221,9 @@ def write_classifier(
     Args:
         base_name: The stand-in encoder's name in the manifest.
         base_folder: The stand-in encoder's folder.
-        labels: Field -> its classes; the first one is the classifier's answer to everything.
+        labels: Field -> its classes; the classifier always predicts the first one.
         folder: Gets `config.json` and `weights.safetensors`.
-        seed: Of the random numbers.
+        seed: Random seed.
     """
     import torch
     from safetensors.torch import save_file
@@ -253,7 +253,7 @@ def write_classifier(
 
 
 def write_sentence_transformer(shape: Shape, folder: Path) -> None:
-    """Make an encoder's folder one of sentence-transformers: CLS pooling, unit length, as bge has."""
+    """Add sentence-transformers' files to an encoder's folder: CLS pooling, unit length, as in bge."""
     kinds = {"": "Transformer", "1_Pooling": "Pooling", "2_Normalize": "Normalize"}
     modules = [
         {"idx": number, "name": str(number), "path": path, "type": f"sentence_transformers.models.{kind}"}

@@ -1,1 +1,1 @@
-"""Small commands for whoever prepares a submission; standard library only."""
+"""Commands for preparing a submission."""

@@ -1,8 +1,8 @@
-"""Choose what the next submission is for: `make task1`, `make task2`, `make task3`, each with PRESET=... if wished.
+"""Choose the task of the next submission: `make task1`, `make task2`, `make task3`, optionally with PRESET=...
 
 Two files must agree: `aicrowd.json` names the challenge, `agents/presets/active.toml` the preset (the evaluator passes
-no environment variables of ours). This writes both, and nothing else in them. Standard library only, so that it runs
-before anything is installed.
+no environment variables of ours). This changes only these two entries. Standard library only, so that it runs before
+anything is installed.
 """
 
 import argparse

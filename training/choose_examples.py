@@ -1,17 +1,16 @@
-"""Choose the fixed examples of the writer of calls by what it still writes wrongly (db3 section 3.2).
+"""Choose the call writer's fixed examples by its remaining errors (db3 section 3.2).
 
     python -m training.choose_examples --preset db3_task23 --out DIR [--set KEY=VALUE] [--resume]
 
-A domain begins with a few examples. In each round the preset's writer, untuned and shown the examples so far, is asked
-labelled questions; whatever it writes is carried out in the graph, and where that gives other values than the labelled
-calls, an example joins: for the kinds of calls that fail most often first. By default it is the example of our own bank
-that asks the same kind of thing and is most like the question, so that the list can be given away; with --pool
-questions it is the question itself, as in the paper. A domain is done when its list is full, nothing fails, or no
-candidate is left.
+A domain starts with a few examples. In each round the preset's untuned writer, shown the examples so far, is asked
+labelled questions. Its calls are executed on the graph; if they give other values than the labelled calls, an example
+is added, for the most frequent kinds of failing calls first. By default this is the most similar example of the same
+kind from our own bank, so that the list can be published; with --pool questions it is the question itself, as in the
+paper. A domain is done when its list is full, nothing fails, or no candidate is left.
 
 DIR gets a file of examples for each domain, which a preset names as knowledge_graph.writer.fixed_examples, and
-run_card.json: data with sha256, settings, and how many questions of each round failed. What the model wrote is kept in
---work, so that --resume goes on after a kill.
+run_card.json: data with sha256, settings, and the failures of each round. The model's output is kept in --work, so that
+--resume continues after a kill.
 """
 
 import argparse
@@ -64,20 +63,20 @@ from training.run_card import run_card, write_card
 
 REPOSITORY = Path(__file__).parents[1]
 SECONDS_PER_QUESTION = 600.0
-"""The choice must not depend on the speed of the machine: this only ends a hang."""
+"""This only ends a hang: the choice must not depend on the machine's speed."""
 ASKED_FILE, RUN_FILE, CURRENT = "asked.jsonl", "run.json", "current"
 _DEFAULT_KEYS = {"summary", "value"}
 
 
 class ProgramKind(NamedTuple):
-    """The tables that a program calls and the keys it gives, without names, order and repetition."""
+    """The tables that a program calls and the keys that it selects."""
 
     tables: frozenset[str]
     keys: frozenset[str]
 
 
 def kind_of(program: Program) -> ProgramKind:
-    """The kind of a program; default keys do not count."""
+    """The kind of a program; ignores default keys."""
     tables = (getattr(each, "table", None) for each in program.statements)
     keys = set()
     for place, each in enumerate(program.statements):
@@ -92,7 +91,7 @@ def kind_of(program: Program) -> ProgramKind:
 class ExampleTrial:
     """Asks the writer with a list of examples and checks whether its calls give the right values.
 
-    Everything is kept in the work folder: what was asked with the same examples is not asked again.
+    The work folder keeps all results: no question is asked twice with the same examples.
     """
 
     def __init__(self, work: Path, writer: KgWriterSettings, model: LanguageModel, bench: Bench, batch: int) -> None:
@@ -116,7 +115,7 @@ class ExampleTrial:
         return [self._known[domain, number, pair.query] for pair in pairs]
 
     def _shown(self, domain: Domain, examples: Sequence[Example]) -> CallWriter:
-        """The preset's writer, shown these examples as it would be in use."""
+        """The preset's writer with these examples, as in use."""
         folder = self._work / CURRENT
         folder.mkdir(exist_ok=True)
         for each in Domain:
@@ -136,7 +135,7 @@ class ExampleTrial:
 
 
 def same_values(pairs: Sequence[Pair], programs: Sequence[Program | None], bench: Bench) -> list[bool]:
-    """Whether each program asks what the labelled one asks: the same calls, or the same values from the graph."""
+    """Whether each program has the same calls as the labelled one, or gives the same values from the graph."""
     doubtful = [
         place
         for place, (pair, program) in enumerate(zip(pairs, programs, strict=True))
@@ -159,8 +158,8 @@ def _plain(values: Sequence[object]) -> list[str]:
 def grow(
     domain: Domain, pairs: Sequence[Pair], pool: Sequence[Example], options: argparse.Namespace, trial: ExampleTrial
 ) -> tuple[list[Example], list[dict[str, int]]]:
-    """The examples of one domain, in the order in which they joined, and the counts of each round."""
-    chance = random.Random(f"{options.seed} {domain}")  # noqa: S311 - chance that can be repeated
+    """The examples of one domain, in the order of their addition, and the counts of each round."""
+    chance = random.Random(f"{options.seed} {domain}")  # noqa: S311 - reproducible chance
     index = ExampleIndex(pool, None)
     examples = chance.sample(list(pool), min(options.start, options.count, len(pool)))
     rounds: list[dict[str, int]] = []
@@ -176,7 +175,7 @@ def grow(
         joined = lessons(wrong, free, index, min(options.added, options.count - len(examples)))
         rounds.append({"asked": len(sample), "wrong": len(wrong), "added": len(joined)})
         sys.stdout.write(
-            f"{domain}, round {number}: {len(wrong)} of {len(sample)} wrong, {len(joined)} examples join\n"
+            f"{domain}, round {number}: {len(wrong)} of {len(sample)} wrong, {len(joined)} examples added\n"
         )
         sys.stdout.flush()
         if not joined:
@@ -192,7 +191,7 @@ def lessons(wrong: Sequence[Pair], free: Sequence[Example], index: ExampleIndex,
         wrong: Questions whose calls were wrong.
         free: Examples that are not shown yet.
         index: The whole pool.
-        most: So many examples at most.
+        most: Most examples to choose.
     """
     kinds: dict[ProgramKind, list[Pair]] = defaultdict(list)
     for pair in wrong:
@@ -208,7 +207,7 @@ def lessons(wrong: Sequence[Pair], free: Sequence[Example], index: ExampleIndex,
 
 
 def _nearest(pair: Pair, free: Sequence[Example], index: ExampleIndex) -> Example:
-    """The free example most like the question, of those that ask the same kind of thing if there are any."""
+    """The free example most similar to the question, of the same kind if there is one."""
     same = {example.question for example in free if kind_of(example.program) == kind_of(pair.program)}
     wanted = same or {example.question for example in free}
     (near,) = index.nearest([pair.query], [pair.domain], sys.maxsize)
@@ -216,7 +215,7 @@ def _nearest(pair: Pair, free: Sequence[Example], index: ExampleIndex) -> Exampl
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the folder; the exit code is 1 where something that it needs is missing or wrong."""
+    """Write the folder. Exit code: 1 if an input is missing or wrong."""
     parser = parser_of("training.choose_examples", __doc__)
     parser.add_argument("--preset", help="name, or path of a TOML file; default: the active preset")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change to the preset")
@@ -225,23 +224,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--questions", type=Path, default=QUESTIONS, help="labelled real questions (%(default)s)")
     parser.add_argument(
         "--graph", type=Path, action="append", default=[], metavar="DIR",
-        help="folder of the graph they were labelled on",
+        help="folder of the graph that --questions were labelled on",
     )  # fmt: skip
-    parser.add_argument("--pool", choices=("bank", "questions"), default="bank", help="what may join (%(default)s)")
+    parser.add_argument(
+        "--pool", choices=("bank", "questions"), default="bank", help="source of added examples (%(default)s)"
+    )
     for name, default, meaning in (
-        ("count", None, "examples of a domain; default: as many as the preset shows"),
-        ("start", 5, "examples at first (%(default)s)"),
-        ("added", 5, "at most so many join in a round (%(default)s)"),
-        ("asked", 100, "questions of a round (%(default)s)"),
-        ("rounds", 10, "rounds at most (%(default)s)"),
+        ("count", None, "examples per domain; default: the preset's number"),
+        ("start", 5, "examples at the start (%(default)s)"),
+        ("added", 5, "most examples added per round (%(default)s)"),
+        ("asked", 100, "questions per round (%(default)s)"),
+        ("rounds", 10, "most rounds (%(default)s)"),
     ):
         parser.add_argument(f"--{name}", type=positive, default=default, help=meaning)
-    parser.add_argument("--seed", type=int, default=0, help="of the first examples and each round (%(default)s)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the first examples and each round (%(default)s)")
     parser.add_argument(
-        "--work", type=Path, default=REPOSITORY / "results/training/choose_examples", help="folder of what was asked"
+        "--work",
+        type=Path,
+        default=REPOSITORY / "results/training/choose_examples",
+        help="folder for the model's output",
     )
-    parser.add_argument("--resume", action="store_true", help="go on with what --work holds")
-    parser.add_argument("--overwrite", action="store_true", help="replace the examples that are in --out")
+    parser.add_argument("--resume", action="store_true", help="continue the run in --work")
+    parser.add_argument("--overwrite", action="store_true", help="replace the examples in --out")
     options = parser.parse_args(arguments)
     return exit_code(lambda: _run(options), "the same command with --resume")
 
@@ -304,11 +308,11 @@ def _chosen(options: argparse.Namespace, settings: Settings, writer: KgWriterSet
 
 
 def _open_work(work: Path, chosen: Mapping[str, Any], *, resume: bool) -> None:
-    """Begin a work folder, or go on with that of the same run."""
+    """Start a work folder, or continue the same run in it."""
     path = work / RUN_FILE
     if path.is_file() and (work / ASKED_FILE).is_file():
         if not resume:
-            raise CommandError(f"{work} holds a run: --resume goes on with it, --work names another folder")
+            raise CommandError(f"{work} holds a run: --resume continues it, --work names another folder")
         if json.loads(path.read_text(encoding="utf-8")) != json.loads(json.dumps(chosen)):
             raise CommandError(f"{work} holds a run with other settings: --work names another folder, or remove it")
     write_json(path, chosen)

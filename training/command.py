@@ -1,4 +1,4 @@
-"""Shared by the commands of this folder: arguments, configurations, the check for a file, one line for each fault."""
+"""Shared by the commands of this folder: arguments, configurations, file checks, one-line errors."""
 
 import argparse
 import sys
@@ -20,7 +20,7 @@ Model = TypeVar("Model", bound=StrictModel)
 
 
 class CommandError(RuntimeError):
-    """A command cannot do what it was asked for; the message says what to do."""
+    """A command cannot do its work; the message says what to do."""
 
 
 FAULTS = (
@@ -30,9 +30,10 @@ FAULTS = (
 
 
 def exit_code(work: Callable[[], int], goes_on: str = "--resume", fault: int = 1) -> int:
-    """Do the work of a command, which gives the exit code; a fault is one line on standard error, and `fault`.
+    """Run a command's work and return its exit code; after an error, print one line to standard error and return
+    `fault`.
 
-    `goes_on` is what continues the work after an interrupt.
+    `goes_on` says how to continue after an interrupt.
     """
     try:
         return work()
@@ -41,7 +42,7 @@ def exit_code(work: Callable[[], int], goes_on: str = "--resume", fault: int = 1
     except FloatingPointError as error:
         sys.stderr.write(f"error: training diverged: {error}\n")
     except KeyboardInterrupt as interrupt:
-        sys.stderr.write(f"stopped; {goes_on} goes on\n")
+        sys.stderr.write(f"stopped; continue with {goes_on}\n")
         return EXIT_TERMINATED if isinstance(interrupt, Terminated) else EXIT_INTERRUPTED
     return fault
 
@@ -52,33 +53,33 @@ def config_names(folder: Path) -> list[str]:
 
 
 def read_config(form: type[Model], folder: Path, config: str, changes: Sequence[str] = ()) -> Model:
-    """A command's shipped configuration of that name, or the TOML file at that path, with changes such as ``epochs=1``.
+    """Read a shipped configuration by name, or a TOML file by path, with changes such as ``epochs=1``.
 
     Raises:
         SettingsError: no such configuration, not TOML, an unknown key, a wrong type or a value out of range.
     """
     path = Path(config) if config.endswith(".toml") else folder / "configs" / f"{config}.toml"
     if not path.is_file():
-        raise SettingsError(f"there is no {path}; shipped configurations: {', '.join(config_names(folder))}")
+        raise SettingsError(f"no such file: {path}; shipped configurations: {', '.join(config_names(folder))}")
     return read_settings(form, path, changes)
 
 
 def parser_of(module: str, description: str | None) -> argparse.ArgumentParser:
-    """The parser of a command whose help is the docstring of its module, as it stands."""
+    """A command's parser; its help is the module's docstring, verbatim."""
     return argparse.ArgumentParser(
         prog=f"python -m {module}", description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
 
 
 def add_split_argument(parser: argparse.ArgumentParser) -> None:
-    """``--split``; its value is a `Split`, 0 by default: the public file holds the public test set as well."""
+    """Add ``--split``, by default 0: the public file also holds the public test set."""
     parser.add_argument(
         "--split",
         type=_split,
         default="0",
         metavar="N|any",
-        help="read only rows with this number in their field `split`: 0 is there to learn from, 1 is the public test "
-        "set; any: all rows, without a look at the field (default: %(default)s)",
+        help="read only rows with this number in their field `split`: 0 is for training, 1 is the public test set; "
+        "any: all rows, whatever the field says (default: %(default)s)",
     )
 
 
@@ -90,14 +91,14 @@ def _split(text: str) -> Split:
 
 
 def positive(text: str) -> int:
-    """Parse a whole number from 1, as the type of an argument."""
+    """Parse an argument: a whole number from 1."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"a whole number from 1, found {text!r}")
     return int(text)
 
 
 def check_data_file(path: Path, remedy: str) -> None:
-    """Check that a file, or its parts, is there; `DatasetError` if not, with the remedy: which option names another."""
+    """Check that a file, or its parts, exists; if not, raise `DatasetError` with the remedy."""
     try:
         dataset_files(path)
     except DatasetError as error:
@@ -105,7 +106,7 @@ def check_data_file(path: Path, remedy: str) -> None:
 
 
 def count_table(rows: Mapping[str, Mapping[str, int | float | None]]) -> str:
-    """Columns that are named alike in all rows, for a person; None is a dash."""
+    """A text table of rows with the same columns; None is a dash."""
     columns = list(next(iter(rows.values())))
     lines = [["", *columns]]
     for name, counts in rows.items():

@@ -1,7 +1,7 @@
-"""What a language model is tuned on: prompts with the one text that should follow each of them.
+"""Training examples of a language model: prompts with their completions.
 
-One JSON object a line: ``messages`` (a chat) or ``prompt`` (a text to be continued), ``completion``, the ``groups``
-that cross-validation keeps together, for learning from preferences ``rejected``, a worse completion, and for measuring
+One JSON object per line: ``messages`` (a chat) or ``prompt`` (a text to continue), ``completion``, and the ``groups``
+that cross-validation keeps together. Learning from preferences needs ``rejected``, a worse completion. Measuring needs
 ``query`` and ``answers``: the question alone and its right answers, the best one first.
 """
 
@@ -22,12 +22,12 @@ Row = TypeVar("Row")
 
 @dataclass(frozen=True, slots=True)
 class TrainingExample:
-    """One prompt and what should follow it; exactly one of `messages` and `prompt` is given.
+    """One prompt and its completion; exactly one of `messages` and `prompt` is given.
 
-    `groups` are what the example is about, most important first (see `training.folds`), `source` says where it came
-    from, for counts and cards. `rejected` is a completion that is worse than `completion`. `query` and `answers` are
-    what a judge needs; the completion may be another text, such as "i don't know" where the prompt has no answer.
-    `split` is that of the question in CRAG, None where it was made up. `place` is where it was read, for messages.
+    `groups` are the example's entities, most important first (see `training.folds`), `source` is its origin, for counts
+    and cards. `rejected` is a worse completion. `query` and `answers` are for a judge; the completion may be another
+    text, such as "i don't know" if the prompt has no answer. `split` is the question's split in CRAG, None if it was
+    made up. `place` is where it was read, for messages.
     """
 
     completion: str
@@ -43,7 +43,7 @@ class TrainingExample:
 
     @property
     def request(self) -> GenerationRequest:
-        """What an engine is asked: training and use share its way from prompt to tokens."""
+        """The request to an engine: training and use turn prompts into tokens in the same way."""
         return GenerationRequest(messages=self.messages, prompt=self.prompt)
 
     def to_row(self) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def write_examples(path: Path, examples: Iterable[TrainingExample]) -> None:
 
 
 def read_examples(path: Path, limit: int | None = None, split: Split | None = None) -> list[TrainingExample]:
-    """Read the file, without what is of another split.
+    """Read the file, without rows of other splits.
 
     Raises:
         DatasetError: a line cannot be read, or a field is missing or of a wrong type; the message names file, line and
@@ -73,17 +73,17 @@ def read_examples(path: Path, limit: int | None = None, split: Split | None = No
         if (example.prompt is None) == (not example.messages):
             raise DatasetError(f'{example.place}: give either field "prompt" or field "messages"')
     if not examples:
-        raise DatasetError(f"{path}: there are no examples in it")
+        raise DatasetError(f"{path}: no examples")
     return examples
 
 
 def row_of(record: Record, form: type[Row], **more: object) -> Row:
-    """The fields of a line, and more, as a pydantic model or a dataclass; fields that it has not are left alone.
+    """The fields of a line, and `more`, as a pydantic model or a dataclass; unknown fields are ignored.
 
     Raises:
         DatasetError: one is missing or of another type; the message names file, line and field.
     """
-    key: Any = form  # mypy takes no type with a variable for hashable
+    key: Any = form  # mypy does not accept a generic type as hashable
     try:
         row: Row = _reader(key).validate_python({**record.data, **more})
     except ValidationError as error:

@@ -1,7 +1,7 @@
-"""Cross-validation by what rows are about: the fold depends on the group's name alone, so all steps agree on it.
+"""Cross-validation by entity: the fold depends on the group's name only, so that all steps agree on it.
 
-A row may have several groups (a question about two films). The fold of its first group tests it, and no fold of any of
-its groups may train on it: what is tested was never seen.
+A row may have several groups (a question about two films). The fold of its first group tests it. If the fold of any of
+its groups is held out, the row is not trained on, so that tested entities are unseen.
 """
 
 import argparse
@@ -21,7 +21,7 @@ class Fold(NamedTuple):
 
 
 def parse_fold(text: str) -> Fold:
-    """Read ``2/5``, the second of five, as the type of an argument."""
+    """Parse an argument: ``2/5`` is the second of five folds."""
     number, slash, total = text.partition("/")
     if not (slash and number.isdecimal() and total.isdecimal() and 1 <= int(number) <= int(total) and int(total) > 1):
         raise argparse.ArgumentTypeError(f"write a fold as NUMBER/TOTAL, from 1/TOTAL, such as 1/5; found {text!r}")
@@ -29,7 +29,7 @@ def parse_fold(text: str) -> Fold:
 
 
 def held_out_fold(settings: Mapping[str, Any]) -> Fold | None:
-    """The fold that a run card's settings say was held out. Old cards have it as `held_out_fold`, counted from 0."""
+    """The held-out fold in a run card's settings. Old cards have it as `held_out_fold`, counted from 0."""
     if found := settings.get("hold_out"):
         return parse_fold(found)
     if found := settings.get("held_out_fold"):
@@ -39,12 +39,12 @@ def held_out_fold(settings: Mapping[str, Any]) -> Fold | None:
 
 
 def number_of(group: str, total: int) -> int:
-    """The fold (from 1) of a group, however it is spelled (`spelling`)."""
+    """The fold (from 1) of a group, in any spelling (see `spelling`)."""
     return int.from_bytes(hashlib.sha256(spelling(group).encode()).digest()[:8], "big") % total + 1
 
 
 def spelling(group: str) -> str:
-    """The one spelling of a group: case and blanks make no difference."""
+    """The normal spelling of a group, without case and extra blanks."""
     return " ".join(group.casefold().split())
 
 
@@ -54,5 +54,5 @@ def is_tested(groups: Sequence[str], fold: Fold) -> bool:
 
 
 def may_train(groups: Sequence[str], fold: Fold | None) -> bool:
-    """Whether a row may be learnt from when that fold is tested afterwards; None: nothing is held out."""
+    """Whether a row may be trained on if that fold is held out; None: nothing is held out."""
     return fold is None or all(number_of(group, fold.total) != fold.number for group in groups)

@@ -1,12 +1,12 @@
-"""The questions of a file that a fold tests: what an adapter tuned without that fold may be measured on.
+"""Select the questions that a fold tests, to measure an adapter tuned without that fold.
 
     python -m training.held_out --questions FILE --fold 1/2 --out held_out.jsonl
     python -m training.held_out --questions FILE --fold 1/5 --pairs pairs.jsonl --others 150 --out held_out.jsonl
 
-Without --pairs a question is about itself, as for the answerer of web pages. With the rows of `training.api_pairs` it
-is about what they say; so many --others are questions that these rows do not know, drawn by --seed. All fields are
-kept, but for pages with --no-pages. Runs of local_evaluation.py over such files are what `training.calibrate` should
-see of an adapter: of questions that it was tuned on, it is surer than it will be of new ones.
+Without --pairs each question is its own group, as for the web answerer. With --pairs, the rows of `training.api_pairs`
+have the groups; --others N adds questions that these rows lack, drawn by --seed. All fields are kept; --no-pages drops
+the pages. Calibrate an adapter (`training.calibrate`) on runs of local_evaluation.py over such files: it is too sure
+about questions that it was tuned on.
 """
 
 import argparse
@@ -28,9 +28,9 @@ Row = dict[str, Any]
 def held_out(
     rows: Sequence[Row], fold: Fold, groups: Mapping[str, Sequence[str]] | None = None, others: int = 0, seed: int = 0
 ) -> list[Row]:
-    """The rows that the fold tests, in order, and at most `others` rows of questions that `groups` does not know.
+    """The rows that the fold tests, in order, and at most `others` rows of questions that `groups` lacks.
 
-    `groups` maps each question to what it is about; None: about itself.
+    `groups` maps each question to its groups; None: each question is its own group.
     """
     if groups is None:
         return [row for row in rows if is_tested([row["query"]], fold)]
@@ -40,19 +40,19 @@ def held_out(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the questions; the exit code is 1 where there are none, or a file cannot be read."""
+    """Write the questions. Exit code: 1 if there are none, or a file cannot be read."""
     parser = parser_of("training.held_out", __doc__)
     parser.add_argument("--questions", type=Path, required=True, metavar="FILE", help="as for local_evaluation.py")
     parser.add_argument("--fold", type=parse_fold, required=True, metavar="I/K", help="as training.lora --hold-out")
     parser.add_argument("--pairs", type=Path, metavar="FILE", help="rows of training.api_pairs")
-    parser.add_argument("--others", type=int, default=0, metavar="N", help="with --pairs: so many questions beside")
+    parser.add_argument("--others", type=int, default=0, metavar="N", help="with --pairs: number of questions to add")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--no-pages", action="store_true", help="for runs that ask the knowledge graph alone")
+    parser.add_argument("--no-pages", action="store_true", help="for runs that use only the knowledge graph")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="JSON lines")
     add_split_argument(parser)
     options = parser.parse_args(arguments)
     if options.others and not options.pairs:
-        parser.error("--others needs --pairs, which says which questions are known")
+        parser.error("--others needs --pairs, which lists the known questions")
     return exit_code(lambda: _run(options))
 
 

@@ -1,4 +1,4 @@
-"""Pictures of what was fitted, as SVG or PNG by the file's suffix: the same data always gives the same file."""
+"""Pictures of fitted models, as SVG or PNG by the file's suffix; the same data gives the same file."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,7 +23,7 @@ _Z95 = 1.96
 
 
 class Curve(NamedTuple):
-    """Values over places, with the lower and upper ends of their intervals; all of one length."""
+    """Values over places, with the lower and upper ends of their intervals; all of the same length."""
 
     places: Sequence[float]
     values: Sequence[float]
@@ -56,7 +56,7 @@ def wilson_interval(share: float, count: int) -> tuple[float, float]:
 
 
 def reliability_diagram(path: Path, bins: Sequence[ReliabilityBin], title: str) -> None:
-    """Share of right answers over their probability, with 95 % intervals; below, how many answers there are."""
+    """Share of right answers over their probability, with 95 % intervals; below, the number of answers."""
     with _canvas(path, (4.6, 4.8), nrows=2, heights=(4, 1)) as (upper, lower):
         upper.plot([0, 1], [0, 1], color=SHADE, linestyle="--", label="perfectly calibrated")
         ends = [wilson_interval(one.right, one.answers) for one in bins]
@@ -70,7 +70,7 @@ def reliability_diagram(path: Path, bins: Sequence[ReliabilityBin], title: str) 
 
 
 def score_curve(path: Path, curve: Curve, levels: Mapping[str, float], threshold: float, title: str) -> None:
-    """Score over the threshold on P(correct) with its band; `levels` are scores of other rules, as level lines."""
+    """Score over the threshold on P(correct) with its band; `levels` are other rules' scores, as horizontal lines."""
     with _canvas(path, (5.6, 3.8)) as (axes,):
         band = axes.fill_between(curve.places, curve.low, curve.high, color=SHADE, alpha=0.5, linewidth=0)
         band.set_label("95 % interval")
@@ -83,7 +83,7 @@ def score_curve(path: Path, curve: Curve, levels: Mapping[str, float], threshold
 
 
 def estimates(path: Path, found: Sequence[Estimate], label: str, title: str) -> None:
-    """Named numbers with their intervals, one below the other in the given order."""
+    """Named numbers with their intervals, from top to bottom."""
     with _canvas(path, (6.4, 1.2 + 0.32 * len(found))) as (axes,):
         rows = range(len(found))
         axes.axvline(0, color=SHADE, linewidth=0.8)
@@ -125,7 +125,7 @@ def confusion_matrices(path: Path, matrices: Sequence[Confusion]) -> None:
 def _canvas(
     path: Path, inches: tuple[float, float], nrows: int = 1, ncols: int = 1, heights: Sequence[float] | None = None
 ) -> "Iterator[list[Axes]]":
-    """The axes of a figure that is written at the end, without a display, a date or anything random in it."""
+    """The axes of a figure that is written at the end, without display, date or randomness."""
     import matplotlib as mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

@@ -1,4 +1,4 @@
-"""From questions with calls, facts or labels to what a model is tuned on, asked in the agent's own words.
+"""Turn questions with calls, facts or labels into training examples with the agent's prompts.
 
     python -m training.prompts kg_writer   --preset cpu_small --pairs pairs.jsonl --out writer.jsonl
     python -m training.prompts kg_answerer --preset cpu_small --pairs pairs.jsonl --out answerer.jsonl
@@ -6,24 +6,23 @@
     python -m training.prompts kg_answerer --preset db3_task23 --labels graph_labels.jsonl --out answerer.jsonl
     python -m training.prompts preferences --labels labels.jsonl --out preferences.jsonl
 
-The prompts are those that the preset serves, from the same code: form, rules, tables, and the same examples.
+The prompts are the preset's, from the same code: form, rules, tables and examples.
 
-kg_writer: the question is given, its calls are learnt. With --shown a question is asked with other numbers of examples
-than the preset's: real questions once with each number (``0,2``: without any, and with two), so that one adapter serves
-with and without examples; all others with the first number only.
+kg_writer: learns the calls of a question. --shown sets other numbers of examples than the preset's: real questions are
+asked once with each number (``0,2``: without any, and with two), so that one adapter serves with and without examples;
+all others with the first number only.
 
-web_answerer, and kg_answerer with --labels: rows of `training.labels`, in the preset's prompt whatever they were asked
-with. Those labelled "i don't know" are at most --abstaining of all: where most rows are, a small model learns to say
-nothing else. 1 keeps all of them, as db3 did.
+web_answerer, and kg_answerer with --labels: rows of `training.labels`, always in the preset's prompt. At most the share
+--abstaining of them is labelled "i don't know": if most rows are, a small model learns to say nothing else. 1 keeps all
+of them, as db3 did.
 
-kg_answerer with --pairs: the facts that the calls gave are shown, the answer is learnt. Beside each question's own
-facts, some questions are shown the facts of another question of their domain that do not hold the answer; there
-"i don't know" is learnt.
+kg_answerer with --pairs: learns the answer from the calls' facts. Some questions are also shown the facts of another
+question of their domain that do not hold the answer; the completion is then "i don't know".
 
 preferences: from rows of `training.labels`, pairs of a better and a worse answer (right > abstaining > wrong); the
-wrong ones are what the untuned model said.
+wrong ones are the untuned model's.
 
-writer/run_card.json says what writer.jsonl was made from: data with sha256, settings, examples by source, seconds.
+writer/run_card.json records how writer.jsonl was made: data with sha256, settings, examples by source, seconds.
 """
 
 import argparse
@@ -56,13 +55,13 @@ from training.examples import TrainingExample, read_examples, write_examples
 from training.run_card import card_folder, file_hash, run_card, write_card
 
 LONGEST_ANSWER = 20
-"""Words; a longer value is an article in which the answer stands somewhere."""
+"""In words; a longer value is an article that has the answer somewhere."""
 UNHELPFUL_SHARE = 0.3
-"""Share of the questions that are also asked with facts that do not answer them."""
+"""Share of the questions that also occur with facts that do not answer them."""
 
 
 def some(pairs: Sequence[Pair], made_up: int | None, seed: int) -> list[Pair]:
-    """All real questions, and at most so many others; None: all."""
+    """All real questions, and at most `made_up` others; None: all."""
     others = [pair for pair in pairs if pair.source != REAL]
     if made_up is not None and made_up < len(others):
         others = random.Random(seed).sample(others, made_up)  # noqa: S311 - a sample, not a secret
@@ -75,9 +74,9 @@ def writer_examples(
     dense: DenseEncoder | None,
     shown: Sequence[int],
 ) -> Iterator[TrainingExample]:
-    """What the writer of calls learns, asked as the writer of these settings asks.
+    """Examples for the call writer, in these settings' prompts.
 
-    `shown` are the numbers of examples that real questions are asked with; no question is its own example.
+    `shown` are the numbers of examples in the prompts of real questions; no question is its own example.
     """
     pairs = [pair for pair in pairs if names_its_dates(pair)]
     choice = ExampleChoice(writer, dense)
@@ -100,18 +99,18 @@ def writer_examples(
 def label_examples(
     path: Path, settings: Settings, task: str, abstaining: float, seed: int, split: Split | None = None
 ) -> list[TrainingExample]:
-    """The rows of `training.labels`, each asked as the preset's answerer asks.
+    """The rows of `training.labels`, in the prompts of the preset's answerer.
 
     Args:
         path: The rows.
         settings: The preset.
         task: ``web_answerer`` or ``kg_answerer``.
-        abstaining: Of the rows labelled "i don't know" so many are kept that they are at most that share; 1: all.
-        seed: Of the choice of these.
-        split: Leaves rows of other splits out.
+        abstaining: Most rows labelled "i don't know", as a share of all; 1: all.
+        seed: Seed of the choice among these.
+        split: Skip rows of other splits.
 
     Raises:
-        DatasetError: a row is no label, or lacks the context that was searched for it.
+        DatasetError: a row is not a label, or lacks its context.
     """
     asked = settings.answering if task == "web_answerer" else settings.graph_answering
     answerer = Answerer(asked, load_language_model(settings.language_model))
@@ -127,7 +126,7 @@ def label_examples(
 
 
 def _label_rows(path: Path, split: Split | None) -> Iterator[tuple[TrainingExample, Record]]:
-    """Each row as an example and as it stands in the file; what is left out is counted once."""
+    """Each row as an example and as a record; skipped rows are counted once."""
     again = Split(split.wanted) if split else None
     return zip(read_examples(path, split=split), read_records(path, split=again), strict=True)
 
@@ -137,7 +136,7 @@ def _asked_anew(example: TrainingExample, record: Record, answerer: Answerer) ->
         if not isinstance(record.data.get(name), str):
             raise DatasetError(
                 f'{record.place}: field "{name}" must be a text, found {record.data.get(name)!r}; label the run again '
-                "with python -m training.labels of this version"
+                "with this version's python -m training.labels"
             )
     query = Query("", record.data["query"], record.data["query_time"], None, ())
     request = answerer.request(query, record.data["context"])
@@ -147,11 +146,11 @@ def _asked_anew(example: TrainingExample, record: Record, answerer: Answerer) ->
 def preference_examples(path: Path, split: Split | None = None) -> Iterator[TrainingExample]:
     """A better and a worse answer of each row of `training.labels`, after the ternary reward of TruthRL.
 
-    Right is better than abstaining, abstaining better than wrong. Where the prompt does not tell, there is no right
-    answer. The wrong one is what the untuned model said; what is in truth the right one or abstaining is left out.
+    Right is better than abstaining, abstaining is better than wrong. No answer is right if the prompt lacks it. The
+    wrong answer is the untuned model's; it is left out if it is right or abstains.
 
     Raises:
-        DatasetError: a row is no example, or lacks what the basic answer was.
+        DatasetError: a row is not an example, or lacks its basic answer or verdict.
     """
     for example, record in _label_rows(path, split):
         row = record.data
@@ -170,10 +169,10 @@ def _plain(text: str) -> str:
 
 
 def names_its_dates(pair: Pair) -> bool:
-    """Whether all numbers of the dates in the calls stand in the question, months also by name.
+    """Whether the question has all numbers of the dates in the calls, months also by name.
 
-    Some labels hold dates that somebody computed ("the last trading day of the year"). The executor resolves the
-    question's own words; a model that is taught to compute learns to guess.
+    Some labels hold computed dates ("the last trading day of the year"). The executor resolves the question's own
+    words; a model that is taught to compute learns to guess.
     """
     text = pair.query.casefold()
     numbers = {int(number) for number in re.findall(r"\d+", text)}
@@ -189,7 +188,7 @@ def answer_examples(
     unhelpful_share: float = UNHELPFUL_SHARE,
     seed: int = 0,
 ) -> Iterator[TrainingExample]:
-    """What the answerer of the graph's facts learns; every example keeps its question's right answers for measuring."""
+    """Examples for the answerer of graph facts; each keeps its question's right answers for measuring."""
     answerable = [pair for pair in pairs if pair.facts and right_answers(pair)]
     by_domain: dict[Domain, list[Pair]] = defaultdict(list)
     for pair in answerable:
@@ -205,9 +204,9 @@ def answer_examples(
 
 
 def right_answers(pair: Pair) -> tuple[str, ...]:
-    """The gold answers of a real question, else what rules make of the graph's values, if anything.
+    """The gold answers of a real question, else the rules' answer from the graph's values, if any.
 
-    A real question whose gold answer the values contradict has none: it was asked of another state of the graph.
+    A real question has none if the values contradict its gold answer: it was asked of another state of the graph.
     """
     if pair.answer is None:
         short = pair.direct_answer is not None and len(pair.direct_answer.split()) <= LONGEST_ANSWER
@@ -221,7 +220,7 @@ def right_answers(pair: Pair) -> tuple[str, ...]:
 
 
 def _unhelpful(pair: Pair, others: Sequence[Pair], chance: random.Random) -> Pair | None:
-    """Another question's pair, one about the same thing if there is any, whose facts do not hold the answer."""
+    """Another pair whose facts do not hold the answer, if possible about the same entity."""
     answers = [answer.casefold() for answer in right_answers(pair)]
     fitting = [
         other
@@ -255,7 +254,7 @@ def _answer_example(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the file; the exit code is 1 where something that it needs is missing or wrong."""
+    """Write the file. Exit code: 1 if an input is missing or wrong."""
     parser = parser_of("training.prompts", __doc__)
     parser.add_argument("task", choices=("kg_writer", "kg_answerer", "web_answerer", "preferences"))
     given = parser.add_mutually_exclusive_group(required=True)
@@ -266,16 +265,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change to the preset")
     add_split_argument(parser)
     parser.add_argument("--shown", metavar="N,N", help="kg_writer: numbers of examples (default: the preset's own)")
-    parser.add_argument("--made-up", type=int, metavar="N", help="at most so many questions that are not real ones")
+    parser.add_argument("--made-up", type=int, metavar="N", help="use at most N questions that are not real")
     parser.add_argument("--abstaining", type=float, default=0.4, metavar="SHARE", help="default: %(default)s")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
     if options.task != "kg_answerer" and (options.task == "kg_writer") != (options.pairs is not None):
-        parser.error(
-            "web_answerer and preferences are made from --labels, kg_writer from --pairs, kg_answerer from both"
-        )
+        parser.error("web_answerer and preferences need --labels, kg_writer needs --pairs, kg_answerer takes either")
     if not 0 <= options.abstaining <= 1:
-        parser.error(f"--abstaining is a share from 0 to 1, which keeps all; found {options.abstaining}")
+        parser.error(f"--abstaining is a share from 0 to 1 (1 keeps all); found {options.abstaining}")
     return exit_code(lambda: _run(options))
 
 
@@ -298,7 +295,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _made(options: argparse.Namespace) -> tuple[list[TrainingExample], dict[str, Any]]:
-    """The examples, and the settings of the run card that the task depends on."""
+    """The examples, and the task's settings for the run card."""
     chosen: dict[str, Any] = {"task": options.task, "seed": options.seed}
     if options.task == "preferences":
         return list(preference_examples(options.labels, options.split)), chosen
@@ -325,11 +322,11 @@ def _made(options: argparse.Namespace) -> tuple[list[TrainingExample], dict[str,
 
 
 def _shown(options: argparse.Namespace, writer: KgWriterSettings) -> tuple[int, ...]:
-    """The numbers of examples to ask with: the command's, else the writer's."""
+    """The numbers of examples in the prompts: the command's, else the writer's."""
     if options.shown is None:
         return (writer.examples,)
     if not all(part.strip().isdecimal() for part in options.shown.split(",")):
-        raise SettingsError(f"--shown takes numbers with commas between them, such as 0,0,2; found {options.shown!r}")
+        raise SettingsError(f"--shown takes comma-separated numbers, such as 0,0,2; found {options.shown!r}")
     return tuple(int(part) for part in options.shown.split(","))
 
 

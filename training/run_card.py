@@ -1,4 +1,4 @@
-"""The run card: a JSON file beside what was made that says what it was made of and how good it came out."""
+"""The run card: a JSON file beside an output, with its inputs, settings and figures."""
 
 import hashlib
 import os
@@ -34,10 +34,10 @@ def run_card(
     metrics: Mapping[str, Any],
     packages: Sequence[str] = ("numpy",),
 ) -> dict[str, Any]:
-    """Everything that a run depended on, JSON-ready; what is the same in every such run comes first.
+    """Everything that a run depended on, JSON-ready; the reproducible parts come first.
 
-    `data` maps the role of each file to the file, of which name, size and sha256 are kept, never the path; `packages`
-    are those whose versions matter.
+    `data` maps roles to files; the card has their names, sizes and sha256, never their paths. `packages` are listed
+    with their versions.
     """
 
     def about(path: Path) -> dict[str, Any]:
@@ -61,20 +61,20 @@ def card_folder(out: Path) -> Path:
         raise DatasetError(f"--out {out}: is a folder, not a file")
     folder = out.with_suffix("")
     if folder == out:
-        raise DatasetError(f"--out {out}: a name such as {out}.jsonl, for {folder}/ gets the run card")
+        raise DatasetError(f"--out {out}: use a name such as {out}.jsonl, because {folder}/ gets the run card")
     if folder.exists() and not folder.is_dir():
-        raise DatasetError(f"--out {out}: {folder} is a file, and a folder of that name gets the run card")
+        raise DatasetError(f"--out {out}: {folder} is a file, but a folder of that name gets the run card")
     return folder
 
 
 def write_card(folder: Path, card: Mapping[str, Any]) -> Path:
-    """Write the card into the folder, which is made if needed; gives the card's path."""
+    """Write the card into the folder, which is made if needed; return the card's path."""
     write_json(folder / CARD_FILE, card)
     return folder / CARD_FILE
 
 
 def hardware() -> dict[str, Any]:
-    """Processor, cores that this process may use, and GPUs as far as torch sees any."""
+    """Processor, cores that this process may use, and the GPUs that torch finds."""
     model = platform.processor() or platform.machine()
     if _CPU_FACTS.is_file():
         lines = _CPU_FACTS.read_text(encoding="utf-8", errors="replace").splitlines()

@@ -1,9 +1,9 @@
-"""Questions with the segments that a search found become questions of local_evaluation.py: each segment a page.
+"""Turn questions with retrieved segments into questions of local_evaluation.py: each segment becomes a page.
 
     python -m training.segments --contexts FILE --out questions.jsonl
 
 A row of FILE holds a question and its `segments`, a list of ``{score, text}`` with the page's title before a line with
-a colon. A question that the file has twice, with the segments of two searches, is asked twice.
+a colon. A question that occurs twice, with the segments of two searches, is asked twice.
 """
 
 import argparse
@@ -36,7 +36,7 @@ def _page(segment: str, rank: int) -> dict[str, str]:
     title, colon, body = segment.partition("\n:\n")
     if not colon:
         title, body = "", segment
-    # Two blanks at the end of a line are a break in Markdown; other line ends are those of a narrow column.
+    # Two blanks at the end of a line are a break in Markdown; other line ends are mere wrapping.
     lines = "<br>".join(html.escape(line) for line in body.split("  \n"))
     paragraphs = "".join(f"<p>{text}</p>" for text in lines.split("\n\n") if text.strip())
     return {
@@ -49,7 +49,7 @@ def _page(segment: str, rank: int) -> dict[str, str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the question file; the exit code is 1 where the input cannot be read."""
+    """Write the question file. Exit code: 1 if the input cannot be read."""
     parser = parser_of("training.segments", __doc__)
     parser.add_argument("--contexts", type=Path, default=DEFAULT_FILE, help="rows with segments (default: %(default)s)")
     parser.add_argument("--out", type=Path, required=True, help="JSON lines for local_evaluation.py --dataset")

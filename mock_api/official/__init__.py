@@ -1,4 +1,4 @@
-"""The files of the official server (`cragkg`) -> our tables.
+"""Converts the files of the official server (`cragkg`) to our tables.
 
-They are read without pandas, and without running what a pickle asks for.
+They are read without pandas, and without running code from pickles.
 """

@@ -1,7 +1,7 @@
-"""Plain values, arrays and frames, read from the stand-ins of a pickle: neither pandas nor its version matters.
+"""Reads plain values, arrays and frames from the stand-ins of a pickle, without pandas.
 
-This covers pandas 1.3 to 3, numpy 1 and 2, protocols from 3 on: blocks of numbers, texts, objects and moments, nullable
-and categorical columns, texts kept by pyarrow, plain and multiple indexes.
+Covers pandas 1.3 to 3, numpy 1 and 2, protocols from 3 on: blocks of numbers, texts, objects and datetimes, nullable
+and categorical columns, pyarrow's texts, plain and multiple indexes.
 """
 
 import datetime as dt
@@ -17,30 +17,30 @@ _NUMBERS = re.compile(r"[biuf][1248]|[US][1-9]\d{0,5}")
 _MOMENTS = frozenset({"M8", "m8"})
 _UNITS = frozenset({"ns", "us", "ms", "s", "m", "h", "D"})
 _NANOSECONDS_PER_UNIT = {0: 10**9, 7: 10**9, 8: 10**6, 9: 10**3, 10: 1}
-"""`reso` of a pandas Timestamp (numpy's number of the unit) -> nanoseconds of one."""
+"""`reso` of a pandas Timestamp (numpy's number of the unit) -> nanoseconds per unit."""
 _RECONSTRUCTED = frozenset({"_reconstruct", "_frombuffer"})
 _OFFSETS = {"string": "i4", "utf8": "i4", "large_string": "i8", "large_utf8": "i8"}
 _MOST_EMPTY = 100_000
-"""Rows or columns of an array without values: lists of nothing take memory, and no byte of the file."""
+"""Most rows or columns of an array without values: empty lists take memory, but no bytes of the file."""
 
 _SCALARS = frozenset({str, int, float, bool, type(None)})
 _LARGEST_SHARE = 64
-"""Values that a byte of a pickle may stand for. Each takes a byte at least, but one may be named again in two: a pickle
-of a hundred bytes could otherwise name a list of lists of lists that no disk holds."""
+"""Most values per byte of a pickle. References repeat a value in two bytes: without a limit, a hundred bytes could
+expand to lists that no disk holds."""
 
 Column = list[Any]
 Plain = dict[str, Any] | list[Any] | str | int | float | bool | None
 
 
 def read_plain(content: bytes | IO[bytes], size: int) -> Plain:
-    """The first object of a pickle as JSON can hold it, NaN included: a frame is the list of its rows.
+    """The first object of a pickle as JSON values, NaN included; a frame becomes the list of its rows.
 
     Args:
         content: The pickle.
-        size: Its bytes; more than `_LARGEST_SHARE` values for each are refused.
+        size: Its bytes; more than `_LARGEST_SHARE` values per byte are refused.
 
     Raises:
-        PickleFaultError: it is damaged, asks for a name that is not on the list, or is no data of a graph.
+        PickleFaultError: it is damaged, asks for a name that is not on the list, or is not data of a graph.
     """
     try:
         found: Plain = _Plainer(size).plain(read_pickle(content))
@@ -72,7 +72,7 @@ class _Plainer:
             return bytes(value).decode("utf-8", "replace")
         found = _data(value)
         if isinstance(found, StandIn):
-            raise PickleFaultError(f"{found.name} is no data of a graph")
+            raise PickleFaultError(f"{found.name} is not data of a graph")
         return self.plain(found)
 
     def _key(self, key: object) -> str:
@@ -84,19 +84,19 @@ class _Plainer:
     def _count(self, values: int) -> None:
         self._left -= values + 1
         if self._left < 0:
-            raise PickleFaultError("far more values than its size can hold: no graph repeats itself so")
+            raise PickleFaultError("far more values than its size can hold")
 
 
 def _data(value: object) -> Any:  # noqa: ANN401 - what it means
     if isinstance(value, type) and issubclass(value, StandIn) and value.name in {"NA", "NaT"}:
         return None
     if not isinstance(value, StandIn):
-        raise PickleFaultError(f"{type(value).__name__} is no data of a graph")
+        raise PickleFaultError(f"{type(value).__name__} is not data of a graph")
     return _MEANINGS.get(value.name, _values)(value)
 
 
 def _moment(stand_in: StandIn) -> str:
-    """A date, time or moment as ISO text; the time zone is left out, as in all of the graph."""
+    """A date, time or datetime as ISO text, without time zone, as everywhere in the graph."""
     if stand_in.name == "timedelta":
         return str(dt.timedelta(*stand_in.arguments))
     first, *rest = stand_in.arguments
@@ -106,7 +106,7 @@ def _moment(stand_in: StandIn) -> str:
 
 
 def _rows(frame: StandIn) -> Iterator[dict[str, Any]]:
-    """The rows of a frame: the named levels of its index, then its columns. What is missing is None."""
+    """The rows of a frame: the named levels of its index, then its columns. Missing values are None."""
     state = frame.state
     manager = (state.get("_mgr") or state.get("_data")) if isinstance(state, dict) else None
     if not (isinstance(manager, StandIn) and manager.name == "BlockManager"):
@@ -157,7 +157,7 @@ def _dimensions(values: object) -> int:
 
 
 def _levels(index: object) -> dict[str, Column]:
-    """The named levels of an index of rows; one without a name is a mere count."""
+    """The named levels of a row index; a level without a name only counts the rows."""
     if not (isinstance(index, StandIn) and index.arguments):
         raise PickleFaultError("a frame without an index of its rows")
     fields = index.arguments[1]
@@ -177,7 +177,7 @@ def _values(value: object) -> Column:
     if isinstance(value, list | tuple):
         return list(value)
     if not isinstance(value, StandIn):
-        raise PickleFaultError(f"{type(value).__name__} where values are due")
+        raise PickleFaultError(f"expected values, found {type(value).__name__}")
     read = _READERS.get(value.name)
     return read(value) if read else _values_of_state(value)
 
@@ -193,7 +193,7 @@ def _values_of_state(value: StandIn) -> Column:
         for field in ("_pa_array", "_ndarray", "_data"):
             if field in state:
                 return _values(state[field])
-    raise PickleFaultError(f"{value.name} is no data of a graph")
+    raise PickleFaultError(f"{value.name} is not data of a graph")
 
 
 def _index_values(index: StandIn) -> Column:
@@ -205,7 +205,7 @@ def _index_values(index: StandIn) -> Column:
         if len(counted) > 10_000_000:
             raise PickleFaultError(f"an index of {len(counted)} rows")
         return list(counted)
-    raise PickleFaultError(f"an index with nothing but {', '.join(fields)}")
+    raise PickleFaultError(f"an index with only {', '.join(fields)}")
 
 
 def _backing(value: StandIn) -> StandIn:
@@ -243,7 +243,7 @@ def _array(value: StandIn) -> "np.ndarray[Any, Any]":
     else:
         array = np.frombuffer(_raw(content), dtype=_dtype(dtype))
     if not array.size and max(shape, default=0) > _MOST_EMPTY:
-        raise PickleFaultError(f"an array of nothing with {max(shape)} rows or columns")
+        raise PickleFaultError(f"an empty array with {max(shape)} rows or columns")
     return array.reshape(tuple(shape), order="F" if order == "F" else "C")
 
 
@@ -257,7 +257,7 @@ def _dtype(value: object) -> "np.dtype[Any]":
         unit = state[-1][1][0]
         name = unit.decode()
         if name not in _UNITS or state[-1][1][1] != 1:
-            raise PickleFaultError(f"moments in units of {name}")
+            raise PickleFaultError(f"datetimes in units of {name}")
         return np.dtype(f"{order}{code}[{name}]")
     if not _NUMBERS.fullmatch(code):
         raise PickleFaultError(f"an array of the type {code!r}")
@@ -273,13 +273,13 @@ def _raw(value: object) -> bytes:
 
 
 def _as_list(array: "np.ndarray[Any, Any]") -> Column:
-    """Python values; moments as text in milliseconds (as the official server writes them), NaT as None."""
+    """Python values; datetimes as text with milliseconds (as on the official server), NaT as None."""
     if array.dtype.kind == "M":
         texts = np.datetime_as_string(array, unit="ms").astype(object)
         texts[np.isnat(array)] = None
         return list(texts.tolist())
     if array.dtype.kind == "m":
-        raise PickleFaultError("lengths of time, which no graph holds")
+        raise PickleFaultError("durations, which no graph holds")
     if array.dtype.kind == "S":
         return list(np.char.decode(array, "utf-8", "replace").tolist())
     return list(array.tolist())
@@ -294,18 +294,18 @@ def _timestamp(value: StandIn) -> str:
     count, *rest = value.arguments
     unit = _NANOSECONDS_PER_UNIT.get(rest[2] if len(rest) > 2 else 10)
     if not isinstance(count, int) or unit is None:
-        raise PickleFaultError("a moment that cannot be read")
+        raise PickleFaultError("an unreadable timestamp")
     return str(np.datetime_as_string(np.datetime64(count * unit, "ns"), unit="ms"))
 
 
 def _arrow_texts(value: StandIn) -> Column:
-    """Texts as pyarrow keeps them: where each ends, and all of them in a row (Apache Arrow columnar format)."""
+    """Texts in pyarrow's format: the end of each, and all of them joined (Apache Arrow columnar format)."""
     if value.name == "chunked_array":
         return [text for chunk in value.arguments[0] for text in _values(chunk)]
     kind, length, _, offset, buffers = value.arguments[0][:5]
     name = kind.arguments[0] if isinstance(kind, StandIn) and kind.name == "type_for_alias" else None
     if name not in _OFFSETS:
-        raise PickleFaultError(f"a column that pyarrow keeps as {name!r}: write the frame with texts as Python objects")
+        raise PickleFaultError(f"a pyarrow column of type {name!r}: write the frame with texts as Python objects")
     known, ends, texts = (None if buffer is None else _raw(buffer) for buffer in buffers)
     if ends is None or not 0 <= length <= len(ends):
         raise PickleFaultError("a column of texts without their ends")
@@ -327,7 +327,7 @@ _MEANINGS: dict[str, Callable[[StandIn], Any]] = {
     **dict.fromkeys(("_nat_unpickle", "NA", "NaT"), lambda _: None),
     "bytearray": lambda value: _raw(value).decode("utf-8", "replace"),
 }
-"""Name of a stand-in -> its value where it is no part of a frame or array."""
+"""Name of a stand-in -> its value outside of frames and arrays."""
 
 _READERS: dict[str, Callable[[StandIn], Column]] = {
     **dict.fromkeys(_RECONSTRUCTED, lambda value: _as_list(_array(value))),
@@ -336,4 +336,4 @@ _READERS: dict[str, Callable[[StandIn], Column]] = {
     **dict.fromkeys(("chunked_array", "_restore_array"), _arrow_texts),
     "FrozenList": lambda value: _values(value.arguments[0] if value.arguments else value.state),
 }
-"""How the values of an array, a column or an index are read."""
+"""Name of a stand-in -> the values of its array, column or index."""

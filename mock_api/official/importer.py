@@ -1,9 +1,8 @@
-"""Import of the official graph: each of its files becomes one of our tables, whole or not at all.
+"""Imports the official graph: each of its files becomes one of our tables, completely or not at all.
 
-Tables are made one after the other and take their place when they are whole; `import.json` beside them says what each
-was made of. The same command again makes what is missing, so a kill costs the table that was being made. What is
-large is streamed: a line of an article, a share, a game at a time; pickles of dictionaries are held as a whole, as by
-the official server.
+Tables are made one after the other and moved into place when complete; `import.json` beside them records their sources.
+The same command again makes the missing tables, so that a kill costs only the current one. Large files are streamed:
+one article, share or game at a time; pickled dictionaries are loaded as a whole, as by the official server.
 """
 
 import json
@@ -21,12 +20,12 @@ LOCK_FILE = ".import.lock"
 _POINTER = b"version https://git-lfs"
 """First bytes of a Git LFS pointer, which stands for a file that was not fetched."""
 _NO_JSON = (TypeError, ValueError, OverflowError, RecursionError, MemoryError)
-"""What writing a value may raise that no table holds: bytes, a number of millions of digits, far too much of it."""
+"""Errors from writing a value that no table holds: bytes, a number with millions of digits, far too much data."""
 
 
 @dataclass
 class ImportReport:
-    """What an import did: tables made now, tables that were there before, a line for each that could not be made."""
+    """The result of an import: tables made now, tables kept, and a line for each failure."""
 
     missing: list[str]
     made: dict[str, Work] = field(default_factory=dict)
@@ -34,7 +33,7 @@ class ImportReport:
     faults: list[str] = field(default_factory=list)
 
     def summary(self, out: Path) -> str:
-        """The lines that a person reads at the end."""
+        """The report as text."""
         lines = []
         for table, work in self.made.items():
             left = "".join(f", left out {count:,} {reason}" for reason, count in (+work.left_out).items())
@@ -43,17 +42,17 @@ class ImportReport:
             lines.append(f"done already: {len(self.kept)} tables")
         if self.missing:
             domains = ", ".join(sorted({name.split("/")[0] for name in self.missing}, key=DOMAINS.index))
-            lines.append(f"missing, hence empty: {', '.join(self.missing)} ({domains})")
+            lines.append(f"missing, so empty: {', '.join(self.missing)} ({domains})")
         if not self.faults:
-            lines.append(f"{out} is whole: python -m mock_api --port 8000 --data {out}")
+            lines.append(f"{out} is complete: python -m mock_api --port 8000 --data {out}")
         return "\n".join(lines)
 
 
 def import_graph(source: Path, out: Path, *, partial: bool = False, quiet: bool = False) -> ImportReport:
-    """Make our tables of the folder `cragkg`; raises GraphError where nothing can be begun.
+    """Make our tables from the folder `cragkg`; raises GraphError if the import cannot start.
 
-    `out` is a new folder, or one that an import has begun or ended: what is there is kept, unless the official file is
-    another one now. `partial`: import what is there of a graph that lacks files. `quiet`: no progress bars.
+    `out` is a new folder, or that of an earlier import: its tables are kept, unless the official file has changed.
+    `partial`: import a graph that lacks files. `quiet`: no progress bars.
     """
     missing = _missing(source, partial=partial)
     _check_out(source, out)
@@ -62,7 +61,7 @@ def import_graph(source: Path, out: Path, *, partial: bool = False, quiet: bool 
         with FileLock(out / LOCK_FILE, timeout=0):
             return _import(source, out, missing, quiet=quiet)
     except Timeout:
-        raise GraphError(f"{out}: another process imports into it: wait for it, or give another --out") from None
+        raise GraphError(f"{out}: another process imports into it: wait for it, or pass another --out") from None
 
 
 def _missing(source: Path, *, partial: bool) -> list[str]:
@@ -70,19 +69,19 @@ def _missing(source: Path, *, partial: bool) -> list[str]:
         raise GraphError(f"{source}: no such folder")
     if not looks_official(source):
         near = next(filter(looks_official, (source / "cragkg", source / "mock_api/cragkg", source.parent)), None)
-        hint = f"give {near}" if near else "give the folder cragkg of the CRAG repository (mock_api/cragkg)"
+        hint = f"pass {near}" if near else "pass the folder cragkg of the CRAG repository (mock_api/cragkg)"
         raise GraphError(f"{source}: holds none of the official files, such as music/grammy_df.pickle: {hint}")
     missing = [name for name in OFFICIAL_FILES if not (source / name).is_file()]
     pointers = [name for name in OFFICIAL_FILES if name not in missing and _is_pointer(source / name)]
     if pointers:
         raise GraphError(
-            f"{source / pointers[0]}: git has not fetched it, only its Git LFS pointer is there "
+            f"{source / pointers[0]}: git has fetched only its Git LFS pointer "
             f"({len(pointers)} of {len(OFFICIAL_FILES)} files): run `git lfs pull` in that repository"
         )
     if missing and not partial:
         raise GraphError(
             f"{source}: {len(missing)} of {len(OFFICIAL_FILES)} official files are missing: {', '.join(missing)}: "
-            "fetch them, or give --partial to import the others"
+            "fetch them, or pass --partial to import the others"
         )
     return missing
 
@@ -94,12 +93,12 @@ def _is_pointer(path: Path) -> bool:
 
 def _check_out(source: Path, out: Path) -> None:
     if out.exists() and not out.is_dir():
-        raise GraphError(f"--out {out}: is a file: give a folder")
+        raise GraphError(f"--out {out}: is a file: pass a folder")
     if out.exists() and out.resolve() == source.resolve():
-        raise GraphError(f"--out {out}: is the folder of the official files: give another")
+        raise GraphError(f"--out {out}: is the folder of the official files: pass another")
     used = sorted(path.name for path in out.iterdir() if path.name != LOCK_FILE) if out.is_dir() else []
     if used and IMPORT_FILE not in used:
-        raise GraphError(f"--out {out}: holds {used[0]}, which no import made: give a new folder")
+        raise GraphError(f"--out {out}: holds {used[0]}, which no import made: pass a new folder")
 
 
 def _import(source: Path, out: Path, missing: list[str], *, quiet: bool) -> ImportReport:
@@ -111,7 +110,7 @@ def _import(source: Path, out: Path, missing: list[str], *, quiet: bool) -> Impo
             continue
         if lacking:
             names = ", ".join(lacking)
-            report.faults.append(f"{source}: {names} is missing, and its other half alone is not imported")
+            report.faults.append(f"{source}: {names} is missing; its other half is not imported alone")
             continue
         facts = {name: (source / name).stat() for name in job.sources}
         stamp = {name: [fact.st_size, fact.st_mtime_ns] for name, fact in facts.items()}
@@ -146,7 +145,7 @@ def _make(job: Job, source: Path, out: Path, *, quiet: bool) -> Work:
         raise GraphError(f"{work.sources[0]}: a value that no table can hold ({reason}): fetch it again") from None
     except (OSError, EOFError, sqlite3.Error) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
-        raise GraphError(f"{work.sources[0]}: cannot be read or its table not written: {reason}") from None
+        raise GraphError(f"{work.sources[0]}: cannot be read, or its table cannot be written: {reason}") from None
     finally:
         for path in unfinished:
             path.unlink(missing_ok=True)
@@ -164,7 +163,7 @@ def _read_state(out: Path) -> dict[str, Any]:
     except FileNotFoundError:
         return {"tables": {}, "finished": False}
     except (ValueError, KeyError, TypeError) as error:
-        raise GraphError(f"{out / IMPORT_FILE}: damaged ({error}): give a new folder") from None
+        raise GraphError(f"{out / IMPORT_FILE}: damaged ({error}): pass a new folder") from None
 
 
 def _write_state(out: Path, state: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""How each official file becomes a table: JSON, JSON lines, CSV, pickles, SQLite of shares and of games."""
+"""Converts each official file to a table: JSON, JSON lines, CSV, pickles, SQLite of shares and of games."""
 
 import bz2
 import json
@@ -23,14 +23,14 @@ from mock_api.tables import ARTICLE, OFFICIAL_FILES, GraphError, Record, listing
 from mock_api.tables.store import StoreWriter, writing
 
 _LONGEST_LINE = 1 << 28
-"""Bytes of an article: far more than any has. Without a bound, a few bytes of bz2 could ask for all memory."""
+"""Most bytes of an article, far more than any has. Without a limit, a few bytes of bz2 could fill the memory."""
 
 
 @dataclass
 class Work:
-    """A job under way: its files, where its tables go until they are whole, the type of its first table.
+    """A running job: its files, the temporary files of its tables, the type of its first table.
 
-    `records` counts what was made, `left_out` what no answer of the official server holds, by reason.
+    `records` counts the records made, `left_out` those that the official server never returns, by reason.
     """
 
     sources: list[Path]
@@ -41,12 +41,12 @@ class Work:
     left_out: Counter[str] = field(default_factory=Counter)
 
     def bar(self, total: int | None, unit: str) -> "tqdm[Any]":
-        """A progress bar on standard error, where that is a terminal."""
+        """A progress bar on standard error, if that is a terminal."""
         name, hidden = self.sources[0].name, True if self.quiet else None
         return tqdm(total=total, desc=name, unit=unit, unit_scale=unit == "B", disable=hidden)
 
     def checked(self, value: object, place: str) -> Any:  # noqa: ANN401 - by the type of the table
-        """A record that has the shape of its table, so that it can be served; it is counted."""
+        """Check a record against the type of its table, and count it."""
         self.records += 1
         return validated(self._record.validate_python, value, self.sources[0], place)
 
@@ -56,7 +56,7 @@ class Work:
 
 
 class Job(NamedTuple):
-    """The files of one table, or of several that one file gives, and how they are made."""
+    """The files of one table, or of several from one file, and the function that makes them."""
 
     sources: tuple[str, ...]
     tables: tuple[str, ...]
@@ -82,7 +82,7 @@ def _articles(work: Work) -> None:
                 try:
                     for number, line in enumerate(iter(lambda: lines.readline(_LONGEST_LINE), b""), start=1):
                         if len(line) == _LONGEST_LINE:
-                            raise GraphError(f"{path}: line {number}: no article is so long: fetch it again")
+                            raise GraphError(f"{path}: line {number}: longer than any article: fetch it again")
                         if line.strip():
                             validated(ARTICLE.validate_json, line, path, f"line {number}")
                             target.write(line.rstrip(b"\r\n") + b"\n")
@@ -111,7 +111,7 @@ def _write_rows(work: Work, rows: Iterable[Any]) -> None:
 
 
 def _write(work: Work, brackets: str, entries: Iterable[str]) -> None:
-    # A lone surrogate, which UTF-8 cannot carry, becomes a question mark.
+    # A lone surrogate, which UTF-8 cannot encode, becomes a question mark.
     with work.targets[0].open("w", encoding="utf-8", errors="replace", newline="\n") as target:
         target.write(brackets[0])
         for count, entry in enumerate(entries):
@@ -139,7 +139,7 @@ def _of_frame(work: Work) -> None:
 
 
 def _matches(work: Work) -> None:
-    """The frame of soccer matches -> rows; one without a date is in no answer of the official server."""
+    """The frame of soccer matches -> rows; the official server never returns those without a date."""
     found = _plain_pickle(work, list)
     rows = [row for row in found if isinstance(row, dict) and row.get("date") is not None]
     work.left_out["rows without a date"] += len(found) - len(rows)
@@ -205,7 +205,7 @@ def _nba(work: Work) -> None:
     with _database(path) as connection:
         for name in ("game", "play_by_play"):
             if name not in _tables_in(connection):
-                raise GraphError(f"{path}: there is no table {name} in it: fetch it again")
+                raise GraphError(f"{path}: it has no table {name}: fetch it again")
         facts = connection.execute("pragma table_info(game)").fetchall()
         work.targets[1].write_text(json.dumps([[fact[1], fact[2]] for fact in facts]), encoding="utf-8")
         _write(work, "[]", map(_json, _nba_games(work, connection, [fact[1] for fact in facts])))
@@ -224,7 +224,7 @@ def _nba_games(work: Work, connection: sqlite3.Connection, columns: list[str]) -
 
 
 def _nba_plays(work: Work, connection: sqlite3.Connection, store: StoreWriter) -> None:
-    """Events in the order of the table; those of a game stand together, and where they do not they are joined."""
+    """Events in the order of the table; separate groups of the same game are joined."""
     names = _columns_of(connection, "play_by_play")
     if "game_id" not in names:
         raise GraphError(f"{work.sources[0]}: the table play_by_play has no column game_id: fetch it again")
@@ -245,11 +245,11 @@ def _database(path: Path) -> Iterator[sqlite3.Connection]:
             connection.text_factory = lambda content: content.decode("utf-8", "replace")
             yield connection
     except sqlite3.Error as error:
-        raise GraphError(f"{path}: no SQLite file, or damaged ({error}): fetch it again") from None
+        raise GraphError(f"{path}: not a SQLite file, or damaged ({error}): fetch it again") from None
 
 
 def _tables_in(connection: sqlite3.Connection) -> list[str]:
-    """Names of what holds rows: a view may compute without end, and so may a virtual table."""
+    """Names of plain tables: a view or a virtual table may compute without end."""
     plain = "select name from sqlite_master where type = 'table' and sql not like 'create virtual%'"
     return [name for (name,) in connection.execute(plain)]
 
@@ -280,7 +280,7 @@ _MAKERS: dict[Callable[[Work], None], tuple[str, ...]] = {
     _stored_by_share: ("finance/finance_price.json", "finance/finance_detailed_price.json"),
     _nba: ("sports/nba_game.json",),
 }
-"""The small before the large, so that faults show early."""
+"""Small tables first, so that faults show early."""
 _MORE_TABLES = {"sports/nba_game.json": ("sports/nba_columns.json", "sports/nba_play_by_play.json")}
 STORED = frozenset((*_MAKERS[_stored_by_share], "sports/nba_play_by_play.json"))
 """Tables that become stores on disk."""

@@ -1,9 +1,9 @@
-"""Pickles as data: an allow-list unpickler that builds inert stand-ins, and what they mean as plain JSON values.
+"""Reads pickles as data: an allow-list unpickler that builds inert stand-ins.
 
-A pickle is a program: it names functions and calls them, and a file from the net may hold anything. So no name in a
-pickle is ever imported. The few names that frames, arrays, plain containers and moments need become empty classes which
-keep their arguments and state; any other name ends the reading. `frames` reads the stand-ins as data. Protocols before
-3, which need more names, are refused: nobody has written them since Python 2.
+A pickle is a program: it names functions and calls them, and a downloaded file may hold anything. So no name in a
+pickle is imported. The few names that frames, arrays, plain containers and datetimes need become empty classes that
+keep their arguments and state; any other name is an error. `frames` reads the stand-ins as data. Protocols before 3
+need more names and are refused: only Python 2 wrote them.
 """
 
 import io
@@ -34,14 +34,14 @@ ALLOWED: dict[str, frozenset[str]] = {
     "pandas": _PANDAS_ARRAYS | _PANDAS_FRAMES,
     "pyarrow.lib": frozenset({"_restore_array", "chunked_array", "py_buffer", "type_for_alias"}),
 }
-"""Family of modules -> the names that a pickle may use of it. None of them is imported: each becomes a `StandIn`."""
+"""Family of modules -> the names that a pickle may use. None is imported: each becomes a `StandIn`."""
 
 
 DAMAGE = (
     pickle.UnpicklingError, EOFError, ValueError, TypeError, AttributeError, IndexError, KeyError, ImportError,
     OverflowError, MemoryError, RecursionError,
 )  # fmt: skip
-"""What reading a pickle that is cut off or spoiled may raise."""
+"""Errors from reading a truncated or damaged pickle."""
 
 
 class PickleFaultError(ValueError):
@@ -49,18 +49,18 @@ class PickleFaultError(ValueError):
 
 
 class StandIn:
-    """What a name in a pickle stands for: it keeps `arguments` and `state`, and does nothing.
+    """The object for a name in a pickle: it keeps `arguments` and `state`, and does nothing.
 
-    Every reading makes classes of its own, so that nothing in a pickle can change what the next one is read with.
+    Each reading makes its own classes, so that a pickle cannot change how the next one is read.
     """
 
     name: ClassVar[str] = ""
-    """Without the module, of which there is one more for every version."""
+    """Without the module, which differs between versions."""
     arguments: tuple[Any, ...]
     state: Any
 
     def __new__(cls, *arguments: object, **_named: object) -> "StandIn":
-        """Keep what the constructor was given."""
+        """Keep the constructor's arguments."""
         made = object.__new__(cls)
         made.arguments = arguments
         made.state = None
@@ -71,14 +71,14 @@ class StandIn:
 
 
 class _Dictionary(dict[Any, Any]):
-    """A dictionary of a kind whose constructor is not to be called."""
+    """A dictionary that ignores the arguments of its constructor."""
 
     def __init__(self, *_arguments: object) -> None:
         super().__init__()
 
 
 _REAL: dict[str, type] = {"set": set, "frozenset": frozenset, "OrderedDict": OrderedDict}
-"""Containers that are built as they are: their constructors take what they are given and do nothing else."""
+"""Containers that are built for real: their constructors only take their arguments."""
 
 
 class _Reader(pickle.Unpickler):
@@ -90,15 +90,15 @@ class _Reader(pickle.Unpickler):
         """A stand-in of this reading; raises PickleFaultError."""
         family = "numpy" if module in NUMPY else "pandas" if module.split(".", 1)[0] == "pandas" else module
         if name not in ALLOWED.get(family, ()):
-            raise PickleFaultError(f"the pickle asks for {module}.{name}, which no graph needs: nothing of it was run")
+            raise PickleFaultError(f"the pickle asks for {module}.{name}, which no graph needs: no code was run")
         if name not in self._known:
             base: type = _Dictionary if name == "defaultdict" else StandIn
             self._known[name] = _REAL.get(name) or type(name, (base,), {"name": name})
         return self._known[name]
 
     def persistent_load(self, key: object) -> object:
-        """Nothing of a graph lies outside its pickles."""
-        raise PickleFaultError(f"the pickle asks for something outside of it ({key!r:.40}), which no graph needs")
+        """Refuse: a graph's pickles refer to nothing outside."""
+        raise PickleFaultError(f"the pickle refers to something outside ({key!r:.40}), which no graph needs")
 
 
 def read_pickle(content: bytes | IO[bytes]) -> Any:  # noqa: ANN401 - what it holds

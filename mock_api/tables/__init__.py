@@ -1,11 +1,11 @@
 """Tables of a graph: JSON files named after those of the official server, see `Tables`.
 
-`open/kg.jsonl` has one [title, entity or null] pair a line, `company_name.dict` is CSV with columns Name and Symbol.
-Prices and plays may be in a `.records.sqlite` instead (see `mock_api.tables.store`), which is read record by record.
-A missing table is an empty one; official files as they are, or an import that has not ended, are an error. Keys of
-records that begin with an underscore are notes of those who built the graph; they are not served.
+`open/kg.jsonl` has one [title, entity or null] pair per line, `company_name.dict` is CSV with columns Name and Symbol.
+Prices and plays may be in a `.records.sqlite` instead (see `mock_api.tables.store`), which is read record by record. A
+missing table counts as empty; unconverted official files and an unfinished import are errors. Keys of records that
+begin with an underscore are notes of the graph's authors; they are not served.
 
-`python -m mock_api.tables import OFFICIAL_FOLDER --out DIR` makes tables of the official files.
+`python -m mock_api.tables import OFFICIAL_FOLDER --out DIR` makes tables from the official files.
 """
 
 import csv
@@ -24,14 +24,14 @@ from mock_api.tables.store import SUFFIX, RecordStore, StoreError
 SHIPPED_GRAPH = Path(__file__).parents[1] / "graph"
 DOMAINS = ("open", "movie", "finance", "music", "sports")
 IMPORT_FILE = "import.json"
-"""What an import leaves beside the tables that it makes: what they were made of, and whether it ended."""
+"""Written by an import beside its tables: their sources, and whether it has finished."""
 
 Record = dict[str, Any]
 Records = dict[str, Record]
 Prices = Mapping[str, dict[str, Record]]
 """Ticker -> day or minute -> Open, High, Low, Close, Volume."""
 Plays = Mapping[str, list[list[Any]]]
-"""Game -> its events, each led by its place in the table of all events."""
+"""Game -> its events, each preceded by its place in the table of all events."""
 ChartWeek = Annotated[list[Any], Field(min_length=7)]
 """[?, date, song, rank, rank last week, top position, weeks in chart]; the texts of the chart, "-" for none."""
 
@@ -58,7 +58,7 @@ class GrammyRow(TypedDict):
 
 @with_config(EXTRA)
 class ChartEntry(TypedDict):
-    """Who held a rank of the Hot 100 on a day."""
+    """A song and its artist at a rank of the Hot 100 on a day."""
 
     Date: str
     Song: str
@@ -67,7 +67,7 @@ class ChartEntry(TypedDict):
 
 @with_config(EXTRA)
 class NbaGame(TypedDict):
-    """A game; the columns that searches look at, and any of the others."""
+    """A game: the columns that are searched, and any others."""
 
     game_date: str
     team_name_home: str
@@ -76,7 +76,7 @@ class NbaGame(TypedDict):
 
 @with_config(EXTRA)
 class SoccerMatch(TypedDict):
-    """A match as one of its two teams saw it; the columns that make the row's key, and any of the others."""
+    """A match from the side of one team: the columns of the row's key, and any others."""
 
     league: str | None
     season: str
@@ -96,8 +96,8 @@ class PlayByPlay(TypedDict):
 class Tables:
     """Everything that a server knows. Keys are exact, case-sensitive names, tickers or years.
 
-    A type is annotated with its file, and with the official files (`mock_api/cragkg` of facebookresearch/CRAG) that an
-    import makes it of; `nba.sqlite` becomes three tables.
+    A type is annotated with its file, and with the official files (`mock_api/cragkg` of facebookresearch/CRAG) that it
+    is imported from; `nba.sqlite` becomes three tables.
     """
 
     entities: Annotated[dict[str, Record | None], "open/kg.jsonl", "open/kg.0.jsonl.bz2", "open/kg.1.jsonl.bz2"]
@@ -141,13 +141,13 @@ _FIELDS: dict[str, Any] = {
     name: kind for name, kind in get_type_hints(Tables, include_extras=True).items() if get_origin(kind) is Annotated
 }
 TYPES = {kind.__metadata__[0]: kind.__origin__ for kind in _FIELDS.values()}
-"""File of a table -> what it holds."""
+"""File of a table -> its type."""
 OFFICIAL_FILES = {official: kind.__metadata__[0] for kind in _FIELDS.values() for official in kind.__metadata__[1:]}
-"""File of the official server -> the table that is made of it."""
+"""File of the official server -> its table."""
 
 
 def load_tables(directory: Path | None = None) -> Tables:
-    """Read and check the tables of a graph, by default the one that ships with the project; raises GraphError."""
+    """Read and check the tables of a graph, by default the shipped one; raises GraphError."""
     root = directory or SHIPPED_GRAPH
     check_folder(root)
     if not any((root / name).exists() or store_path(root, name).exists() for name in TYPES):
@@ -160,22 +160,22 @@ def load_tables(directory: Path | None = None) -> Tables:
 
 
 def check_folder(root: Path) -> None:
-    """Whether a folder may be one of tables at all; raises GraphError."""
+    """Check that a folder can hold tables; raises GraphError."""
     if not root.is_dir():
         raise GraphError(f"{root}: no such directory")
     if looks_official(root / "cragkg") and not any((root / domain).is_dir() for domain in DOMAINS):
-        raise GraphError(f"{root}: the official files lie in {root / 'cragkg'}: {_command(root / 'cragkg')}")
+        raise GraphError(f"{root}: the official files are in {root / 'cragkg'}: {_command(root / 'cragkg')}")
     manifest = root / IMPORT_FILE
     if manifest.is_file() and not _is_finished(manifest):
         raise GraphError(
-            f"{root}: an import into it has not ended: {_command('OFFICIAL_FOLDER', root)} goes on with it"
+            f"{root}: an import into it has not finished: {_command('OFFICIAL_FOLDER', root)} continues it"
         )
     for name, table in OFFICIAL_FILES.items():
         exists = (root / table).is_file() or store_path(root, table).is_file()
         if (root / name).is_file() and name != table and not exists:
             raise GraphError(
-                f"{root}: holds {name}, a file of the official server, which is not served as it is: "
-                f"{_command(root)} makes tables of it; give that DIR"
+                f"{root}: holds {name}, a file of the official server, which cannot be served directly: "
+                f"{_command(root)} makes tables from it; pass that DIR"
             )
 
 
@@ -185,7 +185,7 @@ def looks_official(folder: Path) -> bool:
 
 
 def store_path(root: Path, name: str) -> Path:
-    """Where a table is that is looked up on disk: ``finance/finance_price.records.sqlite``."""
+    """The store of a table that is read from disk: ``finance/finance_price.records.sqlite``."""
     return root / (name.removesuffix(".json") + SUFFIX)
 
 
@@ -245,7 +245,7 @@ def _plays(path: Path, content: bytes) -> tuple[list[str], Plays]:
 
 
 def _entities(path: Path) -> dict[str, Record | None]:
-    """JSON lines of [title, entity] pairs, never held as a whole; the last of a title counts."""
+    """Read [title, entity] pairs line by line; the last one of a title counts."""
     found = {}
     with path.open("rb") as lines:
         for number, line in enumerate(lines, start=1):
@@ -256,10 +256,10 @@ def _entities(path: Path) -> dict[str, Record | None]:
 
 
 def listings(path: Path, content: bytes) -> dict[str, str]:
-    """The listing names of a CSV and their tickers; a row without one of them, which nobody can ask for, is left out.
+    """The listing names of a CSV and their tickers; incomplete rows are left out.
 
     Raises:
-        GraphError: it is no CSV in UTF-8 with these columns.
+        GraphError: it is not a CSV in UTF-8 with these columns.
     """
     try:
         rows = csv.DictReader(io.StringIO(content.decode(), newline=""))
@@ -267,11 +267,11 @@ def listings(path: Path, content: bytes) -> dict[str, str]:
             raise GraphError(f"{path}: line 1: columns Name and Symbol expected, found {rows.fieldnames}")
         return {row["Name"]: row["Symbol"] for row in rows if row["Name"] and row["Symbol"]}
     except (UnicodeDecodeError, csv.Error) as error:
-        raise GraphError(f"{path}: no CSV in UTF-8: {error}") from error
+        raise GraphError(f"{path}: not a CSV in UTF-8: {error}") from error
 
 
 def validated(validate: Callable[[Any], T], content: object, path: Path, *place: str) -> T:
-    """The content as its type demands; raises GraphError."""
+    """Validate the content; raises GraphError."""
     try:
         return validate(content)
     except ValidationError as error:

@@ -1,7 +1,7 @@
-"""The official graph as tables that this package serves: python -m mock_api.tables import OFFICIAL_FOLDER --out DIR.
+"""Import the official graph as tables: python -m mock_api.tables import OFFICIAL_FOLDER --out DIR.
 
-OFFICIAL_FOLDER is `mock_api/cragkg` of the CRAG repository, with its files fetched by Git LFS. Nothing in its pickles
-is run. The same command again goes on after a kill, and does again only what changed.
+OFFICIAL_FOLDER is `mock_api/cragkg` of the CRAG repository, with its files fetched by Git LFS. No code in its pickles
+is run. After a kill, run the same command again; it repeats only what changed.
 """
 
 import argparse
@@ -14,7 +14,7 @@ from mock_api.tables import GraphError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Import. Exit code: 0 all of it is there, 1 something could not be imported, 130 interrupted."""
+    """Import. Exit code: 0 complete, 1 something could not be imported, 130 interrupted."""
     options = _parser().parse_args(arguments)
     try:
         report = import_graph(options.folder, options.out, partial=options.partial, quiet=options.quiet)
@@ -22,7 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("stopped; the same command goes on", file=sys.stderr)
+        print("stopped; continue with the same command", file=sys.stderr)
         return 130
     print(report.summary(options.out))
     for fault in report.faults:
@@ -35,15 +35,15 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     one = commands.add_parser(
         "import",
-        help="make tables of the official server's files",
+        help="make tables from the official server's files",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     one.add_argument(
         "folder", type=Path, metavar="OFFICIAL_FOLDER", help="the folder cragkg, with open/, movie/ and so on"
     )
-    one.add_argument("--out", type=Path, required=True, metavar="DIR", help="where the tables go: a new folder")
-    one.add_argument("--partial", action="store_true", help="import what is there, though files are missing")
+    one.add_argument("--out", type=Path, required=True, metavar="DIR", help="new folder for the tables")
+    one.add_argument("--partial", action="store_true", help="import although files are missing")
     one.add_argument("--quiet", action="store_true", help="no progress bars")
     return parser
 

@@ -1,7 +1,7 @@
-"""Tables that are too large to be held in memory: a SQLite file of records, looked up one at a time.
+"""Tables that are too large for memory: a SQLite file of records, looked up one at a time.
 
-The whole official graph has 13 million events of NBA games and a bar for each minute of 6,000 shares. As JSON in memory
-they would take tens of gigabytes; a question asks for one game or one share.
+The official graph has 13 million events of NBA games and a price for each minute of 6,000 shares. As JSON in memory
+they would take tens of gigabytes; a question needs one game or one share.
 
     table `records`: key TEXT PRIMARY KEY, value BLOB (zlib of UTF-8 JSON); table `about`: name, value (JSON)
 """
@@ -19,15 +19,15 @@ SUFFIX = ".records.sqlite"
 """``finance/finance_price.records.sqlite`` replaces ``finance/finance_price.json``."""
 
 _LEVEL = 1
-"""zlib's fastest: five times smaller already, and ten times faster than its best."""
+"""zlib's fastest level: five times smaller, and ten times faster than its best level."""
 
 
 class StoreError(ValueError):
-    """A file is no store, or is damaged; the message says so without the file's name."""
+    """A file is not a store, or is damaged; the message says so without the file's name."""
 
 
 class RecordStore(Mapping[str, Any]):
-    """The records of a file, read when they are asked for. Every look-up opens the file: there is nothing to close."""
+    """The records of a file, read on demand. Each look-up opens the file: there is nothing to close."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -76,13 +76,13 @@ class StoreWriter:
         return None if found is None else json.loads(zlib.decompress(found[0]))
 
     def say(self, name: str, value: object) -> None:
-        """Write what is true of all records."""
+        """Write a fact about all records."""
         self._connection.execute("insert or replace into about values (?, ?)", (name, json.dumps(value)))
 
 
 @contextmanager
 def writing(path: Path) -> Iterator[StoreWriter]:
-    """Write a new store; the caller gives it its place when it is whole."""
+    """Write a new store; the caller moves it into place when it is complete."""
     path.unlink(missing_ok=True)
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("pragma journal_mode = off")

@@ -104,7 +104,7 @@ def test_a_fold_asks_what_it_tests_and_says_how_much_is_new(bench: Bench, capsys
     reported = capsys.readouterr().out
     assert [json.loads(row)["query"] for row in saved.read_text(encoding="utf-8").splitlines()] == [first, second]
     assert "1 of 4 questions have no groups" in reported
-    assert f"fold {here}/2: 2 questions, 1 of them about nothing that is in the training" in reported
+    assert f"fold {here}/2: 2 questions, 1 of them about entities that are not in the training" in reported
 
 
 def test_an_adapter_that_learnt_from_the_fold_is_refused(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
@@ -118,7 +118,7 @@ def test_an_adapter_that_learnt_from_the_fold_is_refused(bench: Bench, capsys: p
     for held_out, code in ((None, 2), ("3/7", 2), (fold, 0)):
         (adapter / "run_card.json").write_text(json.dumps({"settings": {"hold_out": held_out}}), encoding="utf-8")
         assert bench.run("", *arguments) == code
-        assert ("may have learnt" in capsys.readouterr().err) == (code == 2)
+        assert ("may have learned" in capsys.readouterr().err) == (code == 2)
 
 
 def test_a_file_that_cannot_be_used_is_named(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:

@@ -115,7 +115,7 @@ def test_a_preset_that_cannot_run_is_reported_and_the_others_go_on(
     assert "no finished run" in capsys.readouterr().err
     monkeypatch.setattr("benchmarks.common.evaluate", lambda line: 2 if "nec" in line else run_evaluation(line))
     assert presets.main([*arguments, "--no-kg"]) == 2
-    assert "nec over capitals.jsonl: there is no finished run" in capsys.readouterr().err
+    assert "nec over capitals.jsonl: no finished run" in capsys.readouterr().err
     assert list(json.loads((tmp_path / "out" / "report.json").read_text())["capitals.jsonl"]) == ["scripted"]
     assert presets.main(["--presets", "necc", "--output", str(tmp_path)]) == 2
     assert "there is no preset 'necc'" in capsys.readouterr().err

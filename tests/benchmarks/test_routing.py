@@ -42,4 +42,4 @@ def test_our_figures_stand_beside_those_of_the_baseline(
 def test_predictions_of_other_questions_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data, predicted = write_toy(tmp_path / "toy.jsonl", 50), write_out_of_fold(tmp_path / "oof.jsonl")
     assert routing.main(["--out-of-fold", str(predicted), "--data", str(data)]) == 2
-    assert "is not of the questions" in capsys.readouterr().err
+    assert "does not have the questions" in capsys.readouterr().err

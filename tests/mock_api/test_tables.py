@@ -29,7 +29,7 @@ def test_a_missing_table_is_an_empty_one(tmp_path: Path) -> None:
         ("open/kg.jsonl", '["a", {}]\n["b"]\n', "line 2: 1: Field required"),
         ("open/kg.jsonl", '["a", {}]\n["b", {"c": \n', "line 2: Invalid JSON"),
         ("finance/company_name.dict", "Name,Ticker\nA,B\n", "line 1: columns Name and Symbol expected"),
-        ("finance/company_name.dict", b"\xff", "no CSV in UTF-8"),
+        ("finance/company_name.dict", b"\xff", "not a CSV in UTF-8"),
         ("music/song_dict_hot100.json", '{"s": {"2024-02-28": ["1"]}}', "s.2024-02-28: .* at least 7 items"),
         ("music/grammy_df.json", '[{"year": "x"}]', "0.year: Input should be a valid integer"),
         ("sports/nba_game.json", '[{"game_date": "2024-01-01"}]', "0.team_name_home: Field required"),

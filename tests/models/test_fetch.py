@@ -371,7 +371,7 @@ def test_a_presets_file_is_followed_and_what_training_makes_is_reported(
     assert fetch.main([str(preset)]) == 0, "all that can be fetched is here"
     said = capsys.readouterr()
     assert "m: ready" in said.out
-    assert said.err.startswith("not to be fetched: adapter kg_writer: ")
+    assert said.err.startswith("cannot be fetched: adapter kg_writer: ")
     assert "python -m training.adapters kg_writer --config mine" in said.err
     preset.write_text("no preset")
     with pytest.raises(SystemExit):

@@ -88,7 +88,7 @@ except OSError:
 """
     (repository / "local_evaluation.py").write_text(asks)
     shown = smoke(1)
-    assert "the network was asked, which the evaluator does not have: 192.0.2.1" in shown
+    assert "the run used the network, which the evaluator does not have: 192.0.2.1" in shown
     assert not any(name in shown for name in own)
 
 
@@ -100,7 +100,7 @@ def test_a_file_that_git_does_not_have_is_missed(repository: Path, smoke: Smoke)
     (repository / "local_evaluation.py").write_text("import rooms.cellar\n")
     shown = smoke(1)
     assert "not committed: local_evaluation.py" in shown
-    assert "left out, because git does not know them: rooms/cellar.py" in shown
+    assert "left out, because they are not in git: rooms/cellar.py" in shown
     assert "No module named 'rooms.cellar'" in shown
 
 
@@ -148,7 +148,7 @@ def test_a_file_that_dockerignore_keeps_out_is_named_with_its_rule(rule: str, re
         (repository / "local_evaluation.py").write_text("from rooms.kitchen import soup\n")
     shown = smoke(1)
     assert "smoke: FAILED" in shown
-    assert f".dockerignore, line 2 ({rule}), keeps it from the image" in shown
+    assert f".dockerignore, line 2 ({rule}), excludes it from the image" in shown
 
 
 @pytest.mark.parametrize(

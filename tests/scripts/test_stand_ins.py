@@ -70,7 +70,7 @@ def examined(folder: Path, preset: str = "nec", *, graph: bool = False, events: 
 def test_a_run_in_which_everything_ran(tmp_path: Path) -> None:
     found = examined(tmp_path, events="second look: corrected: 'nothing failed: so be it'")
     assert found.faults == []
-    assert str(found) == "1 questions; texts that the language model wrote: answer 1"
+    assert str(found) == "1 questions; texts of the language model: answer 1"
 
 
 @pytest.mark.parametrize(

@@ -155,7 +155,7 @@ def test_finished_examples_and_other_runs_are_not_overwritten(run: Run, capsys: 
     assert run(*arguments, "--resume") == 1
     assert "holds examples: --out names another folder, --overwrite replaces them" in capsys.readouterr().err
     assert run(*arguments, "--overwrite") == 1
-    assert "holds a run: --resume goes on with it" in capsys.readouterr().err
+    assert "holds a run: --resume continues it" in capsys.readouterr().err
     assert run(*arguments, "--overwrite", "--resume", "--seed", "1") == 1
     assert "other settings" in capsys.readouterr().err
 

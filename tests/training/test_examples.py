@@ -55,5 +55,5 @@ def test_a_wrong_row_is_refused_with_file_line_and_field(tmp_path: Path, change:
 def test_an_empty_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "examples.jsonl"
     path.write_text("", encoding="utf-8")
-    with pytest.raises(DatasetError, match="there are no examples"):
+    with pytest.raises(DatasetError, match="no examples"):
         read_examples(path)

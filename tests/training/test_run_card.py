@@ -30,7 +30,9 @@ def test_the_card_of_a_file_has_a_folder_of_its_name(tmp_path: Path) -> None:
     assert folder == tmp_path / "new" / "pairs"
     assert write_card(folder, {}) == folder / CARD_FILE
     assert card_folder(tmp_path / "new" / "pairs.jsonl") == folder, "a folder that is there already is taken"
-    with pytest.raises(DatasetError, match=r"pairs: a name such as .*pairs\.jsonl, for .*pairs/ gets the run card"):
+    with pytest.raises(
+        DatasetError, match=r"pairs: use a name such as .*pairs\.jsonl, because .*pairs/ gets the run card"
+    ):
         card_folder(tmp_path / "pairs")
     with pytest.raises(DatasetError, match="is a folder, not a file"):
         card_folder(tmp_path)

@@ -1,1 +1,1 @@
-"""Each shipped adapter from nothing by one command: the steps of its recipe, in order, those that are done left out."""
+"""Trains an adapter from scratch with one command: runs the steps of its recipe and skips finished ones."""

@@ -1,16 +1,16 @@
-"""Train an adapter from nothing: python -m training.adapters kg_writer --out DIR.
+"""Train an adapter from scratch: python -m training.adapters kg_writer --out DIR.
 
-    python -m training.adapters kg_writer --config cpu_small    # as it ships with the preset cpu_small
+    python -m training.adapters kg_writer --config cpu_small    # as shipped with the preset cpu_small
     python -m training.adapters kg_writer --config db3 --device cuda --questions FILE --graph DIR
     python -m training.adapters kg_answerer --config db3 --device cuda --questions FILE --graph DIR
     python -m training.adapters web_answerer --config db3 --device cuda --pages FILE
 
-Prompts, examples and model are those of --base-preset, so that what is learnt is what is served. --config db3 is the
-paper's: Llama-3-8B in 4 bits on one GPU, batches of 1 x 4 with gradient checkpointing; the model of the preset judges
-its own answers and looks into the contexts, unless --judge and its like name another (GPT-4 in the paper).
+Prompts, examples and model are those of --base-preset, so that training matches serving. --config db3 follows the
+paper: Llama-3-8B in 4 bits on one GPU, batches of 1 x 4 with gradient checkpointing. The preset's model judges its own
+answers and checks the contexts, unless the --judge options name another model (GPT-4 in the paper).
 
-The steps are those of recipes.toml; docs/training.md names the files they need. A step that is done is left out, one
-that was stopped goes on where it was: after a kill, give the same command again. --dry-run shows the commands.
+recipes.toml lists the steps, docs/training.md the files that they need. Finished steps are skipped and a stopped step
+resumes: after a kill, run the same command again. --dry-run shows the commands.
 """
 
 import argparse
@@ -45,7 +45,7 @@ GRACE_SECONDS = 5.0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run what is not done yet; the exit code is that of the first step that fails."""
+    """Run the unfinished steps; return the exit code of the first step that fails."""
     options = _options(arguments)
     return exit_code(lambda: _main(options), goes_on="the same command")
 
@@ -81,43 +81,43 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = parser_of("training.adapters", __doc__)
     parser.add_argument("name", choices=recipes())
     parser.add_argument(
-        "--config", choices=configs(), default=DEFAULT_CONFIG, help="whose recipe (default: %(default)s)"
+        "--config", choices=configs(), default=DEFAULT_CONFIG, help="set of recipes (default: %(default)s)"
     )
     parser.add_argument(
-        "--base-preset", metavar="P", help="preset, or a TOML file, that the adapter is for (default: the recipe's)"
+        "--base-preset", metavar="P", help="preset or TOML file to train the adapter for (default: the recipe's)"
     )
     parser.add_argument(
         "--device", choices=("cpu", "cuda"),
-        help="where all models run and the adapter is tuned: cuda is one GPU, cpu goes without 4 bits "
+        help="device of all models and the tuning: cuda uses one GPU, cpu does without 4 bits "
         "(default: cuda for db3, cpu for cpu_small)",
     )  # fmt: skip
     parser.add_argument("--questions", type=Path, metavar="FILE", help="labelled questions with their calls")
-    parser.add_argument("--no-real", action="store_true", help="do without --questions: learn from made-up ones alone")
+    parser.add_argument("--no-real", action="store_true", help="omit --questions: train on made-up ones only")
     parser.add_argument(
         "--graph", type=Path, action="append", default=[], metavar="DIR",
-        help="folder of graph tables, the one that --questions were labelled on first; may be given several times",
+        help="folder of graph tables; can be repeated: first the one that --questions were labelled on",
     )  # fmt: skip
     parser.add_argument("--contexts", type=Path, metavar="FILE", help="questions with segments of web pages")
-    parser.add_argument("--pages", type=Path, metavar="FILE", help="questions with their pages, as CRAG publishes them")
+    parser.add_argument("--pages", type=Path, metavar="FILE", help="questions with their pages, in CRAG's format")
     add_split_argument(parser)
-    parser.add_argument("--limit", type=positive, metavar="N", help="at most so many real questions: to try it out")
-    parser.add_argument("--max-steps", type=positive, metavar="N", help="end the tuning after so many steps")
-    judge = parser.add_argument_group("who judges basic answers and looks into contexts, as for training.labels")
+    parser.add_argument("--limit", type=positive, metavar="N", help="use at most N real questions, for a trial")
+    parser.add_argument("--max-steps", type=positive, metavar="N", help="stop the tuning after N steps")
+    judge = parser.add_argument_group("judge of basic answers and contexts, as in training.labels")
     judge.add_argument(
         "--judge", choices=JUDGE_NAMES, help="default: llm for db3 (the preset's model), rules for cpu_small"
     )
     judge.add_argument("--judge-url", metavar="URL", help="llm: an OpenAI-compatible endpoint")
-    judge.add_argument("--judge-model", metavar="NAME", help="llm: the model there")
+    judge.add_argument("--judge-model", metavar="NAME", help="llm: the endpoint's model")
     judge.add_argument("--judge-preset", metavar="P", help="llm: a preset's language model (default: --base-preset)")
     parser.add_argument(
-        "--work", type=Path, help="folder of what is made on the way (default: results/training/CONFIG/NAME)"
+        "--work", type=Path, help="folder for intermediate files (default: results/training/CONFIG/NAME)"
     )
     parser.add_argument("--out", type=Path, help="folder of the adapter (default: models/adapters/CONFIG/NAME)")
-    parser.add_argument("--overwrite", action="store_true", help="replace the adapter that is in --out")
+    parser.add_argument("--overwrite", action="store_true", help="replace the adapter in --out")
     parser.add_argument(
-        "--hold-out", type=_fold, metavar="NUMBER/TOTAL", help="fold to keep out, or none (default: as it shipped)"
+        "--hold-out", type=_fold, metavar="NUMBER/TOTAL", help="fold to hold out, or none (default: as shipped)"
     )
-    parser.add_argument("--dry-run", action="store_true", help="show the commands that are not done yet")
+    parser.add_argument("--dry-run", action="store_true", help="show the remaining commands")
     options = parser.parse_args(arguments)
     if options.name not in recipes(options.config):
         parser.error(f"--config {options.config} has no {options.name}; it has {', '.join(recipes(options.config))}")
@@ -126,7 +126,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     for name in sorted(given - Recipe(options.name, options.config).files):
         parser.error(f"{options.name} of {options.config} does not learn from --{name}")
     if options.no_real and options.config == "db3":
-        parser.error("db3's adapters learn from real questions alone: leave --no-real out")
+        parser.error("db3's adapters learn from real questions only: omit --no-real")
     if (options.judge_url or options.judge_model or options.judge_preset) and options.judge == "rules":
         parser.error("--judge-url, --judge-model and --judge-preset have no effect with --judge rules")
     return options
@@ -142,7 +142,7 @@ def _preset(options: argparse.Namespace, recipe: Recipe) -> Settings | None:
     preset = load_settings(name, []) if name else None
     if preset and preset.knowledge_graph is None and "graph" in recipe.files:
         raise CommandError(
-            f"preset {preset.name} asks no graph, so it has no prompt for {options.name}: give a --base-preset with "
+            f"preset {preset.name} uses no graph, so it has no prompt for {options.name}: pass a --base-preset with "
             f"[knowledge_graph], such as {recipe.base_preset}"
         )
     return preset
@@ -166,11 +166,11 @@ def _choices(options: argparse.Namespace, recipe: Recipe, preset: Settings | Non
 
 
 def _other_base(recipe: Recipe, preset: Settings) -> str | None:
-    """The preset's model where the configuration of the tuning names another."""
+    """The preset's model, if the tuning configuration names another one."""
     engine = preset.language_model
     if not isinstance(engine, OpenvinoEngine | TransformersEngine | VllmEngine):
         raise CommandError(
-            f"preset {preset.name} runs the engine {engine.engine}: its weights cannot be tuned here; give a "
+            f"preset {preset.name} runs the engine {engine.engine}: its weights cannot be tuned here; pass a "
             "--base-preset whose language_model.engine is openvino, transformers or vllm"
         )
     return None if engine.model == load_training(recipe.tuning).base else engine.model
@@ -190,7 +190,7 @@ def _judge(options: argparse.Namespace, base_preset: str | None) -> tuple[str, .
 
 
 def _check_models(options: argparse.Namespace, recipe: Recipe, choices: Choices, preset: Settings) -> None:
-    """Check what the tuning needs before the first step of what may be hours."""
+    """Check the requirements of the tuning first, because the earlier steps may take hours."""
     changes = ["quantise=none"] if choices.device == "cpu" else []
     changes += [f'base="{choices.base}"'] if choices.base else []
     training = load_training(recipe.tuning, changes)
@@ -202,13 +202,13 @@ def _check_models(options: argparse.Namespace, recipe: Recipe, choices: Choices,
                 adapter_folder(adapters[name])
             except WeightsMissingError:
                 raise CommandError(
-                    f"{options.name} learns from what {name} finds, and {adapters[name]} is not there yet: train it "
+                    f"{options.name} learns from what {name} finds, but {adapters[name]} does not exist yet: train it "
                     f"first ({_command_for(name, options, adapters[name])})"
                 ) from None
 
 
 def _command_for(name: str, options: argparse.Namespace, folder: str) -> str:
-    """What trains another adapter of the same preset, into the folder where the preset looks for it."""
+    """The command that trains another adapter of the preset into the folder that the preset names."""
     base_preset = ["--base-preset", options.base_preset] if options.base_preset else []
     is_usual = REPOSITORY / folder == ADAPTERS / options.config / name
     out = [] if is_usual else ["--out", folder]
@@ -216,16 +216,16 @@ def _command_for(name: str, options: argparse.Namespace, folder: str) -> str:
 
 
 def _looked_for_elsewhere(options: argparse.Namespace, preset: Settings | None, out: Path) -> str | None:
-    """A hint where the preset names another folder for the adapter; None where it finds it."""
+    """A hint if the preset names another folder for the adapter."""
     folder = preset.language_model.adapters.get(options.name) if preset is not None else None
     if preset is None or folder is None or (REPOSITORY / folder).resolve() == out:
         return None
     change = f"language_model.adapters.{options.name}={json.dumps(str(out))}"
-    return f"preset {preset.name} looks for it in {folder}: change that there, or give --set {shlex.quote(change)}"
+    return f"preset {preset.name} looks for it in {folder}: change the preset, or pass --set {shlex.quote(change)}"
 
 
 def _undone(steps: Sequence[RecipeStep]) -> list[RecipeStep]:
-    """The steps from the first one on that is not done."""
+    """The first unfinished step and all steps after it."""
     first = next((number for number, step in enumerate(steps) if not step.done), len(steps))
     return list(steps[first:])
 
@@ -233,13 +233,13 @@ def _undone(steps: Sequence[RecipeStep]) -> list[RecipeStep]:
 def _check_files(todo: Sequence[RecipeStep], out: Path, *, overwrite: bool) -> None:
     for option, path in (read for step in todo for read in step.reads):
         without = " or --no-real" if option == "--questions" else ""
-        remedy = f'give {option}{without} (docs/training.md, "What you need")'
+        remedy = f'pass {option}{without} (docs/training.md, "What you need")'
         if not path:
             raise CommandError(f"nothing to learn from: {remedy}")
         if option != "--graph":
             check_data_file(Path(path), remedy)
         elif not Path(path).is_dir():
-            raise CommandError(f"{path}: there is no such folder; {remedy}")
+            raise CommandError(f"{path}: no such folder; {remedy}")
         else:
             check_whole(Path(path))
     if todo and (out / WEIGHTS_FILE).is_file() and not (overwrite or todo[-1].begun):
@@ -250,15 +250,15 @@ def _check_files(todo: Sequence[RecipeStep], out: Path, *, overwrite: bool) -> N
 
 def _carry_out(todo: Sequence[RecipeStep], lock: int, *, overwrite: bool) -> int:
     for step in todo:
-        step.record.unlink(missing_ok=True)  # what comes later was made of something old
+        step.record.unlink(missing_ok=True)  # later steps used outdated input
     for number, step in enumerate(todo, start=1):
         command = (*step.command, "--overwrite") if overwrite and step.command[0] == TUNING else step.command
         print(f"[{number}/{len(todo)}] python -m {shlex.join(command)}", flush=True)
         started = time.monotonic()
         step.begin()
         if code := _run(command, lock):
-            mended = "once that is mended, the same command goes on; is older work in the way, --work names a folder"
-            advice = "the same command goes on" if code < 0 else mended
+            mended = "fix the cause and run the same command again; if older work is in the way, pass another --work"
+            advice = "run the same command again" if code < 0 else mended
             print(f"error: python -m {command[0]} ended with {code}; {advice}", file=sys.stderr)
             return code
         step.end()
@@ -267,9 +267,9 @@ def _carry_out(todo: Sequence[RecipeStep], lock: int, *, overwrite: bool) -> int
 
 
 def _run(command: Sequence[str], lock: int) -> int:
-    """The exit code of a step, which is ended where this process is.
+    """Run a step and return its exit code; the step ends with this process.
 
-    After SIGKILL it goes on alone; it has the lock, so that until its end nobody else writes there.
+    After a SIGKILL the step keeps running. It holds the lock, so that nobody else writes there.
     """
     with subprocess.Popen(  # noqa: S603 - our own modules
         [sys.executable, "-m", *command], cwd=REPOSITORY, pass_fds=(lock,)

@@ -1,4 +1,4 @@
-"""How an adapter is made: the steps of recipes.toml with folders, files and choices put in, and which are done."""
+"""The steps of recipes.toml with folders, files and choices filled in, and which of them are done."""
 
 import shlex
 import tomllib
@@ -15,9 +15,9 @@ DEFAULT_CONFIG = "cpu_small"
 
 
 class GivenFiles(NamedTuple):
-    """The user's files to learn from; None and no graph: the defaults of the steps.
+    """The user's training files; None, or no graph, means the defaults of the steps.
 
-    Without `real`, nothing is learnt from `questions`.
+    `real` is False if `questions` must not be used.
     """
 
     questions: Path | None = None
@@ -43,16 +43,16 @@ class Choices(NamedTuple):
     """What can be chosen besides the files.
 
     Args:
-        preset: Whose prompts, examples and model; a name or a TOML file. None: the recipe's.
-        preset_hash: Changes with anything in the preset: steps that read it are done again.
-        base: The preset's model, where the recipe's configuration has another.
-        device: ``cpu`` or ``cuda`` (one GPU) for all models; None: each where preset and configuration say.
+        preset: Name or TOML file of the preset with prompts, examples and model; None: the recipe's.
+        preset_hash: Hash of the preset: steps that read the preset run again if it changes.
+        base: The preset's model, if the recipe's configuration has another.
+        device: ``cpu`` or ``cuda`` (one GPU) for all models; None: as preset and configuration say.
         judge: Arguments of training.labels for its judge.
-        split: Of the questions, ``any`` for all.
-        limit: At most so many real questions.
-        max_steps: Of the tuning.
-        hold_out: A fold (``1/2``) to keep out of the training and measure on; ``none``: learn from everything;
-            None: as the recipe says, which is how the shipped adapter was made.
+        split: Split of the questions, ``any`` for all.
+        limit: Most real questions.
+        max_steps: Most steps of the tuning.
+        hold_out: A fold (``1/2``) to hold out and measure on; ``none``: learn from everything; None: as the recipe
+            says, like the shipped adapter.
     """
 
     preset: str | None = None
@@ -83,7 +83,7 @@ class Choices(NamedTuple):
 
 
 class RecipeStep(NamedTuple):
-    """A module with its arguments, and the file that holds this command once it was carried out.
+    """A module with its arguments, and the file that records the finished command.
 
     `reads` are the given files among the arguments: option of `training.adapters` and path. `preset_hash` changes with
     the preset among the arguments.
@@ -96,20 +96,20 @@ class RecipeStep(NamedTuple):
 
     @property
     def done(self) -> bool:
-        """Whether this very command was carried out in this work folder."""
+        """Whether this exact command has finished in this work folder."""
         return self._is_in(self.record)
 
     @property
     def begun(self) -> bool:
-        """Whether this very command was begun in this work folder and did not end."""
+        """Whether this exact command has started but not finished in this work folder."""
         return self._is_in(self._begun)
 
     def begin(self) -> None:
-        """Note that it begins."""
+        """Record the start."""
         self._begun.write_text(self._text, encoding="utf-8")
 
     def end(self) -> None:
-        """Note that it was carried out."""
+        """Record the end."""
         self._begun.replace(self.record)
 
     @property
@@ -132,7 +132,7 @@ _OPTIONS = {
     "{contexts}": "--contexts",
     "{pages}": "--pages",
 }
-"""Which option of `training.adapters` a placeholder's file comes from."""
+"""The option of `training.adapters` that fills a placeholder."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ class Recipe:
 
     @cached_property
     def table(self) -> dict[str, Any]:
-        """`description`, `steps`, where there are any `base_preset`, `hold_out`, `needs`."""
+        """`description` and `steps`; optional: `base_preset`, `hold_out`, `needs`."""
         found: dict[str, Any] = _read()[self.config][self.name]
         return found
 
@@ -162,7 +162,7 @@ class Recipe:
 
     @property
     def files(self) -> set[str]:
-        """Which files it reads: ``questions``, ``graph``, ``contexts``, ``pages``."""
+        """The files that it reads: ``questions``, ``graph``, ``contexts``, ``pages``."""
         parts = {part for step in self.table["steps"] for part in step["run"]}
         return {option.removeprefix("--") for placeholder, option in _OPTIONS.items() if placeholder in parts}
 
@@ -189,7 +189,7 @@ class Recipe:
 
 
 def configs() -> list[str]:
-    """Names of the sets of recipes."""
+    """Names of the recipe sets."""
     return list(_read())
 
 

@@ -1,12 +1,12 @@
 """Make question/call pairs: python -m training.api_pairs --count 1500 --seed 0 --out pairs.jsonl.
 
-A line of the file: query, query_time, domain, calls (the canonical lines, or ["None"]), groups (what the question is
-about, for `training.folds`), source, facts (what the agent would show its answering model), direct_answer (what rules
-make of the values), answer and alt_ans (gold, of real questions only), values (executed).
+A line of the file: query, query_time, domain, calls (the canonical lines, or ["None"]), groups (entities of the
+question, for `training.folds`), source, facts (for the answering model), direct_answer (by rules from the values),
+answer and alt_ans (gold, real questions only), values (executed).
 
 `python -m training.api_pairs label` makes the labelled questions that --questions reads: see its --help.
 
-pairs/run_card.json says what pairs.jsonl was made from: data with sha256, settings, rows by domain and source, seconds.
+pairs/run_card.json records how pairs.jsonl was made: data with sha256, settings, rows by domain and source, seconds.
 """
 
 import argparse
@@ -31,28 +31,28 @@ from training.run_card import card_folder, file_hash, run_card, write_card
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the file; the exit code is 0 when it is whole, 1 when something it needs is missing or wrong."""
+    """Write the file. Exit code: 0 complete, 1 an input is missing or wrong."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     if given[:1] == ["label"]:
         return label(given[1:])
     parser = parser_of("training.api_pairs", __doc__)
     parser.add_argument(
         "--graph", type=Path, action="append", default=[], metavar="DIR",
-        help="folder of graph tables to sample from, several times for several; default: the packed graph of "
-        "../shared/data/kg, where it is, and the one that ships with the project",
+        help="folder of graph tables to sample from; can be repeated; default: the packed graph of "
+        "../shared/data/kg, if present, and the project's own",
     )  # fmt: skip
     parser.add_argument("--questions", type=Path, default=QUESTIONS, help="labelled real questions (%(default)s)")
     add_split_argument(parser)
-    parser.add_argument("--limit", type=int, metavar="N", help="at most so many real questions")
+    parser.add_argument("--limit", type=int, metavar="N", help="use at most N real questions")
     parser.add_argument("--count", type=int, default=1500, help="questions to sample (%(default)s)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, required=True, help="the file to write")
-    parser.add_argument("--no-real", action="store_true", help="leave the real questions out")
+    parser.add_argument("--no-real", action="store_true", help="omit the real questions")
     parser.add_argument(
         "--house-style", action="store_true",
-        help="write the real questions' calls as the examples do, where that gives the same values",
+        help="rewrite the real questions' calls in the style of the examples if the values stay the same",
     )  # fmt: skip
-    parser.add_argument("--resume", action="store_true", help="keep the rows of an unfinished file and add the others")
+    parser.add_argument("--resume", action="store_true", help="continue an unfinished file")
     options = parser.parse_args(given)
     if options.count < 0 or (options.limit or 0) < 0:
         parser.error("--count and --limit must not be negative")
@@ -63,10 +63,10 @@ def _run(options: argparse.Namespace) -> int:
     started = time.monotonic()
     folder = card_folder(options.out)
     if options.out.exists() and not options.resume:
-        raise CommandError(f"{options.out} is there already: give --resume to go on with it, or remove it")
+        raise CommandError(f"{options.out} exists already: pass --resume to continue it, or remove it")
     data = graph_files(options.graph) | {f"templates {path.name}": path for path in sorted(TEMPLATES.glob("*.toml"))}
     if not options.no_real:
-        check_data_file(options.questions, "--questions names the file, --no-real leaves the real questions out")
+        check_data_file(options.questions, "--questions names the file, --no-real omits the real questions")
         data = {"questions": options.questions, **data}
     pairs = _made(options)
     kept = _kept(options.out, pairs) if options.resume else 0
@@ -88,7 +88,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _made(options: argparse.Namespace) -> list[Pair]:
-    """All pairs of the run, no question twice: real before handwritten before sampled ones."""
+    """All pairs of the run without duplicates: real, then handwritten, then sampled."""
     with opened(options.graph) as graphs, bench_of(graphs) as bench:
         names = company_names(graphs)
         found = []
@@ -103,7 +103,7 @@ def _made(options: argparse.Namespace) -> list[Pair]:
 
 
 def _kept(path: Path, pairs: Sequence[Pair]) -> int:
-    """How many rows an unfinished run has written; a last line that was cut off is dropped from the file."""
+    """Number of rows that an unfinished run has written; removes a truncated last line from the file."""
     if not path.exists():
         return 0
     text = path.read_bytes()
@@ -113,8 +113,7 @@ def _kept(path: Path, pairs: Sequence[Pair]) -> int:
     expected = [(pair.key, pair.calls, pair.groups) for pair in pairs[: len(done)]]
     if [(pair.key, pair.calls, pair.groups) for pair in done] != expected:
         raise CommandError(
-            f"{path} holds rows that this run does not make (other seed, count, style or data?): "
-            "give another --out, or remove it"
+            f"{path} holds rows of another run (other seed, count, style or data?): pass another --out, or remove it"
         )
     return len(done)
 

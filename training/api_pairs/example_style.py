@@ -1,8 +1,8 @@
-"""Labelled calls -> calls that ask the same in the style of the writer's own examples.
+"""Rewrites labelled calls in the style of the writer's own examples.
 
-The labels of the real questions name teams in full, compute days and leave counting to whoever reads the rows; the
-examples and the sampled questions copy names and days from the question and let the calls count. A small model learns
-one way better than two. A rewritten program is taken only where it gives what the labelled one gives.
+The labels of the real questions name teams in full, compute days and leave counting to the reader of the rows. The
+examples and the sampled questions copy names and days from the question and count in the calls. A small model learns
+one style better than two. A rewritten program is used only if it gives the same as the labelled one.
 """
 
 from collections.abc import Callable, Mapping
@@ -28,7 +28,7 @@ from agents.kg.trainable import (
 from agents.questions import Calendar, find_dates, resolve_date
 
 DaysInWords = Callable[[str, str], str | None]
-"""First and last day, ``YYYY-MM-DD`` -> what the question calls them, unless it writes them out."""
+"""First and last day, ``YYYY-MM-DD`` -> the question's words for them, unless it writes the dates out."""
 
 
 def example_style(
@@ -50,7 +50,7 @@ def example_style(
 
 
 def _arguments(domain: Domain, call: Call, question: str, in_words: DaysInWords) -> tuple[Argument, ...]:
-    """Names as the question spells them, and a computed day or span of days in its words."""
+    """Names in the question's spelling, computed days in its words."""
     kinds = [parameter.kind for parameter in load_schema(domain).tables[call.table].parameters]
     named = [_name(call.table, kind, argument, question) for kind, argument in zip(kinds, call.arguments, strict=False)]
     places = [place for place, kind in enumerate(kinds[: len(named)]) if kind is ParameterKind.DATE]
@@ -73,7 +73,7 @@ def _name(table: str, kind: ParameterKind, argument: Argument, question: str) ->
 
 
 def _team(table: str, name: str, question: str) -> str:
-    """A team by the words of its name in the question that are enough to know it."""
+    """The part of the team's name in the question that identifies the team."""
     league: League = "nba" if "nba" in table else "soccer"
     spelled = team_spelling(name, league)
     words = name.lower().split()
@@ -83,7 +83,7 @@ def _team(table: str, name: str, question: str) -> str:
 
 
 def _counted(call: Call, frame: Mapping[str, Any]) -> Call:
-    """The condition on results, and the count, that the labels leave to the reader of the rows."""
+    """The call with the filter on results and the count that the labels leave out."""
     wanted = {key: value for key, operator, value in frame.get("filters", ()) if operator == "eq"}
     conditions = tuple(Condition(Operator.EQ, key, wanted[key]) for key in ("venue", "result") if key in wanted)
     if not conditions:
@@ -100,7 +100,7 @@ def _sort(sort: Sort, in_words: DaysInWords) -> Sort:
 
 
 def _conditions(conditions: tuple[Condition, ...], in_words: DaysInWords) -> tuple[Condition, ...]:
-    """From the first to the last day of a year is that year."""
+    """Replace a range of days by the question's words for it, a whole year by the year."""
     ends = [
         end
         for one in conditions

@@ -1,4 +1,4 @@
-"""Programs carried out by the agent's own executor against a server, and what the agent would show of the results."""
+"""Runs programs with the agent's own executor against a server."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -27,18 +27,18 @@ from training.api_pairs.graph import Graph
 BATCH = 64
 SECONDS_PER_BATCH = 120.0
 _ATTEMPTS = 3
-"""On a busy machine even a server in this process is late now and then; the same seed must give the same rows."""
+"""A server on a busy machine is sometimes late, but the same seed must give the same rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Executed:
-    """What a program gave: `found` if every statement gave something."""
+    """The results of a program."""
 
     results: tuple[Result, ...]
 
     @property
     def found(self) -> bool:
-        """Whether every statement found something, and all of it could be read."""
+        """Whether every statement found something and no result is partial."""
         return bool(self.results) and all(one.status is Status.OK and not one.partial for one in self.results)
 
     @property
@@ -53,11 +53,11 @@ class Executed:
 
     @property
     def facts(self) -> tuple[Fact, ...]:
-        """The facts for the answering model, before anything is shortened."""
+        """The facts for the answering model, not shortened."""
         return facts_of(self.results)
 
     def answer(self, question: str, domain: Domain, program: Program, asked_at: datetime | None) -> str | None:
-        """The answer that the agent's rules make of the results, if they make one."""
+        """The answer that the agent's rules derive from the results, if any."""
         said = direct_answer(question, domain, program, self.results)
         if said is not None:
             return said
@@ -66,13 +66,13 @@ class Executed:
 
 
 class Bench:
-    """An executor for each of some graphs."""
+    """One executor per graph."""
 
     def __init__(self, executors: Sequence[Executor]) -> None:
         self._executors = executors
 
     def run(self, tasks: Sequence[Task], graph: int = 0, attempts: int = _ATTEMPTS) -> list[Executed]:
-        """What each program gives in the graph of that number; what is late is run again, up to so many times."""
+        """Run each program on the graph of that number, late ones up to `attempts` times."""
         done: dict[int, Executed] = {}
         for _ in range(attempts):
             missing = [place for place in range(len(tasks)) if place not in done or done[place].is_down]
@@ -85,7 +85,7 @@ class Bench:
 
 @contextmanager
 def bench_of(graphs: Sequence[Graph]) -> Iterator[Bench]:
-    """Serve the graphs in this process while it lasts."""
+    """Serve the graphs in this process."""
     with ExitStack() as stack:
         executors = []
         for graph in graphs:
@@ -97,6 +97,6 @@ def bench_of(graphs: Sequence[Graph]) -> Iterator[Bench]:
 
 @contextmanager
 def bench_at(address: str) -> Iterator[Bench]:
-    """The graph that a server at this address has."""
+    """Use the graph of the server at this address."""
     with KgClient(address, KgClientSettings(read_seconds=30.0)) as client:
         yield Bench([Executor(client, KgLimits())])

@@ -1,6 +1,6 @@
-"""What a graph knows, read from its folder of tables (the layout of the official server): where sampling starts.
+"""Reads a graph's folder of tables (the layout of the official server) for sampling.
 
-Nothing is answered from here: what a sampled program gives is what the agent's executor finds through the server.
+The results of sampled programs do not come from here: the agent's executor gets them from the server.
 """
 
 import csv
@@ -28,12 +28,12 @@ Record = dict[str, Any]
 
 
 class Graph:
-    """The tables of one folder. A missing table is an empty one; a folder with none of the domains is an error."""
+    """The tables of one folder. A missing table counts as empty; a folder without any domain is an error."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         if not any((folder / domain).is_dir() for domain in DOMAINS):
-            raise GraphError(f"{folder}: no graph: none of the folders movie, finance, music, sports, open is there")
+            raise GraphError(f"{folder}: no graph: it has none of the folders movie, finance, music, sports, open")
         check_folder(folder)
 
     def _json(self, name: str, empty: Any) -> Any:  # noqa: ANN401 - what a JSON file holds
@@ -46,13 +46,13 @@ class Graph:
             raise GraphError(f"{path}: not JSON: {error}") from None
 
     def _by_share(self, name: str) -> Mapping[str, dict[str, Record]]:
-        """Ticker -> day or minute -> figures; where they lie in a store on disk, read when they are asked for."""
+        """Ticker -> day or minute -> figures, read on demand if they are in a store on disk."""
         stored = store_path(self.folder, name)
         prices: Mapping[str, dict[str, Record]] = RecordStore(stored) if stored.is_file() else self._json(name, {})
         return prices
 
     def size(self, domain: str) -> int:
-        """How many things of a domain there are to ask about."""
+        """Number of entities of a domain."""
         things = {
             "movie": self.films,
             "finance": self.prices,
@@ -64,13 +64,13 @@ class Graph:
 
     @cached_property
     def films(self) -> list[Record]:
-        """Films with unmistakable titles."""
+        """Films whose titles fit into a question."""
         records = [film for film in self._json("movie/movie_db.json", {}).values() if film.get("title")]
         return [film for film in records if _speakable(film["title"])]
 
     @cached_property
     def persons(self) -> list[Record]:
-        """People of the film world."""
+        """Film people whose names fit into a question."""
         return [one for one in self._json("movie/person_db.json", {}).values() if _speakable(one.get("name") or "")]
 
     @cached_property
@@ -81,7 +81,7 @@ class Graph:
 
     @cached_property
     def companies(self) -> dict[str, str]:
-        """The listing's name of each ticker."""
+        """Ticker -> listed company name."""
         path = self.folder / "finance/company_name.dict"
         if not path.is_file():
             return {}
@@ -90,13 +90,13 @@ class Graph:
 
     @cached_property
     def prices(self) -> dict[str, dict[str, Record]]:
-        """Ticker -> day ``YYYY-MM-DD`` -> Open, High, Low, Close, Volume as far as they are known."""
+        """Ticker -> day ``YYYY-MM-DD`` -> Open, High, Low, Close, Volume, if known."""
         raw = self._by_share("finance/finance_price.json")
         return {ticker: {day[:10]: cells for day, cells in days.items()} for ticker, days in raw.items() if days}
 
     @cached_property
     def prices_now(self) -> list[str]:
-        """Tickers whose price within the day is known."""
+        """Tickers with intraday prices."""
         return sorted(self._by_share("finance/finance_detailed_price.json"))
 
     @cached_property
@@ -137,7 +137,7 @@ class Graph:
 
     @cached_property
     def charts(self) -> dict[str, list[str]]:
-        """Song of the Hot 100 -> the days on which it was there."""
+        """Song of the Hot 100 -> its days in the chart."""
         raw = self._json("music/song_dict_hot100.json", {})
         return {song: sorted(days) for song, days in raw.items() if days}
 
@@ -165,10 +165,10 @@ class Graph:
 
 
 def check_whole(folder: Path) -> None:
-    """Make sure that a folder of graph tables has all five domains, or lacks some because of `import --partial`.
+    """Check that a folder of graph tables has all five domains, unless `import --partial` made it.
 
     Raises:
-        GraphError: some are missing, it holds official files that were not imported, or an import did not end.
+        GraphError: domains are missing, official files were not imported, or an import did not finish.
     """
     missing = [domain for domain in DOMAINS if not (folder / domain).is_dir()]
     if len(missing) < len(DOMAINS):
@@ -176,18 +176,18 @@ def check_whole(folder: Path) -> None:
     if missing and not (folder / IMPORT_FILE).is_file():
         what = "no graph" if len(missing) == len(DOMAINS) else "half a graph"
         raise GraphError(
-            f"{folder}: {what}: the folders {', '.join(missing)} are missing; give the folder that holds "
+            f"{folder}: {what}: the folders {', '.join(missing)} are missing; pass the folder that holds "
             f"{', '.join(DOMAINS)}"
         )
 
 
 def _speakable(name: str) -> bool:
-    """Whether a name can stand in a question: not too long, with letters or digits, nothing that would end it."""
+    """Whether a name fits into a question: not too long, with letters or digits, without brackets and quotes."""
     return 1 < len(name) <= 60 and any(c.isalnum() for c in name) and not any(c in name for c in '{}[]"\n')
 
 
 def graph_files(folders: Sequence[Path]) -> dict[str, Path]:
-    """The files of the graphs that `opened` gives, each under the number of its graph and its name there."""
+    """The files of the graphs that `opened` yields, by number of the graph and name in its folder."""
     packed = not folders and PACKED_GRAPH.is_file()
     found = {f"graph 1 {PACKED_GRAPH.name}": PACKED_GRAPH} if packed else {}
     for number, folder in enumerate(folders or [OWN_GRAPH], start=1 + packed):
@@ -198,10 +198,10 @@ def graph_files(folders: Sequence[Path]) -> dict[str, Path]:
 
 @contextmanager
 def opened(folders: Sequence[Path]) -> Iterator[list[Graph]]:
-    """The graphs of some folders; of none, those at hand: the packed real one, where it is, and the project's own.
+    """The graphs of the folders; without folders, the packed real graph, if present, and the project's own.
 
     Raises:
-        GraphError: a folder is none, or it holds official files that were not imported.
+        GraphError: a folder is not a graph, or holds official files that were not imported.
     """
     if folders:
         yield [Graph(folder) for folder in folders]

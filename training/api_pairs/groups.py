@@ -1,4 +1,4 @@
-"""What a question is about, spelled the same from every source, so that one entity is in one fold."""
+"""The entities of a question, spelled the same for every source, so that an entity is in one fold."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -30,7 +30,7 @@ def company_names(graphs: Sequence[Graph]) -> CompanyNames:
 
 
 def groups_of(domain: Domain, program: Program, companies: CompanyNames) -> tuple[str, ...]:
-    """What a program is about: the names in its calls, teams in full, companies by ticker; else table and values."""
+    """The entities in a program's calls, teams in full, companies by ticker; without any, table and values."""
     calls = [statement for statement in program.statements if isinstance(statement, Call)]
     found = [name for call in calls for name in _names(domain, call, companies)]
     if not found:
@@ -54,7 +54,7 @@ def _names(domain: Domain, call: Call, companies: CompanyNames) -> Iterator[str]
 
 
 def _values(call: Call) -> Iterator[str]:
-    """What stands for an entity where there is none: "movie_person_oscar 2012 visual effects"."""
+    """A substitute for a missing entity: "movie_person_oscar 2012 visual effects"."""
     yield call.table.removeprefix("get_")
     yield from (argument for argument in call.arguments if isinstance(argument, str))
     yield from (one.value for one in call.conditions if isinstance(one.value, str) and one.value != "true")

@@ -1,17 +1,17 @@
-"""Calls for questions with right answers: python -m training.api_pairs label --questions FILE --out calls.jsonl.
+"""Label questions with calls: python -m training.api_pairs label --questions FILE --out calls.jsonl.
 
-FILE is a question file of CRAG (JSON lines, bz2, archives, cut or whole): `query`, `query_time`, `domain`, `answer`.
-A model proposes calls with the preset's prompt, they are executed against a graph, and kept where the values give the
-right answer under the judge. The file that is written is what --questions of training.api_pairs and training.adapters
-reads. calls/attempts.jsonl has the result of every question, calls/run_card.json the counts.
+FILE is a question file of CRAG (JSON lines, bz2, archives, split or whole): `query`, `query_time`, `domain`, `answer`.
+A model proposes calls with the preset's prompt. They are executed against a graph, and kept if the judge accepts the
+answer of their values. training.api_pairs and training.adapters read the output as --questions. calls/attempts.jsonl
+has the result of every question, calls/run_card.json the counts.
 
     python -m training.api_pairs label --questions FILE --graph DIR --preset cpu --out calls.jsonl
     python -m training.api_pairs label ... --url http://gpu:8000/v1 --model MODEL --attempts 4
     python -m training.api_pairs label ... --preset db3_task23 --set tuned=false
 
 db3 (section 3.2, "Fine-tuning for API Generation") had GPT-4 write a first version and corrected it by hand; here the
-right answer replaces the correction. One attempt is what the paper describes, and the default; --attempts asks again at
---temperature for questions without kept calls.
+right answer replaces the correction. One attempt, as in the paper, is the default; --attempts repeats questions without
+kept calls at --temperature.
 """
 
 import argparse
@@ -63,15 +63,15 @@ _PARSED = (*_EXECUTED, "not found", "no reply", "none")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Label. Exit code: 0 all questions were asked, 1 some could not be, or something is missing or wrong."""
+    """Label. Exit code: 0 all questions were asked, 1 some were not, or an input is missing or wrong."""
     parser = _parser()
     options = parser.parse_args(arguments)
     if options.attempts > 1 and options.temperature <= 0:
-        parser.error("--attempts above 1 needs a --temperature above 0: a greedy model says the same again")
+        parser.error("--attempts above 1 needs a --temperature above 0: a greedy model repeats itself")
     if bool(options.url) != bool(options.model):
         parser.error("--url and --model go together: an endpoint and its model's name")
     if options.graph and options.kg_url:
-        parser.error("give either --graph or --kg-url")
+        parser.error("pass either --graph or --kg-url")
     return exit_code(lambda: _label(options))
 
 
@@ -81,10 +81,10 @@ def _label(options: argparse.Namespace) -> int:
     journal = folder / JOURNAL
     there = next((path for path in (options.out, journal) if path.exists()), None)
     if there and not options.resume:
-        raise CommandError(f"{there} is there already: give --resume to go on with it, or remove it")
+        raise CommandError(f"{there} exists already: pass --resume to continue it, or remove it")
     check_data_file(options.questions, "--questions names the file")
     for graph in options.graph:
-        check_whole(graph)  # before anything long
+        check_whole(graph)  # before the long work
     settings, writer, engine = _settings(options)
     judge = judge_from(options)
     rows, left_out = _questions(options)
@@ -114,7 +114,7 @@ def _label(options: argparse.Namespace) -> int:
     sys.stdout.writelines(f"left out: {count:,} {reason}\n" for reason, count in left_out.items())
     sys.stdout.write(f"wrote {options.out} ({figures['domains']['all']['questions kept']} questions) and {card}\n")
     if failed := sum(entry["failed"] for entry in entries):
-        sys.stderr.write(f"error: the engine gave nothing for {failed} questions: --resume asks again\n")
+        sys.stderr.write(f"error: the engine failed on {failed} questions: --resume asks them again\n")
     return int(failed > 0)
 
 
@@ -144,15 +144,15 @@ def _labelled(labeller: Labeller, rows: Sequence[dict[str, Any]], size: int) -> 
         try:
             yield from labeller.label(rows[start : start + size])
         except (LanguageModelDiedError, GraphDownError) as error:
-            raise CommandError(f"{error}; what was done is kept: --resume goes on") from error
+            raise CommandError(f"{error}; finished questions are kept: --resume continues") from error
 
 
 def _settings(options: argparse.Namespace) -> tuple[Settings, KgWriterSettings, LanguageModelSettings]:
-    """The preset, its writer, and the engine with the writer's adapter alone."""
+    """The preset, its writer, and the engine with only the writer's adapter."""
     settings = load_settings(options.preset, options.set)
     graph = settings.knowledge_graph
     if graph is None:
-        raise SettingsError(f"the preset {settings.name} asks no graph: give --preset cpu, or another with calls")
+        raise SettingsError(f"the preset {settings.name} uses no graph: pass --preset cpu, or another with a graph")
     if options.url:
         engine: LanguageModelSettings = OpenAIEngine(
             engine="openai", model=options.model, base_url=options.url, base_url_variable=""
@@ -163,7 +163,7 @@ def _settings(options: argparse.Namespace) -> tuple[Settings, KgWriterSettings, 
 
 
 def _questions(options: argparse.Namespace) -> tuple[list[dict[str, Any]], Counter[str]]:
-    """The questions that values of a graph can answer, each once, and why others are left out."""
+    """The questions that graph values can answer, without duplicates, and counts of the others by reason."""
     left_out: Counter[str] = Counter()
     rows: dict[str, dict[str, Any]] = {}
     for row in read_rows(options.questions, split=options.split):
@@ -176,7 +176,7 @@ def _questions(options: argparse.Namespace) -> tuple[list[dict[str, Any]], Count
     left_out.update({f"of split {split}": count for split, count in options.split.left_out.items()})
     if not rows:
         reasons = ", ".join(f"{count} {reason}" for reason, count in left_out.items()) or "it is empty"
-        raise DatasetError(f"{options.questions}: no question to label in it ({reasons})")
+        raise DatasetError(f"{options.questions}: no question to label ({reasons})")
     return list(rows.values()), left_out
 
 
@@ -188,7 +188,7 @@ def _key(row: Mapping[str, Any]) -> str:
 def _identity(
     options: argparse.Namespace, settings: Settings, engine: LanguageModelSettings, judge: Judge
 ) -> dict[str, Any]:
-    """All that could change the label of a question; a resumed run must have the same."""
+    """Everything that can change a label; a resumed run must have the same."""
     return {
         "preset": f"{settings.name}@{settings_hash(settings)}",
         "engine": engine.model_dump(mode="json"),
@@ -201,7 +201,7 @@ def _identity(
 
 
 def _done(journal: Path, identity: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """The entries of earlier runs. The first line says what run they are of."""
+    """The entries of earlier runs; the first line identifies the run."""
     rows = [row.data for row in read_growing(journal)]
     if not rows:
         append_rows(journal, [{"run": identity}])
@@ -210,13 +210,13 @@ def _done(journal: Path, identity: Mapping[str, Any]) -> dict[str, dict[str, Any
     other = [name for name in identity if before.get(name) != json.loads(json.dumps(identity[name]))]
     if other:
         raise CommandError(
-            f"{journal} is of a run with another {', '.join(other)}: give the same options, or another --out"
+            f"{journal} is from a run with another {', '.join(other)}: pass the same options, or another --out"
         )
     return {entry["key"]: entry for entry in rows[1:]}
 
 
 def _figures(entries: Sequence[Mapping[str, Any]], left_out: Mapping[str, int]) -> dict[str, Any]:
-    """Counts of all and of each domain: questions asked and kept, attempts and their outcomes."""
+    """Counts over all and per domain: questions asked and kept, attempts and their outcomes."""
     domains: dict[str, list[Mapping[str, Any]]] = {"all": list(entries)}
     for entry in entries:
         domains.setdefault(entry["domain"], []).append(entry)
@@ -247,26 +247,26 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--questions", type=Path, required=True, metavar="FILE", help="questions with right answers")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the file to write")
     add_split_argument(parser)
-    parser.add_argument("--limit", type=positive, metavar="N", help="at most so many questions")
+    parser.add_argument("--limit", type=positive, metavar="N", help="label at most N questions")
     parser.add_argument(
-        "--preset", default="cpu", help="whose prompt and engine write the calls (default: %(default)s)"
+        "--preset", default="cpu", help="preset whose prompt and engine write the calls (default: %(default)s)"
     )
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change to the preset")
     parser.add_argument("--url", metavar="URL", help="an OpenAI-compatible endpoint instead of the preset's engine")
     parser.add_argument("--model", metavar="NAME", help="its model; the key is in OPENAI_API_KEY")
     parser.add_argument(
-        "--attempts", type=positive, default=1, metavar="N", help="for each question (default: %(default)s, greedy)"
+        "--attempts", type=positive, default=1, metavar="N", help="per question (default: %(default)s, greedy)"
     )
     parser.add_argument(
-        "--temperature", type=float, default=0.7, help="of the attempts after the first (default: %(default)s)"
+        "--temperature", type=float, default=0.7, help="for the attempts after the first (default: %(default)s)"
     )
     parser.add_argument(
         "--graph", type=Path, action="append", default=[], metavar="DIR",
         help="folder of graph tables to execute the calls on (see `python -m mock_api.tables import`); default: the "
-        "packed graph of ../shared/data/kg, where it is, else the one that ships with the project",
+        "packed graph of ../shared/data/kg, if present, else the project's own",
     )  # fmt: skip
     parser.add_argument("--kg-url", metavar="URL", help="a running server instead of a folder")
     add_judge_arguments(parser.add_argument_group("the judge of the values"))
-    parser.add_argument("--resume", action="store_true", help="go on with an unfinished run")
+    parser.add_argument("--resume", action="store_true", help="continue an unfinished run")
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
     return parser

@@ -26,15 +26,15 @@ def real_pairs(
     split: Split | None = None,
     limit: int | None = None,
 ) -> list[Pair]:
-    """The labelled real questions, executed in the first graph.
+    """The labelled real questions, executed on the first graph.
 
     Args:
-        path: Rows with query, query_time, domain and calls; frame, kg_values, answer and alt_ans where there are any.
+        path: Rows with query, query_time, domain and calls; optional: frame, kg_values, answer and alt_ans.
         bench: Executors.
-        names: How to tell companies.
-        split: Leaves questions of other splits out.
-        limit: At most so many.
-        rewritten: In the style of the examples, where that gives the same; see `training.api_pairs.example_style`.
+        names: Tickers of company names.
+        split: Skip questions of other splits.
+        limit: Most questions.
+        rewritten: In the style of the examples if the values stay the same; see `training.api_pairs.example_style`.
 
     Raises:
         DatasetError: a field is missing, or labelled calls cannot be read.
@@ -58,7 +58,7 @@ def _rewritten(pairs: Sequence[Pair], records: Sequence[Record], bench: Bench) -
 
 
 def _same(new: Pair, old: Pair, labelled: object) -> bool:
-    """Whether the rewritten calls give what the labelled ones give or should; nothing equals nothing for one reason."""
+    """Whether the rewritten calls give the same values as the labelled ones, or the same reasons for none."""
     if not new.values:
         return not old.values and [fact.text for fact in new.facts] == [fact.text for fact in old.facts]
     return new.values == old.values or _plain(new.values) == _plain(labelled)
@@ -72,15 +72,15 @@ def _plain(values: object) -> list[str]:
 
 
 def bank_version() -> str:
-    """How many examples the bank has, and 12 hexadecimal digits that change with any of them: ``120@0f...``."""
+    """Number of examples in the bank, and 12 hexadecimal digits of their hash: ``120@0f...``."""
     bank = load_bank()
     plain = "".join(f"{example.domain}\0{example.question}\0{example.calls}\0" for example in bank)
     return f"{len(bank)}@{hashlib.sha256(plain.encode()).hexdigest()[:12]}"
 
 
 def bank_pairs(bench: Bench, graphs: int, seed: int, names: CompanyNames) -> list[Pair]:
-    """The handwritten examples, executed in the first graph that answers them."""
-    rng = Random(seed)  # noqa: S311 - chance that can be repeated
+    """The handwritten examples, executed on the first graph that answers them."""
+    rng = Random(seed)  # noqa: S311 - reproducible chance
     pairs = [
         Pair(
             query=example.question,
@@ -96,7 +96,7 @@ def bank_pairs(bench: Bench, graphs: int, seed: int, names: CompanyNames) -> lis
 
 
 def _real(record: Record, names: CompanyNames) -> Pair:
-    """The question before its calls are executed."""
+    """The pair before its calls are executed."""
     gold = {"answer": record.data.get("answer"), "alt_ans": [str(text) for text in record.data.get("alt_ans") or ()]}
     pair = read_pair(record, source=REAL, groups=(), facts=(), direct_answer=None, values=(), **gold)
     entities = (record.data.get("frame") or {}).get("entities") or []

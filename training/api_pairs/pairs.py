@@ -23,12 +23,12 @@ _FIELDS = (
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A question and the program that asks the graph what it asks.
+    """A question and its program for the graph.
 
-    `groups` are the entities that it is about, most important first (see `training.folds`). `facts` is what an
-    answering model would be shown, `direct_answer` what rules make of the values alone, `values` the executed values in
-    the order of the statements. `answer` and `alt_ans` are gold answers; only real questions have them. `split` is that
-    of a real question in CRAG, None where it was made up.
+    `groups` are its entities, most important first (see `training.folds`). `facts` are for an answering model,
+    `direct_answer` is the rules' answer from the values, `values` are the executed values in the order of the
+    statements. `answer` and `alt_ans` are gold answers; only real questions have them. `split` is a real question's
+    split in CRAG.
     """
 
     query: str
@@ -46,12 +46,12 @@ class Pair:
 
     @property
     def key(self) -> str:
-        """What makes it the same question as another: its words."""
+        """Equal for the same question in other case or punctuation."""
         return normalised(self.query)
 
     @property
     def calls(self) -> list[str]:
-        """The canonical lines; ``["None"]`` where the graph cannot answer."""
+        """The canonical lines; ``["None"]`` if the graph cannot answer."""
         return render(self.program).split("\n")
 
     def to_row(self) -> dict[str, Any]:
@@ -60,7 +60,7 @@ class Pair:
 
 
 def normalised(question: str) -> str:
-    """The words of a question: neither case, punctuation nor blanks make a new question."""
+    """The words of a question, without case, punctuation and blanks."""
     return " ".join(re.findall(r"\w+", question.casefold()))
 
 
@@ -72,7 +72,7 @@ class _QuestionRow(BaseModel):
 
 
 def read_pair(record: Record, **more: object) -> Pair:
-    """A line of a file of questions with calls; `more` are fields that it lacks.
+    """Read a line of a file of questions with calls; `more` are missing fields.
 
     Raises:
         DatasetError: a field is missing or of another type, or the calls cannot be read; the message names file, line
@@ -87,9 +87,9 @@ def read_pair(record: Record, **more: object) -> Pair:
 
 
 def read_pairs(path: Path, split: Split | None = None) -> list[Pair]:
-    """Read a file that `to_row` wrote, without what is of another split.
+    """Read a file of `to_row` lines, without rows of other splits.
 
     Raises:
-        DatasetError: a line cannot be read, or is no pair; the message names file, line and field.
+        DatasetError: a line cannot be read, or is not a pair; the message names file, line and field.
     """
     return [read_pair(record) for record in read_records(path, split=split)]

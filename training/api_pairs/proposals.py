@@ -14,11 +14,11 @@ from evaluation.judge import Claim, Judge, Verdict, judge_claims
 from training.api_pairs.execution import Bench, Executed
 
 UNHURRIED_SECONDS = 600.0
-"""Per question, on any machine."""
+"""Per question; ample on any machine."""
 _SMALL = (Domain.FINANCE, 'get_stock_info("aapl")["sector"]')
 """A program of two requests."""
 _MOST_VALUES = 8
-"""A longer list of values is no answer to a question."""
+"""A longer list of values does not answer a question."""
 
 
 class GraphDownError(RuntimeError):
@@ -27,11 +27,11 @@ class GraphDownError(RuntimeError):
 
 @dataclass
 class LabelledQuestion:
-    """A question with what its attempts gave.
+    """A question with the results of its attempts.
 
     `outcomes` counts its attempts: ``failed`` (the engine gave nothing), ``unreadable``, ``none`` (the model says that
-    the graph does not know), ``no reply`` (the graph took too long), ``not found``, ``other answer``, ``kept``. `kept`
-    are the calls whose values gave the answer, as the fields of an output row.
+    the graph has no answer), ``no reply`` (the graph took too long), ``not found``, ``other answer``, ``kept``. `kept`
+    has the calls whose values gave the answer, as fields of an output row.
     """
 
     row: dict[str, Any]
@@ -44,7 +44,7 @@ class LabelledQuestion:
         return (self.row["answer"], *self.row.get("alt_ans", ()))
 
     def to_entry(self) -> dict[str, Any]:
-        """A line of the journal; `failed` where the engine gave nothing at all, `kept` the row of the output."""
+        """A line of the journal; `failed` if the engine gave nothing at all, `kept` the row of the output."""
         fields = ("interaction_id", "query", "query_time", "split", *LABEL_FIELDS, "answer", "alt_ans")
         asked = {name: self.row[name] for name in fields if name in self.row}
         return {
@@ -57,7 +57,7 @@ class LabelledQuestion:
 
 
 def can_be_labelled(row: dict[str, Any]) -> bool:
-    """Whether values of a graph can be its answer; a false premise or an unknown answer has none."""
+    """Whether graph values can answer it; they cannot for a false premise or an unknown answer."""
     answer = str(row.get("answer") or "").strip().lower().rstrip(".")
     return bool(answer) and answer not in {I_DONT_KNOW, INVALID_QUESTION}
 
@@ -79,8 +79,8 @@ class Labeller:
         """One result per question, in order.
 
         Raises:
-            LanguageModelDiedError: the engine is gone.
-            GraphDownError: the graph is.
+            LanguageModelDiedError: the engine died.
+            GraphDownError: the graph's server does not answer.
         """
         found = [LabelledQuestion(row) for row in rows]
         for attempt in range(self.attempts):
@@ -106,7 +106,7 @@ class Labeller:
                     "failed" if answer.generation.finish_reason in {"error", "deadline"} else "unreadable"
                 ] += 1
         tasks = [Task(domain, program, _asked_at(one)) for one, domain, program in proposed]
-        executed = self.bench.run(tasks, attempts=1)  # a proposal that asks for far too much is no good label
+        executed = self.bench.run(tasks, attempts=1)  # a proposal that asks for too much is a bad label
         if any(outcome.is_down for outcome in executed):
             self._check_graph()
         found = [(*each, outcome) for each, outcome in zip(proposed, executed, strict=True) if outcome.found]
@@ -116,7 +116,7 @@ class Labeller:
         self._judge(found, number)
 
     def _check_graph(self) -> None:
-        """One program may ask for too much; a graph that does not answer a small one either is gone."""
+        """Run a small program: the server is down if that gets no answer either."""
         domain, program = _SMALL
         if self.bench.run([Task(domain, program, None)])[0].is_down:
             raise GraphDownError("the graph's server does not answer")
@@ -148,7 +148,7 @@ def _asked_at(one: LabelledQuestion) -> Any:  # noqa: ANN401 - a moment or None
 
 
 def _said(one: LabelledQuestion, domain: Domain, program: Program, outcome: Executed) -> str:
-    """The answer that the values give by the agent's rules, else the values in a row."""
+    """The answer by the agent's rules, else the values joined by commas."""
     by_rules = outcome.answer(one.row["query"], domain, program, _asked_at(one))
     if by_rules is not None:
         return by_rules

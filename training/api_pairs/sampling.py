@@ -1,4 +1,4 @@
-"""Sampled questions: templates filled from a graph, worded, executed; those whose calls find something stay."""
+"""Samples questions: fills templates from a graph, words and executes them, keeps those that find something."""
 
 import math
 from collections import Counter
@@ -18,10 +18,10 @@ from training.api_pairs.templates import Phraser, Template, filled, load_templat
 from training.command import CommandError
 
 ROUNDS = 14
-"""Attempts to fill each template's quota; what a graph cannot fill goes to the templates that it can."""
+"""Attempts to fill each template's quota; the rest goes to templates that the graph can fill."""
 _SHARE_OF_ONE = 0.01
 _LEAST_ABOUT_ONE = 8
-"""No entity may be what more questions are mainly about than this share, or this number where that is more."""
+"""The most questions about one main entity: this share, or this number if it is larger."""
 Name = TypeVar("Name")
 
 
@@ -36,25 +36,25 @@ class _Candidate:
     graph: int
 
     def tasks(self) -> list[Task]:
-        """The program, and the one with the plain names where it has others."""
+        """The program, and its version with plain names if there is one."""
         programs = [self.program, *([self.plain] if self.plain is not None else [])]
         return [Task(self.template.domain, program, self.asked_at) for program in programs]
 
 
 class Sampler:
-    """Samples from some graphs, all of them alike; the same seed gives the same questions.
+    """Samples from several graphs; the same seed gives the same questions.
 
     Args:
-        graphs: Where names come from; a domain that one of them lacks is sampled from the others.
-        bench: Executors over these graphs, in their order.
-        seed: The source of chance.
-        taken: Questions that must not come again.
+        graphs: Sources of names; a domain that one of them lacks is sampled from the others.
+        bench: Executors for these graphs, in their order.
+        seed: Random seed.
+        taken: Keys of questions to leave out.
     """
 
     def __init__(self, graphs: Sequence[Graph], bench: Bench, seed: int, taken: Iterable[str] = ()) -> None:
         self._graphs = graphs
         self._bench = bench
-        self._rng = Random(seed)  # noqa: S311 - chance that can be repeated
+        self._rng = Random(seed)  # noqa: S311 - reproducible chance
         self._phraser = Phraser(self._rng)
         self._companies = company_names(graphs)
         self._taken = set(taken)
@@ -62,10 +62,10 @@ class Sampler:
         self._most_about_one = 0
 
     def sample(self, count: int) -> list[Pair]:
-        """About `count` questions of all domains, in random order; fewer where the graphs give no more.
+        """About `count` questions of all domains, in random order; fewer if the graphs have too little.
 
         Raises:
-            CommandError: not one program found anything.
+            CommandError: no program found anything.
         """
         self._most_about_one = max(_LEAST_ABOUT_ONE, round(count * _SHARE_OF_ONE))
         found: list[Pair] = []
@@ -82,7 +82,7 @@ class Sampler:
         return found
 
     def _fill(self, templates: Sequence[Template], count: int) -> list[Pair]:
-        """Pairs of the templates by their weights; a quota that cannot be filled goes to the templates that can."""
+        """Pairs of the templates by weight; unfilled quotas go to templates that can be filled."""
         found: dict[str, list[Pair]] = {template.name: [] for template in templates}
         quotas = _allotted({template: template.weight for template in templates}, count)
         for round_number in range(ROUNDS):
@@ -118,7 +118,7 @@ class Sampler:
         return kept
 
     def _executed(self, candidates: Sequence[_Candidate]) -> dict[int, Executed]:
-        """What the programs that found something gave, by the candidates' places."""
+        """Results of the programs that found something, by the candidates' places."""
         found: dict[int, Executed] = {}
         for graph in range(len(self._graphs)):
             places = [place for place, one in enumerate(candidates) if one.graph == graph]
@@ -144,7 +144,7 @@ class Sampler:
         plain = _plain(template, filling)
         query = self._phraser.question(template.wordings, filling.gaps)
         asked_at = filling.asked_at or asking_time(template.domain, self._rng)
-        # Without calls the question is about the entities in it, or about itself.
+        # Without calls, the groups are the entities in the question, or the question itself.
         spoken = tuple(name for gap, name in filling.names.items() if filling.gaps[gap].asked in query)
         groups = groups_of(template.domain, plain or program, self._companies) or spoken or (query,)
         return _Candidate(template, query, asked_at, program, plain, groups, graph)
@@ -158,7 +158,7 @@ def _plain(template: Template, filling: Filling) -> Program | None:
 
 
 def _sound(said: Sequence[Executed]) -> bool:
-    """All found something, and a name spelled otherwise led to the same."""
+    """Whether all found something, and other spellings gave the same values."""
     return all(one.found for one in said) and len({one.values for one in said}) == 1
 
 
@@ -179,7 +179,7 @@ def _pair(candidate: _Candidate, outcome: Executed) -> Pair:
 
 
 def written_time(asked_at: datetime) -> str:
-    """A moment as CRAG writes it.
+    """A time in CRAG's format.
 
     >>> written_time(datetime(2024, 3, 5, 23, 17, 7))
     '03/05/2024, 23:17:07 PT'
@@ -188,7 +188,7 @@ def written_time(asked_at: datetime) -> str:
 
 
 def _allotted(weights: Mapping[Name, float], count: int) -> dict[Name, int]:
-    """Whole numbers that sum up to `count`, in proportion to the weights."""
+    """Whole numbers in proportion to the weights, with the sum `count`."""
     total = sum(weights.values())
     if not total:
         return dict.fromkeys(weights, 0)

@@ -1,8 +1,8 @@
-"""Templates of questions with their calls: the files of `templates/`, and questions in the manner of CRAG's.
+"""Question templates with their calls (`templates/`), and their wording in CRAG's style.
 
-Questions are lower case, direct or not, with and without a question mark. In a wording ``[a|b|]`` is a choice,
-``{name}`` a gap and ``a(n)`` the article that fits. A template has wordings of several kinds, which
-`templates/wording.toml` puts into sentences: a noun phrase can be asked for in a dozen ways.
+Questions are lower case, direct or indirect, with and without a question mark. In a wording ``[a|b|]`` is a choice,
+``{name}`` a gap and ``a(n)`` the fitting article. A template has wordings of several kinds; `templates/wording.toml`
+puts them into sentences.
 """
 
 import re
@@ -18,7 +18,7 @@ from agents.kg.trainable import Domain
 
 FOLDER = Path(__file__).with_name("templates")
 TYPO_RATE = 0.04
-"""Questions with a typing error in one of their common words."""
+"""Share of questions with a typo in a common word."""
 NO_MARK_RATE = 0.12
 _CHOICE = re.compile(r"\[([^\[\]]*)\]")
 _ARTICLE = re.compile(r"\ba\(n\) +(\w)")
@@ -28,7 +28,7 @@ _FIELDS = {"about", "has", "weight", "calls", "source"}
 
 
 class Gap(NamedTuple):
-    """What fills a gap: in the question, and in the calls."""
+    """The text of a gap in the question, and in the calls."""
 
     asked: str
     called: str
@@ -45,8 +45,8 @@ class Wording(NamedTuple):
 class Template:
     """Calls with gaps and their wordings.
 
-    `about` is the filler of the gaps and `has` what the filler's record must hold; `weight` is the share among the
-    templates of the domain. `source` is "synthetic", or "near_miss" or "none" for what no table answers.
+    `about` names the filler of the gaps, `has` the key that its record must hold; `weight` is the share among the
+    domain's templates. `source` is "synthetic", or "near_miss" or "none" for questions that no table answers.
     """
 
     name: str
@@ -89,12 +89,12 @@ def words() -> dict[str, dict[str, Any]]:
 
 
 def shares() -> dict[str, dict[str, float]]:
-    """Tables `domain` and `without_calls`: the share of each domain, and of its questions that no table answers."""
+    """Tables `domain` and `without_calls`: the share of each domain, and its share of unanswerable questions."""
     return _toml("shares")
 
 
 class Phraser:
-    """Words questions; prefers what it has used least, so that few rows show many forms."""
+    """Words questions; prefers the least used forms, so that few rows show many forms."""
 
     def __init__(self, rng: Random) -> None:
         self._rng = rng
@@ -124,7 +124,7 @@ class Phraser:
         return text
 
     def _with_slip(self, text: str) -> str:
-        """A slip in one of the words that are no gap."""
+        """Put a typo into a word outside the gaps."""
         places = [m for m in re.finditer(r"(?<![\w{])[a-z]+(?![\w}])", text) if len(m.group()) >= _LEAST_LETTERS]
         if not places:
             return text
@@ -133,7 +133,7 @@ class Phraser:
 
 
 def slip(word: str, rng: Random) -> str:
-    """The word with two letters swapped, one left out or one doubled, never the first."""
+    """The word with two letters swapped, one dropped or one doubled, never the first."""
     at = rng.randrange(1, len(word) - 1)
     match rng.randrange(3):
         case 0:

@@ -1,4 +1,4 @@
-"""From finished runs to P(correct): how likely an answer is to be right, and whether to give it."""
+"""Fits P(correct), the probability that an answer is right, to finished runs."""
 
 from training.calibrate.expected_score import ReliabilityBin
 from training.calibrate.runs import FinishedQuestion, read_run

@@ -1,21 +1,19 @@
-"""Fit P(correct) to finished runs, so that the agent answers exactly where it pays: python -m training.calibrate.
+"""Fit P(correct), which decides where the agent answers, to finished runs: python -m training.calibrate.
 
-A right answer earns 1, a wrong one costs 1, "i don't know" earns 0: an answer pays where P(correct) is above 0.5. The
-runs are folders of local_evaluation.py over questions with known answers; all answers that the agent thought of are in
-their traces, with `--set answering.audit=true` also those to questions at which a class or passage gate closed: they
-teach, but the figures count what the gate answers. What is written can be named in a preset as
-`answering.confidence.model`.
+A right answer earns 1, a wrong one costs 1, "i don't know" earns 0: an answer pays off if P(correct) is above 0.5. The
+runs are folders of local_evaluation.py over questions with known answers. Their traces hold all candidate answers, with
+`--set answering.audit=true` also those to questions at which a class or passage gate closed: these are training data,
+but the figures count the gate's answer. A preset names the output as `answering.confidence.model`.
 
 Answers from the web, answers that a model read from the knowledge graph's facts, and values of the graph are weighed
-only where the runs have at least 10 of the kind; "covers" in the file says which. Others are given unweighed.
+only if the runs have at least 10 of the kind; "covers" in the file lists the kinds. Other answers are given unweighed.
 
-A router was trained on labelled questions; where the runs ask those very questions, its class probabilities are surer
-there than they will be of new questions, and P(correct) would learn to trust them too much. `--routes` replaces them
-by out-of-fold routes, given by routers that had not seen the question (`python -m training.router` writes them as
-out_of_fold.jsonl).
+A router is too sure about the labelled questions that it was trained on, and P(correct) would learn to trust it too
+much. `--routes` replaces its class probabilities by out-of-fold routes, from routers that had not seen the question
+(`python -m training.router` writes them as out_of_fold.jsonl).
 
-Cross-validation leaves out together what asks for the same tables and keys of the graph, so that its figures are for
-questions of a new kind; without calls, all rows of a question.
+Cross-validation holds out together all questions for the same tables and keys of the graph, so that its figures hold
+for new kinds of questions; without calls, all rows of a question.
 """
 
 import argparse
@@ -88,7 +86,7 @@ def _fit(options: argparse.Namespace, judge: Judge) -> int:
 
 
 def draw(folder: Path, found: Calibration, threshold: float) -> None:
-    """reliability.svg and score_curve.svg, of cross-validated probabilities."""
+    """Draw reliability.svg and score_curve.svg from cross-validated probabilities."""
     reliability_diagram(folder / "reliability.svg", found.reliability(), "P(correct) of answers, cross-validated")
     scores, band = found.curve()
     curve = Curve(THRESHOLDS, scores.tolist(), *band.T.tolist())
@@ -102,7 +100,7 @@ def _tell_routes(questions: Sequence[AskedQuestion], routes: Mapping[str, Route]
     names = {question.interaction_id for question in questions}
     if not names & set(routes):
         listed = ", ".join(map(str, paths))
-        raise CommandError(f"{listed}: no route is of a question of the runs; the interaction_id must be the same")
+        raise CommandError(f"{listed}: no route matches a question of the runs by interaction_id")
     print(f"out-of-fold routes replace those of {len(names & set(routes))} of {len(names)} questions")
 
 
@@ -111,7 +109,7 @@ def _too_few(runs: Sequence[FinishedRun], questions: Sequence[AskedQuestion], er
     if not any(question.candidates for question in questions):
         remedy = "run a preset that answers, over labelled questions"
         return f"{listed}: no trace has an answer that can be judged; {remedy}"
-    return f"{listed}: too few answers to learn from ({error}); give more runs, or runs over more questions"
+    return f"{listed}: too few answers to learn from ({error}); pass more runs, or runs over more questions"
 
 
 def _trained_on(
@@ -149,13 +147,13 @@ def _report(found: Calibration, metrics: Mapping[str, Any]) -> None:
             f"  {row['accuracy']:.3f}   {row['hallucination']:.3f}    {row['missing']:.3f}"
         )
     row = metrics["against_always_answer"]
-    print(f"{'calibrated less always answer':38}{row['difference']:+.3f}  [{row['ci'][0]:+.3f}, {row['ci'][1]:+.3f}]")
+    print(f"{'calibrated minus always answer':38}{row['difference']:+.3f}  [{row['ci'][0]:+.3f}, {row['ci'][1]:+.3f}]")
     figures = ", ".join(f"{name} {metrics['probabilities'][name]:.3f}" for name in ("ece", "brier", "auc", "right"))
     print(f"\nP(correct) of {metrics['probabilities']['answers']} answers: {figures}")
     features = found.model.correct
     strongest = sorted(zip(features.names, features.weights, strict=True), key=lambda pair: -abs(pair[1]))[:8]
     print("strongest features: " + ", ".join(f"{name} {weight:+.2f}" for name, weight in strongest))
-    print("kinds of answers that it weighs: " + ", ".join(sorted(found.model.covers)) + "; others are given unweighed")
+    print("weighed kinds of answers: " + ", ".join(sorted(found.model.covers)) + "; others are given unweighed")
     print("no P(false premise): " + found.without_invalid if found.without_invalid else "with P(false premise)")
 
 
@@ -166,7 +164,7 @@ def _parser() -> argparse.ArgumentParser:
         "--out", required=True, metavar="NAME|FILE", help="a name under models/calibration/, or a path to a .json"
     )
     add_split_argument(parser)
-    routes = "out-of-fold routes {interaction_id, route}, JSON lines, instead of those in the traces (see above)"
+    routes = "out-of-fold routes {interaction_id, route}, JSON lines, that replace those in the traces (see above)"
     parser.add_argument("--routes", type=Path, nargs="+", default=[], metavar="FILE", help=routes)
     invalid = "take P(false premise) from this file: it depends on the question, not on the model"
     parser.add_argument("--invalid-from", metavar="NAME|FILE", help=invalid)
@@ -175,7 +173,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--without", nargs="+", default=[], metavar="FEATURE", help=rest)
     parser.add_argument("--folds", type=_folds, default=10, metavar="K", help="default: %(default)s")
     parser.add_argument("--seed", type=int, default=20240605, metavar="N", help="of the folds; default: %(default)s")
-    parser.add_argument("--judge", choices=JUDGE_NAMES, default="rules", help="of answers that the runs withheld")
+    parser.add_argument("--judge", choices=JUDGE_NAMES, default="rules", help="judge of answers that the runs withheld")
     parser.add_argument(
         "--threshold", type=_share, default=0.5, metavar="T", help="on P(correct), for the figures; default: 0.5"
     )

@@ -1,4 +1,4 @@
-"""The rule of expected score, applied to judged answers, and how good it is."""
+"""The expected-score rule on judged answers, and its figures."""
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
@@ -16,9 +16,9 @@ RELIABILITY_BINS = 10
 
 
 class JudgedCandidate(NamedTuple):
-    """An answer that could be given, its verdict (correct or incorrect), and its features.
+    """A candidate answer, its verdict (correct or incorrect), and its features.
 
-    `gated`: a gate had closed before, and only an audit asked for the answer. It teaches, but it is never given.
+    `gated`: a gate had closed, and only an audit asked for the answer. It is training data, but it is never given.
     """
 
     text: str
@@ -34,7 +34,7 @@ class JudgedCandidate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AskedQuestion:
-    """A question with a known answer, and all answers that the agent thought of, in their order.
+    """A question with a known answer, and the agent's candidate answers in order.
 
     `settled` is an answer that no model weighs. `invalid`: the question rests on a false premise. `features` are those
     of the question itself, None without a router. `gate` is a closed gate's answer, given if no earlier answer is.
@@ -51,12 +51,12 @@ class AskedQuestion:
 
     @property
     def group(self) -> str:
-        """What is left out together in cross-validation."""
+        """Questions of one group are held out together in cross-validation."""
         return self.asks_for or self.interaction_id
 
 
 def without(question: AskedQuestion, names: Set[str]) -> AskedQuestion:
-    """The same question for an agent without these features; ``question_type`` means all ``question_type=...``."""
+    """The same question without these features; ``question_type`` means all ``question_type=...``."""
 
     def rest(features: Mapping[str, float]) -> dict[str, float]:
         return {name: value for name, value in features.items() if not {name, name.partition("=")[0]} & names}
@@ -67,16 +67,16 @@ def without(question: AskedQuestion, names: Set[str]) -> AskedQuestion:
 
 
 class Beliefs(NamedTuple):
-    """P(correct) of each candidate, None for kinds that the model does not cover, and P(false premise), if known."""
+    """P(correct) of each candidate, None for kinds that the model does not cover; P(false premise), if known."""
 
     correct: tuple[float | None, ...]
     invalid: float | None = None
 
 
 def reward(question: AskedQuestion, beliefs: Beliefs, threshold: float) -> int:
-    """+1, 0 or -1: the score of the agent that gives the first answer above the threshold, or not covered.
+    """+1, 0 or -1: the score of giving the first answer that is above the threshold or not covered.
 
-    Without one, a closed gate answers. Else "invalid question" is given if P(false premise) is above both
+    If there is none, a closed gate answers. Otherwise "invalid question" is given if P(false premise) is above both
     (`agents.stages.FalsePremise`).
     """
     given, likely = question.settled, threshold
@@ -108,7 +108,7 @@ def rewards(questions: Sequence[AskedQuestion], beliefs: Sequence[Beliefs], thre
 def grouped_intervals(values: Floats, groups: Sequence[str]) -> Floats:
     """95 % percentile-bootstrap intervals of the column means of `values` (rows, columns): shape (columns, 2).
 
-    Whole groups are drawn: the same question asked in several runs is one piece of evidence.
+    Resamples whole groups: the same question in several runs counts as one observation.
     """
     names, place = np.unique(np.asarray(groups), return_inverse=True)
     sums = np.zeros((len(names), values.shape[1]))
@@ -138,7 +138,7 @@ def difference(rewards: Floats, others: Floats, groups: Sequence[str]) -> dict[s
 
 
 class ReliabilityBin(NamedTuple):
-    """Answers of about the same probability: its mean, how many there are, and the share of them that is right."""
+    """Answers of about the same probability: its mean, their number, and the share of right ones."""
 
     probability: float
     answers: int
@@ -146,7 +146,7 @@ class ReliabilityBin(NamedTuple):
 
 
 def reliability(probabilities: Floats, right: NDArray[np.bool_]) -> list[ReliabilityBin]:
-    """Bins of equal width over P(correct); empty ones are left out, and a bin owns its upper end."""
+    """Bins of equal width over P(correct); empty bins are left out, and a bin includes its upper end."""
     of = np.clip(np.ceil(probabilities * RELIABILITY_BINS).astype(np.int64) - 1, 0, RELIABILITY_BINS - 1)
     return [
         ReliabilityBin(float(probabilities[of == one].mean()), int((of == one).sum()), float(right[of == one].mean()))
@@ -155,13 +155,13 @@ def reliability(probabilities: Floats, right: NDArray[np.bool_]) -> list[Reliabi
 
 
 def calibration_error(found: Sequence[ReliabilityBin]) -> float:
-    """Expected calibration error: distance of probability and share of right answers, weighted by the bins' counts."""
+    """Expected calibration error: |probability - share of right answers|, weighted by the bins' counts."""
     total = sum(one.answers for one in found)
     return sum(one.answers * abs(one.probability - one.right) for one in found) / max(1, total)
 
 
 def quality(probabilities: Floats, right: NDArray[np.bool_]) -> dict[str, float]:
-    """How well the probabilities tell right from wrong: JSON-ready."""
+    """How well the probabilities separate right from wrong answers: JSON-ready."""
     from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 
     return {

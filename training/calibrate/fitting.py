@@ -1,4 +1,4 @@
-"""Questions with judged answers -> the calibrated model, and what cross-validation says it is worth."""
+"""Fits the calibrated model to judged answers and cross-validates it."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -32,9 +32,9 @@ from training.calibrate.logistic import (
 )
 
 LEAST_OF_KIND = 10
-"""A kind of answer (`agents.answering.kind_of`) with fewer examples is not learned from, and not weighed."""
+"""A kind of answer (`agents.answering.kind_of`) with fewer examples is neither learned from nor weighed."""
 LEAST_INVALID = 20
-"""P(false premise) needs so many different questions with one, and so many without."""
+"""P(false premise) needs this many different questions with a false premise, and this many without."""
 THRESHOLDS = tuple(float(t) for t in np.linspace(0, 1, 101))
 
 
@@ -42,8 +42,8 @@ THRESHOLDS = tuple(float(t) for t in np.linspace(0, 1, 101))
 class Calibration:
     """A fitted model and its cross-validated figures.
 
-    `beliefs` are the out-of-fold probabilities of each question's answers, by models that did not see the question.
-    `without_invalid` says why the model has no P(false premise), None if it has.
+    `beliefs` are the out-of-fold probabilities of each question's answers. `without_invalid` says why the model has no
+    P(false premise), None if it has.
     """
 
     model: ConfidenceModel
@@ -54,7 +54,7 @@ class Calibration:
 
     @property
     def groups(self) -> list[str]:
-        """What each question is left out together with."""
+        """The cross-validation group of each question."""
         return [question.group for question in self.questions]
 
     @property
@@ -98,7 +98,7 @@ class Calibration:
 
 
 def calibrate(questions: Sequence[AskedQuestion], folds: int, seed: int, threshold: float) -> Calibration:
-    """Fit P(correct) to the kinds of answers that the runs have enough of, and P(false premise) if it helps.
+    """Fit P(correct) to kinds of answers with enough examples, and P(false premise) if it helps.
 
     Raises:
         TooFewError: too few right or wrong answers.
@@ -128,7 +128,7 @@ def calibrate(questions: Sequence[AskedQuestion], folds: int, seed: int, thresho
 def _invalid(
     questions: Sequence[AskedQuestion], beliefs: tuple[Beliefs, ...], folds: int, seed: int, threshold: float
 ) -> tuple[FittedLogistic | None, tuple[Beliefs, ...], str | None]:
-    """The model of false premises, the beliefs with it, and why there is none."""
+    """The model of false premises, the beliefs with it, and the reason if there is none."""
     known = [place for place, question in enumerate(questions) if question.features is not None]
     rows = [questions[place].features or {} for place in known]
     labels = [questions[place].invalid for place in known]
@@ -137,7 +137,7 @@ def _invalid(
         enough(np.asarray(labels, dtype=bool), groups, LEAST_INVALID, ("with a false premise", "without"))
         held_out = out_of_fold(rows, labels, groups, folds, seed)
     except TooFewError as error:
-        return None, beliefs, f"of the questions that a router has seen: {error}"
+        return None, beliefs, f"among questions with a route: {error}"
     found = dict(zip(known, held_out.tolist(), strict=True))
     doubtful = tuple(own._replace(invalid=found.get(place)) for place, own in enumerate(beliefs))
     gain = float((rewards(questions, doubtful, [threshold]) - rewards(questions, beliefs, [threshold])).mean())

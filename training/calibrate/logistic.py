@@ -11,10 +11,10 @@ from agents.answering import LogisticModel
 from training.calibrate.expected_score import Floats
 
 STRENGTHS = tuple(10.0**power for power in range(-4, 2))
-"""Values tried for scikit-learn's C, the inverse strength; the smallest leaves nearly all to the base rate."""
+"""Values tried for scikit-learn's C, the inverse strength; the smallest gives almost the base rate."""
 INNER_FOLDS = 5
 LEAST_QUESTIONS = 5
-"""With fewer questions of either class nothing is cross-validated."""
+"""Cross-validation needs this many questions of either class."""
 _LEAST_OF_PART = 2
 _NO_SPREAD = 1e-9
 
@@ -35,8 +35,8 @@ class FittedLogistic(NamedTuple):
 def fit_logistic(rows: Sequence[Features], right: Sequence[bool], groups: Sequence[str], seed: int) -> FittedLogistic:
     """Fit P(right) to rows of features.
 
-    A feature that does not vary is dropped; a missing value counts as the mean of the others. The strength of the L2
-    penalty is the one with the least log loss in cross-validation; rows of one group are never on both sides.
+    Constant features are dropped; missing values count as the mean. Cross-validation chooses the L2 penalty with the
+    least log loss and keeps groups whole.
 
     Raises:
         TooFewError: fewer than two groups with right or with wrong rows.
@@ -81,10 +81,10 @@ def out_of_fold(
 def grouped_folds(
     labels: NDArray[np.bool_], groups: Sequence[str], folds: int, seed: int
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Places of training and test rows; whole groups move together, and each part has rows of both classes.
+    """Places of training and test rows; groups stay whole, and each part has rows of both classes.
 
     Groups are shuffled, sorted into those with wrong rows only, with both, and with right rows only, and dealt out in
-    turn; a class with fewer groups than folds lowers the number of folds.
+    turn. If a class has fewer groups than folds, there are fewer folds.
     """
     folds = min(folds, fewest_groups(labels, groups))
     names, place = np.unique(np.asarray(groups), return_inverse=True)
@@ -99,7 +99,7 @@ def grouped_folds(
 
 
 def fewest_groups(labels: NDArray[np.bool_], groups: Sequence[str]) -> int:
-    """The number of groups with a right row or of those with a wrong one, whichever is smaller."""
+    """The number of groups with a right row, or with a wrong one, whichever is smaller."""
     names = np.asarray(groups)
     return min(len(set(names[labels])), len(set(names[~labels])))
 
@@ -107,7 +107,7 @@ def fewest_groups(labels: NDArray[np.bool_], groups: Sequence[str]) -> int:
 def enough(
     labels: NDArray[np.bool_], groups: Sequence[str], least: int, kinds: tuple[str, str] = ("right", "wrong")
 ) -> None:
-    """Raise `TooFewError` where a class has fewer than `least` groups."""
+    """Raise `TooFewError` if a class has fewer than `least` groups."""
     if len(labels) == 0 or fewest_groups(labels, groups) < least:
         yes = int(labels.sum())
         counts = f"{yes} {kinds[0]} and {len(labels) - yes} {kinds[1]}"

@@ -1,4 +1,4 @@
-"""Finished runs of local_evaluation.py as questions with judged answers."""
+"""Reads finished runs of local_evaluation.py as questions with judged answers."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ from training.calibrate.expected_score import AskedQuestion, JudgedCandidate
 QUESTION_SOURCE = "question"
 """`Candidate.source` of an answer that follows from the question alone."""
 _BEFORE_ANSWERS = (*ROUTE_CLASSES, "top_passage")
-"""First words of the names of gates that close before an answer is asked for; the others withhold a single answer."""
+"""Name prefixes of gates that close before an answer is asked for; other gates withhold a single answer."""
 _TABLE, _KEYS = re.compile(r"(?:ALL )?(\w+)\("), re.compile(r'\["(\w+)"\]')
 _AGAIN = "run local_evaluation.py of this version again (--overwrite)"
 
@@ -43,13 +43,13 @@ class FinishedQuestion:
 
     @property
     def golds(self) -> tuple[str, ...]:
-        """The official answer and its alternatives; empty where there is none."""
+        """The official answer and its alternatives; empty if there is none."""
         return golds_of(self.record)
 
 
 @dataclass(frozen=True, slots=True)
 class FinishedRun:
-    """A run's folder, read."""
+    """The contents of a run's folder."""
 
     folder: Path
     signature: Mapping[str, Any]
@@ -83,7 +83,7 @@ def read_routes(paths: Sequence[Path]) -> dict[str, Route]:
     """Routes by interaction id, from rows ``{interaction_id, route}``; each file may have some of the fields.
 
     Raises:
-        DatasetError: a file cannot be read, a row is something else, or there is none.
+        DatasetError: a file cannot be read, a row has another form, or there are no rows.
     """
     routes: dict[str, Route] = {}
     for path in paths:
@@ -98,7 +98,7 @@ def read_routes(paths: Sequence[Path]) -> dict[str, Route]:
 
 
 def trace_of(data: Mapping[str, Any], route: Route | None = None) -> Trace:
-    """The parts of a row of traces.jsonl that features are read from; with another route if given."""
+    """The parts of a traces.jsonl row that features need; `route` replaces the row's route."""
     passages = [Passage(**{**passage, "kind": PassageKind(passage["kind"])}) for passage in data.get("passages", ())]
     return Trace(
         data["interaction_id"],
@@ -115,11 +115,11 @@ def trace_of(data: Mapping[str, Any], route: Route | None = None) -> Trace:
 def asked_questions(
     run: FinishedRun, judge: Judge, routes: Mapping[str, Route] | None = None
 ) -> tuple[AskedQuestion, ...]:
-    """The questions of the run that can be scored, with the verdicts of all answers that could have been given.
+    """The questions of the run that can be scored, with the verdicts of all candidate answers.
 
     Args:
         run: The run.
-        judge: Judges the answers that were not given; the run's own verdict stands for the given one.
+        judge: Judges the answers that were not given; the given one keeps the run's own verdict.
         routes: By interaction id; they replace the trace's in all features.
     """
     scored = [question for question in run.questions if question.golds and "candidates" in question.trace]
@@ -174,13 +174,13 @@ def _asked(question: FinishedQuestion, route: Route | None, verdicts: Mapping[st
 
 
 def _asks_for(calls: Sequence[str]) -> str:
-    """The tables and keys of calls, without names and dates; empty where there are none."""
+    """The tables and keys of calls, without names and dates; empty if there are none."""
     named = ((_TABLE.match(line), _KEYS.findall(line)) for line in calls)
     return " ".join(sorted({".".join([table[1], *keys]) for table, keys in named if table}))
 
 
 def _closed_gate(trace: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The gate that kept the agent from asking on, or would have without the audit: the reason of the final answer."""
+    """The gate that decided the final answer, or would have without the audit."""
     why = (trace.get("answer") or {}).get("reason")
     for firing in trace.get("gates", ()):
         before = firing["name"].startswith(_BEFORE_ANSWERS)
@@ -191,7 +191,7 @@ def _closed_gate(trace: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def _of_web(gate: str) -> bool:
-    """Whether a gate of this name closes only after the graph's turn."""
+    """Whether a gate of this name closes only after the graph was asked."""
     return gate.startswith("top_passage") or gate.endswith(" (web)")
 
 
@@ -208,7 +208,8 @@ def _settled(question: FinishedQuestion) -> JudgedCandidate | None:
 def _rerouted(features: Mapping[str, float], route: Route | None) -> dict[str, float]:
     """The features with the class probabilities of another route; None changes nothing.
 
-    All else stays as the agent saw it when it weighed the answer: passages, for example, come after the graph's answer.
+    Other features stay as they were when the agent weighed the answer: passages, for example, come after the graph's
+    answer.
     """
     if route is None:
         return dict(features)

@@ -1,4 +1,4 @@
-"""What the answering model should have said: db3's labels for fine-tuning (section 2.4, steps 1 to 3.2.2)."""
+"""db3's labels for tuning the answering model (section 2.4, steps 1 to 3.2.2)."""
 
 from training.labels.basic_answers import BasicAnswer, basic_answers
 from training.labels.branches import Branch, Labelled, label

@@ -1,18 +1,18 @@
-r"""Label what the answering model was asked, so that it can be tuned: python -m training.labels.
+r"""Label the answering model's prompts for tuning: python -m training.labels.
 
-db3 section 2.4, steps 1 to 3.2.2: "invalid question" for false premises; the right answer where the basic answer was
-right, or was wrong although the context has it; else "i don't know". A basic answer that is missing counts as wrong.
+db3 section 2.4, steps 1 to 3.2.2: "invalid question" for false premises; the right answer if the basic answer was
+right or the context has the right one; else "i don't know". A missing basic answer counts as wrong.
 
 The basic answers come from a run over labelled questions, which can be interrupted and resumed:
 
     python local_evaluation.py --preset cpu_small --dataset QUESTIONS --output RUN --resume \
         --set answering.prompt=basic --set knowledge_graph=none --set answering.confidence=none
 
-Only what the model was asked about web pages is labelled, or with `--answerer graph` what it was asked about the facts
-of the graph (db3 section 3.3 follows the same steps; the run then needs a graph and
-`--set knowledge_graph.answer_prompt=basic`). Its first answer counts, whatever withheld it afterwards.
+By default the prompts about web pages are labelled; with `--answerer graph`, those about the facts of the graph (db3
+section 3.3 follows the same steps; the run then needs a graph and `--set knowledge_graph.answer_prompt=basic`). The
+model's first answer counts, even if it was withheld later.
 
-As in the paper a language model judges the answers and looks into the contexts:
+In the paper a language model judges the answers and checks the contexts:
 
     python -m training.labels --run RUN --out labels.jsonl --judge llm --judge-rubric db3 --context-check llm \
         --judge-preset db3_task1      # or --judge-url URL --judge-model NAME
@@ -43,7 +43,7 @@ from training.run_card import card_folder, run_card, write_card
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Label and write; the exit code is 1 where something cannot be used or the engine died."""
+    """Label and write. Exit code: 1 if an input cannot be used or the engine died."""
     options = _parser().parse_args(arguments)
     return exit_code(lambda: _label(options))
 
@@ -59,7 +59,7 @@ def _label(options: argparse.Namespace) -> int:
     try:
         labelled = label(basics.rows, judge, check)
     except LanguageModelDiedError as error:
-        raise CommandError(f"the engine died ({error}); --resume goes on with what it had checked") from error
+        raise CommandError(f"the engine died ({error}); --resume keeps its finished checks") from error
     write_rows(options.out, (one.to_row() for one in labelled))
     figures = summary(labelled, basics)
     if isinstance(check, ModelContextCheck):
@@ -82,7 +82,7 @@ def _label(options: argparse.Namespace) -> int:
 
 
 def summary(labelled: Sequence[Labelled], basics: BasicAnswers) -> dict[str, Any]:
-    """Counts per branch and hittability, of all rows and of each domain."""
+    """Counts per branch and hittability, over all rows and per domain."""
     unscored = len(basics.rows) - len(labelled)
     domains: dict[str, list[Labelled]] = {"all": list(labelled)}
     for one in labelled:
@@ -116,29 +116,29 @@ def shown(figures: dict[str, Any]) -> str:
 def _parser() -> argparse.ArgumentParser:
     parser = parser_of("training.labels", __doc__)
     parser.add_argument(
-        "--run", type=Path, action="append", required=True, metavar="DIR", help="folder of local_evaluation.py; repeat"
+        "--run", type=Path, action="append", required=True, metavar="DIR", help="local_evaluation.py folder; repeatable"
     )
     parser.add_argument(
-        "--questions", type=Path, metavar="FILE", help="right answers and labels; default: those that the run saw"
+        "--questions", type=Path, metavar="FILE", help="right answers and labels; default: the run's own"
     )
     add_split_argument(parser)
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="JSON lines for training.lora")
     parser.add_argument(
         "--answerer", choices=[one.value for one in Answered], default=Answered.WEB.value,
-        help="whose answers are labelled: that of web pages (db3 2.4) or that of the graph's facts (3.3); default: web",
+        help="the answerer to label: of web pages (db3 2.4) or of the graph's facts (3.3); default: web",
     )  # fmt: skip
     add_judge_arguments(parser.add_argument_group("is the basic answer right?"))
     parser.add_argument(
-        "--context-check", choices=("rules", "llm"), default="rules", help="can the right answer be had from the text?"
+        "--context-check", choices=("rules", "llm"), default="rules", help="does the context hold the right answer?"
     )
     parser.add_argument(
-        "--preset", metavar="P", help="whose language model is asked with --context-check llm; default: the judge's"
+        "--preset", metavar="P", help="preset of the model for --context-check llm; default: the judge's model"
     )
     parser.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="change to the preset; can be repeated"
     )
-    parser.add_argument("--resume", action="store_true", help="use what the model has checked already")
-    parser.add_argument("--overwrite", action="store_true", help="throw away what the model has checked already")
+    parser.add_argument("--resume", action="store_true", help="reuse the model's earlier checks")
+    parser.add_argument("--overwrite", action="store_true", help="discard the model's earlier checks")
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
     return parser
 

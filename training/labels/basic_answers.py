@@ -1,4 +1,4 @@
-"""Finished runs of local_evaluation.py as what an answering model was asked and what it said first."""
+"""Reads an answering model's prompts and first answers from finished runs of local_evaluation.py."""
 
 import enum
 import re
@@ -21,38 +21,38 @@ from training.examples import row_of
 
 
 class Answered(enum.StrEnum):
-    """Which of db3's two answerers is labelled: that of web pages (section 2.4) or that of the graph (section 3.3)."""
+    """The answerer of db3 to label: for web pages (section 2.4) or for the graph (section 3.3)."""
 
     WEB = "web"
     GRAPH = "graph"
 
     @property
     def step(self) -> str:
-        """Under which name a trace holds what this answerer was asked and what it said."""
+        """The name of the answerer's prompt and generation in a trace."""
         return "answer" if self is Answered.WEB else "graph_answer"
 
     @property
     def source(self) -> str:
-        """What its answers come from."""
+        """The source of its answers."""
         return WEB if self is Answered.WEB else GRAPH
 
     @property
     def not_asked(self) -> str:
-        """Why a question has no row."""
+        """The reason if a question has no row."""
         return f"not asked about {'web pages' if self is Answered.WEB else 'facts of the graph'}"
 
 
 _FACTS = re.compile(r'<doc source="[^"]*">.*</doc>\n?', re.DOTALL)
-"""What `agents.plan.facts_text` writes; marks inside of facts are broken there."""
+"""The output of `agents.plan.facts_text`, which breaks marks inside facts."""
 
 
 @dataclass(frozen=True, slots=True)
 class BasicAnswer:
-    """One question with the context that it had, exactly as the model was asked (`messages` or `prompt`).
+    """One question with its context and the model's exact prompt (`messages` or `prompt`).
 
-    `answer` is the model's first answer as the evaluator would have been given it, before gates, second looks and
-    P(correct): "i don't know" where it said so, said nothing, or failed. `golds` are the right answers, the official
-    one first, `labels` the labels of the question (domain and so on).
+    `answer` is the model's first answer as the evaluator would get it, before gates, second looks and P(correct): "i
+    don't know" if it said so, said nothing, or failed. `golds` are the right answers, the official one first, `labels`
+    the labels of the question (domain and so on).
     """
 
     interaction_id: str
@@ -78,7 +78,7 @@ class _Generation(BaseModel):
 
 
 class _Asked(BaseModel):
-    """What a trace must hold; `prompt` and `generation` are those of the answerer."""
+    """Required fields of a trace; `prompt` and `generation` are the answerer's."""
 
     query: str
     query_time: str
@@ -89,7 +89,7 @@ class _Asked(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class BasicAnswers:
-    """The rows that can be labelled, and why others of the runs cannot: reason -> count."""
+    """The rows that can be labelled, and the counts of the others by reason."""
 
     rows: tuple[BasicAnswer, ...]
     left_out: Mapping[str, int]
@@ -101,14 +101,14 @@ def basic_answers(
     answered: Answered = Answered.WEB,
     split: Split | None = None,
 ) -> BasicAnswers:
-    """Read the runs; a prompt that occurs twice, letter by letter, counts once.
+    """Read the runs; identical prompts count once.
 
     Args:
         runs: Folders of local_evaluation.py.
-        questions: A question file whose answers and labels replace those that the runs saw, by interaction id; for runs
-            over questions without answers it is needed.
-        answered: Whose prompts and answers are read.
-        split: Leaves questions of other splits out, as the runs' rows say.
+        questions: A question file whose answers and labels replace the runs' own, by interaction id; required if the
+            runs' questions have no answers.
+        answered: The answerer to read.
+        split: Skip rows of other splits.
 
     Raises:
         CommandError: no question of the runs can be labelled.
@@ -129,8 +129,8 @@ def basic_answers(
                 left_out[reason] = left_out.get(reason, 0) + 1
     if not rows:
         shown = ", ".join(f"{count} {reason}" for reason, count in left_out.items())
-        found = "" if answered is Answered.WEB else "; the graph's answerer is asked only where calls found facts"
-        raise CommandError(f"{', '.join(map(str, runs))}: there is nothing to label ({shown}){found}")
+        found = "" if answered is Answered.WEB else "; the graph's answerer is asked only if calls found facts"
+        raise CommandError(f"{', '.join(map(str, runs))}: nothing to label ({shown}){found}")
     return BasicAnswers(tuple(rows.values()), left_out)
 
 
@@ -144,7 +144,7 @@ def _known(path: Path) -> dict[str, _Known]:
 def _row(
     folder: Path, question: FinishedQuestion, known: Mapping[str, _Known], answered: Answered
 ) -> BasicAnswer | str:
-    """The row, or why there is none."""
+    """The row, or the reason if there is none."""
     record, trace = question.record, question.trace
     name = record["interaction_id"]
     own = _Known(question.golds, {field: record[field] for field in LABEL_FIELDS if field in record})
@@ -175,6 +175,6 @@ def _row(
 
 
 def _facts(prompt: str | tuple[Message, ...]) -> str:
-    """The facts as they stand in the prompt: a trace has them whole, the model may have been shown less."""
+    """The facts in the prompt, which may be shorter than those in the trace."""
     found = _FACTS.search(prompt if isinstance(prompt, str) else prompt[-1].content)
     return found[0] if found else ""

@@ -1,4 +1,4 @@
-"""Which label a question gets: db3 section 2.4, steps 1, 3.1, 3.2.1 and 3.2.2."""
+"""Chooses the label of a question: db3 section 2.4, steps 1, 3.1, 3.2.1 and 3.2.2."""
 
 import enum
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from training.labels.in_context import ContextCheck, ContextResult
 
 
 class Branch(enum.StrEnum):
-    """The step of the paper that decided."""
+    """The paper's step that decided the label."""
 
     INVALID = "invalid question"
     """Step 1: the question rests on a false premise."""
@@ -24,12 +24,12 @@ class Branch(enum.StrEnum):
     IN_CONTEXT = "wrong, in context"
     """Step 3.2.2: it is wrong or missing, but the context has the right one."""
     NOT_IN_CONTEXT = "wrong, not in context"
-    """Step 3.2.1: it is wrong or missing, and the context does not tell."""
+    """Step 3.2.1: it is wrong or missing, and the context does not have the right one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """A basic answer with its label. `result` is None where nobody looked into the context."""
+    """A basic answer with its label. `result` is None if the context was not checked."""
 
     basic: BasicAnswer
     verdict: Verdict
@@ -39,13 +39,13 @@ class Labelled:
 
     @property
     def hittable(self) -> bool | None:
-        """The answer can be had from this context (MARAGS): it is there, or was given. None for false premises."""
+        """Whether the context supports the answer (MARAGS): it is there, or was given. None for false premises."""
         if self.branch is Branch.INVALID:
             return None
         return self.branch is Branch.RIGHT or bool(self.result and self.result.found)
 
     def to_row(self) -> dict[str, Any]:
-        """The line of the file: a training example, and what the label was made of."""
+        """A line of the file: a training example, and what its label was derived from."""
         basic = self.basic
         example = TrainingExample(
             completion=self.completion,
@@ -74,8 +74,8 @@ class Labelled:
 def label(basics: Sequence[BasicAnswer], judge: Judge, check: ContextCheck) -> list[Labelled]:
     """One label for each basic answer that can be judged, in order.
 
-    The context is looked into where the basic answer is wrong or missing; a check that costs nothing
-    (`ContextCheck.free`) looks into all and so counts the readable answers.
+    Checks the context if the basic answer is wrong or missing; a check that costs nothing (`ContextCheck.free`) checks
+    all contexts and so counts the readable answers.
     """
     trim = official_trim().cut
     judged = judge_claims(judge, [Claim(basic.query, basic.golds, basic.answer) for basic in basics], trim)
@@ -96,7 +96,7 @@ def label(basics: Sequence[BasicAnswer], judge: Judge, check: ContextCheck) -> l
 
 
 def _says(basic: BasicAnswer, phrase: str) -> bool:
-    """The right answer is one of the fixed phrases; a few questions of CRAG have no other than "i don't know"."""
+    """Whether the right answer is this phrase; a few questions of CRAG have only "i don't know"."""
     return any(gold.strip().lower() == phrase for gold in basic.golds)
 
 

@@ -1,4 +1,4 @@
-"""The right answer as a model should say it: of several texts the one that stands in the context, in its short form."""
+"""The right answer as a label: the text that occurs in the context, in its short form."""
 
 import re
 from collections.abc import Iterator
@@ -32,26 +32,25 @@ _COUNT = re.compile(
     rf"[$€£]?\d[\d,]*(?:\.\d+)?(?:\s?%|\s(?:thousand|million|billion|trillion)\b)?|\b(?:{'|'.join(NUMBER_WORDS)})\b"
 )
 _ASKS_MEANING = re.compile(r"what (?:is|are) (?:an? )?[\w-]+(?: [\w-]+)?\W*$|what does [\w-]+ mean")
-"""Answered by the whole sentence."""
+"""The answer is the whole sentence."""
 _DENIES = re.compile(r"\b(?:never|not|no|none)\b|n't\b")
 _ASKS_TWO_THINGS = re.compile(r"\band (?:what|when|who|which|where|how)\b")
 _RESTATED = 0.5
-"""Share of the question's words that the other side of a gold sentence's verb must say again."""
+"""Share of the question's words that the other side of a gold sentence's verb must repeat."""
 _JUDGE = RulesJudge()
 
 
 def best_gold(query: str, golds: tuple[str, ...], context: str) -> str:
-    """The label: the first text that stands in the context word by word, else the official one, in its short form."""
+    """The label in its short form: the first text that occurs word by word in the context, else the official one."""
     given = tokens(context)
     literal = [gold for gold in golds if tokens(gold) and position_of(tokens(gold), given) >= 0]
     return short_form(query, (literal or list(golds))[0])
 
 
 def short_form(query: str, gold: str) -> str:
-    """What a gold sentence answers: its number, or the side of its verb that the question does not say already.
+    """The answer in a gold sentence: its number, or the side of its verb that is not in the question.
 
-    Only where the rules judge calls that part right; any other gold, and a sentence that does not divide so, stays as
-    it is: a long label is no wrong label.
+    The part must be correct by the rules judge; otherwise the gold text stays as it is: a long label is not wrong.
     """
     gold = gold.strip()
     claim = ReadClaim(query, gold, "")
@@ -82,7 +81,7 @@ def _parts(claim: ReadClaim) -> Iterator[str]:
 
 
 def _count(claim: ReadClaim) -> Iterator[str]:
-    """The one number that the question does not say already, as it is written."""
+    """The one number that is not in the question, as it is written."""
     asked = read_numbers(claim.query)
     new = [number for number in claim.gold_numbers if not _is_said(number, asked)]
     written = [text for text in _COUNT.findall(claim.gold) if not _is_said((*read_numbers(text), None)[0], asked)]
@@ -95,7 +94,7 @@ def _is_said(number: Number | None, asked: list[Number]) -> bool:
 
 
 def _is_new(claim: ReadClaim, part: str) -> bool:
-    """It says nothing but what the question does not, or it is one of the options that the question offers."""
+    """Whether it says only what the question does not, or is one of the options in the question."""
     own = content(tokens(part))
     said = [token for token in own if found_in(token, claim.query_tokens)]
     offered = " or " in claim.asked and position_of(tokens(part), claim.query_tokens) >= 0

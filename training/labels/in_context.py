@@ -1,19 +1,19 @@
-"""Tell by rules whether the context holds the right answer; `model_check` asks a language model (db3's p_context).
+"""Checks by rules whether the context holds the right answer; `model_check` asks a language model (db3's p_context).
 
 The rules for each kind of answer:
 
-* A name, title or phrase must stand in a passage word by word, or with all its words within three sentences; a person
+* A name, title or phrase must occur in a passage word by word, or with all its words within three sentences; a person
   also without middle names.
-* A number must stand there as the same number, a date as the same day, a length of time as the same seconds, in any
-  notation. Numbers below 100 stand in any text by chance: they count only within three sentences that hold half of the
-  question's telling words; other answers need a fifth of those in their passage.
-* Of a set every item must stand somewhere in the context; of a sentence its numbers and most of its telling words must
-  stand in one passage.
-* Yes and no, and options that the question itself names, are never in the text as such. The text must speak of what is
-  asked: for yes and no one passage with nearly all telling words, among them most of those that its title does not
-  hold already; for a choice each option in a passage with half of the rest of the question and a number or a word that
-  compares. Whether that settles the matter no rule can tell: a language model can.
-* An answer that has to be computed from the context counts as not there.
+* A number must occur as the same number, a date as the same day, a duration as the same seconds, in any notation.
+  Numbers below 100 occur in any text by chance: they count only within three sentences that hold half of the
+  question's content words; other answers need a fifth of those in their passage.
+* Every item of a set must occur somewhere in the context. The numbers and most content words of a sentence must occur
+  in one passage.
+* Yes and no, and options that the question itself names, are never in the text as such. The text must be about the
+  question: for yes and no, one passage with nearly all content words, including most of those that its title lacks; for
+  a choice, each option in a passage with half of the rest of the question and a number or a comparing word. Rules
+  cannot tell whether that settles the question; a language model can.
+* An answer that must be computed from the context counts as missing.
 """
 
 import functools
@@ -43,7 +43,7 @@ from training.labels.gold import short_form
 
 
 class ContextResult(NamedTuple):
-    """Whether the context holds the right answer, and why in half a sentence."""
+    """Whether the context holds the right answer, and a short reason."""
 
     found: bool
     why: str
@@ -75,7 +75,7 @@ _OPTIONS = re.compile(r"[,:;?]|\bor\b|\band\b|\bbetween\b")
 _GENERIC = frozenset(
     words("doe tell name please know say many much ever can could would will should list give find me")
 )
-"""Words of asking, which no text needs to repeat."""
+"""Question words, which a text need not repeat."""
 NEEDED_BESIDE_COMMON = 0.5
 NEEDED_BESIDE_RARE = 0.2
 NEEDED_FOR_YES_OR_NO = 0.8
@@ -103,7 +103,7 @@ class TitledText:
 
 
 def passages(context: str) -> list[TitledText]:
-    """The passages between `<doc>` marks; the whole context as one where it has none."""
+    """The passages between `<doc>` marks; without marks, the whole context as one."""
     found = []
     for match in _DOC.finditer(context):
         title = _TITLE.search(match["marks"])
@@ -112,7 +112,7 @@ def passages(context: str) -> list[TitledText]:
 
 
 class RulesContextCheck:
-    """The rules of this module: instant, and the same verdict every time."""
+    """The rules of this module: instant and deterministic."""
 
     name = "rules@1"
     free = True
@@ -123,7 +123,7 @@ class RulesContextCheck:
 
 
 def gold_in_context(query: str, golds: Sequence[str], context: str) -> ContextResult:
-    """The first right answer that can be had from the context, else what was missing for the official one."""
+    """The result for the first right answer in the context, else the reason for the official one."""
     there = passages(context)
     results = [_look(ReadClaim(query, short_form(query, gold), ""), there) for gold in golds]
     return next((result for result in results if result.found), results[0])
@@ -131,7 +131,7 @@ def gold_in_context(query: str, golds: Sequence[str], context: str) -> ContextRe
 
 def _look(claim: ReadClaim, there: Sequence[TitledText]) -> ContextResult:
     if not claim.gold_tokens:
-        return ContextResult(False, "there is no right answer")
+        return ContextResult(False, "no right answer")
     if _YES_NO.match(normalise(claim.gold)):
         return _about_yes_or_no(claim, there)
     if not (claim.new_in_gold or claim.gold_numbers or read_dates(claim.gold)):
@@ -145,7 +145,7 @@ def _look(claim: ReadClaim, there: Sequence[TitledText]) -> ContextResult:
 
 
 def _telling(claim: ReadClaim) -> list[str]:
-    """The question's words that a text about it would hold."""
+    """The question's content words."""
     return [token for token in dict.fromkeys(content(claim.query_tokens)) if token not in _GENERIC]
 
 
@@ -156,18 +156,16 @@ def _about_yes_or_no(claim: ReadClaim, there: Sequence[TitledText]) -> ContextRe
         asked = [token for token in wanted if not found_in(token, tokens(passage.title))]
         if recall(asked, tokens(passage.body)) >= NEEDED_FOR_YES_OR_NO - 0.1:
             best = max(best, recall(wanted, tokens(passage.whole)))
-    return ContextResult(best >= NEEDED_FOR_YES_OR_NO, f"a passage speaks of {best:.0%} of what is asked")
+    return ContextResult(best >= NEEDED_FOR_YES_OR_NO, f"a passage has {best:.0%} of the question's content words")
 
 
 def _about_choice(claim: ReadClaim, there: Sequence[TitledText]) -> ContextResult:
-    """Every option must be spoken of; the options are the gold answer and the question's other part around "or"."""
+    """Every option must be compared; options are the gold answer and the question's other part around "or"."""
     options = _options(claim)
     named = {token for option in options for token in option}
     asked = [token for token in _telling(claim) if token not in named and not _COMPARES.match(token)]
     missing = [" ".join(option) for option in options if not any(_compares(option, asked, one) for one in there)]
-    return ContextResult(
-        not missing, f'nothing to compare "{missing[0]}" by' if missing else "all options are compared"
-    )
+    return ContextResult(not missing, f'no comparison for "{missing[0]}"' if missing else "all options are compared")
 
 
 def _options(claim: ReadClaim) -> list[list[str]]:
@@ -189,7 +187,7 @@ def _compares(option: Sequence[str], asked: Sequence[str], passage: TitledText) 
 
 
 def _beside(claim: ReadClaim, there: Sequence[TitledText]) -> ContextResult:
-    """The answer in a passage that has something to do with the question."""
+    """Whether the answer is in a passage related to the question."""
     common = _is_common(claim)
     wanted = [token for token in _telling(claim) if claim.is_sentence or token not in claim.gold_tokens]
     shares = [recall(wanted, tokens(text)) for passage in there for text in _holding(claim, passage, common)]
@@ -197,24 +195,24 @@ def _beside(claim: ReadClaim, there: Sequence[TitledText]) -> ContextResult:
         return ContextResult(False, "no passage holds the answer")
     needed = NEEDED_BESIDE_COMMON if common else NEEDED_BESIDE_RARE
     return ContextResult(
-        max(shares) >= needed, f"the answer stands beside {max(shares):.0%} of the question's telling words"
+        max(shares) >= needed, f"the answer occurs beside {max(shares):.0%} of the question's content words"
     )
 
 
 def _is_common(claim: ReadClaim) -> bool:
-    """Any text may hold it by chance: a small whole number."""
+    """Whether any text may hold it by chance: a small whole number."""
     small = all(number.step == 1 and abs(number.value) < 100 for number in claim.gold_numbers)
     return _is_number(claim) and small and not claim.is_sentence
 
 
 def _is_number(claim: ReadClaim) -> bool:
-    """A number with its unit, and no name with a number in it."""
+    """Whether it is a number with its unit, not a name with a number in it."""
     named = [token for token in content(claim.gold_tokens) if not token[0].isdigit()]
     return bool(claim.gold_numbers) and (claim.asks_for_number or not named)
 
 
 def _holding(claim: ReadClaim, passage: TitledText, common: bool) -> Iterator[str]:
-    """The texts of a passage that hold the answer, as large as the kind of answer allows."""
+    """The texts of a passage that hold the answer; their size depends on the kind of answer."""
     if common and not _is_of_the_year(claim, passage):
         return
     if common or not _is_quantity(claim):
@@ -224,7 +222,7 @@ def _holding(claim: ReadClaim, passage: TitledText, common: bool) -> Iterator[st
 
 
 def _is_of_the_year(claim: ReadClaim, passage: TitledText) -> bool:
-    """The passage names every year that the question names: a season has other numbers than the next one."""
+    """Whether the passage names every year of the question: numbers change from season to season."""
     there = _numbers(passage.whole)
     return all(any(same_number(year, one) for one in there) for year in read_numbers(claim.query) if year.year_like)
 
@@ -253,7 +251,7 @@ def _holds_in_order(claim: ReadClaim, text: str) -> bool:
 
 
 def _is_named(name: Sequence[str], given: Sequence[str]) -> bool:
-    """First and last name with at most two others between them, whatever middle names the right answer has."""
+    """Whether first and last name occur with at most two words between them."""
     if not 3 <= len(name) <= 4:
         return False
     firsts = [place for place, token in enumerate(given) if token == name[0]]
@@ -261,7 +259,7 @@ def _is_named(name: Sequence[str], given: Sequence[str]) -> bool:
 
 
 def _same_time(claim: ReadClaim, text: str) -> bool:
-    """The gold answer is a length of time in hours, minutes or seconds, and the text has the same one."""
+    """Whether the gold answer is a duration in hours, minutes or seconds, and the text has the same one."""
     wanted = read_measures(claim.gold)
     if len(wanted) != 1 or any(not (one[0].isdigit() or one in _TIME_WORDS) for one in content(claim.gold_tokens)):
         return False
@@ -279,7 +277,7 @@ def _numbers(text: str) -> list[Number]:
 
 
 def _same(gold: Number, found: Number) -> bool:
-    """The same number; a rounded one only where it still has three digits."""
+    """Whether the numbers are the same; a rounded one needs three digits."""
     if gold.ordinal != found.ordinal or not same_number(gold, found):
         return False
     exact = abs(gold.value - found.value) <= 1e-9 * max(1.0, abs(gold.value))

@@ -1,4 +1,4 @@
-"""Can the right answer be inferred from the context? A language model says so (db3 2.4 and C.2, p_context)."""
+"""Asks a language model whether the context holds the right answer (db3 2.4 and C.2, p_context)."""
 
 import argparse
 import hashlib
@@ -27,24 +27,24 @@ USER = (
     "Does the context mention the right answer? Reply yes or no."
 )
 """db3, appendix C.2 (p_context): context, question, ground truth, and whether it is mentioned, in our own words. The
-paper does not tell its system turn."""
+paper does not give its system turn."""
 GRAMMAR = 'start: "yes" | "no"'
 MAX_TOKENS = 4
 UNHURRIED_SECONDS = 600.0
-"""Per question, on any machine."""
+"""Per question; ample on any machine."""
 
 
 class ModelContextCheck:
-    """Asks the model greedily, a batch at a time; each batch's replies are on disk before the next one begins.
+    """Asks the model greedily in batches; a batch's replies are on disk before the next batch starts.
 
-    A reply that is neither yes nor no counts as no. A request that failed counts as no too; a resumed run repeats it.
+    A reply that is neither yes nor no counts as no. A failed request counts as no too; a resumed run repeats it.
 
     Args:
         model: Any engine.
         name: Goes into the run card and into the key of each reply: replies of another model are not used.
         path: JSON lines ``{key, interaction_id, reply}``, appended to.
-        batch_size: Questions at a time.
-        shown: Whether there is a progress bar on standard error.
+        batch_size: Questions per batch.
+        shown: Whether to show a progress bar on standard error.
     """
 
     free = False
@@ -58,14 +58,14 @@ class ModelContextCheck:
         self._counts: Counter[str] = Counter()
 
     def counts(self) -> dict[str, int]:
-        """How many contexts were found to hold the answer (yes, no), replied to unreadably, failed, or known before."""
+        """Counts of replies: yes, no, unreadable, failed, known before."""
         return {name: self._counts[name] for name in ("yes", "no", "unreadable", "failed", "known before")}
 
     def look(self, basics: Sequence[BasicAnswer]) -> list[ContextResult]:
         """One result per row, in order.
 
         Raises:
-            LanguageModelDiedError: the engine is gone; what it replied before is kept.
+            LanguageModelDiedError: the engine died; its earlier replies are kept.
             CommandError: the file of replies cannot be read.
         """
         replies = _known_replies(self._path)
@@ -88,7 +88,7 @@ class ModelContextCheck:
         return hashlib.sha256(json.dumps([self.name, *turns]).encode()).hexdigest()
 
     def _ask(self, batch: Sequence[tuple[str, BasicAnswer]]) -> dict[str, dict[str, Any]]:
-        """The rows of replies; a request that failed has none."""
+        """The rows of replies; failed requests have none."""
         requests = [request_about(basic) for _, basic in batch]
         generations = self._model.generate(requests, Deadline(UNHURRIED_SECONDS * len(batch)))
         return {
@@ -106,28 +106,28 @@ class ModelContextCheck:
 
 
 def open_model_check(options: argparse.Namespace, judge: Judge) -> ModelContextCheck:
-    """The check that the command line asks for, by a preset's model or else by that of an llm judge.
+    """The context check of the command line, with a preset's model, else with that of an llm judge.
 
     Its replies are kept beside the output.
 
     Raises:
-        CommandError: no model is named, or replies are there and nobody said what to do with them.
+        CommandError: no model is named, or replies exist without --resume or --overwrite.
         SettingsError, EngineUnavailableError, WeightsMissingError: the preset's language model cannot be used.
     """
     if not options.preset and not isinstance(judge, LanguageModelJudge):
         raise CommandError(
-            "--context-check llm needs a model to ask: --preset NAME or FILE, or --judge llm, whose model is asked then"
+            "--context-check llm needs a model: --preset NAME or FILE, or --judge llm, whose model it then uses"
         )
     path = options.out.with_name(f"{options.out.name}.context_checks.jsonl")
     if options.overwrite:
         path.unlink(missing_ok=True)
     elif path.is_file() and path.stat().st_size and not options.resume:
-        raise CommandError(f"{path} holds replies already: --resume uses them, --overwrite throws them away")
+        raise CommandError(f"{path} holds replies: --resume uses them, --overwrite discards them")
     path.parent.mkdir(parents=True, exist_ok=True)
     if isinstance(judge, LanguageModelJudge) and not options.preset:
         return ModelContextCheck(judge.model, judge.model_identity, path, CLAIMS_AT_ONCE, shown=not options.quiet)
     settings = load_settings(options.preset, options.set)
-    engine = settings.language_model.model_copy(update={"adapters": {}})  # they were tuned for other work
+    engine = settings.language_model.model_copy(update={"adapters": {}})  # they were tuned for other tasks
     model = load_language_model(engine)
     model.check_weights()
     name = json.dumps(engine.model_dump(mode="json"), sort_keys=True)
@@ -135,7 +135,7 @@ def open_model_check(options: argparse.Namespace, judge: Judge) -> ModelContextC
 
 
 def request_about(basic: BasicAnswer) -> GenerationRequest:
-    """What the model is asked about a row."""
+    """The request about a row."""
     places = {
         "context": basic.context,
         "query": basic.query,
@@ -147,14 +147,14 @@ def request_about(basic: BasicAnswer) -> GenerationRequest:
 
 
 def read_reply(reply: str) -> str | None:
-    """``yes`` or ``no``, in whatever marks and letters; None where the reply begins otherwise."""
+    """``yes`` or ``no``, without punctuation and case; None for another reply."""
     first = "".join(c if c.isalpha() else " " for c in reply).split()[:1]
     word = first[0].lower() if first else ""
     return word if word in {"yes", "no"} else None
 
 
 def _known_replies(path: Path) -> dict[str, str]:
-    """Replies by key; a torn last line does not count."""
+    """Replies by key; ignores a truncated last line."""
     replies: dict[str, str] = {}
     for place, row, *_ in read_growing(path):
         if not (isinstance(row.get("key"), str) and isinstance(row.get("reply"), str)):

@@ -1,1 +1,1 @@
-"""Low-rank adapters (LoRA) of language models: tuned on examples or on preferences, resumably."""
+"""Tunes low-rank adapters (LoRA) of language models on examples or preferences; runs can be resumed."""

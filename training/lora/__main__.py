@@ -27,22 +27,22 @@ SMOOTHED_STEPS = 20
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Tune; the exit code is 0 when the adapter was written, 1 when something it needs is missing or wrong."""
+    """Tune. Exit code: 0 the adapter was written, 1 an input is missing or wrong."""
     parser = parser_of("training.lora", __doc__)
     parser.add_argument("--config", required=True, help=f"{', '.join(available_configs())}, or a TOML file")
-    several = "examples; may be given several times"
+    several = "examples; can be repeated"
     parser.add_argument("--data", type=Path, action="append", required=True, help=several)
     parser.add_argument("--out", type=Path, required=True, help="folder to write")
-    fold = "keep out what this fold tests, such as 1/2"
+    fold = "hold out the examples that this fold tests, such as 1/2"
     parser.add_argument("--hold-out", type=parse_fold, metavar="NUMBER/TOTAL", help=fold)
     add_split_argument(parser)
-    parser.add_argument("--start-from", metavar="FOLDER", help="go on from this adapter, a folder or a manifest name")
+    parser.add_argument("--start-from", metavar="FOLDER", help="start from this adapter, a folder or a manifest name")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change a setting: epochs=1")
-    parser.add_argument("--max-steps", type=positive, metavar="N", help="end after so many steps")
+    parser.add_argument("--max-steps", type=positive, metavar="N", help="stop after N steps")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="default: cpu")
-    resume = "go on with an unfinished run in --out; a finished one stays as it is"
+    resume = "continue an unfinished run in --out; a finished one stays as it is"
     parser.add_argument("--resume", action="store_true", help=resume)
-    overwrite = "replace what --out holds; with --resume only what is of other settings or data"
+    overwrite = "replace the contents of --out; with --resume only those of other settings or data"
     parser.add_argument("--overwrite", action="store_true", help=overwrite)
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
     options = parser.parse_args(arguments)
@@ -85,7 +85,7 @@ def _train(options: argparse.Namespace) -> int:
 
 
 def _is_done(run: LoraRun, fingerprint: dict[str, Any]) -> bool:
-    """Whether the folder's run card is of these settings and data."""
+    """Whether the folder's run card has these settings and data."""
     card_file = run.out / CARD_FILE
     if run.unfinished or not ((run.out / WEIGHTS_FILE).is_file() and card_file.is_file()):
         return False
@@ -97,7 +97,7 @@ def _is_done(run: LoraRun, fingerprint: dict[str, Any]) -> bool:
 def _without(examples: list[TrainingExample], fold: Fold | None) -> list[TrainingExample]:
     nameless = sum(not example.groups for example in examples)
     if fold is not None and nameless:
-        raise DatasetError(f'--hold-out: {nameless} examples have no "groups", so their fold is not known')
+        raise DatasetError(f'--hold-out: {nameless} examples have no "groups", so their fold is unknown')
     kept = [example for example in examples if may_train(example.groups, fold)]
     if not kept:
         raise DatasetError(f"--hold-out {fold} leaves none of {len(examples)} examples")
@@ -105,7 +105,7 @@ def _without(examples: list[TrainingExample], fold: Fold | None) -> list[Trainin
 
 
 def _start(name: str | None) -> Path | None:
-    """A folder, relative to where the command is given, or a name of the manifest."""
+    """A folder, relative to the current one, or a name in the manifest."""
     if name is None:
         return None
     return adapter_folder(str(Path(name).resolve()) if Path(name).is_dir() else name)

@@ -1,4 +1,4 @@
-"""A base model with an adapter that can be tuned, and the folder that the tuned adapter becomes."""
+"""Loads a base model with a tunable adapter, and saves the tuned adapter."""
 
 import json
 from importlib.util import find_spec
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 WEIGHTS_FILE = "adapter_model.safetensors"
 CONFIG_FILE = "adapter_config.json"
 COMPLETE = "complete.json"
-"""Written last into a checkpoint: one without it is of a run that was killed while it wrote."""
+"""Written last into a checkpoint; without it the checkpoint is incomplete."""
 ADAPTER = "default"
 _DROPPED_FROM_CONFIG = ("revision", "peft_version", "auto_mapping", "corda_config", "eva_config", "runtime_config")
 
@@ -28,7 +28,7 @@ def load_tunable(settings: LoraTraining, base: Path, device: str, start_from: Pa
     """The base model with a new adapter, which changes nothing yet, or with the adapter in the folder `start_from`.
 
     Raises:
-        SettingsError: the adapter's targets or layers do not exist in this model, or `start_from` has another shape.
+        SettingsError: the model lacks the adapter's targets or layers, or `start_from` has another shape.
     """
     import torch
     from peft import PeftModel, get_peft_model
@@ -69,34 +69,34 @@ def save_adapter(model: "PeftModel", folder: Path, base: str) -> None:
 
 
 def check_tunable(settings: LoraTraining, base: Path, device: str, start_from: Path | None = None) -> None:
-    """Check the device, the base's architecture and the base of `start_from`, before anything long begins.
+    """Check the device, the base's architecture and the base of `start_from` before the long work.
 
     Raises:
-        EngineUnavailableError: not exactly one GPU where one is asked for, or quantisation without what it needs.
-        SettingsError: the base or the adapter to go on from is not what the settings are for.
+        EngineUnavailableError: cuda without exactly one GPU, or quantisation without its requirements.
+        SettingsError: the settings do not fit the base or `start_from`.
     """
     import torch
 
     if device == "cuda" and (count := torch.cuda.device_count()) != 1:
         advice = "set CUDA_VISIBLE_DEVICES=0" if count else "install torch for CUDA (requirements-train-cuda.txt)"
-        raise EngineUnavailableError(f"tuning uses one GPU, torch finds {count}: {advice}, or give --device cpu")
+        raise EngineUnavailableError(f"tuning uses one GPU, torch finds {count}: {advice}, or pass --device cpu")
     if settings.quantise == "4bit" and (device != "cuda" or find_spec("bitsandbytes") is None):
         install = "the package bitsandbytes: pip install -r requirements-train-cuda.txt, or"
-        needs = install if device == "cuda" else "a GPU: give --device cuda, or"
+        needs = install if device == "cuda" else "a GPU: pass --device cuda, or"
         raise EngineUnavailableError(f'quantise = "4bit" needs {needs} --set quantise=none')
     found = json.loads((base / "config.json").read_text(encoding="utf-8")).get("model_type")
     if settings.architecture not in {None, found}:
         raise SettingsError(
             f'key "base": {settings.base} is a {found} ({base / "config.json"}), these settings are for a '
-            f"{settings.architecture}: its layers are named and shaped otherwise; give a base of that kind, or another "
+            f"{settings.architecture}: its layers have other names and shapes; pass a base of that kind, or another "
             f"--config ({', '.join(available_configs())})"
         )
     if start_from is not None:
         of = json.loads((start_from / CONFIG_FILE).read_text(encoding="utf-8")).get("base_model_name_or_path")
         if of != settings.base:
             raise SettingsError(
-                f'key "base": the adapter in {start_from} is of {of}, these settings are of {settings.base}: give '
-                "--start-from one of that base"
+                f'key "base": the adapter in {start_from} is for {of}, these settings are for {settings.base}: pass '
+                "--start-from with an adapter of that base"
             )
 
 
@@ -117,7 +117,7 @@ def _load_base(settings: LoraTraining, base: Path, device: str) -> "PreTrainedMo
 
 
 def computing_type(device: str) -> "torch.dtype":
-    """float32 on a CPU, on a GPU bfloat16 or, where it has none (T4), float16."""
+    """float32 on a CPU; on a GPU bfloat16, or float16 if it lacks that (T4)."""
     import torch
 
     if device == "cpu":

@@ -1,8 +1,7 @@
-"""A whole tuning run: examples to tokens, a trainer of trl around the model, and the adapter's folder.
+"""One tuning run: tokenizes examples, trains with trl, writes the adapter's folder.
 
-``OUT/unfinished`` holds the run's fingerprint and last checkpoints. A run that was killed goes on from the last
-complete one and ends with the same adapter as one that was not killed. The folder is removed after the run card is
-written.
+``OUT/unfinished`` holds the run's fingerprint and last checkpoints. A killed run continues from the last complete
+checkpoint and ends with the same adapter as an uninterrupted run. The folder is removed after the run card is written.
 """
 
 import json
@@ -33,7 +32,7 @@ _CHATTY = ("trl", "accelerate", "datasets", "peft")
 
 
 class TunedRun(NamedTuple):
-    """The rows of `LOSSES_FILE`, the run's length in seconds over all resumes, and the examples it learnt from."""
+    """The rows of `LOSSES_FILE`, the run's length in seconds over all resumes, and its examples."""
 
     steps: list[dict[str, Any]]
     seconds: float
@@ -44,8 +43,8 @@ class TunedRun(NamedTuple):
 class LoraRun:
     """Tunes one adapter into the folder `out`.
 
-    `base` is the base model's folder, `start_from` that of an adapter to go on from; `max_steps` ends the run there,
-    with the schedule of a run of that length; `shown`: with a progress bar on standard error.
+    `base` is the base model's folder, `start_from` that of an adapter to start from; `max_steps` shortens the run and
+    its schedule; `shown` adds a progress bar on standard error.
     """
 
     settings: LoraTraining
@@ -63,17 +62,17 @@ class LoraRun:
         return self._last_checkpoint() is not None and (self._work / RECORD_FILE).is_file()
 
     def train(self, fingerprint: Mapping[str, Any], *, resume: bool = False, overwrite: bool = False) -> TunedRun:
-        """Do what is not done yet and write the adapter, its losses and their picture; call `finish` afterwards.
+        """Tune and write the adapter, its losses and their picture; call `finish` afterwards.
 
         Args:
             fingerprint: Only an unfinished run with the same one can be resumed; JSON-ready.
-            resume: Go on with an unfinished run, if there is one.
+            resume: Continue an unfinished run, if there is one.
             overwrite: Replace an adapter, once the new one is ready, and an unfinished run that is not resumed.
 
         Raises:
             CommandError: an adapter or an unfinished run is in the way.
             DatasetError, SettingsError: see `ExampleTokenizer.tokens`, `load_tunable`.
-            FloatingPointError: the loss is no number any more.
+            FloatingPointError: the loss is not finite.
         """
         self._make_way(fingerprint, resume=resume, overwrite=overwrite)
         examples = ExampleTokenizer(self.base).tokens(
@@ -86,7 +85,7 @@ class LoraRun:
         return TunedRun(steps, seconds, examples)
 
     def finish(self) -> None:
-        """Remove what a resume needs, once all is written, the run card included."""
+        """Remove the checkpoints, after everything is written, including the run card."""
         shutil.rmtree(self._work)
 
     def _in_order(self, examples: Sequence[TokenExample]) -> list[TokenExample]:
@@ -113,7 +112,7 @@ class LoraRun:
             trainer.add_callback(recorder)
             write_json(self._work / RECORD_FILE, fingerprint)
             trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
-        (self.out / CARD_FILE).unlink(missing_ok=True)  # of an adapter that is overwritten
+        (self.out / CARD_FILE).unlink(missing_ok=True)  # belongs to the overwritten adapter
         save_adapter(model, self.out, self.settings.base)
         return recorder.steps(trainer.state), recorder.seconds
 
@@ -126,14 +125,14 @@ class LoraRun:
         return self.out / UNFINISHED
 
     def _make_way(self, fingerprint: Mapping[str, Any], *, resume: bool, overwrite: bool) -> None:
-        """Clear away what was stopped before its first checkpoint; refuse what is neither resumed nor overwritten."""
+        """Remove a run without checkpoints; refuse work that is neither resumed nor overwritten."""
         if self.unfinished:
             record = json.loads((self._work / RECORD_FILE).read_text(encoding="utf-8"))
             if resume and record == json.loads(json.dumps(fingerprint)):
                 return
             if not overwrite:
-                what, advice = (" of other settings or data", "") if resume else ("", "--resume goes on with it, ")
-                raise CommandError(f"{self._work} holds an unfinished run{what}: {advice}--overwrite throws it away")
+                what, advice = (" of other settings or data", "") if resume else ("", "--resume continues it, ")
+                raise CommandError(f"{self._work} holds an unfinished run{what}: {advice}--overwrite discards it")
         elif (self.out / WEIGHTS_FILE).is_file() and not overwrite:
             raise CommandError(
                 f"{self.out} holds a finished adapter: --overwrite replaces it, --out names another folder"
@@ -141,7 +140,7 @@ class LoraRun:
         shutil.rmtree(self._work, ignore_errors=True)
 
     def _last_checkpoint(self) -> Path | None:
-        """The last complete one; half-written ones are removed."""
+        """The last complete checkpoint; incomplete ones are removed."""
         found: dict[int, Path] = {}
         for folder in self._work.glob("checkpoint-*"):
             if (folder / COMPLETE).is_file():

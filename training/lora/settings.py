@@ -1,4 +1,4 @@
-"""What the tuning of an adapter may choose, read from `training/lora/configs/*.toml`."""
+"""Settings of adapter tuning, read from `training/lora/configs/*.toml`."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,7 +23,7 @@ class AdapterShape(StrictModel):
     alpha: PositiveInt = 16
     """The update is multiplied by alpha / rank."""
     dropout: Share = 0.1
-    """Of the input of the update."""
+    """Dropout on the input of the update."""
     targets: Annotated[tuple[str, ...], Field(min_length=1, strict=False)] = PAPER_TARGETS
     """Names of linear layers; biases are never tuned."""
     layers: Literal["all"] | PositiveInt = "all"
@@ -34,14 +34,13 @@ class Preferences(StrictModel):
     """Direct preference optimisation (Rafailov et al. 2023)."""
 
     beta: PositiveFloat = 0.1
-    """Penalty for leaving the reference, which is the model with the adapter it starts from."""
+    """Penalty for leaving the reference model, which has the starting adapter."""
 
 
 class LoraTraining(StrictModel):
-    """One adapter: its base model, its shape, and how it is tuned.
+    """One adapter: its base model, its shape, and its tuning.
 
-    Examples are grouped by length, so that batches hold little padding; packing would need flash attention, and so a
-    GPU.
+    Examples are grouped by length, so that batches have little padding; packing would need flash attention and a GPU.
     """
 
     description: str
@@ -50,7 +49,7 @@ class LoraTraining(StrictModel):
     architecture: str | None = None
     """Required `model_type` of the base, such as ``llama``; None: any."""
     licence: str
-    """Of the adapter, for the run card."""
+    """The adapter's licence, for the run card."""
     stage: Literal["supervised", "preference"] = "supervised"
     adapter: AdapterShape = AdapterShape()
     preferences: Preferences | None = None
@@ -64,12 +63,12 @@ class LoraTraining(StrictModel):
     """Batches per step; 1 x 4 and 4 x 1 are the same step."""
     epochs: PositiveInt = 3
     max_tokens: Annotated[int, Field(ge=8)] = 2048
-    """Of prompt and completion; longer examples are left out and counted, never cut."""
+    """Limit for prompt and completion; longer examples are left out and counted, never cut."""
     seed: Annotated[int, Field(ge=0)] = 0
     quantise: Literal["none", "4bit"] = "none"
     """``4bit``: the base in NF4, as in QLoRA; needs a GPU and the package bitsandbytes."""
     gradient_checkpointing: bool = False
-    """Less memory for about a third more time: for large models."""
+    """Saves memory for about a third more time: for large models."""
     checkpoint_steps: PositiveInt = 10
     """Steps between two checkpoints, the most that a killed run loses."""
 

@@ -1,4 +1,4 @@
-"""Examples as the token ids that a model is tuned on, and the order in which it sees them."""
+"""Turns examples into token ids, and orders them for training."""
 
 import json
 from collections import Counter
@@ -18,10 +18,10 @@ from training.examples import TrainingExample
 Positions = NDArray[np.int64]
 
 IGNORED = -100
-"""Label of a token that is read and not learnt."""
+"""Label of a token that is read but not learned."""
 
 STEPS_PER_SLICE = 16
-"""Examples are sorted by length inside slices of this many steps, so that little of a batch is padding."""
+"""Examples are sorted by length inside slices of this many steps, to reduce padding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +39,12 @@ class TokenExample:
 
     @property
     def read(self) -> int:
-        """Tokens that a model reads to learn from it: each completion is read with the prompt."""
+        """Tokens read in training: each completion is read with the prompt."""
         return sum(len(self.prompt) + len(one) for one in (self.completion, self.rejected) if one is not None)
 
 
 class TokenExamples(NamedTuple):
-    """The examples to learn from, and the numbers of kept and of too long ones by source."""
+    """The kept examples, and the numbers of kept and of too long ones by source."""
 
     kept: list[TokenExample]
     sources: Counter[str]
@@ -52,7 +52,7 @@ class TokenExamples(NamedTuple):
 
 
 class ExampleTokenizer:
-    """Prompts become tokens as they do in the engines; the completion is followed by the model's end token."""
+    """Tokenizes prompts as the engines do; adds the model's end token to completions."""
 
     def __init__(self, folder: Path) -> None:
         self._tokenizer = ChatTokenizer(folder)
@@ -66,8 +66,7 @@ class ExampleTokenizer:
         With `preferences` each example needs a rejected completion; else it is not read.
 
         Raises:
-            DatasetError: a prompt cannot be written for this model, nothing is left, or a rejected completion is
-                missing.
+            DatasetError: a prompt does not fit this model, no example is left, or a rejected completion is missing.
         """
         found = TokenExamples([], Counter(), Counter())
         for example in examples:
@@ -95,7 +94,7 @@ class ExampleTokenizer:
 
     def _completion(self, text: str) -> list[int]:
         backend = self._tokenizer.huggingface.backend_tokenizer
-        # A completion that spells the end token out must not teach to end there; in prompts they are what they are.
+        # A completion that spells out the end token must not teach the model to stop there.
         backend.encode_special_tokens = True
         try:
             ids = backend.encode(encodable(text), add_special_tokens=False).ids
@@ -105,7 +104,7 @@ class ExampleTokenizer:
 
 
 def training_order(lengths: Sequence[int], per_step: int, epochs: int, seed: int) -> list[int]:
-    """Positions of examples in the order of training, all epochs in one list; it depends on the seed alone.
+    """Positions of examples in training order, all epochs in one list; the same seed gives the same order.
 
     Each run of `per_step` positions is a step; its examples are of similar length, and steps come in random order.
     """
@@ -114,7 +113,7 @@ def training_order(lengths: Sequence[int], per_step: int, epochs: int, seed: int
     steps = list(_steps(seen, np.asarray(lengths), per_step))
     whole = [step for step in steps if len(step) == per_step]
     rest = [step for step in steps if len(step) < per_step]
-    # A slice's worth of steps is shuffled at a time, so that no epoch's examples drift far into another one.
+    # Steps are shuffled slice by slice, so that examples stay near their epoch.
     ordered: list[Positions] = []
     for start in range(0, len(whole), STEPS_PER_SLICE):
         part = whole[start : start + STEPS_PER_SLICE]

@@ -1,4 +1,4 @@
-"""The trainers of trl around a model that can be tuned, and the callback that shows and records a run."""
+"""The trainers of trl for a tunable model, and the callback that shows and records a run."""
 
 import math
 import time
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class _TokenPairTrainer(DPOTrainer):  # type: ignore[misc]
-    """Takes preferences that are tokens already."""
+    """Takes tokenized preferences."""
 
     def _prepare_dataset(self, dataset: Dataset, *_: object) -> Dataset:
         return dataset
@@ -44,7 +44,7 @@ def build_trainer(
 ) -> Trainer:
     """A trainer that reads the examples in the given order, once.
 
-    With preferences, the reference is the adapter as it is now: trl copies it before the first step. `base` is the base
+    With preferences, the reference is the current adapter: trl copies it before the first step. `base` is the base
     model's folder, for its tokenizer; `options` are those of `arguments`.
     """
     rows: list[dict[str, Any]]
@@ -104,11 +104,11 @@ def arguments(settings: LoraTraining, work: Path, device: str, max_steps: int | 
 
 
 def score_answers_only(model: "PreTrainedModel") -> None:
-    """Project only the learnt tokens onto the vocabulary, where trl projects every position, the prompt's too.
+    """Project only the learned tokens onto the vocabulary; trl projects every position, including the prompt.
 
-    It replaces the forward pass that trl calls with ``fused_lm_head=True``. With 152,000 words and answers of a tenth
-    of the tokens, the projection would cost more than all layers below it on a CPU. The log-probabilities are the same;
-    entropy and the other figures that trl computes beside them stay 0.
+    Replaces the forward pass that trl calls with ``fused_lm_head=True``. With 152,000 words and answers of a tenth of
+    the tokens, the full projection would cost more on a CPU than all layers below it. The log-probabilities are the
+    same; entropy and the other figures of trl stay 0.
     """
     before = model.forward
 
@@ -160,11 +160,11 @@ class RunRecorder(TrainerCallback):  # type: ignore[misc]
 
     @property
     def seconds(self) -> float:
-        """Of this run and of those it was resumed from, up to their last checkpoint."""
+        """Seconds of this run and of the runs before it, up to their last checkpoint."""
         return self._before + time.monotonic() - self._started
 
     def steps(self, state: TrainerState) -> list[dict[str, Any]]:
-        """`step`, `loss`, `learning_rate` and `tokens` read until then, of all steps, resumed ones included."""
+        """`step`, `loss`, `learning_rate` and `tokens` read so far, for all steps, including those before a resume."""
         return [
             {name: entry[name] for name in ("step", "loss", "learning_rate")} | {"tokens": self._tokens[entry["step"]]}
             for entry in state.log_history
@@ -172,7 +172,7 @@ class RunRecorder(TrainerCallback):  # type: ignore[misc]
         ]
 
     def on_train_begin(self, args: object, state: TrainerState, control: object, **_: object) -> None:
-        """Begin to count."""
+        """Start the clock and the progress bar."""
         self._started, self._first_step = time.monotonic(), state.global_step
         self._bar = tqdm(
             total=state.max_steps, initial=state.global_step, desc="tuning", unit="step", disable=not self._shown
@@ -181,7 +181,7 @@ class RunRecorder(TrainerCallback):  # type: ignore[misc]
     def on_log(
         self, args: object, state: TrainerState, control: object, logs: dict[str, float] | None = None, **_: object
     ) -> None:
-        """Show a step; raises `FloatingPointError` when its loss is no number."""
+        """Show a step; raises `FloatingPointError` if its loss is not finite."""
         if not logs or "loss" not in logs:
             return
         step, loss = state.global_step, logs["loss"]
@@ -193,7 +193,7 @@ class RunRecorder(TrainerCallback):  # type: ignore[misc]
         self._bar.update(step - self._bar.n)
 
     def on_save(self, args: TrainingArguments, state: TrainerState, control: object, **_: object) -> None:
-        """Declare the checkpoint complete."""
+        """Mark the checkpoint as complete."""
         folder = Path(str(args.output_dir)) / f"checkpoint-{state.global_step}"
         write_json(folder / COMPLETE, {"seconds": self.seconds})
 

@@ -1,1 +1,1 @@
-"""Trains the classifiers of questions that `agents.questions` runs: `python -m training.router --config cpu`."""
+"""Trains the question classifiers that `agents.questions` runs: `python -m training.router --config cpu`."""

@@ -1,7 +1,7 @@
-"""Train a classifier of questions, measured by cross-validation: python -m training.router --config cpu --out DIR.
+"""Train and cross-validate a question classifier: python -m training.router --config cpu --out DIR.
 
 The folder written holds `config.json` and `weights.safetensors`, which `agents.questions` loads, `run_card.json` (data,
-settings, hardware, figures) and `out_of_fold.jsonl` (what the cross-validation predicted for each question).
+settings, hardware, figures) and `out_of_fold.jsonl` (the cross-validated prediction for each question).
 """
 
 import argparse
@@ -25,7 +25,7 @@ PACKAGES = ("torch", "transformers", "tokenizers", "scikit-learn", "scipy", "num
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Train; the exit code is 0 when the classifier was written, 1 when something it needs is missing or wrong."""
+    """Train. Exit code: 0 the classifier was written, 1 an input is missing or wrong."""
     parser = parser_of("training.router", __doc__)
     parser.add_argument("--config", required=True, help=f"{', '.join(available_configs())}, or a TOML file")
     rows = "rows with query and labels (default: %(default)s)"
@@ -34,14 +34,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--out",
         type=Path,
-        help="folder to write; needed where models/routers/ has a classifier of the configuration's name, which the "
-        "agent prefers; else the default is where it looks for fetched models",
+        help="folder to write; default: the agent's cache of fetched models; required if models/routers/ has a "
+        "classifier of the configuration's name, because the agent prefers that one",
     )
-    parts = "parts; 0: none; default: as the configuration says"
+    parts = "number of folds; 0: none; default: as the configuration says"
     parser.add_argument("--cross-validate", type=int, metavar="K", help=parts)
-    parser.add_argument("--seed", type=int, help="one encoder with this seed instead of the configuration's seeds")
+    parser.add_argument(
+        "--seed", type=int, help="train one encoder with this seed instead of the configuration's seeds"
+    )
     parser.add_argument("--device", default="cpu", help="a torch device (default: cpu)")
-    parser.add_argument("--resume", action="store_true", help="go on with an unfinished run in --out")
+    parser.add_argument("--resume", action="store_true", help="continue an unfinished run in --out")
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
     options = parser.parse_args(arguments)
     return exit_code(lambda: _train(options))
@@ -74,10 +76,10 @@ def _train(options: argparse.Namespace) -> int:
 
 
 def _default_target(name: str) -> Path:
-    """The folder in the cache of fetched models that the agent looks into for the classifier of that name."""
+    """The folder for the classifier in the agent's cache of fetched models."""
     if (SHIPPED / name).is_dir():
         raise SettingsError(
-            f"give --out: the agent takes the classifier {name!r} from {SHIPPED / name}, so that one in the cache of "
+            f"pass --out: the agent takes the classifier {name!r} from {SHIPPED / name}, so one in the cache of "
             "fetched models would have no effect"
         )
     return cache_folder() / name

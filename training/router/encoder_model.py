@@ -1,7 +1,7 @@
-"""Fine-tunes an encoder with one head per field, resumably: each epoch ends with a checkpoint.
+"""Fine-tunes an encoder with one head per field; each epoch ends with a checkpoint.
 
-An epoch draws its order, masks and dropout from a seed of its own, so that a run that was killed and resumed ends with
-the same weights as one that was not (on the same machine with the same number of threads).
+An epoch draws its order, masks and dropout from its own seed, so that a resumed run ends with the same weights as an
+uninterrupted one (on the same machine with the same number of threads).
 """
 
 import math
@@ -38,7 +38,7 @@ UPDATE_SCALE = 2
 """LoRA's alpha divided by its rank."""
 MAX_GRADIENT_NORM = 1.0
 BATCHES_PER_SLICE = 8
-"""Questions are sorted by length inside slices of this many batches, so that little of a batch is padding."""
+"""Questions are sorted by length inside slices of this many batches, to reduce padding."""
 PREDICTION_BATCH = 32
 
 EpochDone = Callable[[int, float], None]
@@ -46,18 +46,18 @@ EpochDone = Callable[[int, float], None]
 
 
 def check_device(device: str) -> None:
-    """Compute something there, however little; `CommandError` if there is no such device here."""
+    """Try a small computation on the device; `CommandError` if there is no such device."""
     import torch
 
     try:
         torch.zeros(1, device=device).item()
-    except (RuntimeError, AssertionError, ImportError) as error:  # torch has no one way to say so
+    except (RuntimeError, AssertionError, ImportError) as error:  # torch raises different errors
         raise CommandError(f"device {device!r}: {str(error).splitlines()[0]}") from None
 
 
 @dataclass(frozen=True, slots=True)
 class FitTask:
-    """One encoder to train: on which questions, from which seed, and with which checkpoint."""
+    """One encoder to train: its questions, seed and checkpoint."""
 
     positions: Positions
     seed: int
@@ -65,7 +65,7 @@ class FitTask:
 
 
 class EncoderTrainer:
-    """Holds what all fits of a run share: tokens of all questions, the base's folder, settings, device."""
+    """Shared by all fits of a run: tokens of all questions, the base's folder, settings, device."""
 
     def __init__(self, settings: EncoderTraining, examples: Examples, base: Path, device: str = "cpu") -> None:
         self._settings, self._examples, self._base, self._device = settings, examples, base, device
@@ -76,7 +76,7 @@ class EncoderTrainer:
         """Train one encoder, from its checkpoint if there is one.
 
         Raises:
-            FloatingPointError: the loss is no number any more, so that the learning rate is too high.
+            FloatingPointError: the loss is not finite; the learning rate is too high.
         """
         import torch
 
@@ -216,7 +216,7 @@ def _add_lora(encoder: "Module", settings: EncoderTraining) -> None:
 
 
 def _own_name(name: str) -> str:
-    """PEFT's ``<layer>.lora_A.default.weight`` as a classifier's folder has it: ``<layer>.lora_a``."""
+    """PEFT's ``<layer>.lora_A.default.weight`` as ``<layer>.lora_a``, its name in a classifier's folder."""
     return name.removesuffix(".default.weight").replace(".lora_A", ".lora_a").replace(".lora_B", ".lora_b")
 
 
@@ -235,12 +235,12 @@ def _read_checkpoint(path: Path) -> dict[str, Any]:
 
 
 def finished_epochs(checkpoint: Path) -> int:
-    """How many epochs the encoder of this checkpoint has behind it; 0 without a checkpoint."""
+    """Number of finished epochs in the checkpoint; 0 without a checkpoint."""
     return int(_read_checkpoint(checkpoint)["epochs"])
 
 
 def _load_checkpoint(path: Path, tuned: TunedEncoder, optimizer: "Optimizer") -> int:
-    """Restore parameters and optimizer; gives the number of epochs that are done."""
+    """Restore parameters and optimizer; return the number of finished epochs."""
     import torch
 
     saved = _read_checkpoint(path)

@@ -1,4 +1,4 @@
-"""The labelled questions that classifiers learn from, and how they are divided for cross-validation."""
+"""Labelled questions for classifiers, and their folds for cross-validation."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,10 +27,10 @@ class Examples:
 
 
 def read_examples(path: Path, fields: Sequence[str], split: Split | None = None) -> Examples:
-    """The questions of a file in any of the forms of `evaluation.datasets`, with their labels for `fields`.
+    """The questions of a file in any format of `evaluation.datasets`, with their labels for `fields`.
 
     Raises:
-        DatasetError: no such file, or a row without `query`, without a label of CRAG's or without a split.
+        DatasetError: no such file, or a row lacks `query`, one of CRAG's labels or a split.
     """
     identifiers, texts = [], []
     classes: dict[str, list[int]] = {field: [] for field in fields}
@@ -46,12 +46,12 @@ def read_examples(path: Path, fields: Sequence[str], split: Split | None = None)
                 raise DatasetError(f'{record.place}, field "{field}": found {found!r}, allowed: {", ".join(allowed)}')
             classes[field].append(allowed.index(found))
     if not texts:
-        raise DatasetError(f"{path}: there are no questions")
+        raise DatasetError(f"{path}: no questions")
     return Examples(tuple(identifiers), tuple(texts), {name: np.array(column) for name, column in classes.items()})
 
 
 def fold_of_each(examples: Examples, folds: int, seed: int = 0) -> NDArray[np.int64]:
-    """To which of the folds each question belongs; the classes of the field that has most are spread evenly."""
+    """The fold of each question, stratified by the field with the most classes."""
     from sklearn.model_selection import StratifiedKFold
 
     column = max(examples.classes.values(), key=lambda classes: len(np.unique(classes)))

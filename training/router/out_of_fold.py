@@ -1,4 +1,4 @@
-"""Predictions of a cross-validation and how good they are: no question is judged by parts that saw it in training."""
+"""Cross-validated predictions and their figures; no question is predicted by models that were trained on it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -28,7 +28,7 @@ class OutOfFold:
     ngrams: dict[str, Logs] = field(default_factory=dict)
 
     def put(self, number: int, part: str, name: str, logs: Logs) -> None:
-        """Enter a part's predictions for the questions of a fold."""
+        """Store a part's predictions for the questions of a fold."""
         table = self.encoder if part == "encoder" else self.ngrams
         table.setdefault(name, np.zeros((len(self.fold), logs.shape[1])))[self.fold == number] = logs
 
@@ -56,7 +56,7 @@ class OutOfFold:
 def out_of_fold_rows(
     examples: Examples, fold: NDArray[np.int64], probabilities: Mapping[str, NDArray[np.float64]]
 ) -> list[dict[str, Any]]:
-    """One row per question: its id, fold, true classes and predicted route; not its text."""
+    """One row per question: its id, fold, true classes and predicted route, without its text."""
     return [
         {
             "interaction_id": identifier,

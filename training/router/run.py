@@ -1,7 +1,7 @@
-"""A whole training run: cross-validation that measures and calibrates, then the classifier that learns from everything.
+"""One training run: cross-validation measures and calibrates, then the classifier learns from everything.
 
 ``OUT/unfinished`` holds the predictions of each finished fold, and a checkpoint of each encoder, written after every
-epoch. A run that was killed goes on from there.
+epoch. A killed run continues from there.
 """
 
 import json
@@ -38,7 +38,7 @@ from training.router.settings import NgramTraining, RouterTraining
 UNFINISHED = "unfinished"
 OUT_OF_FOLD_FILE = "out_of_fold.jsonl"
 MAX_ITERATIONS = 500
-"""Of the logistic regression on n-grams."""
+"""Limit for the logistic regression on n-grams."""
 
 
 class Parts(NamedTuple):
@@ -51,7 +51,7 @@ class Parts(NamedTuple):
 class RouterRun:
     """Trains one classifier into the folder `out`.
 
-    `base` is the folder of the base encoder, None without one; `shown`: with a progress bar on standard error.
+    `base` is the folder of the base encoder, None without one; `shown` adds a progress bar on standard error.
     """
 
     def __init__(
@@ -72,9 +72,10 @@ class RouterRun:
         self._bar: tqdm[Any] = tqdm(disable=True)
 
     def train(self, fingerprint: Mapping[str, Any], *, resume: bool = False) -> dict[str, FieldReport]:
-        """Do what is not done yet and write the classifier's files; gives the cross-validated figures.
+        """Train and write the classifier's files; return the cross-validated figures.
 
-        Only an unfinished run of the same fingerprint (JSON-ready) can be resumed. `CommandError`: one is in the way.
+        Only an unfinished run of the same fingerprint (JSON-ready) can be resumed. `CommandError`: another one is in
+        the way.
         """
         self._open(fingerprint, resume=resume)
         total = (self._settings.folds + 1) * self._epochs_per_fit
@@ -96,7 +97,7 @@ class RouterRun:
         # A run without a checkpoint has nothing to resume.
         if record.is_file() and (any(self._work.glob("*.pt")) or any(self._work.glob("*.safetensors"))):
             if not resume:
-                raise CommandError(f"{self._work} holds an unfinished run: give --resume, or remove it")
+                raise CommandError(f"{self._work} holds an unfinished run: pass --resume, or remove it")
             if json.loads(record.read_text(encoding="utf-8")) != json.loads(json.dumps(fingerprint)):
                 raise CommandError(f"{self._work} holds an unfinished run of other settings or data: remove it")
             return
@@ -184,7 +185,7 @@ class RouterRun:
 def fit_ngrams(settings: NgramTraining, examples: Examples, positions: Positions) -> dict[str, NDArray[np.float32]]:
     """Logistic regression on hashed n-grams, one per field: ``rarity``, ``<field>.weight``, ``<field>.bias``.
 
-    A class that is absent from the examples gets a bias under which it is never chosen.
+    A class without examples gets a bias so low that it is never chosen.
     """
     from scipy.sparse import csr_matrix
     from sklearn.linear_model import LogisticRegression

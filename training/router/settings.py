@@ -1,4 +1,4 @@
-"""What a training run may choose, read from `training/router/configs/*.toml`."""
+"""Settings of a training run, read from `training/router/configs/*.toml`."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -21,7 +21,7 @@ class EncoderTraining(StrictModel):
     """Name in `models/manifest.toml`."""
     tuning: Literal["full", "lora"]
     rank: PositiveInt = 16
-    """Of the low-rank update of every linear layer (tuning ``lora``)."""
+    """Rank of the update of every linear layer (tuning ``lora``)."""
     pooling: Pooling = "mean"
     max_tokens: Annotated[int, Field(ge=8, le=512)] = 64
     epochs: PositiveInt
@@ -32,11 +32,11 @@ class EncoderTraining(StrictModel):
     warm_up_share: Share = 0.1
     """Share of the steps in which the learning rate rises from 0; then it falls to 0, both linearly."""
     dropout: Share = 0.1
-    """Of the input of the heads."""
+    """Dropout on the input of the heads."""
     update_dropout: Share = 0.05
-    """Of the input of the low-rank update."""
+    """Dropout on the input of the low-rank update."""
     masked_share: Share = 0.0
-    """Share of the tokens hidden behind [MASK] in training: the encoder learns names less, forms of questions more."""
+    """Share of the tokens masked in training: the encoder learns fewer names and more forms of questions."""
     seeds: Annotated[tuple[int, ...], Field(min_length=1, strict=False)] = (0,)
     """One encoder is trained per seed; the log-probabilities of all are averaged."""
 
@@ -50,14 +50,14 @@ class NgramTraining(StrictModel):
 
 
 class RouterTraining(StrictModel):
-    """One classifier: which fields it knows and what it is made of."""
+    """One classifier: its fields and its parts."""
 
     description: str
     trained_on: str
     licence: str
     fields: Annotated[tuple[str, ...], Field(min_length=1, strict=False)]
     folds: Annotated[int, Field(ge=0, le=50)] = 5
-    """Of the cross-validation that measures and calibrates; 0: none, and probabilities stay the encoder's."""
+    """Folds of the cross-validation that measures and calibrates; 0: none, probabilities stay the encoder's."""
     encoder: EncoderTraining | None = None
     ngrams: NgramTraining | None = None
 

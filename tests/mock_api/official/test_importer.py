@@ -109,7 +109,7 @@ def test_a_fault_in_one_file_costs_its_table_and_the_same_command_mends_it(
     assert name in said
     assert "posix.system" in said
     assert len([path for path in out.rglob("*.*") if path.is_file() and path.parent != out]) == 19
-    with pytest.raises(GraphError, match=r"has not ended: python -m mock_api\.tables import .* goes on"):
+    with pytest.raises(GraphError, match=r"has not finished: python -m mock_api\.tables import .* continues"):
         load_tables(out)
     shutil.copy(official / name, files / name)
     report = import_graph(files, out, quiet=True)
@@ -143,7 +143,7 @@ def test_a_killed_import_goes_on(files: Path, tmp_path: Path, monkeypatch: pytes
         killed.setattr(StoreWriter, "put", die)
         with pytest.raises(KeyboardInterrupt):
             import_graph(files, out, quiet=True)
-    with pytest.raises(GraphError, match="has not ended"):
+    with pytest.raises(GraphError, match="has not finished"):
         load_tables(out)
     report = import_graph(files, out, quiet=True)
     assert len(report.kept) > 5
@@ -190,7 +190,7 @@ def _bytes_in_a_game(path: Path) -> None:
         ("movie/movie_db.json", lambda path: path.write_text("{"), "Invalid JSON"),
         ("movie/movie_db.json", lambda path: path.write_text('{"a": 1}'), "a: Input should be"),
         ("finance/company_name.dict", lambda path: path.write_text("A,B\n1,2\n"), "columns Name and Symbol expected"),
-        ("finance/finance_price.sqlite", lambda path: path.write_bytes(b"x" * 5000), "no SQLite file, or damaged"),
+        ("finance/finance_price.sqlite", lambda path: path.write_bytes(b"x" * 5000), "not a SQLite file, or damaged"),
         ("finance/finance_info.sqlite", _spoil_share, "key ACM: the pickle asks for builtins.eval"),
         ("finance/finance_info.sqlite", _other_table, "one table of key and value expected, found other"),
         ("music/song_dict_hot100.pickle", lambda p: p.write_bytes(pickle.dumps({"s": {"d": [1]}})), "key s: d: List"),
@@ -199,8 +199,8 @@ def _bytes_in_a_game(path: Path) -> None:
         ("music/artist_dict_simplified.pickle", lambda p: p.write_bytes(pickle.dumps([{}])), "a dictionary expected"),
         ("music/grammy_df.pickle", lambda p: p.write_bytes(pickle.dumps([{"year": 1}])), "row 0: category: Field"),
         ("music/song_dict_simplified.pickle", _number_without_end, "a value that no table can hold (Exceeds the limit"),
-        ("sports/nba.sqlite", _other_table, "there is no table game in it"),
-        ("sports/nba.sqlite", _view_without_end, "there is no table game in it"),
+        ("sports/nba.sqlite", _other_table, "it has no table game"),
+        ("sports/nba.sqlite", _view_without_end, "it has no table game"),
         ("sports/nba.sqlite", _bytes_in_a_game, "a value that no table can hold (Object of type bytes"),
         ("sports/soccer_team_match_stats.pkl", lambda p: p.write_bytes(pickle.dumps({"a": {}})), "frame expected"),
         ("sports/soccer_team_match_stats.pkl", lambda path: path.write_bytes(b""), "damaged pickle"),
@@ -222,7 +222,7 @@ def test_a_line_without_end_is_not_held_in_memory(
     """A few bytes of bz2 can stand for gigabytes."""
     monkeypatch.setattr("mock_api.official.jobs._LONGEST_LINE", 1 << 20)
     (files / "open/kg.0.jsonl.bz2").write_bytes(bz2.compress(b'["a", null]\n' + b" " * (1 << 20)))
-    assert "line 2: no article is so long" in fails(files, tmp_path / "graph", capsys)
+    assert "line 2: longer than any article" in fails(files, tmp_path / "graph", capsys)
 
 
 def test_half_a_graph_is_imported_only_when_asked_for(
@@ -235,10 +235,10 @@ def test_half_a_graph_is_imported_only_when_asked_for(
     assert "--partial" in said
     assert not (tmp_path / "graph").exists()
     said = fails(files, tmp_path / "graph", capsys, "--partial")
-    assert "open/kg.1.jsonl.bz2 is missing, and its other half alone is not imported" in said
+    assert "open/kg.1.jsonl.bz2 is missing; its other half is not imported alone" in said
     (files / "open/kg.0.jsonl.bz2").unlink()
     assert main(["import", str(files), "--out", str(tmp_path / "graph"), "--quiet", "--partial"]) == 0
-    assert "missing, hence empty: open/kg.0.jsonl.bz2" in capsys.readouterr().out
+    assert "missing, so empty: open/kg.0.jsonl.bz2" in capsys.readouterr().out
     counts = load_tables(tmp_path / "graph").records()
     assert (counts["open"], counts["sports"], counts["movie"]) == (0, 0, 4)
 
@@ -247,9 +247,9 @@ def test_a_wrong_folder_is_reported_with_the_right_one(
     files: Path, tmp_path: Path, own: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "graph"
-    assert f"give {files}" in fails(tmp_path, out, capsys)
-    assert f"give {files}" in fails(files / "music", out, capsys)
-    assert "give the folder cragkg" in fails(own, out, capsys)
+    assert f"pass {files}" in fails(tmp_path, out, capsys)
+    assert f"pass {files}" in fails(files / "music", out, capsys)
+    assert "pass the folder cragkg" in fails(own, out, capsys)
     assert "no such folder" in fails(tmp_path / "nowhere", out, capsys)
     assert "is the folder of the official files" in fails(files, files, capsys)
     assert "which no import made" in fails(files, own, capsys)
@@ -258,7 +258,7 @@ def test_a_wrong_folder_is_reported_with_the_right_one(
     out.mkdir()
     with FileLock(out / LOCK_FILE):
         assert "another process imports into it" in fails(files, out, capsys)
-    with pytest.raises(GraphError, match=rf"the official files lie in {files}"):
+    with pytest.raises(GraphError, match=rf"the official files are in {files}"):
         load_tables(files.parent)
 
 

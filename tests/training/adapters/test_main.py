@@ -46,7 +46,7 @@ def test_a_step_that_fails_stops_the_command_and_the_same_command_goes_on(
 ) -> None:
     assert command.main(toy) != 0
     said = capfd.readouterr().err
-    assert "the same command goes on" in said
+    assert "run the same command again" in said
     assert "--work" in said, "a step refuses what another preset or limit left in its folder"
     (tmp_path / "given.json").write_text("[1]", encoding="utf-8")
     assert command.main(toy) == 0
@@ -99,10 +99,10 @@ def test_each_shipped_adapter_ends_with_a_training_that_can_hold_a_fold_out(name
         (
             "kg_writer",
             ["--questions", "none.jsonl"],
-            "none.jsonl: there is no such file; give --questions or --no-real",
+            "none.jsonl: there is no such file; pass --questions or --no-real",
         ),
-        ("kg_answerer", ["--no-real", "--graph", "no_graph"], "no_graph: there is no such folder; give --graph ("),
-        ("web_answerer", ["--contexts", "none.jsonl"], "none.jsonl: there is no such file; give --contexts ("),
+        ("kg_answerer", ["--no-real", "--graph", "no_graph"], "no_graph: no such folder; pass --graph ("),
+        ("web_answerer", ["--contexts", "none.jsonl"], "none.jsonl: there is no such file; pass --contexts ("),
     ],
 )
 def test_a_missing_file_is_reported_before_any_step(
@@ -281,7 +281,7 @@ def test_the_graphs_answerer_needs_the_writer_whose_facts_it_reads(
     db3: Db3, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     reported = faults(db3.arguments("kg_answerer", tmp_path, "--device", "cpu"), capfd)
-    assert f"{tmp_path / 'adapters' / 'kg_writer'} is not there yet" in reported
+    assert f"{tmp_path / 'adapters' / 'kg_writer'} does not exist yet" in reported
     folder = tmp_path / "adapters" / "kg_writer"
     own = f"--base-preset {db3.preset} --out {folder}"
     assert f"python -m training.adapters kg_writer --config db3 {own}" in reported, "what is said makes what is missing"
@@ -313,11 +313,11 @@ def test_what_a_preset_cannot_be_tuned_for_is_reported(
     for name in ("kg_writer", "kg_answerer"):
         arguments = db3.arguments(name, tmp_path)
         arguments[arguments.index(str(db3.preset))] = "db3_task1"
-        assert f"no prompt for {name}: give a --base-preset with [knowledge_graph], such as db3_task23" in faults(
+        assert f"no prompt for {name}: pass a --base-preset with [knowledge_graph], such as db3_task23" in faults(
             arguments, capfd
         )
     missing = ["web_answerer", "--config", "db3", "--device", "cpu", "--work", str(tmp_path / "w")]
-    assert "nothing to learn from: give --pages" in faults([*missing, "--out", str(tmp_path / "o")], capfd)
+    assert "nothing to learn from: pass --pages" in faults([*missing, "--out", str(tmp_path / "o")], capfd)
     with pytest.raises(SystemExit):
         command.main([*missing, "--no-real"])
 

@@ -136,11 +136,11 @@ def test_a_dead_engine_costs_nothing_that_was_done(
     dying = ["--set", 'language_model.fault = "die_after"', "--set", "language_model.fault_after = 3"]
     dying += ["--set", "batch_size = 2"]
     assert label(questions, out, *dying) == 1
-    assert "--resume goes on" in capsys.readouterr().err
+    assert "--resume continues" in capsys.readouterr().err
     assert label(questions, out, *dying) == 1
-    assert "give --resume to go on with it" in capsys.readouterr().err
+    assert "pass --resume to continue it" in capsys.readouterr().err
     assert label(questions, out, "--resume", "--set", "batch_size = 2") == 1
-    assert "of a run with another preset, engine" in capsys.readouterr().err
+    assert "from a run with another preset, engine" in capsys.readouterr().err
     asked.clear()
     calls = tmp_path / "calls" / "attempts.jsonl"
     first, *entries = rows_of(calls)
@@ -165,10 +165,10 @@ def test_questions_that_the_engine_failed_on_are_asked_again(
     out = tmp_path / "calls.jsonl"
     failing = ["--set", 'language_model.fault = "error"', "--set", "language_model.fault_after = 1"]
     assert label(questions, out, *failing) == 1
-    assert "gave nothing for 5 questions: --resume asks again" in capsys.readouterr().err
+    assert "failed on 5 questions: --resume asks them again" in capsys.readouterr().err
     assert len(rows_of(out)) == 1
     assert label(questions, out, *failing, "--resume") == 1
-    assert "gave nothing for 4 questions" in capsys.readouterr().err
+    assert "failed on 4 questions" in capsys.readouterr().err
 
 
 def test_a_running_server_serves_as_well(questions: Path, tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def test_a_graph_that_is_down_ends_the_run_and_labels_nothing_wrong(
     with serve() as url:
         pass
     assert label(questions, tmp_path / "calls.jsonl", "--kg-url", url, graph=False) == 1
-    assert "does not answer; what was done is kept: --resume goes on" in capsys.readouterr().err
+    assert "does not answer; finished questions are kept: --resume continues" in capsys.readouterr().err
     assert len(rows_of(tmp_path / "calls/attempts.jsonl")) == 1
 
 
@@ -208,7 +208,7 @@ def test_a_program_that_asks_for_too_much_costs_its_own_question(
     ("more", "complaint"),
     [
         (["--questions", "nowhere.jsonl"], "nowhere.jsonl: there is no such file; --questions names the file"),
-        (["--preset", "nec"], "asks no graph: give --preset cpu"),
+        (["--preset", "nec"], "uses no graph: pass --preset cpu"),
         (["--split", "7"], "none of its 8 rows is of split 7"),
         (["--graph", "nowhere"], "nowhere: no graph"),
         (["--graph", "half"], "half: half a graph: the folders finance, music, sports, open are missing"),

@@ -33,7 +33,7 @@ def test_a_model_that_the_agent_reads_with_card_and_pictures(
     card = json.loads((tmp_path / "mine" / "run_card.json").read_text(encoding="utf-8"))
     assert card["data"]["run1 predictions.jsonl"]["sha256"] == data["trained_on"]["runs"][0]["predictions_sha256"]
     assert {file.name for file in (tmp_path / "pictures").iterdir()} == {"reliability.svg", "score_curve.svg"}
-    assert "calibrated less always answer" in capsys.readouterr().out
+    assert "calibrated minus always answer" in capsys.readouterr().out
     assert main([*runs, "--out", str(tmp_path / "again.json"), *QUICK]) == 0
     assert (tmp_path / "again.json").read_bytes() == out.read_bytes()
 
@@ -73,7 +73,7 @@ def test_faults_are_reported_in_a_line(tmp_path: Path, capsys: pytest.CaptureFix
         ([str(tmp_path / "nothing"), *out], "expected one written by local_evaluation.py"),
         ([str(silent), *out], "no trace has an answer that can be judged"),
         ([str(always), *out], "9 right and 0 wrong; at least 5 different questions of each kind are needed"),
-        ([str(always), *out, "--routes", str(routes)], "no route is of a question of the runs"),
+        ([str(always), *out, "--routes", str(routes)], "no route matches a question of the runs"),
         ([str(always), *out, "--judge", "llm"], "llm judge"),
     ]:
         assert main(arguments) == 2

@@ -60,7 +60,7 @@ def test_a_model_looks_only_where_the_label_depends_on_it(
     assert len(rows_of(tmp_path / "web.jsonl.context_checks.jsonl")) == 2
     assert '"yes": 2' in capsys.readouterr().out
     assert main(ask) == 1
-    assert "--resume uses them, --overwrite throws them away" in capsys.readouterr().err
+    assert "--resume uses them, --overwrite discards them" in capsys.readouterr().err
     assert main([*ask, "--resume", "--set", "language_model.default_reply=yes"]) == 0
     assert '"known before": 2' in capsys.readouterr().out
     assert main([*ask, "--overwrite", "--set", "language_model.default_reply=no"]) == 0
@@ -143,7 +143,7 @@ def test_faults_are_reported_in_a_line(run: Path, tmp_path: Path, capsys: pytest
         (["--run", str(tmp_path / "nothing"), *out], "expected one written by local_evaluation.py"),
         (["--run", str(torn), *out], "traces.jsonl: no question has a trace"),
         ([*known, "--questions", str(tmp_path / "none.jsonl")], "there is no such file"),
-        (["--run", str(run), "--out", str(tmp_path / "labels")], "labels.jsonl, for"),
+        (["--run", str(run), "--out", str(tmp_path / "labels")], "labels.jsonl, because"),
         ([*known, "--judge", "llm"], "llm judge"),
         ([*known, "--context-check", "llm"], "--preset NAME or FILE, or --judge llm"),
         ([*known, "--context-check", "llm", "--preset", "nosuch"], "there is no preset 'nosuch'"),
@@ -158,7 +158,7 @@ def test_faults_are_reported_in_a_line(run: Path, tmp_path: Path, capsys: pytest
                 "--set",
                 "language_model.fault=die_after",
             ],
-            "--resume goes on",
+            "--resume keeps its finished checks",
         ),
     ]:
         assert main(arguments) == 1

@@ -117,7 +117,7 @@ def test_an_unfinished_run_is_not_overwritten(
     with pytest.raises(KeyboardInterrupt):
         run.train({"data": "a"})
     monkeypatch.undo()
-    with pytest.raises(CommandError, match="--resume goes on with it, --overwrite throws it away"):
+    with pytest.raises(CommandError, match="--resume continues it, --overwrite discards it"):
         run.train({"data": "a"})
     with pytest.raises(CommandError, match="other settings or data"):
         run.train({"data": "b"}, resume=True)

@@ -73,7 +73,7 @@ def test_four_bits_need_a_gpu_and_the_device_is_looked_at_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     base = folder_of(tmp_path / "llama", "config.json", model_type="llama")
-    with pytest.raises(EngineUnavailableError, match="needs a GPU: give --device cuda, or --set quantise=none"):
+    with pytest.raises(EngineUnavailableError, match="needs a GPU: pass --device cuda, or --set quantise=none"):
         check_tunable(load_training("db3"), base, "cpu")
     for count, advice in ((0, r"requirements-train-cuda\.txt"), (2, "CUDA_VISIBLE_DEVICES=0")):
         monkeypatch.setattr("torch.cuda.device_count", lambda count=count: count)
@@ -89,7 +89,7 @@ def test_an_adapter_of_another_base_is_no_start(tmp_path: Path) -> None:
     base = folder_of(tmp_path / "llama", "config.json", model_type="llama")
     settings = load_training("db3", ["quantise=none", "base=mine"])
     start = folder_of(tmp_path / "start", "adapter_config.json", base_model_name_or_path="theirs")
-    with pytest.raises(SettingsError, match="is of theirs, these settings are of mine: give --start-from"):
+    with pytest.raises(SettingsError, match="is for theirs, these settings are for mine: pass --start-from"):
         check_tunable(settings, base, "cpu", start)
 
 

@@ -56,7 +56,7 @@ def test_a_run_leaves_a_classifier_and_its_card(
         ("nec_domain --cross-validate 1", "folds: a cross-validation has at least 2 parts"),
         ("nec_domain --cross-validate -1", 'key "folds": Input should be greater than or equal to 0'),
         ("cpu --cross-validate 0", "folds: mixing an encoder with n-grams needs"),
-        ("cpu", "give --out: the agent takes the classifier 'cpu' from"),
+        ("cpu", "pass --out: the agent takes the classifier 'cpu' from"),
         ("nec_domain --device nosuch", "device 'nosuch': "),
     ],
 )

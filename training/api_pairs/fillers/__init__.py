@@ -1,4 +1,4 @@
-"""What fills the gaps of a template: entities, years and days that belong together, drawn from a graph."""
+"""Fillers for the gaps of a template: entities, years and days that fit together, drawn from a graph."""
 
 from training.api_pairs.fillers.base import Draw, Filler, Filling, NothingToDrawError, asking_time, named, same
 from training.api_pairs.fillers.finance import FILLERS as FINANCE
@@ -19,11 +19,11 @@ def _titles(draw: Draw) -> list[str]:
 
 
 def _from_word_lists(topic: str) -> Filler:
-    """For questions about nothing in a graph."""
+    """A filler for questions that no graph can answer."""
     return lambda draw: Filling({gap: same(draw.one(choices)) for gap, choices in words()[topic].items()})
 
 
 OPEN = {"article": named("title", _titles), "two articles": named("title", _titles, 2)}
 WORDS = {topic: _from_word_lists(topic) for topic in ("theme", "money", "tune", "contest", "daily life")}
 FILLERS: dict[str, Filler] = MOVIE | FINANCE | MUSIC | SPORTS | OPEN | WORDS
-"""By the name that a template has in its field `about`."""
+"""Fillers by the value of a template's field `about`."""

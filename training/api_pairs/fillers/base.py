@@ -1,4 +1,4 @@
-"""What all fillers share: how a name is drawn, spelled and dated."""
+"""Shared by all fillers: drawing, spelling and dating names."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from training.api_pairs.graph import Graph
 from training.api_pairs.templates import Gap, slip
 
 NAME_SLIP_RATE = 0.03
-"""Names with a typing error, which the calls copy: the executor forgives one."""
+"""Share of names with a typo, which the calls copy: the executor tolerates one."""
 _LEAST_LETTERS = 4
 
 _ASKED_ON = {
@@ -20,21 +20,20 @@ _ASKED_ON = {
     "sports": ((2024, 3, 15), (2024, 3, 15), (2024, 3, 27), (2024, 3, 13)),
     "open": ((2024, 2, 28), (2024, 2, 26), (2024, 3, 10), (2024, 3, 11), (2024, 3, 17)),
 }
-"""Days around those on which CRAG's questions were asked."""
+"""Days close to those on which CRAG's questions were asked."""
 Choice = TypeVar("Choice")
 
 
 class NothingToDrawError(LookupError):
-    """The graph has nothing for this template, or nothing in this draw."""
+    """The graph has nothing for this template or this draw."""
 
 
 @dataclass(frozen=True, slots=True)
 class Filling:
-    """Gaps that belong together; `asked_at` where the words for a day depend on it.
+    """The gaps of one question; `asked_at` is set if the words for a day depend on it.
 
-    `names` are the entities by gap, the most important first, each by its unambiguous name. `plain` has the exact name
-    of a gap that is spelled in another way (a typing error, a company's name instead of its ticker): both programs must
-    give the same.
+    `names` maps gaps to entities, the most important first, each by its unambiguous name. `plain` has the exact name of
+    a gap with another spelling (a typo, a company's name instead of its ticker): both programs must give the same.
     """
 
     gaps: dict[str, Gap]
@@ -45,20 +44,20 @@ class Filling:
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """One draw from a graph; `has` is what the drawn records must hold. All raise `NothingToDrawError`."""
+    """One draw from a graph; drawn records must hold `has`. The methods raise `NothingToDrawError`."""
 
     graph: Graph
     rng: Random
     has: str = ""
 
     def one(self, choices: Sequence[Choice], weights: Sequence[float] | None = None) -> Choice:
-        """One of them, those of greater weight more often."""
+        """One choice, by weight if weights are given."""
         if not choices:
             raise NothingToDrawError
         return self.rng.choices(choices, weights)[0] if weights else self.rng.choice(choices)
 
     def several(self, choices: Sequence[Choice], count: int = 2) -> list[Choice]:
-        """Different ones."""
+        """`count` different choices."""
         if len(choices) < count:
             raise NothingToDrawError
         return self.rng.sample(choices, count)
@@ -88,7 +87,7 @@ def name_gap(name: str) -> Gap:
 
 
 def filling(draw: Draw, names: dict[str, str], asked_at: datetime | None = None, /, **gaps: Gap) -> Filling:
-    """The filling of entities by gap, the most important first; now and then one of them is misspelled."""
+    """The filling of entities by gap, the most important first; sometimes misspells one."""
     filled = {gap: name_gap(name) for gap, name in names.items()}
     plain = {}
     for gap, spelled in list(filled.items()):
@@ -100,7 +99,7 @@ def filling(draw: Draw, names: dict[str, str], asked_at: datetime | None = None,
 
 
 def asking_time(domain: str, rng: Random) -> datetime:
-    """A moment at which a question of that domain might have been asked, Pacific time."""
+    """A plausible time for a question of that domain, Pacific time."""
     day = datetime(*rng.choice(_ASKED_ON[domain]))
     hour = rng.choice((7, 7, 8)) if domain == "finance" else rng.choice((9, 10, 12, 16, 23))
     return day + timedelta(hours=hour, minutes=rng.randrange(60), seconds=rng.randrange(60))

@@ -18,13 +18,13 @@ from training.api_pairs.fillers.base import (
 from training.api_pairs.templates import Gap, words
 
 _LARGE = 3e11
-"""Market value from which a company counts as equally well known; more may be in another currency than dollars."""
+"""Cap on the market value as a measure of fame; higher values may be in another currency than dollars."""
 _ON_RATE = 0.3
-"""Questions that say "on last friday"."""
+"""Share of questions that say "on last friday"."""
 _FIRST_DAY = date(2024, 1, 1)
-"""CRAG's questions were asked after it; they name earlier days by date only."""
+"""CRAG's questions were asked later; they give earlier days as dates only."""
 NAME_RATE = 0.4
-"""Questions that call a company by its name; the others by its ticker."""
+"""Share of questions with a company's name; the others have its ticker."""
 _SECURITY = re.compile(
     r"\s+(?:class [a-z] |series [a-z] )?(?:common|ordinary|capital|american depositary|depositary|subordinate|voting"
     r"|preferred|beneficial|american)\b.*|\s+(?:warrants?|units?|rights?|adss?|adrs?)\b.*|\s+\(.*",
@@ -35,7 +35,7 @@ _PRICE_KEYS = ("Open", "High", "Low", "Close", "Volume")
 
 
 def spoken_name(listed: str, *, short: bool) -> str:
-    """A company as people call it: without the kind of share, or also without its legal form."""
+    """A company's spoken name: without the kind of share and, if `short`, without the legal form."""
     name = _SECURITY.sub("", listed).strip(" ,.")
     while short and (shorter := _LEGAL.sub("", name).strip(" ,.")) != name:
         name = shorter
@@ -43,7 +43,7 @@ def spoken_name(listed: str, *, short: bool) -> str:
 
 
 def _company(draw: Draw, ticker: str, gap: str) -> tuple[dict[str, str], dict[str, str]]:
-    """What the company is called, and its ticker where that is another name."""
+    """The company's name, and its ticker if that is another name."""
     listed = draw.graph.companies.get(ticker, "")
     name = spoken_name(listed, short=draw.rng.random() < 0.6)
     if name and len(name) > 3 and draw.rng.random() < NAME_RATE:
@@ -80,7 +80,7 @@ def _tickers_of_day(draw: Draw) -> dict[str, list[str]]:
 
 
 class _Day(NamedTuple):
-    """A day in words, as calls have it, in a sentence ("on last friday"), and a moment at which it is called so."""
+    """A day in words, as the calls write it, in a sentence ("on last friday"), and a time of asking that fits."""
 
     said: str
     called: str

@@ -17,7 +17,7 @@ def _titles(draw: Draw) -> list[str]:
 
 
 def _renown(film: Record) -> float:
-    """How well known a film is, by what it earned and won."""
+    """A film's fame, from what it earned and won."""
     won = sum(bool(award.get("winner")) for award in film.get("oscar_awards") or ())
     return 1 + (film.get("revenue") or 0) / 2e8 + won
 
@@ -56,7 +56,7 @@ def _plain_character(character: str) -> str:
 
 
 def _careers(draw: Draw, least: int) -> list[tuple[str, list[Record]]]:
-    """Actors with the films that the graph knows them to act in."""
+    """Actors with their films in the graph."""
     films: dict[str, list[Record]] = {}
     for film in _films(draw, "cast"):
         for name in dict.fromkeys(member["name"] for member in film["cast"]):
@@ -69,7 +69,7 @@ def _actor(draw: Draw) -> Filling:
 
 
 def _with_years(draw: Draw, gap: str, people: Sequence[tuple[str, list[Record]]]) -> Filling:
-    """A person, more often one of many films, with years around one of the films."""
+    """A person, weighted by number of films, with years around one of the films."""
     name, films = draw.one(people, [len(films) ** 1.5 for _, films in people])
     year = draw.one(sorted({int(film["release_date"][:4]) for film in films if film.get("release_date")}))
     before, after = year - draw.rng.randint(1, 6), year + draw.rng.randint(1, 6)
@@ -107,7 +107,7 @@ def _director(draw: Draw) -> Filling:
 
 
 def _oscars(draw: Draw, kind: str) -> Iterator[tuple[str, Record]]:
-    """The awards that were won in categories of a kind, with what people call the category."""
+    """The awards won in categories of a kind, with the category's everyday name."""
     for said, official in words()["oscar"][kind].items():
         for award in draw.graph.oscars:
             if award.get("winner") and str(award.get("category", "")).lower().startswith(official):

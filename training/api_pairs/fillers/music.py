@@ -16,7 +16,7 @@ from training.api_pairs.graph import Record
 from training.api_pairs.templates import Gap
 
 _FIRST_YEAR = 2024
-"""CRAG's questions were asked in it."""
+"""The year in which CRAG's questions were asked."""
 _PRIZES = {
     "best_new_artist": "best new artist",
     "song_of_the_year": "song of the year",
@@ -43,7 +43,7 @@ def _artist(draw: Draw) -> Filling:
 
 
 def _bands(draw: Draw) -> list[str]:
-    """Those with several members; an artist who is a member of another one is a person."""
+    """Artists with several members; a member of another artist is a person."""
     bands = [one["name"] for one in _artists(draw) if len(one.get("members") or ()) > 1]
     people = {member for band in draw.graph.artists for member in band.get("members") or ()}
     return [band for band in bands if band not in people]
@@ -83,7 +83,7 @@ def _grammy_artists(draw: Draw) -> list[str]:
 
 
 def _edition(year: int) -> Gap:
-    """The Grammys are counted from the awards of 1958."""
+    """The ordinal number of the Grammys of a year; those of 1958 were the first."""
     number = year - 1957
     ending = "th" if 10 < number % 100 < 14 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return same(f"{number}{ending}")

@@ -19,7 +19,7 @@ from training.api_pairs.templates import Gap, words
 
 
 def _league(draw: Draw, game: Record) -> dict[str, Gap]:
-    """The league as the graph writes it, as people call it, or not at all."""
+    """The league as the graph writes it, as people say it, or nothing."""
     written = str(game.get("league") or "").lower()
     said = draw.rng.choice((written, written, written.partition("-")[2] or written))
     short = said.partition("-")[2] or said
@@ -105,7 +105,7 @@ def _nba_game(draw: Draw) -> Filling:
 
 
 def _time_span(draw: Draw, game: Record) -> dict[str, Gap]:
-    """A month of the game's day, or its year unless the span is to be short."""
+    """The month of the game, or its year unless a short span is wanted."""
     month = game["game_date"][:7]
     kind = draw.rng.random()
     if draw.has != "short" and kind < 0.4:
