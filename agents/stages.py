@@ -196,7 +196,7 @@ class GraphFacts(Turn):
 
     def material(self, case: Case) -> str | Draft:
         text = facts_text(case.lookup.facts, self.answerer.model, self._max_tokens)
-        return text or Draft(abstain(ONLY_GRAPH, GRAPH))
+        return text or Draft(abstain("no fact of the graph fits into max_fact_tokens", GRAPH))
 
 
 class WebPages(Turn):

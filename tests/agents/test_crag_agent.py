@@ -115,7 +115,11 @@ def test_one_malformed_row_of_sixteen_changes_no_other_answer(agent: CragAgent, 
 def test_a_hostile_page_changes_no_other_answer(agent: CragAgent, name: str) -> None:
     batch = questions_of(list(QUESTIONS))
     batch["search_results"][2] = [page(HOSTILE[name])] * 5
-    assert [answer.text for answer in agent.answer_batch(batch)[0]] == list(QUESTIONS.values())
+    answers = [answer.text for answer in agent.answer_batch(batch)[0]]
+    expected = list(QUESTIONS.values())
+    if name in {"empty", "zero bytes"}:  # nothing to read: the model is not asked
+        expected[2] = I_DONT_KNOW
+    assert answers == expected
 
 
 def test_page_text_cannot_forge_marks_or_chat_turns(agent: CragAgent) -> None:

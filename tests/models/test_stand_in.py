@@ -132,7 +132,7 @@ def test_what_is_no_stand_in_is_left_alone(tmp_path: Path, capsys: pytest.Captur
     theirs.parent.mkdir()
     theirs.write_text("{}")
     assert main(["nec", "--to", str(tmp_path)]) == 1
-    assert "left alone" in capsys.readouterr().err
+    assert "not a stand-in: it is kept" in capsys.readouterr().err
     assert theirs.read_text() == "{}"
 
 

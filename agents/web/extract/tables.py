@@ -53,8 +53,9 @@ def table_rows_in_tree(tree: "HTMLTree") -> list[str]:
 
 
 def row_text(cells: Iterable[str]) -> str:
-    """One row. Empty cells are dropped only at the ends, so columns stay in place."""
-    return " | ".join(cells).strip(" |")
+    """One row. Empty cells at its end are dropped, those before values keep the columns in place."""
+    row = " | ".join(cells).rstrip(" |")
+    return row if " | " in row.strip(" |") else row.strip(" |")
 
 
 def is_data_table(rows: Sequence[Sequence[str]]) -> bool:
