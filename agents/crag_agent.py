@@ -111,7 +111,7 @@ class CragAgent:
 
     def warm_up(self) -> None:
         """Load all weights and start the extraction workers, in parallel if the language model's engine allows it."""
-        if getattr(self.settings.language_model, "starts_processes", False):
+        if self.settings.language_model.starts_processes:
             self._model.warm_up()
         with ThreadPoolExecutor(1) as beside:
             model = beside.submit(self._model.warm_up)

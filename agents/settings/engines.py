@@ -9,11 +9,16 @@ from agents.settings.base import StrictModel
 EncoderTokens = Annotated[int, Field(ge=8, le=8192)]
 
 
-class LocalEngineSettings(StrictModel):
-    """Settings that in-process engines share."""
+class EngineBase(StrictModel):
+    """What all engines have in common."""
 
     starts_processes: ClassVar[bool] = False
     """The engine must start before this process uses CUDA."""
+
+
+class LocalEngineSettings(EngineBase):
+    """Settings that in-process engines share."""
+
     model: str
     """Name in `models/manifest.toml`, or a folder; engine ``openvino`` needs the output of `python -m models.int8`."""
     adapters: dict[str, str] = Field(default_factory=dict)
@@ -58,7 +63,7 @@ class VllmEngine(LocalEngineSettings):
     max_adapter_rank: Literal[8, 16, 32, 64, 128] = 8
 
 
-class OpenAIEngine(StrictModel):
+class OpenAIEngine(EngineBase):
     """Any OpenAI-compatible server, for example a cluster of vLLM servers."""
 
     engine: Literal["openai"]
@@ -76,7 +81,7 @@ class OpenAIEngine(StrictModel):
     """A tokenizer of the manifest for counting; without one, an upper bound of tokens is used."""
 
 
-class ScriptedEngine(StrictModel):
+class ScriptedEngine(EngineBase):
     """A fake that answers from a table and fails on request; for tests and smoke runs without weights."""
 
     engine: Literal["scripted"]
