@@ -144,6 +144,8 @@ def _named(preset: Mapping[str, Any]) -> Iterator[tuple[str, Kind, str]]:
         yield f"router.classifiers.{name}", "classifier", name
     if confidence := (preset.get("answering") or {}).get("confidence"):
         yield "answering.confidence.model", "calibration", str(confidence.get("model"))
+        if verifier := confidence.get("verifier"):
+            yield "answering.confidence.verifier", "classifier", verifier
 
 
 def _folder(key: str, kind: Kind, name: str, repository: Path, cache: Path) -> NeededFolder:

@@ -13,6 +13,7 @@ from agents.answering.confidence import ConfidenceModel
 from agents.answering.features import answer_features
 from agents.answering.requests import request_of
 from agents.answering.second_look import LEVEL_GRAMMAR, level_of, review_of
+from agents.answering.verifier import Verifier
 from agents.contracts import (
     I_DONT_KNOW,
     INVALID_QUESTION,
@@ -167,29 +168,34 @@ class ExpectedScore(Check):
     name = EXPECTED_SCORE
     reads_values = True
 
-    def __init__(self, threshold: float, model: ConfidenceModel | None) -> None:
+    def __init__(self, threshold: float, model: ConfidenceModel | None, verifier: Verifier | None = None) -> None:
         self._threshold = threshold
         self._model = model
+        self._verifier = verifier
 
     def __call__(self, case: CaseView, draft: Draft) -> GateFiring | None:
+        text, source = draft.answer.text, draft.answer.source
         features = answer_features(
             case.trace,
-            draft.answer.text,
-            draft.answer.source,
+            text,
+            source,
             how="generated" if draft.generation else "read",
             mean_log_probability=draft.mean_log_probability,
             assessment=draft.level,
             review=draft.verdict,
             evidence=draft.evidence,
+            support=self._verifier.support(case.trace, text, source) if self._verifier else None,
         )
         likely = self._model.probability(features) if self._model else None
-        draft.candidate = Candidate(draft.answer.text, draft.answer.source, features, likely)
+        draft.candidate = Candidate(text, source, features, likely)
         if likely is None or likely > self._threshold:
             return None
         return GateFiring(self.name, f"P(correct) is {likely:.2f}, not above {self._threshold:g}", I_DONT_KNOW)
 
 
-def checks_of(settings: AnsweringSettings, confidence: ConfidenceModel | None) -> list[Check]:
+def checks_of(
+    settings: AnsweringSettings, confidence: ConfidenceModel | None, verifier: Verifier | None = None
+) -> list[Check]:
     """The checks of a preset, in order. The last one also records each answer's features in the trace."""
     checks: list[Check] = [Formula()] if settings.compute else []
     checks.append(LogProbability(settings.gates))
@@ -199,7 +205,7 @@ def checks_of(settings: AnsweringSettings, confidence: ConfidenceModel | None) -
         checks.append(LaterSelfAssessment(settings, accepted) if later else SelfAssessment(accepted))
     if settings.refine:
         checks.append(Refine(settings, settings.refine))
-    return [*checks, ExpectedScore(settings.confidence.threshold if settings.confidence else 0.0, confidence)]
+    return [*checks, ExpectedScore(settings.confidence.threshold if settings.confidence else 0.0, confidence, verifier)]
 
 
 def class_gate(gates: Sequence[GateSettings], route: Route | None, source: str) -> GateFiring | None:

@@ -16,12 +16,21 @@ from agents.settings import SettingsError
 
 CALIBRATION_FOLDER = Path(__file__).parents[2] / "models" / "calibration"
 FORMAT = 1
+MOST_DEVIATIONS = 3.0
 ALL_KINDS = frozenset({"web", "graph generated", "graph read"})
+
+
+def within_limits(standardised: float) -> float:
+    """The value cut to at most `MOST_DEVIATIONS` standard deviations."""
+    return max(-MOST_DEVIATIONS, min(MOST_DEVIATIONS, standardised))
 
 
 @dataclass(frozen=True, slots=True)
 class LogisticModel:
-    """Logistic regression over standardised features: P = 1 / (1 + exp(-(bias + weights . (x - mean) / scale)))."""
+    """Logistic regression over standardised features: P = 1 / (1 + exp(-(bias + weights . z))), z = (x - mean) / scale.
+
+    z is cut to the range from -3 to 3, so that a value that the training rows hardly knew cannot decide alone.
+    """
 
     names: tuple[str, ...]
     mean: tuple[float, ...]
@@ -33,7 +42,7 @@ class LogisticModel:
         """A number from 0 to 1. A missing feature counts as its mean."""
         values = vector(features, self.names, dict(zip(self.names, self.mean, strict=True)))
         terms = zip(values, self.mean, self.scale, self.weights, strict=True)
-        logit = self.bias + sum(weight * (value - mean) / scale for value, mean, scale, weight in terms)
+        logit = self.bias + sum(weight * within_limits((value - mean) / scale) for value, mean, scale, weight in terms)
         return 1 / (1 + math.exp(-max(-30.0, min(30.0, logit))))
 
     def to_dict(self) -> dict[str, Any]:

@@ -7,7 +7,7 @@ A missing feature is left out; the model fills in its mean.
 import re
 from collections.abc import Mapping
 
-from agents.contracts import INVALID_QUESTION, Trace, probability
+from agents.contracts import GRAPH, INVALID_QUESTION, Trace, probability
 from agents.settings import ROUTE_CLASSES
 
 LEVELS = {"high": 1.0, "medium": 0.5, "low": 0.0}
@@ -45,6 +45,7 @@ def answer_features(
     assessment: str | None = None,
     review: str | None = None,
     evidence: str = "",
+    support: float | None = None,
 ) -> dict[str, float]:
     """Features of an answer: those of its question, its source and its wording.
 
@@ -57,9 +58,10 @@ def answer_features(
         assessment: The model's level of confidence.
         review: Verdict of the second look.
         evidence: The text that the model read.
+        support: The verifier's log-odds that the evidence supports the answer.
     """
     features = question_features(trace)
-    features["from_graph"] = float(source == "knowledge graph")
+    features["from_graph"] = float(source == GRAPH)
     features["from_values"] = float(how == "read")
     said = _words(text)
     new = [word for word in said if word not in set(_words(trace.query)) and word not in _SMALL]
@@ -67,7 +69,7 @@ def answer_features(
     if how == "generated":
         features["answer_in_evidence"] = _share(new, evidence)
         others = " ".join(fact.text for fact in trace.facts)
-        if others and source != "knowledge graph":
+        if others and source != GRAPH:
             features["answer_in_facts"] = _share(new, others)
         if trace.passages:
             features["passages_with_answer"] = _share_of_passages(said, trace)
@@ -77,7 +79,14 @@ def answer_features(
         features["self_assessment"] = LEVELS[assessment]
     if review is not None:
         features["review"] = REVIEWS.get(review, 0.0)
+    if support is not None:
+        features |= support_feature(source, support)
     return features
+
+
+def support_feature(source: str, log_odds: float) -> dict[str, float]:
+    """The verifier's word as a feature; one for each source, because they deserve different weights."""
+    return {"graph_support" if source == GRAPH else "page_support": log_odds}
 
 
 def _wording_features(text: str, said: list[str], new: list[str]) -> dict[str, float]:

@@ -24,8 +24,9 @@ _ABSTENTIONS = re.compile(
     r"|\bi (?:can't|cannot|could not|couldn't) (?:answer|determine|find|provide|confirm|say|tell|verify)"
     r"|\b(?:cannot|can't|could not) be (?:determined|answered|found|inferred)"
     r"|\bnot (?:enough|sufficient) information"
-    r"|\b(?:references?|context|documents?|text|information|passages?)(?: \w+){0,3} (?:do not|does not|don't|doesn't)"
-    r" (?:mention|provide|contain|specify|state|say|give|include)"
+    r"|\b(?:references?|context|documents?|facts?|text|information|passages?)(?: \w+){0,3}"
+    r" (?:do not|does not|don't|doesn't) (?:mention|provide|contain|specify|state|say|give|include)"
+    r"|^not found:"
     r"|^(?:unknown|unsure|not (?:sure|known|available|specified|mentioned)|no (?:answer|information)|n/?a|idk)\W*$",
     re.IGNORECASE,
 )

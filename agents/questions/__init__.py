@@ -8,6 +8,8 @@ from agents.contracts import Route as Route
 from agents.contracts import label as label
 from agents.contracts import probability as probability
 from agents.questions.calendars import DateRange as DateRange
+from agents.questions.classifier import Classifier as Classifier
+from agents.questions.classifier import locate_classifier as locate_classifier
 from agents.questions.dates import Calendar as Calendar
 from agents.questions.dates import FoundDate as FoundDate
 from agents.questions.dates import MomentKind as MomentKind

@@ -5,17 +5,21 @@ sampled questions. `templates/` holds programs with gaps and their wordings, one
 the gaps from a graph; `execution` keeps pairs whose calls find something.
 """
 
-from training.api_pairs.execution import Bench, bench_of
+from training.api_pairs.execution import Bench, Executed, bench_of
 from training.api_pairs.graph import QUESTIONS, check_whole, graph_files, opened
 from training.api_pairs.groups import company_names
-from training.api_pairs.labelled import bank_version, real_pairs
+from training.api_pairs.labelled import bank_pairs, bank_version, real_pairs
 from training.api_pairs.pairs import REAL, Pair, read_pairs
+from training.api_pairs.sampling import Sampler
 
 __all__ = [
     "QUESTIONS",
     "REAL",
     "Bench",
+    "Executed",
     "Pair",
+    "Sampler",
+    "bank_pairs",
     "bank_version",
     "bench_of",
     "check_whole",

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.answering import LogisticModel
+from agents.answering import MOST_DEVIATIONS, LogisticModel
 from training.calibrate.expected_score import Floats
 
 STRENGTHS = tuple(10.0**power for power in range(-4, 2))
@@ -50,6 +50,7 @@ def fit_logistic(rows: Sequence[Features], right: Sequence[bool], groups: Sequen
         return FittedLogistic(LogisticModel((), (), (), (), math.log(rate / (1 - rate))), STRENGTHS[0])
     mean, scale = (np.array([of(column) for column in columns.values()]) for of in (np.nanmean, np.nanstd))
     matrix = np.nan_to_num((np.stack(list(columns.values()), axis=1) - mean) / scale, nan=0.0)
+    matrix = np.clip(matrix, -MOST_DEVIATIONS, MOST_DEVIATIONS)
     losses = _losses(matrix, labels, groups, seed)
     chosen = min(STRENGTHS, key=losses.__getitem__)
     regression = _regression(matrix, labels, chosen)

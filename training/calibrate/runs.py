@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agents.answering import gated_answer, question_features
+from agents.answering import Verifier, claim_of, gated_answer, question_features, support_feature
 from agents.contracts import (
     I_DONT_KNOW,
     INVALID_QUESTION,
@@ -18,6 +18,7 @@ from agents.contracts import (
     Route,
     Trace,
 )
+from agents.kg.trainable import Domain, load_schema
 from agents.settings import ROUTE_CLASSES
 from evaluation.batches import golds_of
 from evaluation.datasets import DatasetError, Record, Split, read_records
@@ -31,6 +32,13 @@ QUESTION_SOURCE = "question"
 _BEFORE_ANSWERS = (*ROUTE_CLASSES, "top_passage")
 """Name prefixes of gates that close before an answer is asked for; other gates withhold a single answer."""
 _TABLE, _KEYS = re.compile(r"(?:ALL )?(\w+)\("), re.compile(r'\["(\w+)"\]')
+_WHOLE_RECORDS = frozenset(
+    name
+    for domain in Domain
+    for name, table in load_schema(domain).tables.items()
+    if table.default_key is None or table.extra_keys
+)
+_CLAIMS_AT_ONCE = 32
 _AGAIN = "run local_evaluation.py of this version again (--overwrite)"
 
 
@@ -105,6 +113,7 @@ def trace_of(data: Mapping[str, Any], route: Route | None = None) -> Trace:
         data["query"],
         data["query_time"],
         route=route if route is not None else data.get("route"),
+        calls=list(data.get("calls", ())),
         facts=[Fact(**fact) for fact in data.get("facts", ())],
         passages=passages,
         context=data.get("context", ""),
@@ -113,7 +122,7 @@ def trace_of(data: Mapping[str, Any], route: Route | None = None) -> Trace:
 
 
 def asked_questions(
-    run: FinishedRun, judge: Judge, routes: Mapping[str, Route] | None = None
+    run: FinishedRun, judge: Judge, routes: Mapping[str, Route] | None = None, verifier: Verifier | None = None
 ) -> tuple[AskedQuestion, ...]:
     """The questions of the run that can be scored, with the verdicts of all candidate answers.
 
@@ -121,12 +130,26 @@ def asked_questions(
         run: The run.
         judge: Judges the answers that were not given; the given one keeps the run's own verdict.
         routes: By interaction id; they replace the trace's in all features.
+        verifier: Gives the feature `support` from the traces, instead of the one that the run had.
     """
     scored = [question for question in run.questions if question.golds and "candidates" in question.trace]
+    support = _support(scored, verifier) if verifier else {}
     return tuple(
-        _asked(question, (routes or {}).get(question.record["interaction_id"]), own)
+        _asked(question, (routes or {}).get(question.record["interaction_id"]), own, support)
         for question, own in zip(scored, _verdicts(scored, judge), strict=True)
     )
+
+
+def _support(questions: Sequence[FinishedQuestion], verifier: Verifier) -> dict[str, float]:
+    """Claim -> the verifier's log-odds, for all candidate answers."""
+    claims = [
+        claim_of(trace_of(question.trace), entry["text"], entry["source"])
+        for question in questions
+        for entry in _candidates(question)
+    ]
+    chunks = [claims[start : start + _CLAIMS_AT_ONCE] for start in range(0, len(claims), _CLAIMS_AT_ONCE)]
+    odds = [one for chunk in chunks for one in verifier.log_odds(chunk)]
+    return dict(zip(claims, odds, strict=True))
 
 
 def _candidates(question: FinishedQuestion) -> list[Mapping[str, Any]]:
@@ -148,7 +171,9 @@ def _verdicts(questions: Sequence[FinishedQuestion], judge: Judge) -> list[dict[
     return verdicts
 
 
-def _asked(question: FinishedQuestion, route: Route | None, verdicts: Mapping[str, Verdict]) -> AskedQuestion:
+def _asked(
+    question: FinishedQuestion, route: Route | None, verdicts: Mapping[str, Verdict], support: Mapping[str, float]
+) -> AskedQuestion:
     record = question.record
     trace = trace_of(question.trace, route)
     gate = _closed_gate(question.trace)
@@ -156,7 +181,7 @@ def _asked(question: FinishedQuestion, route: Route | None, verdicts: Mapping[st
         JudgedCandidate(
             entry["text"],
             verdicts[entry["text"]],
-            _rerouted(entry["features"], route),
+            _rerouted(entry["features"], route) | _supported(trace, entry, support),
             gated=gate is not None and (entry["source"] == WEB or not _of_web(gate["name"])),
         )
         for entry in _candidates(question)
@@ -173,10 +198,19 @@ def _asked(question: FinishedQuestion, route: Route | None, verdicts: Mapping[st
     )
 
 
+def _supported(trace: Trace, entry: Mapping[str, Any], support: Mapping[str, float]) -> dict[str, float]:
+    if not support:
+        return {}
+    return support_feature(entry["source"], support[claim_of(trace, entry["text"], entry["source"])])
+
+
 def _asks_for(calls: Sequence[str]) -> str:
-    """The tables and keys of calls, without names and dates; empty if there are none."""
-    named = ((_TABLE.match(line), _KEYS.findall(line)) for line in calls)
-    return " ".join(sorted({".".join([table[1], *keys]) for table, keys in named if table}))
+    """The tables and keys of calls, without names and dates; empty if there are none.
+
+    A call for a whole record says nothing: the question alone tells what is wanted of it.
+    """
+    named = ((match[1], _KEYS.findall(line)) for line in calls if (match := _TABLE.match(line)))
+    return " ".join(sorted({".".join([table, *keys]) for table, keys in named if keys or table not in _WHOLE_RECORDS}))
 
 
 def _closed_gate(trace: Mapping[str, Any]) -> Mapping[str, Any] | None:

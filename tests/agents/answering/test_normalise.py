@@ -30,6 +30,7 @@ PHRASES = [
 ABSTENTIONS = [
     "I don't know", "i don't know.", "I don’t know", "I do not know the answer.", "I'm not sure, maybe Paris",
     "I am unable to answer this.", "The context does not provide this information.", "It cannot be determined.",
+    "Not found: the graph knows no film of this name.", "The facts do not give his age.",
     "There is not enough information.", "unknown", "N/A", "", "   \n", "...", "The references do not mention a coach.",
 ]  # fmt: skip
 
