@@ -30,7 +30,7 @@ import numpy as np
 from agents.contracts import Page, Query
 from agents.deadline import BatchClock
 from agents.encoders import load_cross_encoder, load_dense_encoder
-from agents.encoders.base import DenseEncoder
+from agents.encoders.base import CrossEncoder, DenseEncoder
 from agents.kg.writing.cli import chosen_settings
 from agents.queries import BATCH_KEYS, parse_row
 from agents.settings import DenseEncoderSettings, Settings
@@ -145,11 +145,16 @@ def read_queries(paths: Sequence[Path]) -> Iterator[tuple[dict[str, Any], Query]
 
 def load_web(settings: Settings) -> tuple[WebPath, DenseEncoder]:
     """The preset's web path, warm, and the dense encoder for the kit's side."""
-    dense = load_dense_encoder(settings.dense_encoder or DenseEncoderSettings(model="all-minilm-l6-v2"))
-    cross = load_cross_encoder(settings.cross_encoder) if settings.cross_encoder else None
+    dense, cross = load_encoders(settings)
     path = WebPath(settings.web, dense, cross, Characters())
     path.warm_up()
     return path, dense
+
+
+def load_encoders(settings: Settings) -> tuple[DenseEncoder, CrossEncoder | None]:
+    """The preset's encoders, not warm; MiniLM for a preset without a dense one."""
+    dense = load_dense_encoder(settings.dense_encoder or DenseEncoderSettings(model="all-minilm-l6-v2"))
+    return dense, load_cross_encoder(settings.cross_encoder) if settings.cross_encoder else None
 
 
 def unhurried(settings: Settings) -> BatchClock:
@@ -252,11 +257,11 @@ def _changed(settings: Settings, part: str, **update: object) -> Settings:
 # --- the command line -------------------------------------------------------------------------------------------------
 
 
-def with_threads(threads: int) -> None:
+def with_threads(threads: int, program: str) -> None:
     """Restart this program unless the environment has the number of threads: libraries read it when loaded."""
     if any(os.environ.get(name) != str(threads) for name in THREAD_VARIABLES):
         environment = {**os.environ, **dict.fromkeys(THREAD_VARIABLES, str(threads))}
-        command = [sys.executable, "-m", "benchmarks.front_half", *sys.argv[1:]]
+        command = [sys.executable, "-m", program, *sys.argv[1:]]
         os.execve(sys.executable, command, environment)  # noqa: S606 - this program again
 
 
@@ -269,7 +274,7 @@ def main() -> int:
     parser.add_argument("--threads", type=int, default=1, help="threads of torch, onnxruntime and BLAS")
     parser.add_argument("--limit", type=int, help="use at most N questions")
     options = parser.parse_args()
-    with_threads(options.threads)
+    with_threads(options.threads, "benchmarks.front_half")
     return exit_code(lambda: _run(options))
 
 

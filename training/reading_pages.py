@@ -83,9 +83,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Write the question file. Exit code: 1 if the input cannot be read."""
     parser = parser_of("training.reading_pages", __doc__)
     parser.add_argument("--reading", type=Path, default=READING, help="folder of reading sets (%(default)s)")
-    parser.add_argument("--count", type=int, default=170, help="questions of each set (%(default)s)")
+    parser.add_argument("--count", type=int, default=100, help="questions of each set (%(default)s)")
     share = "share of the answerable questions whose page is left out (%(default)s)"
-    parser.add_argument("--without-answer", type=float, default=0.3, help=share)
+    parser.add_argument("--without-answer", type=float, default=0.2, help=share)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, required=True, help="JSON lines for local_evaluation.py --dataset")
     options = parser.parse_args(arguments)

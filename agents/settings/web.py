@@ -24,6 +24,8 @@ class ExtractSettings(StrictModel):
     """``beautifulsoup``: the papers' choice. ``main_text`` drops boilerplate and is ten times faster."""
     fallback_characters: Annotated[int, Field(ge=0)] = 300
     """A main text shorter than this is replaced by all visible text."""
+    labelled_tables: bool = False
+    """With ``main_text``: write each cell of a table with its column's header."""
     max_bytes: Annotated[int, Field(ge=1_000, le=50_000_000)] = 2_000_000
     max_depth: Annotated[int, Field(ge=16, le=10_000)] = 512
     max_text_characters: Annotated[int, Field(ge=1_000)] = 300_000

@@ -17,4 +17,4 @@ class Claim(NamedTuple):
     def to_row(self) -> dict[str, Any]:
         """The claim as a line of the file that `training.router` reads."""
         label = "yes" if self.supported else "no"
-        return {"query": self.text, "supported": label, "kind": self.kind, "group": self.group}
+        return {"query": self.text, "supported": label, "kind": self.kind, "group": self.group, "split": None}

@@ -28,12 +28,14 @@ def page_text(html: str, settings: ExtractSettings) -> str:
     if settings.method == "beautifulsoup":
         text = visible_text(flatten(html, min(settings.max_depth, _LIBXML2_DEPTH)))
     else:
-        text = main_text(flatten(html, settings.max_depth), settings.fallback_characters)
+        text = main_text(
+            flatten(html, settings.max_depth), settings.fallback_characters, labelled_tables=settings.labelled_tables
+        )
     text = tidy(neutralise(text))[: settings.max_text_characters].rstrip()
     return clean_lines(text, english_only=settings.english_only, max_word_characters=settings.max_word_characters)
 
 
-def main_text(html: str, fallback_characters: int) -> str:
+def main_text(html: str, fallback_characters: int, *, labelled_tables: bool = False) -> str:
     """Main content by resiliparse (Bevendorff et al., ECIR 2018), plus tables that its heuristics lose.
 
     It drops menus and boilerplate in about 10 ms a page, but also tables beside the article, which often hold CRAG's
@@ -47,7 +49,7 @@ def main_text(html: str, fallback_characters: int) -> str:
     if tree.body is None:
         return ""
     mark_hidden(tree)
-    tables = table_rows_in_tree(tree)
+    tables = table_rows_in_tree(tree, labelled=labelled_tables)
 
     def text_of(*, main_content: bool) -> str:
         return extract_plain_text(

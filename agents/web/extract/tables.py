@@ -4,7 +4,8 @@ So a value stays next to its label and its neighbours. `table_rows_in_tree` is f
 BeautifulSoup. Tables that contain tables are layout and stay unchanged.
 """
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from agents.web.extract.hidden import UNSEEN_SELECTORS, elements
@@ -13,11 +14,13 @@ if TYPE_CHECKING:
     from bs4 import BeautifulSoup
     from resiliparse.parse.html import ElementNode, HTMLTree
 
+_HEAD_CELL = re.compile(r"<th(?:\s[^<>]*)?>", re.IGNORECASE)
 _LONGEST_CELL = 2_000
 _UNSEEN_OR_MENU = ", ".join(["nav, footer, [role=navigation], .navbox", *UNSEEN_SELECTORS])
 _CELL_END = "\ue0f0"
 _ROW_END = "\ue0f1"
-"""Private-use characters that survive the conversion to text and mark the ends of cells and rows."""
+_HEAD = "\ue0f2"
+"""Private-use characters that survive the conversion to text: the ends of cells and rows, and header cells."""
 
 
 def table_rows_in_soup(soup: "BeautifulSoup") -> None:
@@ -31,8 +34,10 @@ def table_rows_in_soup(soup: "BeautifulSoup") -> None:
                 row.string = row_text(" ".join(cell.get_text(" ", strip=True).split()) for cell in cells)
 
 
-def table_rows_in_tree(tree: "HTMLTree") -> list[str]:
+def table_rows_in_tree(tree: "HTMLTree", *, labelled: bool = False) -> list[str]:
     """Write the rows of innermost data tables as text, in place; return the texts of those in the content.
+
+    `labelled`: each cell carries its column's header, so that a row can be understood alone.
 
     Accessing single nodes from Python is slow, so whole tables are read at once.
     """
@@ -40,10 +45,12 @@ def table_rows_in_tree(tree: "HTMLTree") -> list[str]:
     for table in elements(tree, "table"):
         if table.query_selector("table") is not None:
             continue
-        rows = _rows(table)
+        marked = _rows(table)
+        rows = [[cell.replace(_HEAD, "") for cell in row] for row in marked]
         if not is_data_table(rows):
             continue
-        text = "\n".join(line for line in map(row_text, rows) if line)
+        lines = labelled_rows(marked) if labelled else map(row_text, rows)
+        text = "\n".join(line for line in lines if line)
         if table.closest(_UNSEEN_OR_MENU) is None:
             texts.append(text)
         block: Any = tree.create_element("pre")
@@ -58,6 +65,27 @@ def row_text(cells: Iterable[str]) -> str:
     return row if " | " in row.strip(" |") else row.strip(" |")
 
 
+def labelled_rows(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """``Year: 2010 | Player: Ann Berg`` under a row of headers, ``Born: 1969`` for a header beside its value.
+
+    Header cells begin with a mark. Rows with another number of cells than the headers above them stay as they are.
+    """
+    headers: list[str] = []
+    for row in rows:
+        cells = [cell.replace(_HEAD, "").strip() for cell in row]
+        heads = sum(cell.startswith(_HEAD) for cell in row)
+        filled = sum(1 for cell in cells if cell)
+        if heads >= 2 and heads >= filled:
+            headers = cells
+        elif len(cells) == len(headers):
+            pairs = zip(headers, cells, strict=True)
+            yield " | ".join(f"{head}: {cell}" if head else cell for head, cell in pairs if cell)
+        elif heads == 1 and filled == 2 and row[0].startswith(_HEAD):
+            yield ": ".join(cell for cell in cells if cell)
+        else:
+            yield row_text(cells)
+
+
 def is_data_table(rows: Sequence[Sequence[str]]) -> bool:
     """Whether a table holds data, not layout: two rows with two filled cells, and no long text in a cell."""
     if sum(1 for row in rows if sum(1 for cell in row if cell) >= 2) < 2:
@@ -68,7 +96,8 @@ def is_data_table(rows: Sequence[Sequence[str]]) -> bool:
 def _rows(table: "ElementNode") -> list[list[str]]:
     from resiliparse.extract.html2text import extract_plain_text
 
-    marked = table.outer_html.replace("</td>", f"{_CELL_END}</td>").replace("</th>", f"{_CELL_END}</th>")
+    marked = _HEAD_CELL.sub(rf"\g<0>{_HEAD}", table.outer_html)
+    marked = marked.replace("</td>", f"{_CELL_END}</td>").replace("</th>", f"{_CELL_END}</th>")
     marked = marked.replace("</tr>", f"<td>{_ROW_END}</td></tr>").replace("</caption>", f"{_ROW_END}</caption>")
     text = extract_plain_text(
         marked, preserve_formatting=False, list_bullets=False, alt_texts=False, skip_elements=UNSEEN_SELECTORS

@@ -1,5 +1,7 @@
 import pytest
 
+from agents.settings import ExtractSettings
+from agents.web.extract import page_text
 from agents.web.extract.tables import is_data_table
 from tests.agents.web.extract.test_page_text import METHODS, lines, main_lines, visible_lines
 
@@ -38,6 +40,32 @@ def test_only_the_innermost_table_is_written_as_rows(method: str) -> None:
         method, f"<table><tr><td>Left column</td><td>Intro {INNER} Outro</td></tr><tr><td>a</td><td>b</td></tr></table>"
     )
     assert found.count("Height | 227 m") == found.count("Width | 27 m") == 1
+
+
+def labelled(html: str) -> list[str]:
+    settings = ExtractSettings(labelled_tables=True, fallback_characters=0)
+    return page_text(f"<article><p>{'A sentence about the clubs. ' * 20}</p>{html}</article>", settings).split("\n")
+
+
+def test_each_cell_carries_its_header() -> None:
+    html = (
+        "<table><tr><th>Year<th>Club<th><th>Score<tr><th>2021<td>Ajax<td>won<td>3-1<tr><td>2022<td><td><td>0-0</table>"
+    )
+    found = labelled(html)
+    assert "Year: 2021 | Club: Ajax | won | Score: 3-1" in found
+    assert "Year: 2022 | Score: 0-0" in found
+    assert not any(line.startswith("Year | Club") for line in found)
+
+
+def test_a_box_of_facts_becomes_labels_with_values() -> None:
+    found = labelled("<table><tr><th>Born<td>1969<tr><th>Height<td>1.92 m<tr><th>Clubs<td>Ajax<td>1990</table>")
+    assert {"Born: 1969", "Height: 1.92 m", "Clubs | Ajax | 1990"} <= set(found)
+
+
+def test_a_row_with_other_cells_than_its_headers_stays_as_it_is() -> None:
+    assert "A note | on the season | 1 | 2" in labelled(
+        "<table><tr><th>Year<th>Club<tr><td>1<td>2<tr><td>A note<td>on the season<td>1<td>2</table>"
+    )
 
 
 def test_a_caption_is_a_line_of_its_own() -> None:
