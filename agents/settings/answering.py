@@ -109,7 +109,8 @@ class ConfidenceSettings(StrictModel):
     threshold: Annotated[float, Field(ge=0, le=1)] = 0.5
     """P(correct) must be above this; at 0.5 answering and abstaining score the same."""
     verifier: str | None = None
-    """A classifier of claims, by its folder under `models/routers/` or in the cache; None: no feature `support`."""
+    """A classifier of claims (`training.router --config verifier`): a folder of `models/routers/` or of the cache. No
+    shipped preset has one, because it did not pay (docs/abstention.md)."""
     invalid_needs_graph: bool = False
     """Whether a question is called invalid only where the knowledge graph was asked: its style alone proves nothing."""
 

@@ -1,11 +1,11 @@
-"""The verifier on tiny weights, in the agent, and the shipped one on real weights."""
+"""The verifier on tiny weights: what it reads, what it refuses, what the agent does with it."""
 
 from pathlib import Path
 
 import pytest
 
 from agents.answering import Verifier, open_verifier
-from agents.answering.claims import SUPPORTED, claim
+from agents.answering.claims import SUPPORTED
 from agents.questions import Classifier
 from agents.settings import ConfidenceSettings, SettingsError
 from models.manifest import WeightsMissingError
@@ -36,21 +36,3 @@ def test_a_missing_verifier_is_named_with_its_remedy(tmp_path: Path, monkeypatch
     with pytest.raises(WeightsMissingError, match=r"classifier none: .* python -m training.router --config none"):
         open_verifier(ConfidenceSettings(model="cpu", verifier="none"))
     assert open_verifier(ConfidenceSettings(model="cpu")) is None
-
-
-@pytest.mark.models
-def test_the_shipped_verifier_sees_another_key_and_another_year() -> None:
-    verifier = open_verifier(ConfidenceSettings(model="cpu", verifier="verifier"))
-    assert verifier is not None
-    question = "what is the release date of the film heat?"
-    fact = "The {} of Heat is {}."
-    right, other_key = (
-        claim(question, "2024-03-01", value, f'get_movie("heat")["{key}"]: {fact.format(key.replace("_", " "), value)}')
-        for key, value in (("release_date", "1995-12-15"), ("budget", "$60,000,000"))
-    )
-    passage = "Harbour bridge: The old bridge was opened in 1931. It was closed in 1978, when the new one was finished."
-    asked = "when was the old harbour bridge opened?"
-    opened, closed = (claim(asked, "", year, passage) for year in ("1931", "1978"))
-    said = verifier.log_odds([right, other_key, opened, closed])
-    assert said[0] > said[1]
-    assert said[2] > said[3]
