@@ -78,7 +78,7 @@ class WebPath:
             sources = self._sources(selections, extraction, clock.whole)
             retrieved = retrieve(texts, sources, settings.retrieve, self._dense, deadline)
         with clock.stage(Stage.RERANK) as deadline:
-            candidates = [distinct(own.passages, text) for own, text in zip(retrieved, texts, strict=True)]
+            candidates = [distinct(own.passages) for own in retrieved]
             if settings.rerank is None:
                 ranked = [Reranked(own, pairs=0, scored=0) for own in candidates]
             else:

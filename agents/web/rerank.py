@@ -38,15 +38,13 @@ def reading_key(text: str) -> str:
     return re.sub(r"\W+", " ", text.lower()).strip()
 
 
-def distinct(passages: Sequence[Passage], question: str) -> list[Passage]:
-    """The passages without later ones with the same words, because pages repeat themselves and each other, and without
-    those that have no word but the question's: a heading or the question itself answers nothing.
-    """
+def distinct(passages: Sequence[Passage]) -> list[Passage]:
+    """The passages without later ones with the same words: pages repeat themselves and each other."""
     found: dict[str, Passage] = {}
     for passage in passages:
         found.setdefault(reading_key(passage.text), passage)
-    asked = set(reading_key(question).split())
-    return [passage for key, passage in found.items() if not set(key.split()) <= asked]
+    found.pop("", None)
+    return list(found.values())
 
 
 def rerank(

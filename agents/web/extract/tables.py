@@ -15,12 +15,19 @@ if TYPE_CHECKING:
     from resiliparse.parse.html import ElementNode, HTMLTree
 
 _HEAD_CELL = re.compile(r"<th(?:\s[^<>]*)?>", re.IGNORECASE)
+_SPANNING_CELL = re.compile(r"<t[dh]\s[^<>]{0,300}?\bcolspan=\"?(\d{1,2})\"?[^<>]{0,300}>", re.IGNORECASE)
+_MOST_COLUMNS = 20
+_LONGEST_LABEL = 60
 _LONGEST_CELL = 2_000
 _UNSEEN_OR_MENU = ", ".join(["nav, footer, [role=navigation], .navbox", *UNSEEN_SELECTORS])
 _CELL_END = "\ue0f0"
 _ROW_END = "\ue0f1"
 _HEAD = "\ue0f2"
-"""Private-use characters that survive the conversion to text: the ends of cells and rows, and header cells."""
+_SPAN = "\ue0f3"
+"""Private-use characters that survive the conversion to text: the ends of cells and rows, header cells, and how many
+columns a cell spans."""
+_SPANNED = re.compile(f"{_SPAN}(\\d+){_SPAN}")
+_MARKS = re.compile(f"{_HEAD}|{_SPANNED.pattern}")
 
 
 def table_rows_in_soup(soup: "BeautifulSoup") -> None:
@@ -46,7 +53,7 @@ def table_rows_in_tree(tree: "HTMLTree", *, labelled: bool = False) -> list[str]
         if table.query_selector("table") is not None:
             continue
         marked = _rows(table)
-        rows = [[cell.replace(_HEAD, "") for cell in row] for row in marked]
+        rows = [[_MARKS.sub("", cell) for cell in row] for row in marked]
         if not is_data_table(rows):
             continue
         lines = labelled_rows(marked) if labelled else map(row_text, rows)
@@ -71,19 +78,30 @@ def labelled_rows(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     Header cells begin with a mark. Rows with another number of cells than the headers above them stay as they are.
     """
     headers: list[str] = []
-    for row in rows:
+    labelling = False
+    for spanned in rows:
+        row = [part for cell in spanned for part in _columns_of(cell)]
         cells = [cell.replace(_HEAD, "").strip() for cell in row]
         heads = sum(cell.startswith(_HEAD) for cell in row)
         filled = sum(1 for cell in cells if cell)
-        if heads >= 2 and heads >= filled:
-            headers = cells
-        elif len(cells) == len(headers):
+        if heads >= 2 and heads >= filled and not labelling:  # later ones are sums, or heads of another part
+            headers = [cell[:_LONGEST_LABEL] for cell in cells]
+        elif len(cells) == len(headers) > 0:
+            labelling = True
             pairs = zip(headers, cells, strict=True)
             yield " | ".join(f"{head}: {cell}" if head else cell for head, cell in pairs if cell)
         elif heads == 1 and filled == 2 and row[0].startswith(_HEAD):
             yield ": ".join(cell for cell in cells if cell)
         else:
             yield row_text(cells)
+
+
+def _columns_of(cell: str) -> list[str]:
+    """The cell once for each column that it spans if it is a header, else with empty cells after it."""
+    count = _SPANNED.search(cell)
+    text = _SPANNED.sub("", cell)
+    columns = min(int(count[1]), _MOST_COLUMNS) if count else 1
+    return [text] * columns if text.startswith(_HEAD) else [text, *[""] * (columns - 1)]
 
 
 def is_data_table(rows: Sequence[Sequence[str]]) -> bool:
@@ -96,7 +114,8 @@ def is_data_table(rows: Sequence[Sequence[str]]) -> bool:
 def _rows(table: "ElementNode") -> list[list[str]]:
     from resiliparse.extract.html2text import extract_plain_text
 
-    marked = _HEAD_CELL.sub(rf"\g<0>{_HEAD}", table.outer_html)
+    marked = _SPANNING_CELL.sub(rf"\g<0>{_SPAN}\1{_SPAN}", table.outer_html)
+    marked = _HEAD_CELL.sub(rf"\g<0>{_HEAD}", marked)
     marked = marked.replace("</td>", f"{_CELL_END}</td>").replace("</th>", f"{_CELL_END}</th>")
     marked = marked.replace("</tr>", f"<td>{_ROW_END}</td></tr>").replace("</caption>", f"{_ROW_END}</caption>")
     text = extract_plain_text(

@@ -57,6 +57,29 @@ def test_each_cell_carries_its_header() -> None:
     assert not any(line.startswith("Year | Club") for line in found)
 
 
+def test_headers_and_cells_that_span_columns_keep_the_columns() -> None:
+    found = labelled(
+        "<table><tr><th>Year<th colspan=2>Winner<th>Place</tr><tr><td rowspan=2>1990<td>Ann<td>Berg<td>Rome</tr>"
+        "<tr><td>Bob<td>Lund<td>Oslo</tr><tr><td>1991<td colspan=2>nobody<td>Bonn</tr></table>"
+    )
+    assert "Year: 1990 | Winner: Ann | Winner: Berg | Place: Rome" in found
+    assert "Bob | Lund | Oslo" in found
+    assert "Year: 1991 | Winner: nobody | Place: Bonn" in found
+
+
+def test_a_row_of_sums_in_header_cells_is_no_header() -> None:
+    found = labelled(
+        "<table><tr><th>Club<th>Goals</tr><tr><td>Ajax<td>3</tr><tr><th>Total<th>7</tr><tr><td>PSV<td>4</tr></table>"
+    )
+    assert {"Club: Ajax | Goals: 3", "Club: Total | Goals: 7", "Club: PSV | Goals: 4"} <= set(found)
+
+
+def test_long_headers_do_not_multiply_a_page() -> None:
+    head = "<th>Year<th>" + "word " * 200
+    found = labelled(f"<table><tr>{head}</tr>" + "<tr><td>1</td><td>2</td></tr>" * 50 + "</table>")
+    assert sum(map(len, found)) < 10_000
+
+
 def test_a_box_of_facts_becomes_labels_with_values() -> None:
     found = labelled("<table><tr><th>Born<td>1969<tr><th>Height<td>1.92 m<tr><th>Clubs<td>Ajax<td>1990</table>")
     assert {"Born: 1969", "Height: 1.92 m", "Clubs | Ajax | 1990"} <= set(found)
