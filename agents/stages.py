@@ -88,6 +88,7 @@ class AskGraph(Step[Lookup]):
         trace.facts.extend(result.facts)
         trace.events.extend(result.events)
         trace.graph_state = result.state
+        trace.example_similarity = result.example_similarity
         if result.direct_answer is not None:
             case.note(f"the graph's values give {result.direct_answer!r}: {result.direct_reason}")
         if result.generation is not None:

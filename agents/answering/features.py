@@ -62,6 +62,8 @@ def answer_features(
     """
     features = question_features(trace)
     features["from_graph"] = float(source == GRAPH)
+    if source == GRAPH:
+        features |= _calls_features(trace)
     features["from_values"] = float(how == "read")
     said = _words(text)
     new = [word for word in said if word not in set(_words(trace.query)) and word not in _SMALL]
@@ -73,6 +75,8 @@ def answer_features(
             features["answer_in_facts"] = _share(new, others)
         if trace.passages:
             features["passages_with_answer"] = _share_of_passages(said, trace)
+            if source != GRAPH:
+                features |= _passage_features(trace, new or said)
     if mean_log_probability is not None:
         features["mean_log_probability"] = mean_log_probability
     if assessment is not None:
@@ -87,6 +91,30 @@ def answer_features(
 def support_feature(source: str, log_odds: float) -> dict[str, float]:
     """The verifier's word as a feature; one for each source, because they deserve different weights."""
     return {"graph_support" if source == GRAPH else "page_support": log_odds}
+
+
+def _calls_features(trace: Trace) -> dict[str, float]:
+    """How sure the writer was of the calls: a call for something else than the question is rarely its only idea."""
+    features: dict[str, float] = {}
+    written = trace.generations.get("calls")
+    if written is not None and written.mean_log_probability is not None:
+        features["calls_log_probability"] = written.mean_log_probability
+    if trace.example_similarity is not None:
+        features["example_similarity"] = trace.example_similarity
+    return features
+
+
+def _passage_features(trace: Trace, words: list[str]) -> dict[str, float]:
+    """How well the passage with most of these words of the answer fits the question."""
+    scored = [passage for passage in trace.passages if "cross_encoder" in passage.scores]
+    if not scored:
+        return {}
+    best = max(scored, key=lambda passage: (_share(words, passage.text), passage.scores["cross_encoder"]))
+    asked = [word for word in _words(trace.query) if word not in _SMALL]
+    return {
+        "answer_passage_logit": best.scores["cross_encoder"],
+        "question_in_answer_passage": _share(asked, f"{best.page_name} {best.text}"),
+    }
 
 
 def _wording_features(text: str, said: list[str], new: list[str]) -> dict[str, float]:

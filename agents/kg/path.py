@@ -32,7 +32,7 @@ class Lookup:
     `calls` are the statements in canonical form, `statuses` their statuses, `facts` their results in sentences,
     `domain` the domain of the tables. `empty_calendar`: a known team has no game on the requested date. `direct_answer`
     is the value that answers the question, if rules found one; `direct_reason` says how. `events` list faults. The
-    writing model read `prompt` and wrote `generation`.
+    writing model read `prompt` and wrote `generation`; `example_similarity` is that of its most similar example.
     """
 
     calls: tuple[str, ...] = ()
@@ -45,6 +45,7 @@ class Lookup:
     events: tuple[str, ...] = ()
     prompt: Any = None
     generation: Any = None
+    example_similarity: float | None = None
 
     @property
     def found(self) -> bool:
@@ -125,6 +126,7 @@ class KnowledgeGraphPath:
             domain=str(written.domain),
             prompt=asked or written.request.prompt,
             generation=written.generation,
+            example_similarity=written.near.similarity,
             events=tuple(faults),
         )
         if outcome is None or program is None:

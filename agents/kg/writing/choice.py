@@ -37,10 +37,14 @@ _WORD = re.compile(r"[\w']+|[^\w\s]")
 
 
 class Neighbourhood(NamedTuple):
-    """The domain of a question and its examples from that domain, the most similar last."""
+    """The domain of a question and its examples from that domain, the most similar last, with its `similarity`.
+
+    `similarity` is at most 1; None: the examples were not chosen by it.
+    """
 
     domain: Domain
     examples: tuple[Example, ...]
+    similarity: float | None = None
 
 
 class ExampleIndex:
@@ -85,7 +89,8 @@ class ExampleIndex:
     def _neighbourhood(self, similarity: Vectors, domain: Domain, count: int) -> Neighbourhood:
         own = np.flatnonzero(self._domains == domain.value)
         order = own[np.argsort(-similarity[own], kind="stable")]
-        return Neighbourhood(domain, tuple(self._bank[place] for place in reversed(order[:count])))
+        shown = tuple(self._bank[place] for place in reversed(order[:count]))
+        return Neighbourhood(domain, shown, float(similarity[order[0]]))
 
     def _vote(self, similarity: Vectors) -> Domain:
         order = np.argsort(-similarity, kind="stable")[:VOTERS]
@@ -183,8 +188,8 @@ class ExampleChoice:
             voted = [near.domain for near in near_by] or [domain for domain in domains if domain is not None]
             found = [Neighbourhood(domain, self._fixed[domain]) for domain in voted]
         chosen = []
-        for question, (domain, shown) in zip(questions, found, strict=True):
+        for question, (domain, shown, similarity) in zip(questions, found, strict=True):
             examples = tuple(example for example in shown if own or example.question != question)
             first = 0 if self._fixed is not None else max(0, len(examples) - count)  # the most similar one is the last
-            chosen.append(Neighbourhood(domain, examples[first : first + count]))
+            chosen.append(Neighbourhood(domain, examples[first : first + count], similarity))
         return chosen

@@ -9,7 +9,6 @@ from agents.deadline import Deadline
 from agents.encoders.base import DenseEncoder
 from agents.kg.language import Call, Fault, KgQueryError, Program, Sort, parse
 from agents.kg.schema import Domain, ParameterKind, Type, load_schema
-from agents.kg.writing.bank import Example
 from agents.kg.writing.choice import ExampleChoice, Neighbourhood
 from agents.kg.writing.prompt import STOP, CallPrompt, output_grammar, write_prompt, write_repair_prompt
 from agents.llm.base import Generation, GenerationRequest, LanguageModel
@@ -42,12 +41,16 @@ class Written:
     `program` None: no readable calls. A program without statements: the model says that the graph cannot answer.
     """
 
-    domain: Domain
-    examples: tuple[Example, ...]
+    near: Neighbourhood
     request: GenerationRequest
     generation: Generation
     program: Program | None
     faults: tuple[Fault, ...] = ()
+
+    @property
+    def domain(self) -> Domain:
+        """The domain of the tables."""
+        return self.near.domain
 
     @property
     def repaired(self) -> bool:
@@ -104,6 +107,7 @@ class CallWriter:
             max_tokens=self._settings.max_new_tokens,
             temperature=temperature,
             stop=STOP,
+            with_log_probability=True,
         )
 
     def _generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
@@ -128,7 +132,7 @@ class CallWriter:
         requests = [_repair_request(written[place]) for place in places]
         for place, request, generation in zip(places, requests, self._generate(requests, deadline), strict=True):
             first = written[place]
-            second = _read(Neighbourhood(first.domain, first.examples), request, generation)
+            second = _read(first.near, request, generation)
             written[place] = replace(second, faults=first.faults + second.faults)
         return written
 
@@ -147,7 +151,7 @@ def _repair_request(each: Written) -> GenerationRequest:
 
 
 def _read(near: Neighbourhood, request: GenerationRequest, generation: Generation) -> Written:
-    result = Written(near.domain, near.examples, request, generation, None)
+    result = Written(near, request, generation, None)
     if generation.finish_reason == "error" or not (text := trim(generation.text)):
         return result
     try:

@@ -2,6 +2,7 @@
 
 from agents.answering.features import answer_features, question_features
 from agents.contracts import Fact, Passage, PassageKind, Trace
+from agents.llm.base import Generation
 
 
 def passage(text: str, logit: float) -> Passage:
@@ -59,3 +60,20 @@ def test_what_was_read_from_the_graph_needs_no_evidence() -> None:
 def test_levels_and_verdicts_are_numbers() -> None:
     features = answer_features(trace_of(), "x", "web", assessment="medium", review="confirmed", mean_log_probability=-2)
     assert (features["self_assessment"], features["review"], features["mean_log_probability"]) == (0.5, 1.0, -2)
+
+
+def test_an_answer_from_the_graph_is_as_sure_as_the_calls_that_found_it() -> None:
+    calls = Generation('get_movie("rain man")', -0.25, 200, 9, "stop")
+    trace = trace_of(generations={"calls": calls}, example_similarity=0.75, passages=[passage("a", 1.0)])
+    features = answer_features(trace, "Barry Levinson", "knowledge graph", how="read")
+    assert (features["calls_log_probability"], features["example_similarity"]) == (-0.25, 0.75)
+    assert not {"calls_log_probability", "example_similarity"} & set(answer_features(trace, "x", "web"))
+
+
+def test_the_passage_with_the_answer_is_weighed_not_only_the_best_one() -> None:
+    trace = trace_of(
+        passages=[passage("Films of 1988.", 5.0), passage("Rain Man was directed by Barry Levinson.", 2.0)],
+    )
+    features = answer_features(trace, "Barry Levinson", "web")
+    assert (features["top_passage_logit"], features["answer_passage_logit"]) == (5.0, 2.0)
+    assert features["question_in_answer_passage"] == 3 / 5  # who, directed, film, rain, man

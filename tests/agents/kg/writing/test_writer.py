@@ -46,7 +46,7 @@ def test_a_batch_is_one_call_that_carries_the_settings() -> None:
     assert {(request.adapter, request.max_tokens, request.temperature) for request in requests} == {
         ("kg_writer", 99, 0.0)
     }
-    assert [len(each.examples) for each in written] == [3, 3]
+    assert [len(each.near.examples) for each in written] == [3, 3]
     assert written[0].program == Program((Call("get_movie", ("jaws",), select="release_date"),))
     assert written[1].program == Program()
     assert not any(each.faults or each.repaired for each in written)
@@ -95,10 +95,20 @@ def test_the_domain_is_chosen_where_it_is_not_given_whatever_the_selection() -> 
     assert "get_soccer_last_game" in (model.calls[0][0].prompt or "")
 
 
+def test_a_question_like_an_example_is_told_from_one_like_none() -> None:
+    shown = CallRequest("on what date was fargo initially released?", domain=Domain.MOVIE)
+    strange = CallRequest("does a tomato like its neighbours?", domain=Domain.MOVIE)
+    near, far = (each.near.similarity for each in writer(Recorder({})).write([shown, strange], Deadline(10)))
+    assert near is not None
+    assert far is not None
+    assert near > 0.99 > 0.6 > far
+
+
 def test_fixed_examples_are_the_same_for_every_question() -> None:
     other = CallRequest("who directed alien?", domain=Domain.MOVIE)
     written = writer(Recorder({}), selection="fixed").write([JAWS, other], Deadline(10))
-    assert written[0].examples == written[1].examples
+    assert written[0].near.examples == written[1].near.examples
+    assert written[0].near.similarity is None
 
 
 def test_what_cannot_be_read_is_asked_once_more_with_its_error_and_the_rest_is_not() -> None:
