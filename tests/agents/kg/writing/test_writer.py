@@ -101,7 +101,8 @@ def test_a_question_like_an_example_is_told_from_one_like_none() -> None:
     near, far = (each.near.similarity for each in writer(Recorder({})).write([shown, strange], Deadline(10)))
     assert near is not None
     assert far is not None
-    assert near > 0.99 > 0.6 > far
+    assert near > 0.99
+    assert far < 0.6
 
 
 def test_fixed_examples_are_the_same_for_every_question() -> None:
