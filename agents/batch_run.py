@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 
 from agents.answering import Answerer, Check, Draft, gated_answer, generate_all, shown
 from agents.case import Case
-from agents.contracts import I_DONT_KNOW, Answer, GateFiring, Query, Stage, Trace, abstain
+from agents.contracts import I_DONT_KNOW, Answer, Decision, GateFiring, Lost, Query, Stage, Trace, abstain
 from agents.deadline import BatchClock, Deadline
 from agents.llm import Generation, GenerationRequest, LanguageModel, LanguageModelDiedError
 from agents.watchdog import StuckError, call_within
@@ -73,6 +73,7 @@ class BatchRun:
         for case in self.cases:
             case.trace.events.extend(case.query.notes)
             if case.query.fault:
+                case.lost = Lost.FAULT
                 self._settle(case, abstain(f"the row is malformed: {case.query.fault}"))
 
     def note(self, events: Sequence[str]) -> None:
@@ -140,6 +141,7 @@ class BatchRun:
             answer = case.answer or self._settle(case, abstain("no stage answered the question"))
             case.trace.seconds = dict(self.clock.seconds)
             case.trace.out_of_time = dict(out_of_time or {})
+            case.trace.lost = _lost(case) if answer.decision is Decision.ABSTAINED else None
             answers.append(answer)
         return answers, [case.trace for case in self.cases]
 
@@ -267,7 +269,18 @@ class BatchRun:
     def _fail(stage: str, cases: Sequence[Case], fault: BaseException) -> None:
         for case in cases:
             case.fault = f"{_words(stage)} failed: {_describe(fault)}"
+            case.lost = Lost.CLOCK if isinstance(fault, StuckError) else Lost.FAULT
             case.note(case.fault)
+
+
+def _lost(case: Case) -> Lost | None:
+    """What the question lost on its way: time, a part that failed, or the graph."""
+    endings = {generation.finish_reason for generation in case.trace.generations.values()}
+    if "deadline" in endings:
+        return Lost.CLOCK
+    if case.lost is not None or "error" in endings:
+        return case.lost or Lost.FAULT
+    return Lost.GRAPH if case.lookup.down else None
 
 
 def _words(stage: str) -> str:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from agents.contracts import Answer, GateFiring, Query, Stage, Trace
+from agents.contracts import Answer, GateFiring, Lost, Query, Stage, Trace
 from agents.kg import Lookup
 from agents.plan import PAGES_ONLY, Plan
 from agents.web import WebEvidence
@@ -13,7 +13,7 @@ class Case:
     """A question: what the sources found, its plan, and its answer.
 
     `evidence` is None if the pages could not be read. `gate` is the gate that closed; in an audit the question
-    continues, to learn what the gate withholds. `fault` is the last failure of a stage.
+    continues, to learn what the gate withholds. `fault` is the last failure of a stage, `lost` its kind.
     """
 
     query: Query
@@ -24,6 +24,7 @@ class Case:
     answer: Answer | None = None
     gate: GateFiring | None = None
     fault: str = ""
+    lost: Lost | None = None
 
     def is_last(self, turn: Stage) -> bool:
         """Whether this is the last turn."""

@@ -146,6 +146,14 @@ class Decision(enum.StrEnum):
     INVALID_QUESTION = "invalid_question"
 
 
+class Lost(enum.StrEnum):
+    """What an answer was lost to: the clock, a fault of a part, or a knowledge graph that did not reply."""
+
+    CLOCK = "clock"
+    FAULT = "fault"
+    GRAPH = "graph"
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """The final text for one question, its decision, its source and the reason."""
@@ -213,6 +221,8 @@ class Trace:
     candidates: list[Candidate] = field(default_factory=list)
     gates: list[GateFiring] = field(default_factory=list)
     answer: Answer | None = None
+    lost: Lost | None = None
+    """What may have kept an abstention from being an answer; None for answers and for considered abstentions."""
     events: list[str] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
     batch_size: int = 0

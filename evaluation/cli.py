@@ -23,7 +23,7 @@ from agents.settings import (
 from evaluation.agent_host import DEFAULT_AGENT, AgentSpec, AgentStartError
 from evaluation.batches import WHOLE, Shard
 from evaluation.datasets import DatasetError, Split, dataset_files
-from evaluation.graph_server import GraphServerError, mock_graph
+from evaluation.graph_server import GraphServerError, mock_graph, silent_graph
 from evaluation.judge import Judge, JudgeUnavailableError, add_judge_arguments, cost_line, judge_from
 from evaluation.real_evaluator import GRAPH_VARIABLE, MAX_BATCH_SIZE, SECONDS_PER_QUERY, STARTUP_SECONDS
 from evaluation.report import write_report
@@ -89,6 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _evaluate(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     dataset_files(options.dataset)  # report a wrong path first
     judge, trim = judge_from(options), official_trim()
+    _warn_of_silent_graph(options)
     signature = _signature(options, judge, trim)
     store = RunStore(folder, identity_of(signature), signature, resume=options.resume, overwrite=options.overwrite)
     run_options = RunOptions(
@@ -210,6 +211,12 @@ def _warn_of_lost_submission(results: dict[str, Any], *, allow_timeouts: bool) -
         f"  See the fields timed_out and error in predictions.jsonl.\n{bar}"
     )
     return 0 if allow_timeouts and not results["errors"] else EXIT_FAILED_BATCHES
+
+
+def _warn_of_silent_graph(options: argparse.Namespace) -> None:
+    address = options.kg_url or os.environ.get(GRAPH_VARIABLE, "").strip()
+    if options.mock_kg is None and address and (why := silent_graph(address)):
+        _say(f"warning: the knowledge graph at {address} gives no results ({why}): answers will be lost or worse")
 
 
 def _say(text: str) -> None:

@@ -12,9 +12,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
+import requests
+
 START_SECONDS = 60.0
 BYTES_PER_SECOND = 1_000_000
 """An upper bound for reading and indexing a graph; the official one takes minutes."""
+PROBE = "/open/search_entity_by_name"
+PROBE_SECONDS = 5.0
 _ADDRESS = re.compile(r"https?://\S+")
 
 
@@ -57,6 +61,23 @@ def mock_graph(data: Path | None = None, delay_seconds: float = 0.0) -> Iterator
         reader.join()
         if process.stdin is not None:
             process.stdin.close()
+
+
+def silent_graph(address: str) -> str | None:
+    """Why a graph server gives no results, None if it does; takes at most a few seconds."""
+    try:
+        with requests.Session() as session:
+            session.trust_env = False  # an internet proxy would hide a server in the local network
+            reply = session.post(f"{address.rstrip('/')}{PROBE}", json={"query": "x"}, timeout=PROBE_SECONDS)
+        if reply.ok and "result" in reply.json():
+            return None
+    except requests.Timeout:
+        return f"no reply in {PROBE_SECONDS:g} s"
+    except requests.JSONDecodeError:
+        return "its reply is no JSON"
+    except requests.RequestException as error:
+        return "connection refused" if "refused" in str(error) else type(error).__name__
+    return f"status {reply.status_code} for {PROBE}" if not reply.ok else 'its reply has no "result"'
 
 
 def _size(folder: Path | None) -> int:

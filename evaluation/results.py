@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from agents.contracts import Lost
 from evaluation.gates import gate_effects
 from evaluation.judge import Verdict
 from evaluation.metrics import field_title, measure, pairs, slices
@@ -11,6 +12,7 @@ from evaluation.signature import signature_line
 
 OUT_OF_TIME = ("not_begun", "cut_short")
 """Generations that ran out of time: before their first token, and later."""
+LOST_TO = {Lost.CLOCK: "the clock", Lost.FAULT: "a fault", Lost.GRAPH: "a knowledge graph that did not reply"}
 
 
 def summarise(
@@ -22,7 +24,8 @@ def summarise(
     digits. `timeouts` and `errors` count batches, `retried` counts questions with several attempts. Seconds `total` are
     the agent's over all batches; `startup` and `first_answer` are of the last sitting that started the agent. `gates`
     are those of `evaluation.gates.gate_effects`. `generations_out_of_time` counts generations of all tasks that ran out
-    of time, ``not_begun`` and ``cut_short``.
+    of time, ``not_begun`` and ``cut_short``. `lost` counts questions without an answer by what it was lost to: see
+    `agents.contracts.Lost`.
     """
     batches = {(record["batch"], record["attempt"], record["batch_seconds"]): record for record in records}
     total = sum(record["batch_seconds"] for record in batches.values())
@@ -55,6 +58,7 @@ def summarise(
         "generations_out_of_time": {
             name: sum(record.get("out_of_time", {}).get(name, 0) for record in batches.values()) for name in OUT_OF_TIME
         },
+        "lost": {kind.value: sum(record.get("lost") == kind for record in records) for kind in Lost},
         "retried": sum(record["attempt"] > 1 for record in records),
     }
 
@@ -73,9 +77,15 @@ def table(results: Mapping[str, Any]) -> str:
         lines.extend(_line(f"  {label}", metrics, width) for label, metrics in groups.items())
     if results["unscored"]:
         lines.append(f"{results['unscored']} more could not be scored and count neither way")
-    if late := out_of_time_line(results):
-        lines.append(late)
+    lines.extend(filter(None, (lost_line(results), out_of_time_line(results))))
     return "\n".join([*lines, *_gates_block(results["gates"])])
+
+
+def lost_line(results: Mapping[str, Any]) -> str:
+    """How many answers were lost, and to what; empty if none."""
+    counts = {what: count for kind, what in LOST_TO.items() if (count := results.get("lost", {}).get(kind))}
+    parts = ", ".join(f"{count} to {what}" for what, count in counts.items())
+    return f"answers lost: {sum(counts.values())} of {results['n'] + results['unscored']} ({parts})" if parts else ""
 
 
 def out_of_time_line(results: Mapping[str, Any]) -> str:

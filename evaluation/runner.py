@@ -7,6 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from agents.contracts import Lost
 from evaluation.agent_host import AgentSpec, BatchResult
 from evaluation.batches import WHOLE, Question, Shard, evaluator_batch, in_batches
 from evaluation.datasets import DatasetError, Split, count_rows, dataset_files, read_rows
@@ -256,8 +257,17 @@ def _record(
         "batch_size": batch_size,
         "timed_out": result.timed_out,
         "error": result.error,
+        "lost": _lost(result, position),
         "out_of_time": _out_of_time(result),
     }
+
+
+def _lost(result: BatchResult, position: int) -> str | None:
+    """What the answer was lost to: the batch's end by the evaluator, or what the agent's trace says."""
+    if result.answers is None:
+        return Lost.CLOCK if result.timed_out else Lost.FAULT
+    found = result.traces[position].get("lost") if position < len(result.traces) else None
+    return found if isinstance(found, str) and found in set(Lost) else None
 
 
 def _out_of_time(result: BatchResult) -> dict[str, int]:

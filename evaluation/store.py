@@ -105,6 +105,7 @@ class _Prediction(_Place, strict=True):
     batch_size: PositiveInt
     timed_out: bool
     error: str | None
+    lost: str | None = None
     out_of_time: dict[str, int] = {}
 
 

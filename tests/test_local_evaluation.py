@@ -13,6 +13,7 @@ import pytest
 
 from agents.files import write_rows
 from evaluation.cli import main
+from evaluation.graph_server import mock_graph, silent_graph
 
 REPOSITORY = Path(__file__).parents[1]
 FAKES = "tests.evaluation.fake_agents"
@@ -205,6 +206,20 @@ def test_a_judge_without_key_is_reported_before_the_agent_starts(
         monkeypatch.delenv(name, raising=False)
     assert main(arguments(tmp_path, dataset(tmp_path), "EchoAgent", "--judge", "llm")) == 2
     assert "set OPENAI_API_KEY" in one_line(capsys)
+
+
+def test_a_graph_that_does_not_reply_is_told_before_the_first_question(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dead = ["--kg-url", "http://127.0.0.1:9"]
+    shown = [word for word in arguments(tmp_path, dataset(tmp_path), "EchoAgent") if word != "--quiet"]
+    assert main([*shown, *dead]) == 0
+    said = capsys.readouterr().err
+    warning = "warning: the knowledge graph at http://127.0.0.1:9 gives no results (connection refused)"
+    assert said.index(warning) < said.index("questions:")
+    with mock_graph() as alive:
+        assert silent_graph(alive) is None
+        assert silent_graph(f"{alive}/elsewhere") == "status 404 for /open/search_entity_by_name"
 
 
 def test_the_environment_of_the_agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -99,7 +99,7 @@ def table_data(run: FinishedRun) -> dict[str, Any]:
     """
     fields = labels(run)
     rows = [_table_row(run, record, place, fields) for place, record in enumerate(run.records)]
-    names = ("verdict", *fields, "gates", "judged_by", "source")
+    names = ("verdict", *fields, "lost", "gates", "judged_by", "source")
     facets = [{"field": name, "title": title(name)} for name in names if len({str(row[name]) for row in rows}) > 1]
     return {"rows": rows, "facets": facets, "limit": run.limit, "block_questions": BLOCK_QUESTIONS}
 
@@ -119,6 +119,7 @@ def _table_row(run: FinishedRun, record: Mapping[str, Any], place: int, fields: 
         "gold": record.get("answer"),
         "verdict": record["verdict"],
         **{field: record.get(field) or UNLABELLED for field in fields},
+        "lost": record.get("lost") or UNLABELLED,
         "gates": sorted({firing["name"] for firing in record.get("gates", ())}) or [UNLABELLED],
         "judged_by": kind if colon and len(kind) <= 30 else UNLABELLED,
         "source": source if isinstance(source, str) and source else UNLABELLED,

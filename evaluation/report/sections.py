@@ -23,7 +23,7 @@ from evaluation.report.measured import (
     threshold_curve,
     title,
 )
-from evaluation.results import out_of_time_line
+from evaluation.results import lost_line, out_of_time_line
 from evaluation.signature import signature_line
 
 LOST = "The real evaluator would have failed this whole submission."
@@ -40,6 +40,11 @@ def heading(run: FinishedRun) -> list[Element]:
     ]
     if faults:
         parts.append(element("p", element("strong", " and ".join(faults) + ". "), LOST, class_="warning", role="alert"))
+    if lost := lost_line(run.results):
+        which = "The questions can be filtered by it, below: lost."
+        parts.append(
+            element("p", element("strong", f"{lost[0].upper()}{lost[1:]}. "), which, class_="warning", role="alert")
+        )
     if late := out_of_time_line(run.results):
         why = "Their questions may have lost an answer; the traces say which."
         parts.append(element("p", element("strong", f"{late[0].upper()}{late[1:]}. "), why, class_="warning"))

@@ -10,8 +10,10 @@ import pytest
 from agents import batch_run
 from agents.batch_run import BatchRun, Step
 from agents.case import Case
-from agents.contracts import I_DONT_KNOW, Answer, Decision, Query, Stage
+from agents.contracts import I_DONT_KNOW, Answer, Decision, Lost, Query, Stage, abstain
 from agents.deadline import BatchClock, Deadline
+from agents.kg import Lookup
+from agents.kg.results import Status
 from agents.llm import LanguageModelDiedError
 
 
@@ -180,3 +182,12 @@ def test_graces_of_several_stages_do_not_add_up(monkeypatch: pytest.MonkeyPatch)
 
     for _ in range(4):
         kept(run, sleep)
+
+
+def test_an_abstention_after_a_dead_graph_is_lost_and_an_answer_is_not() -> None:
+    run = run_of(3)
+    for case in run.cases[:2]:
+        case.lookup = Lookup(calls=("get_movie",), statuses=(Status.KG_DOWN,))
+    settled = [abstain("nothing found"), Answer("x", Decision.ANSWERED, "web", "pages"), abstain("unsure")]
+    kept(run, lambda some: [settled[number] for number in some])
+    assert [trace.lost for trace in run.finish()[1]] == [Lost.GRAPH, None, None]

@@ -14,7 +14,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from agents.answering import normalise
-from agents.contracts import I_DONT_KNOW, Answer, Decision, Fact, Query, Trace
+from agents.contracts import I_DONT_KNOW, Answer, Decision, Fact, Lost, Query, Trace
 from agents.crag_agent import CragAgent
 from agents.deadline import Deadline
 from agents.kg import Lookup, NoKnowledgeGraph
@@ -154,6 +154,7 @@ def test_generations_that_ran_out_of_time_are_counted_in_every_trace_of_the_batc
     agent = agent_of(settings_with(), Late(ScriptedEngine(engine="scripted", replies=REPLIES)))
     answers, traces = agent.answer_batch(questions_of(list(QUESTIONS)))
     assert [trace.out_of_time for trace in traces] == [{"not_begun": 1, "cut_short": 1}] * 4
+    assert [trace.lost for trace in traces] == [Lost.CLOCK, Lost.CLOCK, None, None]
     assert "began" in answers[0].reason
     assert "finished" in answers[1].reason
     assert agent.answer_batch(questions_of([]))[1] == []
@@ -161,8 +162,12 @@ def test_generations_that_ran_out_of_time_are_counted_in_every_trace_of_the_batc
 
 
 def test_questions_served_before_a_fault_keep_their_answers() -> None:
-    answers = answers_of(settings_with({"fault": "error", "fault_after": 2}), questions_of(list(QUESTIONS)))
-    assert answers == ["Barry Levinson", "Sn", I_DONT_KNOW, I_DONT_KNOW]
+    engine = ScriptedEngine(engine="scripted", replies=REPLIES, fault="error", fault_after=2)
+    answers, traces = agent_of(settings_with(), ScriptedLanguageModel(engine)).answer_batch(
+        questions_of(list(QUESTIONS))
+    )
+    assert [answer.text for answer in answers] == ["Barry Levinson", "Sn", I_DONT_KNOW, I_DONT_KNOW]
+    assert [trace.lost for trace in traces] == [None, None, Lost.FAULT, Lost.FAULT]
 
 
 def test_a_dead_engine_is_loaded_again_for_the_next_batch() -> None:

@@ -81,6 +81,15 @@ def test_generations_that_ran_out_of_time_are_counted_once_a_batch_and_reported(
     assert "out of time" not in table(summarise(RECORDS, [], {}))
 
 
+def test_lost_answers_are_counted_by_what_they_were_lost_to() -> None:
+    rows = [record(0, "missing", lost="clock"), record(1, "missing", lost="graph"), record(2, "missing", lost="graph")]
+    results = summarise([*rows, record(3, "missing", lost=None), record(4, "correct")], [], {})
+    assert results["lost"] == {"clock": 1, "fault": 0, "graph": 2}
+    said = "answers lost: 3 of 5 (1 to the clock, 2 to a knowledge graph that did not reply)"
+    assert said in table(results).splitlines()
+    assert "lost:" not in table(summarise(RECORDS, [], {}))
+
+
 def test_table_columns_line_up() -> None:
     lines = table(summarise(RECORDS, SITTINGS, {})).splitlines()
     assert lines[1].split()[:3] == ["all", "questions", "+0.000"]

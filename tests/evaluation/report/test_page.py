@@ -93,6 +93,16 @@ def test_generations_that_ran_out_of_time_are_reported_at_the_head(tmp_path: Pat
     assert "Generations that ran out of time: 3 not begun." in head
 
 
+def test_lost_answers_are_at_the_head_and_can_be_filtered(tmp_path: Path) -> None:
+    lost = [record(0, "missing", batch_size=2, lost="graph"), record(1, batch_size=2)]
+    page = Parsed(page_of(tmp_path, records=lost))
+    head = page.text.partition("Score")[0]
+    assert "Answers lost: 1 of 2 (1 to a knowledge graph that did not reply)." in head
+    data = json.loads(next(text for text in page.raw if text.startswith('{"rows"')))
+    assert {"field": "lost", "title": "lost"} in data["facets"]
+    assert [row["lost"] for row in data["rows"]] == ["graph", "(none)"]
+
+
 def test_a_run_of_no_question_has_a_report(tmp_path: Path) -> None:
     settings = load_settings("scripted", [])
     signature = {"preset": f"scripted@{settings_hash(settings)}"}
