@@ -18,7 +18,10 @@ _SMALL = frozenset({"the", "a", "an", "of", "and", "in", "on", "at", "is", "was"
 
 
 def question_features(trace: Trace) -> dict[str, float]:
-    """Features of the question alone: class probabilities, the graph's state, the best passage."""
+    """Features of the question alone: class probabilities and the graph's state.
+
+    No page has a part in them: pages are written by strangers, and must not make a question invalid.
+    """
     features: dict[str, float] = {}
     for field, classes in ROUTE_CLASSES.items():
         for name in classes:
@@ -27,11 +30,6 @@ def question_features(trace: Trace) -> dict[str, float]:
                 features[f"{field}={name}"] = share
     for state in ("found", "not_found", "empty_calendar", "no_call", "down"):
         features[f"graph={state}"] = float(trace.graph_state == state)
-    logits = sorted((p.scores["cross_encoder"] for p in trace.passages if "cross_encoder" in p.scores), reverse=True)
-    if logits:
-        features["top_passage_logit"] = logits[0]
-    if len(logits) > 1:
-        features["top_passage_margin"] = logits[0] - logits[1]
     return features
 
 
@@ -60,7 +58,7 @@ def answer_features(
         evidence: The text that the model read.
         support: The verifier's log-odds that the evidence supports the answer.
     """
-    features = question_features(trace)
+    features = question_features(trace) | _ranking_features(trace)
     features["from_graph"] = float(source == GRAPH)
     if source == GRAPH:
         features |= _calls_features(trace)
@@ -91,6 +89,13 @@ def answer_features(
 def support_feature(source: str, log_odds: float) -> dict[str, float]:
     """The verifier's word as a feature; one for each source, because they deserve different weights."""
     return {"graph_support" if source == GRAPH else "page_support": log_odds}
+
+
+def _ranking_features(trace: Trace) -> dict[str, float]:
+    """How well the best passage fits the question, and how much better than the next."""
+    logits = sorted((p.scores["cross_encoder"] for p in trace.passages if "cross_encoder" in p.scores), reverse=True)
+    features = {"top_passage_logit": logits[0]} if logits else {}
+    return features | ({"top_passage_margin": logits[0] - logits[1]} if len(logits) > 1 else {})
 
 
 def _calls_features(trace: Trace) -> dict[str, float]:

@@ -153,8 +153,9 @@ def _report(found: Calibration, metrics: Mapping[str, Any]) -> None:
         )
     row = metrics["against_always_answer"]
     print(f"{'calibrated minus always answer':38}{row['difference']:+.3f}  [{row['ci'][0]:+.3f}, {row['ci'][1]:+.3f}]")
-    figures = ", ".join(f"{name} {metrics['probabilities'][name]:.3f}" for name in ("ece", "brier", "auc", "right"))
-    print(f"\nP(correct) of {metrics['probabilities']['answers']} answers: {figures}")
+    for kind, found_for in ({"all": metrics["probabilities"]} | metrics["probabilities_by_kind"]).items():
+        figures = ", ".join(f"{name} {found_for[name]:.3f}" for name in ("ece", "brier", "auc", "right"))
+        print(f"P(correct), {kind}: {found_for['answers']} answers, {figures}")
     features = found.model.correct
     strongest = sorted(zip(features.names, features.weights, strict=True), key=lambda pair: -abs(pair[1]))[:8]
     print("strongest features: " + ", ".join(f"{name} {weight:+.2f}" for name, weight in strongest))

@@ -1,7 +1,7 @@
 """Fits the calibrated model to judged answers and cross-validates it."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,11 +60,15 @@ class Calibration:
     @property
     def answers(self) -> tuple[Floats, NDArray[np.bool_]]:
         """Out-of-fold P(correct) of all answers of the kinds that the model covers, and whether they are right."""
+        return self.answers_of(self.model.covers)
+
+    def answers_of(self, kinds: Set[str]) -> tuple[Floats, NDArray[np.bool_]]:
+        """The same for the answers of these kinds (`agents.answering.kind_of`)."""
         pairs = [
             (likely, candidate.right)
             for question, own in zip(self.questions, self.beliefs, strict=True)
             for candidate, likely in zip(question.candidates, own.correct, strict=True)
-            if likely is not None
+            if likely is not None and kind_of(candidate.features) in kinds
         ]
         return np.array([p for p, _ in pairs], dtype=np.float64), np.array([right for _, right in pairs], dtype=bool)
 
@@ -85,6 +89,12 @@ class Calibration:
             "against_always_answer": difference(ours, plain, self.groups),
             "against_always_i_dont_know": difference(ours, np.zeros_like(ours), self.groups),
             "probabilities": quality(probabilities, right),
+            "probabilities_by_kind": {
+                kind: quality(likely, found)
+                for kind in sorted(self.model.covers)
+                for likely, found in [self.answers_of({kind})]
+                if found.any() and not found.all()
+            },
         }
 
     def reliability(self) -> list[ReliabilityBin]:

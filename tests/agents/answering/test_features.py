@@ -23,8 +23,13 @@ def test_a_question_of_which_nothing_is_known_has_only_the_state_of_the_graph() 
 
 
 def test_the_best_passage_and_its_margin() -> None:
-    features = question_features(trace_of(passages=[passage("a", -1.0), passage("b", 4.0), passage("c", 3.5)]))
+    trace = trace_of(passages=[passage("a", -1.0), passage("b", 4.0), passage("c", 3.5)])
+    features = answer_features(trace, "a", "web")
     assert (features["top_passage_logit"], features["top_passage_margin"]) == (4.0, 0.5)
+
+
+def test_no_page_has_a_part_in_whether_the_question_is_invalid() -> None:
+    assert question_features(trace_of(passages=[passage("a lie", 9.0)])) == question_features(trace_of())
 
 
 def test_class_probabilities_and_the_state_of_the_graph() -> None:
