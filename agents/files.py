@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple, cast
 
 _BLOCK = 1 << 16
+LONGEST_LINE = 256_000_000
+"""Bytes; a question of task 3 has about 10 million. A few kilobytes of bz2 can unpack to gigabytes in one line."""
 
 
 class DatasetError(ValueError):
@@ -93,12 +95,26 @@ def read_jsonl(path: str | Path) -> Iterator[Record]:
     source = Path(path)
     try:
         with _opened(source, "rb") as stream:
-            for number, line in enumerate(stream, start=1):
+            for number, line in lines_of(stream, str(source)):
                 if line.strip():
                     place = f"{source}, line {number}"
                     yield Record(place, as_object(place, parse_json(place, line)))
     except (OSError, EOFError) as error:
         raise DatasetError(f"{source}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+
+
+def lines_of(stream: IO[bytes], name: str) -> Iterator[tuple[int, bytes]]:
+    """The lines of a stream, numbered from 1, in bounded memory.
+
+    Raises:
+        DatasetError: a line is longer than `LONGEST_LINE`.
+    """
+    number = 0
+    while line := stream.readline(LONGEST_LINE + 1):
+        number += 1
+        if len(line) > LONGEST_LINE:
+            raise DatasetError(f"{name}, line {number}: longer than {LONGEST_LINE:,} bytes")
+        yield number, line
 
 
 def parse_json(place: str, line: bytes) -> object:
@@ -115,6 +131,8 @@ def parse_json(place: str, line: bytes) -> object:
         raise DatasetError(f"{place}: not valid JSON ({error.msg} at column {error.colno})") from None
     except RecursionError:
         raise DatasetError(f"{place}: JSON nested too deeply") from None
+    except ValueError as error:  # a number of thousands of digits
+        raise DatasetError(f"{place}: not valid JSON ({str(error).partition(';')[0]})") from None
     return value
 
 

@@ -313,7 +313,7 @@ def _add_limits(limits: argparse._ArgumentGroup) -> None:
 
 
 def _add_files(files: argparse._ArgumentGroup) -> None:
-    files.add_argument("--output", metavar="DIR", type=Path, help="default: results/DATASET-PRESET-CHANGES")
+    files.add_argument("--output", metavar="DIR", type=_folder, help="default: results/DATASET-PRESET-CHANGES")
     going_on = files.add_mutually_exclusive_group()
     going_on.add_argument("--resume", action="store_true", help="continue the run in DIR")
     going_on.add_argument("--overwrite", action="store_true", help="delete the run in DIR")
@@ -356,6 +356,12 @@ def _parsed(parse: Callable[[str], T]) -> Callable[[str], T]:
             raise argparse.ArgumentTypeError(str(error)) from None
 
     return parsed
+
+
+def _folder(text: str) -> Path:
+    if not text.strip():
+        raise argparse.ArgumentTypeError("must name a folder, found nothing")
+    return Path(text)
 
 
 def _server(text: str) -> str:

@@ -19,7 +19,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self, cast
 
-from agents.files import DatasetError, Record, as_object, parse_json, shown
+from agents.files import DatasetError, Record, as_object, lines_of, parse_json, shown
 from agents.text import clean, encodable
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def count_rows(path: str | Path, limit: int | None = None) -> int:
     count = 0
     with _reading(source, parts) as (stream, stack):
         for _, member in _members(source, stem, stream, stack):
-            for line in member:
+            for _, line in lines_of(member, str(source)):
                 text = line.strip()
                 count += _list_length(text) if text.startswith(b"[") else bool(text)
                 if limit is not None and count >= limit:
@@ -240,7 +240,7 @@ class _JoinedFiles(io.RawIOBase):
 def _list_length(text: bytes) -> int:
     try:
         return len(json.loads(text))
-    except ValueError:
+    except (ValueError, RecursionError):
         return 1
 
 
@@ -300,7 +300,7 @@ def _unpacked(name: str, stream: IO[bytes], stack: ExitStack) -> IO[bytes]:
 
 
 def _records_of_lines(name: str, stream: IO[bytes]) -> Iterator[Record]:
-    for number, line in enumerate(stream, start=1):
+    for number, line in lines_of(stream, name):
         if not line.strip():
             continue
         place = f"{name}, line {number}"
@@ -381,14 +381,17 @@ def _search_results(place: str, value: object, folder: Path) -> list[dict[str, A
 def _page_text(where: str, name: object, folder: Path) -> str:
     if not isinstance(name, str) or not name:
         raise DatasetError(f"{where}: expected a relative path, found {shown(name)}")
-    root = folder.resolve()
-    page = (root / name).resolve()
-    if not page.is_relative_to(root):
-        raise DatasetError(f"{where}: {name!r} leaves the folder of the question file")
     try:
-        return page.read_text(encoding="utf-8")
+        root = folder.resolve()
+        page = (root / name).resolve()
+        if not page.is_relative_to(root):
+            fault = "leaves the folder of the question file"
+        elif page.exists() and not page.is_file():  # a pipe would wait for ever
+            fault = "cannot be read: it is no file"
+        else:
+            return page.read_text(encoding="utf-8")
     except UnicodeDecodeError:
-        raise DatasetError(f"{where}: {name!r} is not UTF-8 text") from None
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise DatasetError(f"{where}: {name!r} cannot be read: {reason}") from None
+        fault = "is not UTF-8 text"
+    except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: a loop of links
+        fault = f"cannot be read: {error.strerror if isinstance(error, OSError) else error}"
+    raise DatasetError(f"{where}: {name!r} {fault}")

