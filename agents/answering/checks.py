@@ -10,13 +10,14 @@ from typing import Protocol
 
 from agents.answering.answerer import Draft
 from agents.answering.confidence import ConfidenceModel
-from agents.answering.features import answer_features
+from agents.answering.features import answer_features, passages_with, repeats
 from agents.answering.requests import request_of
 from agents.answering.second_look import LEVEL_GRAMMAR, level_of, review_of
 from agents.answering.verifier import Verifier
 from agents.contracts import (
     I_DONT_KNOW,
     INVALID_QUESTION,
+    WEB,
     Answer,
     Candidate,
     Decision,
@@ -162,6 +163,22 @@ class Refine(Check):
         return None if same else GateFiring(self.name, review.answer.reason, review.answer.text)
 
 
+class RepeatedQuestion(Check):
+    """Withholds an answer from the web if every passage that holds it repeats the question word for word.
+
+    Such a page was written for the question: poisoned pages must, to be found (PoisonedRAG, Zou et al. 2024). Others
+    hardly ever do, and where one does, a second page that says the same in its own words is enough.
+    """
+
+    name = "repeated question"
+
+    def __call__(self, case: CaseView, draft: Draft) -> GateFiring | None:
+        holding = passages_with(draft.answer.text, case.trace) if draft.answer.source == WEB else []
+        if not holding or not all(repeats(case.trace.query, passage.text) for passage in holding):
+            return None
+        return GateFiring(self.name, "only passages that repeat the question say so", I_DONT_KNOW)
+
+
 class ExpectedScore(Check):
     """Withholds answers whose P(correct) is not above the preset's threshold."""
 
@@ -196,7 +213,7 @@ class ExpectedScore(Check):
 def checks_of(
     settings: AnsweringSettings, confidence: ConfidenceModel | None, verifier: Verifier | None = None
 ) -> list[Check]:
-    """The checks of a preset, in order. The last one also records each answer's features in the trace."""
+    """The checks of a preset, in order. `ExpectedScore` also records each answer's features in the trace."""
     checks: list[Check] = [Formula()] if settings.compute else []
     checks.append(LogProbability(settings.gates))
     if assessment := settings.self_assessment:
@@ -205,7 +222,8 @@ def checks_of(
         checks.append(LaterSelfAssessment(settings, accepted) if later else SelfAssessment(accepted))
     if settings.refine:
         checks.append(Refine(settings, settings.refine))
-    return [*checks, ExpectedScore(settings.confidence.threshold if settings.confidence else 0.0, confidence, verifier)]
+    checks.append(ExpectedScore(settings.confidence.threshold if settings.confidence else 0.0, confidence, verifier))
+    return [*checks, *([RepeatedQuestion()] if settings.distrust_repeated_question else [])]
 
 
 def class_gate(gates: Sequence[GateSettings], route: Route | None, source: str) -> GateFiring | None:

@@ -4,13 +4,16 @@ All features are read from the question's trace, so `python -m training.calibrat
 A missing feature is left out; the model fills in its mean.
 """
 
+import math
 import re
 from collections.abc import Mapping
 
-from agents.contracts import GRAPH, INVALID_QUESTION, Trace, probability
+from agents.contracts import GRAPH, INVALID_QUESTION, Passage, Trace, probability
 from agents.settings import ROUTE_CLASSES
 
 LEVELS = {"high": 1.0, "medium": 0.5, "low": 0.0}
+HOLDS, REPEATS, FEWEST_REPEATED, MOST_COMPARED = 0.75, 0.8, 4, 100
+"""Shares of an answer's words that a passage must hold, and of a question's first 100 that are a repetition; 4 at least."""
 REVIEWS = {"confirmed": 1.0, "corrected": 0.5}
 
 _WORD = re.compile(r"[^\W_]+(?:[.,]\d+)*")
@@ -131,6 +134,21 @@ def _wording_features(text: str, said: list[str], new: list[str]) -> dict[str, f
         "answer_is_invalid": float(text == INVALID_QUESTION),
         "answer_repeats_question": float(bool(said) and not new),
     }
+
+
+def passages_with(text: str, trace: Trace) -> list[Passage]:
+    """The passages that hold most of what this answer adds to the question."""
+    said, asked = _words(text), set(_words(trace.query))
+    new = [word for word in said if word not in asked and word not in _SMALL] or said
+    return [passage for passage in trace.passages if _share(new, passage.text) >= HOLDS]
+
+
+def repeats(question: str, text: str) -> bool:
+    """Whether the text has most of the question in one piece, word for word."""
+    asked, read = _words(question)[:MOST_COMPARED], f" {' '.join(_words(text))} "
+    size = math.ceil(REPEATS * len(asked))
+    pieces = (" ".join(asked[start : start + size]) for start in range(len(asked) - size + 1))
+    return size >= FEWEST_REPEATED and any(f" {piece} " in read for piece in pieces)
 
 
 def kind_of(features: Mapping[str, float]) -> str:

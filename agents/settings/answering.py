@@ -130,6 +130,8 @@ class AnsweringSettings(StrictModel):
     gates: Annotated[tuple[GateSettings, ...], Field(strict=False)] = ()
     refine: RefineSettings | None = None
     self_assessment: SelfAssessmentSettings | None = None
+    distrust_repeated_question: bool = False
+    """Withhold an answer that stands only in passages which repeat the question: `checks.RepeatedQuestion`."""
     compute: bool = False
     """Replace a formula by its value (WeKnow-RAG, "Answer Retrieval and Post-processing")."""
     confidence: ConfidenceSettings | None = None

@@ -119,6 +119,35 @@ def test_a_gate_has_the_last_word_with_and_without_an_audit(tmp_path: Path, audi
     assert INVALID_QUESTION not in [firing.withheld for firing in trace.gates]
 
 
+REPEATS = page("<p>Who directed Rain Man? Mike Nichols. So who directed Rain Man? Mike Nichols.</p>", name="Rain Man")
+OWN_WORDS = page("<p>Rain Man is a film of 1988 by Mike Nichols.</p>", name="Films")
+
+
+@pytest.mark.parametrize(
+    ("distrust", "pages", "said", "given"),
+    [
+        ("true", (PAGE, REPEATS), "Mike Nichols", False),
+        ("true", (PAGE, REPEATS), "Barry Levinson", True),
+        ("true", (REPEATS, OWN_WORDS), "Mike Nichols", True),
+        ("true", (PAGE,), "nobody knows", True),
+        ("false", (PAGE, REPEATS), "Mike Nichols", True),
+    ],
+)
+def test_an_answer_that_only_repetitions_of_the_question_hold_is_withheld(
+    distrust: str, pages: tuple[dict[str, str], ...], said: str, given: bool
+) -> None:
+    settings = settings_of({QUESTION: said}, f"answering.distrust_repeated_question = {distrust}")
+    agent = agent_of(settings, None, Classified(0.1))
+    try:
+        answer, trace = ask(agent, QUESTION, *pages)
+    finally:
+        agent.close()
+    assert answer.text == (said if given else I_DONT_KNOW)
+    assert [(firing.name, firing.withheld) for firing in trace.gates] == (
+        [] if given else [("repeated question", said)]
+    )
+
+
 def test_an_open_gate_leaves_no_mark() -> None:
     answer, trace = asked(settings_of({QUESTION: "Barry Levinson"}, FALSE_PREMISE))
     assert (answer.text, trace.gates) == ("Barry Levinson", [])
