@@ -6,6 +6,7 @@ from typing import Any
 
 from evaluation.gates import gate_effects
 from evaluation.judge import Verdict
+from evaluation.lost import count_lost, lost_line
 from evaluation.metrics import field_title, measure, pairs, slices
 from evaluation.signature import signature_line
 
@@ -22,7 +23,7 @@ def summarise(
     digits. `timeouts` and `errors` count batches, `retried` counts questions with several attempts. Seconds `total` are
     the agent's over all batches; `startup` and `first_answer` are of the last sitting that started the agent. `gates`
     are those of `evaluation.gates.gate_effects`. `generations_out_of_time` counts generations of all tasks that ran out
-    of time, ``not_begun`` and ``cut_short``.
+    of time, ``not_begun`` and ``cut_short``. `lost` counts answers by what they were lost to (`evaluation.lost`).
     """
     batches = {(record["batch"], record["attempt"], record["batch_seconds"]): record for record in records}
     total = sum(record["batch_seconds"] for record in batches.values())
@@ -55,6 +56,7 @@ def summarise(
         "generations_out_of_time": {
             name: sum(record.get("out_of_time", {}).get(name, 0) for record in batches.values()) for name in OUT_OF_TIME
         },
+        "lost": count_lost(records),
         "retried": sum(record["attempt"] > 1 for record in records),
     }
 
@@ -73,6 +75,8 @@ def table(results: Mapping[str, Any]) -> str:
         lines.extend(_line(f"  {label}", metrics, width) for label, metrics in groups.items())
     if results["unscored"]:
         lines.append(f"{results['unscored']} more could not be scored and count neither way")
+    if lost := lost_line(results["lost"]):
+        lines.append(f'{lost} ("lost" in predictions.jsonl)')
     if late := out_of_time_line(results):
         lines.append(late)
     return "\n".join([*lines, *_gates_block(results["gates"])])

@@ -12,6 +12,7 @@ from evaluation.batches import WHOLE, Question, Shard, evaluator_batch, in_batch
 from evaluation.datasets import DatasetError, Split, count_rows, dataset_files, read_rows
 from evaluation.gates import Firing, judged_firings
 from evaluation.judge import Claim, Judge, Judgement, Verdict, judge_claims
+from evaluation.lost import lost_to
 from evaluation.progress import Progress
 from evaluation.real_evaluator import SECONDS_PER_QUERY, STARTUP_SECONDS
 from evaluation.results import OUT_OF_TIME, summarise
@@ -197,12 +198,14 @@ class Evaluation:
         judgements = self._judged(questions, result)
         firings = judged_firings(self._judge, self._trim.cut, questions, result.traces)
         places = [self._place(question) for question in questions]
-        records = [
+        records: list[dict[str, Any]] = [
             {**place, **_record(question, judgement, result, position, fired, len(questions))}
             for position, (place, question, judgement, fired) in enumerate(
                 zip(places, questions, judgements, firings, strict=True)
             )
         ]
+        for position, record in enumerate(records):
+            record["lost"] = lost_to(record, result.traces[position] if position < len(result.traces) else {})
         traces = [{**trace, **place} for trace, place in zip(result.traces, places, strict=False)]
         self._store.append(records, traces)
         return records

@@ -27,7 +27,7 @@ NORMAL_95 = 1.959964
 WHOLE_BATCH = "whole batch"
 
 _HEADLINE = ("score", "ci", "intervals", "accuracy", "hallucination", "missing", "n", "unscored")
-_OWN_TITLES = {"gates": "gate", "source": "answer from"}
+_OWN_TITLES = {"gates": "gate", "source": "answer from", "lost": "lost to"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ def table_data(run: FinishedRun) -> dict[str, Any]:
     """
     fields = labels(run)
     rows = [_table_row(run, record, place, fields) for place, record in enumerate(run.records)]
-    names = ("verdict", *fields, "gates", "judged_by", "source")
+    names = ("verdict", "lost", *fields, "gates", "judged_by", "source")
     facets = [{"field": name, "title": title(name)} for name in names if len({str(row[name]) for row in rows}) > 1]
     return {"rows": rows, "facets": facets, "limit": run.limit, "block_questions": BLOCK_QUESTIONS}
 
@@ -118,6 +118,7 @@ def _table_row(run: FinishedRun, record: Mapping[str, Any], place: int, fields: 
         "prediction": record["prediction"],
         "gold": record.get("answer"),
         "verdict": record["verdict"],
+        "lost": record.get("lost") or UNLABELLED,
         **{field: record.get(field) or UNLABELLED for field in fields},
         "gates": sorted({firing["name"] for firing in record.get("gates", ())}) or [UNLABELLED],
         "judged_by": kind if colon and len(kind) <= 30 else UNLABELLED,

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from xml.etree.ElementTree import Element
 
+from evaluation.lost import count_lost, lost_line
 from evaluation.report.charts import (
     reliability_chart,
     score_whisker,
@@ -23,7 +24,6 @@ from evaluation.report.measured import (
     threshold_curve,
     title,
 )
-from evaluation.results import out_of_time_line
 from evaluation.signature import signature_line
 
 LOST = "The real evaluator would have failed this whole submission."
@@ -40,9 +40,10 @@ def heading(run: FinishedRun) -> list[Element]:
     ]
     if faults:
         parts.append(element("p", element("strong", " and ".join(faults) + ". "), LOST, class_="warning", role="alert"))
-    if late := out_of_time_line(run.results):
-        why = "Their questions may have lost an answer; the traces say which."
-        parts.append(element("p", element("strong", f"{late[0].upper()}{late[1:]}. "), why, class_="warning"))
+    counts = count_lost(run.records)
+    if lost := lost_line(counts):
+        shown = [_filter_button("lost", loss) for loss, count in counts.items() if count]
+        parts.append(element("p", element("strong", f"{lost}. "), "Show: ", *shown, class_="warning"))
     return parts
 
 

@@ -87,10 +87,12 @@ def test_numbers_that_json_does_not_have(tmp_path: Path) -> None:
         json.loads(text, parse_constant=pytest.fail)
 
 
-def test_generations_that_ran_out_of_time_are_reported_at_the_head(tmp_path: Path) -> None:
-    late = record(0, batch_size=1, out_of_time={"not_begun": 3, "cut_short": 0})
-    head = Parsed(page_of(tmp_path, records=[late])).text.partition("Score")[0]
-    assert "Generations that ran out of time: 3 not begun." in head
+def test_lost_answers_are_reported_at_the_head_and_can_be_listed(tmp_path: Path) -> None:
+    rows = [record(0, "missing", lost="clock"), record(1, "missing", lost="graph")]
+    page = Parsed(page_of(tmp_path, records=rows))
+    assert "2 answers lost: 1 to the clock, 1 to a knowledge graph that was down." in page.text.partition("Score")[0]
+    buttons = [tag["data-value"] for name, tag in page.tags if name == "button" and tag.get("data-field") == "lost"]
+    assert buttons == ["clock", "graph"]
 
 
 def test_a_run_of_no_question_has_a_report(tmp_path: Path) -> None:
