@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 from agents.files import DatasetError, check_target, write_json
 from evaluation.batches import SLICE_FIELDS, RowKey, golds_of
 from evaluation.judge import Verdict
-from evaluation.metrics import UNLABELLED, Metrics, fields_of, label_of, measure
+from evaluation.metrics import FEWEST, UNLABELLED, Metrics, fields_of, label_of, measure
 from evaluation.paired import Difference, VerdictPair, differences
+from evaluation.results import interval_text
 from evaluation.store import SavedRun, StoreError, differing
 
 _WIDTH = 110
@@ -236,9 +237,9 @@ def _questions(comparison: Comparison) -> Iterator[str]:
 def _headline(name: str, metrics: Metrics) -> str:
     if not metrics.n:
         return f"{name}: nothing scored, {metrics.unscored} unscored"
-    interval = metrics.score_interval
+    interval = f" [{metrics.score_interval.low:+.3f},{metrics.score_interval.high:+.3f}]"
     return (
-        f"{name}: score {metrics.score:+.3f} [{interval.low:+.3f},{interval.high:+.3f}], accuracy "
+        f"{name}: score {metrics.score:+.3f}{interval if metrics.n >= FEWEST else ''}, accuracy "
         f"{metrics.accuracy:.3f}, hallucination {metrics.hallucination:.3f}, missing {metrics.missing:.3f}, "
         f"n {metrics.n}" + (f", {metrics.unscored} unscored" if metrics.unscored else "")
     )
@@ -250,24 +251,24 @@ def _differences(comparison: Comparison) -> Iterator[str]:
         return
     yield f"{'':24}{_HEADER}"
     for name, difference in comparison.differences.items():
-        yield _line(name, difference)
+        yield _line(name, difference, comparison.scored)
     if comparison.slices:
         yield "p-values of slices are uncorrected: by chance alone, one slice in twenty has p < 0.05"
     for field, parts in comparison.slices.items():
         yield f"score by {field}"
         for label, part in parts.items():
-            yield f"{_line(f'  {label}', part.differences.get('score'))}  n {part.n}"
+            yield f"{_line(f'  {label}', part.differences.get('score'), part.n)}  n {part.n}"
 
 
-def _line(name: str, difference: Difference | None) -> str:
-    """Both runs' figures and their difference; dashes if nothing is scored."""
+def _line(name: str, difference: Difference | None, n: int) -> str:
+    """Both runs' figures and their difference over n questions; dashes if nothing is scored."""
     if difference is None:
         return f"{name:24}{'-':>8} {'-':>8}   {'-':>7}  {'-':^17}  {'-':>7}"
-    low, high = difference.interval.low, difference.interval.high
+    interval = interval_text((difference.interval.low, difference.interval.high), n)
     p_value = "<0.0001" if difference.p_value < 0.0001 else f"{difference.p_value:.4f}"
     return (
         f"{name:24}{difference.first:>+8.3f} {difference.second:>+8.3f}   {difference.change:>+7.3f}  "
-        f"[{low:>+7.3f},{high:>+7.3f}]  {p_value:>7}"
+        f"{interval}  {p_value:>7}"
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from evaluation.gates import gate_effects
 from evaluation.judge import Verdict
 from evaluation.lost import count_lost, lost_line
-from evaluation.metrics import field_title, measure, pairs, slices
+from evaluation.metrics import FEWEST, field_title, measure, pairs, slices
 from evaluation.signature import signature_line
 
 OUT_OF_TIME = ("not_begun", "cut_short")
@@ -64,7 +64,7 @@ def summarise(
 def table(results: Mapping[str, Any]) -> str:
     """The metrics as text: one line for all questions, then one per label of each slice, with 95 % intervals.
 
-    A line without scored questions has dashes. If gates closed, a block about them follows.
+    A line without scored questions has dashes, one of fewer than `FEWEST` has no interval. If gates closed, a block about them follows.
     """
     labels = [label for groups in results["slices"].values() for label in groups]
     width = max(len(label) + 2 for label in [*labels, "all questions"])
@@ -112,8 +112,7 @@ def _gates_block(gates: Mapping[str, Mapping[str, Any]]) -> list[str]:
     for name, counts in gates.items():
         effect, interval = f"{'?':>7}", f"{'?':^17}"
         if counts["score_effect"] is not None:
-            low, high = counts["ci"]
-            effect, interval = f"{counts['score_effect']:>+7.3f}", f"[{low:>+7.3f},{high:>+7.3f}]"
+            effect, interval = f"{counts['score_effect']:>+7.3f}", interval_text(counts["ci"], counts["questions"])
         lines.append(
             f"{'  ' + name:{width}}  {effect}  {interval}  {counts['questions']:>5}  {counts['right_lost']:>10}  "
             f"{counts['wrong_saved']:>11}  {counts['missing']:>7}  {counts['unknown']:>7}  {counts['fired']:>6}"
@@ -124,11 +123,16 @@ def _gates_block(gates: Mapping[str, Mapping[str, Any]]) -> list[str]:
     return lines
 
 
+def interval_text(ends: Sequence[float], n: int) -> str:
+    """``[ -0.189, +0.243]``, or a dash of the same width if the interval is of too few questions."""
+    return "[{:>+7.3f},{:>+7.3f}]".format(*ends) if n >= FEWEST else f"{'-':^17}"
+
+
 def _line(label: str, metrics: Mapping[str, Any], width: int) -> str:
     if not metrics["n"]:
         return f"{label:{width}}  {'-':>7}  {'-':^17}  {'-':>8}  {'-':>9}  {'-':>8}  {0:>5}"
-    low, high = metrics["ci"]
+    interval = interval_text(metrics["ci"], metrics["n"])
     return (
-        f"{label:{width}}  {metrics['score']:>+7.3f}  [{low:>+7.3f},{high:>+7.3f}]  {metrics['accuracy']:>8.3f}  "
+        f"{label:{width}}  {metrics['score']:>+7.3f}  {interval}  {metrics['accuracy']:>8.3f}  "
         f"{metrics['hallucination']:>9.3f}  {metrics['missing']:>8.3f}  {metrics['n']:>5}"
     )

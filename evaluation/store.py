@@ -54,7 +54,7 @@ class RunFile(BaseModel):
     questions: int | None = None
     """The number of questions of the whole run, over all shards; None until it is finished."""
     sittings: list[dict[str, Any]] = []
-    """Start-up seconds, peak memory and so on, one entry per sitting."""
+    """Origin, start-up seconds, peak memory and so on, one entry per sitting."""
 
     @classmethod
     def read(cls, folder: Path) -> Self:
