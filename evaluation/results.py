@@ -64,7 +64,8 @@ def summarise(
 def table(results: Mapping[str, Any]) -> str:
     """The metrics as text: one line for all questions, then one per label of each slice, with 95 % intervals.
 
-    A line without scored questions has dashes, one of fewer than `FEWEST` has no interval. If gates closed, a block about them follows.
+    A line without scored questions has dashes, one of fewer than `FEWEST` has no interval. If gates closed, a block
+    about them follows.
     """
     labels = [label for groups in results["slices"].values() for label in groups]
     width = max(len(label) + 2 for label in [*labels, "all questions"])

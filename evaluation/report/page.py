@@ -10,7 +10,7 @@ from string import Template
 from typing import Any
 
 from agents.files import check_target, write_whole
-from evaluation.report import sections
+from evaluation.report import opening, sections
 from evaluation.report.markup import element, html
 from evaluation.report.measured import FinishedRun, read_run, table_data
 from evaluation.report.packing import PackedTraces, pack
@@ -52,7 +52,13 @@ def render(run: FinishedRun) -> str:
         "base-uri 'none'; form-action 'none'",
         style=style,
         script=script,
-        heading=html(*sections.heading(run)),
+        title=html(element("title", opening.run_title(run))),
+        headed=html(element("h1", opening.run_title(run))),
+        heading=html(*opening.heading(run)),
+        sentence=html(*opening.sentence(run)),
+        points=html(*opening.points(run)),
+        ruler=html(*opening.ruler(run)),
+        count=f"{len(run.records):,}",
         headline=html(*sections.headline(run)),
         slices=html(*sections.by_slice(run)),
         latency=html(*sections.latency(run)),
