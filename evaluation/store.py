@@ -309,6 +309,11 @@ class SavedRun:
             raise StoreError(f"{folder}: there is no such folder; expected one written by local_evaluation.py")
         return cls(folder, RunFile.read(folder), tuple(row.data for row in _whole_batches(folder / PREDICTIONS)))
 
+    @property
+    def origin(self) -> dict[str, Any]:
+        """That of the last sitting: see `evaluation.origin`."""
+        return self.run.sittings[-1] if self.run.sittings else {}
+
     @cached_property
     def records(self) -> dict[RowKey, dict[str, Any]]:
         """Each question's last attempt."""

@@ -78,8 +78,7 @@ def read_run(folder: Path) -> FinishedRun:
         raise StoreError(f"{path}: {error}") from None
     if missing:
         raise StoreError(f"{path}: not the results of a run: {', '.join(missing)} missing; --resume writes them again")
-    origin = saved.run.sittings[-1] if saved.run.sittings else {}
-    return FinishedRun(results, list(saved.records.values()), saved.traces, origin)
+    return FinishedRun(results, list(saved.records.values()), saved.traces, saved.origin)
 
 
 # --- rows of the table of questions -----------------------------------------------------------------------------------

@@ -47,15 +47,20 @@ def run_title(run: FinishedRun) -> str:
     return f"{run_name(run.signature)}, CRAG task {task_of(run.signature)}, {score_text(run.results)}"
 
 
-def heading(run: FinishedRun) -> list[Element]:
-    """What was run, where and when; a warning if a submission or answers would have been lost."""
+def origin_list(run: FinishedRun) -> list[Element]:
+    """What was run, where and when."""
     told = {
         **{name: run.signature.get(name) for name in ("preset", "set", "agent", "data", "judge")},
         **{name: run.origin.get(name) for name in ("date", "machine", "commit", "command")},
     }
     known = {"changes" if name == "set" else name: str(value) for name, value in told.items() if value}
     facts = [element("div", element("dt", name), " ", element("dd", value)) for name, value in known.items()]
-    parts = [element("dl", *facts, class_="origin")] if facts else []
+    return [element("dl", *facts, class_="origin")] if facts else []
+
+
+def heading(run: FinishedRun) -> list[Element]:
+    """What was run; a warning if a submission or answers would have been lost."""
+    parts = origin_list(run)
     faults = [
         f"{counted(run.results[name], 'batch', 'batches')} {what}"
         for name, what in (("timeouts", "ran over the time limit"), ("errors", "failed"))

@@ -17,11 +17,6 @@ const COLUMNS = [
 ].filter(({ field }) => ROWS.some((row) => row[field] !== undefined && row[field] !== null));
 
 const state = { shown: ROWS, drawn: 0, order: "place", descending: false, open: null, entry: null };
-const blocks = new Map();
-
-function byId(id) {
-  return document.getElementById(id);
-}
 
 // --- filters -------------------------------------------------------------------------------------------------------
 
@@ -155,19 +150,6 @@ function moveAmongRows(event) {
 
 // --- one question --------------------------------------------------------------------------------------------------
 
-/** The questions of a block, unpacked once. The blocks come last in the file, so the table is usable first. */
-async function unpacked(number) {
-  if (!byId(`block-${number}`)) await new Promise((read) => addEventListener("DOMContentLoaded", read));
-  if (!blocks.has(number)) blocks.set(number, unpack(byId(`block-${number}`).textContent));
-  return blocks.get(number);
-}
-
-async function unpack(text) {
-  const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-  return new Response(stream).json();
-}
-
 /** Show a question; `isLinked` if the address names it already. Back closes it. */
 async function openQuestion(row, isLinked = false) {
   state.open = row;
@@ -207,25 +189,6 @@ function afterClosing() {
   const button = rowButtons()[place];
   setTabStop(button || rowButtons()[0]);
   if (button) button.focus();
-}
-
-async function copy(text, told) {
-  try {
-    await navigator.clipboard.writeText(text);
-    byId("copied").textContent = told;
-  } catch {
-    byId("copied").textContent = copiedTheOldWay(text) ? told : "This browser does not allow copying.";
-  }
-}
-
-function copiedTheOldWay(text) {
-  const field = element("textarea", { class: "offscreen" });
-  field.value = text;
-  byId("trace").append(field);
-  field.select();
-  const done = document.execCommand("copy");
-  field.remove();
-  return done;
 }
 
 // --- the address: #questions, #question=ID&domain=movie&search=..., or a section of the overview -----------------

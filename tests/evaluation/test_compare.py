@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from evaluation.compare import compare_runs, main
+from evaluation.compare import main
+from evaluation.comparison import compare_runs
 from evaluation.judge import Verdict
 from evaluation.paired import VerdictPair
 from evaluation.store import SavedRun, StoreError
