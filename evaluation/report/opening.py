@@ -130,13 +130,17 @@ def points(run: FinishedRun) -> list[Element]:
     ]
     by_loss = sorted(lost, key=lambda record: ("clock", "fault", "graph").index(record["lost"]))
     given_up = [_told(record, f"lost to: {record['lost']}") for record in by_loss[:SHOWN]]
+    is_counted = all("lost" in record for record in run.records)
+    none_lost = (
+        "None was lost to the clock, to a fault or to the graph." if is_counted else "This run did not count them."
+    )
     all_wrong = [element("p", filter_link("all wrong answers", verdict="incorrect"))] if wrong else []
     return [
         element(
             "div",
             by_label,
             _list("The surest wrong answers", surest, "No answer was wrong.", all_wrong),
-            _list("Lost answers", given_up, "None was lost to the clock, to a fault or to the graph."),
+            _list("Lost answers", given_up, none_lost),
             class_="figures points",
         )
     ]

@@ -192,7 +192,9 @@ def test_where_the_points_went(tmp_path: Path) -> None:
     page = Parsed(page_of(tmp_path, records=wrong, traces=sure))
     points = page.text.partition("Where the points went")[2].partition("By slice")[0]
     assert re.findall(r"P\(correct\) ([\d.]+)", points) == ["0.30", "0.20", "0.10", "0.00"]
-    assert "None was lost" in points
+    assert "This run did not count them." in points
+    page_without_losses = page_of(tmp_path / "counted", records=[record(0, batch_size=1, lost=None)], traces=[])
+    assert "None was lost" in page_without_losses
     links = {tag.get("href") for name, tag in page.tags if name == "a"}
     assert {"#domain=movie&verdict=incorrect", "#question=id-3", "#verdict=incorrect"} <= links
 
