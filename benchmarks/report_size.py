@@ -114,6 +114,7 @@ def opening_times(page: Path) -> dict[str, float]:
         table, load = browser.execute_script(
             f"return [performance.getEntriesByName('report-ready')[0].startTime, {_LOADED}]"
         )
+        browser.find_element(By.CSS_SELECTOR, "[href='#questions']:not(.skip)").click()
         started = time.monotonic()
         browser.find_element(By.CSS_SELECTOR, "button.open").click()
         WebDriverWait(browser, 10, poll_frequency=0.02).until(

@@ -5,7 +5,7 @@ import hashlib
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, TypeVar
@@ -25,6 +25,7 @@ from evaluation.batches import WHOLE, Shard
 from evaluation.datasets import DatasetError, Split, dataset_files
 from evaluation.graph_server import GraphServerError, mock_graph, silent_graph
 from evaluation.judge import Judge, JudgeUnavailableError, add_judge_arguments, cost_line, judge_from
+from evaluation.origin import origin_of
 from evaluation.real_evaluator import GRAPH_VARIABLE, MAX_BATCH_SIZE, SECONDS_PER_QUERY, STARTUP_SECONDS
 from evaluation.report import write_report
 from evaluation.results import footer, table
@@ -69,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with stopped_in_order(), ExitStack() as beside:
             if options.mock_kg is not None:
                 options.kg_url = beside.enter_context(mock_graph(Path(options.mock_kg) if options.mock_kg else None))
-            results = _evaluate(options, folder)
+            results = _evaluate(options, folder, origin_of(sys.argv[1:] if arguments is None else arguments))
     except KeyboardInterrupt as interrupt:
         _say(f"\ninterrupted; finished batches are kept in {folder}. Continue with --resume and the same arguments")
         return EXIT_TERMINATED if isinstance(interrupt, Terminated) else EXIT_INTERRUPTED
@@ -86,7 +87,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return _warn_of_lost_submission(results, allow_timeouts=options.allow_timeouts)
 
 
-def _evaluate(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
+def _evaluate(options: argparse.Namespace, folder: Path, origin: Mapping[str, str]) -> dict[str, Any]:
     dataset_files(options.dataset)  # report a wrong path first
     judge, trim = judge_from(options), official_trim()
     _warn_of_silent_graph(options)
@@ -104,6 +105,7 @@ def _evaluate(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
         fail_on_error=options.fail_on_error,
         retry_failed=options.retry_failed,
         shard=options.shard or WHOLE,
+        origin=origin,
     )
     if options.in_process:
         _say("the agent runs in this process: its time limit is not enforced")

@@ -2,18 +2,19 @@
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from textwrap import shorten
-from typing import Any, NamedTuple
 
 from agents.files import DatasetError, check_target, write_json
-from evaluation.batches import SLICE_FIELDS, RowKey, golds_of
+from evaluation.batches import SLICE_FIELDS, golds_of
+from evaluation.comparison import Comparison, RunPair, compare_runs
 from evaluation.judge import Verdict
-from evaluation.metrics import UNLABELLED, Metrics, fields_of, label_of, measure
-from evaluation.paired import Difference, VerdictPair, differences
-from evaluation.store import SavedRun, StoreError, differing
+from evaluation.metrics import FEWEST, Metrics, fields_of
+from evaluation.paired import Difference, VerdictPair
+from evaluation.report import write_comparison
+from evaluation.results import interval_text
+from evaluation.store import SavedRun, StoreError
 
 _WIDTH = 110
 _HEADER = f"{'A':>8} {'B':>8}   {'B - A':>7}  {'95 % interval':^17}  {'p':>7}"
@@ -30,162 +31,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if field not in comparison.slices:
                 known = ", ".join(fields_of(first.rows))
                 raise StoreError(f"--by {field}: no common question has that field; fields with one value: {known}")
-        if options.out:
-            check_target(options.out)
+        for path in filter(None, (options.out, options.html)):
+            check_target(path)
     except DatasetError as error:
         sys.stderr.write(f"error: {error}\n")
         return 2
     sys.stdout.write("\n".join(_lines(comparison, flips=not options.no_flips)) + "\n")
-    if options.out:
-        try:
+    try:
+        if options.out:
             write_json(options.out, comparison.to_dict())
-        except OSError as error:
-            sys.stderr.write(f"error: {options.out}: cannot be written: {error.strerror}\n")
-            return 2
+        if options.html:
+            sys.stdout.write(f"\npage  {write_comparison(comparison, first, second, options.html)}\n")
+    except OSError as error:
+        sys.stderr.write(f"error: {options.out}: cannot be written: {error.strerror}\n")
+        return 2
+    except DatasetError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 2
     return 0
-
-
-@dataclass(frozen=True, slots=True)
-class RunPair:
-    """One question in both runs: the rows of both predictions.jsonl."""
-
-    key: RowKey
-    first: Mapping[str, Any]
-    second: Mapping[str, Any]
-
-    @property
-    def verdicts(self) -> VerdictPair:
-        """The verdicts of the two."""
-        return VerdictPair(Verdict(self.first["verdict"]), Verdict(self.second["verdict"]))
-
-    @property
-    def is_scored(self) -> bool:
-        """Whether both verdicts are scored."""
-        return Verdict.UNSCORED not in self.verdicts
-
-    def to_dict(self) -> dict[str, Any]:
-        """A flip as JSON-ready data."""
-        return {
-            **self.key._asdict(),
-            "query": self.first["query"],
-            "answer": self.first.get("answer"),
-            **{field: self.first[field] for field in SLICE_FIELDS if field in self.first},
-            "verdicts": [verdict.value for verdict in self.verdicts],
-            "predictions": [self.first["prediction"], self.second["prediction"]],
-        }
-
-
-class SliceComparison(NamedTuple):
-    """Two runs over the questions with one label; `n` are scored in both. `differences` is empty if n is 0."""
-
-    n: int
-    differences: Mapping[str, Difference]
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """Two runs side by side, over the common questions except `only_first`, `only_second` and `finished`.
-
-    `signature_changes` holds name, first and second value; `flips` the questions with different verdicts, by verdicts.
-    """
-
-    signature_changes: Sequence[tuple[str, Any, Any]]
-    only_first: int
-    only_second: int
-    finished: tuple[bool, bool]
-    common: int
-    scored: int
-    first: Metrics
-    second: Metrics
-    differences: Mapping[str, Difference]
-    flips: Mapping[VerdictPair, Sequence[RunPair]]
-    slices: Mapping[str, Mapping[str, SliceComparison]]
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-ready data."""
-        return {
-            "finished": dict(zip(("first", "second"), self.finished, strict=True)),
-            "signature_changes": [
-                dict(zip(("name", "first", "second"), change, strict=True)) for change in self.signature_changes
-            ],
-            "questions": {
-                "common": self.common,
-                "scored_in_both": self.scored,
-                "only_in_first": self.only_first,
-                "only_in_second": self.only_second,
-            },
-            "first": self.first.to_dict(),
-            "second": self.second.to_dict(),
-            "differences": _plain(self.differences),
-            "slices": {
-                field: {label: {"n": part.n, **_plain(part.differences)} for label, part in parts.items()}
-                for field, parts in self.slices.items()
-            },
-            "flips": [pair.to_dict() for pairs in self.flips.values() for pair in pairs],
-        }
-
-
-def _plain(found: Mapping[str, Difference]) -> dict[str, Any]:
-    return {name: difference.to_dict() for name, difference in found.items()}
-
-
-def compare_runs(first: SavedRun, second: SavedRun, fields: Sequence[str] = SLICE_FIELDS) -> Comparison:
-    """Compare two runs over their common questions: those with the same id and text.
-
-    Raises:
-        StoreError: there are no common questions, or one of the `fields` has several values in a row.
-    """
-    pairs = [
-        RunPair(key, record, second.records[key])
-        for key, record in first.records.items()
-        if key in second.records and second.records[key]["query"] == record["query"]
-    ]
-    if not pairs:
-        raise StoreError(
-            f"{first.folder} ({len(first.records)} questions) and {second.folder} ({len(second.records)} questions) "
-            "have no question in common: 0 of equal id and text"
-        )
-    scored = [pair for pair in pairs if pair.is_scored]
-    one, other = first.run.signature, second.run.signature
-    return Comparison(
-        signature_changes=[(name, one.get(name), other.get(name)) for name in differing(one, other)],
-        only_first=len(first.records) - len(pairs),
-        only_second=len(second.records) - len(pairs),
-        finished=(first.run.questions is not None, second.run.questions is not None),
-        common=len(pairs),
-        scored=len(scored),
-        first=measure([pair.verdicts.first for pair in pairs]),
-        second=measure([pair.verdicts.second for pair in pairs]),
-        differences=differences([pair.verdicts for pair in scored]),
-        flips=_flips(pairs),
-        slices={field: parts for field in fields if (parts := _slices(pairs, field))},
-    )
-
-
-def _flips(pairs: Sequence[RunPair]) -> dict[VerdictPair, list[RunPair]]:
-    """By the pair of verdicts: lost answers first, then won ones."""
-    order = list(Verdict)
-    flips: dict[VerdictPair, list[RunPair]] = {}
-    for pair in pairs:
-        if pair.verdicts.first is not pair.verdicts.second:
-            flips.setdefault(pair.verdicts, []).append(pair)
-    return dict(sorted(flips.items(), key=lambda item: [order.index(verdict) for verdict in item[0]]))
-
-
-def _slices(pairs: Sequence[RunPair], field: str) -> dict[str, SliceComparison]:
-    """By label; empty if no question has one."""
-    groups: dict[str, list[VerdictPair]] = {}
-    for pair in pairs:
-        if isinstance(pair.first.get(field), list | dict):
-            raise StoreError(
-                f"--by {field}: expected a field with one value, but {pair.key.interaction_id} has several"
-            )
-        scored = groups.setdefault(label_of(pair.first, field), [])
-        if pair.is_scored:
-            scored.append(pair.verdicts)
-    if set(groups) <= {UNLABELLED}:
-        return {}
-    return {label: SliceComparison(len(groups[label]), differences(groups[label])) for label in sorted(groups)}
 
 
 # --- as text ----------------------------------------------------------------------------------------------------------
@@ -236,9 +99,9 @@ def _questions(comparison: Comparison) -> Iterator[str]:
 def _headline(name: str, metrics: Metrics) -> str:
     if not metrics.n:
         return f"{name}: nothing scored, {metrics.unscored} unscored"
-    interval = metrics.score_interval
+    interval = f" [{metrics.score_interval.low:+.3f},{metrics.score_interval.high:+.3f}]"
     return (
-        f"{name}: score {metrics.score:+.3f} [{interval.low:+.3f},{interval.high:+.3f}], accuracy "
+        f"{name}: score {metrics.score:+.3f}{interval if metrics.n >= FEWEST else ''}, accuracy "
         f"{metrics.accuracy:.3f}, hallucination {metrics.hallucination:.3f}, missing {metrics.missing:.3f}, "
         f"n {metrics.n}" + (f", {metrics.unscored} unscored" if metrics.unscored else "")
     )
@@ -250,24 +113,24 @@ def _differences(comparison: Comparison) -> Iterator[str]:
         return
     yield f"{'':24}{_HEADER}"
     for name, difference in comparison.differences.items():
-        yield _line(name, difference)
+        yield _line(name, difference, comparison.scored)
     if comparison.slices:
         yield "p-values of slices are uncorrected: by chance alone, one slice in twenty has p < 0.05"
     for field, parts in comparison.slices.items():
         yield f"score by {field}"
         for label, part in parts.items():
-            yield f"{_line(f'  {label}', part.differences.get('score'))}  n {part.n}"
+            yield f"{_line(f'  {label}', part.differences.get('score'), part.n)}  n {part.n}"
 
 
-def _line(name: str, difference: Difference | None) -> str:
-    """Both runs' figures and their difference; dashes if nothing is scored."""
+def _line(name: str, difference: Difference | None, n: int) -> str:
+    """Both runs' figures and their difference over n questions; dashes if nothing is scored."""
     if difference is None:
         return f"{name:24}{'-':>8} {'-':>8}   {'-':>7}  {'-':^17}  {'-':>7}"
-    low, high = difference.interval.low, difference.interval.high
+    interval = interval_text((difference.interval.low, difference.interval.high), n)
     p_value = "<0.0001" if difference.p_value < 0.0001 else f"{difference.p_value:.4f}"
     return (
         f"{name:24}{difference.first:>+8.3f} {difference.second:>+8.3f}   {difference.change:>+7.3f}  "
-        f"[{low:>+7.3f},{high:>+7.3f}]  {p_value:>7}"
+        f"{interval}  {p_value:>7}"
     )
 
 
@@ -300,6 +163,13 @@ def _parser() -> argparse.ArgumentParser:
         help=f"slices by this field of the predictions; can be repeated (default: {', '.join(SLICE_FIELDS)})",
     )
     parser.add_argument("--no-flips", action="store_true", help="count the questions that flipped without listing them")
+    parser.add_argument(
+        "--html",
+        metavar="FILE.html",
+        type=Path,
+        help="a page with both runs side by side and the traces of the questions that flipped; beside it FILE.svg, a "
+        "picture of 1200 x 630",
+    )
     parser.add_argument("--out", metavar="FILE.json", type=Path, help="everything as JSON")
     return parser
 

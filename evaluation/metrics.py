@@ -14,6 +14,8 @@ from evaluation.judge import Verdict
 RESAMPLES = 2000
 SEED = 20240605
 UNLABELLED = "(none)"
+FEWEST = 10
+"""An interval of fewer questions says too little to be shown; people get a dash, files keep it."""
 
 VALUE = {Verdict.CORRECT: 1.0, Verdict.MISSING: 0.0, Verdict.INCORRECT: -1.0}
 """The score of a verdict (CRAG, section 3.1); `Verdict.UNSCORED` has none."""

@@ -7,7 +7,7 @@ from typing import Any
 from agents.contracts import Lost
 from evaluation.gates import gate_effects
 from evaluation.judge import Verdict
-from evaluation.metrics import field_title, measure, pairs, slices
+from evaluation.metrics import FEWEST, field_title, measure, pairs, slices
 from evaluation.signature import signature_line
 
 OUT_OF_TIME = ("not_begun", "cut_short")
@@ -58,7 +58,7 @@ def summarise(
         "generations_out_of_time": {
             name: sum(record.get("out_of_time", {}).get(name, 0) for record in batches.values()) for name in OUT_OF_TIME
         },
-        "lost": {kind.value: sum(record.get("lost") == kind for record in records) for kind in Lost},
+        "lost": count_lost(records),
         "retried": sum(record["attempt"] > 1 for record in records),
     }
 
@@ -66,7 +66,8 @@ def summarise(
 def table(results: Mapping[str, Any]) -> str:
     """The metrics as text: one line for all questions, then one per label of each slice, with 95 % intervals.
 
-    A line without scored questions has dashes. If gates closed, a block about them follows.
+    A line without scored questions has dashes, one of fewer than `FEWEST` has no interval. If gates closed, a block
+    about them follows.
     """
     labels = [label for groups in results["slices"].values() for label in groups]
     width = max(len(label) + 2 for label in [*labels, "all questions"])
@@ -77,15 +78,23 @@ def table(results: Mapping[str, Any]) -> str:
         lines.extend(_line(f"  {label}", metrics, width) for label, metrics in groups.items())
     if results["unscored"]:
         lines.append(f"{results['unscored']} more could not be scored and count neither way")
-    lines.extend(filter(None, (lost_line(results), out_of_time_line(results))))
+    if lost := lost_line(results["lost"]):
+        lines.append(f'{lost} ("lost" in predictions.jsonl)')
+    if late := out_of_time_line(results):
+        lines.append(late)
     return "\n".join([*lines, *_gates_block(results["gates"])])
 
 
-def lost_line(results: Mapping[str, Any]) -> str:
-    """How many answers were lost, and to what; empty if none."""
-    counts = {what: count for kind, what in LOST_TO.items() if (count := results.get("lost", {}).get(kind))}
-    parts = ", ".join(f"{count} to {what}" for what, count in counts.items())
-    return f"answers lost: {sum(counts.values())} of {results['n'] + results['unscored']} ({parts})" if parts else ""
+def count_lost(records: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    """How many answers were lost to what; every `Lost` is there."""
+    return {kind.value: sum(record.get("lost") == kind for record in records) for kind in Lost}
+
+
+def lost_line(counts: Mapping[str, int]) -> str:
+    """``3 answers lost: 2 to the clock, 1 to a fault``; empty if none was."""
+    parts = [f"{counts[kind]} to {name}" for kind, name in LOST_TO.items() if counts.get(kind)]
+    total = sum(counts.values())
+    return f"{total} {'answer' if total == 1 else 'answers'} lost: {', '.join(parts)}" if parts else ""
 
 
 def out_of_time_line(results: Mapping[str, Any]) -> str:
@@ -118,8 +127,7 @@ def _gates_block(gates: Mapping[str, Mapping[str, Any]]) -> list[str]:
     for name, counts in gates.items():
         effect, interval = f"{'?':>7}", f"{'?':^17}"
         if counts["score_effect"] is not None:
-            low, high = counts["ci"]
-            effect, interval = f"{counts['score_effect']:>+7.3f}", f"[{low:>+7.3f},{high:>+7.3f}]"
+            effect, interval = f"{counts['score_effect']:>+7.3f}", interval_text(counts["ci"], counts["questions"])
         lines.append(
             f"{'  ' + name:{width}}  {effect}  {interval}  {counts['questions']:>5}  {counts['right_lost']:>10}  "
             f"{counts['wrong_saved']:>11}  {counts['missing']:>7}  {counts['unknown']:>7}  {counts['fired']:>6}"
@@ -130,11 +138,16 @@ def _gates_block(gates: Mapping[str, Mapping[str, Any]]) -> list[str]:
     return lines
 
 
+def interval_text(ends: Sequence[float], n: int) -> str:
+    """``[ -0.189, +0.243]``, or a dash of the same width if the interval is of too few questions."""
+    return "[{:>+7.3f},{:>+7.3f}]".format(*ends) if n >= FEWEST else f"{'-':^17}"
+
+
 def _line(label: str, metrics: Mapping[str, Any], width: int) -> str:
     if not metrics["n"]:
         return f"{label:{width}}  {'-':>7}  {'-':^17}  {'-':>8}  {'-':>9}  {'-':>8}  {0:>5}"
-    low, high = metrics["ci"]
+    interval = interval_text(metrics["ci"], metrics["n"])
     return (
-        f"{label:{width}}  {metrics['score']:>+7.3f}  [{low:>+7.3f},{high:>+7.3f}]  {metrics['accuracy']:>8.3f}  "
+        f"{label:{width}}  {metrics['score']:>+7.3f}  {interval}  {metrics['accuracy']:>8.3f}  "
         f"{metrics['hallucination']:>9.3f}  {metrics['missing']:>8.3f}  {metrics['n']:>5}"
     )

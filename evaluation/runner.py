@@ -34,7 +34,7 @@ class RunOptions:
 
     A batch of n questions gets n times `seconds_per_query`. `batch_size` replaces the agent's. `startup_seconds` limits
     building the agent. `retry_failed` asks failed questions of a resumed run again. `in_process` runs the agent in this
-    process, without limits. Only batches of `shard` are run.
+    process, without limits. Only batches of `shard` are run. `origin` is that of `evaluation.origin`, for run.json.
     """
 
     dataset: Path
@@ -48,6 +48,7 @@ class RunOptions:
     fail_on_error: bool = False
     retry_failed: bool = False
     shard: Shard = WHOLE
+    origin: Mapping[str, str] = field(default_factory=dict)
 
 
 class Evaluation:
@@ -85,7 +86,7 @@ class Evaluation:
         )
         self._began: float | None = None
         self._is_ready = False
-        self._sitting: dict[str, float] = {}
+        self._sitting: dict[str, Any] = dict(options.origin)
         self._sitting_number = len(store.sittings)
 
     def __enter__(self) -> Self:

@@ -54,7 +54,7 @@ class RunFile(BaseModel):
     questions: int | None = None
     """The number of questions of the whole run, over all shards; None until it is finished."""
     sittings: list[dict[str, Any]] = []
-    """Start-up seconds, peak memory and so on, one entry per sitting."""
+    """Origin, start-up seconds, peak memory and so on, one entry per sitting."""
 
     @classmethod
     def read(cls, folder: Path) -> Self:
@@ -105,8 +105,8 @@ class _Prediction(_Place, strict=True):
     batch_size: PositiveInt
     timed_out: bool
     error: str | None
-    lost: str | None = None
     out_of_time: dict[str, int] = {}
+    lost: str | None = None
 
 
 def _check(model: type[BaseModel], place: str, row: Mapping[str, Any]) -> None:
@@ -308,6 +308,11 @@ class SavedRun:
         if not folder.is_dir():
             raise StoreError(f"{folder}: there is no such folder; expected one written by local_evaluation.py")
         return cls(folder, RunFile.read(folder), tuple(row.data for row in _whole_batches(folder / PREDICTIONS)))
+
+    @property
+    def origin(self) -> dict[str, Any]:
+        """That of the last sitting: see `evaluation.origin`."""
+        return self.run.sittings[-1] if self.run.sittings else {}
 
     @cached_property
     def records(self) -> dict[RowKey, dict[str, Any]]:

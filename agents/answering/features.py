@@ -13,7 +13,7 @@ from agents.settings import ROUTE_CLASSES
 
 LEVELS = {"high": 1.0, "medium": 0.5, "low": 0.0}
 HOLDS, REPEATS, FEWEST_REPEATED, MOST_COMPARED = 0.75, 0.8, 4, 100
-"""Shares of an answer's words that a passage must hold, and of a question's first 100 that are a repetition; 4 at least."""
+"""Share of an answer's words that a passage must hold; of a question's first 100 words, at least 4, that repeat it."""
 REVIEWS = {"confirmed": 1.0, "corrected": 0.5}
 
 _WORD = re.compile(r"[^\W_]+(?:[.,]\d+)*")

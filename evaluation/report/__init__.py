@@ -1,5 +1,6 @@
-"""report.html: a finished run as one page that explains its score and needs no network."""
+"""report.html: a finished run, or two side by side, as one page that needs no network."""
 
+from evaluation.report.compared import write_comparison
 from evaluation.report.page import write_report
 
-__all__ = ["write_report"]
+__all__ = ["write_comparison", "write_report"]

@@ -1,9 +1,10 @@
 """The report's charts as SVG with descriptive labels; sizes are attributes, colours are style classes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
+from evaluation.metrics import FEWEST
 from evaluation.report.markup import element
 from evaluation.report.measured import ReliabilityBin, StageSeconds, ThresholdPoint
 
@@ -16,9 +17,14 @@ LEFT, RIGHT, UPPER, LOWER = 60.0, 408.0, 12.0, 256.0
 
 def shares_bar(shares: Sequence[float], label: str) -> Element:
     """One bar, divided among `SHARES`."""
+    return strip_of(dict(zip(SHARES, shares, strict=True)), label)
+
+
+def strip_of(shares: Mapping[str, float], label: str) -> Element:
+    """One bar with a part of that share for each style class."""
     bar = _strip(label)
     start = 0.0
-    for name, share in zip(SHARES, shares, strict=True):
+    for name, share in shares.items():
         if share > 0:
             bar.append(element("rect", x=start, y=0, width=100 * share, height=10, class_=name))
         start += 100 * share
@@ -26,15 +32,14 @@ def shares_bar(shares: Sequence[float], label: str) -> Element:
 
 
 def score_whisker(score: float, low: float, high: float, label: str) -> Element:
-    """A score with its interval on the scale from -1 to 1."""
-    at = [50 + 50 * value for value in (low, score, high)]
+    """A score with its interval on the scale from -1 to 1, of any width; no interval where both ends are the score."""
+    at = [f"{50 + 46 * value:.1f}%" for value in (low, score, high)]
     return element(
         "svg",
-        element("line", x1=0, x2=100, y1=8, y2=8, class_="grid"),
-        element("line", x1=50, x2=50, y1=1, y2=15, class_="axis"),
+        element("line", x1="4%", x2="96%", y1=8, y2=8, class_="grid"),
+        element("line", x1="50%", x2="50%", y1=1, y2=15, class_="axis"),
         element("line", x1=at[0], x2=at[2], y1=8, y2=8, class_="interval"),
-        element("circle", cx=at[1], cy=8, r=3, class_="point"),
-        viewBox="-4 0 108 16",
+        element("circle", cx=at[1], cy=8, r=3.5, class_="point"),
         class_="whisker",
         role="img",
         aria_label=label,
@@ -52,6 +57,22 @@ def time_bar(seconds: StageSeconds, scale: float, limit: float | None) -> Elemen
     if limit:
         bar.append(element("rect", x=100 * limit / scale - 0.6, y=0, width=0.6, height=10, class_="limit"))
     return bar
+
+
+def histogram(counts: Sequence[int], width: float, label: str) -> Element:
+    """Bars of `counts`, each of `width` seconds from 0 on."""
+    sheet = element("svg", viewBox="0 0 420 150", class_="plot histogram", role="img", aria_label=label)
+    step, most = 400 / len(counts), max(counts)
+    for number, count in enumerate(counts):
+        height = 110 * count / most
+        hint = element("title", f"{number * width:.3g} to {(number + 1) * width:.3g} s: {count}")
+        x, y = 10 + number * step, 120 - height
+        sheet.append(element("rect", hint, x=x, y=y, width=step - 1, height=height, class_="median"))
+    for share, anchor in ((0.0, "start"), (0.25, "middle"), (0.5, "middle"), (0.75, "middle"), (1.0, "end")):
+        text = f"{share * width * len(counts):.3g} s"
+        sheet.append(element("text", text, x=10 + 400 * share, y=138, text_anchor=anchor))
+    sheet.append(element("line", x1=10, x2=410, y1=120, y2=120, class_="axis"))
+    return sheet
 
 
 def stages_bar(stages: Sequence[StageSeconds]) -> Element:
@@ -109,8 +130,8 @@ class _Frame:
         return "M" + "L".join(f"{self.x(x)} {self.y(y)}" for x, y in points)
 
 
-def threshold_chart(points: Sequence[ThresholdPoint], best: ThresholdPoint) -> Element:
-    """The score over the abstention threshold, with its interval and the answered share."""
+def threshold_chart(points: Sequence[ThresholdPoint], best: ThresholdPoint, questions: int) -> Element:
+    """The score over the abstention threshold, with its interval (not of too few questions) and the answered share."""
     lowest = min(point.interval.low for point in points)
     marks = [mark / 4 for mark in range(-4, 5) if mark >= 0 or mark / 4 > lowest - 0.25]
     frame = _Frame(min(marks), 1.0)
@@ -121,7 +142,8 @@ def threshold_chart(points: Sequence[ThresholdPoint], best: ThresholdPoint) -> E
     sheet = frame.sheet(label, "answer only where P(correct) is at least", "score", marks)
     upper = [(point.threshold, min(1.0, point.interval.high)) for point in points]
     lower = [(point.threshold, max(frame.bottom, point.interval.low)) for point in reversed(points)]
-    sheet.append(element("path", d=frame.path([*upper, *lower]) + "Z", class_="band"))
+    if questions >= FEWEST:
+        sheet.append(element("path", d=frame.path([*upper, *lower]) + "Z", class_="band"))
     sheet.append(element("line", x1=LEFT, x2=RIGHT, y1=frame.y(0), y2=frame.y(0), class_="axis"))
     answered = [(point.threshold, point.answered) for point in points]
     sheet.append(element("path", d=frame.path(answered), class_="answered"))
@@ -137,7 +159,7 @@ def reliability_chart(bins: Sequence[ReliabilityBin]) -> Element:
     label = f"Reliability diagram, share right by P(correct): {reported}"
     sheet = frame.sheet(label, "P(correct), mean of each tenth", "share that was right", [0, 0.25, 0.5, 0.75, 1])
     sheet.append(element("path", d=frame.path([(0, 0), (1, 1)]), class_="diagonal"))
-    for one in bins:
+    for one in (one for one in bins if one.questions >= FEWEST):
         x = frame.x(one.probability)
         ends = frame.y(one.interval.low), frame.y(one.interval.high)
         sheet.append(element("line", x1=x, x2=x, y1=ends[0], y2=ends[1], class_="interval"))

@@ -1,5 +1,6 @@
 """HTML and SVG as a tree. The tree's writer escapes all text, so no page or model text can become markup."""
 
+from collections.abc import Iterable, Mapping, Sequence
 from xml.etree.ElementTree import Element, tostring
 
 Child = Element | str | None
@@ -16,6 +17,21 @@ def element(tag: str, *children: Child, **attributes: str | float | None) -> Ele
         elif child:
             made.text = (made.text or "") + child
     return made
+
+
+def table(columns: Mapping[str, str], rows: Iterable[Sequence[Child]], kind: str, caption: str) -> Element:
+    """A table; `columns` are style classes and titles; the first cell of a row is its heading."""
+    head = element("tr", *(element("th", name, scope="col", class_=column) for column, name in columns.items()))
+    body = [
+        element(
+            "tr",
+            element("th", first, scope="row"),
+            *(element("td", cell, class_=column) for cell, column in zip(cells, list(columns)[1:], strict=True)),
+        )
+        for first, *cells in rows
+    ]
+    table = element("table", element("caption", caption), element("thead", head), element("tbody", *body), class_=kind)
+    return element("div", table, class_="scroll")
 
 
 def html(*parts: Element) -> str:

@@ -4,7 +4,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,7 +27,7 @@ NORMAL_95 = 1.959964
 WHOLE_BATCH = "whole batch"
 
 _HEADLINE = ("score", "ci", "intervals", "accuracy", "hallucination", "missing", "n", "unscored")
-_OWN_TITLES = {"gates": "gate", "source": "answer from"}
+_OWN_TITLES = {"gates": "gate", "source": "answer from", "lost": "lost to"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,8 @@ class FinishedRun:
     results: Mapping[str, Any]
     records: Sequence[Mapping[str, Any]]
     traces: Mapping[RowKey, Mapping[str, Any]]
+    origin: Mapping[str, Any] = field(default_factory=dict)
+    """That of the last sitting: see `evaluation.origin`."""
 
     @property
     def signature(self) -> Mapping[str, Any]:
@@ -76,7 +78,7 @@ def read_run(folder: Path) -> FinishedRun:
         raise StoreError(f"{path}: {error}") from None
     if missing:
         raise StoreError(f"{path}: not the results of a run: {', '.join(missing)} missing; --resume writes them again")
-    return FinishedRun(results, list(saved.records.values()), saved.traces)
+    return FinishedRun(results, list(saved.records.values()), saved.traces, saved.origin)
 
 
 # --- rows of the table of questions -----------------------------------------------------------------------------------
@@ -99,7 +101,7 @@ def table_data(run: FinishedRun) -> dict[str, Any]:
     """
     fields = labels(run)
     rows = [_table_row(run, record, place, fields) for place, record in enumerate(run.records)]
-    names = ("verdict", *fields, "lost", "gates", "judged_by", "source")
+    names = ("verdict", "lost", *fields, "gates", "judged_by", "source")
     facets = [{"field": name, "title": title(name)} for name in names if len({str(row[name]) for row in rows}) > 1]
     return {"rows": rows, "facets": facets, "limit": run.limit, "block_questions": BLOCK_QUESTIONS}
 
@@ -110,22 +112,26 @@ def _table_row(run: FinishedRun, record: Mapping[str, Any], place: int, fields: 
     answer = trace.get("answer")
     source = answer.get("source") if isinstance(answer, Mapping) else None
     kind, colon, _ = (record.get("reason") or "").partition(":")  # a judge's reason starts with its rule
-    occurrence = record["occurrence"]
     return {
-        "id": record["interaction_id"] + (f":{occurrence}" if occurrence else ""),
+        "id": row_id(record),
         "place": place,
         "query": record["query"],
         "prediction": record["prediction"],
         "gold": record.get("answer"),
         "verdict": record["verdict"],
-        **{field: record.get(field) or UNLABELLED for field in fields},
         "lost": record.get("lost") or UNLABELLED,
+        **{field: record.get(field) or UNLABELLED for field in fields},
         "gates": sorted({firing["name"] for firing in record.get("gates", ())}) or [UNLABELLED],
         "judged_by": kind if colon and len(kind) <= 30 else UNLABELLED,
         "source": source if isinstance(source, str) and source else UNLABELLED,
         "probability": candidate and round(float(candidate["probability"]), 4),
         "seconds": record["seconds"],
     }
+
+
+def row_id(record: Mapping[str, Any]) -> str:
+    """What a question is called in links: its interaction id and, from the second row of that id on, which one."""
+    return f"{record['interaction_id']}" + (f":{record['occurrence']}" if record["occurrence"] else "")
 
 
 # --- P(correct) -------------------------------------------------------------------------------------------------------
@@ -257,7 +263,7 @@ class StageSeconds(NamedTuple):
     """Seconds per question (of a batch divided by its questions) of one stage, over the batches that ran it.
 
     `mean` is over all questions of the run. `budget` is the stage's share of the preset's clock; None if the preset is
-    unknown.
+    unknown. `over` batches took longer than the budget.
     """
 
     stage: str
@@ -267,6 +273,7 @@ class StageSeconds(NamedTuple):
     p95: float
     worst: float
     budget: float | None = None
+    over: int = 0
 
 
 def stage_seconds(run: FinishedRun) -> list[StageSeconds]:
@@ -290,8 +297,9 @@ def stage_seconds(run: FinishedRun) -> list[StageSeconds]:
     for stage, seconds in {**stages, WHOLE_BATCH: whole}.items():
         if seconds:
             median, p95, worst = map(float, np.percentile(list(seconds.values()), [50, 95, 100]))
-            mean = sums[stage] / len(run.records)
-            found.append(StageSeconds(stage, len(seconds), mean, median, p95, worst, budgets.get(stage)))
+            mean, budget = sums[stage] / len(run.records), budgets.get(stage)
+            over = sum(value > budget for value in seconds.values()) if budget is not None else 0
+            found.append(StageSeconds(stage, len(seconds), mean, median, p95, worst, budget, over))
     return found
 
 

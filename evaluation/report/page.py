@@ -3,20 +3,20 @@
 import base64
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from string import Template
 from typing import Any
 
 from agents.files import check_target, write_whole
-from evaluation.report import sections
+from evaluation.report import opening, sections
 from evaluation.report.markup import element, html
 from evaluation.report.measured import FinishedRun, read_run, table_data
 from evaluation.report.packing import PackedTraces, pack
 from evaluation.store import REPORT, StoreError
 
-SCRIPTS = ("elements.js", "trace.js", "table.js")
+SCRIPTS = ("elements.js", "page.js", "trace.js", "table.js")
 """In order of dependency."""
 
 REPORT_FAULTS = (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
@@ -46,25 +46,41 @@ def write_report(folder: Path, out: Path | None = None) -> Path:
 def render(run: FinishedRun) -> str:
     """The page as text."""
     packed = pack(run.records, [run.trace(record) for record in run.records])
-    style, script = _file("style.css"), "\n".join(_file(name) for name in SCRIPTS)
-    return Template(_file("template.html")).substitute(
-        policy=f"default-src 'none'; img-src data:; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
-        "base-uri 'none'; form-action 'none'",
-        style=style,
-        script=script,
-        heading=html(*sections.heading(run)),
+    return filled(
+        "template.html",
+        SCRIPTS,
+        packed,
+        data=script_json(table_data(run)),
+        title=html(element("title", opening.run_title(run))),
+        headed=html(element("h1", opening.run_title(run))),
+        sentence=html(*opening.sentence(run)),
+        heading=html(*opening.heading(run)),
+        count=f"{len(run.records):,}",
         headline=html(*sections.headline(run)),
+        points=html(*opening.points(run)),
+        ruler=html(*opening.ruler(run)),
         slices=html(*sections.by_slice(run)),
         latency=html(*sections.latency(run)),
         abstention=html(*sections.abstention(run)),
         gates=html(*sections.gates(run)),
         signature=html(*sections.signature(run)),
         about_traces=html(element("p", about_traces(run, packed), class_="note")),
-        data=script_json(table_data(run)),
+    )
+
+
+def filled(template: str, scripts: Sequence[str], packed: PackedTraces, **parts: str) -> str:
+    """A template with its parts, our style, these scripts and the packed traces; nothing else may run in it."""
+    style, script = _file("style.css"), "\n".join(_file(name) for name in scripts)
+    return Template(_file(template)).substitute(
+        policy=f"default-src 'none'; img-src data:; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
+        "base-uri 'none'; form-action 'none'",
+        style=style,
+        script=script,
         blocks="\n".join(
             f'<script type="text/plain" id="block-{number}">{block}</script>'
             for number, block in enumerate(packed.blocks)
         ),
+        **parts,
     )
 
 

@@ -4,7 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from xml.etree.ElementTree import Element
 
+from evaluation.metrics import FEWEST
 from evaluation.report.charts import (
+    histogram,
     reliability_chart,
     score_whisker,
     shares_bar,
@@ -12,7 +14,7 @@ from evaluation.report.charts import (
     threshold_chart,
     time_bar,
 )
-from evaluation.report.markup import Child, element
+from evaluation.report.markup import Child, element, table
 from evaluation.report.measured import (
     FinishedRun,
     StageSeconds,
@@ -23,32 +25,10 @@ from evaluation.report.measured import (
     threshold_curve,
     title,
 )
-from evaluation.results import lost_line, out_of_time_line
+from evaluation.report.opening import counted, filter_link
 from evaluation.signature import signature_line
 
-LOST = "The real evaluator would have failed this whole submission."
-
-
-def heading(run: FinishedRun) -> list[Element]:
-    """One line about the run, and a warning if a submission would have been lost."""
-    reported = [f"{name} {run.signature[name]}" for name in ("preset", "data", "judge") if run.signature.get(name)]
-    parts = [element("p", ", ".join([*reported, counted(len(run.records), "question")]), class_="subtitle")]
-    faults = [
-        f"{counted(run.results[name], 'batch', 'batches')} {what}"
-        for name, what in (("timeouts", "ran over the time limit"), ("errors", "failed"))
-        if run.results.get(name)
-    ]
-    if faults:
-        parts.append(element("p", element("strong", " and ".join(faults) + ". "), LOST, class_="warning", role="alert"))
-    if lost := lost_line(run.results):
-        which = "The questions can be filtered by it, below: lost."
-        parts.append(
-            element("p", element("strong", f"{lost[0].upper()}{lost[1:]}. "), which, class_="warning", role="alert")
-        )
-    if late := out_of_time_line(run.results):
-        why = "Their questions may have lost an answer; the traces say which."
-        parts.append(element("p", element("strong", f"{late[0].upper()}{late[1:]}. "), why, class_="warning"))
-    return parts
+BARS = 20
 
 
 def headline(run: FinishedRun) -> list[Element]:
@@ -67,15 +47,16 @@ def headline(run: FinishedRun) -> list[Element]:
 
 def _share_cards(run: FinishedRun) -> list[Element]:
     results = run.results
-    low, high = results["ci"]
-    cards = [_card("Score", f"{results['score']:+.3f}", f"95 % interval\n{low:+.3f} to {high:+.3f}", "score")]
+    shown = results["n"] >= FEWEST
+    ends = "{:+.3f} to {:+.3f}".format(*results["ci"]) if shown else "–"
+    cards = [_card("Score", f"{results['score']:+.3f}", f"95 % interval\n{ends}", "score")]
     for key, name, kind in (
         ("accuracy", "Right (accuracy)", "correct"),
         ("missing", "Missing", "missing"),
         ("hallucination", "Wrong (hallucination)", "incorrect"),
     ):
-        interval = "95 % interval\n{} to {}".format(*map(_percent, results["intervals"][key]))
-        cards.append(_card(name, _percent(results[key]), interval, kind))
+        ends = "{} to {}".format(*map(_percent, results["intervals"][key])) if shown else "–"
+        cards.append(_card(name, _percent(results[key]), f"95 % interval\n{ends}", kind))
     return cards
 
 
@@ -100,7 +81,7 @@ def _card(name: str, value: str, more: str, kind: str) -> Element:
 
 
 def by_slice(run: FinishedRun) -> list[Element]:
-    """A table of bars for each label field; a label is a button that filters the questions.
+    """A table of bars for each label field; a label is a link to its questions.
 
     A label without scored questions has dashes.
     """
@@ -116,7 +97,7 @@ def by_slice(run: FinishedRun) -> list[Element]:
 def _slice_table(field: str, groups: Mapping[str, Mapping[str, Any]], *, filters: bool) -> Element:
     rows: list[list[Child]] = [
         [
-            _filter_button(field, label) if filters else element("span", label),
+            filter_link(label, **{field: label}) if filters else element("span", label),
             str(metrics["n"]),
             *(_slice_cells(label, metrics) if metrics["n"] else (None, "–", "–", None, "–")),
         ]
@@ -131,20 +112,22 @@ def _slice_table(field: str, groups: Mapping[str, Mapping[str, Any]], *, filters
         "drawn": "from -1 to 1",
         "interval": "95 % interval",
     }
-    return _table(columns, rows, "slices", f"Score by {title(field)}")
+    return table(columns, rows, "slices", f"Score by {title(field)}")
 
 
 def _slice_cells(label: str, metrics: Mapping[str, Any]) -> list[Child]:
-    """Shares, score and interval of the scored questions with one label."""
-    low, high = metrics["ci"]
+    """Shares, score and interval of the scored questions with one label; no interval of too few."""
+    shown = metrics["n"] >= FEWEST
+    low, high = metrics["ci"] if shown else (metrics["score"], metrics["score"])
     score = f"{metrics['score']:+.3f}"
+    interval = f"{low:+.2f} to {high:+.2f}" if shown else "–"
     shares = _shares(metrics)
     return [
         shares_bar(shares, f"{label}: {_reported(shares)}"),
         " / ".join(f"{100 * share:.0f}" for share in shares),
         score,
-        score_whisker(metrics["score"], low, high, f"{label}: score {score}, {low:+.3f} to {high:+.3f}"),
-        f"{low:+.2f} to {high:+.2f}",
+        score_whisker(metrics["score"], low, high, f"{label}: score {score}, 95 % interval {interval}"),
+        interval,
     ]
 
 
@@ -155,8 +138,8 @@ def _pair_table(fields: str, cells: Mapping[str, Mapping[str, Mapping[str, Any]]
     rows = [[label, *(_pair_cell(row.get(other)) for other in others)] for label, row in cells.items()]
     name = f"{title(first)} and {title(second)}"
     columns = {"label": title(first), **{f"other-{number}": other for number, other in enumerate(others)}}
-    table = _table(columns, rows, "matrix", f"Score, and number of questions, by {name}")
-    return element("details", element("summary", f"By {name}"), table)
+    cells_table = table(columns, rows, "matrix", f"Score, and number of questions, by {name}")
+    return element("details", element("summary", f"By {name}"), cells_table)
 
 
 def _pair_cell(metrics: Mapping[str, Any] | None) -> Child:
@@ -165,11 +148,6 @@ def _pair_cell(metrics: Mapping[str, Any] | None) -> Child:
     sign = (metrics["score"] > 0) - (metrics["score"] < 0)
     score = element("span", f"{metrics['score']:+.2f}", class_=("negative", "even", "positive")[sign + 1])
     return element("span", score, element("span", f" of {metrics['n']}", class_="quiet"))
-
-
-def _filter_button(field: str, value: str) -> Element:
-    hint = f"Show the questions with {title(field)} {value}"
-    return element("button", value, type="button", class_="filter", data_field=field, data_value=value, title=hint)
 
 
 def latency(run: FinishedRun) -> list[Element]:
@@ -182,13 +160,14 @@ def latency(run: FinishedRun) -> list[Element]:
         "p50": "p50",
         "p95": "p95",
         "worst": "worst",
-        **({"budget": "budget"} if budgeted else {}),
+        **({"budget": "budget", "over": "batches over it"} if budgeted else {}),
         **({"percent": "worst of limit"} if limit else {}),
         "drawn": "against the limit" if limit else "",
         "number": "batches",
     }
     note = (
-        "Seconds of a batch divided by its questions. Stages may run side by side: they need not add up to the batch."
+        "Seconds of a batch divided by its questions: every stage works on the whole batch at once, so nothing tells "
+        "what one question took. Stages may run side by side: they need not add up to the batch."
     )
     if limit:
         note += f" The line at the right is the limit, {limit:g} s per question."
@@ -200,9 +179,24 @@ def latency(run: FinishedRun) -> list[Element]:
     drawn = [stages_bar(parts)] if (parts := [stage for stage in stages[:-1] if stage.mean > 0]) else []
     return [
         *drawn,
-        _table(columns, rows, "latency", "Seconds per question and stage"),
+        *_spread(run),
+        table(columns, rows, "latency", "Seconds per question and stage"),
         element("p", note, class_="note"),
     ]
+
+
+def _spread(run: FinishedRun) -> list[Element]:
+    """How many questions took how long."""
+    seconds = [float(record["seconds"]) for record in run.records]
+    if not seconds or max(seconds) <= 0:
+        return []
+    width = max(seconds) / BARS
+    counts = [0] * BARS
+    for value in seconds:
+        counts[min(int(value / width), BARS - 1)] += 1
+    label = f"Questions by seconds: {', '.join(map(str, counts))} in {BARS} steps of {width:.3g} s"
+    caption = f"Number of questions by seconds, each with its batch's mean; the longest {max(seconds):.1f} s."
+    return [_figure("Questions by seconds", histogram(counts, width, label), caption)]
 
 
 def _stage_cells(stage: StageSeconds, columns: Iterable[str], scale: float, limit: float | None) -> list[Child]:
@@ -212,6 +206,7 @@ def _stage_cells(stage: StageSeconds, columns: Iterable[str], scale: float, limi
         "p95": f"{stage.p95:.2f}",
         "worst": f"{stage.worst:.2f}",
         "budget": f"{stage.budget:.2f}" if stage.budget is not None else None,
+        "over": element("strong", f"{stage.over} of {stage.batches}", class_="negative") if stage.over else None,
         "percent": f"{100 * stage.worst / limit:.0f} %" if limit else None,
         "drawn": time_bar(stage, scale, limit),
         "number": str(stage.batches),
@@ -238,12 +233,13 @@ def abstention(run: FinishedRun) -> list[Element]:
         "hindsight. Shaded: 95 % interval; dashed: the share of questions answered."
     )
     of_bins = (
-        "Each point is a tenth of the scale with its 95 % interval and number of questions; the diagonal is ideal."
+        "Each point is a tenth of the scale with its number of questions and, from ten questions on, its 95 % "
+        "interval; the diagonal is ideal."
     )
     return [
         element(
             "div",
-            _figure("Score over abstention thresholds", threshold_chart(points, best), curve),
+            _figure("Score over abstention thresholds", threshold_chart(points, best, len(found.estimates)), curve),
             _figure("Reliability of P(correct)", reliability_chart(bins), of_bins),
             class_="figures",
         ),
@@ -264,13 +260,17 @@ def gates(run: FinishedRun) -> list[Element]:
     titles = {"fired": "closed", "score_effect": "effect", "ci": "95 % interval", "questions": "n"}
     columns = {"label": "gate", **{name: titles.get(name, name.replace("_", " ")) for name in names}}
     rows: list[list[Child]] = [
-        [_filter_button("gates", gate), *(_gate_cell(one[name]) for name in names)] for gate, one in counts.items()
+        [
+            filter_link(gate, gates=gate),
+            *(_gate_cell(one[name]) if name != "ci" or one["questions"] >= FEWEST else "–" for name in names),
+        ]
+        for gate, one in counts.items()
     ]
     note = (
         "Effect: the score of the run minus the score with the withheld answers, over n questions. Missing: "
         "an abstention was withheld. Unknown: the answer was not generated (--set answering.audit=true does)."
     )
-    return [_table(columns, rows, "gates", "What each gate cost and saved"), element("p", note, class_="note")]
+    return [table(columns, rows, "gates", "What each gate cost and saved"), element("p", note, class_="note")]
 
 
 def _gate_cell(value: float | Sequence[float] | None) -> str:
@@ -293,11 +293,6 @@ def signature(run: FinishedRun) -> list[Element]:
     return [element("dl", *pairs, class_="pairs"), line] if pairs else [element("p", "This run has no signature.")]
 
 
-def counted(count: int, one: str, several: str = "") -> str:
-    """``1 question``, ``2 questions``."""
-    return f"{count:,} {one if count == 1 else several or one + 's'}"
-
-
 def _shares(metrics: Mapping[str, Any]) -> tuple[float, float, float]:
     return metrics["accuracy"], metrics["missing"], metrics["hallucination"]
 
@@ -308,18 +303,3 @@ def _reported(shares: Sequence[float]) -> str:
 
 def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
-
-
-def _table(columns: Mapping[str, str], rows: Iterable[Sequence[Child]], kind: str, caption: str) -> Element:
-    """A table; `columns` are style classes and titles; the first cell of a row is its heading."""
-    head = element("tr", *(element("th", name, scope="col", class_=column) for column, name in columns.items()))
-    body = [
-        element(
-            "tr",
-            element("th", first, scope="row"),
-            *(element("td", cell, class_=column) for cell, column in zip(cells, list(columns)[1:], strict=True)),
-        )
-        for first, *cells in rows
-    ]
-    table = element("table", element("caption", caption), element("thead", head), element("tbody", *body), class_=kind)
-    return element("div", table, class_="scroll")

@@ -1,6 +1,8 @@
 // The table of questions: filters, search, order, rows added on demand, and the trace dialog.
 
 const ROWS_AT_ONCE = 60;
+// The questions' panel has another name than its address: Back into an address moves the focus to what has its name.
+const TABS = { overview: "overview", questions: "all-questions" };
 const { rows: ROWS, facets: FACETS, limit: LIMIT, block_questions: BLOCK } = JSON.parse(byId("data").textContent);
 const COLUMNS = [
   { field: "place", title: "#", text: (row) => String(row.place + 1) },
@@ -15,11 +17,6 @@ const COLUMNS = [
 ].filter(({ field }) => ROWS.some((row) => row[field] !== undefined && row[field] !== null));
 
 const state = { shown: ROWS, drawn: 0, order: "place", descending: false, open: null, entry: null };
-const blocks = new Map();
-
-function byId(id) {
-  return document.getElementById(id);
-}
 
 // --- filters -------------------------------------------------------------------------------------------------------
 
@@ -46,6 +43,11 @@ function chosen() {
 }
 
 function applyFilters() {
+  filterRows();
+  rememberPlace();
+}
+
+function filterRows() {
   const words = byId("search").value.toLowerCase().split(/\s+/).filter(Boolean);
   const wanted = chosen();
   state.shown = ROWS.filter((row) =>
@@ -53,15 +55,6 @@ function applyFilters() {
     && words.every((word) => SEARCHED[row.place].includes(word)));
   sortRows();
   drawRows();
-  rememberPlace();
-}
-
-function setFilter(field, value) {
-  const choice = document.querySelector(`[data-facet="${CSS.escape(field)}"]`);
-  if (choice) choice.value = value;
-  applyFilters();
-  byId("questions").scrollIntoView();
-  byId("questions").focus({ preventScroll: true });
 }
 
 // --- order ---------------------------------------------------------------------------------------------------------
@@ -157,20 +150,8 @@ function moveAmongRows(event) {
 
 // --- one question --------------------------------------------------------------------------------------------------
 
-/** The questions of a block, unpacked once. The blocks come last in the file, so the table is usable first. */
-async function unpacked(number) {
-  if (!byId(`block-${number}`)) await new Promise((read) => addEventListener("DOMContentLoaded", read));
-  if (!blocks.has(number)) blocks.set(number, unpack(byId(`block-${number}`).textContent));
-  return blocks.get(number);
-}
-
-async function unpack(text) {
-  const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-  return new Response(stream).json();
-}
-
-async function openQuestion(row) {
+/** Show a question; `isLinked` if the address names it already. Back closes it. */
+async function openQuestion(row, isLinked = false) {
   state.open = row;
   state.entry = null;
   byId("trace-title").replaceChildren(row.query);
@@ -180,10 +161,10 @@ async function openQuestion(row) {
   byId("position").textContent = place < 0 ? "" : `${place + 1} of ${state.shown.length}`;
   byId("previous").disabled = place <= 0;
   byId("next").disabled = place < 0 || place >= state.shown.length - 1;
+  if (!isLinked) rememberPlace(byId("trace").open ? "replaceState" : "pushState");
   if (!byId("trace").open) byId("trace").showModal();
   byId("trace").scrollTop = 0;
   byId("trace-title").focus();
-  rememberPlace();
   try {
     const entry = (await unpacked(Math.floor(row.place / BLOCK)))[row.place % BLOCK];
     if (state.open !== row) return;
@@ -202,60 +183,67 @@ function openNeighbour(step) {
 function afterClosing() {
   const place = state.shown.indexOf(state.open);
   state.open = null;
-  rememberPlace();
+  if (history.state?.opened && new URLSearchParams(location.hash.slice(1)).has("question")) history.back();
+  else rememberPlace();
   if (place >= state.drawn) addRows(place - state.drawn + ROWS_AT_ONCE);
   const button = rowButtons()[place];
   setTabStop(button || rowButtons()[0]);
   if (button) button.focus();
 }
 
-async function copy(text, told) {
-  try {
-    await navigator.clipboard.writeText(text);
-    byId("copied").textContent = told;
-  } catch {
-    byId("copied").textContent = copiedTheOldWay(text) ? told : "This browser does not allow copying.";
-  }
-}
+// --- the address: #questions, #question=ID&domain=movie&search=..., or a section of the overview -----------------
 
-function copiedTheOldWay(text) {
-  const field = element("textarea", { class: "offscreen" });
-  field.value = text;
-  byId("trace").append(field);
-  field.select();
-  const done = document.execCommand("copy");
-  field.remove();
-  return done;
-}
-
-// --- the address: #question=ID&domain=movie&search=... -----------------------------------------------------------
-
-function rememberPlace() {
-  const told = new URLSearchParams(chosen());
-  if (byId("search").value) told.set("search", byId("search").value);
+/** Write filters and open question into the address; "pushState" makes a step that Back takes back. */
+function rememberPlace(how = "replaceState") {
+  const told = address();
   if (state.open) told.set("question", state.open.id);
-  const hash = told.toString();
-  if (!hash && !location.hash.includes("=")) return;
+  const hash = told.toString() || (byId(TABS.questions).hidden ? "" : "questions");
   try {
-    history.replaceState(null, "", hash ? `#${hash}` : location.pathname + location.search);
+    history[how](how === "pushState" ? { opened: true } : history.state, "", hash ? `#${hash}` : location.pathname + location.search);
   } catch {
     // A sandboxed frame has no history: the table works, but its state has no link.
   }
 }
 
+/** The filters as they stand in the address. */
+function address() {
+  const told = new URLSearchParams(chosen());
+  if (byId("search").value) told.set("search", byId("search").value);
+  return told;
+}
+
+function showTab(name) {
+  for (const [tab, panel] of Object.entries(TABS)) {
+    byId(panel).hidden = tab !== name;
+    document.querySelector(`.tabs [href="#${tab}"]`).setAttribute("aria-current", tab === name ? "page" : "false");
+  }
+}
+
+/** Show what the address names: after loading, a link, Back and Forward. */
 function goToPlace() {
-  const wanted = new URLSearchParams(location.hash.slice(1));
+  const hash = location.hash.slice(1);
+  const wanted = new URLSearchParams(hash.includes("=") ? hash : "");
+  const tab = hash.includes("=") || hash === "questions" ? "questions" : "overview";
+  const [before, isMove] = [address().toString(), byId(TABS[tab]).hidden];
+  showTab(tab);
+  if (tab === "questions") takeFilters(wanted);
+  const isChange = address().toString() !== before;
+  if (isChange || !state.drawn) filterRows();
+  if (isMove || isChange) byId(TABS[tab === "questions" ? tab : hash] || hash || tab)?.scrollIntoView();
+  if (tab === "questions" && isChange) byId(TABS.questions).focus({ preventScroll: true });
+  const id = wanted.get("question");
+  const row = id && ROWS.find((one) => one.id === id);
+  if (row) openQuestion(row, true);
+  else if (byId("trace").open) byId("trace").close();
+  if (id && !row) byId("status").textContent = `No question ${id} in this run; ${byId("status").textContent}`;
+}
+
+function takeFilters(wanted) {
   byId("search").value = wanted.get("search") || "";
   for (const choice of document.querySelectorAll("[data-facet]")) {
     const value = wanted.get(choice.dataset.facet) || "";
     choice.value = [...choice.options].some((option) => option.value === value) ? value : "";
   }
-  const id = wanted.get("question");
-  applyFilters();
-  const row = id && ROWS.find((one) => one.id === id);
-  if (row) openQuestion(row);
-  else if (byId("trace").open) byId("trace").close();
-  if (id && !row) byId("status").textContent = `No question ${id} in this run; ${byId("status").textContent}`;
 }
 
 // --- the page ------------------------------------------------------------------------------------------------------
@@ -267,9 +255,6 @@ function listen() {
   byId("facets").addEventListener("change", applyFilters);
   byId("rows").addEventListener("keydown", moveAmongRows);
   byId("more").addEventListener("click", () => addRows(ROWS_AT_ONCE));
-  for (const button of document.querySelectorAll("button.filter")) {
-    button.addEventListener("click", () => setFilter(button.dataset.field, button.dataset.value));
-  }
   byId("previous").addEventListener("click", () => openNeighbour(-1));
   byId("next").addEventListener("click", () => openNeighbour(1));
   byId("close").addEventListener("click", () => byId("trace").close());
@@ -281,7 +266,7 @@ function listen() {
   });
   byId("copy-link").addEventListener("click", () => copy(location.href, "The link is copied."));
   byId("copy-json").addEventListener("click", () => copy(JSON.stringify(state.entry, null, 2), "The JSON is copied."));
-  window.addEventListener("hashchange", () => location.hash && !location.hash.includes("=") || goToPlace());
+  window.addEventListener("popstate", goToPlace);
   new IntersectionObserver((entries) => entries.some((entry) => entry.isIntersecting) && addRows(ROWS_AT_ONCE),
     { rootMargin: "800px" }).observe(byId("more"));
 }

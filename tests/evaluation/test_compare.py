@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from evaluation.compare import compare_runs, main
+from evaluation.compare import main
+from evaluation.comparison import compare_runs
 from evaluation.judge import Verdict
 from evaluation.paired import VerdictPair
 from evaluation.store import SavedRun, StoreError
@@ -65,9 +66,24 @@ def test_what_a_person_reads(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         "      A         correct answer 3",
         "      B         incorrect answer 3",
     ]
-    columns = [line.index("[") for line in lines if line.startswith(("score  ", "accuracy  ", "  movie", "  music"))]
-    assert len(columns) == 4
-    assert len(set(columns)) == 1
+    figures = [line for line in lines if line.startswith(("score  ", "accuracy  ", "  movie", "  music"))]
+    assert len(figures) == 4
+    assert "[" not in text, "intervals of fewer than ten questions are a dash"
+
+
+def test_intervals_of_ten_questions_line_up_with_the_dashes_of_nine(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, verdict in (("a", "correct"), ("b", "missing")):
+        write_run(
+            tmp_path / name,
+            [record(0, verdict, domain="ten" if n else "one", interaction_id=str(n)) for n in range(11)],
+        )
+    assert main([str(tmp_path / "a"), str(tmp_path / "b")]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    one, ten = (next(line for line in lines if line.startswith(f"  {label}")) for label in ("one", "ten"))
+    assert ten.index("[") < one.index("-   ") < ten.index("]")
+    assert one.index("n 1") == ten.index("n 10")
 
 
 def test_everything_as_json(tmp_path: Path) -> None:

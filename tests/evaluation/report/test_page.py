@@ -87,28 +87,27 @@ def test_numbers_that_json_does_not_have(tmp_path: Path) -> None:
         json.loads(text, parse_constant=pytest.fail)
 
 
-def test_generations_that_ran_out_of_time_are_reported_at_the_head(tmp_path: Path) -> None:
-    late = record(0, batch_size=1, out_of_time={"not_begun": 3, "cut_short": 0})
-    head = Parsed(page_of(tmp_path, records=[late])).text.partition("Score")[0]
-    assert "Generations that ran out of time: 3 not begun." in head
-
-
-def test_lost_answers_are_at_the_head_and_can_be_filtered(tmp_path: Path) -> None:
-    lost = [record(0, "missing", batch_size=2, lost="graph"), record(1, batch_size=2)]
-    page = Parsed(page_of(tmp_path, records=lost))
-    head = page.text.partition("Score")[0]
-    assert "Answers lost: 1 of 2 (1 to a knowledge graph that did not reply)." in head
+def test_lost_answers_are_reported_at_the_head_and_can_be_listed(tmp_path: Path) -> None:
+    rows = [record(0, "missing", lost="clock"), record(1, "missing", lost="graph")]
+    page = Parsed(page_of(tmp_path, records=rows))
+    assert (
+        "2 answers lost: 1 to the clock, 1 to a knowledge graph that did not reply." in page.text.partition("Score")[0]
+    )
+    links = [tag["href"] for name, tag in page.tags if name == "a" and "lost=" in (tag["href"] or "")]
+    assert links == ["#lost=clock", "#lost=graph"]
+    assert "lost to: clock · expected: gold 0" in page.text, "among the points"
     data = json.loads(next(text for text in page.raw if text.startswith('{"rows"')))
-    assert {"field": "lost", "title": "lost"} in data["facets"]
-    assert [row["lost"] for row in data["rows"]] == ["graph", "(none)"]
+    assert {"field": "lost", "title": "lost to"} in data["facets"]
+    assert [row["lost"] for row in data["rows"]] == ["clock", "graph"]
 
 
 def test_a_run_of_no_question_has_a_report(tmp_path: Path) -> None:
     settings = load_settings("scripted", [])
     signature = {"preset": f"scripted@{settings_hash(settings)}"}
     text = Parsed(page_of(tmp_path, records=[], traces=[], signature=signature)).text
-    assert "0 questions" in text
-    assert "nothing scored" in text
+    assert "Questions (0)" in text
+    assert "scripted, CRAG task 1, nothing scored" in text
+    assert "No question of this run could be scored." in text
 
 
 def test_nothing_scored_is_no_score_of_0(tmp_path: Path) -> None:
@@ -121,7 +120,9 @@ def test_nothing_scored_is_no_score_of_0(tmp_path: Path) -> None:
 
 def test_numbers_of_the_run_are_reported(tmp_path: Path) -> None:
     text = " ".join(Parsed(page_of(tmp_path)).text.split())
-    assert "preset own@0123, data few.jsonl@4567, judge rules@1, 6 questions" in text
+    assert "own, CRAG task 1, +0.20" in text
+    assert all(part in text for part in ("preset own@0123", "data few.jsonl@4567", "judge rules@1"))
+    assert "Of 5 questions, 2 were answered right and 1 wrong, and 2 stayed without an answer: too few" in text
     assert "1 batch ran over the time limit. The real evaluator would have failed this whole submission." in text
     assert "1 more question could not be scored" in text
     assert "preset:own@0123|data:few.jsonl@4567|judge:rules@1|seconds_per_query:30" in text
@@ -140,6 +141,81 @@ def test_a_run_without_traces_or_with_others_still_has_a_report(tmp_path: Path, 
     assert "No gate closed in this run." in text
     assert "This run has no signature." in text
     assert ("The agent left no traces" in text) == (not traces)
+
+
+@pytest.mark.parametrize(
+    ("signature", "verdicts", "title"),
+    [
+        ({"preset": "cpu@1", "kg": "mock:shipped"}, ["correct"] * 12, "cpu, CRAG task 2, +1.00 [+1.00, +1.00]"),
+        ({"preset": "cpu@1", "kg": "no", "set": "a=1"}, ["incorrect"] * 9, "cpu, changed, CRAG task 1, -1.00"),
+        ({"preset": "a/b.toml@1", "kg": "yes", "data": "crag_task_3_dev@1"}, [], "b, CRAG task 3, nothing scored"),
+        ({"agent": "my.own:Agent", "preset": None}, ["missing"], "Agent, CRAG task 1, +0.00"),
+        ({"preset": "<b>@1"}, ["missing"], "&lt;b&gt;, CRAG task 1, +0.00"),
+    ],
+)
+def test_the_title_says_what_came_of_what(
+    tmp_path: Path, signature: dict[str, Any], verdicts: list[str], title: str
+) -> None:
+    records = [record(n, verdict, batch_size=1) for n, verdict in enumerate(verdicts)]
+    page = page_of(tmp_path, records=records, traces=[], signature=signature)
+    assert f"<title>{title}</title>" in page
+    assert f"<h1>{title}</h1>" in page
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "said"),
+    [
+        (10, 0, "better than always being silent"),
+        (0, 10, "worse than always being silent"),
+        (5, 5, "cannot tell this score from always being silent"),
+        (5, 0, "too few to say more"),
+    ],
+)
+def test_the_sentence_compares_with_silence(tmp_path: Path, right: int, wrong: int, said: str) -> None:
+    verdicts = ["correct"] * right + ["incorrect"] * wrong
+    records = [record(n, verdict, batch_size=1) for n, verdict in enumerate(verdicts)]
+    text = Parsed(page_of(tmp_path, records=records, traces=[])).text
+    assert f"Of {right + wrong} questions, {right} were answered right and {wrong} wrong" in text
+    assert said in text
+
+
+def test_the_ruler_names_the_published_systems_of_the_task_and_their_other_questions(tmp_path: Path) -> None:
+    rows = [record(n, batch_size=1) for n in range(12)]
+    text = Parsed(page_of(tmp_path, records=rows, traces=[], signature={"preset": "x@1", "kg": "yes"})).text
+    ruler = text.partition("On a ruler")[2].partition("By slice")[0]
+    places = [
+        ruler.index(name) for name in ("starter kit", "always silent", "NEC", "db3, first in task 2", "this run: x")
+    ]
+    assert places == sorted(places)
+    assert "task 1" not in ruler
+    assert "The published figures are of other questions and another judge" in ruler
+
+
+def test_where_the_points_went(tmp_path: Path) -> None:
+    wrong = [record(n, "incorrect", batch_size=1, domain="movie" if n else "music") for n in range(4)]
+    sure = [trace(n, candidates=[{"text": "x", "probability": n / 10}]) for n in range(4)]
+    page = Parsed(page_of(tmp_path, records=wrong, traces=sure))
+    points = page.text.partition("Where the points went")[2].partition("By slice")[0]
+    assert re.findall(r"P\(correct\) ([\d.]+)", points) == ["0.30", "0.20", "0.10", "0.00"]
+    assert "This run did not count them." in points
+    page_without_losses = page_of(tmp_path / "counted", records=[record(0, batch_size=1, lost=None)], traces=[])
+    assert "None was lost" in page_without_losses
+    links = {tag.get("href") for name, tag in page.tags if name == "a"}
+    assert {"#domain=movie&verdict=incorrect", "#question=id-3", "#verdict=incorrect"} <= links
+
+
+def test_intervals_of_fewer_than_ten_questions_are_a_dash(tmp_path: Path) -> None:
+    rows = [record(n, batch_size=1, domain="movie" if n else "music") for n in range(11)]
+    cells = page_of(tmp_path, records=rows, traces=[]).partition('id="slices"')[2]
+    intervals = re.findall('<td class="interval">(.*?)</td>', cells)
+    assert intervals[:2] == ["+1.00 to +1.00", "–"]
+
+
+def test_a_stage_over_its_budget_is_marked(tmp_path: Path) -> None:
+    signature = {"preset": f"scripted@{settings_hash(load_settings('scripted', []))}"}
+    slow = [trace(n, seconds={"generate": 55.0}) for n in range(2)]
+    page = page_of(tmp_path, records=[record(0), record(1)], traces=slow, signature=signature)
+    assert '<td class="over"><strong class="negative">1 of 1</strong></td>' in page
 
 
 def test_a_long_run_says_what_it_leaves_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,7 +243,10 @@ def test_a_run_ends_with_its_report(tmp_path: Path, capsys: pytest.CaptureFixtur
     options, report = arguments(tmp_path, dataset(tmp_path), "TracingAgent"), tmp_path / "out/report.html"
     assert evaluate(options) == 0
     assert f"report     {report}\n" in capsys.readouterr().out
-    assert "say word3" in report.read_text(encoding="utf-8")
+    text = report.read_text(encoding="utf-8")
+    assert "say word3" in text
+    assert "TracingAgent, CRAG task 1" in text
+    assert f"python local_evaluation.py --dataset {tmp_path}" in text, "its origin"
     assert evaluate([*options, "--overwrite", "--no-report"]) == 0
     assert "report" not in capsys.readouterr().out
     assert not report.exists()

@@ -1,0 +1,61 @@
+"""Which answers of our own agent count as lost under real faults, and to what."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents.settings import OVERRIDES_VARIABLE, PRESET_VARIABLE
+from evaluation.agent_host import DEFAULT_AGENT, AgentSpec
+from evaluation.judge import RulesJudge
+from evaluation.real_evaluator import GRAPH_VARIABLE
+from evaluation.results import count_lost, lost_line, table
+from evaluation.runner import Evaluation, RunOptions
+from evaluation.store import RunStore
+from tests.evaluation.test_runner import TRIM
+
+SAMPLE = Path("data/sample/questions.jsonl")
+CALL = """language_model.replies = { "Calls:" = 'get_movie("titanic")["revenue"]' }"""
+
+
+def results_of_our_agent(folder: Path, *overrides: str, graph: str = "") -> dict[str, Any]:
+    """Of the scripted preset with these faults, in a process of its own, on two questions."""
+    environment = {PRESET_VARIABLE: "scripted", OVERRIDES_VARIABLE: "\n".join(overrides), GRAPH_VARIABLE: graph}
+    options = RunOptions(SAMPLE, limit=2, agent=AgentSpec(DEFAULT_AGENT, environment))
+    store = RunStore(folder, {}, {})
+    try:
+        with Evaluation(options, store, RulesJudge(), TRIM, {}, show_progress=False) as evaluation:
+            results = evaluation.run()
+    finally:
+        store.close()
+    assert json.loads((folder / "results.json").read_text(encoding="utf-8")) == results
+    assert count_lost(list(store.records.values())) == results["lost"]
+    return results
+
+
+@pytest.mark.parametrize(
+    ("overrides", "graph", "lost"),
+    [
+        ([], "", {}),
+        (['language_model.fault = "error"'], "", {"fault": 2}),
+        (['language_model.fault = "die_after"'], "", {"fault": 2}),
+        (['language_model.fault = "short_list"'], "", {"fault": 2}),
+        (["language_model.seconds_per_request = 9.0", "deadline.seconds_per_query = 3.0"], "", {"clock": 2}),
+        ([CALL], "http://127.0.0.1:9", {"graph": 1}),
+    ],
+)
+def test_what_our_agent_loses_is_counted(
+    tmp_path: Path, overrides: list[str], graph: str, lost: dict[str, int]
+) -> None:
+    """The second question is about sports, where a call about a movie is not made."""
+    results = results_of_our_agent(tmp_path / "run", *overrides, graph=graph)
+    assert results["lost"] == {"clock": 0, "fault": 0, "graph": 0, **lost}
+    assert (" lost: " in table(results)) == bool(lost)
+
+
+def test_one_line_says_it() -> None:
+    rows: list[dict[str, str | None]] = [{"lost": "clock"}, {"lost": "graph"}, {"lost": "clock"}, {"lost": None}, {}]
+    assert lost_line(count_lost(rows)) == "3 answers lost: 2 to the clock, 1 to a knowledge graph that did not reply"
+    assert lost_line(count_lost(rows[1:2])) == "1 answer lost: 1 to a knowledge graph that did not reply"
+    assert lost_line(count_lost([])) == ""
