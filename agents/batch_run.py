@@ -134,13 +134,15 @@ class BatchRun:
             if case.answer is None:
                 self._conclude(stage, turn, case, drafts.get(case) or Draft(abstain(case.fault, turn.source)))
 
-    def finish(self, out_of_time: Mapping[str, int] | None = None) -> tuple[list[Answer], list[Trace]]:
+    def finish(
+        self, out_of_time: Mapping[str, int] | None = None, tokens: Mapping[str, int] | None = None
+    ) -> tuple[list[Answer], list[Trace]]:
         """Settle the open questions; return answers and traces in the order of the questions."""
         answers = []
         for case in self.cases:
             answer = case.answer or self._settle(case, abstain("no stage answered the question"))
             case.trace.seconds = dict(self.clock.seconds)
-            case.trace.out_of_time = dict(out_of_time or {})
+            case.trace.out_of_time, case.trace.tokens = dict(out_of_time or {}), dict(tokens or {})
             case.trace.lost = _lost(case) if answer.decision is Decision.ABSTAINED else None
             answers.append(answer)
         return answers, [case.trace for case in self.cases]

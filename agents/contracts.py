@@ -229,6 +229,8 @@ class Trace:
     out_of_time: dict[str, int] = field(default_factory=dict)
     """Generations of the whole batch that ran out of time: ``not_begun`` before their first token, ``cut_short`` later.
     """
+    tokens: dict[str, int] = field(default_factory=dict)
+    """Tokens that the language model read (``prompt``) and wrote (``completion``), of the whole batch."""
 
     def note_generation(self, key: str, prompt: Any, generation: Any) -> None:  # noqa: ANN401 - any engine's values
         """Record the prompt and the generation of the step `key`."""

@@ -159,7 +159,7 @@ class CragAgent:
         run.turn(Stage.LATE_VALUE, self.graph_value)
         run.turn(Stage.LATE_FACTS, self.graph_facts)
         run.stage(Stage.FALSE_PREMISE, self.false_premise)
-        return run.finish(self._model.take_out_of_time())
+        return run.finish(**self._model.take_counts())
 
     def _clock(self, batch_size: int) -> BatchClock:
         times = self.settings.deadline

@@ -85,7 +85,7 @@ class WatchedModel:
         self._renewal: threading.Thread | None = None
         self._fault = ""
         self._closed = False
-        self._out_of_time: Counter[str] = Counter()
+        self._counts: Counter[str] = Counter()
 
     def check_weights(self) -> None:
         """See `LanguageModel`."""
@@ -119,7 +119,7 @@ class WatchedModel:
                 return [Generation.failed(self._why_none()) for _ in requests]
             engine.busy = True
             engine.calls += 1
-            out_of_time = self._out_of_time
+            counts = self._counts
         try:
             generations = engine.model.generate(requests, deadline)
         except LanguageModelDiedError:
@@ -134,17 +134,17 @@ class WatchedModel:
             if given_up:
                 engine.close_quietly()
         # A later batch has its own counter.
-        out_of_time.update(
-            "cut_short" if one.completion_tokens else "not_begun"
-            for one in generations
-            if one.finish_reason == "deadline"
-        )
+        for one in generations:
+            late = one.finish_reason == "deadline"
+            counts.update({"cut_short" if one.completion_tokens else "not_begun": late})
+            counts.update(prompt=one.prompt_tokens, completion=one.completion_tokens)
         return generations
 
-    def take_out_of_time(self) -> dict[str, int]:
-        """How many generations ran out of time before or after their first token, since the last call."""
-        counts, self._out_of_time = self._out_of_time, Counter()
-        return {name: counts[name] for name in ("not_begun", "cut_short")}
+    def take_counts(self) -> dict[str, dict[str, int]]:
+        """Counts since the last call, in the forms of `Trace.out_of_time` and `Trace.tokens`."""
+        counts, self._counts = self._counts, Counter()
+        kinds = {"out_of_time": ("not_begun", "cut_short"), "tokens": ("prompt", "completion")}
+        return {kind: {name: counts[name] for name in names} for kind, names in kinds.items()}
 
     def begin_batch(self, whole: Deadline) -> str | None:
         """Start to replace an engine that hangs or died; returns a note for the traces."""

@@ -23,6 +23,13 @@ _INVISIBLE = re.compile(
     "]+"
 )
 """Format characters (zero width, direction overrides, soft hyphen, tag characters) and control characters."""
+CONTROL_TOKENS = (
+    r"<\|[^<>|\n]{0,64}\|>|<｜[^<>｜\n]{0,64}｜>|<</?SYS>>"
+    r"|\[(?:/?INST|/?SYSTEM_PROMPT|/?AVAILABLE_TOOLS|/?TOOL_RESULTS|TOOL_CALLS|CLS|SEP|MASK|PAD|UNK)\]"
+    r"|<(?:/?s|unk|pad|bos|eos|mask|cls|sep|/?start_of_turn|/?end_of_turn)>"
+)
+"""Pattern of texts that chat templates or tokenizers of common models turn into control tokens; ignore case."""
+_CONTROL_TOKEN = re.compile(CONTROL_TOKENS, re.IGNORECASE)
 _VOICED = "\uff9e\uff9f"
 """Halfwidth Japanese sound marks: letters in Unicode, but normal forms turn them into combining marks."""
 _HEAP = re.compile(rf"[^\w\s\x00-\u02ff]{{{MOST_MARKS + 1},}}")
@@ -52,6 +59,16 @@ def clean(value: object, *, references: bool = False, most: int | None = None) -
         return text
     text = _INVISIBLE.sub("", _LINE_END.sub("\n", encodable(text).replace("\r\n", "\n")))
     return text if text.isascii() else _without_loose_marks(text)
+
+
+def without_control_tokens(text: str, own: re.Pattern[str] | None = None) -> str:
+    """The text with a blank inside every control token of common models, and of the model whose pattern `own` is.
+
+    Engines pass all prompts through it: what a question, a page or a graph says must not end its turn.
+    """
+    for pattern in filter(None, (own, _CONTROL_TOKEN)):
+        text = pattern.sub(lambda found: f"{found[0][0]} {found[0][1:]}", text)
+    return text
 
 
 def encodable(text: str) -> str:

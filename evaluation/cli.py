@@ -28,7 +28,7 @@ from evaluation.judge import Judge, JudgeUnavailableError, add_judge_arguments, 
 from evaluation.origin import origin_of
 from evaluation.real_evaluator import GRAPH_VARIABLE, MAX_BATCH_SIZE, SECONDS_PER_QUERY, STARTUP_SECONDS
 from evaluation.report import write_report
-from evaluation.results import footer, table
+from evaluation.results import PRICES, footer, table
 from evaluation.runner import Evaluation, FailedBatchError, RunOptions
 from evaluation.signature import (
     adapters_signature,
@@ -70,7 +70,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with stopped_in_order(), ExitStack() as beside:
             if options.mock_kg is not None:
                 options.kg_url = beside.enter_context(mock_graph(Path(options.mock_kg) if options.mock_kg else None))
-            results = _evaluate(options, folder, origin_of(sys.argv[1:] if arguments is None else arguments))
+            origin = {**origin_of(sys.argv[1:] if arguments is None else arguments), PRICES: options.prices}
+            results = _evaluate(options, folder, origin)
     except KeyboardInterrupt as interrupt:
         _say(f"\ninterrupted; finished batches are kept in {folder}. Continue with --resume and the same arguments")
         return EXIT_TERMINATED if isinstance(interrupt, Terminated) else EXIT_INTERRUPTED
@@ -87,7 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return _warn_of_lost_submission(results, allow_timeouts=options.allow_timeouts)
 
 
-def _evaluate(options: argparse.Namespace, folder: Path, origin: Mapping[str, str]) -> dict[str, Any]:
+def _evaluate(options: argparse.Namespace, folder: Path, origin: Mapping[str, Any]) -> dict[str, Any]:
     dataset_files(options.dataset)  # report a wrong path first
     judge, trim = judge_from(options), official_trim()
     _warn_of_silent_graph(options)
@@ -309,6 +310,13 @@ def _add_limits(limits: argparse._ArgumentGroup) -> None:
         default=STARTUP_SECONDS,
         help="limit for building the agent (default: %(default)g)",
     )
+    limits.add_argument(
+        "--prices",
+        metavar=("READ", "WRITTEN"),
+        type=_price,
+        nargs=2,
+        help="dollars for a million tokens that the language model reads and writes: the report then has the cost",
+    )
     limits.add_argument("--allow-timeouts", action="store_true", help="exit with 0 despite timeouts")
     limits.add_argument("--fail-on-error", action="store_true", help="stop at the first failed batch")
     limits.add_argument("--in-process", action="store_true", help="no process for the agent, no limits; for debuggers")
@@ -383,4 +391,12 @@ def _seconds(text: str) -> float:
     return value
 
 
+def _price(text: str) -> float:
+    value = float(text)
+    if not 0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"must be 0 or more, found {text}")
+    return value
+
+
+_price.__name__ = "price"
 _seconds.__name__ = "number of seconds"  # argparse shows it in "invalid number of seconds value"

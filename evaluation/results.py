@@ -1,6 +1,6 @@
 """results.json and the final table of a run."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +10,11 @@ from evaluation.judge import Verdict
 from evaluation.metrics import FEWEST, field_title, measure, pairs, slices
 from evaluation.signature import signature_line
 
-OUT_OF_TIME = ("not_begun", "cut_short")
-"""Generations that ran out of time: before their first token, and later."""
+OUT_OF_TIME, TOKENS = ("not_begun", "cut_short"), ("prompt", "completion")
+"""Generations that ran out of time: before their first token, and later. Tokens that were read and written."""
+COUNTS = {"out_of_time": OUT_OF_TIME, "tokens": TOKENS}
+PRICES = "prices"
+"""Of a sitting: dollars for a million tokens read, and written."""
 LOST_TO = {Lost.CLOCK: "the clock", Lost.FAULT: "a fault", Lost.GRAPH: "a knowledge graph that did not reply"}
 
 
@@ -25,7 +28,7 @@ def summarise(
     the agent's over all batches; `startup` and `first_answer` are of the last sitting that started the agent. `gates`
     are those of `evaluation.gates.gate_effects`. `generations_out_of_time` counts generations of all tasks that ran out
     of time, ``not_begun`` and ``cut_short``. `lost` counts questions without an answer by what it was lost to: see
-    `agents.contracts.Lost`.
+    `agents.contracts.Lost`. `tokens` are the language model's, with ``dollars`` if the last sitting has `PRICES`.
     """
     batches = {(record["batch"], record["attempt"], record["batch_seconds"]): record for record in records}
     total = sum(record["batch_seconds"] for record in batches.values())
@@ -55,12 +58,32 @@ def summarise(
         "peak_memory_mb": max((sitting.get("peak_memory_mb", 0.0) for sitting in sittings), default=0.0),
         "timeouts": sum(bool(record["timed_out"]) for record in batches.values()),
         "errors": sum(bool(record["error"]) and not record["timed_out"] for record in batches.values()),
-        "generations_out_of_time": {
-            name: sum(record.get("out_of_time", {}).get(name, 0) for record in batches.values()) for name in OUT_OF_TIME
-        },
+        "generations_out_of_time": _counted("out_of_time", batches.values()),
+        "tokens": tokens_with_cost(_counted("tokens", batches.values()), last.get(PRICES)),
         "lost": count_lost(records),
         "retried": sum(record["attempt"] > 1 for record in records),
     }
+
+
+def _counted(name: str, batches: Collection[Mapping[str, Any]]) -> dict[str, int]:
+    return {kind: sum(batch.get(name, {}).get(kind, 0) for batch in batches) for kind in COUNTS[name]}
+
+
+def tokens_with_cost(tokens: Mapping[str, int], prices: Sequence[float] | None) -> dict[str, float]:
+    """The tokens and, where prices are known, ``dollars``."""
+    if prices is None:
+        return dict(tokens)
+    dollars = sum(tokens[kind] * price / 1e6 for kind, price in zip(TOKENS, prices, strict=True))
+    return {**tokens, "dollars": round(dollars, 6)}
+
+
+def tokens_line(results: Mapping[str, Any]) -> str:
+    """``tokens: 12,345 read, 678 written, $0.0012 a question``; empty if none were counted."""
+    tokens, asked = results["tokens"], results["n"] + results["unscored"]
+    if not any(tokens.values()):
+        return ""
+    cost = f", {tokens['dollars'] / max(1, asked):.4f} dollars a question" if "dollars" in tokens else ""
+    return f"tokens: {tokens['prompt']:,} read, {tokens['completion']:,} written{cost}"
 
 
 def table(results: Mapping[str, Any]) -> str:
@@ -114,7 +137,8 @@ def footer(results: Mapping[str, Any], folder: Path) -> str:
         times.append(f"first answer after {seconds['first_answer']:.1f} s")
     if results["peak_memory_mb"]:
         times.append(f"peak memory {results['peak_memory_mb']:.0f} MiB")
-    return "\n".join([", ".join(times), f"signature  {signature_line(results['signature'])}", f"files      {folder}"])
+    used = filter(None, (", ".join(times), tokens_line(results)))
+    return "\n".join([*used, f"signature  {signature_line(results['signature'])}", f"files      {folder}"])
 
 
 def _gates_block(gates: Mapping[str, Mapping[str, Any]]) -> list[str]:

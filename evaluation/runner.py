@@ -15,7 +15,7 @@ from evaluation.gates import Firing, judged_firings
 from evaluation.judge import Claim, Judge, Judgement, Verdict, judge_claims
 from evaluation.progress import Progress
 from evaluation.real_evaluator import SECONDS_PER_QUERY, STARTUP_SECONDS
-from evaluation.results import OUT_OF_TIME, summarise
+from evaluation.results import COUNTS, summarise
 from evaluation.store import RunStore, StoreError
 from evaluation.trim import Trim
 from evaluation.worker import InProcessWorker, ProcessWorker
@@ -48,7 +48,7 @@ class RunOptions:
     fail_on_error: bool = False
     retry_failed: bool = False
     shard: Shard = WHOLE
-    origin: Mapping[str, str] = field(default_factory=dict)
+    origin: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Evaluation:
@@ -240,7 +240,7 @@ def _record(
 ) -> dict[str, Any]:
     """A row of predictions.jsonl without its place.
 
-    `seconds` are the batch's divided by its questions; `batch_seconds` and `out_of_time` are of the whole batch.
+    `seconds` are the batch's divided by its questions; `batch_seconds` and the `COUNTS` are of the whole batch.
     """
     split = question.row.get(Split.FIELD)
     return {
@@ -259,7 +259,7 @@ def _record(
         "timed_out": result.timed_out,
         "error": result.error,
         "lost": _lost(result, position),
-        "out_of_time": _out_of_time(result),
+        **{name: _counts(result, name, kinds) for name, kinds in COUNTS.items()},
     }
 
 
@@ -271,8 +271,8 @@ def _lost(result: BatchResult, position: int) -> str | None:
     return found if isinstance(found, str) and found in set(Lost) else None
 
 
-def _out_of_time(result: BatchResult) -> dict[str, int]:
+def _counts(result: BatchResult, name: str, kinds: Sequence[str]) -> dict[str, int]:
     """The batch's counts from the agent's traces, which may have none or invalid ones."""
-    found = next((trace.get("out_of_time") for trace in result.traces), None)
+    found = next((trace.get(name) for trace in result.traces), None)
     counts = found if isinstance(found, dict) else {}
-    return {name: counts[name] for name in OUT_OF_TIME if type(counts.get(name)) is int}
+    return {kind: counts[kind] for kind in kinds if type(counts.get(kind)) is int}

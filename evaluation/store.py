@@ -106,6 +106,7 @@ class _Prediction(_Place, strict=True):
     timed_out: bool
     error: str | None
     out_of_time: dict[str, int] = {}
+    tokens: dict[str, int] = {}
     lost: str | None = None
 
 

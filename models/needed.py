@@ -16,6 +16,10 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 PRESETS = REPOSITORY / "agents" / "presets"
 TRIM_TOKENIZER = "llama-2-tokenizer"
 """The tokenizer of the evaluator's cut to 75 tokens. An estimate replaces it if missing, which keeps fewer words."""
+EXTENDS = "extends"
+"""The key of a preset that names another one to start from."""
+NOTHING = "none"
+"""The value that removes a key of the preset that is extended or overridden."""
 ROUTERS, CALIBRATIONS, RECIPES = "models/routers", "models/calibration", "training/router/configs"
 
 Kind = Literal["adapter", "classifier", "calibration", "model"]
@@ -71,15 +75,56 @@ class NeededWeights:
     folders: tuple[NeededFolder, ...]
 
 
+def preset_file(name: str | Path, beside: Path | None = None) -> Path:
+    """The file of a shipped preset, or the path if the name ends in .toml, relative to the folder `beside`."""
+    return (beside or Path()) / name if str(name).endswith(".toml") else PRESETS / f"{name}.toml"
+
+
 def read_preset(name: str) -> dict[str, Any] | None:
-    """The TOML of a shipped preset, or of a file that ends in .toml; None: no such preset. ValueError: not TOML."""
-    path = Path(name) if name.endswith(".toml") else PRESETS / f"{name}.toml"
-    if not path.is_file():
-        return None
+    """The tables of a preset: a shipped one, or a file that ends in .toml; None: no such preset.
+    Raises ValueError: this file or one that it extends is not TOML or is not there.
+    """
+    path = preset_file(name)
+    return read_tables(path) if path.is_file() else None
+
+
+def read_tables(path: Path, extended_by: tuple[Path, ...] = ()) -> dict[str, Any]:
+    """A preset's tables. Its key ``extends`` names another preset, or a file beside it, whose tables it changes.
+    Raises ValueError: not TOML, cannot be read, or it extends itself or something that is not there.
+    """
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ValueError(f"{path}: cannot be read: {error.strerror}") from None
     except ValueError as error:
         raise ValueError(f"{path}: not valid TOML: {error}") from None
+    if (base := tables.pop(EXTENDS, None)) is None:
+        return tables
+    chain = (*extended_by, path.resolve())
+    file = preset_file(base, path.parent) if isinstance(base, str) else None
+    if file is None or not file.is_file():
+        raise ValueError(
+            f'{path}: key "{EXTENDS}": found {base!r}, allowed: a TOML file beside it, or one of '
+            f"{', '.join(available_presets())}"
+        )
+    if file.resolve() in chain:
+        raise ValueError(f'{path}: key "{EXTENDS}": {base} extends this file')
+    return merged(read_tables(file, chain), tables)
+
+
+def merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """Merge tables unless the new one names another engine; replace everything else, and remove what is ``none``."""
+    tables = dict(old)
+    for key, value in new.items():
+        before = tables.get(key)
+        if value == NOTHING:
+            tables.pop(key, None)
+        elif value and isinstance(value, dict) and isinstance(before, dict):
+            same_engine = value.get("engine", before.get("engine")) == before.get("engine")
+            tables[key] = merged(before, value) if same_engine else value
+        else:
+            tables[key] = value
+    return tables
 
 
 def available_presets() -> list[str]:

@@ -26,8 +26,8 @@ from agents.llm.base import (
 )
 from agents.llm.local_engine import model_folder
 from agents.llm.tokenizer import ChatTokenizer, bound_tokens, truncate_to_bound
-from agents.settings import OpenAIEngine
-from agents.text import clean, encodable
+from agents.settings import MODEL_VARIABLE, OpenAIEngine
+from agents.text import clean, encodable, without_control_tokens
 
 log = logging.getLogger(__name__)
 
@@ -56,6 +56,7 @@ class OpenAILanguageModel:
     def __init__(self, settings: OpenAIEngine) -> None:
         self._settings = settings
         self._base_url = os.environ.get(settings.base_url_variable, "").strip() or settings.base_url
+        self._model = settings.model
         self._has_log_probabilities = True
 
     @cached_property
@@ -69,8 +70,8 @@ class OpenAILanguageModel:
 
     def warm_up(self) -> None:
         """Ask the server for its models once. Any status counts as an answer.
-        Raises EngineUnavailableError: no answer from the address; WeightsMissingError: the configured tokenizer is
-        missing.
+        Raises EngineUnavailableError: no answer from the address, or no model is named and the server has not exactly
+        one; WeightsMissingError: the configured tokenizer is missing.
         """
         self.check_weights()
         deadline = Deadline(_WARM_UP_SECONDS)
@@ -142,6 +143,7 @@ class OpenAILanguageModel:
         return openai.AsyncOpenAI(api_key=key, base_url=self._base_url, max_retries=0)
 
     async def _greet(self, deadline: Deadline) -> None:
+        """Ask for the server's models; takes the only one if the settings name none."""
         async with self._client() as client:
 
             async def ask() -> str:
@@ -149,9 +151,11 @@ class OpenAILanguageModel:
                 return str(listing.text)
 
             try:
-                await self._persist(ask, deadline)
-            except openai.APIStatusError:
-                return
+                listing = await self._persist(ask, deadline)
+            except openai.APIStatusError as error:
+                listing = error.response.text
+        if not self._model:
+            self._model = _only_model(listing, self._base_url)
 
     async def _answer(self, client: openai.AsyncOpenAI, request: GenerationRequest, deadline: Deadline) -> Generation:
         try:
@@ -217,7 +221,7 @@ class OpenAILanguageModel:
     def _body(self, request: GenerationRequest) -> dict[str, Any]:
         adapters = self._settings.adapters
         body: dict[str, Any] = {
-            "model": self._settings.model if request.adapter is None else adapters[request.adapter],
+            "model": self._model if request.adapter is None else adapters[request.adapter],
             "max_tokens": request.max_tokens,
             "temperature": request.temperature,
             "top_p": request.top_p,
@@ -229,9 +233,13 @@ class OpenAILanguageModel:
         if request.with_log_probability and self._has_log_probabilities:
             body["logprobs"] = True if request.prompt is None else 1
         if request.prompt is not None:
-            return {**body, "prompt": encodable(request.prompt)}
-        messages = [{"role": turn.role, "content": encodable(turn.content)} for turn in request.messages]
+            return {**body, "prompt": _safe(request.prompt)}
+        messages = [{"role": turn.role, "content": _safe(turn.content)} for turn in request.messages]
         return {**body, "messages": messages}
+
+
+def _safe(text: str) -> str:
+    return without_control_tokens(encodable(text))
 
 
 def _timeout(deadline: Deadline) -> openai.Timeout:
@@ -265,6 +273,25 @@ def _in_own_loop(work: Coroutine[None, None, None], deadline: Deadline) -> None:
         thread.submit(asyncio.run, bounded()).result(timeout=deadline.remaining + 1.0)
     finally:
         thread.shutdown(wait=False)
+
+
+class _Model(BaseModel):
+    id: str
+
+
+class _Listing(BaseModel):
+    data: list[_Model] = []
+
+
+def _only_model(listing: str, address: str) -> str:
+    try:
+        names = [model.id for model in _Listing.model_validate_json(listing).data]
+    except ValidationError:
+        names = []
+    if len(names) == 1:
+        return names[0]
+    found = f"offers {', '.join(names[:20])}" if names else "does not say which models it has"
+    raise EngineUnavailableError(f"the server at {address} {found}: name one, with {MODEL_VARIABLE}=NAME")
 
 
 class _Message(BaseModel):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agents.llm.base import EngineUnavailableError, GenerationRequest, Message
-from agents.text import encodable
+from agents.text import encodable, without_control_tokens
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
@@ -41,7 +41,7 @@ class ChatTokenizer:
     """The tokenizer in a model's folder, loaded on first use.
 
     Text between the model's special tokens comes from web pages. A page that contains such a token (``<|im_end|>``)
-    must not end its turn, so `prompt_tokens` breaks these tokens in message contents. Raw prompts stay unchanged.
+    must not end its turn, so `prompt_tokens` breaks these tokens in messages and in raw prompts.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -67,7 +67,7 @@ class ChatTokenizer:
     def prompt_tokens(self, request: GenerationRequest) -> list[int]:
         """Token ids of a whole prompt, with the beginning-of-text token if the model uses one. Raises PromptError."""
         if request.prompt is not None:
-            return self._encode(request.prompt, special=True)
+            return self._encode(self._without_special(request.prompt), special=True)
         return self._encode(self.render(request.messages), special=False)
 
     def render(self, messages: Sequence[Message]) -> str:
@@ -115,10 +115,7 @@ class ChatTokenizer:
         return list(encoding.ids)
 
     def _without_special(self, content: str) -> str:
-        content = encodable(content)
-        if self._special is None:
-            return content
-        return self._special.sub(lambda found: f"{found[0][0]} {found[0][1:]}", content)
+        return without_control_tokens(encodable(content), self._special)
 
 
 _PIECE = re.compile(r"(?P<word>[A-Z]?[a-z]+)|(?P<space> (?=[A-Za-z]))|(?P<other>.)", re.DOTALL)

@@ -6,6 +6,7 @@ from agents.settings.answering import AnsweringSettings as AnsweringSettings
 from agents.settings.answering import AnswerPromptName as AnswerPromptName
 from agents.settings.answering import ClassGate as ClassGate
 from agents.settings.answering import ConfidenceSettings as ConfidenceSettings
+from agents.settings.answering import DeadlineSettings as DeadlineSettings
 from agents.settings.answering import GateSettings as GateSettings
 from agents.settings.answering import RefineSettings as RefineSettings
 from agents.settings.answering import ReviewPromptName as ReviewPromptName
@@ -13,6 +14,7 @@ from agents.settings.answering import ScoreGate as ScoreGate
 from agents.settings.answering import SelfAssessmentSettings as SelfAssessmentSettings
 from agents.settings.base import SettingsError as SettingsError
 from agents.settings.base import StrictModel as StrictModel
+from agents.settings.engines import MODEL_VARIABLE as MODEL_VARIABLE
 from agents.settings.engines import CrossEncoderSettings as CrossEncoderSettings
 from agents.settings.engines import DenseEncoderSettings as DenseEncoderSettings
 from agents.settings.engines import EncoderRouter as EncoderRouter

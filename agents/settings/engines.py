@@ -1,11 +1,13 @@
 """The models: language model, encoders, and the router that classifies questions."""
 
+import os
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, PositiveInt, model_validator
 
 from agents.settings.base import StrictModel
 
+MODEL_VARIABLE = "CRAG_LLM_MODEL"
 EncoderTokens = Annotated[int, Field(ge=8, le=8192)]
 
 
@@ -67,8 +69,8 @@ class OpenAIEngine(EngineBase):
     """Any OpenAI-compatible server, for example a cluster of vLLM servers."""
 
     engine: Literal["openai"]
-    model: str
-    """The model's name on the server."""
+    model: str = Field(default_factory=lambda: os.environ.get(MODEL_VARIABLE, "").strip())
+    """The model's name on the server; default: `CRAG_LLM_MODEL`. Empty: the server's only model."""
     base_url: str = "http://127.0.0.1:8000/v1"
     base_url_variable: str = "CRAG_LLM_URL"
     """Environment variable that overrides `base_url`."""

@@ -3,7 +3,7 @@
 import os
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,8 +19,6 @@ PRESET_VARIABLE = "CRAG_PRESET"
 """Environment variable that overrides the preset of `agents/presets/active.toml`."""
 OVERRIDES_VARIABLE = "CRAG_SETTINGS"
 """Environment variable with changes to the preset, one TOML line ``key = value`` each."""
-NOTHING = "none"
-"""The value of an override that removes a key."""
 _BARE_WORD = re.compile(r"^(?P<key>[^=]+)=\s*(?!(?:true|false|inf|nan)\s*$)(?P<word>[A-Za-z/.~][\w./~:-]*)\s*$")
 """A name, path or address without quotes. Numbers and dates of TOML start with a digit or a sign."""
 _WRONG_KEY = "[key]"
@@ -35,7 +33,7 @@ def active_preset() -> str:
     if from_environment:
         return from_environment
     path = PRESETS / "active.toml"
-    name = _read_toml(path).get("preset")
+    name = _read(path).get("preset")
     if not isinstance(name, str):
         raise SettingsError(f'{path}: key "preset": found {name!r}, allowed: one of {", ".join(available_presets())}')
     return name
@@ -51,7 +49,7 @@ def load_settings(preset: str | Path | None = None, overrides: Sequence[str] | N
         SettingsError: unknown preset, invalid TOML, unknown key, wrong type or value out of range.
     """
     chosen = preset if preset is not None else active_preset()
-    path = Path(chosen) if str(chosen).endswith(".toml") else PRESETS / f"{chosen}.toml"
+    path = needed.preset_file(chosen)
     if not path.is_file():
         raise SettingsError(f"there is no preset {str(chosen)!r}; shipped presets: {', '.join(available_presets())}")
     lines = os.environ.get(OVERRIDES_VARIABLE, "").splitlines() if overrides is None else overrides
@@ -62,9 +60,9 @@ def read_settings(model: type[Model], path: Path, overrides: Sequence[str] = (),
     """The TOML file with the overrides as a settings model; `fixed` are values that files cannot set.
     Raises SettingsError: names file, key, the value found and the values allowed, one fault a line.
     """
-    data = _read_toml(path)
+    data = _read(path)
     for line in filter(str.strip, overrides):
-        data = _merged(data, parse_override(line))
+        data = needed.merged(data, parse_override(line))
     try:
         return model.model_validate({**data, **fixed})
     except ValidationError as error:
@@ -87,28 +85,11 @@ def parse_override(line: str) -> dict[str, Any]:
         ) from None
 
 
-def _merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge tables unless the new one names another engine; replace everything else."""
-    merged = dict(old)
-    for key, value in new.items():
-        before = merged.get(key)
-        if value == NOTHING:
-            merged.pop(key, None)
-        elif value and isinstance(value, dict) and isinstance(before, dict):
-            same_engine = value.get("engine", before.get("engine")) == before.get("engine")
-            merged[key] = _merged(before, value) if same_engine else value
-        else:
-            merged[key] = value
-    return merged
-
-
-def _read_toml(path: Path) -> dict[str, Any]:
+def _read(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SettingsError(f"{path}: not valid TOML: {error}") from None
-    except OSError as error:
-        raise SettingsError(f"{path}: cannot be read: {error.strerror}") from None
+        return needed.read_tables(path)
+    except ValueError as error:
+        raise SettingsError(str(error)) from None
 
 
 def _explain(model: type[StrictModel], path: Path, error: ValidationError) -> str:

@@ -13,7 +13,7 @@ from evaluation.report.charts import score_whisker, strip_of
 from evaluation.report.markup import Child, element, table
 from evaluation.report.measured import FinishedRun, labels, likeliest, row_id, title
 from evaluation.report.published import PUBLISHED
-from evaluation.results import count_lost, lost_line, out_of_time_line
+from evaluation.results import count_lost, lost_line, out_of_time_line, tokens_line
 
 LOST = "The real evaluator would have failed this whole submission."
 SHOWN = 5
@@ -53,6 +53,7 @@ def origin_list(run: FinishedRun) -> list[Element]:
         **{name: run.signature.get(name) for name in ("preset", "set", "agent", "data", "judge")},
         **{name: run.origin.get(name) for name in ("date", "machine", "commit", "command")},
     }
+    told["tokens"] = tokens_line(run.results).removeprefix("tokens: ")
     known = {"changes" if name == "set" else name: str(value) for name, value in told.items() if value}
     facts = [element("div", element("dt", name), " ", element("dd", value)) for name, value in known.items()]
     return [element("dl", *facts, class_="origin")] if facts else []

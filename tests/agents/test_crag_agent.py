@@ -158,7 +158,8 @@ def test_generations_that_ran_out_of_time_are_counted_in_every_trace_of_the_batc
     assert "began" in answers[0].reason
     assert "finished" in answers[1].reason
     assert agent.answer_batch(questions_of([]))[1] == []
-    assert agent._model.take_out_of_time() == {"not_begun": 0, "cut_short": 0}
+    nothing = {"out_of_time": {"not_begun": 0, "cut_short": 0}, "tokens": {"prompt": 0, "completion": 0}}
+    assert agent._model.take_counts() == nothing
 
 
 def test_questions_served_before_a_fault_keep_their_answers() -> None:

@@ -175,12 +175,12 @@ def test_what_a_call_left_behind_gives_back_is_not_counted_for_a_later_batch(gat
     model = WatchedModel(Late(gate))
     call = ask_beside(model)
     assert gate.entered.wait(LONG)
-    assert model.take_out_of_time() == {"not_begun": 0, "cut_short": 0}
+    assert model.take_counts()["out_of_time"] == {"not_begun": 0, "cut_short": 0}
     gate.open.set()
     call.join(LONG)
-    assert model.take_out_of_time() == {"not_begun": 0, "cut_short": 0}
+    assert model.take_counts()["out_of_time"] == {"not_begun": 0, "cut_short": 0}
     said(model)
-    assert model.take_out_of_time() == {"not_begun": 1, "cut_short": 0}
+    assert model.take_counts()["out_of_time"] == {"not_begun": 1, "cut_short": 0}
 
 
 @pytest.mark.usefixtures("impatient")

@@ -14,13 +14,16 @@ from agents.settings import (
     PRESETS,
     AnswerPromptName,
     ClassGate,
+    DeadlineSettings,
     PromptRouter,
     ReviewPromptName,
+    ScriptedEngine,
     SettingsError,
     active_preset,
     available_presets,
     load_settings,
 )
+from models.needed import read_preset
 
 CPU = (PRESETS / "cpu.toml").read_text(encoding="utf-8")
 
@@ -93,6 +96,36 @@ def test_a_preset_that_cannot_be_read_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text("batch_size = = 4", encoding="utf-8")
     assert re.search(r"mine\.toml: not valid TOML: .*line 1", refused(preset=path))
+
+
+def test_a_preset_that_extends_another_says_only_what_differs(tmp_path: Path) -> None:
+    base, mine = tmp_path / "base.toml", tmp_path / "deep" / "mine.toml"
+    base.write_text('extends = "cpu"\ndeadline = "none"\nanswering.word_limit = 7', encoding="utf-8")
+    mine.parent.mkdir()
+    mine.write_text('extends = "../base.toml"\n[language_model]\nengine = "scripted"\n', encoding="utf-8")
+    cpu, settings = load_settings("cpu", []), load_settings(mine, ["answering.max_new_tokens = 8"])
+    assert (settings.answering.word_limit, settings.answering.max_new_tokens) == (7, 8)
+    assert settings.answering.prompt == cpu.answering.prompt
+    assert settings.language_model == ScriptedEngine(engine="scripted"), "another engine has keys of its own"
+    assert settings.deadline == DeadlineSettings()
+    assert settings.web == cpu.web
+    assert read_preset(str(mine)) is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "reported"),
+    [
+        ('extends = "cup"', r'mine\.toml: key "extends": found \'cup\', allowed: .*cpu_small'),
+        ('extends = "other.toml"', r"found 'other\.toml'"),
+        ("extends = 3", r"found 3"),
+        ('extends = "mine.toml"', r"mine\.toml extends this file"),
+        ('extends = "cpu"\nanswering.speed = 3', r'mine\.toml: key "answering\.speed": unknown key'),
+    ],
+)
+def test_a_preset_that_cannot_be_extended_is_reported(tmp_path: Path, text: str, reported: str) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(text, encoding="utf-8")
+    assert re.search(reported, refused(preset=path))
 
 
 def test_environment_overrides_the_active_preset(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,19 +2,14 @@
 
 import re
 
-from agents.text import clean
+from agents.text import CONTROL_TOKENS, clean
 
 # Marks that chat templates or tokenizers turn into control tokens, and our own marks around passages. Their text stays
 # readable, but tokenizers no longer recognise them.
 _CONTROL_MARK = re.compile(
-    r"<\|(?P<bar>[^<>|\n]{0,64})\|>"
-    r"|\[(?P<square>/?INST|/?SYSTEM_PROMPT|/?AVAILABLE_TOOLS|/?TOOL_RESULTS|TOOL_CALLS)\]"
-    r"|<<(?P<double>/?SYS)>>"
-    r"|<(?P<angle>/?s|unk|pad|bos|eos|mask|cls|sep|/?start_of_turn|/?end_of_turn|/?doc(?=[\s>/])[^<>\n]{0,256}|/?doc)>"
-    r"|<(?P<open_doc>/?doc)(?![A-Za-z0-9])"
-    r"|\[(?P<bert>CLS|SEP|MASK|PAD|UNK)\]",
-    re.IGNORECASE,
+    rf"{CONTROL_TOKENS}|</?doc(?=[\s>/])[^<>\n]{{0,256}}>|</?doc>|</?doc(?![A-Za-z0-9])", re.IGNORECASE
 )
+_BRACKETS = {"<": "<>|｜", "[": "[]"}
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 _LATIN_LETTER = re.compile(r"[A-Za-z]")
 _LETTER = re.compile(r"[^\W\d_]")
@@ -31,7 +26,7 @@ def neutralise(text: str, *, references: bool = False) -> str:
     before = ""
     while text != before and ("<" in text or "[" in text or "|>" in text):  # a mark may be inside another one
         before = text
-        text = _CONTROL_MARK.sub(lambda match: f"({(match.group(match.lastgroup or 0) or '').strip()})", text)
+        text = _CONTROL_MARK.sub(lambda match: f"({match[0].strip(_BRACKETS[match[0][0]]).strip()})", text)
         text = text.replace("<|", "(|").replace("|>", "|)")
     return text
 

@@ -27,11 +27,12 @@ def server() -> Iterator[HTTPServer]:
 
 def engine(url: str, **changes: Any) -> OpenAILanguageModel:
     settings: dict[str, Any] = {
+        "model": "base",
         "base_url_variable": "CRAG_TEST_LLM_URL",
         "api_key_variable": "CRAG_TEST_KEY",
         **changes,
     }
-    return OpenAILanguageModel(OpenAIEngine(engine="openai", model="base", base_url=url, **settings))
+    return OpenAILanguageModel(OpenAIEngine(engine="openai", base_url=url, **settings))
 
 
 def at(server: HTTPServer, **changes: Any) -> OpenAILanguageModel:
@@ -95,6 +96,33 @@ def test_the_request_on_the_wire(server: HTTPServer, monkeypatch: pytest.MonkeyP
         "stop": ["\n"],
         "structured_outputs": {"grammar": "start: /a/"},
     }
+
+
+@pytest.mark.parametrize("form", [ask, raw])
+def test_control_tokens_in_a_question_do_not_reach_the_server(
+    server: HTTPServer, form: Callable[..., GenerationRequest]
+) -> None:
+    tokens = ("<|im_end|>", "<|eot_id|>", "</s>", "[/INST]", "<<SYS>>", "<end_of_turn>", "<｜User｜>")
+    seen = answering(server, lambda *_: said("ok"))
+    at(server).generate([form(f"who?{' and '.join(tokens)}obey")], Deadline(600))
+    sent = json.dumps(seen[0], ensure_ascii=False)
+    assert "obey" in sent
+    assert not [token for token in tokens if token in sent]
+
+
+@pytest.mark.parametrize("offered", [[], ["one"], ["one", "two"]])
+def test_without_a_name_the_servers_only_model_is_asked(server: HTTPServer, offered: list[str]) -> None:
+    seen = answering(server, lambda *_: said("ok"))
+    server.expect_request("/v1/models").respond_with_json({"data": [{"id": name} for name in offered]})
+    model = at(server, model="")
+    if len(offered) == 1:
+        model.warm_up()
+        assert model.generate([ask()], Deadline(600))[0].text == "ok"
+        assert seen[0]["model"] == "one"
+    else:
+        with pytest.raises(EngineUnavailableError, match=r"CRAG_LLM_MODEL=NAME") as raised:
+            model.warm_up()
+        assert all(name in str(raised.value) for name in offered)
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,9 @@ def test_the_shipped_presets_have_no_error_of_their_own(preset: str, tree: Path,
     task = "task2" if "task23" in preset else "task1"
     replace(tree / "aicrowd.json", "meta-kdd-cup-24-crag-retrieval-summarization", CHALLENGES[task])
     for name in ("preset", "challenge", "gpu", "engine", "graph-variable"):
-        assert problems(checked(name, tree, preset=preset)) == "", name
+        on_server = name == "preset" and preset == "endpoint"
+        expected = "uses a server, but the evaluator has no network" if on_server else ""
+        assert problems(checked(name, tree, preset=preset)) == expected, name
 
 
 VLLM = 'distributed_executor = "ray" '
