@@ -78,12 +78,13 @@ def tokens_with_cost(tokens: Mapping[str, int], prices: Sequence[float] | None) 
 
 
 def tokens_line(results: Mapping[str, Any]) -> str:
-    """``tokens: 12,345 read, 678 written, $0.0012 a question``; empty if none were counted."""
-    tokens, asked = results["tokens"], results["n"] + results["unscored"]
+    """``tokens: 12,345 read, 678 written, 0.0012 dollars a question``; empty if none were counted."""
+    tokens = results.get("tokens", {})
     if not any(tokens.values()):
         return ""
-    cost = f", {tokens['dollars'] / max(1, asked):.4f} dollars a question" if "dollars" in tokens else ""
-    return f"tokens: {tokens['prompt']:,} read, {tokens['completion']:,} written{cost}"
+    line = f"tokens: {tokens['prompt']:,} read, {tokens['completion']:,} written"
+    asked = results["n"] + results["unscored"]
+    return f"{line}, {tokens['dollars'] / asked:.4f} dollars a question" if "dollars" in tokens else line
 
 
 def table(results: Mapping[str, Any]) -> str:

@@ -81,6 +81,18 @@ def test_generations_that_ran_out_of_time_are_counted_once_a_batch_and_reported(
     assert "out of time" not in table(summarise(RECORDS, [], {}))
 
 
+def test_tokens_are_counted_once_a_batch_and_cost_what_was_said() -> None:
+    counts = [{"tokens": {"prompt": 1_500_000, "completion": 20_000}}, {"tokens": {"prompt": 500_000}}, {}]
+    rows = [record(2 * number, "missing", **counted) for number, counted in enumerate(counts)]
+    free = summarise([*rows, record(1, "correct", **counts[0])], [], {})
+    assert free["tokens"] == {"prompt": 2_000_000, "completion": 20_000}
+    assert "tokens: 2,000,000 read, 20,000 written\n" in footer(free, Path("run"))
+    paid = summarise(rows, [{"prices": [0.5, 10.0]}], {})
+    assert paid["tokens"]["dollars"] == 1.2
+    assert "20,000 written, 0.4000 dollars a question" in footer(paid, Path("run"))
+    assert "tokens" not in footer(summarise(RECORDS, [], {}), Path("run"))
+
+
 def test_lost_answers_are_counted_by_what_they_were_lost_to() -> None:
     rows = [record(0, "missing", lost="clock"), record(1, "missing", lost="graph"), record(2, "missing", lost="graph")]
     results = summarise([*rows, record(3, "missing", lost=None), record(4, "correct")], [], {})
