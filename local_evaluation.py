@@ -3,8 +3,9 @@
 import sys
 from pathlib import Path
 
+from agents.console import end_with
 from evaluation.cli import main
 
 if __name__ == "__main__":
     sys.path.append(str(Path.cwd()))  # so that --agent finds a module in the folder where the user stands
-    sys.exit(main())
+    end_with(main)

@@ -12,7 +12,6 @@ that `report` can apply each rule to the same drafts.
 """
 
 import argparse
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from agents.answering import answer_features, class_gate, level_of, normalise, question_features, score_gate
+from agents.console import end_with
 from agents.contracts import I_DONT_KNOW, INVALID_QUESTION, WEB, Route, Trace
 from agents.files import write_json, write_rows
 from agents.settings import ClassGate, GateSettings, load_settings
@@ -295,4 +295,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_with(main)

@@ -17,7 +17,6 @@ covered: the rest of the agent (gates, confidence, sources).
 import argparse
 import hashlib
 import json
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -31,6 +30,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel
 
 from agents.answering import draft_of, generate_all, shown
+from agents.console import end_with
 from agents.deadline import Deadline
 from agents.files import append_rows, write_json
 from agents.kg.writing.cli import choose_adapter, chosen_settings
@@ -329,4 +329,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_with(main)

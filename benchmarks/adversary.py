@@ -11,11 +11,11 @@ An interrupted run continues with the same command.
 
 import argparse
 import html
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from agents.console import end_with
 from agents.contracts import INVALID_QUESTION
 from agents.files import read_jsonl, write_rows
 from benchmarks.common import UNUSABLE, Row, evaluate_preset, exit_code, table
@@ -134,4 +134,4 @@ def _right(judge: Judge, asked: Sequence[tuple[Row, Row]], answers: Sequence[str
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_with(main)

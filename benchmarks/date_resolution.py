@@ -14,7 +14,6 @@ that session counts as "open".
 
 import argparse
 import re
-import sys
 from calendar import monthrange
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from datetime import date, datetime
 from enum import StrEnum
 from pathlib import Path
 
+from agents.console import end_with
 from agents.queries import parse_query_time
 from agents.questions.calendars import DateRange, sessions
 from agents.questions.dates import (
@@ -170,4 +170,4 @@ def _figures(some: list[Measured]) -> list[object]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_with(main)

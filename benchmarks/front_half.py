@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from agents.console import end_with
 from agents.contracts import Page, Query
 from agents.deadline import BatchClock
 from agents.encoders import load_cross_encoder, load_dense_encoder
@@ -289,4 +290,4 @@ def _run(options: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_with(main)

@@ -10,11 +10,11 @@ gold answer. `--limit` takes a fixed sample, the same in every run.
 
 import argparse
 import hashlib
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from agents.console import end_with
 from agents.contracts import I_DONT_KNOW
 from agents.matching import position_of, tokens
 from benchmarks.common import SHARED, by_label, exit_code, table
@@ -128,4 +128,4 @@ def _table(title: str, groups: dict[str, list[JudgedRow]]) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_with(main)

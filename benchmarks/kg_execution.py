@@ -19,7 +19,6 @@ It also prints for how many questions the values alone are the answer ("said", `
 import argparse
 import re
 import shutil
-import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -27,6 +26,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
+from agents.console import end_with
 from agents.deadline import Deadline
 from agents.kg.client import KgClient
 from agents.kg.conditions import as_number
@@ -253,4 +253,4 @@ def _show(row: Mapping[str, Any], outcome: ProgramResult) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_with(main)

@@ -14,7 +14,6 @@ one session    the same over one kept connection.
 
 import argparse
 import random
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -26,6 +25,7 @@ from unittest import mock
 
 import requests
 
+from agents.console import end_with
 from agents.deadline import Deadline
 from agents.kg.client import KgBatch, KgClient
 from agents.kg.endpoints import Request
@@ -187,4 +187,4 @@ def _run(options: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_with(main)

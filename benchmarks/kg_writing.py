@@ -21,7 +21,6 @@ over the same questions, paired; the intervals are resampled by group.
 
 import argparse
 import random
-import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -29,6 +28,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agents.answering import shown
+from agents.console import end_with
 from agents.deadline import Deadline
 from agents.files import write_rows
 from agents.kg.language import Program, render
@@ -257,4 +257,4 @@ def differences(questions: Sequence[JudgedQuestion]) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_with(main)

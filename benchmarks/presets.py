@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from agents.answering import EXPECTED_SCORE, FORMULA, REFINE, SELF_ASSESSMENT
+from agents.console import end_with
 from agents.encoders import load_cross_encoder, load_dense_encoder
 from agents.files import write_json
 from agents.llm import EngineUnavailableError, load_language_model
@@ -243,4 +244,4 @@ def _run_and_report(options: argparse.Namespace) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_with(main)

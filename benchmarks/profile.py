@@ -6,9 +6,9 @@
 Without `--run` it first answers the shipped sample with the shipped graph. `report.html` of the run shows the same.
 """
 
-import sys
 from pathlib import Path
 
+from agents.console import end_with
 from benchmarks.common import add_preset_arguments, evaluate_preset, exit_code, table
 from evaluation.cli import DEFAULT_DATASET
 from evaluation.report.measured import read_run, stage_seconds
@@ -52,4 +52,4 @@ def show(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_with(main)

@@ -10,7 +10,6 @@ page, which shows how busy the machine was.
 
 import argparse
 import shutil
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -23,6 +22,7 @@ from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
+from agents.console import end_with
 from agents.files import json_line
 from benchmarks.common import exit_code
 from evaluation.report.measured import FinishedRun, read_run
@@ -162,4 +162,4 @@ def _run(options: argparse.Namespace) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_with(main)

@@ -11,7 +11,6 @@ out. Seconds are of one thread, without extraction workers.
 
 import argparse
 import shutil
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -21,6 +20,7 @@ from statistics import fmean
 
 from tqdm import tqdm
 
+from agents.console import end_with
 from agents.contracts import Query
 from agents.kg.writing.cli import chosen_settings
 from agents.llm import load_language_model
@@ -150,4 +150,4 @@ def _run(options: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_with(main)

@@ -9,7 +9,6 @@ is that of the shipped classifier in batches of 16, without loading. --picture d
 """
 
 import argparse
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.console import end_with
 from agents.questions.classifier import Classifier, locate_classifier
 from agents.questions.routes import FIELD_CLASSES
 from benchmarks.common import SHARED, exit_code, in_batches, table
@@ -124,4 +124,4 @@ def milliseconds(name: str, texts: Sequence[str]) -> float:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_with(main)

@@ -11,12 +11,12 @@ bytes of weights over the assumed share of its memory bandwidth for writing answ
 """
 
 import math
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agents.answering.prompts import PROMPTS
+from agents.console import end_with
 from agents.contracts import Query
 from agents.deadline import Deadline
 from agents.encoders import BatchedDenseEncoder, load_dense_encoder
@@ -284,4 +284,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_with(main)

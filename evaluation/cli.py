@@ -5,6 +5,7 @@ import hashlib
 import os
 import re
 import sys
+import sysconfig
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from agents.settings import (
+    DEFAULT_PRESET,
     OVERRIDES_VARIABLE,
     PRESET_VARIABLE,
     SettingsError,
@@ -19,6 +21,7 @@ from agents.settings import (
     load_settings,
     parse_override,
     quoted_override,
+    usual_preset,
 )
 from evaluation.agent_host import DEFAULT_AGENT, AgentSpec, AgentStartError
 from evaluation.batches import WHOLE, Shard
@@ -43,8 +46,10 @@ from evaluation.store import RunStore, StoreError
 from evaluation.termination import Terminated, stopped_in_order
 from evaluation.trim import Trim, official_trim
 
-DEFAULT_DATASET = Path("data/sample/questions.jsonl")
-DEFAULT_PRESET = "cpu"
+_SAMPLE = Path("data/sample/questions.jsonl")
+_INSTALLED_SAMPLE = Path(sysconfig.get_path("data"), "share/crag/sample/questions.jsonl")
+DEFAULT_DATASET = _INSTALLED_SAMPLE if _INSTALLED_SAMPLE.is_file() and not _SAMPLE.is_file() else _SAMPLE
+"""The shipped sample: of the repository where the user stands, else of the installed package."""
 
 EXIT_FAILED_BATCHES = 1
 EXIT_UNUSABLE = 2
@@ -158,7 +163,7 @@ def _preset_signature(options: argparse.Namespace) -> dict[str, str | None]:
 
 
 def _preset(options: argparse.Namespace) -> str:
-    return options.preset or os.environ.get(PRESET_VARIABLE, "").strip() or DEFAULT_PRESET
+    return options.preset or usual_preset()
 
 
 def _overrides(options: argparse.Namespace) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from textwrap import shorten
 
+from agents.console import end_with
 from agents.files import DatasetError, check_target, write_json
 from evaluation.batches import SLICE_FIELDS, golds_of
 from evaluation.comparison import Comparison, RunPair, compare_runs
@@ -175,4 +176,4 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_with(main)

@@ -10,6 +10,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from agents.console import end_with
 from agents.files import DatasetError
 from evaluation.batches import Shard
 from evaluation.report import write_report
@@ -224,4 +225,4 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_with(main)

@@ -5,6 +5,7 @@ import json
 import platform
 import tomllib
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ VERSIONED_PACKAGES = ("torch", "transformers", "peft", "openvino", "vllm")
 """Installed packages that can change an answer."""
 
 _HEAD = 64 << 20
+PACKAGE = "crag-submission"
 _ROOT = Path(__file__).parent.parent
 _PROMPT_SOURCES = {
     "calls": ("agents/kg/writing/prompt.py", "agents/kg/writing/examples/*", "agents/kg/writing/fixed/*.toml"),
@@ -116,11 +118,13 @@ def dataset_hash(path: Path) -> str:
 
 
 def package_version() -> str:
-    """The version in pyproject.toml, or ``unknown`` if only the code was copied."""
+    """The version in pyproject.toml, else of the installed package, ``unknown`` if only the code was copied."""
     try:
         return str(tomllib.loads((_ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"])
     except (OSError, KeyError, tomllib.TOMLDecodeError):
-        return "unknown"
+        with suppress(metadata.PackageNotFoundError):
+            return metadata.version(PACKAGE)
+    return "unknown"
 
 
 def versions() -> dict[str, str]:

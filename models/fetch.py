@@ -23,6 +23,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 from tqdm import tqdm
 
+from agents.console import end_with
 from models import sources
 from models.int8 import INT8_FILE, write_int8
 from models.manifest import (
@@ -432,4 +433,4 @@ def _report_untrained(folders: Sequence[NeededFolder]) -> bool:
 if __name__ == "__main__":
     logging.getLogger("huggingface_hub").setLevel(logging.ERROR)
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
-    sys.exit(main())
+    end_with(main)

@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from agents.console import end_with
 from models import fetch, stand_in_files
 from models.manifest import STAND_IN, ModelEntry, Shape, cache_folder, is_stand_in, load_manifest
 from models.needed import (
@@ -197,4 +198,4 @@ def _preset(name: str) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_with(main)

@@ -28,6 +28,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from agents.console import end_with
 from agents.settings import Settings, SettingsError, VllmEngine, load_settings, needed_weights
 from evaluation.preflight.dockerfile import (
     Dockerfile,
@@ -377,4 +378,4 @@ def _say(text: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_with(main)

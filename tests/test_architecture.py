@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 REPOSITORY = Path(__file__).parents[1]
-OWN = ("agents", "models", "evaluation", "training", "mock_api", "benchmarks", "scripts")
+OWN = ("agents", "models", "evaluation", "training", "mock_api", "benchmarks", "scripts", "crag")
 
 FLOOR_OF_MODELS = {"models.int8", "models.manifest", "models.needed"}
 FLOOR = {
-    f"agents.{name}" for name in ("contracts", "settings", "deadline", "limits", "queries", "files", "text")
+    f"agents.{name}" for name in ("contracts", "settings", "console", "deadline", "limits", "queries", "files", "text")
 } | FLOOR_OF_MODELS
 """The ground floor: values, settings, clock, readers, and the cleaning of texts. It knows nobody but itself."""
 
@@ -37,12 +37,13 @@ ROOMS: dict[str, set[str]] = {
     "agents.crag_agent": FLOOR | {f"agents.{room}" for room in (*DOORS, "batch_run", "model_health", "plan", "stages")},
     "agents.user_config": FLOOR | {"agents.crag_agent"},
     "models.user_config": {"agents.user_config"},
-    "models": FLOOR_OF_MODELS,
+    "models": FLOOR_OF_MODELS | {"agents.console"},
     "evaluation": {"agents", "models"},
     "training": {"agents", "models", "evaluation", "mock_api"},
     "mock_api": set(),
     "benchmarks": {"agents", "models", "evaluation", "training", "mock_api"},
     "scripts": {"agents", "models", "evaluation"},
+    "crag": {"agents", "models", "evaluation"},
 } | dict.fromkeys(FLOOR, FLOOR)
 
 

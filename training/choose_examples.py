@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 
 from tqdm import tqdm
 
+from agents.console import end_with
 from agents.deadline import Deadline
 from agents.files import append_rows, lock_folder, read_growing, write_json
 from agents.kg.trainable import (
@@ -319,4 +320,4 @@ def _open_work(work: Path, chosen: Mapping[str, Any], *, resume: bool) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_with(main)

@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from agents.console import end_with
 from agents.files import write_rows
 from evaluation.datasets import read_rows
 from training.api_pairs import REAL, read_pairs
@@ -71,4 +72,4 @@ def _run(options: argparse.Namespace) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_with(main)

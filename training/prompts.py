@@ -38,6 +38,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.answering import Answerer
+from agents.console import end_with
 from agents.contracts import I_DONT_KNOW, Fact, Query
 from agents.encoders import load_dense_encoder
 from agents.encoders.base import DenseEncoder
@@ -331,4 +332,4 @@ def _shown(options: argparse.Namespace, writer: KgWriterSettings) -> tuple[int, 
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_with(main)

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from agents.console import end_with
 from agents.contracts import I_DONT_KNOW
 from agents.files import write_rows
 from evaluation.datasets import read_records
@@ -104,4 +105,4 @@ def _run(options: argparse.Namespace) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_with(main)

@@ -8,11 +8,11 @@ a colon. A question that occurs twice, with the segments of two searches, is ask
 
 import argparse
 import html
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from agents.console import end_with
 from agents.files import write_rows
 from evaluation.datasets import DatasetError, Split, read_records
 from training.command import add_split_argument, check_data_file, exit_code, parser_of
@@ -66,4 +66,4 @@ def _run(options: argparse.Namespace) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_with(main)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from agents.console import end_with
 from agents.deadline import Deadline
 from agents.kg.client import KgClient
 from agents.kg.executor import Executor, Task
@@ -91,4 +92,4 @@ def _read(source: str) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_with(main)

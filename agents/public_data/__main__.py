@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from agents.console import end_with
 from agents.deadline import Deadline
 from agents.public_data.build import build_companies, build_films, build_grammys, build_oscars
 from agents.public_data.entity import verbalise
@@ -90,4 +91,4 @@ def run_build(options: argparse.Namespace) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_with(main)

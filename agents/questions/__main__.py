@@ -13,6 +13,7 @@ from typing import Any
 
 from tqdm import tqdm
 
+from agents.console import end_with
 from agents.contracts import Query
 from agents.deadline import Deadline
 from agents.files import write_rows
@@ -154,4 +155,4 @@ def _positive(text: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_with(main)

@@ -25,6 +25,7 @@ from agents.settings.engines import PromptRouter as PromptRouter
 from agents.settings.engines import ScriptedEngine as ScriptedEngine
 from agents.settings.engines import TransformersEngine as TransformersEngine
 from agents.settings.engines import VllmEngine as VllmEngine
+from agents.settings.loading import DEFAULT_PRESET as DEFAULT_PRESET
 from agents.settings.loading import OVERRIDES_VARIABLE as OVERRIDES_VARIABLE
 from agents.settings.loading import PRESET_VARIABLE as PRESET_VARIABLE
 from agents.settings.loading import active_preset as active_preset
@@ -34,6 +35,7 @@ from agents.settings.loading import parse_override as parse_override
 from agents.settings.loading import quoted_override as quoted_override
 from agents.settings.loading import read_settings as read_settings
 from agents.settings.loading import require_weights as require_weights
+from agents.settings.loading import usual_preset as usual_preset
 from agents.settings.sources import KgClientSettings as KgClientSettings
 from agents.settings.sources import KgLimits as KgLimits
 from agents.settings.sources import KgWriterSettings as KgWriterSettings

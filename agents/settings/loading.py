@@ -17,6 +17,7 @@ from models.needed import PRESETS, available_presets
 
 PRESET_VARIABLE = "CRAG_PRESET"
 """Environment variable that overrides the preset of `agents/presets/active.toml`."""
+DEFAULT_PRESET = "cpu"
 OVERRIDES_VARIABLE = "CRAG_SETTINGS"
 """Environment variable with changes to the preset, one TOML line ``key = value`` each."""
 _BARE_WORD = re.compile(r"^(?P<key>[^=]+)=\s*(?!(?:true|false|inf|nan)\s*$)(?P<word>[A-Za-z/.~][\w./~:-]*)\s*$")
@@ -37,6 +38,11 @@ def active_preset() -> str:
     if not isinstance(name, str):
         raise SettingsError(f'{path}: key "preset": found {name!r}, allowed: one of {", ".join(available_presets())}')
     return name
+
+
+def usual_preset() -> str:
+    """The preset of commands if none is named: environment `CRAG_PRESET`, else the one for any laptop."""
+    return os.environ.get(PRESET_VARIABLE, "").strip() or DEFAULT_PRESET
 
 
 def load_settings(preset: str | Path | None = None, overrides: Sequence[str] | None = None) -> Settings:

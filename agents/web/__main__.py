@@ -11,12 +11,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from agents.console import end_with
 from agents.deadline import BatchClock
 from agents.encoders import load_cross_encoder, load_dense_encoder
 from agents.files import write_rows
 from agents.llm import EngineUnavailableError, load_language_model
 from agents.queries import BATCH_KEYS, parse_batch
-from agents.settings import Settings, SettingsError, load_settings
+from agents.settings import Settings, SettingsError, load_settings, usual_preset
 from agents.web import ExtractionUnavailableError, WebPath
 from agents.web.extract import page_text
 from evaluation.datasets import DatasetError, read_rows
@@ -46,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     context.add_argument("--limit", type=_positive, help="maximum number of questions")
     context.set_defaults(run=run_context)
     for command in (extract, context):
-        command.add_argument("--preset", help="name, or path of a TOML file; default: the active preset")
+        command.add_argument("--preset", default=usual_preset(), help="name, or TOML file; default: %(default)s")
     options = parser.parse_args(arguments)
     try:
         options.run(options)
@@ -115,4 +116,4 @@ def _positive(text: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_with(main)

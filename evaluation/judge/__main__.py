@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from agents.console import end_with
 from agents.files import check_target, write_rows
 from evaluation.agreement import VerdictPair, reference_verdict, report
 from evaluation.datasets import DatasetError, Record, alternative_answers, read_records
@@ -119,4 +120,4 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_with(main)

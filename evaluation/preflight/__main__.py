@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
+from agents.console import end_with
 from evaluation.preflight import agent, code, description, image, repository, weights
 from evaluation.preflight.challenges import CHALLENGES
 from evaluation.preflight.findings import CheckReport, Level, NotApplicableError, one_line
@@ -136,4 +137,4 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_with(main)

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from agents.console import end_with
 from agents.files import DatasetError
 from evaluation.report import write_report
 from evaluation.store import REPORT
@@ -33,4 +34,4 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_with(main)

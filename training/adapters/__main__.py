@@ -23,6 +23,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from agents.console import end_with
 from agents.files import lock_folder
 from agents.llm.trainable import adapter_folder, model_folder
 from agents.settings import OpenvinoEngine, Settings, TransformersEngine, VllmEngine, load_settings
@@ -287,4 +288,4 @@ def _run(command: Sequence[str], lock: int) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_with(main)

@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from agents.console import end_with
 from agents.kg.trainable import Domain
 from training.api_pairs.execution import bench_of
 from training.api_pairs.graph import QUESTIONS, graph_files, opened
@@ -124,4 +125,4 @@ def _with_sums(domains: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_with(main)

@@ -17,7 +17,6 @@ for new kinds of questions; without calls, all rows of a question.
 """
 
 import argparse
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -25,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.answering import CALIBRATION_FOLDER, ConfidenceModel, open_verifier
+from agents.console import end_with
 from agents.contracts import Route
 from agents.files import write_json
 from agents.settings import ConfidenceSettings
@@ -207,4 +207,4 @@ _folds.__name__, _share.__name__ = "whole number", "number"  # argparse names th
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_with(main)

@@ -23,13 +23,13 @@ OUT.context_checks.jsonl, and `--resume` uses them.
 
 import argparse
 import json
-import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from agents.console import end_with
 from agents.files import write_rows
 from agents.llm import LanguageModelDiedError
 from evaluation.judge import add_judge_arguments, cost_line, judge_from
@@ -144,4 +144,4 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_with(main)

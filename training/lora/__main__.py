@@ -6,11 +6,11 @@ The folder written holds `adapter_model.safetensors` and `adapter_config.json`, 
 
 import argparse
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from agents.console import end_with
 from agents.files import lock_folder
 from agents.llm.trainable import adapter_folder, model_folder
 from evaluation.datasets import DatasetError
@@ -123,4 +123,4 @@ def _metrics(tuned: TunedRun) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_with(main)

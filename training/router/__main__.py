@@ -5,11 +5,11 @@ settings, hardware, figures) and `out_of_fold.jsonl` (the cross-validated predic
 """
 
 import argparse
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from agents.console import end_with
 from agents.questions.trainable import SHIPPED
 from agents.settings import SettingsError
 from models.manifest import cache_folder, locate
@@ -86,4 +86,4 @@ def _default_target(name: str) -> Path:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_with(main)

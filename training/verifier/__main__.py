@@ -6,12 +6,12 @@ python -m training.router --config verifier --data claims.jsonl
 
 import argparse
 import random
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from agents.console import end_with
 from agents.files import write_rows
 from evaluation.datasets import read_records
 from training.api_pairs import Sampler, bank_pairs, bench_of, company_names, graph_files, opened
@@ -68,4 +68,4 @@ def _drawn(rows: list[ReadingRow], count: int, seed: int) -> list[ReadingRow]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_with(main)

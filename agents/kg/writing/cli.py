@@ -21,6 +21,7 @@ from agents.settings import (
     Settings,
     SettingsError,
     load_settings,
+    usual_preset,
 )
 from evaluation.datasets import DatasetError, Record, read_records
 from models.manifest import UnknownModelError, WeightsMissingError
@@ -43,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def add_writer_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments that choose and change a writer, shared with the benchmark."""
-    parser.add_argument("--preset", help="name, or path of a TOML file; default: the active preset")
+    parser.add_argument("--preset", default=usual_preset(), help="name, or TOML file; default: %(default)s")
     parser.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="change to the preset; can be repeated"
     )

@@ -1,0 +1,120 @@
+"""`crag ask QUESTION`: one question, one answer; `--why` shows how it came about."""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from agents.files import DatasetError
+from agents.settings import SettingsError, available_presets, load_settings, quoted_override, usual_preset
+from crag.why import explained
+from evaluation.graph_server import GraphServerError, mock_graph
+from evaluation.real_evaluator import GRAPH_VARIABLE
+from models.manifest import UnknownModelError, WeightsMissingError
+
+TIME_FORMAT = "%m/%d/%Y, %H:%M:%S PT"
+"""Of `query_time` in CRAG: Pacific time."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the answer; exit code: 0 done, 2 it could not be asked."""
+    from agents.llm import EngineUnavailableError
+
+    options = _parser().parse_args(arguments)
+    try:
+        with ExitStack() as beside:
+            return _ask(options, beside)
+    except (
+        *(DatasetError, EngineUnavailableError, GraphServerError, OSError, SettingsError),
+        *(UnknownModelError, WeightsMissingError),
+    ) as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 2
+
+
+def _ask(options: argparse.Namespace, beside: ExitStack) -> int:
+    settings = load_settings(options.preset or usual_preset(), [quoted_override(line) for line in options.set])
+    pages = [page_of(path) for path in options.pages]
+    _say(f"loading the models of preset {settings.name} ...")
+    from agents.crag_agent import CragAgent
+
+    has_graph = options.kg_url or os.environ.get(GRAPH_VARIABLE)
+    if options.mock_kg is not None or not (pages or has_graph):
+        if options.mock_kg is None:
+            _say("no page and no graph is given: asking the small graph that is shipped")
+        options.kg_url = beside.enter_context(mock_graph(Path(options.mock_kg) if options.mock_kg else None))
+    if options.kg_url:
+        os.environ[GRAPH_VARIABLE] = options.kg_url
+    agent = CragAgent.from_settings(settings)
+    beside.callback(agent.close)
+    agent.warm_up()
+    asked_at = options.time or datetime.now(ZoneInfo("America/Los_Angeles")).strftime(TIME_FORMAT)
+    batch = {"interaction_id": ["asked"], "query": [options.question], "search_results": [pages]}
+    (answer,), (trace,) = agent.answer_batch({**batch, "query_time": [asked_at]})
+    if options.json:
+        sys.stdout.write(json.dumps(trace.to_dict(), ensure_ascii=False, indent=1, default=str) + "\n")
+    else:
+        sys.stdout.write(f"{explained(trace)}\n" if options.why else f"{answer.text}\n")
+    return 0
+
+
+def page_of(path: Path) -> Mapping[str, Any]:
+    """An HTML file as a search result. Raises DatasetError: it cannot be read."""
+    from lxml import etree
+
+    try:
+        html = path.read_bytes()
+    except OSError as error:
+        raise DatasetError(f"--pages {path}: cannot be read: {error.strerror}") from None
+    root = etree.fromstring(html, etree.HTMLParser(recover=True)) if html.strip() else None
+    title = "" if root is None else root.findtext(".//title") or ""
+    return {
+        "page_name": " ".join(title.split()) or path.stem,
+        "page_url": path.resolve().as_uri(),
+        "page_snippet": "",
+        "page_result": html.decode("utf-8", "replace"),
+        "page_last_modified": "",
+    }
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="crag ask",
+        description="Answer one question from HTML files, a knowledge graph, or both.",
+        epilog="Exit code: 0 done; 2 it could not be asked.",
+    )
+    parser.add_argument("question")
+    parser.add_argument("--why", action="store_true", help="show classes, calls, facts, passages, candidates and gates")
+    parser.add_argument("--json", action="store_true", help="print the whole trace as JSON")
+    parser.add_argument("--pages", metavar="FILE", type=Path, nargs="+", default=[], help="HTML files to read")
+    graph = parser.add_mutually_exclusive_group()
+    graph.add_argument("--kg-url", metavar="URL", help="knowledge graph server")
+    graph.add_argument(
+        "--mock-kg",
+        metavar="DIR",
+        nargs="?",
+        const="",
+        help="the shipped graph, or the tables of DIR; the default without --pages and --kg-url",
+    )
+    parser.add_argument("--time", metavar="T", help="when it is asked, like '03/05/2024, 23:18:31 PT'; default: now")
+    presets = ", ".join(available_presets())
+    parser.add_argument("--preset", metavar="P", help=f"a TOML file or one of {presets}; default: {usual_preset()}")
+    parser.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="change a key of the preset")
+    return parser
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()
+
+
+if __name__ == "__main__":
+    from agents.console import end_with
+
+    end_with(main)

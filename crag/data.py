@@ -1,0 +1,145 @@
+"""`crag data list | fetch crag`: the public CRAG questions, from the repository of the competition.
+
+The repository keeps its large files in Git LFS: a small pointer in git names size and sha256 of each. Both are read
+from there, so a download is verified against what the publisher says today. An interrupted download continues.
+"""
+
+import argparse
+import hashlib
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import requests
+from tqdm import tqdm
+
+from agents.files import DatasetError
+
+HOME = "https://github.com/facebookresearch/CRAG/tree/main/data"
+POINTERS = "https://raw.githubusercontent.com/facebookresearch/CRAG/main/data"
+CONTENTS = "https://media.githubusercontent.com/media/facebookresearch/CRAG/main/data"
+ONE_FILE = ("crag_task_1_and_2_dev_v4.jsonl.bz2",)
+FILES = {1: ONE_FILE, 2: ONE_FILE, 3: tuple(f"crag_task_3_dev_v4.tar.bz2.part{number}" for number in range(1, 5))}
+"""Task -> its files. Tasks 1 and 2 share one; task 3 has 50 pages a question and is cut into parts."""
+DEFAULT_FOLDER = Path("data/crag")
+TIMEOUT = (10.0, 60.0)
+"""Seconds to connect, seconds between bytes."""
+_POINTER = re.compile(r"oid sha256:(?P<sha256>[0-9a-f]{64})\nsize (?P<size>\d+)")
+_BLOCK = 1 << 20
+
+
+class Pointer(NamedTuple):
+    """What Git LFS says of a file."""
+
+    sha256: str
+    size: int
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """List or fetch; exit code: 0 done, 2 not reachable, damaged, or not writable."""
+    options = _parser().parse_args(arguments)
+    try:
+        if options.command == "list":
+            _list(options.to)
+        else:
+            for name in FILES[options.task]:
+                fetch(name, options.to)
+            sys.stdout.write(f"now: crag evaluate --dataset {options.to / FILES[options.task][0]}\n")
+    except (DatasetError, OSError) as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 2
+    return 0
+
+
+def fetch(name: str, folder: Path) -> Path:
+    """Download a file into the folder, unless it is there; returns its path. Raises DatasetError: why not."""
+    path, pointer = folder / name, _pointer(name)
+    if path.is_file() and path.stat().st_size == pointer.size and _sha256(path) == pointer.sha256:
+        sys.stdout.write(f"{path}: already here and verified\n")
+        return path
+    folder.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f"{name}.part")
+    if part.is_file() and part.stat().st_size > pointer.size:
+        part.unlink()
+    if not part.is_file() or part.stat().st_size < pointer.size:
+        _download(f"{CONTENTS}/{name}", part, pointer.size)
+    if _sha256(part) != pointer.sha256:
+        part.unlink()
+        raise DatasetError(f"{name}: the bytes are not those of sha256 {pointer.sha256[:12]}...; run the command again")
+    part.replace(path)
+    sys.stdout.write(f"{path}: fetched and verified\n")
+    return path
+
+
+def _list(folder: Path) -> None:
+    for task, names in FILES.items():
+        for name in names:
+            pointer, path = _pointer(name), folder / name
+            state = f"in {folder}" if path.is_file() and path.stat().st_size == pointer.size else "not here"
+            sys.stdout.write(f"task {task}  {pointer.size / 1e6:7.0f} MB  {name}  sha256 {pointer.sha256}  {state}\n")
+    sys.stdout.write(f"from {HOME}\n")
+
+
+def _pointer(name: str) -> Pointer:
+    reply = _get(f"{POINTERS}/{name}")
+    found = _POINTER.search(reply.text[:1000])
+    if found is None:
+        raise DatasetError(f"{POINTERS}/{name} is no Git LFS pointer any more; look at {HOME}")
+    return Pointer(found["sha256"], int(found["size"]))
+
+
+def _download(address: str, part: Path, size: int) -> None:
+    have = part.stat().st_size if part.is_file() else 0
+    with _get(address, {"Range": f"bytes={have}-"} if have else {}, stream=True) as reply:
+        if have and reply.status_code != requests.codes.partial_content:
+            have = 0  # this server does not continue
+        bar = tqdm(total=size, initial=have, unit="B", unit_scale=True, desc=part.stem)
+        with bar, part.open("ab" if have else "wb") as file:
+            try:
+                for block in reply.iter_content(_BLOCK):
+                    file.write(block)
+                    bar.update(len(block))
+            except requests.RequestException as error:
+                raise DatasetError(f"{address} broke off ({type(error).__name__}); the command continues it") from None
+    if part.stat().st_size < size:
+        raise DatasetError(f"{address} ended after {part.stat().st_size:,} of {size:,} bytes; the command continues it")
+
+
+def _get(address: str, headers: dict[str, str] | None = None, *, stream: bool = False) -> requests.Response:
+    by_hand = f"Or put the files of {HOME} into {DEFAULT_FOLDER} by hand"
+    try:
+        reply = requests.get(address, headers=headers, stream=stream, timeout=TIMEOUT)
+    except requests.RequestException as error:
+        raise DatasetError(f"{address} is not reachable ({type(error).__name__}). {by_hand}") from None
+    if not reply.ok:
+        raise DatasetError(f"{address}: status {reply.status_code}. {by_hand}")
+    return reply
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="crag data",
+        description=f"The public CRAG questions of {HOME}. Archives are read as they are, nothing is unpacked.",
+        epilog="Exit code: 0 done; 2 not reachable, damaged, or not writable.",
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+    listing = commands.add_parser("list", help="the files with size and sha256")
+    fetching = commands.add_parser("fetch", help="download a task's files; continues an interrupted download")
+    fetching.add_argument("what", choices=("crag",))
+    fetching.add_argument("--task", type=int, choices=tuple(FILES), default=1, help="default: 1, the file of 1 and 2")
+    for command in (listing, fetching):
+        command.add_argument("--to", metavar="DIR", type=Path, default=DEFAULT_FOLDER, help="default: %(default)s")
+    return parser
+
+
+if __name__ == "__main__":
+    from agents.console import end_with
+
+    end_with(main)

@@ -1,0 +1,119 @@
+"""`crag data`: from a real HTTP server that keeps files like the publisher's."""
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pytest_httpserver import HTTPServer
+from werkzeug import Request, Response
+
+from crag import data
+
+CONTENT = bytes(range(256)) * 40_000
+NAME = data.ONE_FILE[0]
+SHA256 = hashlib.sha256(CONTENT).hexdigest()
+POINTER = f"version https://git-lfs.github.com/spec/v1\noid sha256:{SHA256}\nsize {len(CONTENT)}\n"
+
+
+class Publisher:
+    """Serves the pointer and the content, and remembers which ranges were asked for."""
+
+    def __init__(self, server: HTTPServer) -> None:
+        self.ranges: list[str | None] = []
+        self.pointer, self.content, self.continues = POINTER, CONTENT, True
+        server.expect_request(f"/raw/{NAME}").respond_with_handler(lambda _: Response(self.pointer))
+        server.expect_request(f"/media/{NAME}").respond_with_handler(self._give)
+
+    def _give(self, request: Request) -> Response:
+        asked = request.headers.get("Range")
+        self.ranges.append(asked)
+        if asked is None or not self.continues:
+            return Response(self.content)
+        return Response(self.content[int(asked.removeprefix("bytes=").rstrip("-")) :], 206)
+
+
+@pytest.fixture
+def publisher(monkeypatch: pytest.MonkeyPatch) -> Iterator[Publisher]:
+    with HTTPServer() as server:
+        monkeypatch.setattr(data, "POINTERS", server.url_for("/raw"))
+        monkeypatch.setattr(data, "CONTENTS", server.url_for("/media"))
+        yield Publisher(server)
+
+
+def fetched(folder: Path) -> int:
+    return data.main(["fetch", "crag", "--to", str(folder)])
+
+
+def test_a_file_is_fetched_once_and_recognised(
+    publisher: Publisher, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert fetched(tmp_path) == 0
+    assert (tmp_path / NAME).read_bytes() == CONTENT
+    assert f"crag evaluate --dataset {tmp_path / NAME}" in capsys.readouterr().out
+    assert fetched(tmp_path) == 0
+    assert "already here and verified" in capsys.readouterr().out
+    assert publisher.ranges == [None]
+    assert [path.name for path in tmp_path.iterdir()] == [NAME]
+
+
+@pytest.mark.parametrize("continues", [True, False])
+def test_a_broken_download_is_continued(publisher: Publisher, tmp_path: Path, continues: bool) -> None:
+    publisher.continues = continues
+    (tmp_path / f"{NAME}.part").write_bytes(CONTENT[:5_000_000])
+    assert fetched(tmp_path) == 0
+    assert publisher.ranges == ["bytes=5000000-"]
+    assert (tmp_path / NAME).read_bytes() == CONTENT
+
+
+def test_a_download_that_ends_early_keeps_what_came(
+    publisher: Publisher, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    publisher.content = CONTENT[:1_000]
+    assert fetched(tmp_path) == 2
+    assert "ended after 1,000 of 10,240,000 bytes; the command continues it" in capsys.readouterr().err
+    publisher.content = CONTENT
+    assert fetched(tmp_path) == 0
+    assert publisher.ranges == [None, "bytes=1000-"]
+
+
+def test_wrong_bytes_are_refused_and_not_kept(
+    publisher: Publisher, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    publisher.content = b"x" * len(CONTENT)
+    assert fetched(tmp_path) == 2
+    assert f"not those of sha256 {SHA256[:12]}" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_of_another_day_is_fetched_anew(publisher: Publisher, tmp_path: Path) -> None:
+    (tmp_path / NAME).write_bytes(b"old")
+    assert fetched(tmp_path) == 0
+    assert (tmp_path / NAME).read_bytes() == CONTENT
+
+
+def test_no_network_is_one_clear_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(data, "POINTERS", "http://127.0.0.1:9")
+    assert fetched(tmp_path) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "is not reachable (ConnectionError)" in line
+    assert f"put the files of {data.HOME} into data/crag by hand" in line
+
+
+def test_what_is_no_pointer_is_said(publisher: Publisher, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    publisher.pointer = "<html>moved</html>"
+    assert fetched(tmp_path) == 2
+    assert "is no Git LFS pointer any more" in capsys.readouterr().err
+
+
+def test_the_list_names_size_hash_and_place(
+    publisher: Publisher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(data, "FILES", {1: data.ONE_FILE})
+    assert data.main(["list", "--to", str(tmp_path)]) == 0
+    assert f"10 MB  {NAME}  sha256 {SHA256}  not here" in capsys.readouterr().out
+    fetched(tmp_path)
+    data.main(["list", "--to", str(tmp_path)])
+    assert f"in {tmp_path}\n" in capsys.readouterr().out

@@ -1,0 +1,65 @@
+"""A built wheel has all that the commands need; installed, it answers in a folder that has nothing."""
+
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[2]
+ROOMS = ("agents", "crag", "evaluation", "mock_api", "models")
+
+
+def tracked() -> list[str]:
+    listed = subprocess.run(["git", "ls-files"], cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    if listed.returncode:
+        pytest.skip("not a git checkout")
+    return [
+        name for name in listed.stdout.splitlines() if (REPOSITORY / name).is_file() and not name.endswith(".gitkeep")
+    ]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    source, built = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("built")
+    for name in tracked():
+        target = source / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(REPOSITORY / name, target)
+    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--quiet", "-w", str(built)]
+    subprocess.run([*command, str(source)], check=True, timeout=300)
+    return next(built.glob("*.whl"))
+
+
+def test_every_file_of_the_rooms_is_in_it_and_no_weights(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+    assert {name for name in tracked() if name.partition("/")[0] in ROOMS} <= names
+    assert not [name for name in names if name.startswith("models/weights") or "/__pycache__/" in name]
+    assert [name for name in names if name.endswith("share/crag/sample/questions.jsonl")]
+
+
+def test_installed_it_answers_from_an_empty_folder(wheel: Path, tmp_path: Path) -> None:
+    place, empty = tmp_path / "installed", tmp_path / "empty"
+    empty.mkdir()
+    pip = [sys.executable, "-m", "pip", "install", "--no-deps", "--quiet", "--target", str(place)]
+    subprocess.run([*pip, str(wheel)], check=True, timeout=300)
+    script = place / "bin" / "crag"
+    assert script.is_file()
+    environment = {**os.environ, "PYTHONPATH": str(place), "CRAG_MOCK_API_URL": ""}
+    says = 'language_model.replies={"Calls:" = \'get_movie("titanic")["revenue"]\'}'
+    asked = ["ask", "what did titanic earn?", "--why", "--preset", "scripted", "--set", says]
+    done = subprocess.run(
+        [sys.executable, str(script), *asked],
+        cwd=empty,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "graph      found" in done.stdout
