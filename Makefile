@@ -26,7 +26,7 @@ WORKERS ?= 2
 .PHONY: help install models evaluate test test-vllm browser lint types smoke preflight task1 task2 task3 benchmarks clean
 
 help:  ## show this list
-	@grep -E '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+	@grep -E '^[a-z0-9 -]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 22
 
 $(VENV)/runtime: requirements-cpu.txt
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed, this is " + sys.version)'

@@ -3,8 +3,11 @@
 import sys
 from pathlib import Path
 
-from agents.console import end_with
-from evaluation.cli import main
+try:
+    from agents.console import end_with
+    from evaluation.cli import main
+except ModuleNotFoundError as error:
+    sys.exit(f"error: {error}: this Python lacks the packages. `make install` makes .venv: use .venv/bin/python")
 
 if __name__ == "__main__":
     sys.path.append(str(Path.cwd()))  # so that --agent finds a module in the folder where the user stands

@@ -41,6 +41,10 @@ EXPECTED_START_FAULTS = (
 """Errors of our own agent with helpful messages; shown without a traceback."""
 
 
+METHODS = ("get_batch_size", "batch_generate_answer")
+"""Those that the evaluator calls."""
+
+
 class Agent(Protocol):
     """The evaluator's interface (2024 starter kit). `last_traces` and `close` are used if present."""
 
@@ -87,6 +91,7 @@ def build_agent(spec: AgentSpec) -> tuple[Agent, int]:
     os.environ.update(spec.environment)
     try:
         built = _agent_class(spec.path)()
+        _refuse_incomplete(spec.path, built)
         size = built.get_batch_size()
     except (AgentStartError, *EXPECTED_START_FAULTS) as error:
         raise AgentStartError(str(error)) from None
@@ -113,6 +118,11 @@ def _agent_class(path: str) -> Callable[[], Any]:
     if not hasattr(module, class_name):
         raise AgentStartError(f"agent {path}: the module has no attribute {class_name!r}")
     return cast("Callable[[], Any]", getattr(module, class_name))
+
+
+def _refuse_incomplete(path: str, built: object) -> None:
+    if absent := [name for name in METHODS if not callable(getattr(built, name, None))]:
+        raise AgentStartError(f"agent {path}: it has no method {' and no '.join(absent)}")
 
 
 def ask_agent(agent: Agent, batch: dict[str, Any]) -> BatchResult:

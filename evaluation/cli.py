@@ -86,6 +86,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (DatasetError, SettingsError, AgentStartError, StoreError, JudgeUnavailableError, GraphServerError) as error:
         _say(f"error: {error}")
         return EXIT_UNUSABLE
+    except OSError as error:  # such as a full disk; everything before it is saved
+        _say(f"error: {error.filename or folder}: {error.strerror}; finished batches are kept. Continue with --resume")
+        return EXIT_UNUSABLE
     sys.stdout.write(f"\n{table(results)}\n\n{footer(results, folder)}\n")
     options.split.report()
     if not options.no_report:
@@ -113,11 +116,16 @@ def _evaluate(options: argparse.Namespace, folder: Path, origin: Mapping[str, An
         shard=options.shard or WHOLE,
         origin=origin,
     )
+    if not options.quiet:
+        _say(f"loading {options.agent if options.agent != DEFAULT_AGENT else f'preset {_preset(options)}'} ...")
     if options.in_process:
         _say("the agent runs in this process: its time limit is not enforced")
     try:
         with Evaluation(run_options, store, judge, trim, signature, show_progress=not options.quiet) as evaluation:
             return evaluation.run()
+    except AgentStartError:
+        store.discard_if_new()
+        raise
     finally:
         store.close()
         if cost := cost_line(judge):
@@ -188,10 +196,12 @@ def _default_folder(options: argparse.Namespace) -> Path:
         stem = stem.rpartition(".")[0]
     named = Path(_preset(options)).stem
     if options.agent != DEFAULT_AGENT:
-        named = options.agent.rpartition(":")[2] + (f"-{named}" if options.preset else "")
+        named = options.agent.replace(":", ".") + (f"-{named}" if options.preset else "")
     shard = [f"shard-{options.shard.number}-of-{options.shard.shards}"] if options.shard else []
     changes = [re.sub(r"[^\w.=,-]", "", line) for line in _overrides(options)]  # without quotes and brackets
-    name = "-".join([stem, named, *shard, *changes])
+    graph = {"no": [], "yes": ["kg"], "mock:shipped": ["mock-kg"]}.get(_graph_signature(options))
+    graph = graph if graph is not None else [f"mock-kg-{Path(options.mock_kg).name}"]
+    name = "-".join([stem, named, *graph, *shard, *changes])
     if len(name) > LONGEST_FOLDER:
         name = f"{name[:LONGEST_FOLDER]}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
     return Path("results") / name
@@ -214,9 +224,10 @@ def _warn_of_lost_submission(results: dict[str, Any], *, allow_timeouts: bool) -
     if not faults:
         return 0
     bar = "!" * 88
+    last = f"\n  The last error: {results['last_error']}" if results["last_error"] else ""
     _say(
         f"\n{bar}\n  {' and '.join(faults)}. THE REAL EVALUATOR WOULD HAVE FAILED THIS WHOLE SUBMISSION.\n"
-        f"  See the fields timed_out and error in predictions.jsonl.\n{bar}"
+        f"  See the fields timed_out and error in predictions.jsonl.{last}\n{bar}"
     )
     return 0 if allow_timeouts and not results["errors"] else EXIT_FAILED_BATCHES
 
@@ -328,7 +339,7 @@ def _add_limits(limits: argparse._ArgumentGroup) -> None:
 
 
 def _add_files(files: argparse._ArgumentGroup) -> None:
-    files.add_argument("--output", metavar="DIR", type=_folder, help="default: results/DATASET-PRESET-CHANGES")
+    files.add_argument("--output", metavar="DIR", type=_folder, help="default: results/DATASET-PRESET-GRAPH-CHANGES")
     going_on = files.add_mutually_exclusive_group()
     going_on.add_argument("--resume", action="store_true", help="continue the run in DIR")
     going_on.add_argument("--overwrite", action="store_true", help="delete the run in DIR")

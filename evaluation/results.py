@@ -24,10 +24,11 @@ def summarise(
     """The contents of results.json.
 
     `slices` are by label, `pairs` by any two labels: ``pairs["domain/question_type"]["movie"]["set"]``, with four
-    digits. `timeouts` and `errors` count batches, `retried` counts questions with several attempts. Seconds `total` are
-    the agent's over all batches; `startup` and `first_answer` are of the last sitting that started the agent. `gates`
-    are those of `evaluation.gates.gate_effects`. `generations_out_of_time` counts generations of all tasks that ran out
-    of time, ``not_begun`` and ``cut_short``. `lost` counts questions without an answer by what it was lost to: see
+    digits. `timeouts` and `errors` count batches, `retried` counts questions with several attempts. `last_error` is the
+    exception of the last batch that failed. Seconds `total` are the agent's over all batches; `startup` and
+    `first_answer` are of the last sitting that started the agent. `gates` are those of
+    `evaluation.gates.gate_effects`. `generations_out_of_time` counts generations of all tasks that ran out of time,
+    ``not_begun`` and ``cut_short``. `lost` counts questions without an answer by what it was lost to: see
     `agents.contracts.Lost`. `tokens` are the language model's, with ``dollars`` if the last sitting has `PRICES`.
     """
     batches = {(record["batch"], record["attempt"], record["batch_seconds"]): record for record in records}
@@ -60,6 +61,7 @@ def summarise(
         "errors": sum(bool(record["error"]) and not record["timed_out"] for record in batches.values()),
         "generations_out_of_time": _counted("out_of_time", batches.values()),
         "tokens": tokens_with_cost(_counted("tokens", batches.values()), last.get(PRICES)),
+        "last_error": _last_error(records),
         "lost": count_lost(records),
         "retried": sum(record["attempt"] > 1 for record in records),
     }
@@ -67,6 +69,12 @@ def summarise(
 
 def _counted(name: str, batches: Collection[Mapping[str, Any]]) -> dict[str, int]:
     return {kind: sum(batch.get(name, {}).get(kind, 0) for batch in batches) for kind in COUNTS[name]}
+
+
+def _last_error(records: Sequence[Mapping[str, Any]]) -> str | None:
+    """The last line of the last batch's error: of a traceback the exception."""
+    texts = [str(record["error"]).strip() for record in records if record["error"] and not record["timed_out"]]
+    return texts[-1].splitlines()[-1].strip() if texts and texts[-1] else None
 
 
 def tokens_with_cost(tokens: Mapping[str, int], prices: Sequence[float] | None) -> dict[str, float]:

@@ -11,7 +11,7 @@
 import errno
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -191,6 +191,7 @@ class RunStore:
         overwrite: bool = False,
     ) -> None:
         self.folder = folder
+        self._is_new = not folder.exists()
         self.records: dict[RowKey, dict[str, Any]] = {}
         self._lock = _locked(folder)
         try:
@@ -236,6 +237,13 @@ class RunStore:
     def write_results(self, results: Mapping[str, Any]) -> None:
         """Write results.json atomically."""
         write_json(self.folder / RESULTS, results, indent=2)
+
+    def discard_if_new(self) -> None:
+        """Remove the folder if it was made for this run and has no answers: the run could not start."""
+        if self._is_new and not self.records:
+            (self.folder / RUN).unlink(missing_ok=True)
+            with suppress(OSError):
+                self.folder.rmdir()
 
     def close(self) -> None:
         """Release the folder for other evaluators."""

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tqdm import tqdm
+
 from agents.deadline import Deadline
 from agents.files import DatasetError, append_rows, read_growing
 from agents.llm import (
@@ -122,7 +124,8 @@ class LanguageModelJudge:
         unknown = [(key, claim) for key, claim in keyed.items() if key not in judged]
         if unknown:
             self.check()
-        for start in range(0, len(unknown), CLAIMS_AT_ONCE):
+        steps = range(0, len(unknown), CLAIMS_AT_ONCE)
+        for start in tqdm(steps, desc="judging", unit=f"{CLAIMS_AT_ONCE} claims", disable=len(steps) < 2):
             judged |= self._ask(dict(unknown[start : start + CLAIMS_AT_ONCE]))
         return [judged[self._key(claim)] for claim in claims]
 

@@ -68,7 +68,9 @@ def heading(run: FinishedRun) -> list[Element]:
         if run.results.get(name)
     ]
     if faults:
-        parts.append(element("p", element("strong", " and ".join(faults) + ". "), LOST, class_="warning", role="alert"))
+        last = run.results.get("last_error")
+        told = f"{LOST} The last error: {last}" if last else LOST
+        parts.append(element("p", element("strong", " and ".join(faults) + ". "), told, class_="warning", role="alert"))
     counts = count_lost(run.records)
     if lost := lost_line(counts):
         shown = [filter_link(loss, lost=loss) for loss, count in counts.items() if count]

@@ -28,6 +28,13 @@ class EchoAgent:
         return query.removeprefix("say ")
 
 
+class NoMethodAgent:
+    """Somebody forgot the other method."""
+
+    def get_batch_size(self) -> int:
+        return 2
+
+
 class ClosingAgent(EchoAgent):
     """Leaves a file when it is closed in order."""
 

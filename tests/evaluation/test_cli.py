@@ -2,6 +2,9 @@
 
 import importlib.util
 import json
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,7 +12,7 @@ import pytest
 from agents.settings import load_settings
 from evaluation.cli import _default_folder, _parser, main
 from evaluation.signature import settings_hash
-from tests.test_local_evaluation import arguments, dataset, one_line, run
+from tests.test_local_evaluation import arguments, dataset, one_line, results_of, run
 
 
 @pytest.mark.parametrize(
@@ -68,6 +71,60 @@ def test_a_device_needs_no_quotes() -> None:
     dense = load_settings("submission", options.set).dense_encoder
     assert dense is not None
     assert dense.device == "cuda:0"
+
+
+def test_a_folder_tells_the_graph_and_the_module() -> None:
+    def folder(*options: str) -> str:
+        return _default_folder(_parser().parse_args(["--dataset", "q.jsonl", *options])).name
+
+    assert folder("--preset", "nec", "--mock-kg") == "q-nec-mock-kg"
+    assert folder("--preset", "nec", "--mock-kg", "a/official") == "q-nec-mock-kg-official"
+    assert folder("--preset", "nec", "--kg-url", "http://127.0.0.1:9") == "q-nec-kg"
+    assert folder("--agent", "mine.first:Agent") == "q-mine.first.Agent"
+    assert folder("--agent", "mine.first:Agent") != folder("--agent", "mine.second:Agent")
+
+
+@pytest.mark.parametrize("kilobytes", [1, 8, 64])
+def test_a_full_disk_is_one_line_and_keeps_what_is_finished(tmp_path: Path, kilobytes: int) -> None:
+    """A limit on the size of files stands for the disk: writing fails in the same way."""
+    command = [sys.executable, "local_evaluation.py", "--preset", "scripted", "--limit", "12", "--quiet"]
+    out = ["--output", str(tmp_path / "out")]
+    limited = f"ulimit -f {kilobytes}; exec " + shlex.join([*command, *out])
+    done = subprocess.run(["bash", "-c", limited], capture_output=True, text=True, check=False, timeout=120)
+    (line,) = done.stderr.splitlines()
+    assert (done.returncode, line.startswith("error: "), "File too large" in line) == (2, True, True)
+    kept = tmp_path / "out" / "predictions.jsonl"
+    rows = kept.read_text(encoding="utf-8").splitlines() if kept.exists() else []
+    again = subprocess.run([*command, *out, "--resume"], capture_output=True, text=True, check=False, timeout=120)
+    assert again.returncode == 0, again.stderr
+    assert kept.read_text(encoding="utf-8").splitlines()[: len(rows)] == [row for row in rows if row.endswith("}")]
+
+
+def test_an_agent_without_the_evaluators_methods_is_told_and_leaves_no_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments(tmp_path, dataset(tmp_path), "NoMethodAgent")) == 2
+    assert one_line(capsys).endswith("NoMethodAgent: it has no method batch_generate_answer")
+    assert not (tmp_path / "out").exists()
+    assert main(arguments(tmp_path, dataset(tmp_path), "EchoAgent")) == 0
+    assert main(arguments(tmp_path, dataset(tmp_path), "NoMethodAgent", "--overwrite")) == 2
+    assert (tmp_path / "out").exists(), "an older folder stays"
+
+
+def test_the_last_error_of_a_failing_agent_is_on_the_console_and_in_the_report(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments(tmp_path, dataset(tmp_path, crash_at=2), "CrashingAgent")) == 1
+    error = results_of(tmp_path / "out")["last_error"]
+    assert error
+    assert f"The last error: {error}" in capsys.readouterr().err
+    assert error in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+
+
+def test_what_is_loaded_is_said_before_it_is_loaded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    loud = [*arguments(tmp_path, dataset(tmp_path), "EchoAgent")[:-1]]
+    assert main(loud) == 0
+    assert capsys.readouterr().err.startswith("loading tests.evaluation.fake_agents:EchoAgent ...\n")
 
 
 def test_a_folder_tells_what_was_changed() -> None:
