@@ -37,7 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--in", dest="source", metavar="FILE", type=Path, required=True, help="JSON lines with `query`")
     parser.add_argument("--out", type=Path, required=True, help="JSON lines, compressed if it ends with .bz2")
     parser.add_argument("--limit", type=int, metavar="N", help="at most N questions")
-    parser.add_argument("--resume", action="store_true", help="keep the rows of --out and continue after them")
+    kept = parser.add_mutually_exclusive_group()
+    kept.add_argument("--resume", action="store_true", help="keep the rows of --out and continue after them")
+    kept.add_argument("--overwrite", action="store_true", help="replace --out")
     parser.add_argument("--use-domain", action="store_true", help="trust the row's `domain` instead of choosing it")
     add_writer_arguments(parser)
 
@@ -118,6 +120,8 @@ def _write_file(arguments: argparse.Namespace) -> None:
     from tqdm import tqdm
 
     settings = chosen_settings(arguments)
+    if arguments.out.exists() and not (arguments.resume or arguments.overwrite):
+        raise DatasetError(f"{arguments.out} exists: --resume continues it, --overwrite replaces it")
     records = list(read_records(arguments.source, arguments.limit))
     questions = [_question(record, use_domain=arguments.use_domain) for record in records]
     done = _already_done(arguments.out, records) if arguments.resume else []

@@ -72,11 +72,16 @@ def test_rows_get_calls_domain_and_faults_and_keep_the_rest(tmp_path: Path, pres
     assert str(third["kg_faults"]).count("prose") == 2
 
 
-def test_the_label_is_only_used_when_that_is_asked_for(tmp_path: Path, preset: str) -> None:
+def test_the_label_is_only_used_when_that_is_asked_for(
+    tmp_path: Path, preset: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     arguments = ["write", "--in", str(questions(tmp_path, ROWS[1:2])), "--out", str(tmp_path / "out.jsonl")]
     main([*arguments, "--preset", preset])
     assert read(tmp_path / "out.jsonl")[0]["kg_domain"] == "finance"
     questions(tmp_path, [ROWS[1] | {"domain": "music"}])
+    assert main([*arguments, "--preset", preset]) == 1
+    assert "--resume continues it, --overwrite replaces it" in capsys.readouterr().err
+    arguments.append("--overwrite")
     main([*arguments, "--preset", preset])
     assert read(tmp_path / "out.jsonl")[0]["kg_domain"] == "finance"
     main([*arguments, "--preset", preset, "--use-domain"])
