@@ -24,7 +24,11 @@ class UserAgent:
         self.settings: Settings = load_settings(preset)
         self.last_traces: list[Trace] = []
         self._agent = CragAgent.from_settings(self.settings)
-        self._agent.warm_up()
+        try:
+            self._agent.warm_up()
+        except BaseException:
+            self._agent.close()  # its worker processes have started
+            raise
 
     def get_batch_size(self) -> int:
         """How many questions a batch has, from 1 to 16."""

@@ -1,0 +1,140 @@
+"""The preset endpoint against real servers: the whole pipeline with a language model behind HTTP."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+from pytest_httpserver import HTTPServer
+from werkzeug import Request, Response
+
+from agents.contracts import I_DONT_KNOW, Lost
+from agents.llm import load_language_model
+from agents.queries import BATCH_KEYS
+from agents.settings import OVERRIDES_VARIABLE, OpenvinoEngine
+from agents.user_config import UserAgent
+from evaluation.datasets import read_rows
+from models.manifest import WeightsMissingError, locate
+from tests.agents.llm.llm_server import serve
+
+pytestmark = pytest.mark.models
+SAMPLE = Path(__file__).parents[2] / "data" / "sample" / "questions.jsonl"
+SMALL = "smollm2-135m-instruct"
+START_SECONDS = 300
+
+
+def batch_of(size: int) -> dict[str, list[Any]]:
+    rows = list(read_rows(SAMPLE, size))
+    return {key: [row[key] for row in rows] for key in BATCH_KEYS}
+
+
+@contextmanager
+def vllm_server() -> Iterator[str]:
+    """vLLM's own server on this CPU."""
+    pytest.importorskip("vllm", reason="`make test-vllm` runs this")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = int(probe.getsockname()[1])
+    command = [sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model", str(locate(SMALL))]
+    options = ["--served-model-name", "small", "--dtype", "float32", "--max-model-len", "4096", "--enforce-eager"]
+    environment = {**os.environ, "VLLM_CPU_KVCACHE_SPACE": "1"}
+    address = f"http://127.0.0.1:{port}"
+    with subprocess.Popen([*command, *options, "--port", str(port)], env=environment) as process:
+        try:
+            until = time.monotonic() + START_SECONDS
+            while not _answers(f"{address}/v1/models"):
+                assert process.poll() is None, "the server ended"
+                assert time.monotonic() < until, "the server does not start"
+                time.sleep(1)
+            yield f"{address}/v1"
+        finally:
+            process.terminate()
+
+
+def _answers(address: str) -> bool:
+    try:
+        return requests.get(address, timeout=2).ok
+    except requests.RequestException:
+        return False
+
+
+@contextmanager
+def openvino_server() -> Iterator[str]:
+    engine = load_language_model(OpenvinoEngine(engine="openvino", model=SMALL))
+    engine.warm_up()
+    try:
+        with serve(engine, {"small": None}) as url:
+            yield url
+    finally:
+        engine.close()
+
+
+def agent_at(url: str, monkeypatch: pytest.MonkeyPatch, *overrides: str) -> UserAgent:
+    monkeypatch.setenv("CRAG_LLM_URL", url)
+    monkeypatch.delenv("CRAG_LLM_MODEL", raising=False)
+    monkeypatch.setenv(OVERRIDES_VARIABLE, "\n".join(overrides))
+    try:
+        return UserAgent(preset="endpoint")
+    except WeightsMissingError as error:
+        pytest.skip(str(error))
+
+
+@pytest.mark.parametrize("server", [openvino_server, pytest.param(vllm_server, marks=pytest.mark.vllm)])
+def test_a_server_answers_questions_from_their_pages(server: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    with server() as url:
+        agent = agent_at(url, monkeypatch, "answering.confidence.threshold = 0.0")
+        try:
+            answers = agent.batch_generate_answer(batch_of(3))
+        finally:
+            agent.close()
+    assert len(answers) == 3
+    for trace in agent.last_traces:
+        assert trace.generations["answer"].finish_reason in {"stop", "length"}
+        assert trace.tokens["prompt"] > 300
+        assert trace.tokens["completion"] > 0
+        assert trace.lost is None
+        assert {candidate.source for candidate in trace.candidates} <= {"web", "question"}
+
+
+@pytest.mark.parametrize(("fault", "lost"), [("500", Lost.FAULT), ("cut off", Lost.FAULT), ("429 once", None)])
+def test_faults_of_a_server_cost_at_most_their_answers(
+    fault: str, lost: Lost | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    came: list[str] = []
+
+    def answer(request: Request) -> Response:
+        came.append(request.path)
+        whole = '{"choices": [{"message": {"content": "Brazil"}, "finish_reason": "stop"}]}'
+        if fault == "500":
+            return Response("out of memory", 500)
+        if fault == "cut off":
+            return Response(whole[:30])
+        return Response("slow down", 429) if len(came) == 1 else Response(whole)
+
+    with HTTPServer(threaded=True) as server:
+        server.expect_request("/v1/models").respond_with_json({"data": [{"id": "small"}]})
+        server.expect_request("/v1/chat/completions", method="POST").respond_with_handler(answer)
+        agent = agent_at(server.url_for("/v1"), monkeypatch, "router = none", "public_data = none")
+        try:
+            answers = agent.batch_generate_answer(batch_of(2))
+        finally:
+            agent.close()
+    assert [trace.lost for trace in agent.last_traces] == [lost, lost]
+    if lost is not None:
+        assert answers == [I_DONT_KNOW, I_DONT_KNOW]
+    else:
+        assert [trace.generations["answer"].text for trace in agent.last_traces] == ["Brazil", "Brazil"]
+
+
+def test_no_server_is_one_clear_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    from agents.llm import EngineUnavailableError
+
+    with pytest.raises(EngineUnavailableError, match=r"no language model server answers at .*:9/v1.*CRAG_LLM_URL"):
+        agent_at("http://127.0.0.1:9/v1", monkeypatch)
