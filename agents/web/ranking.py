@@ -3,7 +3,9 @@
 BM25 counts only the question's terms: an index is not worth building for one query.
 """
 
+import math
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -54,20 +56,21 @@ def query_terms(query: str) -> list[str]:
 def bm25(query: Sequence[str], documents: Sequence[Sequence[str]]) -> Scores:
     """BM25 of each document with Lucene's idf, ``ln(1 + (N - df + 0.5) / (df + 0.5))``, which is never negative.
 
-    Equal to bm25s with ``method="lucene"`` (Lù, 2024) for distinct query terms. No documents: an empty array.
+    Equal to bm25s with ``method="lucene"`` (Lù, 2024) for distinct query terms. No documents: an empty array. Memory
+    grows with the terms that were found, not with the question.
     """
-    places = {term: place for place, term in enumerate(dict.fromkeys(query))}
-    counts = np.zeros((len(documents), len(places)))
-    for row, document in enumerate(documents):
-        for term in document:
-            if term in places:
-                counts[row, places[term]] += 1
-    lengths = np.array([len(document) for document in documents], dtype=np.float64)
-    frequency = (counts > 0).sum(axis=0)
-    idf = np.log1p((len(documents) - frequency + 0.5) / (frequency + 0.5))
-    relative_length = lengths / max(lengths.mean() if len(documents) else 0.0, 1e-9)
-    saturation = counts / (counts + K1 * (1 - B + B * relative_length)[:, None] + 1e-12)
-    return np.asarray((saturation * idf).sum(axis=1))
+    wanted = set(query)
+    found_terms = ([term for term in document if term in wanted] for document in documents)
+    counted = [Counter(found) if found else {} for found in found_terms]
+    frequency = Counter(term for counts in counted for term in counts)
+    idf = {term: math.log1p((len(documents) - found + 0.5) / (found + 0.5)) for term, found in frequency.items()}
+    mean = max(sum(map(len, documents)) / max(1, len(documents)), 1e-9)
+    norms = [K1 * (1 - B + B * len(document) / mean) + 1e-12 for document in documents]
+    scores = [
+        sum(idf[term] * count / (count + norm) for term, count in counts.items())
+        for counts, norm in zip(counted, norms, strict=True)
+    ]
+    return np.array(scores, dtype=np.float64)
 
 
 def rank_bm25_plus(query: Sequence[str], documents: Sequence[Sequence[str]]) -> Scores:

@@ -1,3 +1,4 @@
+import tracemalloc
 from collections.abc import Sequence
 
 import bm25s
@@ -34,6 +35,19 @@ def test_bm25_equals_bm25s_lucene(corpus: list[list[str]], query: list[str]) -> 
     known = [term for term in query if any(term in document for document in corpus)]
     expected = oracle.get_scores(known) if known else np.zeros(len(corpus))
     np.testing.assert_allclose(bm25(query, corpus), expected, rtol=1e-5, atol=1e-6)
+
+
+def test_the_memory_of_bm25_does_not_grow_with_the_question() -> None:
+    words = [f"w{number}" for number in range(20_000)]
+    corpus = [words[start : start + 30] for start in range(0, 19_970, 2)]
+    tracemalloc.start()
+    try:
+        scores = bm25(words, corpus)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert scores.min() > 0
+    assert peak < 100e6, "a table of terms by documents would take 1.6 GB"
 
 
 @pytest.mark.parametrize("implementation", ["query_terms", "rank_bm25"])
