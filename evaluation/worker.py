@@ -38,6 +38,20 @@ class _Running(NamedTuple):
     connection: Connection
 
 
+_STACK = "crag-agent-stack-"
+
+
+def _clear_stacks() -> None:
+    """Delete the stack files of evaluators that were killed."""
+    for file in Path(tempfile.gettempdir()).glob(f"{_STACK}*.txt"):
+        owner = file.stem.removeprefix(_STACK)
+        with contextlib.suppress(OSError, ValueError):
+            try:
+                os.kill(int(owner), 0)  # asks only whether the process lives
+            except ProcessLookupError:
+                file.unlink()
+
+
 class ProcessWorker:
     """The agent in its own process, which is killed on a timeout and restarted for the next batch.
 
@@ -49,7 +63,8 @@ class ProcessWorker:
         self._startup_seconds = startup_seconds
         self._running: _Running | None = None
         self._ready = False
-        self._stack_file = Path(tempfile.gettempdir()) / f"crag-agent-stack-{os.getpid()}.txt"
+        _clear_stacks()
+        self._stack_file = Path(tempfile.gettempdir()) / f"{_STACK}{os.getpid()}.txt"
         self.peak_memory_mb = 0.0
 
     def start(self) -> _Running:
