@@ -95,7 +95,7 @@ class ConfidenceModel:
                 f'key "answering.confidence.model": {path} cannot be read ({error.strerror}); shipped: {there}; '
                 "python -m training.calibrate makes one"
             ) from None
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
             raise SettingsError(f'key "answering.confidence.model": {path} is no calibration file: {error!r}') from None
 
     @classmethod

@@ -57,7 +57,17 @@ def test_what_is_stored_is_what_is_read(tmp_path: Path) -> None:
     assert ConfidenceModel.load(str(path)) == ConfidenceModel(MODEL, None)
 
 
-@pytest.mark.parametrize("text", ["{", "[]", "{}", '{"format": 1, "correct": {"bias": 0, "features": {"a": {}}}}'])
+HUGE = f'{{"mean": {"9" * 400}, "scale": 1, "weight": 1}}'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("{", "[]", "{}", "[" * 100_000),
+        '{"format": 1, "correct": {"bias": 0, "features": {"a": {}}}}',
+        f'{{"format": 1, "correct": {{"bias": 0, "features": {{"a": {HUGE}}}}}}}',
+    ],
+)
 def test_a_broken_file_is_reported_with_its_key(tmp_path: Path, text: str) -> None:
     path = tmp_path / "broken.json"
     path.write_text(text, encoding="utf-8")
