@@ -10,9 +10,9 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
 from agents.console import end_with
-from evaluation.preflight import agent, code, description, image, repository, weights
+from evaluation.preflight import agent, code, description, image, repository, secrets, weights
 from evaluation.preflight.challenges import CHALLENGES
-from evaluation.preflight.findings import CheckReport, Level, NotApplicableError, one_line
+from evaluation.preflight.findings import CheckReport, Level, NotApplicableError, one_line, some
 from evaluation.preflight.subject import GitError, Subject
 
 REPOSITORY = Path(__file__).parents[2]
@@ -31,6 +31,7 @@ CHECKS: dict[str, Check] = {
     "tag": repository.tag,
     "lfs": repository.lfs,
     "history-size": repository.history_size,
+    "secrets": secrets.secrets,
     "weights": weights.weights,
     "line-ends": code.line_ends,
     "absolute-paths": code.absolute_paths,
@@ -106,10 +107,11 @@ def _lines(reports: Sequence[CheckReport]) -> Iterator[str]:
         yield f"{report.check:14}  {report.state:7}  {report.skipped or report.note or count}".rstrip()
     for level in Level:
         for report in reports:
-            for finding in report.findings:
-                if finding.level is level:
-                    yield f"\n{level.upper()} [{report.check}] {finding.place}: {finding.problem}"
-                    yield f"    -> {finding.remedy}"
+            for (problem, remedy), places in report.by_problem(level).items():
+                different = list(dict.fromkeys(places))
+                times = f" ({len(places)} times)" if len(places) > 1 else ""
+                yield f"\n{level.upper()} [{report.check}] {some(different)}: {problem}{times}"
+                yield f"    -> {remedy}"
     errors, warnings = (sum(report.count(level) for report in reports) for level in Level)
     skipped = sum(report.skipped is not None for report in reports)
     verdict = "do not push it" if errors else "no errors found"
@@ -117,15 +119,19 @@ def _lines(reports: Sequence[CheckReport]) -> Iterator[str]:
 
 
 def _progress(name: str) -> None:
+    """Say what is checked: one changing line in a terminal, else a line each; nothing follows an empty name."""
     if sys.stderr.isatty():
         print(f"\r\033[K{name and f'checking {name} ...'}", end="", file=sys.stderr, flush=True)
+    elif name:
+        print(f"checking {name} ...", file=sys.stderr, flush=True)
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m evaluation.preflight",
         description="Check a submission for known reasons of lost submissions. Changes and pushes nothing.",
-        epilog="Exit code: 0 no error (perhaps warnings); 1 at least one error; 2 nothing was checked.",
+        epilog="Exit code: 0 no error (perhaps warnings); 1 at least one error; 2 nothing was checked. "
+        "(make ends with 2 whatever fails.)",
     )
     parser.add_argument("--task", choices=sorted(CHALLENGES), help="default: the one that aicrowd.json names")
     parser.add_argument("--preset", metavar="NAME", help="default: the active one, which the evaluator uses")

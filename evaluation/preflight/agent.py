@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -35,12 +36,14 @@ NEARLY = 0.8
 """Warn if a batch takes this share of its limit here: it may take all of it there."""
 SLOW_IMPORT = 30.0
 """Warn if importing takes more seconds."""
+POLL_SECONDS, GRACE_SECONDS = 0.2, 1.0
+"""Pause between looks at a batch, and what it may take beyond its limit before it is ended."""
 PAGES_OF_TASK_3 = 50
 _ALMOST_ABSTENTION = re.compile(r"\bi (?:do not|don['’`´]?t|dont) know\b", re.IGNORECASE)
 
 
 def probe(subject: Subject, rows: dict[str, list[Any]] | None, graph_url: str | None, limit: float) -> dict[str, Any]:
-    """Run `probe.py` in an empty world and return its notes and output; kills it after `limit` seconds.
+    """Run `probe.py` in an empty world and return its notes and output; kills it if its start takes `limit` seconds.
 
     Without `rows` the agent is only imported.
     """
@@ -64,9 +67,7 @@ def probe(subject: Subject, rows: dict[str, list[Any]] | None, graph_url: str | 
                 start_new_session=True,
             )  # fmt: skip
             try:
-                ending = f"its process ended with exit code {process.wait(limit)}"
-            except subprocess.TimeoutExpired:
-                ending = f"it was not ready within {limit:g} seconds"
+                ending = _ending(process, Path(f"{result}.begun"), limit)
             finally:
                 _kill_group(process)
         written = json.loads(result.read_text(encoding="utf-8")) if result.is_file() else {"error": ending}
@@ -76,6 +77,27 @@ def probe(subject: Subject, rows: dict[str, list[Any]] | None, graph_url: str | 
         elif noted is not None:
             written |= noted._asdict()
         return {**written, "printed": out.read_text(encoding="utf-8", errors="replace")}
+
+
+def _ending(process: "subprocess.Popen[bytes]", begun: Path, limit: float) -> str:
+    """Wait for the process: for its start at most `limit` seconds, then for each batch as long as the evaluator."""
+    told, since = 0, time.monotonic()
+    while True:
+        code: int | None = None
+        with suppress(subprocess.TimeoutExpired):
+            code = process.wait(POLL_SECONDS)
+        sizes = [int(size) for size in begun.read_text(encoding="ascii").split()] if begun.is_file() else []
+        if len(sizes) > told:
+            since, limit = time.monotonic(), SECONDS_PER_QUERY * sizes[-1]
+        for number in range(told, 0 if sys.stderr.isatty() else len(sizes)):
+            sys.stderr.write(f"  batch {number + 1}: {sizes[number]} questions ...\n")
+        told = len(sizes)
+        if code is not None:
+            return f"its process ended with exit code {code}"
+        if time.monotonic() - since > limit + (GRACE_SECONDS if sizes else 0.0):
+            if not sizes:
+                return f"it was not ready within {limit:g} seconds"
+            return f"a batch of {sizes[-1]} took more than its {limit:g} s: an overrun ends the whole submission"
 
 
 def _pushed(subject: Subject) -> Path:
@@ -156,7 +178,7 @@ def batch(subject: Subject, found: CheckReport) -> None:
     except (DatasetError, OSError) as error:
         raise NotApplicableError(f"no questions to ask: {one_line(error)}") from None
     with _graph(subject) as (graph_url, graph_note):
-        result = probe(subject, rows, graph_url, STARTUP_SECONDS + SECONDS_PER_QUERY * len(rows["query"]))
+        result = probe(subject, rows, graph_url, STARTUP_SECONDS)
     _check_common(result, found, "asking it")
     if "batch_size" not in result:
         return

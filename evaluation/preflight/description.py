@@ -1,5 +1,7 @@
 """Checks of `aicrowd.json` and of its preset."""
 
+from difflib import SequenceMatcher
+
 from agents.settings import Settings
 from evaluation.gpu_plan import plan
 from evaluation.preflight.challenges import CHALLENGES
@@ -41,21 +43,28 @@ def fields(subject: Subject, found: CheckReport) -> None:
 def challenge(subject: Subject, found: CheckReport) -> None:
     """challenge_id is that of the requested task, and the preset is for that task."""
     field = "challenge_id"
-    task = subject.named_task
+    task, preset = subject.named_task, subject.preset or ""
     if task is None:
-        problem = f"no challenge {subject.description.get('challenge_id')!r}"
-        found.error(FILE, problem, f"make task1, task2 or task3 writes it; known: {CHALLENGES}", field=field)
+        wrong = str(subject.description.get(field))
+        like = {key: SequenceMatcher(None, wrong, CHALLENGES[key]).ratio() for key in _tasks_of(preset) or CHALLENGES}
+        meant = subject.asked_task or max(like, key=lambda key: like[key])
+        remedy = f"make {meant} PRESET={preset} writes it; known: {CHALLENGES}"
+        found.error(FILE, f"no challenge {wrong!r}", remedy, field=field)
         return
     if subject.asked_task not in (None, task):
-        found.error(FILE, f"names {task}, not {subject.asked_task}", f"make {subject.asked_task}", field=field)
-    preset = subject.preset or ""
-    # A name such as db3_task23 restricts a preset to tasks 2 and 3.
-    digits = preset.rpartition("task")[2] if "task" in preset else ""
-    tasks = sorted({f"task{digit}" for digit in digits} & CHALLENGES.keys())
+        remedy = f"make {subject.asked_task} PRESET={preset}"
+        found.error(FILE, f"names {task}, not {subject.asked_task}", remedy, field=field)
+    tasks = _tasks_of(preset)
     if tasks and task not in tasks:
         problem = f"names {task}, and the preset {preset} is for {' and '.join(tasks)}"
         found.error(FILE, problem, f"make {tasks[0]} PRESET={preset}, or make {task} with another preset", field=field)
     found.note = task
+
+
+def _tasks_of(preset: str) -> list[str]:
+    """The tasks that a preset's name restricts it to: 2 and 3 of db3_task23; none if it names none."""
+    digits = preset.rpartition("task")[2] if "task" in preset else ""
+    return sorted({f"task{digit}" for digit in digits} & CHALLENGES.keys())
 
 
 def gpu(subject: Subject, found: CheckReport) -> None:

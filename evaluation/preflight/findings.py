@@ -51,6 +51,14 @@ class CheckReport:
         """Add a warning; `place` is its line or field."""
         self.findings.append(Finding(Level.WARNING, file, problem, remedy, **place))
 
+    def by_problem(self, level: Level) -> dict[tuple[str, str], list[str]]:
+        """Problem and remedy -> the places of the findings of that level."""
+        found: dict[tuple[str, str], list[str]] = {}
+        for finding in self.findings:
+            if finding.level is level:
+                found.setdefault((finding.problem, finding.remedy), []).append(finding.place)
+        return found
+
     def count(self, level: Level) -> int:
         """How many findings have that level."""
         return sum(finding.level is level for finding in self.findings)

@@ -30,6 +30,10 @@ def _shipped(subject: Subject) -> Dockerfile:
 
 def dockerfile(subject: Subject, found: CheckReport) -> None:
     """The Dockerfile installs all requirements, needs no network at run time, and ends as the evaluator's user."""
+    if subject.text(DOCKERFILE) is None:
+        problem = "is missing: the evaluator then builds its own image, with a Python that nobody has tried"
+        found.warning(DOCKERFILE, problem, f"git checkout HEAD -- {DOCKERFILE}, or the one of this project's releases")
+        return
     image = _shipped(subject)
     user = image.last("USER")
     if user is None or user.text not in USERS:
@@ -92,6 +96,10 @@ def read_pins(subject: Subject, file: str, found: CheckReport) -> dict[str, Pin]
             continue
         if match := _PIN.fullmatch(wanted):
             pins[normalised(match["name"])] = Pin(match["version"], number)
+        elif "://" in wanted:
+            problem = f"{wanted[:80]!r} comes from an address, which a build may not reach and whose content can change"
+            remedy = "name a release: PACKAGE==VERSION; without one, put its code into the submission"
+            found.error(file, problem, remedy, line=number)
         else:
             example = re.split(r"[^\w.-]", wanted, maxsplit=1)[0]
             remedy = f"pin it: {example}==VERSION, the one that `pip freeze` shows; unpinned pairs broke builds"

@@ -31,8 +31,12 @@ def import_agent(result: dict[str, Any]) -> type[Any]:
     return agent
 
 
-def ask(agent_class: type[Any], rows: dict[str, list[Any]], result: dict[str, Any]) -> None:
-    """Build the agent and ask all rows in batches of its own size, the last one shorter."""
+def ask(agent_class: type[Any], rows: dict[str, list[Any]], result: dict[str, Any], begun: Path) -> None:
+    """Build the agent and ask all rows in batches of its own size, the last one shorter.
+
+    The size of each batch is in the file `begun` before it is asked, so that the other process can measure a batch that
+    does not end.
+    """
     began = time.monotonic()
     agent = agent_class()
     result["build_seconds"] = time.monotonic() - began
@@ -46,6 +50,8 @@ def ask(agent_class: type[Any], rows: dict[str, list[Any]], result: dict[str, An
     result["batches"] = []
     for start, end in [*zip(starts, ends, strict=True), (count - 1, count)]:
         batch = {name: values[start:end] for name, values in rows.items()}
+        with begun.open("a", encoding="ascii") as file:
+            file.write(f"{end - start}\n")
         began = time.monotonic()
         answers = agent.batch_generate_answer(batch)
         seconds = time.monotonic() - began
@@ -65,7 +71,7 @@ def main() -> None:
     try:
         agent = import_agent(result)
         if request["rows"] is not None:
-            ask(agent, request["rows"], result)
+            ask(agent, request["rows"], result, Path(f"{result_file}.begun"))
     except BaseException:  # noqa: BLE001 - every exception of external code is a finding, even SystemExit
         result["error"] = traceback.format_exc()
     Path(result_file).write_text(json.dumps(result, default=repr), encoding="utf-8")

@@ -54,7 +54,7 @@ def tag(subject: Subject, found: CheckReport) -> None:
 
 
 def lfs(subject: Subject, found: CheckReport) -> None:
-    """Weights are in Git LFS: by rule, in commits, and in the tree."""
+    """Weights and other large files are in Git LFS: by rule, in commits, and in the tree."""
     _need_git(subject)
     tracked = subject.tracked or []
     weights = {path for path in tracked if path.startswith("models/") and path.endswith(WEIGHT_SUFFIXES)}
@@ -63,7 +63,7 @@ def lfs(subject: Subject, found: CheckReport) -> None:
     if not _lfs_paths(subject, ["models/weights/any/model.safetensors"]):
         rule = "models/weights/**/*.safetensors filter=lfs diff=lfs merge=lfs -text"
         found.error(".gitattributes", "does not send weights to Git LFS", f"add the line: {rule}")
-    for path in sorted(by_rule | weights):
+    for path in sorted(by_rule | weights | {path for path in tracked if committed.get(path, 0) > LARGE}):
         size = committed.get(path, 0)
         if path not in by_rule and size > LARGE:
             found.error(path, f"has {size:,} bytes and is not in Git LFS", _migrate(path))

@@ -134,7 +134,10 @@ def test_the_agent_sees_the_evaluators_environment(
 
 @pytest.mark.parametrize(
     ("per_query", "startup", "sleep", "problem"),
-    [(0.05, 600.0, 0.3, "ends the whole submission"), (0.0, 1.0, 60, "not ready within 1 seconds")],
+    [
+        (0.05, 600.0, 0.3, "ends the whole submission"),
+        (0.05, 600.0, 600, "a batch of 4 took more than its 0.2 s: an overrun ends the whole submission"),
+    ],
 )
 def test_an_agent_that_is_slow_or_hangs(
     per_query: float,
@@ -148,6 +151,13 @@ def test_an_agent_that_is_slow_or_hangs(
     monkeypatch.setattr("evaluation.preflight.agent.SECONDS_PER_QUERY", per_query)
     monkeypatch.setattr("evaluation.preflight.agent.STARTUP_SECONDS", startup)
     assert problem in problems(ask(tree, checked, f"import time; time.sleep({sleep}); return ['x'] * n"))
+
+
+def test_an_agent_whose_start_hangs(tree: Path, checked: Checked, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evaluation.preflight.agent.STARTUP_SECONDS", 1.0)
+    assert "not ready within 1 seconds" in problems(
+        ask(tree, checked, "return ['x'] * n", "__import__('time').sleep(60)")
+    )
 
 
 def test_the_rehearsal_has_the_pages_that_real_batches_have(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from evaluation.preflight.__main__ import CHECKS, main, run_check
 from evaluation.preflight.findings import CheckReport, Level
 from evaluation.preflight.subject import Subject
-from tests.evaluation.preflight.conftest import Checked, commit, git, replace
+from tests.evaluation.preflight.conftest import ROOT, Checked, commit, git, replace
 
 Plant = Callable[[Path], object]
 
@@ -58,7 +58,23 @@ AGENT = "class UserAgent:\n    def get_batch_size(self): return 1\n    def batch
 FAULTS: dict[str, tuple[str, Plant, str]] = {
     "no GPU": ("gpu", json_field("gpu", False), '"gpu": true'),
     "more GPUs than there are": ("gpu", json_field("gpu_count", 8), "1 to 4"),
-    "unknown challenge": ("challenge", json_field("challenge_id", "meta-kdd-cup-25"), "make task1"),
+    "unknown challenge": ("challenge", json_field("challenge_id", "meta-kdd-cup-25"), "PRESET=scripted"),
+    "misspelt challenge": (
+        "challenge",
+        json_field("challenge_id", "meta-kdd-cup-24-crag-knowledge-graph-and-web-retreival"),
+        "make task2 PRESET=scripted",
+    ),
+    "token": ("secrets", written("notes.txt", "first\nuse hf_" + "aB3" * 12), "revoke it"),
+    "private key": ("secrets", written("deploy", f"-----BEGIN OPENSSH {'PRIVATE'} KEY-----\n"), "revoke it"),
+    "filled .env": ("secrets", written(".env", "# mine\nOPENAI_API_KEY=" + "x" * 8), "revoke it"),
+    "secret that git does not know yet": (
+        "secrets", lambda root: (root / "new.py").write_text(f"KEY = 'ghp_{'a1' * 18}'"), "revoke it",
+    ),
+    "no Dockerfile": ("dockerfile", lambda root: (root / "Dockerfile").unlink(), "git checkout HEAD"),
+    "requirement from git": (
+        "pinned", written("requirements.txt", "tool @ git+https://example.org/tool@main\n"), "PACKAGE==VERSION",
+    ),
+    "large file outside of models": ("lfs", written("data/large.csv", bytes(6_000_000)), "git lfs migrate import"),
     "challenge of another task than the preset": (
         "challenge", written("agents/presets/active.toml", 'preset = "db3_task23"\n'), "make task2",
     ),
@@ -107,7 +123,7 @@ FAULTS: dict[str, tuple[str, Plant, str]] = {
 }  # fmt: skip
 
 
-ONLY_WARNINGS = {"placeholder author"}
+ONLY_WARNINGS = {"placeholder author", "no Dockerfile"}
 """What has not lost a submission; a fresh clone has it, and may be rehearsed."""
 
 
@@ -120,6 +136,34 @@ def test_a_planted_fault_is_found_and_its_remedy_reported(
     new = [finding for finding in checked(name, tree).findings if finding.problem not in clean_problems(name)]
     level = Level.WARNING if fault in ONLY_WARNINGS else Level.ERROR
     assert any(finding.level is level and remedy in finding.remedy for finding in new), new
+
+
+def test_a_secret_is_named_by_file_and_line_and_never_shown(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    token = "hf_" + "aB3" * 12
+    written("notes.txt", f"first\nuse {token}\n")(tree)
+    assert main(["--root", str(tree), "--skip", *(name for name in CHECKS if name != "secrets")]) == 1
+    shown = capsys.readouterr().out
+    assert "ERROR [secrets] notes.txt:2: has a Hugging Face token" in shown
+    assert token[:8] not in shown
+
+
+def test_nothing_of_the_projects_own_is_taken_for_a_secret(checked: Checked) -> None:
+    report = checked("secrets", ROOT)
+    assert report.findings == []
+    assert not report.note.startswith("0 ")
+
+
+def test_equal_findings_are_one(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wrong = AGENT.replace("return []", "return ['two\\nlines'] * len(b['query'])").replace("return 1", "return 16")
+    written("agents/user_config.py", wrong)(tree)
+    only = [name for name in CHECKS if name != "batch"]
+    assert main(["--root", str(tree), "--skip", *only]) == 1
+    said = capsys.readouterr()
+    (line,) = [line for line in said.out.splitlines() if "several lines" in line]
+    assert line.endswith("(17 times)")
+    assert "1 finding" not in said.out
+    assert "checking batch ..." in said.err.splitlines(), "progress without a terminal"
+    assert "  batch 1: 16 questions ..." in said.err.splitlines()
 
 
 def test_a_clean_tree_passes(clean_tree: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -37,8 +37,7 @@ def test_faults_of_the_dockerfile(old: str, new: str, problem: str, level: Level
     assert checked("dockerfile", tree).findings == [], "the user may be named by its number"
 
 
-def test_without_a_dockerfile_both_are_skipped(tmp_path: Path, checked: Checked) -> None:
-    assert checked("dockerfile", tmp_path).skipped
+def test_without_a_dockerfile_its_context_is_skipped(tmp_path: Path, checked: Checked) -> None:
     assert checked("docker-context", tmp_path).skipped
 
 
