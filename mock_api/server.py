@@ -16,6 +16,7 @@ from fastapi.responses import PlainTextResponse, Response
 from pydantic import BaseModel, create_model
 
 from mock_api.answers import answers_of
+from mock_api.limits import BoundedHead, bound
 from mock_api.tables import Tables, load_tables
 
 LOOPBACK = "127.0.0.1"
@@ -47,6 +48,7 @@ def create_app(tables: Tables, delay: float = 0.0) -> FastAPI:
     """The application. Each answer waits `delay` seconds, without blocking other requests."""
     # The official server also reads bodies that come without a content type as JSON.
     app = FastAPI(title="CRAG mock API", strict_content_type=False)
+    bound(app)
 
     @app.get("/")
     async def root() -> dict[str, str]:
@@ -92,7 +94,7 @@ class Server(uvicorn.Server):
 
     def __init__(self, app: FastAPI, listening: socket.socket, ready: Callable[[], None]) -> None:
         quiet: Any = {"lifespan": "off", "access_log": False, "log_config": None, "log_level": "error"}
-        super().__init__(uvicorn.Config(app, **quiet, timeout_graceful_shutdown=STOP_LIMIT))
+        super().__init__(uvicorn.Config(app, **quiet, http=BoundedHead, timeout_graceful_shutdown=STOP_LIMIT))
         self._listening = listening
         self._ready = ready
 
