@@ -433,8 +433,8 @@ def _cluster_address(text: str) -> str:
 
 def _number(text: str) -> float:
     value = float(text)
-    if not 0 <= value < float("inf"):
-        raise argparse.ArgumentTypeError(f"must be 0 or more, found {text}")
+    if not 0 <= value < float("inf") or (value > 1 and value % 1):
+        raise argparse.ArgumentTypeError(f"must be 0 or more, and whole above 1, found {text}")
     return value
 
 

@@ -16,7 +16,7 @@ from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from agents.files import FolderInUseError, lock_folder
 from evaluation.batches import Shard
@@ -32,7 +32,7 @@ RESTARTS = 10
 """How often a shard is restarted whose process or machine was lost."""
 HANDOVER_SECONDS = 60.0
 """How long a restarted shard waits for its predecessor to die: Ray may learn of a lost machine before its processes."""
-POLL_SECONDS = 0.5
+POLL_SECONDS = 1.0
 CONNECT_SECONDS = 10.0
 OBJECT_STORE_BYTES = 100_000_000
 _TOKEN = "driver.txt"  # noqa: S105 - a file's name
@@ -42,20 +42,6 @@ RunShard = Callable[[Namespace, Path, Sequence[str]], dict[str, Any]]
 
 class RayUnavailableError(RuntimeError):
     """No cluster, or none that can run the shards; the message says what to do."""
-
-
-class _Driver(NamedTuple):
-    """What a task must know of the process that started it."""
-
-    cwd: Path
-    shards: Path
-    token: str
-    environment: Mapping[str, str]
-
-    @classmethod
-    def of(cls, shards: Path) -> "_Driver":
-        environment = {name: value for name, value in os.environ.items() if name.startswith("CRAG_")}
-        return cls(Path.cwd(), shards, uuid.uuid4().hex, environment)
 
 
 def run_on_ray(options: Namespace, folder: Path, words: Sequence[str], run_shard: RunShard) -> dict[str, Any]:
@@ -73,13 +59,15 @@ def run_on_ray(options: Namespace, folder: Path, words: Sequence[str], run_shard
         if options.overwrite:
             for old in (folder, *shards.glob("*/")):
                 delete_run(old)
-        driver = _Driver.of(shards)
-        (shards / _TOKEN).write_text(driver.token, encoding="utf-8")
+        token = uuid.uuid4().hex
+        (shards / _TOKEN).write_text(token, encoding="utf-8")
+        environment = {name: value for name, value in os.environ.items() if name.startswith("CRAG_")}
         task = ray.remote(num_cpus=options.shard_cpus, num_gpus=options.shard_gpus, max_retries=RESTARTS)(_run)
         tasks = {}
         for shard in (Shard(number, options.shards) for number in range(1, options.shards + 1)):
-            changes = {"shard": shard, "resume": True, "overwrite": False, "quiet": True}
-            tasks[task.remote(driver, run_shard, Namespace(**vars(options) | changes), words)] = shard
+            changes = {"output": shards / str(shard.number), "shard": shard, "resume": True, "overwrite": False}
+            its_options = Namespace(**vars(options) | changes | {"quiet": True})
+            tasks[task.remote(run_shard, its_options, words, Path.cwd(), environment, token)] = shard
         _wait(ray, tasks, options, shards)
         results = merge([shards / str(shard.number) for shard in tasks.values()], folder, overwrite=True)
     shutil.rmtree(shards)
@@ -133,22 +121,16 @@ def _cluster(options: Namespace) -> Iterator[Any]:
 
 def _wait(ray: Any, tasks: Mapping[Any, Shard], options: Namespace, shards: Path) -> None:  # noqa: ANN401 - no types
     """Wait for all tasks under one progress bar; the first that fails ends it."""
-    folders = [shards / str(shard.number) for shard in tasks.values()]
-    counts = {folder: len(_rows(folder)) for folder in folders}
-    done = [row for folder in folders for row in _rows(folder)]
-    sizes = dict.fromkeys(folders, -1)
+    seen = {folder: _rows(folder) for folder in (shards / str(shard.number) for shard in tasks.values())}
+    done = [row for rows in seen.values() for row in rows]
     running = list(tasks)
     total = expected_rows(options.dataset, options.limit, options.split)
     with Progress(total, done, shown=not options.quiet) as progress:
         while running:
             ready, running = ray.wait(running, timeout=POLL_SECONDS)
-            for folder in folders:
-                predictions = folder / PREDICTIONS
-                size = predictions.stat().st_size if predictions.is_file() else 0
-                if size != sizes[folder] and (new := _rows(folder)[counts[folder] :]):
-                    counts[folder] += len(new)
-                    progress.add(new)
-                sizes[folder] = size
+            for folder, before in seen.items():
+                seen[folder] = _rows(folder)
+                progress.add(seen[folder][len(before) :])
             for reference in ready:
                 _end(ray, reference, tasks[reference])
 
@@ -171,16 +153,22 @@ def _end(ray: Any, reference: Any, shard: Shard) -> None:  # noqa: ANN401 - no t
 # --- a task -----------------------------------------------------------------------------------------------------------
 
 
-def _run(driver: _Driver, run_shard: RunShard, options: Namespace, words: Sequence[str]) -> None:
-    """Run a shard in this process of Ray's; the machine's own environment goes before the driver's."""
-    check_shared(driver.shards, driver.token)
-    os.chdir(driver.cwd)
-    sys.path.append(str(driver.cwd))  # as local_evaluation.py does
-    os.environ.update({name: value for name, value in driver.environment.items() if name not in os.environ})
-    folder = driver.shards / str(options.shard.number)
-    _wait_for_predecessor(folder)
+def _run(
+    run_shard: RunShard,
+    options: Namespace,
+    words: Sequence[str],
+    cwd: Path,
+    environment: Mapping[str, str],
+    token: str,
+) -> None:
+    """Run a shard in this process of Ray's as it would run where the driver is."""
+    check_shared(options.output.parent, token)
+    os.chdir(cwd)
+    sys.path.append(str(cwd))  # as local_evaluation.py does
+    os.environ.update(environment)
+    _wait_for_predecessor(options.output)
     try:
-        run_shard(options, folder, words)
+        run_shard(options, options.output, words)
     except Exception as error:
         error.add_note(f"in shard {options.shard}, on {socket.gethostname()}")
         raise

@@ -19,7 +19,7 @@ from evaluation.datasets import read_rows
 from evaluation.ray_shards import check_shared
 from evaluation.store import RunFile, StoreError
 from tests.evaluation.processes import command_of, descendants, wait_until_gone
-from tests.test_local_evaluation import REPOSITORY, arguments, dataset, results_of, rows_of, run, started, without_times
+from tests.test_local_evaluation import arguments, dataset, results_of, rows_of, run, started, without_times
 
 needs_ray = pytest.mark.skipif(
     importlib.util.find_spec("ray") is None, reason="Ray is not installed: pip install -r requirements-ray.txt"
@@ -42,8 +42,8 @@ cluster.shutdown()
 
 @pytest.fixture
 def cluster() -> Iterator[str]:
-    """The address of a cluster, in a process of its own: Ray leaves files open."""
-    with Popen([sys.executable, "-c", CLUSTER], stdin=PIPE, stdout=PIPE, text=True) as process:
+    """The address of a cluster. It is in a process of its own, because Ray leaves files open, and in another folder."""
+    with Popen([sys.executable, "-c", CLUSTER], stdin=PIPE, stdout=PIPE, text=True, cwd="/") as process:
         assert process.stdout is not None
         yield process.stdout.readline().strip()
         process.communicate("", timeout=60)
@@ -80,14 +80,14 @@ def lose_machine(worker: int) -> None:
 
 @needs_ray
 def test_a_lost_process_and_a_lost_machine_cost_nothing(tmp_path: Path, cluster: str) -> None:
-    common = ["--preset", "scripted", "--batch-size", "2", "--dataset", str(REPOSITORY / DEFAULT_DATASET)]
+    common = ["--batch-size", "2"]
     for line in ("web.extract.workers=0", "language_model.default_reply='Parasite'"):
         common += ["--set", line]
     common += ["--set", "language_model.seconds_per_request=0.3"]  # long enough to be interrupted twice
     output = tmp_path / "out"
     shards = output / "shards"
     options = [*common, "--ray", cluster, "--shards", "2", "--output", str(output)]
-    with started(options) as driver:
+    with started(options, CRAG_PRESET="scripted") as driver:
         answered(shards / "1", driver, 2)
         os.kill(writer_of(shards / "1"), signal.SIGKILL)
         before = answered(shards / "2", driver, 4)
@@ -99,9 +99,9 @@ def test_a_lost_process_and_a_lost_machine_cost_nothing(tmp_path: Path, cluster:
     assert "37/37" in err, "one bar over both shards"
     assert not shards.exists()
 
-    assert main([*common, "--in-process", "--quiet", "--output", str(tmp_path / "whole")]) == 0
+    assert main(["--preset", "scripted", *common, "--in-process", "--quiet", "--output", str(tmp_path / "whole")]) == 0
     rows = rows_of(output)
-    assert [row["interaction_id"] for row in rows] == [row["interaction_id"] for row in read_rows(Path(common[5]))]
+    assert [row["interaction_id"] for row in rows] == [row["interaction_id"] for row in read_rows(DEFAULT_DATASET)]
     assert without_times(rows) == without_times(rows_of(tmp_path / "whole"))
     assert without_times(results_of(output)) == without_times(results_of(tmp_path / "whole"))
     assert results_of(output)["hallucination"] > 0.5, "the scripted model does answer"
@@ -195,3 +195,10 @@ def test_an_address_of_another_form(address: str, capsys: pytest.CaptureFixture[
     with pytest.raises(SystemExit, match="2"):
         main(["--ray", address, "--shards", "2"])
     assert f"must be HOST:PORT or auto, found {address!r}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("number", ["-1", "1.5", "inf"])
+def test_processors_that_ray_cannot_give(number: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["--ray", "--shards", "2", "--shard-cpus", number])
+    assert f"must be 0 or more, and whole above 1, found {number}" in capsys.readouterr().err
