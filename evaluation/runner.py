@@ -108,7 +108,7 @@ class Evaluation:
         """
         if self._store.batch_size is None:
             self._start()  # builds while the rows are counted
-        total = self._count_rows()
+        total = expected_rows(self._options.dataset, self._options.limit, self._options.split)
         size = self._store.batch_size or self._wait_until_ready()
         self._refuse_smaller_limit(size)
         mine = None if total is None else self._options.shard.questions(total, size)
@@ -126,15 +126,6 @@ class Evaluation:
         results = summarise(list(self._store.records.values()), self._store.sittings, self._signature)
         self._store.write_results(results)
         return results
-
-    def _count_rows(self) -> int | None:
-        size = sum(part.stat().st_size for part in dataset_files(self._options.dataset))
-        if size > COUNTED_SIZE or self._options.split.wanted is not None:
-            return self._options.limit
-        count = count_rows(self._options.dataset, self._options.limit)
-        if not count and self._options.limit != 0:
-            raise DatasetError(f"{self._options.dataset}: it has no questions")
-        return count
 
     def _start(self) -> None:
         self._began = time.monotonic()
@@ -228,6 +219,21 @@ class Evaluation:
         if self._options.fail_on_error and (record["timed_out"] or record["error"]):
             what = "timed out" if record["timed_out"] else "failed"
             raise FailedBatchError(f"batch {record['batch']} {what}:\n{record['error'] or ''}".rstrip())
+
+
+def expected_rows(dataset: Path, limit: int | None, split: Split) -> int | None:
+    """The number of questions of a run over all shards; None where counting would take minutes.
+
+    Raises:
+        DatasetError: the file has none.
+    """
+    size = sum(part.stat().st_size for part in dataset_files(dataset))
+    if size > COUNTED_SIZE or split.wanted is not None:
+        return limit
+    count = count_rows(dataset, limit)
+    if not count and limit != 0:
+        raise DatasetError(f"{dataset}: it has no questions")
+    return count
 
 
 def _record(

@@ -193,7 +193,7 @@ class RunStore:
         self.folder = folder
         self._is_new = not folder.exists()
         self.records: dict[RowKey, dict[str, Any]] = {}
-        self._lock = _locked(folder)
+        self._lock = locked(folder)
         try:
             self._run = self._take_over(
                 RunFile(identity=dict(identity), signature=dict(signature)), resume=resume, overwrite=overwrite
@@ -252,8 +252,7 @@ class RunStore:
     def _take_over(self, fresh: RunFile, *, resume: bool, overwrite: bool) -> RunFile:
         predictions, traces = self.folder / PREDICTIONS, self.folder / TRACES
         if overwrite or not predictions.is_file() or not predictions.stat().st_size:
-            for name in (REPORT, RESULTS, PREDICTIONS, TRACES, RUN):
-                (self.folder / name).unlink(missing_ok=True)
+            delete_run(self.folder)
             return fresh
         if not resume:
             raise StoreError(
@@ -281,8 +280,18 @@ class RunStore:
         write_json(self.folder / RUN, self._run.model_dump(), indent=2)
 
 
-def _locked(folder: Path) -> ExitStack:
-    """Lock the folder until the stack is closed."""
+def delete_run(folder: Path) -> None:
+    """Delete the files of a run, and nothing else."""
+    for name in (REPORT, RESULTS, PREDICTIONS, TRACES, RUN):
+        (folder / name).unlink(missing_ok=True)
+
+
+def locked(folder: Path) -> ExitStack:
+    """Create and lock the folder until the stack is closed.
+
+    Raises:
+        StoreError: it cannot be written, or another process has the lock.
+    """
     lock = ExitStack()
     try:
         lock.enter_context(lock_folder(folder))

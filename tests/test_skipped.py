@@ -16,6 +16,7 @@ def test_one_line_for_each_cause() -> None:
         "Skipped: the labelled questions are not at /home/somebody/shared/data/calls.jsonl",
         "Skipped: weights of tiny: no file. Get them with: python -m models.fetch tiny",
         "Skipped: no chromedriver here",
+        "Skipped: Ray is not installed: pip install -r requirements-ray.txt",
         "Skipped: this machine has no IPv6",
     ]
     assert skipped.lines(reasons) == [
@@ -23,6 +24,7 @@ def test_one_line_for_each_cause() -> None:
         "1 test skipped for lack of real data: put it into ../shared/data",
         "1 test skipped for lack of model weights: python -m models.fetch tests",
         "1 test skipped for lack of a browser: make browser",
+        "1 test skipped for lack of Ray: pip install -r requirements-ray.txt",
         "1 test skipped: this machine has no IPv6",
     ]
     assert skipped.lines([]) == []

