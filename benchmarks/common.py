@@ -24,6 +24,7 @@ from training.run_card import CARD_FILE
 
 SHARED = Path(__file__).parents[2] / "shared/data"
 """Real data outside the repository."""
+NOT_SHIPPED = '. It does not ship: docs/results.md, "Data that does not ship", says what it holds and how to name yours'
 UNUSABLE = 2
 """The exit code if a file, preset, model or server cannot be used."""
 UNHURRIED_SECONDS = 600
@@ -41,7 +42,8 @@ def exit_code(work: Callable[[], int | None]) -> int:
     try:
         return work() or 0
     except (*FAULTS, GraphServerError, LanguageModelDiedError) as error:
-        print(f"error: {error}", file=sys.stderr)
+        absent = str(SHARED) in str(error) and not SHARED.is_dir()
+        print(f"error: {error}{NOT_SHIPPED if absent else ''}", file=sys.stderr)
         return UNUSABLE
 
 
