@@ -41,6 +41,7 @@ from evaluation.signature import (
     package_version,
     prompts_signature,
     settings_hash,
+    trained_signature,
     versions,
 )
 from evaluation.store import RunStore, StoreError
@@ -178,14 +179,15 @@ def _graph_signature(options: argparse.Namespace) -> str:
 
 
 def _preset_signature(options: argparse.Namespace) -> dict[str, str | None]:
-    """Preset, prompts and adapters. Another agent may have none, so there only a named preset counts."""
+    """Preset, prompts and trained files. Another agent may have none, so there only a named preset counts."""
     if options.agent != DEFAULT_AGENT and options.preset is None:
-        return {"preset": None, "prompts": None, "adapters": None}
+        return {"preset": None, "prompts": None, "adapters": None, "trained": None}
     settings = load_settings(_preset(options), _overrides(options))
     return {
         "preset": f"{settings.name}@{settings_hash(settings)}",
         "prompts": prompts_signature(settings),
         "adapters": adapters_signature(settings),
+        "trained": trained_signature(settings),
     }
 
 

@@ -74,7 +74,7 @@ def _lines(comparison: Comparison, *, flips: bool) -> Iterator[str]:
 
 def _signature(comparison: Comparison) -> Iterator[str]:
     if not comparison.signature_changes:
-        yield "The signatures are equal: same data, settings, prompts, adapters, judge and versions."
+        yield "The signatures are equal: same data, settings, prompts, trained files, judge and versions."
         return
     yield "The signatures differ in"
     for name, first, second in comparison.signature_changes:

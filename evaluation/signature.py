@@ -4,14 +4,14 @@ import hashlib
 import json
 import platform
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from agents.answering import PROMPTS
-from agents.settings import Settings
+from agents.settings import Settings, needed_weights
 from evaluation.datasets import dataset_files
 from models.manifest import UnknownModelError, WeightsMissingError, locate
 
@@ -79,6 +79,17 @@ def adapters_signature(settings: Settings) -> str | None:
     return "+".join(f"{name}@{mark}" for name, mark in sorted(marks.items())) or None
 
 
+def trained_signature(settings: Settings) -> str | None:
+    """Classifiers and P(correct) of the preset with 12 digits of their files' sha256, as ``cpu.json@0f...``; None
+    without any. ``?`` for missing files, which the agent reports at its start.
+    """
+    folders = [folder for folder in needed_weights(settings).folders if folder.kind in {"classifier", "calibration"}]
+    marks = {
+        folder.path.name: _hash_of([folder.path / name for name in folder.files] or [folder.path]) for folder in folders
+    }
+    return "+".join(f"{name}@{mark}" for name, mark in sorted(marks.items())) or None
+
+
 def _adapter_folder(location: str) -> Path | None:
     try:
         return locate(location)
@@ -89,7 +100,10 @@ def _adapter_folder(location: str) -> Path | None:
 
 
 def _files_hash(folder: Path | None) -> str:
-    files = [folder / name for name in _ADAPTER_FILES] if folder else []
+    return _hash_of([folder / name for name in _ADAPTER_FILES] if folder else [])
+
+
+def _hash_of(files: Sequence[Path]) -> str:
     if not files or not all(file.is_file() for file in files):
         return "?"
     digest = hashlib.sha256()

@@ -17,6 +17,7 @@ from evaluation.signature import (
     prompts_signature,
     settings_hash,
     signature_line,
+    trained_signature,
     versions,
 )
 
@@ -120,6 +121,23 @@ def test_adapters_of_a_server_and_no_adapters() -> None:
     server = load_settings("scripted", ["language_model={engine='openai', model='m', adapters={a='name-there'}}"])
     assert adapters_signature(server) == "a@name-there"
     assert "kg_writer@" in str(adapters_signature(load_settings("cpu_small")))
+
+
+def test_other_trained_files_are_signed_by_their_content(tmp_path: Path) -> None:
+    own = tmp_path / "own.json"
+
+    def signed(content: str) -> str | None:
+        own.write_text(content, encoding="utf-8")
+        return trained_signature(load_settings("cpu", [f"answering.confidence.model={own}"]))
+
+    first = str(signed("{}"))
+    assert {part.partition("@")[0] for part in first.split("+")} == {"cpu", "own.json"}
+    assert "?" not in first
+    assert signed("{}") == first
+    assert signed("[]") != first
+    own.unlink()
+    assert "own.json@?" in str(trained_signature(load_settings("cpu", [f"answering.confidence.model={own}"])))
+    assert trained_signature(load_settings("scripted", [])) is None
 
 
 def test_versions_are_no_part_of_the_identity() -> None:
