@@ -179,6 +179,14 @@ def one_line(capsys: pytest.CaptureFixture[str]) -> str:
     return str(line)
 
 
+def test_a_python_without_the_packages_is_told_in_one_line() -> None:
+    bare = [sys.executable, "-S", "local_evaluation.py", "--help"]  # without the folder of installed packages
+    done = subprocess.run(bare, cwd=REPOSITORY, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert line.endswith("`make install` makes .venv: use .venv/bin/python")
+
+
 def test_a_wrong_path(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments(tmp_path, tmp_path / "none.jsonl")) == 2
     assert one_line(capsys).endswith("none.jsonl: there is no such file")
