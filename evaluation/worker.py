@@ -188,6 +188,7 @@ class InProcessWorker:
     def __init__(self, spec: AgentSpec) -> None:
         self._spec = spec
         self._agent: Agent | None = None
+        self._before: dict[str, str | None] = {}
         self.peak_memory_mb = 0.0
 
     def start(self) -> None:
@@ -199,6 +200,7 @@ class InProcessWorker:
         Raises:
             AgentStartError: it could not be built.
         """
+        self._before = {name: os.environ.get(name) for name in self._spec.environment}
         self._agent, batch_size = build_agent(self._spec)
         self.peak_memory_mb = peak_memory_mb()
         return batch_size
@@ -214,10 +216,15 @@ class InProcessWorker:
         return result
 
     def finish(self) -> None:
-        """Close the agent."""
+        """Close the agent, and take its variables out of this process's environment."""
         agent, self._agent = self._agent, None
         if agent is not None:
             close_agent(agent)
+        for name, value in self._before.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value
+        self._before = {}
 
     def stop(self) -> None:
         """The same as `finish`: an agent in this process cannot be killed."""

@@ -54,6 +54,16 @@ def test_stack_files_of_evaluators_that_were_killed_go_and_those_of_others_stay(
     assert [pid for pid, file in names.items() if file.exists()] == [os.getppid(), "mine"]
 
 
+def test_an_agent_in_this_process_leaves_its_environment_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CRAG_PRESET", "mine")
+    monkeypatch.delenv("CRAG_SETTINGS", raising=False)
+    worker = InProcessWorker(AgentSpec(f"{FAKES}:EchoAgent", {"CRAG_PRESET": "cpu", "CRAG_SETTINGS": "a = 1"}))
+    worker.wait_until_ready()
+    assert (os.environ["CRAG_PRESET"], os.environ["CRAG_SETTINGS"]) == ("cpu", "a = 1")
+    worker.finish()
+    assert (os.environ["CRAG_PRESET"], os.environ.get("CRAG_SETTINGS")) == ("mine", None)
+
+
 def test_answers_and_traces_come_back(workers: list[ProcessWorker]) -> None:
     worker = started(workers, "TracingAgent")
     assert worker.wait_until_ready() == 2
