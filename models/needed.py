@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from models.manifest import Manifest, cache_folder, load_manifest
+from models.manifest import Manifest, cache_folder, load_manifest, own_folder
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 PRESETS = REPOSITORY / "agents" / "presets"
@@ -195,7 +195,9 @@ def _named(preset: Mapping[str, Any]) -> Iterator[tuple[str, Kind, str]]:
 
 def _folder(key: str, kind: Kind, name: str, repository: Path, cache: Path) -> NeededFolder:
     places: tuple[Path, ...] = (repository / name,)
-    remedy = "Name a model of models/manifest.toml, or a folder"
+    remedy = "Name a model of models/manifest.toml, a folder, or a model of the hub after: hf download OWNER/NAME"
+    if kind == "model" and (own := own_folder(name)):
+        places = (own,)
     if kind == "classifier":
         places = (repository / ROUTERS / name, cache / name)
         remedy = f"Train it with: python -m training.router --config {name} --out {ROUTERS}/{name}"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from agents.deadline import Deadline
 from agents.settings import CrossEncoderSettings, DenseEncoderSettings
-from models.manifest import locate
+from models.manifest import locate_any
 
 Vectors = NDArray[np.float32]
 """Shape (texts, dimensions); rows have unit length, so a dot product is the cosine."""
@@ -71,8 +71,8 @@ class _BatchedEncoder(ABC):
         """Locks of stuck calls; a call that ends releases its lock."""
 
     def check_weights(self) -> Path:
-        """The model's folder; raises `models.manifest.WeightsMissingError` if it is absent or incomplete."""
-        return locate(self.settings.model)
+        """The model's folder, see `locate_any`; raises `models.manifest.WeightsMissingError`."""
+        return locate_any(self.settings.model)
 
     @abstractmethod
     def warm_up(self) -> None:

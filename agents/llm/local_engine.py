@@ -11,7 +11,7 @@ from agents.deadline import Deadline
 from agents.llm.base import Generation, GenerationRequest, refuse_unknown_adapter
 from agents.llm.tokenizer import ChatTokenizer, PromptError
 from agents.settings import OpenvinoEngine, TransformersEngine, VllmEngine
-from models.manifest import UnknownModelError, WeightsMissingError, load_manifest, locate
+from models.manifest import UnknownModelError, WeightsMissingError, load_manifest, locate, locate_any
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 _MODEL_ADVICE = "give a folder that has it, or fetch a model of models/manifest.toml: python -m models.fetch NAME"
@@ -103,16 +103,10 @@ class LocalEngine(ABC, Generic[EngineSettings]):
 
 
 def model_folder(name: str) -> Path:
-    """The folder of a model of `models/manifest.toml`, or a folder by its path (relative to the repository).
-    Raises WeightsMissingError: a file is missing, or the name is neither in the manifest nor a folder.
+    """The folder of a model: by name, by path, or from the hub's cache; see `locate_any`.
+    Raises WeightsMissingError: a file is missing, or there is no such model.
     """
-    try:
-        return locate(name)
-    except UnknownModelError as unknown:
-        folder = REPOSITORY / name
-        if not folder.is_dir():
-            raise WeightsMissingError(f"{unknown}; and there is no folder {folder}") from None
-    return _holding(folder, _MODEL_ADVICE, "config.json")
+    return _holding(locate_any(name), _MODEL_ADVICE, "config.json")
 
 
 def adapter_folder(name: str) -> Path:

@@ -107,6 +107,7 @@ class CrossEncoderSettings(StrictModel):
 
     engine: Literal["sentence-transformers", "onnx"] = "sentence-transformers"
     model: str
+    """Name in `models/manifest.toml`; a folder; or ``OWNER/NAME`` of the hub, fetched with ``hf download``."""
     max_tokens: EncoderTokens = 512
     batch_size: PositiveInt = 32
     device: str = "cpu"

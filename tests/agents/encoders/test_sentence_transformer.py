@@ -1,10 +1,12 @@
 """The torch engine: MiniLM against transformers itself, and a random cross-encoder that is built here."""
 
+import shutil
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import huggingface_hub
 import numpy as np
 import pytest
 import torch
@@ -18,7 +20,7 @@ from transformers import (
 )
 
 from agents.encoders.sentence_transformer import SentenceTransformerCrossEncoder, SentenceTransformerEncoder
-from agents.settings import CrossEncoderSettings, DenseEncoderSettings
+from agents.settings import CrossEncoderSettings, DenseEncoderSettings, load_settings, require_weights
 from models.manifest import WeightsMissingError, locate
 
 MINILM = "all-minilm-l6-v2"
@@ -155,3 +157,32 @@ def test_a_limit_above_the_models_own_does_not_raise_it() -> None:
     wide = minilm(max_tokens=512)
     (one, other), _ = wide.encode_passages(["bridge " * 254, "bridge " * 254 + "banana " * 100])
     np.testing.assert_allclose(one, other, atol=1e-5)
+
+
+def test_a_cross_encoder_may_be_a_folder_or_a_model_of_the_hubs_cache(
+    tiny_cross: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path))
+    stored = tmp_path / "models--me--reranker"
+    shutil.copytree(tiny_cross, stored / "snapshots" / ("a" * 40))
+    (stored / "refs").mkdir()
+    (stored / "refs" / "main").write_text("a" * 40)
+    expected = plain_logits(tiny_cross, PAIRS)
+    for model in (str(tiny_cross), "me/reranker"):
+        change = f"cross_encoder = {{model='{model}', max_tokens=128}}"
+        settings = load_settings("scripted", [change, "web.rerank = {top_k=2}"])
+        require_weights(settings)
+        assert settings.cross_encoder is not None
+        encoder = SentenceTransformerCrossEncoder(settings.cross_encoder)
+        np.testing.assert_allclose(scores(encoder, PAIRS), expected, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("model", "advice"), [("me/nowhere", "hf download me/nowhere"), ("nowhere", "there is no folder")]
+)
+def test_a_model_that_is_nowhere_is_told_with_the_ways_to_name_one(model: str, advice: str) -> None:
+    with pytest.raises(WeightsMissingError, match=advice):
+        SentenceTransformerCrossEncoder(CrossEncoderSettings(model=model)).check_weights()
+    settings = load_settings("scripted", [f"cross_encoder = {{model='{model}'}}", "web.rerank = {top_k=2}"])
+    with pytest.raises(WeightsMissingError, match=model):
+        require_weights(settings)
