@@ -13,6 +13,7 @@ from models.manifest import WeightsMissingError, locate
 
 REPOSITORY = Path(__file__).parents[1]
 EXAMPLES = REPOSITORY / "examples"
+SMALL = "smollm2-135m-instruct"
 
 
 def test_the_agent_is_evaluated_as_its_file_says(tmp_path: Path) -> None:
@@ -37,13 +38,21 @@ def test_the_tour_runs_from_its_first_cell_to_its_last(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     try:
-        locate("qwen2.5-coder-0.5b-instruct")
+        locate(SMALL)
     except WeightsMissingError as error:
         pytest.skip(str(error))
+    small = tmp_path / "small.toml"  # the smallest real model, and none of the other one's adapters
+    small.write_text(f'extends = "cpu"\n[language_model]\nmodel = "{SMALL}"\n', encoding="utf-8")
+    own = tmp_path / "own.toml"
+    changed = (EXAMPLES / "own_preset.toml").read_text(encoding="utf-8").replace('"cpu_small"', '"small.toml"')
+    own.write_text(changed, encoding="utf-8")
     cells = json.loads((EXAMPLES / "tour.ipynb").read_text(encoding="utf-8"))["cells"]
     assert all(not cell.get("outputs") for cell in cells), "outputs are not committed"
     script = tmp_path / "tour.py"
     code = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+    code = code.replace('PRESET = "cpu_small"', f'PRESET = "{small}"').replace("examples/own_preset.toml", str(own))
+    assert str(small) in code
+    assert str(own) in code
     guarded = "\n".join(f"    {line}" for line in code.splitlines())
     script.write_text(f'if __name__ == "__main__":\n{guarded}\n', encoding="utf-8")
     mpl.use("Agg")
