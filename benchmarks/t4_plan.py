@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from agents.answering.prompts import PROMPTS
+from agents.answering.prompts import answer_prompt
 from agents.console import end_with
 from agents.contracts import Query
 from agents.deadline import Deadline
@@ -108,7 +108,7 @@ def measure(settings: Settings, queries: Sequence[Query]) -> Workload:
     dense, cross = (encoders if part else None for part in (settings.dense_encoder, settings.cross_encoder))
     web = WebPath(settings.web, dense, cross, model)
     web.warm_up()
-    prompt = PROMPTS[settings.answering.prompt]
+    prompt = answer_prompt(settings.answering)
     for some in in_batches(queries, settings.batch_size):
         clock = unhurried(settings)
         for query, evidence in zip(some, web.prepare(some, clock), strict=True):

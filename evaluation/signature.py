@@ -10,7 +10,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from agents.answering import PROMPTS
+from agents.answering import PROMPTS, answer_prompt
 from agents.settings import Settings, needed_weights
 from evaluation.datasets import dataset_files
 from models.manifest import UnknownModelError, WeightsMissingError, locate
@@ -43,8 +43,9 @@ def prompts_signature(settings: Settings) -> str:
     """Names of the preset's prompts, and 12 digits that change with them: ``reader+calls@0f...``."""
     answering, graph = settings.answering, settings.knowledge_graph
     assessment = answering.self_assessment
+    prompts = {**PROMPTS, "own": answer_prompt(answering)}
     named = [
-        answering.prompt,
+        "own" if answering.own_prompt else answering.prompt,
         graph.answer_prompt if graph else None,
         answering.refine.prompt if answering.refine else None,
         "assess" if assessment and assessment.asked == "afterwards" else None,
@@ -57,7 +58,7 @@ def prompts_signature(settings: Settings) -> str:
     digest = hashlib.sha256()
     texts = [name for name in dict.fromkeys(named) if name]
     for name in texts:
-        digest.update(f"{name}\0{PROMPTS[name].system}\0{PROMPTS[name].user}\0".encode())
+        digest.update(f"{name}\0{prompts[name].system}\0{prompts[name].user}\0".encode())
     sources = [name for name, used in built.items() if used]
     for pattern in (pattern for name in sources for pattern in _PROMPT_SOURCES[name]):
         for file in sorted(path for path in _ROOT.glob(pattern) if path.is_file()):

@@ -33,6 +33,22 @@ def test_the_preset_changes_what_it_says_and_nothing_else() -> None:
     assert own.model_dump(exclude=same) == base.model_dump(exclude=same)
 
 
+def test_the_prompt_is_what_the_model_reads(tmp_path: Path) -> None:
+    own = (EXAMPLES / "own_prompt.toml").read_text(encoding="utf-8")
+    assert 'extends = "cpu"' in own
+    (tmp_path / "own.toml").write_text(own.replace('extends = "cpu"', 'extends = "scripted"'), encoding="utf-8")
+    options = ["--preset", str(tmp_path / "own.toml"), "--limit", "4", "--output", str(tmp_path / "run"), "--quiet"]
+    assert main([*options, "--no-report"]) == 0
+    (line, *_) = (tmp_path / "run" / "traces.jsonl").read_text(encoding="utf-8").splitlines()
+    trace = json.loads(line)
+    system, user = trace["prompts"]["answer"]
+    assert "in at most" in system["content"]
+    assert trace["query_time"] in system["content"]
+    assert user["content"].count(trace["query"]) >= 2
+    assert trace["context"] in user["content"]
+    assert load_settings(EXAMPLES / "own_prompt.toml", []).graph_answering.own_prompt is None
+
+
 @pytest.mark.models
 def test_the_tour_runs_from_its_first_cell_to_its_last(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -16,7 +16,7 @@ from agents.answering.claims import claim_of
 from agents.answering.confidence import CALIBRATION_FOLDER, MOST_DEVIATIONS, ConfidenceModel, LogisticModel
 from agents.answering.features import answer_features, kind_of, question_features, support_feature
 from agents.answering.normalise import MAX_TOKENS, normalise, trim_to_tokens
-from agents.answering.prompts import PROMPTS
+from agents.answering.prompts import PROMPTS, answer_prompt
 from agents.answering.requests import generate_all, request_of, shown
 from agents.answering.second_look import LEVEL_GRAMMAR, Review, level_of, review_of
 from agents.answering.verifier import Verifier, open_verifier
@@ -39,6 +39,7 @@ __all__ = [
     "Review",
     "Verifier",
     "answer_features",
+    "answer_prompt",
     "checks_of",
     "claim_of",
     "class_gate",

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from agents.answering.normalise import normalise
-from agents.answering.prompts import PROMPTS
+from agents.answering.prompts import answer_prompt
 from agents.answering.requests import request_of
 from agents.answering.second_look import Level, assessed
 from agents.contracts import Answer, Candidate, Decision, Query, abstain
@@ -60,16 +60,16 @@ class Answerer:
     def __init__(self, settings: AnsweringSettings, model: LanguageModel) -> None:
         self.model = model
         self._settings = settings
-        self._assesses = PROMPTS[settings.prompt].assesses
+        self._prompt = answer_prompt(settings)
 
     def request(self, query: Query, context: str) -> GenerationRequest:
         """The prompt for a question; adapters are tuned on the same prompt."""
         own = self._settings
         # Gates and P(correct) read the log-probability, now or when fitted to these traces.
         return request_of(
-            own, own.prompt, query, context, max_tokens=own.max_new_tokens, adapter=own.adapter, log_probability=True
+            own, self._prompt, query, context, max_tokens=own.max_new_tokens, adapter=own.adapter, log_probability=True
         )
 
     def read(self, generation: Generation, context: str, source: str) -> Draft:
         """The draft that a reply gives."""
-        return draft_of(generation, source, assesses=self._assesses, evidence=context)
+        return draft_of(generation, source, assesses=self._prompt.assesses, evidence=context)

@@ -11,6 +11,7 @@ from typing import Protocol
 from agents.answering.answerer import Draft
 from agents.answering.confidence import ConfidenceModel
 from agents.answering.features import answer_features, passages_with, repeats
+from agents.answering.prompts import PROMPTS
 from agents.answering.requests import request_of
 from agents.answering.second_look import LEVEL_GRAMMAR, level_of, review_of
 from agents.answering.verifier import Verifier
@@ -119,7 +120,14 @@ class LaterSelfAssessment(SelfAssessment):
     def request(self, case: CaseView, draft: Draft) -> GenerationRequest:
         own, text = self._settings, draft.answer.text
         return request_of(
-            own, "assess", case.query, draft.evidence, text, max_tokens=4, adapter=own.adapter, grammar=LEVEL_GRAMMAR
+            own,
+            PROMPTS["assess"],
+            case.query,
+            draft.evidence,
+            text,
+            max_tokens=4,
+            adapter=own.adapter,
+            grammar=LEVEL_GRAMMAR,
         )
 
     def __call__(self, case: CaseView, draft: Draft) -> GateFiring | None:
@@ -146,7 +154,7 @@ class Refine(Check):
         own, text = self._refine, draft.answer.text
         return request_of(
             self._settings,
-            own.prompt,
+            PROMPTS[own.prompt],
             case.query,
             draft.evidence,
             text,

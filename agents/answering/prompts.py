@@ -10,6 +10,7 @@ from string import Template
 
 from agents.contracts import I_DONT_KNOW, INVALID_QUESTION
 from agents.llm.base import Message
+from agents.settings import AnsweringSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,3 +176,9 @@ PROMPTS: Mapping[str, Prompt] = {
     "nec_refine": NEC_REFINE,
     "refine": REFINE,
 }
+
+
+def answer_prompt(settings: AnsweringSettings) -> Prompt:
+    """The prompt that asks for an answer: the preset's own, or the one that it names."""
+    own = settings.own_prompt
+    return Prompt(own.system, own.user) if own else PROMPTS[settings.prompt]

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from agents.answering.prompts import PROMPTS
+from agents.answering.prompts import Prompt
 from agents.contracts import Query
 from agents.deadline import Deadline
 from agents.llm.base import Generation, GenerationRequest, LanguageModel
@@ -17,7 +17,7 @@ def shown(request: GenerationRequest) -> object:
 
 def request_of(
     settings: AnsweringSettings,
-    prompt: str,
+    prompt: Prompt,
     query: Query,
     context: str,
     answer: str = "",
@@ -27,8 +27,8 @@ def request_of(
     grammar: str | None = None,
     log_probability: bool = False,
 ) -> GenerationRequest:
-    """Fill in the named prompt in the preset's form: a chat, or plain text for a base model."""
-    messages = PROMPTS[prompt].render(
+    """Fill in the prompt in the preset's form: a chat, or plain text for a base model."""
+    messages = prompt.render(
         token_limit=settings.word_limit,
         query_time=query.query_time,
         context=context,

@@ -48,7 +48,8 @@ class Settings(StrictModel):
     def graph_answering(self) -> AnsweringSettings:
         """The settings for answers from the graph's facts: `answering` with the graph's prompt and adapter."""
         graph = self.knowledge_graph or KnowledgeGraphSettings()
-        return self.answering.model_copy(update={"prompt": graph.answer_prompt, "adapter": graph.answer_adapter})
+        changed = {"prompt": graph.answer_prompt, "own_prompt": None, "adapter": graph.answer_adapter}
+        return self.answering.model_copy(update=changed)
 
     @property
     def needs_gpu(self) -> bool:

@@ -1,6 +1,7 @@
 """How answers are generated, checked and withheld; the clock."""
 
 import math
+from string import Template
 from typing import Annotated, Literal
 
 from pydantic import Field, PositiveInt, ValidationInfo, field_validator, model_validator
@@ -82,6 +83,28 @@ class ScoreGate(StrictModel):
 GateSettings = Annotated[ClassGate | ScoreGate, Field(discriminator="gate")]
 
 
+class OwnPrompt(StrictModel):
+    """A prompt of one's own: a user turn, and a system turn unless it is empty."""
+
+    system: str = ""
+    user: str
+    """Has ``$context`` and ``$query``; both turns may have ``$query_time`` and ``$token_limit``. ``$$`` is a dollar."""
+
+    @model_validator(mode="after")
+    def _has_the_places(self) -> "OwnPrompt":
+        found: set[str] = set()
+        for turn in (Template(self.system), Template(self.user)):
+            if not turn.is_valid():
+                raise ValueError("a dollar stands before something else than a name; write $$ for a dollar")
+            found.update(turn.get_identifiers())
+        if unknown := sorted(found - {"context", "query", "query_time", "token_limit"}):
+            allowed = "$context, $query, $query_time, $token_limit"
+            raise ValueError(f"there is no place ${', $'.join(unknown)}; allowed: {allowed}")
+        if missing := sorted({"context", "query"} - set(Template(self.user).get_identifiers())):
+            raise ValueError(f"the user turn needs ${' and $'.join(missing)}")
+        return self
+
+
 class RefineSettings(StrictModel):
     """A second pass over the answer, which confirms, withdraws or corrects it (NEC 2.1 step 7, 2.4)."""
 
@@ -119,6 +142,8 @@ class AnsweringSettings(StrictModel):
     """The prompt and decoding of the answer, and the checks on it."""
 
     prompt: AnswerPromptName = "controlled"
+    own_prompt: OwnPrompt | None = None
+    """Instead of `prompt`, for answers from pages."""
     form: Literal["chat", "completion"] = "chat"
     """``completion``: plain text without a chat template, for base models such as NEC's Llama-2-70B."""
     word_limit: Annotated[int, Field(ge=1, le=75)] = 50

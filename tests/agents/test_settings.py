@@ -136,6 +136,21 @@ def test_environment_overrides_the_active_preset(monkeypatch: pytest.MonkeyPatch
     assert load_settings().language_model.engine == "openvino"
 
 
+@pytest.mark.parametrize(
+    ("prompt", "reported"),
+    [
+        ({"user": "$context"}, "the user turn needs $query"),
+        ({"user": "$context $query $answer"}, "there is no place $answer; allowed: $context, $query,"),
+        ({"user": "$context $query for 5 $"}, "write $$ for a dollar"),
+        ({"system": "$context and $query", "user": ""}, "the user turn needs $context and $query"),
+    ],
+)
+def test_a_prompt_of_one_s_own_has_the_places_that_an_answer_needs(prompt: dict[str, str], reported: str) -> None:
+    tables = ", ".join(f"{turn} = '{text}'" for turn, text in prompt.items())
+    with pytest.raises(SettingsError, match=re.escape(reported)):
+        load_settings("cpu", [f"answering.own_prompt = {{{tables}}}"])
+
+
 def test_prompt_names_in_the_settings_are_the_keys_of_the_table() -> None:
     """A prompt for answers has no place for an answer, and one that reviews has; "assess" is nobody's to choose."""
     answers, reviews = set(get_args(AnswerPromptName)), set(get_args(ReviewPromptName))

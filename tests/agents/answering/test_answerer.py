@@ -2,7 +2,7 @@
 
 import pytest
 
-from agents.answering import Answerer, draft_of, generate_all, request_of, shown
+from agents.answering import PROMPTS, Answerer, draft_of, generate_all, request_of, shown
 from agents.contracts import I_DONT_KNOW, INVALID_QUESTION, Decision, Query
 from agents.deadline import Deadline
 from agents.llm import Generation
@@ -30,7 +30,9 @@ def test_a_request_has_the_prompt_and_decoding_of_the_preset() -> None:
 @pytest.mark.parametrize("prompt", ["nec_refine", "refine"])
 def test_a_base_model_reads_plain_text(prompt: str) -> None:
     settings = AnsweringSettings(form="completion")
-    request = request_of(settings, prompt, QUERY, "a page about films", "Barry Levinson", max_tokens=7, adapter=None)
+    request = request_of(
+        settings, PROMPTS[prompt], QUERY, "a page about films", "Barry Levinson", max_tokens=7, adapter=None
+    )
     assert request.messages == ()
     assert request.prompt == shown(request)
     for part in (QUERY.text, "a page about films", "Barry Levinson"):

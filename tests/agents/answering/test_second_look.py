@@ -2,7 +2,7 @@
 
 import pytest
 
-from agents.answering import LEVEL_GRAMMAR, Review, level_of, request_of, review_of
+from agents.answering import LEVEL_GRAMMAR, PROMPTS, Review, level_of, request_of, review_of
 from agents.answering.second_look import ReviewVerdict, assessed
 from agents.contracts import I_DONT_KNOW, Answer, Decision, Query
 from agents.deadline import Deadline
@@ -138,7 +138,9 @@ def test_a_small_model_held_to_the_grammar_names_a_level() -> None:
     query = Query("1", "who directed rain man?", "03/05/2024, 23:18:31 PT", None, ())
     context = "Rain Man is a film by Barry Levinson."
     own = settings.answering
-    request = request_of(own, "assess", query, context, DRAFT.text, max_tokens=4, adapter=None, grammar=LEVEL_GRAMMAR)
+    request = request_of(
+        own, PROMPTS["assess"], query, context, DRAFT.text, max_tokens=4, adapter=None, grammar=LEVEL_GRAMMAR
+    )
     (found,) = model.generate([request], Deadline(120))
     model.close()
     assert level_of(found.text) in {"high", "medium", "low"}
