@@ -48,7 +48,8 @@ class Generation:
     `mean_log_probability` is the mean over the generated tokens in nats, with the end-of-text token and before
     temperature, top-p and grammar; None if the engine does not know it. `finish_reason` is ``stop`` at the model's own
     end or a stop string, ``length`` at `max_tokens`, ``deadline`` at the deadline (the text may be partial or empty)
-    and ``error`` if the engine failed; `error` says how.
+    and ``error`` if the engine failed; `error` says how. `first_entropy` is that of the first token's distribution, in
+    nats: how undecided the model was; None: not known.
     """
 
     text: str
@@ -57,6 +58,7 @@ class Generation:
     completion_tokens: int
     finish_reason: FinishReason
     error: str | None = None
+    first_entropy: float | None = None
 
     @classmethod
     def failed(cls, error: str) -> "Generation":

@@ -112,6 +112,10 @@ class GrammarMatcher:
         self._matcher.consume_token(token)
         self._raise_if_broken()
 
+    def valid(self, tokens: list[int]) -> list[int]:
+        """The longest beginning of these tokens that may follow."""
+        return tokens[: self._matcher.validate_tokens(tokens)] if tokens else []
+
     @property
     def finished(self) -> bool:
         """Whether only the end of the text can follow."""
@@ -137,6 +141,7 @@ class Row:
     """Position in the caller's list of requests."""
     tokens: list[int] = field(default_factory=list)
     log_probability: float = 0.0
+    first_entropy: float | None = None
     finish_reason: FinishReason | None = None
     error: str | None = None
 
@@ -158,16 +163,26 @@ class StepModel(Protocol):
         """Apply an adapter, or none, while the block runs."""
 
     def step(
-        self, tokens: torch.Tensor, mask: torch.Tensor, positions: torch.Tensor, cache: Cache
+        self, tokens: torch.Tensor, mask: torch.Tensor, positions: torch.Tensor, cache: Cache, kept: int = 1
     ) -> tuple[torch.Tensor, Cache]:
         """Read `tokens` (rows x new) after those in the cache; with None a new text starts.
 
-        `mask` (rows x all tokens so far) is 0 for padding. Returns the logits after each row's last token (rows x
-        vocabulary, float32) and the cache.
+        `mask` (rows x all tokens so far) is 0 for padding. Returns the logits after each row's last `kept` tokens (rows
+        x kept x vocabulary, float32) and the cache.
         """
 
     def repeated(self, cache: Cache, rows: int) -> Cache:
         """The cache of one text, repeated for `rows` texts with that prefix."""
+
+
+def seen_after(text: Sequence[int], most: int) -> list[int]:
+    """The tokens, at most `most`, that followed the last earlier place of the text's ending (3 tokens, else 2)."""
+    for size in (3, 2):
+        ending = text[-size:]
+        for start in range(len(text) - size - 1, -1, -1):
+            if text[start : start + size] == ending:
+                return list(text[start + size : start + size + most])
+    return []
 
 
 def shared_prefix(texts: Sequence[Sequence[int]]) -> int:
@@ -186,7 +201,8 @@ class BatchDecoder:
     log-probabilities, and reads a prompt in one step that cannot be interrupted.
 
     `prefill_tokens` bounds the prompt tokens (of all prompts together) in one step, and so the overrun of the deadline.
-    Near the deadline steps get smaller, by the measured pace; only the clock ends the work.
+    Near the deadline steps get smaller, by the measured pace; only the clock ends the work. `guessed_tokens` bounds the
+    guesses in one step: see `_decode`.
     """
 
     def __init__(
@@ -196,12 +212,14 @@ class BatchDecoder:
         pace: Pace,
         end_tokens: frozenset[int],
         prefill_tokens: int,
+        guessed_tokens: int = 0,
     ) -> None:
         self._model = model
         self._tokenizer = tokenizer
         self._pace = pace
         self._end_tokens = end_tokens
         self._prefill_tokens = prefill_tokens
+        self._guessed_tokens = guessed_tokens
         self._device = model.device
         # A fixed seed: sampling differs between requests but not between runs over the same questions.
         self._chance = torch.Generator(self._device).manual_seed(0)
@@ -262,44 +280,78 @@ class BatchDecoder:
     def _decode(
         self, rows: Sequence[Row], logits: torch.Tensor, cache: Cache, mask: torch.Tensor, deadline: Deadline
     ) -> None:
-        lengths = mask.sum(1, keepdim=True)
+        """Choose tokens until every row ends or time runs out.
+
+        The model reads a row's newest token together with a guess of the next ones: they often stand in the prompt
+        already (names, examples of calls). Its own choices come after each; wrong guesses are masked. The text is the
+        same, with fewer steps.
+        """
         steps, quickest = 0, self._pace.seconds_per_step or math.inf
         started = time.perf_counter()
+        guesses: list[list[int]] = [[] for _ in rows]
         while True:
-            chosen = self._choose(rows, logits)
+            for index, (row, guess) in enumerate(zip(rows, guesses, strict=True)):
+                wrong = len(guess) - self._choose(row, logits[index], guess)
+                mask[index, mask.shape[1] - wrong :] = 0
             if all(row.finish_reason for row in rows):
                 break
             left = deadline.remaining
             if left <= 0 or (steps and quickest > left):
                 break  # even the fastest step so far would end after the deadline
-            mask = torch.cat([mask, torch.ones_like(chosen)], dim=1)
-            logits, cache = self._model.step(chosen, mask, lengths + steps, cache)
+            guesses = [[] if row.finish_reason else self._guess(row, len(rows)) for row in rows]
+            newest = [[] if row.finish_reason else row.tokens[-1:] for row in rows]
+            unread = [[*token, *guess] for token, guess in zip(newest, guesses, strict=True)]
+            logits, cache, mask = self._read_more(unread, mask, cache)
             quickest = min(quickest, left - deadline.remaining)
             steps += 1
         self._pace.note_decoding(steps, time.perf_counter() - started)
 
-    def _choose(self, rows: Sequence[Row], logits: torch.Tensor) -> torch.Tensor:
-        """The next token of each row (rows x 1), recorded in the rows; 0 for a finished row."""
-        log_probabilities = torch.log_softmax(logits, dim=-1)
-        greedy = logits.argmax(dim=-1).tolist()
-        chosen = [0] * len(rows)
-        for index, row in enumerate(rows):
+    def _read_more(
+        self, texts: Sequence[Sequence[int]], mask: torch.Tensor, cache: Cache
+    ) -> tuple[torch.Tensor, Cache, torch.Tensor]:
+        """Read a few more tokens of each row, in one step; returns all their logits, the cache and the mask."""
+        width = max(map(len, texts))
+        mask = torch.cat([mask, self._left_padded([[1] * len(text) for text in texts], width)], dim=1)
+        positions = (mask.cumsum(1) - 1)[:, -width:].clamp(min=0)
+        logits, cache = self._model.step(self._left_padded(texts, width), mask, positions, cache, width)
+        return logits, cache, mask
+
+    def _guess(self, row: Row, rows: int) -> list[int]:
+        """What may follow the row's newest token; never more than the row's limit or its grammar allows."""
+        most = min(-(-self._guessed_tokens // rows), row.limit - len(row.tokens) - 1)
+        guess = seen_after([*row.prompt, *row.tokens], most) if most else []
+        return row.matcher.valid(guess) if row.matcher else guess
+
+    def _choose(self, row: Row, logits: torch.Tensor, guess: Sequence[int]) -> int:
+        """Record the next tokens of a row: one, and one more for each right guess; returns how many guesses were right.
+
+        `logits` (the last tokens of the step x vocabulary) end with those after the newest token and after each guess.
+        """
+        for right, values in enumerate(logits[-1 - len(guess) :]):
             if row.finish_reason:
-                continue
-            try:
-                allowed = row.matcher.allowed() if row.matcher else None
-                simple = allowed is None and row.request.temperature == 0
-                token = greedy[index] if simple else self._pick(row.request, logits[index], allowed)
-                if row.matcher and token not in self._end_tokens:
-                    row.matcher.advance(token)
-            except GrammarError as error:
-                row.finish_reason, row.error = "error", str(error)
-                continue
-            chosen[index] = token
-            row.tokens.append(token)
-            row.log_probability += log_probabilities[index, token].item()
-            row.finish_reason = self._finish_reason(row)
-        return torch.tensor(chosen, device=self._device).unsqueeze(1)
+                return 0
+            token = self._next(row, values)
+            if row.finish_reason or right == len(guess) or token != guess[right]:
+                return right
+        return 0
+
+    def _next(self, row: Row, logits: torch.Tensor) -> int | None:
+        """Choose and record the next token of a row; None if its grammar broke."""
+        try:
+            allowed = row.matcher.allowed() if row.matcher else None
+            token = self._pick(row.request, logits, allowed)
+            if row.matcher and token not in self._end_tokens:
+                row.matcher.advance(token)
+        except GrammarError as error:
+            row.finish_reason, row.error = "error", str(error)
+            return None
+        log_probabilities = torch.log_softmax(logits, dim=-1)
+        if not row.tokens:
+            row.first_entropy = -(log_probabilities.exp() * log_probabilities).sum().item()
+        row.tokens.append(token)
+        row.log_probability += log_probabilities[token].item()
+        row.finish_reason = self._finish_reason(row)
+        return token
 
     def _pick(self, request: GenerationRequest, logits: torch.Tensor, allowed: bytes | None) -> int:
         if allowed is not None:
@@ -337,4 +389,5 @@ class BatchDecoder:
             prompt_tokens=len(row.prompt),
             completion_tokens=count,
             finish_reason=row.finish_reason or "deadline",
+            first_entropy=row.first_entropy,
         )

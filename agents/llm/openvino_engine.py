@@ -110,7 +110,7 @@ class OpenvinoModel:
         yield
 
     def step(
-        self, tokens: torch.Tensor, mask: torch.Tensor, positions: torch.Tensor, cache: Rows | None
+        self, tokens: torch.Tensor, mask: torch.Tensor, positions: torch.Tensor, cache: Rows | None, kept: int = 1
     ) -> tuple[torch.Tensor, Rows]:
         """See `StepModel.step`."""
         if cache is None:
@@ -119,8 +119,9 @@ class OpenvinoModel:
         for name, values in (("input_ids", tokens), ("attention_mask", mask), ("position_ids", positions)):
             self._request.set_tensor(name, ov.Tensor(np.ascontiguousarray(values.numpy())))
         self._request.set_tensor("beam_idx", ov.Tensor(cache))
+        self._request.set_tensor("kept", ov.Tensor(np.array([kept], np.int64)))
         self._request.infer()
-        logits = torch.from_numpy(self._request.get_tensor("logits").data[:, -1].copy())
+        logits = torch.from_numpy(self._request.get_tensor("logits").data.copy())
         return logits, np.arange(len(tokens), dtype=np.int32)
 
     @staticmethod

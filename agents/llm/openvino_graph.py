@@ -1,9 +1,9 @@
 """A Llama or Qwen2 model as an OpenVINO graph with int8 weights, a key-value cache and inputs for LoRA adapters.
 
-Inputs: ``input_ids``, ``position_ids`` (rows x new tokens), ``attention_mask`` (rows x all tokens so far; 0: padding)
-and ``beam_idx`` (for each row, the cache row that it continues). Output: ``logits`` (rows x 1 x vocabulary) of the last
-token. Each matrix that an adapter may change has two inputs, ``NAME.lora_A`` (rank x in) and ``NAME.lora_B`` (out x
-rank), which add B A x to its output (Hu et al. 2021, LoRA). Rank 0 changes nothing.
+Inputs: ``input_ids``, ``position_ids`` (rows x new tokens), ``attention_mask`` (rows x all tokens so far; 0: padding),
+``beam_idx`` (for each row, the cache row that it continues) and ``kept``. Output: ``logits`` (rows x kept x vocabulary)
+of the last tokens. Each matrix that an adapter may change has two inputs, ``NAME.lora_A`` (rank x in) and
+``NAME.lora_B`` (out x rank), which add B A x to its output (Hu et al. 2021, LoRA). Rank 0 changes nothing.
 """
 
 import json
@@ -101,7 +101,8 @@ class _Builder:
             layer = f"model.layers.{number}"
             x = op.add(x, self._attention(self._normed(x, f"{layer}.input_layernorm"), layer, cosine, sine, seen))
             x = op.add(x, self._feed_forward(self._normed(x, f"{layer}.post_attention_layernorm"), layer))
-        last = op.slice(x, _integers(-1), _integers(_ALL), _integers(1), _integers(1))
+        kept = self._input("kept", [1], ov.Type.i64)
+        last = op.slice(x, op.negative(kept), _integers(_ALL), _integers(1), _integers(1))
         head = "model.embed_tokens" if self._config["tie_word_embeddings"] else "lm_head"
         logits = op.matmul(self._normed(last, "model.norm"), self._matrix(head), False, True)
         result = op.result(logits)

@@ -87,7 +87,8 @@ class StepwiseEngine(LocalEngine[StepwiseSettings]):
 
     def _make_decoder(self, model: StepModel, end_tokens: frozenset[int]) -> BatchDecoder:
         prefill = _PREFILL_TOKENS_ON_GPU if model.device.type != "cpu" else _PREFILL_TOKENS_ON_CPU
-        return BatchDecoder(model, self._tokenizer, self._pace, end_tokens, prefill)
+        guesses = self._settings.guessed_tokens
+        return BatchDecoder(model, self._tokenizer, self._pace, end_tokens, prefill, guesses)
 
     def _config(self, name: str) -> dict[str, Any]:
         path = model_folder(self._settings.model) / name

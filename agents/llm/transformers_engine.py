@@ -48,7 +48,7 @@ class TransformersModel:
             yield
 
     def step(
-        self, tokens: torch.Tensor, mask: torch.Tensor, positions: torch.Tensor, cache: Cache | None
+        self, tokens: torch.Tensor, mask: torch.Tensor, positions: torch.Tensor, cache: Cache | None, kept: int = 1
     ) -> tuple[torch.Tensor, Cache]:
         """See `StepModel.step`."""
         output = self._model(
@@ -57,9 +57,9 @@ class TransformersModel:
             position_ids=positions,
             past_key_values=cache,
             use_cache=True,
-            logits_to_keep=1,
+            logits_to_keep=kept,
         )
-        return output.logits[:, -1].float(), output.past_key_values
+        return output.logits[:, -kept:].float(), output.past_key_values
 
     @staticmethod
     def repeated(cache: Cache, rows: int) -> Cache:

@@ -28,23 +28,28 @@ class LocalEngineSettings(EngineBase):
     max_model_tokens: PositiveInt = 8192
 
 
-class TransformersEngine(LocalEngineSettings):
+class StepwiseSettings(LocalEngineSettings):
+    """Settings of engines that run a model step by step."""
+
+    batch_size: PositiveInt = 4
+    """Prompts per step."""
+    guessed_tokens: Annotated[int, Field(ge=0, le=64)] = 8
+    """Tokens of a step, of all prompts together, that are guessed from the prompt and checked by the model. 0: none."""
+
+
+class TransformersEngine(StepwiseSettings):
     """Hugging Face transformers in this process, with PEFT adapters: db3's final engine."""
 
     engine: Literal["transformers"]
     dtype: Literal["float32", "float16", "bfloat16"] = "float16"
     device: str = "auto"
     """A torch device, or ``auto``: layers spread over all GPUs, or the CPU without a GPU."""
-    batch_size: PositiveInt = 4
-    """Prompts per forward pass."""
 
 
-class OpenvinoEngine(LocalEngineSettings):
+class OpenvinoEngine(StepwiseSettings):
     """OpenVINO in this process: int8 weights on a CPU, with LoRA adapters."""
 
     engine: Literal["openvino"]
-    batch_size: PositiveInt = 4
-    """Prompts per step."""
 
 
 class VllmEngine(LocalEngineSettings):

@@ -9,7 +9,7 @@ import torch
 
 from agents.deadline import Deadline
 from agents.llm.base import GenerationRequest
-from agents.llm.decoding import FEWEST_PREFILL_TOKENS, BatchDecoder, GrammarError, Pace, Row
+from agents.llm.decoding import FEWEST_PREFILL_TOKENS, BatchDecoder, GrammarError, Pace, Row, seen_after
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 END = 26
@@ -28,24 +28,40 @@ class Alphabet:
     def __init__(self) -> None:
         self.shapes: list[tuple[int, ...]] = []
         self.positions: list[list[list[int]]] = []
+        self.cached: list[list[int]] = []
+        self.mask = torch.zeros(0, 0)
         self.now = 0.0
 
     device = torch.device("cpu")
     multiple = 1
 
-    def step(self, tokens: torch.Tensor, mask: torch.Tensor, positions: torch.Tensor, cache: int | None) -> Any:
+    def step(
+        self, tokens: torch.Tensor, mask: torch.Tensor, positions: torch.Tensor, cache: int | None, kept: int = 1
+    ) -> Any:
         past = cache or 0
         assert mask.shape[1] == past + tokens.shape[1], "the mask covers cache and new tokens"
         self.shapes.append(tuple(tokens.shape))
         self.positions.append(positions.tolist())
+        before = self.cached if past else [[] for _ in tokens]
+        self.cached = [[*old, *new] for old, new in zip(before, tokens.tolist(), strict=True)]
+        self.mask = mask
         self.now += 1.0
-        logits = torch.zeros(len(tokens), VOCABULARY)
-        for row, last in enumerate(tokens[:, -1].tolist()):
-            logits[row, min(last + 1, END)] = LIKELY
+        logits = torch.zeros(len(tokens), kept, VOCABULARY)
+        for row, last in enumerate(tokens[:, -kept:].tolist()):
+            for place, token in enumerate(last):
+                logits[row, place, min(token + 1, END)] = LIKELY
         return logits, past + tokens.shape[1]
 
     def repeated(self, cache: int, rows: int) -> int:
+        self.cached = self.cached * rows
         return cache
+
+    def read(self) -> list[str]:
+        """What the model knows of each text."""
+        return [
+            "".join(LETTERS[token] for token, real in zip(tokens, seen, strict=True) if real)
+            for tokens, seen in zip(self.cached, self.mask.tolist(), strict=True)
+        ]
 
     @property
     def widths(self) -> list[int]:
@@ -62,8 +78,10 @@ def row(prompt: str, limit: int = 3, *, matcher: Any = None, **more: Any) -> Row
     return Row(request, [LETTERS.index(letter) for letter in prompt], limit, matcher)
 
 
-def decoder(model: Alphabet, prefill_tokens: int = 1000, pace: Pace | None = None) -> BatchDecoder:
-    parts: Any = (model, Letters(), pace or Pace(), frozenset([END]), prefill_tokens)
+def decoder(
+    model: Alphabet, prefill_tokens: int = 1000, pace: Pace | None = None, guessed_tokens: int = 8
+) -> BatchDecoder:
+    parts: Any = (model, Letters(), pace or Pace(), frozenset([END]), prefill_tokens, guessed_tokens)
     return BatchDecoder(*parts)
 
 
@@ -211,6 +229,9 @@ class Only:
     def advance(self, token: int) -> None:
         self.seen.append(token)
 
+    def valid(self, tokens: list[int]) -> list[int]:
+        return [token for token in tokens if LETTERS[token] in self._letters]
+
     @property
     def finished(self) -> bool:
         return len(self.seen) >= self._tokens
@@ -224,6 +245,47 @@ def test_a_grammar_forbids_tokens_and_the_models_own_probability_is_reported() -
     # x is not what the model would say after a, y is what it says after x.
     assert bound.mean_log_probability == pytest.approx((log_probability(0.0) + log_probability(LIKELY)) / 2)
     assert free.text == "bc"
+
+
+def test_what_the_prompt_says_already_is_read_in_fewer_steps() -> None:
+    plain, copying = Alphabet(), Alphabet()
+    (long,) = run(plain, row("ab", 9))
+    (short,) = run(copying, row("bcdefghijkzab", 9))
+    assert long.text == short.text == "cdefghijk"
+    assert long.mean_log_probability == pytest.approx(short.mean_log_probability)
+    assert len(plain.shapes) == 9
+    assert copying.widths == [13, 8], "one step reads c and, after the bc of the prompt, seven guesses"
+
+
+def test_a_wrong_guess_changes_neither_text_nor_what_is_read_later() -> None:
+    model = Alphabet()
+    wrong, right, other = run(model, row("abzzab", 5), row("cdefghcd", 5), row("k", 5))
+    assert [each.text for each in (wrong, right, other)] == ["cdefg", "efghi", "lmnop"]
+    alone = [run(Alphabet(), row(prompt, 5))[0] for prompt in ("abzzab", "cdefghcd", "k")]
+    for together, single in zip((wrong, right, other), alone, strict=True):
+        assert together.mean_log_probability == pytest.approx(single.mean_log_probability)
+    assert model.read() == ["abzzabcdef", "cdefghcdefgh", "klmno"]
+
+
+def test_a_guess_is_never_longer_than_the_text_may_be() -> None:
+    (found,) = run(Alphabet(), row("bcdefghijkzab", 3))
+    assert (found.text, found.completion_tokens, found.finish_reason) == ("cde", 3, "length")
+
+
+@pytest.mark.parametrize(
+    ("text", "most", "found"),
+    [
+        ([1, 2, 3, 9, 1, 2, 3], 2, [9, 1]),
+        ([1, 2, 3, 9, 8, 2, 3, 7, 1, 2, 3], 1, [9]),
+        ([2, 3, 9, 4, 2, 3, 8, 5, 2, 3], 5, [8, 5, 2, 3]),
+        ([1, 2], 3, []),
+        ([1], 3, []),
+        ([1, 2, 3, 1, 2], 0, []),
+        ([7, 7, 7, 7], 3, [7]),
+    ],
+)
+def test_three_tokens_or_two_find_the_place_where_they_last_stood(text: list[int], most: int, found: list[int]) -> None:
+    assert seen_after(text, most) == found
 
 
 def test_a_grammar_that_breaks_fails_its_row_alone() -> None:

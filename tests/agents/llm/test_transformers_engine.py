@@ -147,7 +147,7 @@ def test_generation_stops_at_the_deadline_with_what_it_has(tiny_llama: Path, mon
     start = clock.now
     (generation,) = engine.generate([ask("who?", max_tokens=300)], clock.deadline(1.02))
     assert generation.finish_reason == "deadline"
-    assert generation.completion_tokens in {19, 20}
+    assert 19 <= generation.completion_tokens <= 40, "some steps read a right guess too"
     assert generation.text
     # A step that would end after the deadline is not begun.
     assert clock.now - start <= 1.02
