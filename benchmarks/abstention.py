@@ -23,6 +23,7 @@ from agents.answering import answer_features, class_gate, level_of, normalise, q
 from agents.console import end_with
 from agents.contracts import I_DONT_KNOW, INVALID_QUESTION, WEB, Route, Trace
 from agents.files import write_json, write_rows
+from agents.llm import Generation
 from agents.settings import ClassGate, GateSettings, load_settings
 from agents.web.rerank import SCORE_NAME, probability
 from benchmarks.common import evaluate_preset, exit_code, shown_difference, table, with_interval
@@ -80,7 +81,7 @@ class QuestionAndContext:
     text: str
     level: str | None
     """The confidence that the model stated."""
-    mean_log_probability: float | None
+    generation: Generation | None
     verdict: Verdict
 
     def asked(self, *, with_level: bool = False) -> AskedQuestion:
@@ -89,7 +90,7 @@ class QuestionAndContext:
             self.trace,
             self.text,
             WEB,
-            mean_log_probability=self.mean_log_probability,
+            generation=self.generation,
             assessment=self.level if with_level else None,
             evidence=self.trace.context,
         )
@@ -115,15 +116,15 @@ def pairs_of(run: FinishedRun, routes: Mapping[str, Route]) -> list[QuestionAndC
     for question in run.questions:
         generations = question.trace.get("generations", {})
         answer, level = generations.get("answer"), level_of(generations.get("assess", {}).get("text", ""))
-        text, log_probability = I_DONT_KNOW, None
+        text, generation = I_DONT_KNOW, None
         if answer is None or answer["finish_reason"] in {"error", "deadline"}:
             level = None
         else:
-            text, log_probability = normalise(answer["text"], WEB).text, answer["mean_log_probability"]
+            text, generation = normalise(answer["text"], WEB).text, Generation(**answer)
         claim = Claim(question.record["query"], question.golds, text)
         (judgement,) = judge_claims(RulesJudge(), [claim], official_trim().cut)
         trace = trace_of(question.trace, routes.get(question.record["interaction_id"]))
-        pairs.append(QuestionAndContext(question, trace, text, level, log_probability, judgement.verdict))
+        pairs.append(QuestionAndContext(question, trace, text, level, generation, judgement.verdict))
     return pairs
 
 

@@ -13,7 +13,7 @@ from agents.answering.checks import (
     score_gate,
 )
 from agents.answering.claims import claim_of
-from agents.answering.confidence import CALIBRATION_FOLDER, MOST_DEVIATIONS, ConfidenceModel, LogisticModel
+from agents.answering.confidence import CALIBRATION_FOLDER, MOST_DEVIATIONS, PAGES_KIND, ConfidenceModel, LogisticModel
 from agents.answering.features import answer_features, kind_of, question_features, support_feature
 from agents.answering.normalise import MAX_TOKENS, normalise, trim_to_tokens
 from agents.answering.prompts import PROMPTS, answer_prompt
@@ -28,6 +28,7 @@ __all__ = [
     "LEVEL_GRAMMAR",
     "MAX_TOKENS",
     "MOST_DEVIATIONS",
+    "PAGES_KIND",
     "PROMPTS",
     "REFINE",
     "SELF_ASSESSMENT",

@@ -205,7 +205,7 @@ class ExpectedScore(Check):
             text,
             source,
             how="generated" if draft.generation else "read",
-            mean_log_probability=draft.mean_log_probability,
+            generation=draft.generation,
             assessment=draft.level,
             review=draft.verdict,
             evidence=draft.evidence,

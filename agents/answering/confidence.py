@@ -17,7 +17,10 @@ from agents.settings import SettingsError
 CALIBRATION_FOLDER = Path(__file__).parents[2] / "models" / "calibration"
 FORMAT = 1
 MOST_DEVIATIONS = 3.0
-ALL_KINDS = frozenset({"web", "graph generated", "graph read"})
+PAGES_KIND = "web"
+ALL_KINDS = frozenset({PAGES_KIND, "graph generated", "graph read"})
+_OPTIONAL = ("invalid", "pages")
+"""Fields of `ConfidenceModel` that a file may leave out."""
 
 
 def within_limits(standardised: float) -> float:
@@ -67,16 +70,20 @@ class LogisticModel:
 class ConfidenceModel:
     """P(correct) of an answer, and P(false premise) of a question if `invalid` is given.
 
-    `covers` are the kinds of answers (`agents.answering.kind_of`) that the model was fitted to.
+    `covers` are the kinds of answers (`agents.answering.kind_of`) that the model was fitted to. `pages` is fitted to
+    answers from pages alone, and used for them, if given: there the same feature deserves another weight.
     """
 
     correct: LogisticModel
     invalid: LogisticModel | None
     covers: frozenset[str] = ALL_KINDS
+    pages: LogisticModel | None = None
 
     def probability(self, features: Mapping[str, float]) -> float | None:
         """P(correct); None for a kind of answer that the model does not cover."""
-        return self.correct.probability(features) if kind_of(features) in self.covers else None
+        kind = kind_of(features)
+        model = self.pages if self.pages and kind == PAGES_KIND else self.correct
+        return model.probability(features) if kind in self.covers else None
 
     @classmethod
     def load(cls, name: str) -> "ConfidenceModel":
@@ -103,17 +110,17 @@ class ConfidenceModel:
         """The inverse of `to_dict`. Raises KeyError, TypeError or ValueError for other data."""
         if data["format"] != FORMAT:
             raise ValueError(f"format {data['format']} is not supported; expected {FORMAT}")
-        invalid, covers = data.get("invalid"), frozenset(data.get("covers", ALL_KINDS))
+        covers = frozenset(data.get("covers", ALL_KINDS))
         if not covers <= ALL_KINDS:
             raise ValueError(f"covers has unknown kinds of answers: {', '.join(sorted(covers - ALL_KINDS))}")
-        correct = LogisticModel.from_dict(data["correct"])
-        return cls(correct, LogisticModel.from_dict(invalid) if invalid else None, covers)
+        invalid, pages = (LogisticModel.from_dict(part) if (part := data.get(key)) else None for key in _OPTIONAL)
+        return cls(LogisticModel.from_dict(data["correct"]), invalid, covers, pages)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready data."""
         return {
             "format": FORMAT,
             "correct": self.correct.to_dict(),
-            "invalid": self.invalid.to_dict() if self.invalid else None,
+            **{key: part.to_dict() if (part := getattr(self, key)) else None for key in _OPTIONAL},
             "covers": sorted(self.covers),
         }

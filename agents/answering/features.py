@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 
 from agents.contracts import GRAPH, INVALID_QUESTION, Passage, Trace, probability
+from agents.llm.base import Generation
 from agents.settings import ROUTE_CLASSES
 
 LEVELS = {"high": 1.0, "medium": 0.5, "low": 0.0}
@@ -42,7 +43,7 @@ def answer_features(
     source: str,
     *,
     how: str = "generated",
-    mean_log_probability: float | None = None,
+    generation: Generation | None = None,
     assessment: str | None = None,
     review: str | None = None,
     evidence: str = "",
@@ -55,7 +56,7 @@ def answer_features(
         text: The answer.
         source: ``knowledge graph`` or ``web``.
         how: ``generated`` by a model, or ``read`` or computed from the graph's values.
-        mean_log_probability: Of the generated tokens, in nats.
+        generation: The reply of the model that gave the answer.
         assessment: The model's level of confidence.
         review: Verdict of the second look.
         evidence: The text that the model read.
@@ -78,8 +79,8 @@ def answer_features(
             features["passages_with_answer"] = _share_of_passages(said, trace)
             if source != GRAPH:
                 features |= _passage_features(trace, new or said)
-    if mean_log_probability is not None:
-        features["mean_log_probability"] = mean_log_probability
+    if generation is not None:
+        features |= _generation_features(generation, source)
     if assessment is not None:
         features["self_assessment"] = LEVELS[assessment]
     if review is not None:
@@ -87,6 +88,14 @@ def answer_features(
     if support is not None:
         features |= support_feature(source, support)
     return features
+
+
+def _generation_features(generation: Generation, source: str) -> dict[str, float]:
+    """How sure the model was of its words, and how undecided about the first one."""
+    known = {"mean_log_probability": generation.mean_log_probability}
+    if source != GRAPH:
+        known["first_token_entropy"] = generation.first_entropy
+    return {name: value for name, value in known.items() if value is not None}
 
 
 def support_feature(source: str, log_odds: float) -> dict[str, float]:

@@ -39,7 +39,8 @@ def test_the_changes_are_settings_of_the_cpu_preset(tmp_path: Path, evaluations:
 def answered(name: str, said: str, level: str, final: str, verdict: str, logit: float, **classes: str) -> Any:
     """A row and a trace: what the model said, how sure it is, what the run gave in the end."""
     passage = {"text": "t", "url": "", "page_name": "", "page_rank": 0, "kind": "page", "start": 0, "end": 1}
-    generation = {"text": said, "mean_log_probability": -0.3, "finish_reason": "stop"}
+    tokens = {"prompt_tokens": 9, "completion_tokens": 2}
+    generation = {"text": said, "mean_log_probability": -0.3, "finish_reason": "stop", **tokens}
     generations = {"answer": generation, "assess": {**generation, "text": level}}
     passages = [{**passage, "scores": {"bm25": 1.0, "cross_encoder": logit}}]
     return (

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.answering import ConfidenceModel, kind_of
+from agents.answering import PAGES_KIND, ConfidenceModel, kind_of
 from training.calibrate.expected_score import (
     AskedQuestion,
     Beliefs,
@@ -24,6 +24,7 @@ from training.calibrate.expected_score import (
 )
 from training.calibrate.logistic import (
     LEAST_QUESTIONS,
+    Features,
     FittedLogistic,
     TooFewError,
     enough,
@@ -33,6 +34,8 @@ from training.calibrate.logistic import (
 
 LEAST_OF_KIND = 10
 """A kind of answer (`agents.answering.kind_of`) with fewer examples is neither learned from nor weighed."""
+LEAST_OF_PAGES = 200
+"""Answers from pages get a model of their own if there are as many examples, and others beside them."""
 LEAST_INVALID = 20
 """P(false premise) needs this many different questions with a false premise, and this many without."""
 THRESHOLDS = tuple(float(t) for t in np.linspace(0, 1, 101))
@@ -123,16 +126,37 @@ def calibrate(questions: Sequence[AskedQuestion], folds: int, seed: int, thresho
     learned = [(name, candidate) for name, candidate in every if kind_of(candidate.features) in covers]
     groups, answers = zip(*learned, strict=True)
     rows, right = [one.features for one in answers], [one.right for one in answers]
-    held_out = iter(out_of_fold(rows, right, groups, folds, seed).tolist())
+    held_out = out_of_fold(rows, right, groups, folds, seed)
+    pages = _pages(rows, right, groups, held_out, folds, seed)
+    likely = iter(held_out.tolist())
     beliefs = tuple(
-        Beliefs(tuple(next(held_out) if kind_of(one.features) in covers else None for one in question.candidates))
+        Beliefs(tuple(next(likely) if kind_of(one.features) in covers else None for one in question.candidates))
         for question in questions
     )
     correct = fit_logistic(rows, right, groups, seed)
     invalid, beliefs, reason = _invalid(questions, beliefs, folds, seed, threshold)
-    strengths = {"correct": correct.inverse_strength} | ({"invalid": invalid.inverse_strength} if invalid else {})
-    model = ConfidenceModel(correct.model, invalid.model if invalid else None, covers)
+    parts = {"correct": correct, "invalid": invalid, "pages": pages}
+    strengths = {name: part.inverse_strength for name, part in parts.items() if part}
+    model = ConfidenceModel(correct.model, invalid.model if invalid else None, covers, pages.model if pages else None)
     return Calibration(model, tuple(questions), beliefs, strengths, reason)
+
+
+def _pages(
+    rows: Sequence[Features], right: Sequence[bool], groups: Sequence[str], held_out: Floats, folds: int, seed: int
+) -> FittedLogistic | None:
+    """A model of answers from pages alone, if there are enough of them and others beside them.
+
+    `held_out` are the out-of-fold probabilities of all rows by the model of all; those of pages are replaced.
+    """
+    places = [place for place, row in enumerate(rows) if kind_of(row) == PAGES_KIND]
+    if not LEAST_OF_PAGES <= len(places) < len(rows):
+        return None
+    own, labels, names = [rows[i] for i in places], [right[i] for i in places], [groups[i] for i in places]
+    try:
+        held_out[places] = out_of_fold(own, labels, names, folds, seed)
+    except TooFewError:
+        return None
+    return fit_logistic(own, labels, names, seed)
 
 
 def _invalid(

@@ -51,6 +51,15 @@ def test_a_kind_of_answer_that_was_never_seen_has_no_probability(tmp_path: Path)
     assert model.probability({"a": 1.0, "from_graph": 1.0, "from_values": 1.0}) is None
 
 
+def test_pages_have_a_model_of_their_own_where_the_file_gives_one(tmp_path: Path) -> None:
+    of_pages, path = LogisticModel((), (), (), (), bias=-2.0), tmp_path / "model.json"
+    path.write_text(json.dumps(ConfidenceModel(MODEL, None, pages=of_pages).to_dict()), encoding="utf-8")
+    model, graph = ConfidenceModel.load(str(path)), {"a": 1.0, "from_graph": 1.0}
+    assert model.probability({"a": 1.0}) == of_pages.probability({})
+    assert model.probability(graph) == MODEL.probability(graph)
+    assert ConfidenceModel(MODEL, None).probability({"a": 1.0}) == MODEL.probability({"a": 1.0})
+
+
 def test_what_is_stored_is_what_is_read(tmp_path: Path) -> None:
     path = tmp_path / "own.json"
     path.write_text(json.dumps(ConfidenceModel(MODEL, None).to_dict()), encoding="utf-8")

@@ -65,8 +65,20 @@ def test_what_was_read_from_the_graph_needs_no_evidence() -> None:
 
 
 def test_levels_and_verdicts_are_numbers() -> None:
-    features = answer_features(trace_of(), "x", "web", assessment="medium", review="confirmed", mean_log_probability=-2)
+    features = answer_features(
+        trace_of(), "x", "web", assessment="medium", review="confirmed", generation=Generation("x", -2, 9, 1, "stop")
+    )
     assert (features["self_assessment"], features["review"], features["mean_log_probability"]) == (0.5, 1.0, -2)
+
+
+def test_how_sure_the_model_was_of_an_answer_from_pages() -> None:
+    said = Generation("x", -2.0, 9, 1, "stop", first_entropy=0.5)
+    features = answer_features(trace_of(), "x", "web", generation=said)
+    assert features["first_token_entropy"] == 0.5
+    unasked = answer_features(trace_of(), "x", "web", generation=Generation("x", None, 9, 1, "stop"))
+    of_graph = answer_features(trace_of(), "x", "knowledge graph", generation=said)
+    assert "first_token_entropy" not in {*unasked, *of_graph}
+    assert of_graph["mean_log_probability"] == -2.0
 
 
 def test_an_answer_from_the_graph_is_as_sure_as_the_calls_that_found_it() -> None:

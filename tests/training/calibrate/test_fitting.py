@@ -129,3 +129,23 @@ def test_false_premises_that_nobody_sees_are_left_out() -> None:
     few = calibrate(with_premises(asked(200, seed=3), 0.95, every=20), FOLDS, seed=0, threshold=0.5)
     assert "10 with a false premise and 190 without; at least 20 different questions" in str(few.without_invalid)
     assert few.model.invalid is None
+
+
+def test_a_feature_may_mean_the_opposite_on_pages() -> None:
+    """Answers from the graph are right where the page's feature is low, so that one model must fail for both."""
+    pages = asked(300, seed=5)
+    graph = [
+        replace(one, interaction_id=f"g{place}", candidates=(opposite._replace(features=turned),))
+        for place, one in enumerate(asked(300, seed=6))
+        for opposite in one.candidates
+        for turned in [{"top_passage_logit": -opposite.features["top_passage_logit"], "from_graph": 1.0}]
+    ]
+    found = calibrate([*pages, *graph], FOLDS, seed=0, threshold=0.5)
+    assert found.model.pages is not None
+    assert found.metrics(0.5)["probabilities_by_kind"]["web"]["auc"] > 0.8
+    for logit in (-2.0, 2.0):
+        likely = found.model.probability({"top_passage_logit": logit})
+        assert likely == pytest.approx(true_probability(logit), abs=0.12)
+    few = calibrate([*pages[:150], *graph], FOLDS, seed=0, threshold=0.5)
+    assert few.model.pages is None
+    assert calibrate(pages, FOLDS, seed=0, threshold=0.5).model.pages is None, "there is nothing else to tell apart"
