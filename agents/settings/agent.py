@@ -107,7 +107,9 @@ class Settings(StrictModel):
                         f"the gate {gate.name!r} has the key above, but a router with a prompt gives no probabilities"
                     )
             elif gate.score == "top_passage" and self.web.rerank is None:
-                raise ValueError("a gate on top_passage needs web.rerank, whose score it compares")
+                raise ValueError(
+                    "a gate on top_passage needs web.rerank, whose score it compares; answering.gates=[] removes gates"
+                )
         if self.public_data is not None and self.public_data.method == "prompt":
             self._check_route_field("domain", "public_data.method is prompt")
         if graph := self.knowledge_graph:

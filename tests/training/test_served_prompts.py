@@ -30,7 +30,8 @@ PAGE = "The zebra pages say that The Godfather was directed by Francis Ford Copp
 REPLIES = {"knowledge graph:": "i don't know", "zebra": ANSWER, "godfather": CALLS}
 """Part of a prompt -> reply: the graph's answerer, the answerer of pages, the writer of calls."""
 WITHOUT_WEIGHTS = [
-    "dense_encoder=none", "cross_encoder=none", "web.rerank=none", 'web.pages.method="search_order"', "router=none",
+    "dense_encoder=none", "cross_encoder=none", "web.rerank=none", "answering.gates=[]",
+    'web.pages.method="search_order"', "router=none",
     'web.retrieve=[{method="bm25", top_k=5}]', "public_data=none",
     "answering.confidence=none", "knowledge_graph.graph_only_domains=[]", "knowledge_graph.direct_answers=false",
     "knowledge_graph.derived_answers=false",
