@@ -284,13 +284,14 @@ class BatchDecoder:
 
         The model reads a row's newest token together with a guess of the next ones: they often stand in the prompt
         already (names, examples of calls). Its own choices come after each; wrong guesses are masked. The text is the
-        same, with fewer steps.
+        same up to rounding, with fewer steps.
         """
         steps, quickest = 0, self._pace.seconds_per_step or math.inf
         started = time.perf_counter()
-        guesses: list[list[int]] = [[] for _ in rows]
+        unread: list[list[int]] = [[] for _ in rows]
         while True:
-            for index, (row, guess) in enumerate(zip(rows, guesses, strict=True)):
+            for index, row in enumerate(rows):
+                guess = unread[index][1:]
                 wrong = len(guess) - self._choose(row, logits[index], guess)
                 mask[index, mask.shape[1] - wrong :] = 0
             if all(row.finish_reason for row in rows):
@@ -298,9 +299,7 @@ class BatchDecoder:
             left = deadline.remaining
             if left <= 0 or (steps and quickest > left):
                 break  # even the fastest step so far would end after the deadline
-            guesses = [[] if row.finish_reason else self._guess(row, len(rows)) for row in rows]
-            newest = [[] if row.finish_reason else row.tokens[-1:] for row in rows]
-            unread = [[*token, *guess] for token, guess in zip(newest, guesses, strict=True)]
+            unread = [self._newest_and_guess(row, len(rows)) for row in rows]
             logits, cache, mask = self._read_more(unread, mask, cache)
             quickest = min(quickest, left - deadline.remaining)
             steps += 1
@@ -316,24 +315,27 @@ class BatchDecoder:
         logits, cache = self._model.step(self._left_padded(texts, width), mask, positions, cache, width)
         return logits, cache, mask
 
-    def _guess(self, row: Row, rows: int) -> list[int]:
-        """What may follow the row's newest token; never more than the row's limit or its grammar allows."""
+    def _newest_and_guess(self, row: Row, rows: int) -> list[int]:
+        """The row's newest token and what may follow it, within the row's limit and grammar; empty if it has ended."""
+        if row.finish_reason:
+            return []
         most = min(-(-self._guessed_tokens // rows), row.limit - len(row.tokens) - 1)
         guess = seen_after([*row.prompt, *row.tokens], most) if most else []
-        return row.matcher.valid(guess) if row.matcher else guess
+        return [row.tokens[-1], *(row.matcher.valid(guess) if row.matcher else guess)]
 
     def _choose(self, row: Row, logits: torch.Tensor, guess: Sequence[int]) -> int:
         """Record the next tokens of a row: one, and one more for each right guess; returns how many guesses were right.
 
         `logits` (the last tokens of the step x vocabulary) end with those after the newest token and after each guess.
         """
-        for right, values in enumerate(logits[-1 - len(guess) :]):
-            if row.finish_reason:
-                return 0
-            token = self._next(row, values)
-            if row.finish_reason or right == len(guess) or token != guess[right]:
-                return right
-        return 0
+        if row.finish_reason:
+            return 0
+        after, right = logits[-1 - len(guess) :], 0
+        token = self._next(row, after[0])
+        while not row.finish_reason and right < len(guess) and token == guess[right]:
+            right += 1
+            token = self._next(row, after[right])
+        return right
 
     def _next(self, row: Row, logits: torch.Tensor) -> int | None:
         """Choose and record the next token of a row; None if its grammar broke."""
@@ -347,7 +349,7 @@ class BatchDecoder:
             return None
         log_probabilities = torch.log_softmax(logits, dim=-1)
         if not row.tokens:
-            row.first_entropy = -(log_probabilities.exp() * log_probabilities).sum().item()
+            row.first_entropy = torch.special.entr(log_probabilities.exp()).sum().item()
         row.tokens.append(token)
         row.log_probability += log_probabilities[token].item()
         row.finish_reason = self._finish_reason(row)

@@ -156,9 +156,10 @@ def _report(found: Calibration, metrics: Mapping[str, Any]) -> None:
     for kind, found_for in ({"all": metrics["probabilities"]} | metrics["probabilities_by_kind"]).items():
         figures = ", ".join(f"{name} {found_for[name]:.3f}" for name in ("ece", "brier", "auc", "right"))
         print(f"P(correct), {kind}: {found_for['answers']} answers, {figures}")
-    features = found.model.correct
-    strongest = sorted(zip(features.names, features.weights, strict=True), key=lambda pair: -abs(pair[1]))[:8]
-    print("strongest features: " + ", ".join(f"{name} {weight:+.2f}" for name, weight in strongest))
+    for of, model in (("", found.model.correct), (" of answers from pages", found.model.pages)):
+        if model is not None:
+            strongest = sorted(zip(model.names, model.weights, strict=True), key=lambda pair: -abs(pair[1]))[:8]
+            print(f"strongest features{of}: " + ", ".join(f"{name} {weight:+.2f}" for name, weight in strongest))
     print("weighed kinds of answers: " + ", ".join(sorted(found.model.covers)) + "; others are given unweighed")
     print("no P(false premise): " + found.without_invalid if found.without_invalid else "with P(false premise)")
 

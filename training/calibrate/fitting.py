@@ -126,8 +126,7 @@ def calibrate(questions: Sequence[AskedQuestion], folds: int, seed: int, thresho
     learned = [(name, candidate) for name, candidate in every if kind_of(candidate.features) in covers]
     groups, answers = zip(*learned, strict=True)
     rows, right = [one.features for one in answers], [one.right for one in answers]
-    held_out = out_of_fold(rows, right, groups, folds, seed)
-    pages = _pages(rows, right, groups, held_out, folds, seed)
+    pages, held_out = _pages(rows, right, groups, out_of_fold(rows, right, groups, folds, seed), folds, seed)
     likely = iter(held_out.tolist())
     beliefs = tuple(
         Beliefs(tuple(next(likely) if kind_of(one.features) in covers else None for one in question.candidates))
@@ -143,20 +142,21 @@ def calibrate(questions: Sequence[AskedQuestion], folds: int, seed: int, thresho
 
 def _pages(
     rows: Sequence[Features], right: Sequence[bool], groups: Sequence[str], held_out: Floats, folds: int, seed: int
-) -> FittedLogistic | None:
-    """A model of answers from pages alone, if there are enough of them and others beside them.
-
-    `held_out` are the out-of-fold probabilities of all rows by the model of all; those of pages are replaced.
+) -> tuple[FittedLogistic | None, Floats]:
+    """A model of answers from pages alone, if there are enough of them and others beside them; and the out-of-fold
+    probabilities with its own for pages. `held_out` are those by the model of all answers.
     """
     places = [place for place, row in enumerate(rows) if kind_of(row) == PAGES_KIND]
     if not LEAST_OF_PAGES <= len(places) < len(rows):
-        return None
+        return None, held_out
     own, labels, names = [rows[i] for i in places], [right[i] for i in places], [groups[i] for i in places]
     try:
-        held_out[places] = out_of_fold(own, labels, names, folds, seed)
+        found = out_of_fold(own, labels, names, folds, seed)
     except TooFewError:
-        return None
-    return fit_logistic(own, labels, names, seed)
+        return None, held_out
+    together = held_out.copy()
+    together[places] = found
+    return fit_logistic(own, labels, names, seed), together
 
 
 def _invalid(
