@@ -143,7 +143,7 @@ class AnsweringSettings(StrictModel):
 
     prompt: AnswerPromptName = "controlled"
     own_prompt: OwnPrompt | None = None
-    """Instead of `prompt`, for answers from pages."""
+    """Instead of `prompt`, for answers from pages; not with `self_assessment` in the same generation."""
     form: Literal["chat", "completion"] = "chat"
     """``completion``: plain text without a chat template, for base models such as NEC's Llama-2-70B."""
     word_limit: Annotated[int, Field(ge=1, le=75)] = 50
@@ -174,6 +174,8 @@ class AnsweringSettings(StrictModel):
         asked = self.self_assessment.asked if self.self_assessment else None
         if (asked == "with_answer") != (self.prompt == "assessed"):
             raise ValueError("self_assessment with the answer and the prompt that asks for it, assessed, go together")
+        if asked == "with_answer" and self.own_prompt is not None:
+            raise ValueError("self_assessment with the answer reads what the prompt assessed asks for, not own_prompt")
         return self
 
 

@@ -151,6 +151,13 @@ def test_a_prompt_of_one_s_own_has_the_places_that_an_answer_needs(prompt: dict[
         load_settings("cpu", [f"answering.own_prompt = {{{tables}}}"])
 
 
+def test_a_prompt_of_one_s_own_names_no_level_of_confidence() -> None:
+    own = "answering.own_prompt = {user = '$context $query'}"
+    with pytest.raises(SettingsError, match="not own_prompt"):
+        load_settings("weknow", [own, "answering.prompt = 'assessed'", "answering.self_assessment = {}"])
+    assert load_settings("cpu", [own]).answering.own_prompt is not None
+
+
 def test_prompt_names_in_the_settings_are_the_keys_of_the_table() -> None:
     """A prompt for answers has no place for an answer, and one that reviews has; "assess" is nobody's to choose."""
     answers, reviews = set(get_args(AnswerPromptName)), set(get_args(ReviewPromptName))
