@@ -6,7 +6,8 @@ right or the context has the right one; else "i don't know". A missing basic ans
 The basic answers come from a run over labelled questions, which can be interrupted and resumed:
 
     python local_evaluation.py --preset cpu_small --dataset QUESTIONS --output RUN --resume \
-        --set answering.prompt=basic --set knowledge_graph=none --set answering.confidence=none
+        --set answering.prompt=basic --set knowledge_graph=none --set answering.confidence=none \
+        --set answering.gates=[]
 
 By default the prompts about web pages are labelled; with `--answerer graph`, those about the facts of the graph (db3
 section 3.3 follows the same steps; the run then needs a graph and `--set knowledge_graph.answer_prompt=basic`). The
