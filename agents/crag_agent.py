@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from agents.answering import Answerer, Check, ConfidenceModel, Verifier, checks_of, open_verifier
+from agents.answering import Answerer, Check, ConfidenceModel, checks_of
 from agents.batch_run import BatchRun
 from agents.contracts import Answer, Stage, Trace
 from agents.deadline import BatchClock
@@ -47,7 +47,6 @@ class CragAgent:
         knowledge_graph: KnowledgeGraph | None = None,
         public_data: PublicData | None = None,
         encoders: Sequence[LeavesBehind] = (),
-        verifier: Verifier | None = None,
         more_checks: Sequence[Check] = (),
         more_facts: Sequence[PublicData] = (),
     ) -> None:
@@ -58,12 +57,11 @@ class CragAgent:
         self._knowledge_graph = knowledge_graph or NoKnowledgeGraph()
         self._fact_sources = [public_data or NoPublicData(), *more_facts]
         self._encoders = encoders
-        self._verifier = verifier
 
         answering, graph = settings.answering, settings.knowledge_graph or KnowledgeGraphSettings()
         confidence = ConfidenceModel.load(answering.confidence.model) if answering.confidence else None
         pages_answerer, facts_answerer = (Answerer(s, self._model) for s in (answering, settings.graph_answering))
-        checks = [*checks_of(answering, confidence, verifier), *more_checks]
+        checks = [*checks_of(answering, confidence), *more_checks]
         self.route = RouteQuestions(self._router)
         self.class_gates = CloseClassGates(answering.gates)
         self.ask_graph = AskGraph(self._knowledge_graph, invalid_without_game=graph.invalid_without_game)
@@ -96,8 +94,7 @@ class CragAgent:
         cross = load_cross_encoder(named) if named else None
         router = open_router(settings.router, model)
         require_weights(settings)
-        verifier = open_verifier(settings.answering.confidence)
-        for part in (model, dense, cross, router, verifier):
+        for part in (model, dense, cross, router):
             if part is not None:
                 part.check_weights()
         return cls(
@@ -108,7 +105,6 @@ class CragAgent:
             knowledge_graph=open_knowledge_graph(settings.knowledge_graph, model, dense),
             public_data=open_public_data(settings.public_data, model, dense),
             encoders=[encoder for encoder in (dense, cross) if encoder is not None],
-            verifier=verifier,
             more_checks=more_checks,
             more_facts=more_facts,
         )
@@ -121,8 +117,6 @@ class CragAgent:
             model = beside.submit(self._model.warm_up)
             self._router.warm_up()
             self._web.warm_up()
-            if self._verifier is not None:
-                self._verifier.warm_up()
             model.result()
         self._knowledge_graph.warm_up()
         for source in self._fact_sources:
@@ -130,9 +124,8 @@ class CragAgent:
 
     def close(self) -> None:
         """Stop workers and release memory."""
-        for part in (self._knowledge_graph, self._web, self._router, self._verifier, self._model):
-            if part is not None:
-                part.close()
+        for part in (self._knowledge_graph, self._web, self._router, self._model):
+            part.close()
 
     def answer_batch(self, batch: Mapping[str, Sequence[object]]) -> tuple[list[Answer], list[Trace]]:
         """Answer all questions of the evaluator's batch, in order, within the time limit.

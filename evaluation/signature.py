@@ -81,10 +81,11 @@ def adapters_signature(settings: Settings) -> str | None:
 
 
 def trained_signature(settings: Settings) -> str | None:
-    """Classifiers and P(correct) of the preset with 12 digits of their files' sha256, as ``cpu.json@0f...``; None
-    without any. ``?`` for missing files, which the agent reports at its start.
+    """Classifiers, probe and P(correct) of the preset with 12 digits of their files' sha256, as ``cpu.json@0f...``;
+    None without any. ``?`` for missing files, which the agent reports at its start.
     """
-    folders = [folder for folder in needed_weights(settings).folders if folder.kind in {"classifier", "calibration"}]
+    kinds = {"classifier", "calibration", "probe"}
+    folders = [folder for folder in needed_weights(settings).folders if folder.kind in kinds]
     marks = {
         folder.path.name: _hash_of([folder.path / name for name in folder.files] or [folder.path]) for folder in folders
     }

@@ -4,10 +4,12 @@
 
 A page holds the passages of one title. The other pages are of titles whose words are nearest to the question's (BM25).
 Where a question has no answer in its set, or by chance (--without-answer), no page holds it; its gold answer is
-"i don't know". Titles that the verifier was trained on are left out (`training.verifier`).
+"i don't know". One title in eight is kept for P(correct); `--for-probe` draws from the others, which the probe learns
+from (`training.calibrate.probe`).
 """
 
 import argparse
+import hashlib
 import html
 import random
 import sys
@@ -15,20 +17,43 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel
+
 from agents.console import end_with
 from agents.contracts import I_DONT_KNOW
 from agents.files import write_rows
 from evaluation.datasets import read_records
 from training.command import exit_code, parser_of
 from training.examples import row_of
-from training.verifier import READING, ReadingRow, is_held_out
 
+READING = Path(__file__).parents[1].parent / "shared/data/reading"
 PAGES = 5
 PASSAGES_OF_A_PAGE = 8
+KEPT_PART = 8
+"""One title of so many is kept for runs that fit and measure P(correct)."""
 
 
-def questions_of(rows: Sequence[ReadingRow], count: int, without_answer: float, seed: int) -> Iterator[dict[str, Any]]:
-    """At most `count` questions of one set with their pages, drawn from the held-out titles."""
+class ReadingRow(BaseModel):
+    """A question about a passage; `answers` are alternatives."""
+
+    id: str
+    source: str
+    question: str
+    title: str
+    passage: str
+    answers: list[str]
+    answerable: bool
+
+
+def is_kept(title: str) -> bool:
+    """Whether the title is kept for P(correct), so that no probe sees it."""
+    return hashlib.sha256(title.encode()).digest()[0] % KEPT_PART == 0
+
+
+def questions_of(
+    rows: Sequence[ReadingRow], count: int, without_answer: float, seed: int, *, kept: bool = True
+) -> Iterator[dict[str, Any]]:
+    """At most `count` questions of one set with their pages, drawn from the kept titles or from the others."""
     from rank_bm25 import BM25Okapi
 
     passages: dict[str, list[str]] = {}
@@ -38,8 +63,8 @@ def questions_of(rows: Sequence[ReadingRow], count: int, without_answer: float, 
     titles = list(passages)
     index = BM25Okapi([" ".join([title, *passages[title]]).casefold().split() for title in titles])
     rng = random.Random(seed)  # noqa: S311 - reproducible chance
-    held_out = [row for row in rows if is_held_out(row.title)]
-    for row in rng.sample(held_out, min(count, len(held_out))):
+    own = [row for row in rows if is_kept(row.title) is kept]
+    for row in rng.sample(own, min(count, len(own))):
         shown = row.answerable and rng.random() >= without_answer
         scores = index.get_scores(row.question.casefold().split())
         order = sorted(range(len(titles)), key=lambda place: -scores[place])
@@ -87,6 +112,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--count", type=int, default=100, help="questions of each set (%(default)s)")
     share = "share of the answerable questions whose page is left out (%(default)s)"
     parser.add_argument("--without-answer", type=float, default=0.2, help=share)
+    parser.add_argument("--for-probe", action="store_true", help="draw from the titles that P(correct) does not need")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, required=True, help="JSON lines for local_evaluation.py --dataset")
     options = parser.parse_args(arguments)
@@ -97,7 +123,7 @@ def _run(options: argparse.Namespace) -> int:
     made: list[dict[str, Any]] = []
     for path in sorted(options.reading.glob("*.jsonl*")):
         rows = [row_of(record, ReadingRow) for record in read_records(path)]
-        made += questions_of(rows, options.count, options.without_answer, options.seed)
+        made += questions_of(rows, options.count, options.without_answer, options.seed, kept=not options.for_probe)
     random.Random(options.seed).shuffle(made)  # noqa: S311 - reproducible chance
     write_rows(options.out, made)
     sys.stdout.write(f"wrote {len(made)} questions to {options.out}\n")

@@ -12,14 +12,12 @@ from agents.answering.checks import (
     gated_answer,
     score_gate,
 )
-from agents.answering.claims import claim_of
 from agents.answering.confidence import CALIBRATION_FOLDER, MOST_DEVIATIONS, PAGES_KIND, ConfidenceModel, LogisticModel
-from agents.answering.features import answer_features, kind_of, question_features, support_feature
+from agents.answering.features import answer_features, kind_of, question_features
 from agents.answering.normalise import MAX_TOKENS, normalise, trim_to_tokens
 from agents.answering.prompts import PROMPTS, answer_prompt
 from agents.answering.requests import generate_all, request_of, shown
 from agents.answering.second_look import LEVEL_GRAMMAR, Review, level_of, review_of
-from agents.answering.verifier import Verifier, open_verifier
 
 __all__ = [
     "CALIBRATION_FOLDER",
@@ -38,11 +36,9 @@ __all__ = [
     "Draft",
     "LogisticModel",
     "Review",
-    "Verifier",
     "answer_features",
     "answer_prompt",
     "checks_of",
-    "claim_of",
     "class_gate",
     "draft_of",
     "gated_answer",
@@ -50,12 +46,10 @@ __all__ = [
     "kind_of",
     "level_of",
     "normalise",
-    "open_verifier",
     "question_features",
     "request_of",
     "review_of",
     "score_gate",
     "shown",
-    "support_feature",
     "trim_to_tokens",
 ]

@@ -14,7 +14,6 @@ from agents.answering.features import answer_features, passages_with, repeats
 from agents.answering.prompts import PROMPTS
 from agents.answering.requests import request_of
 from agents.answering.second_look import LEVEL_GRAMMAR, level_of, review_of
-from agents.answering.verifier import Verifier
 from agents.contracts import (
     I_DONT_KNOW,
     INVALID_QUESTION,
@@ -193,10 +192,9 @@ class ExpectedScore(Check):
     name = EXPECTED_SCORE
     reads_values = True
 
-    def __init__(self, threshold: float, model: ConfidenceModel | None, verifier: Verifier | None = None) -> None:
+    def __init__(self, threshold: float, model: ConfidenceModel | None) -> None:
         self._threshold = threshold
         self._model = model
-        self._verifier = verifier
 
     def __call__(self, case: CaseView, draft: Draft) -> GateFiring | None:
         text, source = draft.answer.text, draft.answer.source
@@ -209,7 +207,6 @@ class ExpectedScore(Check):
             assessment=draft.level,
             review=draft.verdict,
             evidence=draft.evidence,
-            support=self._verifier.support(case.trace, text, source) if self._verifier else None,
         )
         likely = self._model.probability(features) if self._model else None
         draft.candidate = Candidate(text, source, features, likely)
@@ -218,9 +215,7 @@ class ExpectedScore(Check):
         return GateFiring(self.name, f"P(correct) is {likely:.2f}, not above {self._threshold:g}", I_DONT_KNOW)
 
 
-def checks_of(
-    settings: AnsweringSettings, confidence: ConfidenceModel | None, verifier: Verifier | None = None
-) -> list[Check]:
+def checks_of(settings: AnsweringSettings, confidence: ConfidenceModel | None) -> list[Check]:
     """The checks of a preset, in order. `ExpectedScore` also records each answer's features in the trace."""
     checks: list[Check] = [Formula()] if settings.compute else []
     checks.append(LogProbability(settings.gates))
@@ -230,7 +225,7 @@ def checks_of(
         checks.append(LaterSelfAssessment(settings, accepted) if later else SelfAssessment(accepted))
     if settings.refine:
         checks.append(Refine(settings, settings.refine))
-    checks.append(ExpectedScore(settings.confidence.threshold if settings.confidence else 0.0, confidence, verifier))
+    checks.append(ExpectedScore(settings.confidence.threshold if settings.confidence else 0.0, confidence))
     return [*checks, *([RepeatedQuestion()] if settings.distrust_repeated_question else [])]
 
 

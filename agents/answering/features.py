@@ -47,7 +47,6 @@ def answer_features(
     assessment: str | None = None,
     review: str | None = None,
     evidence: str = "",
-    support: float | None = None,
 ) -> dict[str, float]:
     """Features of an answer: those of its question, its source and its wording.
 
@@ -60,7 +59,6 @@ def answer_features(
         assessment: The model's level of confidence.
         review: Verdict of the second look.
         evidence: The text that the model read.
-        support: The verifier's log-odds that the evidence supports the answer.
     """
     features = question_features(trace) | _ranking_features(trace)
     features["from_graph"] = float(source == GRAPH)
@@ -85,22 +83,16 @@ def answer_features(
         features["self_assessment"] = LEVELS[assessment]
     if review is not None:
         features["review"] = REVIEWS.get(review, 0.0)
-    if support is not None:
-        features |= support_feature(source, support)
     return features
 
 
 def _generation_features(generation: Generation, source: str) -> dict[str, float]:
-    """How sure the model was of its words, and how undecided about the first one."""
+    """How sure the model was of its words, how undecided about the first one, and what its hidden state says."""
     known = {"mean_log_probability": generation.mean_log_probability}
     if source != GRAPH:
         known["first_token_entropy"] = generation.first_entropy
+        known["probe_log_odds"] = generation.probe_log_odds
     return {name: value for name, value in known.items() if value is not None}
-
-
-def support_feature(source: str, log_odds: float) -> dict[str, float]:
-    """The verifier's word as a feature; one for each source, because they deserve different weights."""
-    return {"graph_support" if source == GRAPH else "page_support": log_odds}
 
 
 def _ranking_features(trace: Trace) -> dict[str, float]:

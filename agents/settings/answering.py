@@ -131,9 +131,6 @@ class ConfidenceSettings(StrictModel):
     """A file written by `python -m training.calibrate`: a name under `models/calibration/`, or a path to a .json."""
     threshold: Annotated[float, Field(ge=0, le=1)] = 0.5
     """P(correct) must be above this; at 0.5 answering and abstaining score the same."""
-    verifier: str | None = None
-    """A classifier of claims (`training.router --config verifier`): a folder of `models/routers/` or of the cache. No
-    shipped preset has one, because it did not pay (docs/abstention.md)."""
     invalid_needs_graph: bool = False
     """Whether a question is called invalid only where the knowledge graph was asked: its style alone proves nothing."""
 

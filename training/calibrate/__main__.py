@@ -23,11 +23,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from agents.answering import CALIBRATION_FOLDER, ConfidenceModel, open_verifier
+from agents.answering import CALIBRATION_FOLDER, ConfidenceModel
 from agents.console import end_with
 from agents.contracts import Route
 from agents.files import write_json
-from agents.settings import ConfidenceSettings
 from evaluation.judge import JUDGE_NAMES, Judge, make_judge
 from evaluation.signature import signature_line
 from evaluation.store import PREDICTIONS, TRACES
@@ -56,8 +55,7 @@ def _fit(options: argparse.Namespace, judge: Judge) -> int:
     began = time.monotonic()
     runs = [read_run(folder, options.split) for folder in options.runs]
     routes = read_routes(options.routes)
-    verifier = open_verifier(ConfidenceSettings(model=options.out, verifier=options.verifier))
-    asked = [question for run in runs for question in asked_questions(run, judge, routes, verifier)]
+    asked = [question for run in runs for question in asked_questions(run, judge, routes)]
     questions = [without(question, set(options.without)) for question in asked]
     _tell_routes(questions, routes, options.routes)
     try:
@@ -74,10 +72,7 @@ def _fit(options: argparse.Namespace, judge: Judge) -> int:
     data = {f"{run.folder.name} {name}": run.folder / name for run in runs for name in (PREDICTIONS, TRACES)}
     data |= {f"routes {number}": route_file for number, route_file in enumerate(options.routes, 1)}
     settings = {
-        **{
-            name: getattr(options, name)
-            for name in ("folds", "seed", "threshold", "judge", "without", "invalid_from", "verifier")
-        },
+        **{name: getattr(options, name) for name in ("folds", "seed", "threshold", "judge", "without", "invalid_from")},
         "inverse_strength": found.inverse_strength,
         **options.split.to_card(),
     }
@@ -175,8 +170,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--routes", type=Path, nargs="+", default=[], metavar="FILE", help=routes)
     invalid = "take P(false premise) from this file: it depends on the question, not on the model"
     parser.add_argument("--invalid-from", metavar="NAME|FILE", help=invalid)
-    support = "compute the feature `support` with this verifier, for runs without it or with another one"
-    parser.add_argument("--verifier", metavar="NAME", help=support)
     rest = "features to leave out: what the preset will not have, such as review, or classes (question_type) that the "
     rest += "router learned from the same questions"
     parser.add_argument("--without", nargs="+", default=[], metavar="FEATURE", help=rest)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agents.answering import Verifier, claim_of, gated_answer, question_features, support_feature
+from agents.answering import gated_answer, question_features
 from agents.contracts import (
     I_DONT_KNOW,
     INVALID_QUESTION,
@@ -38,7 +38,6 @@ _WHOLE_RECORDS = frozenset(
     for name, table in load_schema(domain).tables.items()
     if table.default_key is None or table.extra_keys
 )
-_CLAIMS_AT_ONCE = 32
 _AGAIN = "run local_evaluation.py of this version again (--overwrite)"
 
 
@@ -122,7 +121,7 @@ def trace_of(data: Mapping[str, Any], route: Route | None = None) -> Trace:
 
 
 def asked_questions(
-    run: FinishedRun, judge: Judge, routes: Mapping[str, Route] | None = None, verifier: Verifier | None = None
+    run: FinishedRun, judge: Judge, routes: Mapping[str, Route] | None = None
 ) -> tuple[AskedQuestion, ...]:
     """The questions of the run that can be scored, with the verdicts of all candidate answers.
 
@@ -130,26 +129,12 @@ def asked_questions(
         run: The run.
         judge: Judges the answers that were not given; the given one keeps the run's own verdict.
         routes: By interaction id; they replace the trace's in all features.
-        verifier: Gives the feature `support` from the traces, instead of the one that the run had.
     """
     scored = [question for question in run.questions if question.golds and "candidates" in question.trace]
-    support = _support(scored, verifier) if verifier else {}
     return tuple(
-        _asked(question, (routes or {}).get(question.record["interaction_id"]), own, support)
+        _asked(question, (routes or {}).get(question.record["interaction_id"]), own)
         for question, own in zip(scored, _verdicts(scored, judge), strict=True)
     )
-
-
-def _support(questions: Sequence[FinishedQuestion], verifier: Verifier) -> dict[str, float]:
-    """Claim -> the verifier's log-odds, for all candidate answers."""
-    claims = [
-        claim_of(trace_of(question.trace), entry["text"], entry["source"])
-        for question in questions
-        for entry in _candidates(question)
-    ]
-    chunks = [claims[start : start + _CLAIMS_AT_ONCE] for start in range(0, len(claims), _CLAIMS_AT_ONCE)]
-    odds = [one for chunk in chunks for one in verifier.log_odds(chunk)]
-    return dict(zip(claims, odds, strict=True))
 
 
 def _candidates(question: FinishedQuestion) -> list[Mapping[str, Any]]:
@@ -171,9 +156,7 @@ def _verdicts(questions: Sequence[FinishedQuestion], judge: Judge) -> list[dict[
     return verdicts
 
 
-def _asked(
-    question: FinishedQuestion, route: Route | None, verdicts: Mapping[str, Verdict], support: Mapping[str, float]
-) -> AskedQuestion:
+def _asked(question: FinishedQuestion, route: Route | None, verdicts: Mapping[str, Verdict]) -> AskedQuestion:
     record = question.record
     trace = trace_of(question.trace, route)
     gate = _closed_gate(question.trace)
@@ -181,7 +164,7 @@ def _asked(
         JudgedCandidate(
             entry["text"],
             verdicts[entry["text"]],
-            _rerouted(entry["features"], route) | _supported(trace, entry, support),
+            _rerouted(entry["features"], route),
             gated=gate is not None and (entry["source"] == WEB or not _of_web(gate["name"])),
         )
         for entry in _candidates(question)
@@ -196,12 +179,6 @@ def _asked(
         gate=None if gate is None else gate["answer"],
         asks_for=_asks_for(question.trace.get("calls", ())),
     )
-
-
-def _supported(trace: Trace, entry: Mapping[str, Any], support: Mapping[str, float]) -> dict[str, float]:
-    if not support:
-        return {}
-    return support_feature(entry["source"], support[claim_of(trace, entry["text"], entry["source"])])
 
 
 def _asks_for(calls: Sequence[str]) -> str:

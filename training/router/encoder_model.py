@@ -15,6 +15,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from agents.files import whole_file
+from agents.questions import FIELD_CLASSES
 from agents.questions.trainable import (
     Logs,
     QuestionNetwork,
@@ -26,7 +27,7 @@ from agents.questions.trainable import (
 )
 from training.command import CommandError
 from training.router.examples import Examples, Positions
-from training.router.settings import CLASSES, EncoderTraining
+from training.router.settings import EncoderTraining
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -99,7 +100,7 @@ class EncoderTrainer:
         """Log-probabilities of each field, shape (positions, classes)."""
         import torch
 
-        found = {field: np.zeros((len(positions), len(CLASSES[field]))) for field in self._examples.classes}
+        found = {field: np.zeros((len(positions), len(FIELD_CLASSES[field]))) for field in self._examples.classes}
         order = np.array(sorted(range(len(positions)), key=lambda place: len(self._tokens[positions[place]])))
         tuned.network.encoder.eval()
         with torch.inference_mode():
@@ -183,7 +184,7 @@ class TunedEncoder:
         encoder.to(device)
         heads: dict[str, Tensor] = {}
         for field in fields:
-            head = torch.nn.Linear(encoder.config.hidden_size, len(CLASSES[field]), device=device)
+            head = torch.nn.Linear(encoder.config.hidden_size, len(FIELD_CLASSES[field]), device=device)
             heads |= {f"{field}.weight": head.weight, f"{field}.bias": head.bias}
         self.network = QuestionNetwork(encoder, heads, fields, settings.pooling)
         self.parameters: dict[str, Tensor] = {

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.questions import FIELD_CLASSES
 from evaluation.datasets import DatasetError, Split, read_records
-from training.router.settings import CLASSES
 
 Positions = NDArray[np.int64]
 """Places of questions in the data."""
@@ -16,7 +16,7 @@ Positions = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Examples:
-    """Questions with the class numbers of each field, shape (questions,), as indices of `CLASSES[field]`."""
+    """Questions with the class numbers of each field, shape (questions,), as indices of `FIELD_CLASSES[field]`."""
 
     identifiers: tuple[str, ...]
     texts: tuple[str, ...]
@@ -41,7 +41,7 @@ def read_examples(path: Path, fields: Sequence[str], split: Split | None = None)
         texts.append(query)
         identifiers.append(str(record.data.get("interaction_id", "")))
         for field in fields:
-            allowed, found = CLASSES[field], record.data.get(field)
+            allowed, found = FIELD_CLASSES[field], record.data.get(field)
             if found not in allowed:
                 raise DatasetError(f'{record.place}, field "{field}": found {found!r}, allowed: {", ".join(allowed)}')
             classes[field].append(allowed.index(found))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.questions import FIELD_CLASSES
 from agents.questions.trainable import (
     Logs,
     MixingWeights,
@@ -16,7 +17,6 @@ from agents.questions.trainable import (
     mixed,
 )
 from training.router.examples import Examples
-from training.router.settings import CLASSES
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class OutOfFold:
         """Mixed predictions; the weights of each fold are fitted on the other folds."""
         found = {}
         for name, classes in examples.classes.items():
-            found[name] = np.zeros((len(classes), len(CLASSES[name])))
+            found[name] = np.zeros((len(classes), len(FIELD_CLASSES[name])))
             for number in np.unique(self.fold):
                 held_out = self.fold == number
                 weights = self.weights(name, classes, ~held_out)
@@ -61,8 +61,8 @@ def out_of_fold_rows(
         {
             "interaction_id": identifier,
             "fold": int(fold[place]),
-            "classes": {name: CLASSES[name][column[place]] for name, column in examples.classes.items()},
-            "route": {name: field_entry(CLASSES[name], table[place]) for name, table in probabilities.items()},
+            "classes": {name: FIELD_CLASSES[name][column[place]] for name, column in examples.classes.items()},
+            "route": {name: field_entry(FIELD_CLASSES[name], table[place]) for name, table in probabilities.items()},
         }
         for place, identifier in enumerate(examples.identifiers)
     ]
@@ -109,5 +109,5 @@ def report_field(
 def report_all(
     probabilities: Mapping[str, NDArray[np.floating[Any]]], classes: Mapping[str, NDArray[np.int64]]
 ) -> dict[str, FieldReport]:
-    """One report per field; classes are numbered as in `CLASSES`."""
-    return {name: report_field(CLASSES[name], table, classes[name]) for name, table in probabilities.items()}
+    """One report per field; classes are numbered as in `FIELD_CLASSES`."""
+    return {name: report_field(FIELD_CLASSES[name], table, classes[name]) for name, table in probabilities.items()}

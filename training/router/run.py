@@ -16,6 +16,7 @@ from safetensors.numpy import load_file, save
 from tqdm import tqdm
 
 from agents.files import write_rows, write_whole
+from agents.questions import FIELD_CLASSES
 from agents.questions.trainable import (
     CONFIG_FILE,
     WEIGHTS_FILE,
@@ -32,7 +33,7 @@ from training.command import CommandError
 from training.router.encoder_model import EncoderTrainer, FitTask, TunedEncoder, finished_epochs
 from training.router.examples import Examples, Positions, fold_of_each
 from training.router.out_of_fold import FieldReport, OutOfFold, out_of_fold_rows, report_all
-from training.router.settings import CLASSES, NgramTraining, RouterTraining
+from training.router.settings import NgramTraining, RouterTraining
 
 UNFINISHED = "unfinished"
 OUT_OF_FOLD_FILE = "out_of_fold.jsonl"
@@ -164,7 +165,7 @@ class RouterRun:
             plain = MixingWeights(float(encoder is not None), float(ngrams is not None))
             weights = out_of_fold.weights(name, classes) if out_of_fold else plain
             fields[name] = FieldConfig(
-                labels=CLASSES[name],
+                labels=FIELD_CLASSES[name],
                 encoder_weight=round(weights.encoder, 4),
                 ngram_weight=round(weights.ngrams, 4),
             )
@@ -197,8 +198,8 @@ def fit_ngrams(settings: NgramTraining, examples: Examples, positions: Positions
     for field, classes in examples.classes.items():
         model = LogisticRegression(C=settings.inverse_regularisation, max_iter=MAX_ITERATIONS)
         model.fit(matrix, classes[positions])
-        weight = np.zeros((settings.buckets, len(CLASSES[field])), dtype=np.float32)
-        bias = np.full(len(CLASSES[field]), -20.0, dtype=np.float32)
+        weight = np.zeros((settings.buckets, len(FIELD_CLASSES[field])), dtype=np.float32)
+        bias = np.full(len(FIELD_CLASSES[field]), -20.0, dtype=np.float32)
         coefficients, intercepts = model.coef_, model.intercept_
         if len(model.classes_) == 2:  # scikit-learn keeps one row for two classes: the log-odds of the second
             coefficients = np.vstack([np.zeros_like(coefficients), coefficients])

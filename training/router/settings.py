@@ -5,15 +5,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field, PositiveInt, model_validator
 
-from agents.answering.claims import SUPPORTED
 from agents.questions import FIELD_CLASSES
 from agents.questions.trainable import Pooling
 from agents.settings import StrictModel
 from training.command import config_names, read_config
 
 FOLDER = Path(__file__).parent
-CLASSES = FIELD_CLASSES | {SUPPORTED: ("no", "yes")}
-"""The fields that can be trained and their classes: those of a route, and the verifier's."""
 Share = Annotated[float, Field(ge=0, lt=1)]
 
 
@@ -68,9 +65,9 @@ class RouterTraining(StrictModel):
     def _can_be_trained(self) -> "RouterTraining":
         if self.folds == 1:
             raise ValueError("folds: a cross-validation has at least 2 parts")
-        unknown = sorted(set(self.fields) - set(CLASSES))
+        unknown = sorted(set(self.fields) - set(FIELD_CLASSES))
         if unknown:
-            raise ValueError(f"fields: unknown {', '.join(unknown)}; allowed: {', '.join(CLASSES)}")
+            raise ValueError(f"fields: unknown {', '.join(unknown)}; allowed: {', '.join(FIELD_CLASSES)}")
         if self.encoder is None and self.ngrams is None:
             raise ValueError("a classifier needs an encoder, ngrams or both")
         if self.encoder is not None and self.ngrams is not None and not self.folds:

@@ -11,9 +11,8 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import BertConfig, BertModel
 
 from agents.contracts import Query
+from agents.questions import FIELD_CLASSES
 from agents.questions.classifier import CONFIG_FILE, WEIGHTS_FILE, ClassifierConfig, FieldConfig
-from agents.questions.routes import FIELD_CLASSES
-from training.router.settings import CLASSES
 
 WORDS = (
     "who directed scored sang which what the of is was a song film goal share price when did last how many older "
@@ -63,12 +62,12 @@ def build_classifier(
         layer = f"{member}.encoder.encoder.layer.0.attention.self.query"
         tensors |= {f"{layer}.lora_a": numbers(4, DIMENSIONS), f"{layer}.lora_b": numbers(DIMENSIONS, 4)}
         for field in fields:
-            classes = len(CLASSES[field])
+            classes = len(FIELD_CLASSES[field])
             tensors[f"{member}.head.{field}.weight"] = numbers(classes, DIMENSIONS)
             tensors[f"{member}.head.{field}.bias"] = numbers(classes)
     for field in fields if buckets else ():
-        tensors[f"ngrams.{field}.weight"] = numbers(buckets, len(CLASSES[field]))
-        tensors[f"ngrams.{field}.bias"] = numbers(len(CLASSES[field]))
+        tensors[f"ngrams.{field}.weight"] = numbers(buckets, len(FIELD_CLASSES[field]))
+        tensors[f"ngrams.{field}.bias"] = numbers(len(FIELD_CLASSES[field]))
     folder.mkdir(parents=True, exist_ok=True)
     save_file(tensors, folder / WEIGHTS_FILE)
     config = ClassifierConfig(
@@ -77,7 +76,7 @@ def build_classifier(
         members=members,
         ngram_buckets=buckets,
         fields={
-            field: FieldConfig(labels=CLASSES[field], encoder_weight=0.6, ngram_weight=0.5 if buckets else 0.0)
+            field: FieldConfig(labels=FIELD_CLASSES[field], encoder_weight=0.6, ngram_weight=0.5 if buckets else 0.0)
             for field in fields
         },
         trained_on="nothing",
