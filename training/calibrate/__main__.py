@@ -17,13 +17,14 @@ for new kinds of questions; without calls, all rows of a question.
 """
 
 import argparse
+import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from agents.answering import CALIBRATION_FOLDER, ConfidenceModel
+from agents.answering import CALIBRATION_FOLDER, PAGES_KIND, ConfidenceModel
 from agents.console import end_with
 from agents.contracts import Route
 from agents.files import write_json
@@ -65,14 +66,18 @@ def _fit(options: argparse.Namespace, judge: Judge) -> int:
     metrics = found.metrics(options.threshold)
     if options.invalid_from:
         found = replace(found, model=replace(found.model, invalid=ConfidenceModel.load(options.invalid_from).invalid))
-    path = Path(options.out) if options.out.endswith(".json") else CALIBRATION_FOLDER / f"{options.out}.json"
+    path = _file(options.out)
     trained_on = _trained_on(runs, questions, options.routes, judge)
     own = {"without_invalid": found.without_invalid, "trained_on": trained_on, "cross_validated": metrics}
-    write_json(path, found.model.to_dict() | own)
+    base = options.pages_of and _with_pages(options.pages_of, found.model, trained_on, metrics)
+    write_json(path, base or found.model.to_dict() | own)
     data = {f"{run.folder.name} {name}": run.folder / name for run in runs for name in (PREDICTIONS, TRACES)}
     data |= {f"routes {number}": route_file for number, route_file in enumerate(options.routes, 1)}
     settings = {
-        **{name: getattr(options, name) for name in ("folds", "seed", "threshold", "judge", "without", "invalid_from")},
+        **{
+            name: getattr(options, name)
+            for name in ("folds", "seed", "threshold", "judge", "without", "invalid_from", "pages_of")
+        },
         "inverse_strength": found.inverse_strength,
         **options.split.to_card(),
     }
@@ -83,6 +88,21 @@ def _fit(options: argparse.Namespace, judge: Judge) -> int:
     options.split.report()
     print(f"wrote {path}, its run card in {path.with_suffix('')}, and pictures in {pictures}")
     return 0
+
+
+def _file(name: str) -> Path:
+    return Path(name) if name.endswith(".json") else CALIBRATION_FOLDER / f"{name}.json"
+
+
+def _with_pages(
+    name: str, found: ConfidenceModel, trained_on: Mapping[str, Any], metrics: Mapping[str, Any]
+) -> dict[str, Any]:
+    """A calibration file whose model of answers from pages is the one found; all else stays as it was."""
+    if found.covers != {PAGES_KIND}:
+        raise CommandError("--pages-of: the runs have answers from the graph too; fit all with --out alone")
+    base = replace(ConfidenceModel.load(name), pages=found.correct)
+    kept: dict[str, Any] = json.loads(_file(name).read_text(encoding="utf-8"))
+    return kept | base.to_dict() | {"pages_trained_on": trained_on, "pages_cross_validated": metrics}
 
 
 def draw(folder: Path, found: Calibration, threshold: float) -> None:
@@ -170,6 +190,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--routes", type=Path, nargs="+", default=[], metavar="FILE", help=routes)
     invalid = "take P(false premise) from this file: it depends on the question, not on the model"
     parser.add_argument("--invalid-from", metavar="NAME|FILE", help=invalid)
+    pages = "the runs have answers from pages only: write this file anew with a model of them, and all else as it was"
+    parser.add_argument("--pages-of", metavar="NAME|FILE", help=pages)
     rest = "features to leave out: what the preset will not have, such as review, or classes (question_type) that the "
     rest += "router learned from the same questions"
     parser.add_argument("--without", nargs="+", default=[], metavar="FEATURE", help=rest)

@@ -38,6 +38,26 @@ def test_a_model_that_the_agent_reads_with_card_and_pictures(
     assert (tmp_path / "again.json").read_bytes() == out.read_bytes()
 
 
+def test_the_model_of_pages_alone_is_fitted_anew(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    base, out = tmp_path / "base.json", tmp_path / "out.json"
+    assert main([str(answered_run(tmp_path / "run1", 150, 1)), "--out", str(base), *QUICK]) == 0
+    run = str(answered_run(tmp_path / "run2", 150, 2))
+    assert main([run, "--out", str(out), *QUICK, "--pages-of", str(base)]) == 0
+    old, new = ConfidenceModel.load(str(base)), ConfidenceModel.load(str(out))
+    assert new.correct == old.correct
+    assert new.pages is not None
+    assert new.pages != old.correct
+    assert new.pages.probability({"top_passage_logit": 4.0}) == pytest.approx(true_probability(4.0), abs=0.12)
+    data = json.loads(out.read_text(encoding="utf-8"))
+    assert data["trained_on"] == json.loads(base.read_text(encoding="utf-8"))["trained_on"]
+    assert data["pages_trained_on"]["asked"] == 150
+    graph = [candidate(RIGHT, {"from_graph": 1.0}, source="knowledge graph")]
+    rows = [row(f"g{number}", RIGHT, "correct" if number % 2 else "incorrect") for number in range(60)]
+    both = write_run(tmp_path / "both", rows, [trace(one["interaction_id"], graph) for one in rows])
+    assert main([run, str(both), "--out", str(out), *QUICK, "--pages-of", str(base)]) == 2
+    assert "answers from the graph" in capsys.readouterr().err
+
+
 def test_routes_that_are_too_sure_of_themselves_are_replaced(tmp_path: Path) -> None:
     """In the run the router knows every answer's fate: it was trained on these questions. Out of fold it does not."""
     run = answered_run(tmp_path / "run", 100, 1)

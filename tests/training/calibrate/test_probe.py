@@ -3,15 +3,22 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
+from sklearn.metrics import roc_auc_score
 
+from agents.answering import ConfidenceModel
 from agents.deadline import Deadline
 from agents.llm import GenerationRequest, Message, load_language_model
 from agents.settings import OpenvinoEngine
+from evaluation.batches import RowKey
 from tests.agents.llm.tiny_models import build_tiny_llama
 from tests.training.calibrate.synthetic import RIGHT, WRONG, candidate, row, trace, write_run
-from training.calibrate.probe import main
+from training.calibrate.__main__ import main as calibrate
+from training.calibrate.probe import Example, fit_probe, main
+from training.calibrate.runs import read_run
 
+REQUEST = GenerationRequest((Message("user", "?"),))
 KNOWN, UNKNOWN = "the text says it", "the text is silent"
 
 
@@ -56,6 +63,35 @@ def test_what_was_learned_from_a_run_serves_the_engine(
         assert knows is not None
         assert does_not is not None
         assert knows > 0 > does_not
+
+
+def test_copies_of_the_runs_have_the_word_of_probes_that_had_not_seen_the_question(tiny: Path, tmp_path: Path) -> None:
+    run = run_of(tmp_path / "run", 60)
+    copies, arguments = tmp_path / "copies", ["--model", str(tiny), "--layer", "2", "--split", "any"]
+    out = tmp_path / "probe.json"
+    assert main([str(run), "--out", str(out), *arguments, "--runs-out", str(copies)]) == 0
+    of_pages, of_graph = [], []
+    for question in read_run(copies / "run").questions:
+        web, graph = question.trace["candidates"]
+        of_pages.append((web["text"] == RIGHT, web["features"]["probe_log_odds"]))
+        of_graph.append(graph["features"])
+    assert len(of_pages) == 60
+    assert min(odds for right, odds in of_pages if right) > max(odds for right, odds in of_pages if not right)
+    assert not any("probe_log_odds" in features for features in of_graph)
+    assert "probe_log_odds" not in (run / "traces.jsonl").read_text()
+    calibrated = tmp_path / "calibrated.json"
+    assert calibrate([str(copies / "run"), "--out", str(calibrated), "--folds", "2", "--split", "any"]) == 0
+    assert "probe_log_odds" in ConfidenceModel.load(str(calibrated)).correct.names
+
+
+def test_chance_stays_chance() -> None:
+    """Held-out log-odds of labels that nothing tells cannot order them, whatever the probe learns by heart."""
+    examples = [Example(REQUEST, RIGHT, number % 2 == 0, RowKey(f"q{number}", 0), f"q{number}") for number in range(80)]
+    states = np.random.default_rng(0).normal(size=(80, 200))
+    probe = fit_probe(states, examples, seed=0)
+    right = np.array([example.right for example in examples])
+    assert roc_auc_score(right, states @ probe.weights) > 0.95
+    assert abs(roc_auc_score(right, probe.held_out) - 0.5) < 0.2
 
 
 def test_too_few_answers_are_one_line(tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
