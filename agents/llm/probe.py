@@ -8,12 +8,16 @@ import json
 import logging
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import torch
+import numpy as np
+from numpy.typing import NDArray
 
 from agents.llm.local_engine import REPOSITORY
 from agents.settings import SettingsError
+
+if TYPE_CHECKING:
+    import torch
 
 log = logging.getLogger(__name__)
 PROBES = REPOSITORY / "models" / "probes"
@@ -25,12 +29,12 @@ class Probe:
 
     model: str
     layer: int
-    weights: torch.Tensor
+    weights: NDArray[np.float32]
     bias: float
 
-    def log_odds(self, states: torch.Tensor) -> list[float]:
+    def log_odds(self, states: "torch.Tensor") -> list[float]:
         """For each row of `states` (rows x hidden size) log(P / (1 - P)) that the answer will be right."""
-        found: list[float] = (states.float().cpu() @ self.weights + self.bias).tolist()
+        found: list[float] = (states.float().cpu().numpy() @ self.weights + self.bias).tolist()
         return found
 
     @classmethod
@@ -43,7 +47,7 @@ class Probe:
         path = Path(name).expanduser() if name.endswith(".json") else PROBES / f"{name}.json"
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
-            weights = torch.tensor([float(weight) for weight in data["weights"]])
+            weights = np.array([float(weight) for weight in data["weights"]], dtype=np.float32)
             return cls(str(data["model"]), int(data["layer"]), weights, float(data["bias"]))
         except OSError as error:
             raise SettingsError(

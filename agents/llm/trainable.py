@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import torch
 from numpy.typing import NDArray
 
 from agents.llm.base import GenerationRequest
@@ -28,6 +27,7 @@ def prompt_states(
     settings: OpenvinoEngine, layer: int, requests: Sequence[GenerationRequest]
 ) -> Iterator[NDArray[Any]]:
     """The residual stream at the end of each prompt, after this layer (from 1): what a probe sees; (hidden size,)."""
+    import torch
     from tqdm import tqdm
 
     from agents.llm.openvino_engine import OpenvinoModel

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from transformers import AutoModelForCausalLM
@@ -100,7 +101,7 @@ def test_training_sees_what_the_engine_sees(tiny_llama: Path, probe: Path) -> No
 
 
 def test_a_row_that_goes_on_keeps_the_word_on_its_prompt() -> None:
-    model, letter = Alphabet(), Probe("alphabet", 1, torch.ones(1), 0.0)
+    model, letter = Alphabet(), Probe("alphabet", 1, np.ones(1, dtype=np.float32), 0.0)
     parts: Any = (model, Letters(), Pace(), frozenset([END]), 1000, 0, letter)
     rows = [row("abc", 3), row("k", 3)]
     BatchDecoder(*parts).run(rows, Deadline(1.5, lambda: model.now))
