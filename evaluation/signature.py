@@ -81,11 +81,10 @@ def adapters_signature(settings: Settings) -> str | None:
 
 
 def trained_signature(settings: Settings) -> str | None:
-    """Classifiers, probe and P(correct) of the preset with 12 digits of their files' sha256, as ``cpu.json@0f...``;
-    None without any. ``?`` for missing files, which the agent reports at its start.
+    """Classifiers and P(correct) of the preset with 12 digits of their files' sha256, as ``cpu.json@0f...``; None
+    without any. ``?`` for missing files, which the agent reports at its start.
     """
-    kinds = {"classifier", "calibration", "probe"}
-    folders = [folder for folder in needed_weights(settings).folders if folder.kind in kinds]
+    folders = [folder for folder in needed_weights(settings).folders if folder.kind in {"classifier", "calibration"}]
     marks = {
         folder.path.name: _hash_of([folder.path / name for name in folder.files] or [folder.path]) for folder in folders
     }

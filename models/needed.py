@@ -20,15 +20,13 @@ EXTENDS = "extends"
 """The key of a preset that names another one to start from."""
 NOTHING = "none"
 """The value that removes a key of the preset that is extended or overridden."""
-ROUTERS, RECIPES = "models/routers", "training/router/configs"
-CALIBRATIONS, PROBES = "models/calibration", "models/probes"
+ROUTERS, CALIBRATIONS, RECIPES = "models/routers", "models/calibration", "training/router/configs"
 
-Kind = Literal["adapter", "classifier", "calibration", "model", "probe"]
+Kind = Literal["adapter", "classifier", "calibration", "model"]
 _FILES: Mapping[Kind, tuple[str, ...]] = {
     "adapter": ("adapter_config.json", "adapter_model.safetensors"),
     "classifier": ("config.json", "weights.safetensors"),
     "calibration": (),
-    "probe": (),
     "model": ("config.json",),
 }
 
@@ -38,7 +36,7 @@ class NeededFolder:
     """A part of a preset that `models.fetch` cannot download: training makes it, or it is at a path of the user's.
 
     `key` is the preset's key for it; `places` are the paths to look at, the first of them in the repository. A
-    calibration or a probe is one file, everything else a folder. `remedy` says how to make it.
+    calibration is one file, everything else a folder. `remedy` says how to make it.
     """
 
     key: str
@@ -179,8 +177,6 @@ def _named(preset: Mapping[str, Any]) -> Iterator[tuple[str, Kind, str]]:
     model = preset.get("language_model") or {}
     if model.get("engine") in {"openvino", "transformers", "vllm"}:
         yield "language_model.model", "model", str(model.get("model"))
-        if probe := model.get("probe"):
-            yield "language_model.probe", "probe", str(probe)
         adapters = model.get("adapters") if preset.get("tuned", True) else None
         for adapter, location in (adapters or {}).items():
             yield f"language_model.adapters.{adapter}", "adapter", location
@@ -203,11 +199,9 @@ def _folder(key: str, kind: Kind, name: str, repository: Path, cache: Path) -> N
     if kind == "classifier":
         places = (repository / ROUTERS / name, cache / name)
         remedy = f"Train it with: python -m training.router --config {name} --out {ROUTERS}/{name}"
-    elif kind in {"calibration", "probe"}:
-        shipped = repository / (CALIBRATIONS if kind == "calibration" else PROBES) / f"{name}.json"
-        places = (Path(name).expanduser() if name.endswith(".json") else shipped,)
-        command = "training.calibrate" if kind == "calibration" else "training.calibrate.probe"
-        remedy = f"Fit it with: python -m {command} RUN_DIR --out {name}"
+    elif kind == "calibration":
+        places = (Path(name).expanduser() if name.endswith(".json") else repository / CALIBRATIONS / f"{name}.json",)
+        remedy = f"Fit it with: python -m training.calibrate RUN_DIR --out {name}"
     elif kind == "adapter":
         adapter = key.rpartition(".")[2]
         name, remedy = adapter, _training_of(adapter, name)

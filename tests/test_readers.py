@@ -20,7 +20,6 @@ from hypothesis import strategies as st
 from agents.answering import ConfidenceModel
 from agents.files import DatasetError
 from agents.llm.openai_engine import read_reply
-from agents.llm.probe import Probe
 from agents.settings import SettingsError, load_settings
 from evaluation.datasets import read_records, read_rows
 from evaluation.judge import JudgeUnavailableError, make_judge
@@ -70,7 +69,6 @@ def as_text(function: Callable[[str], object]) -> Callable[[Path], object]:
 
 
 REPLY = b'{"choices": [{"message": {"content": "x"}, "finish_reason": "stop", "logprobs": {"content": []}}]}'
-PROBE = b'{"model": "tiny", "layer": 1, "bias": 0.5, "weights": [1.5, -2.0, 0.25]}'
 READERS = {
     "questions": Reader("q.jsonl", LINE * 2, rows, (DatasetError,)),
     "questions, packed": Reader("q.jsonl.bz2", bz2.compress(LINE), rows, (DatasetError,)),
@@ -81,7 +79,6 @@ READERS = {
     "calibration": Reader(
         "c.json", shipped("models/calibration/cpu.json"), lambda path: ConfidenceModel.load(str(path)), (SettingsError,)
     ),
-    "probe": Reader("c.json", PROBE, lambda path: Probe.load(str(path)), (SettingsError,)),
     "verdicts": Reader("v.jsonl", b'{"key": "k", "correct": true}\n', cached_judge, (JudgeUnavailableError,)),
     "reply of a server": Reader("r.json", REPLY, as_text(read_reply)),
     "verdict of a model": Reader("v.txt", b'{"accuracy": true}', as_text(read_verdict)),

@@ -13,7 +13,7 @@ from agents.answering.checks import (
     score_gate,
 )
 from agents.answering.confidence import CALIBRATION_FOLDER, MOST_DEVIATIONS, PAGES_KIND, ConfidenceModel, LogisticModel
-from agents.answering.features import PROBE_LOG_ODDS, answer_features, kind_of, question_features
+from agents.answering.features import answer_features, kind_of, question_features
 from agents.answering.normalise import MAX_TOKENS, normalise, trim_to_tokens
 from agents.answering.prompts import PROMPTS, answer_prompt
 from agents.answering.requests import generate_all, request_of, shown
@@ -27,7 +27,6 @@ __all__ = [
     "MAX_TOKENS",
     "MOST_DEVIATIONS",
     "PAGES_KIND",
-    "PROBE_LOG_ODDS",
     "PROMPTS",
     "REFINE",
     "SELF_ASSESSMENT",

@@ -12,8 +12,6 @@ from agents.contracts import GRAPH, INVALID_QUESTION, Passage, Trace, probabilit
 from agents.llm.base import Generation
 from agents.settings import ROUTE_CLASSES
 
-PROBE_LOG_ODDS = "probe_log_odds"
-"""The feature that `agents.llm.probe` gives an answer from pages."""
 LEVELS = {"high": 1.0, "medium": 0.5, "low": 0.0}
 HOLDS, REPEATS, FEWEST_REPEATED, MOST_COMPARED = 0.75, 0.8, 4, 100
 """Share of an answer's words that a passage must hold; of a question's first 100 words, at least 4, that repeat it."""
@@ -89,11 +87,10 @@ def answer_features(
 
 
 def _generation_features(generation: Generation, source: str) -> dict[str, float]:
-    """How sure the model was of its words, how undecided about the first one, and what its hidden state says."""
+    """How sure the model was of its words, and how undecided about the first one."""
     known = {"mean_log_probability": generation.mean_log_probability}
     if source != GRAPH:
         known["first_token_entropy"] = generation.first_entropy
-        known[PROBE_LOG_ODDS] = generation.probe_log_odds
     return {name: value for name, value in known.items() if value is not None}
 
 

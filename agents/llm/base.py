@@ -49,8 +49,7 @@ class Generation:
     temperature, top-p and grammar; None if the engine does not know it. `finish_reason` is ``stop`` at the model's own
     end or a stop string, ``length`` at `max_tokens`, ``deadline`` at the deadline (the text may be partial or empty)
     and ``error`` if the engine failed; `error` says how. `first_entropy` is that of the first token's distribution, in
-    nats: how undecided the model was; None: not known. `probe_log_odds` are those that the answer will be right, by the
-    probe of the engine's settings (`agents.llm.probe`); None without one.
+    nats: how undecided the model was; None: not known.
     """
 
     text: str
@@ -60,7 +59,6 @@ class Generation:
     finish_reason: FinishReason
     error: str | None = None
     first_entropy: float | None = None
-    probe_log_odds: float | None = None
 
     @classmethod
     def failed(cls, error: str) -> "Generation":

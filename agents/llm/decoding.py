@@ -11,7 +11,6 @@ import torch
 
 from agents.deadline import Deadline
 from agents.llm.base import EngineUnavailableError, FinishReason, Generation, GenerationRequest, end_before_stop
-from agents.llm.probe import Probe
 from agents.llm.tokenizer import ChatTokenizer
 
 if TYPE_CHECKING:
@@ -143,7 +142,6 @@ class Row:
     tokens: list[int] = field(default_factory=list)
     log_probability: float = 0.0
     first_entropy: float | None = None
-    probe_log_odds: float | None = None
     finish_reason: FinishReason | None = None
     error: str | None = None
 
@@ -171,11 +169,6 @@ class StepModel(Protocol):
 
         `mask` (rows x all tokens so far) is 0 for padding. Returns the logits after each row's last `kept` tokens (rows
         x kept x vocabulary, float32) and the cache.
-        """
-
-    def hidden_state(self) -> torch.Tensor:
-        """The residual stream at each row's last token of the latest step (rows x hidden size), after the layer that
-        the model was loaded with.
         """
 
     def repeated(self, cache: Cache, rows: int) -> Cache:
@@ -220,7 +213,6 @@ class BatchDecoder:
         end_tokens: frozenset[int],
         prefill_tokens: int,
         guessed_tokens: int = 0,
-        probe: Probe | None = None,
     ) -> None:
         self._model = model
         self._tokenizer = tokenizer
@@ -228,7 +220,6 @@ class BatchDecoder:
         self._end_tokens = end_tokens
         self._prefill_tokens = prefill_tokens
         self._guessed_tokens = guessed_tokens
-        self._probe = probe
         self._device = model.device
         # A fixed seed: sampling differs between requests but not between runs over the same questions.
         self._chance = torch.Generator(self._device).manual_seed(0)
@@ -255,17 +246,8 @@ class BatchDecoder:
             if cache is not None or not shared:
                 logits, cache = self._read(tokens, mask, deadline, cache)
             if logits is not None:
-                self._ask_probe(rows)
                 self._decode(rows, logits, cache, mask, deadline.within(share * deadline.remaining))
         return [self._generation(row) for row in rows]
-
-    def _ask_probe(self, rows: Sequence[Row]) -> None:
-        """Note the probe's word on the prompts just read. It was fitted to the base model, so not with an adapter."""
-        if self._probe is None or rows[0].request.adapter is not None:
-            return
-        for row, log_odds in zip(rows, self._probe.log_odds(self._model.hidden_state()), strict=True):
-            if not row.tokens:  # a row that goes on has its word from before
-                row.probe_log_odds = log_odds
 
     def _left_padded(self, sequences: Sequence[Sequence[int]], width: int) -> torch.Tensor:
         padded = [[0] * (width - len(sequence)) + list(sequence) for sequence in sequences]
@@ -410,5 +392,4 @@ class BatchDecoder:
             completion_tokens=count,
             finish_reason=row.finish_reason or "deadline",
             first_entropy=row.first_entropy,
-            probe_log_odds=row.probe_log_odds,
         )

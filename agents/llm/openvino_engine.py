@@ -14,7 +14,7 @@ from safetensors.numpy import load_file
 
 from agents.llm.base import EngineUnavailableError
 from agents.llm.local_engine import adapter_folder, model_folder
-from agents.llm.openvino_graph import STATE, MappedWeights, UnknownArchitectureError, build_graph
+from agents.llm.openvino_graph import MappedWeights, UnknownArchitectureError, build_graph
 from agents.llm.stepwise_engine import StepwiseEngine
 from agents.settings import OpenvinoEngine
 from models.int8 import INT8_FILE
@@ -64,7 +64,7 @@ class OpenvinoLanguageModel(StepwiseEngine[OpenvinoEngine]):
     def _load(self) -> "OpenvinoModel":
         folder = model_folder(self._settings.model)
         try:
-            return OpenvinoModel(self._settings, self._probe.layer if self._probe else None)
+            return OpenvinoModel(self._settings)
         except (AdapterError, UnknownArchitectureError) as error:
             raise EngineUnavailableError(str(error)) from error
         except (ValueError, KeyError, RuntimeError) as error:
@@ -81,12 +81,12 @@ class OpenvinoModel:
     multiple = 32
     """A new shape costs 1/4 s, 16 tokens of padding 1/30 s (2 cores, 0.5B)."""
 
-    def __init__(self, settings: OpenvinoEngine, read_layer: int | None = None) -> None:
+    def __init__(self, settings: OpenvinoEngine) -> None:
         self._adapters = {name: read_adapter(adapter_folder(place)) for name, place in settings.adapters.items()}
         changed = {key.split(".")[-2] for matrices in self._adapters.values() for key in matrices}
         folder = model_folder(settings.model)
         self._weights = MappedWeights(folder / INT8_FILE)
-        compiled = ov.Core().compile_model(build_graph(folder, self._weights, changed, read_layer), "CPU", OPTIONS)
+        compiled = ov.Core().compile_model(build_graph(folder, self._weights, changed), "CPU", OPTIONS)
         self._request = compiled.create_infer_request()
         self._none = {
             name: np.zeros([0 if size.is_dynamic else size.get_length() for size in port.partial_shape], np.float32)
@@ -123,10 +123,6 @@ class OpenvinoModel:
         self._request.infer()
         logits = torch.from_numpy(self._request.get_tensor("logits").data.copy())
         return logits, np.arange(len(tokens), dtype=np.int32)
-
-    def hidden_state(self) -> torch.Tensor:
-        """See `StepModel.hidden_state`."""
-        return torch.from_numpy(self._request.get_tensor(STATE).data.copy())
 
     @staticmethod
     def repeated(cache: Rows, rows: int) -> Rows:  # noqa: ARG004 - the graph holds the cache

@@ -2,9 +2,8 @@
 
 Inputs: ``input_ids``, ``position_ids`` (rows x new tokens), ``attention_mask`` (rows x all tokens so far; 0: padding),
 ``beam_idx`` (for each row, the cache row that it continues) and ``kept``. Output: ``logits`` (rows x kept x vocabulary)
-of the last tokens; if asked for, ``state`` (rows x hidden size), the residual stream of the last one. Each matrix that
-an adapter may change has two inputs, ``NAME.lora_A`` (rank x in) and ``NAME.lora_B`` (out x rank), which add B A x to
-its output (Hu et al. 2021, LoRA). Rank 0 changes nothing.
+of the last tokens. Each matrix that an adapter may change has two inputs, ``NAME.lora_A`` (rank x in) and
+``NAME.lora_B`` (out x rank), which add B A x to its output (Hu et al. 2021, LoRA). Rank 0 changes nothing.
 """
 
 import json
@@ -22,7 +21,6 @@ from openvino.op import util
 from models.int8 import SCALE
 
 ARCHITECTURES = frozenset({"llama", "qwen2"})
-STATE = "state"
 _KINDS = {"I8": "<i1", "F16": "<f2", "F32": "<f4"}
 _ALL = 2**31 - 1
 _LOWEST = np.float32(-65504.0)
@@ -63,13 +61,10 @@ class MappedWeights:
             self._map.madvise(mmap.MADV_DONTNEED)
 
 
-def build_graph(
-    folder: Path, weights: MappedWeights, adapted: Collection[str] = (), read_layer: int | None = None
-) -> ov.Model:
+def build_graph(folder: Path, weights: MappedWeights, adapted: Collection[str] = ()) -> ov.Model:
     """The graph of the model in `folder`; it uses the mapped weights for its whole life.
 
-    `adapted`: the last parts of the names of adapted matrices, such as ``q_proj``. `read_layer`: the layer, from 1,
-    after which ``state`` is read.
+    `adapted`: the last parts of the names of adapted matrices, such as ``q_proj``.
 
     Raises:
         UnknownArchitectureError: not a Llama or Qwen2 model.
@@ -79,7 +74,7 @@ def build_graph(
         raise UnknownArchitectureError(
             f"{folder} is a {config['model_type']} model, not one of {sorted(ARCHITECTURES)}"
         )
-    return _Builder(config, weights, adapted).model(read_layer)
+    return _Builder(config, weights, adapted).model()
 
 
 class _Builder:
@@ -98,8 +93,7 @@ class _Builder:
         self._rows = _dimension(self._tokens, 0)
         self._width = _dimension(self._mask, 1)
 
-    def model(self, read_layer: int | None) -> ov.Model:
-        results = []
+    def model(self) -> ov.Model:
         x = self._embedded()
         cosine, sine = self._rotation()
         seen = self._seen()
@@ -107,15 +101,13 @@ class _Builder:
             layer = f"model.layers.{number}"
             x = op.add(x, self._attention(self._normed(x, f"{layer}.input_layernorm"), layer, cosine, sine, seen))
             x = op.add(x, self._feed_forward(self._normed(x, f"{layer}.post_attention_layernorm"), layer))
-            if number + 1 == read_layer:
-                results.append(_result(op.gather(x, _integer(-1), _integer(1)), STATE))
         kept = self._input("kept", [1], ov.Type.i64)
         last = op.slice(x, op.negative(kept), _integers(_ALL), _integers(1), _integers(1))
         head = "model.embed_tokens" if self._config["tie_word_embeddings"] else "lm_head"
         logits = op.matmul(self._normed(last, "model.norm"), self._matrix(head), False, True)
-        return ov.Model(
-            [_result(logits, "logits"), *results], self._sinks, self._parameters, self._config["model_type"]
-        )
+        result = op.result(logits)
+        result.output(0).set_names({"logits"})
+        return ov.Model([result], self._sinks, self._parameters, self._config["model_type"])
 
     def _input(self, name: str, shape: list[int], kind: ov.Type) -> ov.Node:
         node = op.parameter(shape, kind, name=name)
@@ -229,12 +221,6 @@ def _integer(value: int) -> ov.Node:
 
 def _floats(value: float) -> ov.Node:
     return op.constant(np.full((1, 1, 1), value, np.float32))
-
-
-def _result(x: ov.Node, name: str) -> ov.Node:
-    node = op.result(x)
-    node.output(0).set_names({name})
-    return node
 
 
 def _dimension(x: ov.Node, axis: int) -> ov.Node:

@@ -15,7 +15,6 @@ from agents.deadline import Deadline
 from agents.llm.base import EngineUnavailableError, Generation, GenerationRequest, LanguageModelDiedError
 from agents.llm.decoding import BatchDecoder, GrammarError, GrammarMatcher, Pace, Row, StepModel, grammar_tokenizer
 from agents.llm.local_engine import LocalEngine, TokenizedRequest, model_folder
-from agents.llm.probe import Probe, probe_of
 from agents.settings import OpenvinoEngine, TransformersEngine
 
 if TYPE_CHECKING:
@@ -89,16 +88,12 @@ class StepwiseEngine(LocalEngine[StepwiseSettings]):
     def _make_decoder(self, model: StepModel, end_tokens: frozenset[int]) -> BatchDecoder:
         prefill = _PREFILL_TOKENS_ON_GPU if model.device.type != "cpu" else _PREFILL_TOKENS_ON_CPU
         guesses = self._settings.guessed_tokens
-        return BatchDecoder(model, self._tokenizer, self._pace, end_tokens, prefill, guesses, self._probe)
+        return BatchDecoder(model, self._tokenizer, self._pace, end_tokens, prefill, guesses)
 
     def _config(self, name: str) -> dict[str, Any]:
         path = model_folder(self._settings.model) / name
         config: dict[str, Any] = json.loads(path.read_bytes()) if path.is_file() else {}
         return config
-
-    @cached_property
-    def _probe(self) -> Probe | None:
-        return probe_of(self._settings.probe, self._settings.model, self._config("config.json"))
 
     @cached_property
     def _end_tokens(self) -> frozenset[int]:

@@ -18,7 +18,7 @@ class TransformersLanguageModel(StepwiseEngine[TransformersEngine]):
     """`StepwiseEngine` on a CPU or on GPUs, in the precision of the settings."""
 
     def _load(self) -> "TransformersModel":
-        return TransformersModel(self._settings, self._probe.layer if self._probe else None)
+        return TransformersModel(self._settings)
 
 
 class TransformersModel:
@@ -26,14 +26,10 @@ class TransformersModel:
 
     multiple = 1
 
-    def __init__(self, settings: TransformersEngine, read_layer: int | None = None) -> None:
+    def __init__(self, settings: TransformersEngine) -> None:
         self._adapters = settings.adapters
-        self._state = torch.empty(0, 0)
         with quiet_transformers():
-            base: Any = _load_base(settings)
-            if read_layer is not None:
-                base.get_decoder().layers[read_layer - 1].register_forward_hook(self._keep_state)
-            self._model: Any = _with_adapters(base, settings)
+            self._model: Any = _with_adapters(_load_base(settings), settings)
         self._model.eval()
         embeddings = self._model.get_input_embeddings().weight
         self.device: torch.device = embeddings.device
@@ -64,13 +60,6 @@ class TransformersModel:
             logits_to_keep=kept,
         )
         return output.logits[:, -kept:].float(), output.past_key_values
-
-    def _keep_state(self, _layer: torch.nn.Module, _inputs: object, output: torch.Tensor) -> None:
-        self._state = output[:, -1].float()
-
-    def hidden_state(self) -> torch.Tensor:
-        """See `StepModel.hidden_state`."""
-        return self._state
 
     @staticmethod
     def repeated(cache: Cache, rows: int) -> Cache:

@@ -35,8 +35,6 @@ class StepwiseSettings(LocalEngineSettings):
     """Prompts per step."""
     guessed_tokens: Annotated[int, Field(ge=0, le=64)] = 8
     """Tokens of a step, of all prompts together, that are guessed from the prompt and checked by the model. 0: none."""
-    probe: str | None = None
-    """A file of `models/probes/`, or a path: it reads from the hidden state whether an answer will be right."""
 
 
 class TransformersEngine(StepwiseSettings):

@@ -38,8 +38,7 @@ class AskedQuestion:
 
     `settled` is an answer that no model weighs. `invalid`: the question rests on a false premise. `features` are those
     of the question itself, None without a router. `gate` is a closed gate's answer, given if no earlier answer is.
-    `asks_for` are the tables and keys of its calls: questions that ask for the same are in one fold. `occurrence`: how
-    many earlier rows of the run had the same id.
+    `asks_for` are the tables and keys of its calls: questions that ask for the same are in one fold.
     """
 
     interaction_id: str
@@ -49,7 +48,6 @@ class AskedQuestion:
     features: Mapping[str, float] | None
     gate: str | None = None
     asks_for: str = ""
-    occurrence: int = 0
 
     @property
     def group(self) -> str:

@@ -132,6 +132,4 @@ def _losses(matrix: Floats, labels: NDArray[np.bool_], groups: Sequence[str], se
 def _regression(matrix: Floats, labels: NDArray[np.bool_], strength: float):  # type: ignore[no-untyped-def]  # noqa: ANN202 - scikit-learn ships no types
     from sklearn.linear_model import LogisticRegression
 
-    wide = matrix.shape[1] > matrix.shape[0]  # states of a language model: too many columns for Newton's method
-    solver = "lbfgs" if wide else "newton-cholesky"
-    return LogisticRegression(C=strength, solver=solver, max_iter=1000).fit(matrix, labels)
+    return LogisticRegression(C=strength, solver="newton-cholesky").fit(matrix, labels)

@@ -178,7 +178,6 @@ def _asked(question: FinishedQuestion, route: Route | None, verdicts: Mapping[st
         features=question_features(trace) if trace.route else None,
         gate=None if gate is None else gate["answer"],
         asks_for=_asks_for(question.trace.get("calls", ())),
-        occurrence=record["occurrence"],
     )
 
 

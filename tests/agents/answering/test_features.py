@@ -72,12 +72,12 @@ def test_levels_and_verdicts_are_numbers() -> None:
 
 
 def test_how_sure_the_model_was_of_an_answer_from_pages() -> None:
-    said = Generation("x", -2.0, 9, 1, "stop", first_entropy=0.5, probe_log_odds=1.5)
+    said = Generation("x", -2.0, 9, 1, "stop", first_entropy=0.5)
     features = answer_features(trace_of(), "x", "web", generation=said)
-    assert (features["first_token_entropy"], features["probe_log_odds"]) == (0.5, 1.5)
+    assert features["first_token_entropy"] == 0.5
     unasked = answer_features(trace_of(), "x", "web", generation=Generation("x", None, 9, 1, "stop"))
     of_graph = answer_features(trace_of(), "x", "knowledge graph", generation=said)
-    assert not {"first_token_entropy", "probe_log_odds"} & {*unasked, *of_graph}
+    assert not {"first_token_entropy"} & {*unasked, *of_graph}
     assert of_graph["mean_log_probability"] == -2.0
 
 

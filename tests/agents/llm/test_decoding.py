@@ -52,10 +52,6 @@ class Alphabet:
                 logits[row, place, min(token + 1, END)] = LIKELY
         return logits, past + tokens.shape[1]
 
-    def hidden_state(self) -> torch.Tensor:
-        """The position in the alphabet of each text's last letter."""
-        return torch.tensor([[float(tokens[-1])] for tokens in self.cached])
-
     def repeated(self, cache: int, rows: int) -> int:
         self.cached = self.cached * rows
         return cache
