@@ -4,8 +4,7 @@
 
 A page holds the passages of one title. The other pages are of titles whose words are nearest to the question's (BM25).
 Where a question has no answer in its set, or by chance (--without-answer), no page holds it; its gold answer is
-"i don't know". One title in eight is kept for P(correct); `--for-probe` draws from the others, which the probe learns
-from (`training.calibrate.probe`).
+"i don't know". One title in eight is kept for P(correct); `--to-train` draws from the others, for an adapter.
 """
 
 import argparse
@@ -46,7 +45,7 @@ class ReadingRow(BaseModel):
 
 
 def is_kept(title: str) -> bool:
-    """Whether the title is kept for P(correct), so that no probe sees it."""
+    """Whether the title is kept for P(correct), so that no adapter sees it."""
     return hashlib.sha256(title.encode()).digest()[0] % KEPT_PART == 0
 
 
@@ -63,7 +62,7 @@ def questions_of(
     titles = list(passages)
     index = BM25Okapi([" ".join([title, *passages[title]]).casefold().split() for title in titles])
     rng = random.Random(seed)  # noqa: S311 - reproducible chance
-    own = [row for row in rows if is_kept(row.title) is kept]
+    own = [*{row.id: row for row in rows if is_kept(row.title) is kept}.values()]
     for row in rng.sample(own, min(count, len(own))):
         shown = row.answerable and rng.random() >= without_answer
         scores = index.get_scores(row.question.casefold().split())
@@ -112,7 +111,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--count", type=int, default=100, help="questions of each set (%(default)s)")
     share = "share of the answerable questions whose page is left out (%(default)s)"
     parser.add_argument("--without-answer", type=float, default=0.2, help=share)
-    parser.add_argument("--for-probe", action="store_true", help="draw from the titles that P(correct) does not need")
+    parser.add_argument("--to-train", action="store_true", help="draw from the titles that P(correct) does not need")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, required=True, help="JSON lines for local_evaluation.py --dataset")
     options = parser.parse_args(arguments)
@@ -123,7 +122,7 @@ def _run(options: argparse.Namespace) -> int:
     made: list[dict[str, Any]] = []
     for path in sorted(options.reading.glob("*.jsonl*")):
         rows = [row_of(record, ReadingRow) for record in read_records(path)]
-        made += questions_of(rows, options.count, options.without_answer, options.seed, kept=not options.for_probe)
+        made += questions_of(rows, options.count, options.without_answer, options.seed, kept=not options.to_train)
     random.Random(options.seed).shuffle(made)  # noqa: S311 - reproducible chance
     write_rows(options.out, made)
     sys.stdout.write(f"wrote {len(made)} questions to {options.out}\n")

@@ -2,6 +2,8 @@
 
 python -m agents.web extract FILE.html [--preset P]                  the text that retrieval sees
 python -m agents.web context --dataset FILE --preset P --out FILE    the context of every question, as JSON lines
+
+Both take --set KEY=VALUE, such as --set web.context.max_tokens=250.
 """
 
 import argparse
@@ -48,6 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     context.set_defaults(run=run_context)
     for command in (extract, context):
         command.add_argument("--preset", default=usual_preset(), help="name, or TOML file; default: %(default)s")
+        command.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change to the preset")
     options = parser.parse_args(arguments)
     try:
         options.run(options)
@@ -59,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def run_extract(options: argparse.Namespace) -> None:
     """Print a page's text."""
-    settings = load_settings(options.preset)
+    settings = load_settings(options.preset, options.set)
     html = options.file.read_bytes().decode("utf-8", "replace")
     print(page_text(html, settings.web.extract))
 
@@ -68,7 +71,7 @@ def run_context(options: argparse.Namespace) -> None:
     """Write one JSON line per question: {interaction_id, context, passages, events, seconds}."""
     from tqdm import tqdm
 
-    settings = load_settings(options.preset)
+    settings = load_settings(options.preset, options.set)
     rows = list(read_rows(options.dataset, options.limit))
     size = settings.batch_size
     batches = [rows[start : start + size] for start in range(0, len(rows), size)]

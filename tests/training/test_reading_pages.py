@@ -37,12 +37,19 @@ def made(reading: Path, *more: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
 
 
-def test_the_probe_and_p_correct_never_see_the_same_title(reading: Path) -> None:
-    of_probe = {question["interaction_id"] for question in made(reading, "--for-probe")}
+def test_an_adapter_and_p_correct_never_see_the_same_title(reading: Path) -> None:
+    of_adapter = {question["interaction_id"] for question in made(reading, "--to-train")}
     others = {question["interaction_id"] for question in made(reading)}
-    assert of_probe | others == set(TITLES)
-    assert not of_probe & others
-    assert len(of_probe) > len(others) > 0
+    assert of_adapter | others == set(TITLES)
+    assert not of_adapter & others
+    assert len(of_adapter) > len(others) > 0
+
+
+def test_a_question_that_a_set_holds_twice_is_asked_once(reading: Path) -> None:
+    file = reading / "own.jsonl"
+    file.write_text(file.read_text(encoding="utf-8") + "\n" + json.dumps(row(TITLES[0])), encoding="utf-8")
+    asked = [question["interaction_id"] for question in made(reading) + made(reading, "--to-train")]
+    assert sorted(asked) == sorted(TITLES)
 
 
 @pytest.mark.parametrize("left_out", ["0", "1"])

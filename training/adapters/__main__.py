@@ -4,6 +4,7 @@
     python -m training.adapters kg_writer --config db3 --device cuda --questions FILE --graph DIR
     python -m training.adapters kg_answerer --config db3 --device cuda --questions FILE --graph DIR
     python -m training.adapters web_answerer --config db3 --device cuda --pages FILE
+    python -m training.adapters web_answerer --config cpu       # as shipped with the preset cpu
 
 Prompts, examples and model are those of --base-preset, so that training matches serving. --config db3 follows the
 paper: Llama-3-8B in 4 bits on one GPU, batches of 1 x 4 with gradient checkpointing. The preset's model judges its own
@@ -56,7 +57,12 @@ def _main(options: argparse.Namespace) -> int:
     work = (options.work or REPOSITORY / "results" / "training" / options.config / options.name).resolve()
     out = (options.out or ADAPTERS / options.config / options.name).resolve()
     files = GivenFiles(
-        options.questions, tuple(options.graph), options.contexts, options.pages, real=not options.no_real
+        options.questions,
+        tuple(options.graph),
+        options.contexts,
+        options.pages,
+        options.reading,
+        real=not options.no_real,
     )
     preset = _preset(options, recipe)
     choices = _choices(options, recipe, preset)
@@ -100,6 +106,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     )  # fmt: skip
     parser.add_argument("--contexts", type=Path, metavar="FILE", help="questions with segments of web pages")
     parser.add_argument("--pages", type=Path, metavar="FILE", help="questions with their pages, in CRAG's format")
+    parser.add_argument("--reading", type=Path, metavar="DIR", help="folder of reading sets")
     add_split_argument(parser)
     parser.add_argument("--limit", type=positive, metavar="N", help="use at most N real questions, for a trial")
     parser.add_argument("--max-steps", type=positive, metavar="N", help="stop the tuning after N steps")
@@ -122,7 +129,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     options = parser.parse_args(arguments)
     if options.name not in recipes(options.config):
         parser.error(f"--config {options.config} has no {options.name}; it has {', '.join(recipes(options.config))}")
-    given = {name for name in ("questions", "graph", "contexts", "pages") if getattr(options, name)}
+    given = {name for name in ("questions", "graph", "contexts", "pages", "reading") if getattr(options, name)}
     given |= {"questions"} if options.no_real else set()
     for name in sorted(given - Recipe(options.name, options.config).files):
         parser.error(f"{options.name} of {options.config} does not learn from --{name}")
@@ -237,11 +244,11 @@ def _check_files(todo: Sequence[RecipeStep], out: Path, *, overwrite: bool) -> N
         remedy = f'pass {option}{without} (docs/training.md, "What you need")'
         if not path:
             raise CommandError(f"nothing to learn from: {remedy}")
-        if option != "--graph":
+        if option not in {"--graph", "--reading"}:
             check_data_file(Path(path), remedy)
         elif not Path(path).is_dir():
             raise CommandError(f"{path}: no such folder; {remedy}")
-        else:
+        elif option == "--graph":
             check_whole(Path(path))
     if todo and (out / WEIGHTS_FILE).is_file() and not (overwrite or todo[-1].begun):
         raise CommandError(

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from training.api_pairs import QUESTIONS
+from training.reading_pages import READING
 from training.segments import DEFAULT_FILE as CONTEXTS
 
 RECIPES = Path(__file__).with_name("recipes.toml")
@@ -24,6 +25,7 @@ class GivenFiles(NamedTuple):
     graph: tuple[Path, ...] = ()
     contexts: Path | None = None
     pages: Path | None = None
+    reading: Path | None = None
     real: bool = True
 
     def arguments(self) -> dict[str, list[str]]:
@@ -36,6 +38,7 @@ class GivenFiles(NamedTuple):
             "{mock_kg}": ["--mock-kg", *(str(folder.resolve()) for folder in self.graph[:1])],
             "{contexts}": ["--contexts", str((self.contexts or CONTEXTS).resolve())],
             "{pages}": ["--dataset", str(self.pages.resolve()) if self.pages else ""],
+            "{reading}": ["--reading", str((self.reading or READING).resolve())],
         }
 
 
@@ -131,6 +134,7 @@ _OPTIONS = {
     "{mock_kg}": "--graph",
     "{contexts}": "--contexts",
     "{pages}": "--pages",
+    "{reading}": "--reading",
 }
 """The option of `training.adapters` that fills a placeholder."""
 
@@ -162,7 +166,7 @@ class Recipe:
 
     @property
     def files(self) -> set[str]:
-        """The files that it reads: ``questions``, ``graph``, ``contexts``, ``pages``."""
+        """The files that it reads: ``questions``, ``graph``, ``contexts``, ``pages``, ``reading``."""
         parts = {part for step in self.table["steps"] for part in step["run"]}
         return {option.removeprefix("--") for placeholder, option in _OPTIONS.items() if placeholder in parts}
 

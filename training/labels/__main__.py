@@ -13,6 +13,11 @@ By default the prompts about web pages are labelled; with `--answerer graph`, th
 section 3.3 follows the same steps; the run then needs a graph and `--set knowledge_graph.answer_prompt=basic`). The
 model's first answer counts, even if it was withheld later.
 
+Without a run, every answer counts as missing, so that the context alone decides (steps 1, 3.2.1 and 3.2.2):
+
+    python -m agents.web context --dataset QUESTIONS --preset cpu --out contexts.jsonl
+    python -m training.labels --contexts contexts.jsonl --questions QUESTIONS --preset cpu --out labels.jsonl
+
 In the paper a language model judges the answers and checks the contexts:
 
     python -m training.labels --run RUN --out labels.jsonl --judge llm --judge-rubric db3 --context-check llm \
@@ -33,10 +38,11 @@ from typing import Any
 from agents.console import end_with
 from agents.files import write_rows
 from agents.llm import LanguageModelDiedError
+from agents.settings import load_settings
 from evaluation.judge import add_judge_arguments, cost_line, judge_from
 from evaluation.store import PREDICTIONS, TRACES
 from training.command import CommandError, add_split_argument, count_table, exit_code, parser_of
-from training.labels.basic_answers import Answered, BasicAnswers, basic_answers
+from training.labels.basic_answers import Answered, BasicAnswers, basic_answers, unanswered
 from training.labels.branches import Branch, Labelled, label
 from training.labels.in_context import ContextCheck, RulesContextCheck
 from training.labels.model_check import ModelContextCheck, open_model_check
@@ -53,7 +59,7 @@ def _label(options: argparse.Namespace) -> int:
     began = time.monotonic()
     folder = card_folder(options.out)
     judge = judge_from(options)
-    basics = basic_answers(options.run, options.questions, Answered(options.answerer), options.split)
+    basics = _basics(options)
     check: ContextCheck = RulesContextCheck()
     if options.context_check == "llm":
         check = open_model_check(options, judge)
@@ -65,7 +71,8 @@ def _label(options: argparse.Namespace) -> int:
     figures = summary(labelled, basics)
     if isinstance(check, ModelContextCheck):
         figures["model_check"] = check.counts()
-    data = {f"{run.name} {name}": run / name for run in options.run for name in (PREDICTIONS, TRACES)}
+    data = {f"{run.name} {name}": run / name for run in options.run or () for name in (PREDICTIONS, TRACES)}
+    data |= {f"contexts {path.name}": path for path in options.contexts or ()}
     data |= {"questions": options.questions} if options.questions else {}
     settings = {
         "answerer": options.answerer,
@@ -80,6 +87,14 @@ def _label(options: argparse.Namespace) -> int:
         print(cost)
     print(f"wrote {options.out} and {card}")
     return 0
+
+
+def _basics(options: argparse.Namespace) -> BasicAnswers:
+    if options.contexts is None:
+        return basic_answers(options.run, options.questions, Answered(options.answerer), options.split)
+    if options.questions is None or options.answerer != Answered.WEB.value:
+        raise CommandError("--contexts needs --questions with the right answers, and is for the answerer of web pages")
+    return unanswered(options.contexts, options.questions, load_settings(options.preset, options.set), options.split)
 
 
 def summary(labelled: Sequence[Labelled], basics: BasicAnswers) -> dict[str, Any]:
@@ -116,9 +131,14 @@ def shown(figures: dict[str, Any]) -> str:
 
 def _parser() -> argparse.ArgumentParser:
     parser = parser_of("training.labels", __doc__)
-    parser.add_argument(
-        "--run", type=Path, action="append", required=True, metavar="DIR", help="local_evaluation.py folder; repeatable"
+    given = parser.add_mutually_exclusive_group(required=True)
+    given.add_argument(
+        "--run", type=Path, action="append", metavar="DIR", help="local_evaluation.py folder; repeatable"
     )
+    given.add_argument(
+        "--contexts", type=Path, action="append", metavar="FILE",
+        help="instead of a run: rows of python -m agents.web context; repeatable",
+    )  # fmt: skip
     parser.add_argument(
         "--questions", type=Path, metavar="FILE", help="right answers and labels; default: the run's own"
     )
@@ -133,7 +153,9 @@ def _parser() -> argparse.ArgumentParser:
         "--context-check", choices=("rules", "llm"), default="rules", help="does the context hold the right answer?"
     )
     parser.add_argument(
-        "--preset", metavar="P", help="preset of the model for --context-check llm; default: the judge's model"
+        "--preset",
+        metavar="P",
+        help="of the model for --context-check llm (default: the judge's model), and of the prompts about --contexts",
     )
     parser.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="change to the preset; can be repeated"

@@ -9,11 +9,12 @@ from typing import NamedTuple
 
 from pydantic import BaseModel
 
-from agents.answering import normalise
-from agents.contracts import GRAPH, I_DONT_KNOW, WEB
-from agents.llm import Message
+from agents.answering import Answerer, normalise
+from agents.contracts import GRAPH, I_DONT_KNOW, WEB, Query
+from agents.llm import Message, load_language_model
+from agents.settings import Settings
 from evaluation.batches import golds_of
-from evaluation.datasets import LABEL_FIELDS, Record, Split, read_rows
+from evaluation.datasets import LABEL_FIELDS, Record, Split, read_records, read_rows
 from evaluation.store import TRACES
 from training.calibrate import FinishedQuestion, read_run
 from training.command import CommandError
@@ -132,6 +133,49 @@ def basic_answers(
         found = "" if answered is Answered.WEB else "; the graph's answerer is asked only if calls found facts"
         raise CommandError(f"{', '.join(map(str, runs))}: nothing to label ({shown}){found}")
     return BasicAnswers(tuple(rows.values()), left_out)
+
+
+class _Context(BaseModel):
+    """A row of `python -m agents.web context`."""
+
+    interaction_id: str
+    context: str
+
+
+def unanswered(contexts: Sequence[Path], questions: Path, settings: Settings, split: Split) -> BasicAnswers:
+    """The questions with these contexts, in the prompt of the preset's web answerer, without a basic answer.
+
+    Args:
+        contexts: Rows of `python -m agents.web context`.
+        questions: The questions with their right answers, by interaction id.
+        settings: The preset.
+        split: Skip questions of other splits.
+
+    Raises:
+        CommandError: no question has a context and a right answer.
+        DatasetError: a file cannot be read, or a row lacks a field.
+    """
+    answerer = Answerer(settings.answering, load_language_model(settings.language_model))
+    asked = {row["interaction_id"]: row for row in read_rows(questions, split=split)}
+    found = [row_of(record, _Context) for path in contexts for record in read_records(path)]
+    rows = []
+    for one in (one for one in found if one.interaction_id in asked):
+        row = asked[one.interaction_id]
+        query = Query(one.interaction_id, row["query"], row.get("query_time", ""), None, ())
+        request = answerer.request(query, one.context)
+        labels = {name: row[name] for name in LABEL_FIELDS if name in row}
+        rows.append(
+            BasicAnswer(
+                one.interaction_id, query.text, query.query_time, one.context, request.messages, request.prompt,
+                I_DONT_KNOW, tuple(gold for gold in golds_of(row) if gold.strip()), labels, row.get(Split.FIELD),
+            )
+        )  # fmt: skip
+    rows = [row for row in rows if row.golds]
+    if not rows:
+        raise CommandError(
+            f"{questions}: no question with a right answer has a context in {', '.join(map(str, contexts))}"
+        )
+    return BasicAnswers(tuple(rows), {"without a context or a right answer": len(asked) - len(rows)})
 
 
 def _known(path: Path) -> dict[str, _Known]:

@@ -117,11 +117,11 @@ def _load_base(settings: LoraTraining, base: Path, device: str) -> "PreTrainedMo
 
 
 def computing_type(device: str) -> "torch.dtype":
-    """float32 on a CPU; on a GPU bfloat16, or float16 if it lacks that (T4)."""
+    """bfloat16 where the hardware computes in it; otherwise float32 on a CPU, float16 on a GPU (T4)."""
     import torch
 
-    if device == "cpu":
-        return torch.float32
+    if device == "cpu":  # without AMX, bfloat16 takes several times as long as float32
+        return torch.bfloat16 if torch.cpu.get_capabilities().get("amx_bf16") else torch.float32
     return torch.bfloat16 if torch.cuda.get_device_capability()[0] >= 8 else torch.float16
 
 

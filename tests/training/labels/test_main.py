@@ -49,6 +49,23 @@ def test_labels_table_and_card(run: Path, tmp_path: Path, capsys: pytest.Capture
     assert card["data"]["run traces.jsonl"]["bytes"] > 0
 
 
+def test_without_a_run_the_context_alone_decides(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    contexts, questions, out = (tmp_path / name for name in ("contexts.jsonl", "questions.jsonl", "labels.jsonl"))
+    golds = {"a": INVALID_QUESTION, "b": "london", "c": "paris", "d": ""}
+    query = "in which city was ada lovelace born?"
+    rows = [{"interaction_id": name, "query": query, "answer": gold, "split": 0} for name, gold in golds.items()]
+    questions.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    rows = [{"interaction_id": name, "context": CONTEXT} for name in (*golds, "of no question")]
+    contexts.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    ask = ["--contexts", str(contexts), "--preset", "scripted", "--out", str(out)]
+    assert main([*ask, "--questions", str(questions)]) == 0
+    examples = read_examples(out)
+    assert [example.completion for example in examples] == [INVALID_QUESTION, "london", I_DONT_KNOW]
+    assert all(CONTEXT in example.messages[-1].content for example in examples)
+    assert main(ask) == 1
+    assert "--contexts needs --questions" in capsys.readouterr().err
+
+
 def test_a_model_looks_only_where_the_label_depends_on_it(
     run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
