@@ -76,6 +76,21 @@ def openvino_server() -> Iterator[str]:
         engine.close()
 
 
+@contextmanager
+def llama_cpp_server() -> Iterator[str]:
+    """llama.cpp's own server, in this process."""
+    xllamacpp = pytest.importorskip("xllamacpp")
+    options = xllamacpp.CommonParams()
+    try:
+        options.model.path = str(locate(f"{SMALL}-gguf") / "SmolLM2-135M-Instruct.Q4_1.gguf")
+    except WeightsMissingError as error:
+        pytest.skip(str(error))
+    options.n_ctx, options.n_parallel, options.cpuparams.n_threads = 8192, 2, 2
+    server = xllamacpp.Server(options)  # serves for as long as somebody holds it
+    yield f"{server.listening_address}/v1"
+    del server
+
+
 def agent_at(url: str, monkeypatch: pytest.MonkeyPatch, *overrides: str) -> UserAgent:
     monkeypatch.setenv("CRAG_LLM_URL", url)
     monkeypatch.delenv("CRAG_LLM_MODEL", raising=False)
@@ -86,7 +101,7 @@ def agent_at(url: str, monkeypatch: pytest.MonkeyPatch, *overrides: str) -> User
         pytest.skip(str(error))
 
 
-@pytest.mark.parametrize("server", [openvino_server, pytest.param(vllm_server, marks=pytest.mark.vllm)])
+@pytest.mark.parametrize("server", [openvino_server, llama_cpp_server, pytest.param(vllm_server, marks=pytest.mark.vllm)])
 def test_a_server_answers_questions_from_their_pages(server: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     with server() as url:
         agent = agent_at(url, monkeypatch, "answering.confidence.threshold = 0.0")
