@@ -4,7 +4,7 @@
     python -m training.adapters kg_writer --config db3 --device cuda --questions FILE --graph DIR
     python -m training.adapters kg_answerer --config db3 --device cuda --questions FILE --graph DIR
     python -m training.adapters web_answerer --config db3 --device cuda --pages FILE
-    python -m training.adapters web_answerer --config cpu       # as shipped with the preset cpu
+    python -m training.adapters web_answerer --config reading   # from reading sets, without a question of CRAG
 
 Prompts, examples and model are those of --base-preset, so that training matches serving. --config db3 follows the
 paper: Llama-3-8B in 4 bits on one GPU, batches of 1 x 4 with gradient checkpointing. The preset's model judges its own
@@ -96,7 +96,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--device", choices=("cpu", "cuda"),
         help="device of all models and the tuning: cuda uses one GPU, cpu does without 4 bits "
-        "(default: cuda for db3, cpu for cpu_small)",
+        "(default: cuda for db3, cpu for the others)",
     )  # fmt: skip
     parser.add_argument("--questions", type=Path, metavar="FILE", help="labelled questions with their calls")
     parser.add_argument("--no-real", action="store_true", help="omit --questions: train on made-up ones only")
@@ -112,7 +112,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--max-steps", type=positive, metavar="N", help="stop the tuning after N steps")
     judge = parser.add_argument_group("judge of basic answers and contexts, as in training.labels")
     judge.add_argument(
-        "--judge", choices=JUDGE_NAMES, help="default: llm for db3 (the preset's model), rules for cpu_small"
+        "--judge", choices=JUDGE_NAMES, help="default: llm for db3 (the preset's model), rules for the others"
     )
     judge.add_argument("--judge-url", metavar="URL", help="llm: an OpenAI-compatible endpoint")
     judge.add_argument("--judge-model", metavar="NAME", help="llm: the endpoint's model")
