@@ -101,7 +101,9 @@ def agent_at(url: str, monkeypatch: pytest.MonkeyPatch, *overrides: str) -> User
         pytest.skip(str(error))
 
 
-@pytest.mark.parametrize("server", [openvino_server, llama_cpp_server, pytest.param(vllm_server, marks=pytest.mark.vllm)])
+@pytest.mark.parametrize(
+    "server", [openvino_server, llama_cpp_server, pytest.param(vllm_server, marks=pytest.mark.vllm)]
+)
 def test_a_server_answers_questions_from_their_pages(server: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     with server() as url:
         agent = agent_at(url, monkeypatch, "answering.confidence.threshold = 0.0")
