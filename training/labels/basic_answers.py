@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
@@ -152,30 +152,42 @@ def unanswered(contexts: Sequence[Path], questions: Path, settings: Settings, sp
         split: Skip questions of other splits.
 
     Raises:
-        CommandError: no question has a context and a right answer.
+        CommandError: no question has a context and a right answer, or an id stands for two questions.
         DatasetError: a file cannot be read, or a row lacks a field.
     """
     answerer = Answerer(settings.answering, load_language_model(settings.language_model))
-    asked = {row["interaction_id"]: row for row in read_rows(questions, split=split)}
-    found = [row_of(record, _Context) for path in contexts for record in read_records(path)]
-    rows = []
-    for one in (one for one in found if one.interaction_id in asked):
-        row = asked[one.interaction_id]
-        query = Query(one.interaction_id, row["query"], row.get("query_time", ""), None, ())
-        request = answerer.request(query, one.context)
-        labels = {name: row[name] for name in LABEL_FIELDS if name in row}
-        rows.append(
-            BasicAnswer(
-                one.interaction_id, query.text, query.query_time, one.context, request.messages, request.prompt,
-                I_DONT_KNOW, tuple(gold for gold in golds_of(row) if gold.strip()), labels, row.get(Split.FIELD),
-            )
-        )  # fmt: skip
-    rows = [row for row in rows if row.golds]
+    asked: dict[str, dict[str, Any]] = {}
+    for row in read_rows(questions, split=split):
+        if asked.setdefault(row["interaction_id"], row)["query"] != row["query"]:
+            raise CommandError(f"{questions}: the id {row['interaction_id']} stands for two questions")
+    given = (row_of(record, _Context) for path in contexts for record in read_records(path))
+    rows = tuple(
+        _unanswered(asked[one.interaction_id], one.context, answerer)
+        for one in given
+        if any(gold.strip() for gold in golds_of(asked.get(one.interaction_id, {})))
+    )
     if not rows:
-        raise CommandError(
-            f"{questions}: no question with a right answer has a context in {', '.join(map(str, contexts))}"
-        )
-    return BasicAnswers(tuple(rows), {"without a context or a right answer": len(asked) - len(rows)})
+        files = ", ".join(map(str, contexts))
+        raise CommandError(f"{questions}: no question with a right answer has a context in {files}")
+    left_out = len(asked.keys() - {row.interaction_id for row in rows})
+    return BasicAnswers(rows, {"without a context or a right answer": left_out} if left_out else {})
+
+
+def _unanswered(row: Mapping[str, Any], context: str, answerer: Answerer) -> BasicAnswer:
+    query = Query(row["interaction_id"], row["query"], row.get("query_time", ""), None, ())
+    request = answerer.request(query, context)
+    return BasicAnswer(
+        interaction_id=query.interaction_id,
+        query=query.text,
+        query_time=query.query_time,
+        context=context,
+        messages=request.messages,
+        prompt=request.prompt,
+        answer=I_DONT_KNOW,
+        golds=tuple(gold for gold in golds_of(row) if gold.strip()),
+        labels={name: row[name] for name in LABEL_FIELDS if name in row},
+        split=row.get(Split.FIELD),
+    )
 
 
 def _known(path: Path) -> dict[str, _Known]:

@@ -62,8 +62,13 @@ def test_without_a_run_the_context_alone_decides(tmp_path: Path, capsys: pytest.
     examples = read_examples(out)
     assert [example.completion for example in examples] == [INVALID_QUESTION, "london", I_DONT_KNOW]
     assert all(CONTEXT in example.messages[-1].content for example in examples)
+    assert "left out: 1 without a context or a right answer" in capsys.readouterr().out
     assert main(ask) == 1
     assert "--contexts needs --questions" in capsys.readouterr().err
+    twice = [{"interaction_id": "a", "query": query, "answer": "x", "split": 0} for query in ("who?", "when?")]
+    questions.write_text("\n".join(map(json.dumps, twice)), encoding="utf-8")
+    assert main([*ask, "--questions", str(questions)]) == 1
+    assert "the id a stands for two questions" in capsys.readouterr().err
 
 
 def test_a_model_looks_only_where_the_label_depends_on_it(
