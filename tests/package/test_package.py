@@ -16,7 +16,7 @@ MAY_DIFFER = {"torch", "transformers", "tokenizers", "numpy", "llguidance", "hug
 def pins(name: str) -> dict[str, str]:
     """Package -> version of a requirements file."""
     lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
-    rows = [line.split("==") for line in lines if line.strip() and not line.startswith("#")]
+    rows = [line.partition(";")[0].split("==") for line in lines if line.strip() and not line.startswith("#")]
     return {package.lower().replace("_", "-"): version for package, version in rows}
 
 

@@ -103,25 +103,32 @@ def check_tunable(settings: LoraTraining, base: Path, device: str, start_from: P
 def _load_base(settings: LoraTraining, base: Path, device: str) -> "PreTrainedModel":
     from transformers import AutoModelForCausalLM, BitsAndBytesConfig
 
-    options: dict[str, Any] = {"dtype": computing_type(device), "local_files_only": True, "use_safetensors": True}
+    options: dict[str, Any] = {
+        "dtype": computing_type(settings, device),
+        "local_files_only": True,
+        "use_safetensors": True,
+    }
     if settings.quantise == "4bit":
         four_bits = BitsAndBytesConfig(
             load_in_4bit=True,
             bnb_4bit_quant_type="nf4",
             bnb_4bit_use_double_quant=True,
-            bnb_4bit_compute_dtype=computing_type(device),
+            bnb_4bit_compute_dtype=computing_type(settings, device),
         )
         options |= {"quantization_config": four_bits, "device_map": {"": device}}
     model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(str(base), **options)
     return model if settings.quantise == "4bit" else model.to(device)
 
 
-def computing_type(device: str) -> "torch.dtype":
-    """bfloat16 where the hardware computes in it; otherwise float32 on a CPU, float16 on a GPU (T4)."""
+def computing_type(settings: LoraTraining, device: str) -> "torch.dtype":
+    """float32 on a CPU, bfloat16 if the settings want that where it is fast; on a GPU bfloat16, or float16 if it lacks
+    that (T4).
+    """
     import torch
 
-    if device == "cpu":  # without AMX, bfloat16 takes several times as long as float32
-        return torch.bfloat16 if torch.cpu.get_capabilities().get("amx_bf16") else torch.float32
+    if device == "cpu":
+        fast = settings.bfloat16_with_amx and torch.cpu.get_capabilities().get("amx_bf16")
+        return torch.bfloat16 if fast else torch.float32
     return torch.bfloat16 if torch.cuda.get_device_capability()[0] >= 8 else torch.float16
 
 

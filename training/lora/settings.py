@@ -67,6 +67,8 @@ class LoraTraining(StrictModel):
     seed: Annotated[int, Field(ge=0)] = 0
     quantise: Literal["none", "4bit"] = "none"
     """``4bit``: the base in NF4, as in QLoRA; needs a GPU and the package bitsandbytes."""
+    bfloat16_with_amx: bool = False
+    """On a CPU that has AMX: bfloat16, which is faster there and rounds more. Other CPUs would be slower with it."""
     gradient_checkpointing: bool = False
     """Saves memory for about a third more time: for large models."""
     checkpoint_steps: PositiveInt = 10

@@ -74,7 +74,7 @@ def build_trainer(
 
 def arguments(settings: LoraTraining, work: Path, device: str, max_steps: int | None) -> dict[str, Any]:
     """The settings as transformers' TrainingArguments; one epoch, because the data holds all epochs in order."""
-    number_type = computing_type(device)
+    number_type = computing_type(settings, device)
     return {
         "output_dir": str(work),
         "num_train_epochs": 1,

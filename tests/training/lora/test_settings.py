@@ -4,10 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
+import torch
 
 from agents.llm import EngineUnavailableError
 from agents.settings import SettingsError
-from training.lora.model import check_tunable
+from training.lora.model import check_tunable, computing_type
 from training.lora.settings import available_configs, load_training
 
 GOOD = 'description = "x"\nbase = "b"\nlicence = "none"\n'
@@ -17,6 +18,16 @@ def test_shipped_configurations_can_be_read() -> None:
     assert {"db3", "kg_writer", "kg_answerer", "web_answerer", "preference"} <= set(available_configs())
     for name in available_configs():
         assert load_training(name).description
+
+
+@pytest.mark.parametrize(("config", "amx", "expected"), [
+    ("reading", True, torch.bfloat16), ("reading", False, torch.float32), ("web_answerer", True, torch.float32),
+])  # fmt: skip
+def test_a_cpu_computes_in_bfloat16_only_where_that_is_wanted_and_fast(
+    config: str, amx: bool, expected: torch.dtype, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"amx_bf16": amx})
+    assert computing_type(load_training(config), "cpu") is expected
 
 
 def test_db3_is_table_1_of_the_paper() -> None:
