@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 try:
-    from agents.console import end_with
+    from agents.common.console import end_with
     from evaluation.cli import main
 except ModuleNotFoundError as error:
     sys.exit(f"error: {error}: this Python lacks the packages. `make install` makes .venv: use .venv/bin/python")

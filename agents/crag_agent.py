@@ -4,19 +4,16 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from agents.answering import Answerer, Check, ConfidenceModel, checks_of
-from agents.batch_run import BatchRun
-from agents.contracts import Answer, Stage, Trace
-from agents.deadline import BatchClock
+from agents.common.contracts import Answer, Stage, Trace
+from agents.common.deadline import BatchClock
+from agents.common.queries import parse_batch
 from agents.encoders import CrossEncoder, load_cross_encoder, load_dense_encoder
 from agents.kg import KnowledgeGraph, NoKnowledgeGraph, open_knowledge_graph
 from agents.llm import LanguageModel, load_language_model
-from agents.model_health import LeavesBehind, WatchedModel, begin_batch
-from agents.plan import time_shares
-from agents.public_data import NoPublicData, PublicData, open_public_data
-from agents.queries import parse_batch
-from agents.questions import QuestionRouter, open_router
-from agents.settings import KnowledgeGraphSettings, Settings, require_weights
-from agents.stages import (
+from agents.pipeline.batch_run import BatchRun
+from agents.pipeline.case import time_shares
+from agents.pipeline.model_health import LeavesBehind, WatchedModel, begin_batch
+from agents.pipeline.stages import (
     AddFacts,
     AskGraph,
     CloseClassGates,
@@ -28,6 +25,9 @@ from agents.stages import (
     RouteQuestions,
     WebPages,
 )
+from agents.public_data import NoPublicData, PublicData, open_public_data
+from agents.questions import QuestionRouter, open_router
+from agents.settings import KnowledgeGraphSettings, Settings, require_weights
 from agents.web import WebPath
 
 
@@ -134,7 +134,7 @@ class CragAgent:
         then the length and number of generations. Open questions get "i don't know" (docs/t4.md).
 
         Raises:
-            agents.queries.BatchFormatError: the batch as a whole is malformed.
+            agents.common.queries.BatchFormatError: the batch as a whole is malformed.
         """
         queries = parse_batch(batch)
         run = BatchRun(queries, self._clock(len(queries)), audit=self.settings.answering.audit)

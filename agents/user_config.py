@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from agents.contracts import I_DONT_KNOW, Trace
+from agents.common.contracts import I_DONT_KNOW, Trace
 from agents.crag_agent import CragAgent
 from agents.settings import Settings, load_settings
 
@@ -41,7 +41,7 @@ class UserAgent:
         `last_traces` then explains each answer.
 
         Raises:
-            agents.queries.BatchFormatError: the batch as a whole is malformed.
+            agents.common.queries.BatchFormatError: the batch as a whole is malformed.
         """
         answers, self.last_traces = self._agent.answer_batch(batch)
         return [answer.text or I_DONT_KNOW for answer in answers]

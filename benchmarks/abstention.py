@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 
 from agents.answering import answer_features, class_gate, level_of, normalise, question_features, score_gate
-from agents.console import end_with
-from agents.contracts import I_DONT_KNOW, INVALID_QUESTION, WEB, Route, Trace
-from agents.files import write_json, write_rows
+from agents.common.console import end_with
+from agents.common.contracts import I_DONT_KNOW, INVALID_QUESTION, WEB, Route, Trace
+from agents.common.files import write_json, write_rows
 from agents.llm import Generation
 from agents.settings import ClassGate, GateSettings, load_settings
 from agents.web.rerank import SCORE_NAME, probability

@@ -30,9 +30,9 @@ from numpy.typing import NDArray
 from pydantic import BaseModel
 
 from agents.answering import draft_of, generate_all, shown
-from agents.console import end_with
-from agents.deadline import Deadline
-from agents.files import append_rows, write_json
+from agents.common.console import end_with
+from agents.common.deadline import Deadline
+from agents.common.files import append_rows, write_json
 from agents.kg.writing.cli import choose_adapter, chosen_settings
 from agents.llm import FinishReason, Generation, LanguageModel, load_language_model
 from agents.llm.trainable import adapter_folder

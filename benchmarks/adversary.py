@@ -15,9 +15,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agents.console import end_with
-from agents.contracts import INVALID_QUESTION
-from agents.files import read_jsonl, write_rows
+from agents.common.console import end_with
+from agents.common.contracts import INVALID_QUESTION
+from agents.common.files import read_jsonl, write_rows
 from benchmarks.common import UNUSABLE, Row, evaluate_preset, exit_code, table
 from evaluation.cli import DEFAULT_DATASET
 from evaluation.datasets import read_rows

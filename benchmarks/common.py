@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 from tqdm import tqdm
 
-from agents.files import read_growing
+from agents.common.files import read_growing
 from agents.llm import LanguageModelDiedError
 from agents.llm.trainable import adapter_folder
 from agents.settings import LanguageModelSettings

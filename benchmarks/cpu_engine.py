@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from agents.deadline import Deadline
+from agents.common.deadline import Deadline
 from agents.llm import ENGINES, GenerationRequest, Message, load_language_model
 from agents.settings import LanguageModelSettings, OpenvinoEngine, TransformersEngine
 from benchmarks.common import Row, exit_code, table

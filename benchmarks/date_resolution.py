@@ -21,8 +21,8 @@ from datetime import date, datetime
 from enum import StrEnum
 from pathlib import Path
 
-from agents.console import end_with
-from agents.queries import parse_query_time
+from agents.common.console import end_with
+from agents.common.queries import parse_query_time
 from agents.questions.calendars import DateRange, sessions
 from agents.questions.dates import (
     Calendar,

@@ -27,13 +27,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from agents.console import end_with
-from agents.contracts import Page, Query
-from agents.deadline import BatchClock
+from agents.common.console import end_with
+from agents.common.contracts import Page, Query
+from agents.common.deadline import BatchClock
+from agents.common.queries import BATCH_KEYS, parse_row
 from agents.encoders import load_cross_encoder, load_dense_encoder
 from agents.encoders.base import CrossEncoder, DenseEncoder
 from agents.kg.writing.cli import chosen_settings
-from agents.queries import BATCH_KEYS, parse_row
 from agents.settings import DenseEncoderSettings, Settings
 from agents.web import WebPath
 from agents.web.ranking import STOPWORDS

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from agents.console import end_with
-from agents.contracts import I_DONT_KNOW
+from agents.common.console import end_with
+from agents.common.contracts import I_DONT_KNOW
 from agents.matching import position_of, tokens
 from benchmarks.common import SHARED, by_label, exit_code, table
 from evaluation.agreement import VerdictPair, agreement, cohens_kappa, differences

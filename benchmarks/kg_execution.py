@@ -26,8 +26,9 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from agents.console import end_with
-from agents.deadline import Deadline
+from agents.common.console import end_with
+from agents.common.deadline import Deadline
+from agents.common.queries import parse_query_time
 from agents.kg.client import KgClient
 from agents.kg.conditions import as_number
 from agents.kg.derive import derived_answer
@@ -36,7 +37,6 @@ from agents.kg.executor import Executor, ProgramResult, Task
 from agents.kg.language import parse
 from agents.kg.results import Result, Row
 from agents.kg.schema import Domain
-from agents.queries import parse_query_time
 from agents.settings import KgClientSettings, KgLimits
 from benchmarks.common import SHARED, by_label, exit_code, table
 from evaluation.datasets import DatasetError, read_records

@@ -25,14 +25,14 @@ from unittest import mock
 
 import requests
 
-from agents.console import end_with
-from agents.deadline import Deadline
+from agents.common.console import end_with
+from agents.common.deadline import Deadline
+from agents.common.queries import parse_query_time
 from agents.kg.client import KgBatch, KgClient
 from agents.kg.endpoints import Request
 from agents.kg.executor import Executor, ProgramResult, Task
 from agents.kg.language import parse
 from agents.kg.schema import Domain
-from agents.queries import parse_query_time
 from agents.settings import KgClientSettings, KgLimits
 from benchmarks.common import exit_code, table
 from benchmarks.kg_execution import BATCH, QUESTIONS, unpacked_graph

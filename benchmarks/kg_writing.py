@@ -28,9 +28,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agents.answering import shown
-from agents.console import end_with
-from agents.deadline import Deadline
-from agents.files import write_rows
+from agents.common.console import end_with
+from agents.common.deadline import Deadline
+from agents.common.files import write_rows
 from agents.kg.language import Program, render
 from agents.kg.schema import Domain
 from agents.kg.writing.cli import add_writer_arguments, choose_adapter, chosen_settings, load_writer, writer_settings

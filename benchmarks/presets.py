@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from agents.answering import EXPECTED_SCORE, FORMULA, REFINE, SELF_ASSESSMENT
-from agents.console import end_with
+from agents.common.console import end_with
+from agents.common.files import write_json
 from agents.encoders import load_cross_encoder, load_dense_encoder
-from agents.files import write_json
 from agents.llm import EngineUnavailableError, load_language_model
 from agents.questions import open_router
 from agents.settings import EncoderRouter, Settings, StrictModel, load_settings

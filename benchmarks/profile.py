@@ -8,7 +8,7 @@ Without `--run` it first answers the shipped sample with the shipped graph. `rep
 
 from pathlib import Path
 
-from agents.console import end_with
+from agents.common.console import end_with
 from benchmarks.common import add_preset_arguments, evaluate_preset, exit_code, table
 from evaluation.cli import DEFAULT_DATASET
 from evaluation.report.measured import read_run, stage_seconds

@@ -22,8 +22,8 @@ from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
-from agents.console import end_with
-from agents.files import json_line
+from agents.common.console import end_with
+from agents.common.files import json_line
 from benchmarks.common import exit_code
 from evaluation.report.measured import FinishedRun, read_run
 from evaluation.report.page import render

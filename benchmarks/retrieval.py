@@ -22,8 +22,8 @@ from typing import Any
 
 from tqdm import tqdm
 
-from agents.console import end_with
-from agents.contracts import Query
+from agents.common.console import end_with
+from agents.common.contracts import Query
 from agents.kg.writing.cli import chosen_settings
 from agents.llm import load_language_model
 from agents.settings import Settings

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.console import end_with
+from agents.common.console import end_with
 from agents.questions.classifier import Classifier, locate_classifier
 from agents.questions.routes import FIELD_CLASSES
 from benchmarks.common import SHARED, exit_code, in_batches, table

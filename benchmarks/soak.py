@@ -17,12 +17,12 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from agents.console import end_with
-from agents.contracts import I_DONT_KNOW
+from agents.common.console import end_with
+from agents.common.contracts import I_DONT_KNOW
+from agents.common.queries import BATCH_KEYS
 from agents.crag_agent import CragAgent
 from agents.kg import open_knowledge_graph
 from agents.llm.scripted_engine import ScriptedLanguageModel
-from agents.queries import BATCH_KEYS
 from agents.settings import ScriptedEngine, load_settings
 from agents.web import WebPath
 from benchmarks.common import exit_code, table

@@ -16,9 +16,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agents.answering.prompts import answer_prompt
-from agents.console import end_with
-from agents.contracts import Query
-from agents.deadline import Deadline
+from agents.common.console import end_with
+from agents.common.contracts import Query
+from agents.common.deadline import Deadline
 from agents.encoders import BatchedDenseEncoder, load_dense_encoder
 from agents.encoders.base import Vectors
 from agents.kg.writing.cli import chosen_settings

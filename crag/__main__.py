@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple, cast
 
-from agents.console import end_with
+from agents.common.console import end_with
 from evaluation.signature import package_version
 
 

@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 import requests
 from urllib3.exceptions import HTTPError
 
-from agents.files import DatasetError
+from agents.common.files import DatasetError
 from agents.settings import SettingsError, available_presets, load_settings, quoted_override, usual_preset
 from crag.why import explained
 from evaluation.graph_server import GraphServerError, mock_graph
@@ -148,6 +148,6 @@ def _say(text: str) -> None:
 
 
 if __name__ == "__main__":
-    from agents.console import end_with
+    from agents.common.console import end_with
 
     end_with(main)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import requests
 from tqdm import tqdm
 
-from agents.files import DatasetError
+from agents.common.files import DatasetError
 
 HOME = "https://github.com/facebookresearch/CRAG/tree/main/data"
 POINTERS = "https://raw.githubusercontent.com/facebookresearch/CRAG/main/data"
@@ -140,6 +140,6 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    from agents.console import end_with
+    from agents.common.console import end_with
 
     end_with(main)

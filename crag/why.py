@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from textwrap import shorten
 from typing import Any
 
-from agents.contracts import Passage, Trace
+from agents.common.contracts import Passage, Trace
 
 WIDTH = 110
 LEAST_SECONDS = 0.05

@@ -21,6 +21,7 @@ from typing import Any, Protocol, cast
 
 from tqdm import tqdm
 
+from agents.common.files import UserError
 from agents.llm import EngineUnavailableError
 from agents.settings import SettingsError
 from agents.web import ExtractionUnavailableError
@@ -63,7 +64,7 @@ class AgentSpec:
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
-class AgentStartError(RuntimeError):
+class AgentStartError(UserError, RuntimeError):
     """The agent cannot be built."""
 
 

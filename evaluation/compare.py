@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from textwrap import shorten
 
-from agents.console import end_with
-from agents.files import DatasetError, check_target, write_json
+from agents.common.console import end_with
+from agents.common.files import DatasetError, check_target, write_json
 from evaluation.batches import SLICE_FIELDS, golds_of
 from evaluation.comparison import Comparison, RunPair, compare_runs
 from evaluation.judge import Verdict

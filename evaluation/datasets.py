@@ -19,8 +19,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self, cast
 
-from agents.files import DatasetError, Record, as_object, lines_of, parse_json, shown
-from agents.text import clean, encodable
+from agents.common.files import DatasetError, Record, as_object, lines_of, parse_json, shown
+from agents.common.text import clean, encodable
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -110,9 +110,9 @@ def read_rows(path: str | Path, limit: int | None = None, split: Split | None = 
     """The questions of a file, validated and in one form for all releases.
 
     A row has `interaction_id` and `query`; other official fields are checked if present. Texts are cleaned
-    (`agents.text`). The alternative answers (``alt_ans`` or ``alternative_answers``, a list or its JSON text ``"[]"``)
-    become ``alt_ans: list[str]``. Every search result has the five fields of `PAGE_FIELDS`; null becomes "". A
-    ``page_result_file`` in a search result is a path inside the question file's folder; the file's text becomes
+    (`agents.common.text`). The alternative answers (``alt_ans`` or ``alternative_answers``, a list or its JSON text
+    ``"[]"``) become ``alt_ans: list[str]``. Every search result has the five fields of `PAGE_FIELDS`; null becomes "".
+    A ``page_result_file`` in a search result is a path inside the question file's folder; the file's text becomes
     ``page_result``.
 
     Args:

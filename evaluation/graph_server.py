@@ -14,6 +14,8 @@ from pathlib import Path
 
 import requests
 
+from agents.common.files import UserError
+
 START_SECONDS = 60.0
 BYTES_PER_SECOND = 1_000_000
 """An upper bound for reading and indexing a graph; the official one takes minutes."""
@@ -22,7 +24,7 @@ PROBE_SECONDS = 5.0
 _ADDRESS = re.compile(r"https?://\S+")
 
 
-class GraphServerError(RuntimeError):
+class GraphServerError(UserError, RuntimeError):
     """The server did not start; the message ends with its output."""
 
 

@@ -10,8 +10,8 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from agents.console import end_with
-from agents.files import DatasetError
+from agents.common.console import end_with
+from agents.common.files import DatasetError
 from evaluation.batches import Shard
 from evaluation.report import write_report
 from evaluation.results import footer, summarise, table

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from agents.files import FolderInUseError, lock_folder
+from agents.common.files import FolderInUseError, UserError, lock_folder
 from evaluation.batches import Shard
 from evaluation.merge import merge
 from evaluation.progress import Progress
@@ -40,7 +40,7 @@ _TOKEN = "driver.txt"  # noqa: S105 - a file's name
 RunShard = Callable[[Namespace, Path, Sequence[str]], dict[str, Any]]
 
 
-class RayUnavailableError(RuntimeError):
+class RayUnavailableError(UserError, RuntimeError):
     """No cluster, or none that can run the shards; the message says what to do."""
 
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agents.contracts import Lost
+from agents.common.contracts import Lost
 from evaluation.gates import gate_effects
 from evaluation.judge import Verdict
 from evaluation.metrics import FEWEST, field_title, measure, pairs, slices
@@ -29,7 +29,7 @@ def summarise(
     `first_answer` are of the last sitting that started the agent. `gates` are those of
     `evaluation.gates.gate_effects`. `generations_out_of_time` counts generations of all tasks that ran out of time,
     ``not_begun`` and ``cut_short``. `lost` counts questions without an answer by what it was lost to: see
-    `agents.contracts.Lost`. `tokens` are the language model's, with ``dollars`` if the last sitting has `PRICES`.
+    `agents.common.contracts.Lost`. `tokens` are the language model's.
     """
     batches = {(record["batch"], record["attempt"], record["batch_seconds"]): record for record in records}
     total = sum(record["batch_seconds"] for record in batches.values())

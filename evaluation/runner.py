@@ -7,7 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from agents.contracts import Lost
+from agents.common.contracts import Lost
 from evaluation.agent_host import AgentSpec, BatchResult
 from evaluation.batches import WHOLE, Question, Shard, evaluator_batch, in_batches
 from evaluation.datasets import DatasetError, Split, count_rows, dataset_files, read_rows

@@ -19,7 +19,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, Field, PositiveInt, ValidationError
 
-from agents.files import (
+from agents.common.files import (
     DatasetError,
     FolderInUseError,
     GrowingRow,

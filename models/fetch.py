@@ -23,7 +23,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 from tqdm import tqdm
 
-from agents.console import end_with
+from agents.common.console import end_with
 from models import sources
 from models.int8 import INT8_FILE, write_int8
 from models.manifest import (

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from agents.console import end_with
+from agents.common.console import end_with
 from models import fetch, stand_in_files
 from models.manifest import STAND_IN, ModelEntry, Shape, cache_folder, is_stand_in, load_manifest
 from models.needed import (

@@ -28,7 +28,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from agents.console import end_with
+from agents.common.console import end_with
 from agents.settings import Settings, SettingsError, VllmEngine, load_settings, needed_weights
 from evaluation.preflight.dockerfile import (
     Dockerfile,
@@ -58,7 +58,7 @@ _MISSING = re.compile(r"No module named '([\w.]+)'|No such file or directory: '(
 _GONE = ("files ", "report ")
 """Lines of the evaluator that name files in the rehearsal's folder, which is deleted."""
 _FAULT = re.compile(r"(?:\w+ )+failed(?: for the whole batch \(|: )|the language model (?:hung|could not be loaded)")
-"""The agent's message for a stage that raised (`agents.batch_run`) or a dead model (`agents.model_health`)."""
+"""The agent's message for a stage that raised, or for a dead model (`agents.pipeline`)."""
 _LONGEST_EVENT = 300
 
 

@@ -8,7 +8,7 @@ from types import ModuleType
 
 import pytest
 
-from agents.contracts import I_DONT_KNOW, Answer, Trace
+from agents.common.contracts import I_DONT_KNOW, Answer, Trace
 from agents.crag_agent import CragAgent
 from agents.settings import Settings, load_settings
 from tests.agents.asking import ask, page

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from agents.files import write_rows
+from agents.common.files import write_rows
 from evaluation.cli import main
 from evaluation.graph_server import mock_graph, silent_graph
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 import pytest
 
 from agents.answering import PROMPTS
-from agents.deadline import Deadline
+from agents.common.deadline import Deadline
 from agents.kg.schema import Domain, load_schema
 from agents.kg.trainable import CallRequest, CallWriter, load_bank
 from agents.llm import GenerationRequest

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agents.answering import ConfidenceModel
-from agents.files import DatasetError
+from agents.common.files import DatasetError
 from agents.llm.openai_engine import read_reply
 from agents.settings import SettingsError, load_settings
 from evaluation.datasets import read_records, read_rows

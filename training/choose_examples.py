@@ -26,9 +26,10 @@ from typing import Any, NamedTuple
 
 from tqdm import tqdm
 
-from agents.console import end_with
-from agents.deadline import Deadline
-from agents.files import append_rows, lock_folder, read_growing, write_json
+from agents.common.console import end_with
+from agents.common.deadline import Deadline
+from agents.common.files import append_rows, lock_folder, read_growing, write_json
+from agents.common.queries import parse_query_time
 from agents.kg.trainable import (
     Average,
     CallRequest,
@@ -44,7 +45,6 @@ from agents.kg.trainable import (
     write_examples,
 )
 from agents.llm import LanguageModel, load_language_model
-from agents.queries import parse_query_time
 from agents.settings import KgWriterSettings, KnowledgeGraphSettings, Settings, load_settings
 from evaluation.datasets import Split
 from evaluation.signature import settings_hash

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from agents.files import FolderInUseError
+from agents.common.files import FolderInUseError, UserError
 from agents.llm import EngineUnavailableError
 from agents.settings import SettingsError, StrictModel, read_settings
 from evaluation.datasets import DatasetError, Split, dataset_files
@@ -19,7 +19,7 @@ EXIT_INTERRUPTED, EXIT_TERMINATED = 130, 143
 Model = TypeVar("Model", bound=StrictModel)
 
 
-class CommandError(RuntimeError):
+class CommandError(UserError, RuntimeError):
     """A command cannot do its work; the message says what to do."""
 
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from agents.files import write_rows
+from agents.common.files import write_rows
 from agents.llm import GenerationRequest, Message
 from evaluation.datasets import DatasetError, Record, Split, read_records
 

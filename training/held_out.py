@@ -16,8 +16,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agents.console import end_with
-from agents.files import write_rows
+from agents.common.console import end_with
+from agents.common.files import write_rows
 from evaluation.datasets import read_rows
 from training.api_pairs import REAL, read_pairs
 from training.command import CommandError, add_split_argument, exit_code, parser_of

@@ -38,13 +38,13 @@ from pathlib import Path
 from typing import Any
 
 from agents.answering import Answerer
-from agents.console import end_with
-from agents.contracts import I_DONT_KNOW, Fact, Query
+from agents.common.console import end_with
+from agents.common.contracts import I_DONT_KNOW, Fact, Query
 from agents.encoders import load_dense_encoder
 from agents.encoders.base import DenseEncoder
 from agents.kg.trainable import Domain, ExampleChoice, write_prompt
 from agents.llm import LanguageModel, load_language_model
-from agents.plan import facts_text
+from agents.pipeline.case import facts_text
 from agents.settings import KgWriterSettings, KnowledgeGraphSettings, Settings, SettingsError, load_settings
 from evaluation.datasets import DatasetError, Record, Split, read_records
 from evaluation.judge import RulesJudge

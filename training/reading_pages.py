@@ -18,9 +18,9 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from agents.console import end_with
-from agents.contracts import I_DONT_KNOW
-from agents.files import write_rows
+from agents.common.console import end_with
+from agents.common.contracts import I_DONT_KNOW
+from agents.common.files import write_rows
 from evaluation.datasets import read_records
 from training.command import exit_code, parser_of
 from training.examples import row_of

@@ -10,7 +10,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from agents.files import write_json
+from agents.common.files import write_json
 from evaluation.datasets import DatasetError, dataset_files
 
 CARD_FILE = "run_card.json"

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from agents.console import end_with
-from agents.files import write_rows
+from agents.common.console import end_with
+from agents.common.files import write_rows
 from evaluation.datasets import DatasetError, Split, read_records
 from training.command import add_split_argument, check_data_file, exit_code, parser_of
 

@@ -6,7 +6,7 @@ from agents.answering.normalise import normalise
 from agents.answering.prompts import answer_prompt
 from agents.answering.requests import request_of
 from agents.answering.second_look import Level, assessed
-from agents.contracts import Answer, Candidate, Decision, Query, abstain
+from agents.common.contracts import Answer, Candidate, Decision, Query, abstain
 from agents.llm.base import Generation, GenerationRequest, LanguageModel
 from agents.settings import AnsweringSettings
 

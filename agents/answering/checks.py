@@ -14,7 +14,7 @@ from agents.answering.features import answer_features, passages_with, repeats
 from agents.answering.prompts import PROMPTS
 from agents.answering.requests import request_of
 from agents.answering.second_look import LEVEL_GRAMMAR, level_of, review_of
-from agents.contracts import (
+from agents.common.contracts import (
     I_DONT_KNOW,
     INVALID_QUESTION,
     WEB,
@@ -38,7 +38,7 @@ _DECISIONS = {I_DONT_KNOW: Decision.ABSTAINED, INVALID_QUESTION: Decision.INVALI
 
 
 class CaseView(Protocol):
-    """The part of `agents.case.Case` that checks may use."""
+    """The part of `agents.pipeline.case.Case` that checks may use."""
 
     query: Query
     trace: Trace

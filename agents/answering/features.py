@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import Mapping
 
-from agents.contracts import GRAPH, INVALID_QUESTION, Passage, Trace, probability
+from agents.common.contracts import GRAPH, INVALID_QUESTION, Passage, Trace, probability
 from agents.llm.base import Generation
 from agents.settings import ROUTE_CLASSES
 

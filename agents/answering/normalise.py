@@ -5,10 +5,10 @@ import itertools
 import re
 from pathlib import Path
 
-from agents.contracts import I_DONT_KNOW, INVALID_QUESTION, Answer, Decision
+from agents.common.contracts import I_DONT_KNOW, INVALID_QUESTION, Answer, Decision
+from agents.common.text import clean
 from agents.llm import truncate_to_bound
 from agents.settings import TRIM_TOKENIZER
-from agents.text import clean
 from models.manifest import WeightsMissingError, locate
 
 MAX_TOKENS = 75

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from string import Template
 
-from agents.contracts import I_DONT_KNOW, INVALID_QUESTION
+from agents.common.contracts import I_DONT_KNOW, INVALID_QUESTION
 from agents.llm.base import Message
 from agents.settings import AnsweringSettings
 

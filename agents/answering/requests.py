@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from agents.answering.prompts import Prompt
-from agents.contracts import Query
-from agents.deadline import Deadline
+from agents.common.contracts import Query
+from agents.common.deadline import Deadline
 from agents.llm.base import Generation, GenerationRequest, LanguageModel
 from agents.settings import AnsweringSettings
 

@@ -8,7 +8,7 @@ import re
 from typing import Literal, NamedTuple
 
 from agents.answering.normalise import normalise, one_line
-from agents.contracts import Answer, Decision, abstain
+from agents.common.contracts import Answer, Decision, abstain
 from agents.llm.base import Generation
 
 Level = Literal["high", "medium", "low"]

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.deadline import Deadline
+from agents.common.deadline import Deadline
 from agents.settings import CrossEncoderSettings, DenseEncoderSettings
 from models.manifest import locate_any
 

@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from agents.contracts import Query
-from agents.deadline import Deadline
+from agents.common.contracts import Query
+from agents.common.deadline import Deadline
 from agents.encoders.base import DenseEncoder
 from agents.kg.path import KnowledgeGraphPath, Lookup
 from agents.llm.base import LanguageModel

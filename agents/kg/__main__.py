@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from agents.console import end_with
-from agents.deadline import Deadline
+from agents.common.console import end_with
+from agents.common.deadline import Deadline
+from agents.common.queries import parse_query_time
 from agents.kg.client import KgClient
 from agents.kg.executor import Executor, Task
 from agents.kg.results import Result, Status
 from agents.kg.schema import Domain
 from agents.kg.writing import cli as writing
-from agents.queries import parse_query_time
 from agents.settings import KgClientSettings, KgLimits
 
 _ROWS_SHOWN = 200

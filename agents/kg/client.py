@@ -11,7 +11,7 @@ from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from types import TracebackType
 from typing import Self, TypeAlias
 
-from agents.deadline import Deadline
+from agents.common.deadline import Deadline
 from agents.kg.endpoints import Json, Request, check_shape
 from agents.kg.results import KgBusyError, KgError, KgUnreachableError
 from agents.kg.transport import Transport

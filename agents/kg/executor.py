@@ -11,7 +11,7 @@ from datetime import datetime
 from itertools import takewhile
 from statistics import fmean
 
-from agents.deadline import Deadline
+from agents.common.deadline import Deadline
 from agents.kg.client import KgBatch, KgClient, KgSession
 from agents.kg.conditions import Comparer, exact_number, shared_rows
 from agents.kg.context import LookupContext, TableQuery

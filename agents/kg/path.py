@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from agents.contracts import Fact, Query
-from agents.deadline import Deadline
+from agents.common.contracts import Fact, Query
+from agents.common.deadline import Deadline
+from agents.common.text import clean
 from agents.encoders.base import DenseEncoder
 from agents.kg.client import KgClient
 from agents.kg.derive import Derived, derived_answer
@@ -17,7 +18,6 @@ from agents.kg.schema import Domain
 from agents.kg.writing import CallRequest, CallWriter, Written, invented_dates
 from agents.llm.base import LanguageModel
 from agents.settings import KnowledgeGraphSettings
-from agents.text import clean
 
 _WRITING_SHARE = 0.75
 """Share of the stage's time for writing calls; the graph's server is near and needs less."""
@@ -54,7 +54,7 @@ class Lookup:
 
     @property
     def state(self) -> str | None:
-        """The graph state: see `agents.contracts.Trace.graph_state`."""
+        """The graph state: see `agents.common.contracts.Trace.graph_state`."""
         if self.down:
             return "down"
         if not self.statuses:

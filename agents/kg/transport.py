@@ -16,11 +16,11 @@ from urllib3 import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.connection import HTTPConnection
 from urllib3.exceptions import HTTPError
 
-from agents.deadline import Deadline
+from agents.common.deadline import Deadline
+from agents.common.text import clean, encodable_json
 from agents.kg.endpoints import ENDPOINTS, Argument, Json
 from agents.kg.results import KgBusyError, KgError, KgReplyError, KgRequestError, KgTimeoutError, KgUnreachableError
 from agents.settings import KgClientSettings
-from agents.text import clean, encodable_json
 
 _HEADERS = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
 """No compression: the server is near, and a small body cannot expand into a large one."""

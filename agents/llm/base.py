@@ -4,7 +4,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from agents.deadline import Deadline
+from agents.common.deadline import Deadline
+from agents.common.files import UserError
 
 FinishReason = Literal["stop", "length", "deadline", "error"]
 
@@ -104,7 +105,7 @@ class LanguageModelDiedError(RuntimeError):
     """The engine is dead (process killed, connection refused for good) and can serve no more requests."""
 
 
-class EngineUnavailableError(RuntimeError):
+class EngineUnavailableError(UserError, RuntimeError):
     """The engine's package is not installed or cannot run here; the message says what to install."""
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import torch
 
-from agents.deadline import Deadline
+from agents.common.deadline import Deadline
 from agents.llm.base import EngineUnavailableError, FinishReason, Generation, GenerationRequest, end_before_stop
 from agents.llm.tokenizer import ChatTokenizer
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
-from agents.deadline import Deadline
+from agents.common.deadline import Deadline
 from agents.llm.base import Generation, GenerationRequest, refuse_unknown_adapter
 from agents.llm.tokenizer import ChatTokenizer, PromptError
 from agents.settings import OpenvinoEngine, TransformersEngine, VllmEngine

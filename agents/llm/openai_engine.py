@@ -15,7 +15,8 @@ from typing import Any, Literal
 import openai
 from pydantic import BaseModel, ValidationError
 
-from agents.deadline import Deadline
+from agents.common.deadline import Deadline
+from agents.common.text import clean, encodable, without_control_tokens
 from agents.llm.base import (
     EngineUnavailableError,
     FinishReason,
@@ -27,7 +28,6 @@ from agents.llm.base import (
 from agents.llm.local_engine import model_folder
 from agents.llm.tokenizer import ChatTokenizer, bound_tokens, truncate_to_bound
 from agents.settings import MODEL_VARIABLE, OpenAIEngine
-from agents.text import clean, encodable, without_control_tokens
 
 log = logging.getLogger(__name__)
 

@@ -5,7 +5,7 @@ import re
 import time
 from collections.abc import Sequence
 
-from agents.deadline import Deadline
+from agents.common.deadline import Deadline
 from agents.llm.base import (
     FinishReason,
     Generation,

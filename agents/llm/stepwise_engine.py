@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import torch
 
-from agents.deadline import Deadline
+from agents.common.deadline import Deadline
 from agents.llm.base import EngineUnavailableError, Generation, GenerationRequest, LanguageModelDiedError
 from agents.llm.decoding import BatchDecoder, GrammarError, GrammarMatcher, Pace, Row, StepModel, grammar_tokenizer
 from agents.llm.local_engine import LocalEngine, TokenizedRequest, model_folder

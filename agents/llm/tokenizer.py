@@ -8,8 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agents.common.text import encodable, without_control_tokens
 from agents.llm.base import EngineUnavailableError, GenerationRequest, Message
-from agents.text import encodable, without_control_tokens
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast

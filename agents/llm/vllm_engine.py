@@ -10,12 +10,12 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from agents.deadline import Deadline
+from agents.common.deadline import Deadline
+from agents.common.text import encodable
 from agents.llm.base import FinishReason, Generation, GenerationRequest, LanguageModelDiedError
 from agents.llm.local_engine import LocalEngine, TokenizedRequest, adapter_folder, model_folder
 from agents.llm.tokenizer import quiet_transformers
 from agents.settings import VllmEngine
-from agents.text import encodable
 
 if TYPE_CHECKING:
     from vllm import RequestOutput, SamplingParams

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from rapidfuzz import fuzz
 
+from agents.common.text import clean
 from agents.matching.words import without_marks
-from agents.text import clean
 
 SIMILARITY_FLOOR = 0.82
 """Less similar names are different."""

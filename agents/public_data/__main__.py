@@ -9,8 +9,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from agents.console import end_with
-from agents.deadline import Deadline
+from agents.common.console import end_with
+from agents.common.deadline import Deadline
 from agents.public_data.build import build_companies, build_films, build_grammys, build_oscars
 from agents.public_data.entity import verbalise
 from agents.public_data.link import Linker

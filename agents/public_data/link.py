@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agents.deadline import Deadline
+from agents.common.deadline import Deadline
 from agents.encoders.base import DenseEncoder, Vectors
 from agents.matching import plain_name, spellings, without_article
 from agents.public_data.entity import Entity

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from agents.contracts import I_DONT_KNOW, Query
-from agents.deadline import Deadline
+from agents.common.contracts import I_DONT_KNOW, Query
+from agents.common.deadline import Deadline
 from agents.llm.base import GenerationRequest, LanguageModel, Message
 from agents.matching import plain_name, spellings, without_article, without_possessive
 from agents.public_data.entity import Entity

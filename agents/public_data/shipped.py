@@ -5,8 +5,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Protocol
 
-from agents.contracts import Fact, Query
-from agents.deadline import Deadline
+from agents.common.contracts import Fact, Query
+from agents.common.deadline import Deadline
 from agents.encoders.base import DenseEncoder
 from agents.llm.base import LanguageModel
 from agents.public_data.entity import Entity, verbalise

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from agents.common.files import UserError
 from agents.matching import company_names, plain_name
 from agents.public_data.entity import (
     INDEX_FORMAT,
@@ -30,7 +31,7 @@ csv.field_size_limit(10_000_000)
 Row = Mapping[str, str]
 
 
-class TableError(ValueError):
+class TableError(UserError, ValueError):
     """A folder of tables cannot be used; the message names the file and the problem."""
 
 

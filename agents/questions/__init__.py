@@ -4,9 +4,9 @@
 (`prompt_router.py`), or one that does nothing. `dates.py` resolves dates.
 """
 
-from agents.contracts import Route as Route
-from agents.contracts import label as label
-from agents.contracts import probability as probability
+from agents.common.contracts import Route as Route
+from agents.common.contracts import label as label
+from agents.common.contracts import probability as probability
 from agents.questions.calendars import DateRange as DateRange
 from agents.questions.classifier import Classifier as Classifier
 from agents.questions.classifier import locate_classifier as locate_classifier

@@ -13,12 +13,12 @@ from typing import Any
 
 from tqdm import tqdm
 
-from agents.console import end_with
-from agents.contracts import Query
-from agents.deadline import Deadline
-from agents.files import write_rows
+from agents.common.console import end_with
+from agents.common.contracts import Query
+from agents.common.deadline import Deadline
+from agents.common.files import write_rows
+from agents.common.queries import parse_row
 from agents.llm import EngineUnavailableError, LanguageModel, load_language_model
-from agents.queries import parse_row
 from agents.questions.routes import QuestionRouter, open_router
 from agents.settings import EncoderRouter, SettingsError, load_settings
 from evaluation.datasets import DatasetError, Record, count_rows, dataset_files, read_records

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from agents.common.text import encodable
 from agents.llm.trainable import quiet_transformers
 from agents.settings import SettingsError
-from agents.text import encodable
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from string import Template
 from typing import Any
 
-from agents.contracts import Query, Route
-from agents.deadline import Deadline
+from agents.common.contracts import Query, Route
+from agents.common.deadline import Deadline
 from agents.llm import Generation, GenerationRequest, LanguageModel, Message
 from agents.questions.routes import DOMAINS, QuestionRouter
 from agents.settings import PromptRouter

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.contracts import Query, Route
-from agents.deadline import Deadline
+from agents.common.contracts import Query, Route
+from agents.common.deadline import Deadline
 from agents.llm import LanguageModel
 from agents.settings import ROUTE_CLASSES, EncoderRouter, PromptRouter, SettingsError
 

@@ -2,8 +2,10 @@
 
 from pydantic import BaseModel, ConfigDict
 
+from agents.common.files import UserError
 
-class SettingsError(ValueError):
+
+class SettingsError(UserError, ValueError):
     """A preset cannot be used; the message names file, key, the value found and the values allowed."""
 
 

@@ -13,12 +13,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from agents.console import end_with
-from agents.deadline import BatchClock
+from agents.common.console import end_with
+from agents.common.deadline import BatchClock
+from agents.common.files import write_rows
+from agents.common.queries import BATCH_KEYS, parse_batch
 from agents.encoders import load_cross_encoder, load_dense_encoder
-from agents.files import write_rows
 from agents.llm import EngineUnavailableError, load_language_model
-from agents.queries import BATCH_KEYS, parse_batch
 from agents.settings import Settings, SettingsError, load_settings, usual_preset
 from agents.web import ExtractionUnavailableError, WebPath
 from agents.web.extract import page_text

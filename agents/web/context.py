@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from agents.contracts import Passage
+from agents.common.contracts import Passage
 from agents.settings import ContextSettings
 from agents.web.extract.clean import plain, plain_url
 from agents.web.rerank import reading_key

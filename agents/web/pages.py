@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.contracts import Page, Query
-from agents.deadline import Deadline
+from agents.common.contracts import Page, Query
+from agents.common.deadline import Deadline
 from agents.encoders import CrossEncoder
 from agents.settings import PageSelectionSettings
 from agents.web.extract.clean import plain

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from agents.contracts import Page, Passage, PassageKind, Query, Stage
-from agents.deadline import BatchClock, Deadline
+from agents.common.contracts import Page, Passage, PassageKind, Query, Stage
+from agents.common.deadline import BatchClock, Deadline
 from agents.encoders import CrossEncoder, DenseEncoder
 from agents.settings import WebSettings
 from agents.web.chunk import Parent, TokenOffsets, split

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.deadline import Deadline
+from agents.common.deadline import Deadline
 from agents.encoders import CrossEncoder, DenseEncoder
 
 T = TypeVar("T")

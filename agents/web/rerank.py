@@ -5,8 +5,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from agents.contracts import Passage
-from agents.deadline import Deadline
+from agents.common.contracts import Passage
+from agents.common.deadline import Deadline
 from agents.encoders import CrossEncoder
 from agents.settings import RerankSettings
 from agents.web.ranking import cross_encoder_logits, with_heading

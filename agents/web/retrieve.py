@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from agents.contracts import Passage, PassageKind
-from agents.deadline import Deadline
+from agents.common.contracts import Passage, PassageKind
+from agents.common.deadline import Deadline
 from agents.encoders import DenseEncoder
 from agents.settings import Bm25Stage, DenseStage, FusionStage, RetrieveStage, UnionStage
 from agents.web.chunk import Parent

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from agents.console import end_with
-from agents.files import check_target, write_rows
+from agents.common.console import end_with
+from agents.common.files import check_target, write_rows
 from evaluation.agreement import VerdictPair, reference_verdict, report
 from evaluation.datasets import DatasetError, Record, alternative_answers, read_records
 from evaluation.judge import (

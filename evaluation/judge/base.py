@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from agents.contracts import I_DONT_KNOW
+from agents.common.contracts import I_DONT_KNOW
+from agents.common.files import UserError
 from agents.matching import content, found_in, read_numbers, tokens
 
 _INVALID = "invalid"
@@ -38,7 +39,7 @@ class Judgement:
     reason: str
 
 
-class JudgeUnavailableError(RuntimeError):
+class JudgeUnavailableError(UserError, RuntimeError):
     """A judge is unusable; the message says why and what to do."""
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from agents.deadline import Deadline
-from agents.files import DatasetError, append_rows, read_growing
+from agents.common.deadline import Deadline
+from agents.common.files import DatasetError, append_rows, read_growing
 from agents.llm import (
     EngineUnavailableError,
     Generation,

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
-from agents.console import end_with
+from agents.common.console import end_with
 from evaluation.preflight import agent, code, description, image, repository, secrets, weights
 from evaluation.preflight.challenges import CHALLENGES
 from evaluation.preflight.findings import CheckReport, Level, NotApplicableError, one_line, some

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from agents.contracts import I_DONT_KNOW
+from agents.common.contracts import I_DONT_KNOW
 from agents.settings import PRESET_VARIABLE, needed_weights
 from evaluation.batches import evaluator_batch, in_batches
 from evaluation.datasets import DatasetError, read_rows

@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from agents.files import write_whole
+from agents.common.files import write_whole
 from agents.settings import Settings, SettingsError, load_settings
 from evaluation.preflight.challenges import CHALLENGES
 from evaluation.preflight.findings import NotApplicableError

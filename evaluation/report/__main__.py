@@ -5,8 +5,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from agents.console import end_with
-from agents.files import DatasetError
+from agents.common.console import end_with
+from agents.common.files import DatasetError
 from evaluation.report import write_report
 from evaluation.store import REPORT
 

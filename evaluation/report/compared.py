@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 from xml.etree.ElementTree import Element, tostring
 
-from agents.files import write_whole
+from agents.common.files import write_whole
 from evaluation.batches import golds_of
 from evaluation.comparison import Comparison, RunPair
 from evaluation.judge import Verdict

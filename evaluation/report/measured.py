@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from agents.contracts import INVALID_QUESTION
-from agents.plan import time_shares
+from agents.common.contracts import INVALID_QUESTION
+from agents.pipeline.case import time_shares
 from agents.settings import Settings, SettingsError, load_settings
 from evaluation.batches import RowKey
 from evaluation.judge import Verdict

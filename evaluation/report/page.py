@@ -9,7 +9,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from agents.files import check_target, write_whole
+from agents.common.files import check_target, write_whole
 from evaluation.report import opening, sections
 from evaluation.report.markup import element, html
 from evaluation.report.measured import FinishedRun, read_run, table_data

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agents.contracts import Answer, Trace
+from agents.common.contracts import Answer, Trace
 from agents.crag_agent import CragAgent
 from agents.llm import LanguageModel, load_language_model
 from agents.settings import Settings

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from agents.answering import ConfidenceModel, LogisticModel
-from agents.contracts import I_DONT_KNOW, INVALID_QUESTION, Answer, Query, Route, Trace
-from agents.deadline import Deadline
+from agents.common.contracts import I_DONT_KNOW, INVALID_QUESTION, Answer, Query, Route, Trace
+from agents.common.deadline import Deadline
 from agents.llm import Generation, GenerationRequest, LanguageModel
 from agents.llm.scripted_engine import ScriptedLanguageModel
 from agents.questions import QuestionRouter

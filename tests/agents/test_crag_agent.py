@@ -14,9 +14,9 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from agents.answering import normalise
-from agents.contracts import I_DONT_KNOW, Answer, Decision, Fact, Lost, Query, Trace
+from agents.common.contracts import I_DONT_KNOW, Answer, Decision, Fact, Lost, Query, Trace
+from agents.common.deadline import Deadline
 from agents.crag_agent import CragAgent
-from agents.deadline import Deadline
 from agents.kg import Lookup, NoKnowledgeGraph
 from agents.llm import Generation, GenerationRequest
 from agents.llm.scripted_engine import ScriptedLanguageModel

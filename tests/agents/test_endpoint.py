@@ -15,9 +15,9 @@ import requests
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from agents.contracts import I_DONT_KNOW, Lost
+from agents.common.contracts import I_DONT_KNOW, Lost
+from agents.common.queries import BATCH_KEYS
 from agents.llm import load_language_model
-from agents.queries import BATCH_KEYS
 from agents.settings import OVERRIDES_VARIABLE, OpenvinoEngine
 from agents.user_config import UserAgent
 from evaluation.datasets import read_rows

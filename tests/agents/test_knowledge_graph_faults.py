@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from agents.contracts import I_DONT_KNOW, INVALID_QUESTION, Answer, Fact, Query, Trace
+from agents.common.contracts import I_DONT_KNOW, INVALID_QUESTION, Answer, Fact, Query, Trace
+from agents.common.deadline import BatchClock, Deadline
 from agents.crag_agent import CragAgent
-from agents.deadline import BatchClock, Deadline
 from agents.kg import KnowledgeGraph, Lookup, NoKnowledgeGraph, open_knowledge_graph
 from agents.kg.endpoints import Json
 from agents.kg.results import Status
 from agents.llm import Generation, GenerationRequest, LanguageModel
 from agents.llm.scripted_engine import ScriptedLanguageModel
-from agents.model_health import WatchedModel
+from agents.pipeline.model_health import WatchedModel
 from agents.questions import QuestionRouter, Route
 from agents.settings import ClassGate, KnowledgeGraphSettings, ScriptedEngine, SettingsError
 from agents.web import WebEvidence, WebPath

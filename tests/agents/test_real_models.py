@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from agents.contracts import I_DONT_KNOW
-from agents.queries import BATCH_KEYS
+from agents.common.contracts import I_DONT_KNOW
+from agents.common.queries import BATCH_KEYS
 from agents.settings import PRESETS
 from agents.user_config import UserAgent
 from evaluation.datasets import read_rows

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.files import DatasetError
+from agents.common.files import DatasetError
 from benchmarks import common
 
 GUIDE = Path(__file__).parents[2] / "docs" / "results.md"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.files import write_rows
+from agents.common.files import write_rows
 from benchmarks.judge_agreement import judged_rows, main
 from evaluation.judge import RulesJudge
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from agents.files import write_rows
+from agents.common.files import write_rows
 from evaluation.datasets import DatasetError, count_rows, dataset_files, read_rows
 
 PAGE = {

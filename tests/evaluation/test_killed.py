@@ -18,7 +18,7 @@ from unittest import mock
 
 import pytest
 
-from agents import files
+from agents.common import files
 from evaluation import runner, store
 from evaluation.batches import Question
 from evaluation.cli import DEFAULT_DATASET, EXIT_INTERRUPTED, EXIT_TERMINATED, main

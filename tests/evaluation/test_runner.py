@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agents.files import write_rows
+from agents.common.files import write_rows
 from evaluation.agent_host import AgentSpec
 from evaluation.batches import Shard
 from evaluation.datasets import DatasetError

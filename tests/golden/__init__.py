@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from agents.contracts import Trace
+from agents.common.contracts import Trace
 from agents.llm import GenerationRequest
 from tests.papers.pipeline import Says, pipeline, text_of
 

@@ -86,7 +86,7 @@ def test_encoders_load_and_score(nec: tuple[Path, list[Made]], monkeypatch: pyte
 
 
 def test_adapters_fit_the_base_and_its_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from agents.deadline import Deadline
+    from agents.common.deadline import Deadline
     from agents.llm import GenerationRequest, Message, load_language_model
 
     path = "models/adapters/elsewhere/tuned"

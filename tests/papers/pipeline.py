@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agents.contracts import Answer, Trace
+from agents.common.contracts import Answer, Trace
+from agents.common.deadline import Deadline
 from agents.crag_agent import CragAgent
-from agents.deadline import Deadline
 from agents.encoders.base import Vectors
 from agents.llm import Generation, GenerationRequest
 from agents.llm.scripted_engine import ScriptedLanguageModel

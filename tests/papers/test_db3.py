@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from agents.contracts import I_DONT_KNOW, INVALID_QUESTION
+from agents.common.contracts import I_DONT_KNOW, INVALID_QUESTION
 from agents.llm import GenerationRequest
 from tests.agents.asking import page
 from tests.papers.pipeline import (

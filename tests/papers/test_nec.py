@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agents.contracts import I_DONT_KNOW, INVALID_QUESTION
+from agents.common.contracts import I_DONT_KNOW, INVALID_QUESTION
 from agents.llm import GenerationRequest, load_language_model
 from agents.settings import load_settings
 from tests.agents.asking import page

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from agents.contracts import I_DONT_KNOW, PassageKind
+from agents.common.contracts import I_DONT_KNOW, PassageKind
 from agents.llm import GenerationRequest
 from tests.agents.asking import page
 from tests.papers.pipeline import Pipeline, documents, paragraphs, pipeline, text_of, word, words

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agents.deadline import Deadline
+from agents.common.deadline import Deadline
 from agents.kg.trainable import Domain, load_bank
 from agents.kg.writing.bank import load_examples, load_folder
 from agents.llm import Generation, GenerationRequest

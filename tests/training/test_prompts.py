@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from agents.answering import PROMPTS
-from agents.contracts import I_DONT_KNOW, Fact
+from agents.common.contracts import I_DONT_KNOW, Fact
 from agents.kg.trainable import Domain, load_bank, parse
 from agents.llm import load_language_model
-from agents.plan import facts_text
+from agents.pipeline.case import facts_text
 from agents.settings import KgWriterSettings, load_settings
 from evaluation.signature import settings_hash
 from training.api_pairs.labelled import bank_version

@@ -24,8 +24,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from agents.console import end_with
-from agents.files import lock_folder
+from agents.common.console import end_with
+from agents.common.files import lock_folder
 from agents.llm.trainable import adapter_folder, model_folder
 from agents.settings import OpenvinoEngine, Settings, TransformersEngine, VllmEngine, load_settings
 from evaluation.judge import JUDGE_NAMES

@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from agents.console import end_with
+from agents.common.console import end_with
 from agents.kg.trainable import Domain
 from training.api_pairs.execution import bench_of
 from training.api_pairs.graph import QUESTIONS, graph_files, opened

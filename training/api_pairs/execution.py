@@ -5,8 +5,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 
-from agents.contracts import Fact
-from agents.deadline import Deadline
+from agents.common.contracts import Fact
+from agents.common.deadline import Deadline
 from agents.kg.trainable import (
     Domain,
     Executor,

@@ -27,8 +27,8 @@ from typing import Any
 
 from tqdm import tqdm
 
+from agents.common.files import append_rows, lock_folder, read_growing, write_rows
 from agents.encoders import load_dense_encoder
-from agents.files import append_rows, lock_folder, read_growing, write_rows
 from agents.kg.trainable import CallWriter
 from agents.llm import LanguageModelDiedError, load_language_model
 from agents.settings import (

@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 
+from agents.common.queries import parse_query_time
 from agents.kg.trainable import Task, load_bank
-from agents.queries import parse_query_time
 from evaluation.datasets import Record, Split, read_records
 from training.api_pairs.example_style import example_style
 from training.api_pairs.execution import Bench

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, InstanceOf
 
-from agents.contracts import Fact
+from agents.common.contracts import Fact
 from agents.kg.trainable import Domain, KgQueryError, Program, Value, parse, render
 from evaluation.datasets import DatasetError, Record, Split, read_records
 from training.examples import row_of

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from agents.contracts import I_DONT_KNOW, INVALID_QUESTION
-from agents.deadline import Deadline
+from agents.common.contracts import I_DONT_KNOW, INVALID_QUESTION
+from agents.common.deadline import Deadline
+from agents.common.queries import parse_query_time
 from agents.kg.trainable import CallRequest, CallWriter, Domain, Program, Task, render
-from agents.queries import parse_query_time
 from evaluation.datasets import LABEL_FIELDS
 from evaluation.judge import Claim, Judge, Verdict, judge_claims
 from training.api_pairs.execution import Bench, Executed

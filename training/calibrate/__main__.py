@@ -25,9 +25,9 @@ from pathlib import Path
 from typing import Any
 
 from agents.answering import CALIBRATION_FOLDER, PAGES_KIND, ConfidenceModel
-from agents.console import end_with
-from agents.contracts import Route
-from agents.files import write_json
+from agents.common.console import end_with
+from agents.common.contracts import Route
+from agents.common.files import write_json
 from evaluation.judge import JUDGE_NAMES, Judge, make_judge
 from evaluation.signature import signature_line
 from evaluation.store import PREDICTIONS, TRACES

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.contracts import INVALID_QUESTION
+from agents.common.contracts import INVALID_QUESTION
 from evaluation.judge import Verdict
 from evaluation.metrics import RESAMPLES, SEED
 
@@ -77,7 +77,7 @@ def reward(question: AskedQuestion, beliefs: Beliefs, threshold: float) -> int:
     """+1, 0 or -1: the score of giving the first answer that is above the threshold or not covered.
 
     If there is none, a closed gate answers. Otherwise "invalid question" is given if P(false premise) is above both
-    (`agents.stages.FalsePremise`).
+    (`agents.pipeline.stages.FalsePremise`).
     """
     given, likely = question.settled, threshold
     if given is None:

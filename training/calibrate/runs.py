@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.answering import gated_answer, question_features
-from agents.contracts import (
+from agents.common.contracts import (
     I_DONT_KNOW,
     INVALID_QUESTION,
     WEB,

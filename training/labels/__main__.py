@@ -35,8 +35,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from agents.console import end_with
-from agents.files import write_rows
+from agents.common.console import end_with
+from agents.common.files import write_rows
 from agents.llm import LanguageModelDiedError
 from agents.settings import load_settings
 from evaluation.judge import add_judge_arguments, cost_line, judge_from

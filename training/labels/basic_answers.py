@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel
 
 from agents.answering import Answerer, normalise
-from agents.contracts import GRAPH, I_DONT_KNOW, WEB, Query
+from agents.common.contracts import GRAPH, I_DONT_KNOW, WEB, Query
 from agents.llm import Message, load_language_model
 from agents.settings import Settings
 from evaluation.batches import golds_of
@@ -44,7 +44,7 @@ class Answered(enum.StrEnum):
 
 
 _FACTS = re.compile(r'<doc source="[^"]*">.*</doc>\n?', re.DOTALL)
-"""The output of `agents.plan.facts_text`, which breaks marks inside facts."""
+"""The output of `agents.pipeline.case.facts_text`, which breaks marks inside facts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from agents.contracts import I_DONT_KNOW, INVALID_QUESTION
+from agents.common.contracts import I_DONT_KNOW, INVALID_QUESTION
 from evaluation.judge import Claim, Judge, Verdict, judge_claims
 from evaluation.trim import official_trim
 from training.examples import TrainingExample

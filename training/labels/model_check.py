@@ -11,8 +11,8 @@ from typing import Any
 
 from tqdm import tqdm
 
-from agents.deadline import Deadline
-from agents.files import append_rows, read_growing
+from agents.common.deadline import Deadline
+from agents.common.files import append_rows, read_growing
 from agents.llm import GenerationRequest, LanguageModel, Message, load_language_model
 from agents.settings import load_settings
 from evaluation.judge import Judge, LanguageModelJudge

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from agents.console import end_with
-from agents.files import lock_folder
+from agents.common.console import end_with
+from agents.common.files import lock_folder
 from agents.llm.trainable import adapter_folder, model_folder
 from evaluation.datasets import DatasetError
 from training.command import add_split_argument, exit_code, parser_of, positive

@@ -14,7 +14,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from agents.files import write_json, write_rows
+from agents.common.files import write_json, write_rows
 from agents.llm.trainable import quiet_transformers
 from training.command import CommandError
 from training.examples import TrainingExample

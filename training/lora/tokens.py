@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.common.text import encodable
 from agents.llm.trainable import ChatTokenizer, PromptError
-from agents.text import encodable
 from evaluation.datasets import DatasetError
 from training.examples import TrainingExample
 

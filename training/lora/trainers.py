@@ -20,7 +20,7 @@ from trl.trainer.sft_config import SFTConfig
 from trl.trainer.sft_trainer import SFTTrainer
 from trl.trainer.utils import FusedCausalLMOutput
 
-from agents.files import write_json
+from agents.common.files import write_json
 from agents.llm.trainable import ChatTokenizer
 from training.lora.model import COMPLETE, computing_type
 from training.lora.settings import LoraTraining

@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from agents.console import end_with
+from agents.common.console import end_with
 from agents.questions.trainable import SHIPPED
 from agents.settings import SettingsError
 from models.manifest import cache_folder, locate

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from agents.files import whole_file
+from agents.common.files import whole_file
 from agents.questions import FIELD_CLASSES
 from agents.questions.trainable import (
     Logs,

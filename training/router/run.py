@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import load_file, save
 from tqdm import tqdm
 
-from agents.files import write_rows, write_whole
+from agents.common.files import write_rows, write_whole
 from agents.questions import FIELD_CLASSES
 from agents.questions.trainable import (
     CONFIG_FILE,

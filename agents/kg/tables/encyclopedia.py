@@ -3,10 +3,10 @@
 import re
 from typing import Any
 
+from agents.common.text import clean
 from agents.kg.context import LookupContext, TableQuery, name_list
 from agents.kg.results import Cell, NotFoundError, Row
 from agents.matching import best_match
-from agents.text import clean
 
 _REFERENCE = re.compile(r"<ref[^>]*/>|<ref.*?</ref>|<!--.*?-->", re.DOTALL)
 _TAG = re.compile(r"<[^<>]{0,200}>")

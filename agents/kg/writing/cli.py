@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from agents.deadline import Deadline
+from agents.common.deadline import Deadline
+from agents.common.files import append_rows, write_rows
 from agents.encoders import load_dense_encoder
-from agents.files import append_rows, write_rows
 from agents.kg.language import render
 from agents.kg.schema import Domain
 from agents.kg.writing.writer import CallRequest, CallWriter, Written

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from agents.deadline import Deadline
+from agents.common.deadline import Deadline
 from agents.encoders.base import DenseEncoder
 from agents.kg.language import Call, Fault, KgQueryError, Program, Sort, parse
 from agents.kg.schema import Domain, ParameterKind, Type, load_schema

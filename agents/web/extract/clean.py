@@ -2,7 +2,7 @@
 
 import re
 
-from agents.text import CONTROL_TOKENS, clean
+from agents.common.text import CONTROL_TOKENS, clean
 
 # Marks that chat templates or tokenizers turn into control tokens, and our own marks around passages. Their text stays
 # readable, but tokenizers no longer recognise them.
@@ -18,7 +18,7 @@ _FOREIGN_LETTER_SHARE = 0.5
 
 
 def neutralise(text: str, *, references: bool = False) -> str:
-    """Clean the text with `agents.text.clean` and turn chat-template tokens and `<doc>` marks into plain brackets.
+    """Clean the text with `agents.common.text.clean` and make chat-template tokens and `<doc>` marks plain brackets.
 
     ``<|eot_id|>`` becomes ``(eot_id)``, ``[INST]`` becomes ``(INST)``. Applying it again changes nothing.
     """

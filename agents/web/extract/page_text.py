@@ -2,8 +2,8 @@
 
 import re
 
+from agents.common.text import clean
 from agents.settings import ExtractSettings
-from agents.text import clean
 from agents.web.extract.clean import clean_lines, neutralise, tidy
 from agents.web.extract.hidden import UNSEEN_SELECTORS, mark_hidden, remove_hidden
 from agents.web.extract.limits import cut_bytes, flatten

@@ -7,7 +7,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from agents.deadline import Deadline
+from agents.common.deadline import Deadline
+from agents.common.files import UserError
 from agents.settings import OVERRIDES_VARIABLE, ExtractSettings
 from agents.web.extract.page_text import page_text
 from agents.web.extract.worker import PageTimeoutError, WorkerDiedError, WorkerProcess
@@ -16,7 +17,7 @@ START_SECONDS = 20.0
 """Time limit for a worker's start on a busy machine; it takes about half a second on a quiet one."""
 
 
-class ExtractionUnavailableError(RuntimeError):
+class ExtractionUnavailableError(UserError, RuntimeError):
     """The extraction workers cannot start; the message says how to run without them."""
 
 

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from agents.deadline import Deadline
+from agents.common.deadline import Deadline
 from agents.settings import ExtractSettings
 from agents.web.extract.page_text import page_text
 

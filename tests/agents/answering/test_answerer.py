@@ -3,8 +3,8 @@
 import pytest
 
 from agents.answering import PROMPTS, Answerer, draft_of, generate_all, request_of, shown
-from agents.contracts import I_DONT_KNOW, INVALID_QUESTION, Decision, Query
-from agents.deadline import Deadline
+from agents.common.contracts import I_DONT_KNOW, INVALID_QUESTION, Decision, Query
+from agents.common.deadline import Deadline
 from agents.llm import Generation
 from agents.llm.scripted_engine import ScriptedLanguageModel
 from agents.settings import AnsweringSettings, ScriptedEngine, SelfAssessmentSettings

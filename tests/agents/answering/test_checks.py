@@ -3,7 +3,7 @@
 import pytest
 
 from agents.answering import class_gate, gated_answer, score_gate
-from agents.contracts import Decision, Route
+from agents.common.contracts import Decision, Route
 from agents.settings import ClassGate, ScoreGate, load_settings
 
 ROUTE: Route = {

@@ -3,7 +3,7 @@
 import pytest
 
 from agents.answering.features import answer_features, question_features, repeats
-from agents.contracts import Fact, Passage, PassageKind, Trace
+from agents.common.contracts import Fact, Passage, PassageKind, Trace
 from agents.llm.base import Generation
 
 

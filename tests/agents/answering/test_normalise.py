@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 from agents.answering.normalise import MAX_TOKENS, normalise, one_line, trim_to_tokens
-from agents.contracts import I_DONT_KNOW, INVALID_QUESTION, Decision
+from agents.common.contracts import I_DONT_KNOW, INVALID_QUESTION, Decision
 from models.manifest import WeightsMissingError, locate
 
 PHRASES = [

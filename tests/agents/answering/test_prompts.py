@@ -3,7 +3,7 @@
 import pytest
 
 from agents.answering.prompts import PROMPTS
-from agents.contracts import I_DONT_KNOW, INVALID_QUESTION
+from agents.common.contracts import I_DONT_KNOW, INVALID_QUESTION
 from agents.llm.base import Message
 
 WITHOUT_SYSTEM_TURN = {"nec", "nec_refine"}

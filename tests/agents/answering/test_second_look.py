@@ -4,8 +4,8 @@ import pytest
 
 from agents.answering import LEVEL_GRAMMAR, PROMPTS, Review, level_of, request_of, review_of
 from agents.answering.second_look import ReviewVerdict, assessed
-from agents.contracts import I_DONT_KNOW, Answer, Decision, Query
-from agents.deadline import Deadline
+from agents.common.contracts import I_DONT_KNOW, Answer, Decision, Query
+from agents.common.deadline import Deadline
 from agents.llm import Generation, load_language_model
 from agents.settings import load_settings
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.deadline import Deadline
+from agents.common.deadline import Deadline
 from agents.encoders.base import BATCHES_PER_SLICE, BatchedCrossEncoder, BatchedDenseEncoder, Pair, Vectors
 from agents.settings import CrossEncoderSettings, DenseEncoderSettings
 

@@ -5,7 +5,7 @@ from datetime import datetime
 
 import pytest
 
-from agents.deadline import Deadline
+from agents.common.deadline import Deadline
 from agents.kg.client import KgClient
 from agents.kg.executor import Executor, ProgramResult, Task
 from agents.kg.schema import Domain

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from agents.deadline import Deadline
+from agents.common.deadline import Deadline
 from agents.kg.client import FAILURES_THAT_BREAK, KgClient
 from agents.kg.endpoints import Json, Request, request
 from agents.kg.results import KgBusyError, KgError, KgReplyError, KgRequestError, KgTimeoutError, KgUnreachableError

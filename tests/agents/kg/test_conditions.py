@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.deadline import Deadline
+from agents.common.deadline import Deadline
 from agents.kg.client import KgClient
 from agents.kg.conditions import Comparer, as_number, day_span, exact_number, shared_rows, year_range
 from agents.kg.context import LookupContext

@@ -4,12 +4,12 @@ import ast
 
 import pytest
 
+from agents.common.queries import parse_query_time
 from agents.kg.derive import derived_answer
 from agents.kg.direct import direct_answer
 from agents.kg.language import parse
 from agents.kg.results import Result, Row, Status, Value
 from agents.kg.schema import Domain
-from agents.queries import parse_query_time
 from benchmarks.kg_execution import GRAPH, QUESTIONS, graph_server, run_rows
 from evaluation.datasets import read_records
 from evaluation.judge import make_judge

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agents.deadline import Deadline
+from agents.common.deadline import Deadline
 from agents.kg.client import KgClient
 from agents.kg.context import LookupContext
 from agents.kg.executor import Executor, ProgramResult, Task

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import agents.kg.entities
-from agents.deadline import Deadline
+from agents.common.deadline import Deadline
 from agents.kg.client import KgClient
 from agents.kg.context import LookupContext
 from agents.kg.entities import League, company_data, nicknames, team_spelling

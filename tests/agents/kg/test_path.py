@@ -2,10 +2,10 @@
 
 import pytest
 
-from agents.deadline import Deadline
+from agents.common.deadline import Deadline
+from agents.common.queries import parse_row
 from agents.kg.path import JUST_THE_VALUE, KnowledgeGraphPath
 from agents.llm.scripted_engine import ScriptedLanguageModel
-from agents.queries import parse_row
 from agents.settings import KnowledgeGraphSettings, ScriptedEngine
 
 COMPARED = 'get_movie("the red kite")["revenue"]\nget_movie("the red kite 2")["revenue"]'

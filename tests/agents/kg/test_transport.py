@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from agents.deadline import Deadline
+from agents.common.deadline import Deadline
 from agents.kg.endpoints import check_shape, request
 from agents.kg.results import KgBusyError, KgError, KgReplyError, KgRequestError
 from agents.kg.transport import Transport, read_result

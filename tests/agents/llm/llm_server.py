@@ -9,7 +9,7 @@ from dataclasses import replace
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from agents.deadline import Deadline
+from agents.common.deadline import Deadline
 from agents.llm import Generation, GenerationRequest, LanguageModel, Message
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from agents.deadline import Deadline
+from agents.common.deadline import Deadline
 from agents.llm import Generation, GenerationRequest, LanguageModel, Message
 
 LONG = 60.0

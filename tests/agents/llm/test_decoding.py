@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from agents.deadline import Deadline
+from agents.common.deadline import Deadline
 from agents.llm.base import GenerationRequest
 from agents.llm.decoding import FEWEST_PREFILL_TOKENS, BatchDecoder, GrammarError, Pace, Row, seen_after
 

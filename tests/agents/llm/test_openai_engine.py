@@ -11,7 +11,7 @@ import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from agents.deadline import Deadline
+from agents.common.deadline import Deadline
 from agents.llm import EngineUnavailableError, GenerationRequest, LanguageModelDiedError, Message
 from agents.llm.openai_engine import OpenAILanguageModel, read_reply
 from agents.settings import OpenAIEngine

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from agents.deadline import Deadline
+from agents.common.deadline import Deadline
 from agents.llm import EngineUnavailableError, GenerationRequest, load_language_model
 from agents.llm.openvino_engine import AdapterError, OpenvinoModel, read_adapter
 from agents.llm.transformers_engine import TransformersModel

@@ -3,7 +3,7 @@ from typing import Literal
 
 import pytest
 
-from agents.deadline import Deadline
+from agents.common.deadline import Deadline
 from agents.llm import Generation, GenerationRequest, LanguageModelDiedError, Message
 from agents.llm.scripted_engine import ScriptedLanguageModel
 from agents.settings import ScriptedEngine

@@ -10,7 +10,7 @@ import torch
 from peft import PeftModel
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from agents.deadline import Deadline
+from agents.common.deadline import Deadline
 from agents.llm import Generation, GenerationRequest, LanguageModelDiedError, Message, stepwise_engine
 from agents.llm.tokenizer import quiet_transformers
 from agents.llm.transformers_engine import TransformersLanguageModel

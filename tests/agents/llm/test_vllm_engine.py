@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.deadline import Deadline
+from agents.common.deadline import Deadline
 from agents.llm import GenerationRequest, LanguageModel, Message, load_language_model
 from agents.settings import TransformersEngine
 from models.manifest import locate

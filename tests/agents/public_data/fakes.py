@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from agents.contracts import Query
-from agents.deadline import Deadline
+from agents.common.contracts import Query
+from agents.common.deadline import Deadline
 from agents.llm.base import Generation, GenerationRequest
 from agents.llm.scripted_engine import ScriptedLanguageModel
 from agents.public_data.entity import Attribute, Entity

@@ -1,6 +1,6 @@
 import pytest
 
-from agents.deadline import Deadline
+from agents.common.deadline import Deadline
 from agents.encoders import load_dense_encoder
 from agents.matching import company_names, plain_name, spellings
 from agents.public_data.link import Link, Linker

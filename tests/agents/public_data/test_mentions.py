@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.contracts import Query
-from agents.deadline import Deadline
+from agents.common.contracts import Query
+from agents.common.deadline import Deadline
 from agents.llm import LanguageModelDiedError
 from agents.public_data.mentions import (
     MAX_NAMES,

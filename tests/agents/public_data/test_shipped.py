@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from agents.deadline import Deadline
+from agents.common.deadline import Deadline
 from agents.public_data import ShippedPublicData
 from agents.public_data.__main__ import main
 from agents.public_data.link import Link

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agents.contracts import label, probability
-from agents.deadline import Deadline
+from agents.common.contracts import label, probability
+from agents.common.deadline import Deadline
 from agents.questions import FIELD_CLASSES, QuestionRouter, open_router
 from agents.questions.classifier import Classifier
 from agents.questions.encoder_router import EncoderQuestionRouter

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import agents.questions.__main__ as command
-from agents.contracts import label
+from agents.common.contracts import label
 from agents.questions import classifier
 from agents.questions.__main__ import main
 from agents.settings import PRESETS

@@ -2,8 +2,8 @@
 
 import pytest
 
-from agents.contracts import label, probability
-from agents.deadline import Deadline
+from agents.common.contracts import label, probability
+from agents.common.deadline import Deadline
 from agents.llm import load_language_model
 from agents.questions import open_router
 from agents.questions.prompt_router import ROUTING_PROMPTS, read_domain_with_certainty, read_domain_word

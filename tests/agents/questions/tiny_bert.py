@@ -10,7 +10,7 @@ from safetensors.numpy import save_file
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import BertConfig, BertModel
 
-from agents.contracts import Query
+from agents.common.contracts import Query
 from agents.questions import FIELD_CLASSES
 from agents.questions.classifier import CONFIG_FILE, WEIGHTS_FILE, ClassifierConfig, FieldConfig
 

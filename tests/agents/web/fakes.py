@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from agents.contracts import Page, Passage, PassageKind, Query
-from agents.deadline import BatchClock, Deadline
+from agents.common.contracts import Page, Passage, PassageKind, Query
+from agents.common.deadline import BatchClock, Deadline
 from agents.encoders.base import Vectors
 
 SHARES = {"select_pages": 1.0, "extract": 2.0, "retrieve": 1.0, "rerank": 2.0, "generate": 1.0}

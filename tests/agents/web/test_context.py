@@ -3,7 +3,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.contracts import Passage
+from agents.common.contracts import Passage
 from agents.settings import ContextSettings
 from agents.web.context import SMALLEST_PART_TOKENS, Context, build_context
 from tests.agents.web.fakes import WordTokens, passage

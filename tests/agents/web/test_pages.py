@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from agents.contracts import Page
-from agents.deadline import Deadline
+from agents.common.contracts import Page
+from agents.common.deadline import Deadline
 from agents.settings import PageSelectionSettings
 from agents.web.pages import Selection, distinct_snippets, select_pages
 from tests.agents.web.fakes import SharedWords, page, query

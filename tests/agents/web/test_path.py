@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from agents.contracts import PassageKind
-from agents.deadline import BatchClock, Deadline
+from agents.common.contracts import PassageKind
+from agents.common.deadline import BatchClock, Deadline
 from agents.settings import WebSettings, available_presets, load_settings
 from agents.web import WebPath
 from tests.agents.web.extract.stuck import STUCK, clock_that_waits, hanging_command

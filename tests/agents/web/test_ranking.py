@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.deadline import Deadline
+from agents.common.deadline import Deadline
 from agents.encoders import Vectors
 from agents.web.ranking import (
     K1,

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from agents.deadline import Deadline
+from agents.common.deadline import Deadline
 from agents.settings import RerankSettings
 from agents.web.rerank import distinct, probability, rerank
 from tests.agents.web.fakes import SharedWords, passage

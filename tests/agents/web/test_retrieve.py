@@ -2,8 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from agents.contracts import PassageKind
-from agents.deadline import Deadline
+from agents.common.contracts import PassageKind
+from agents.common.deadline import Deadline
 from agents.settings import Bm25Stage, DenseStage, FusionStage, ParentChildChunks, RetrieveStage, UnionStage, WordChunks
 from agents.web.chunk import split
 from agents.web.retrieve import Retrieved, Source, retrieve

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agents.files import write_rows
+from agents.common.files import write_rows
 from agents.settings import PRESETS
 from evaluation.judge.__main__ import main
 

@@ -70,7 +70,8 @@ def test_a_preset_that_is_only_rehearsed_takes_its_weights_from_the_cache(routed
 
 
 def test_a_module_that_was_never_committed_is_missing(tree: Path, checked: Checked) -> None:
-    replace(tree / "agents" / "user_config.py", "from agents.contracts", "import agents.x\nfrom agents.contracts")
+    line = "from agents.common.contracts"
+    replace(tree / "agents" / "user_config.py", line, f"import agents.x\n{line}")
     commit(tree)
     (tree / "agents" / "x.py").touch()
     assert any("No module named 'agents.x'" in one.problem for one in checked("import", tree).findings)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
-from agents.files import FolderInUseError, lock_folder
+from agents.common.files import FolderInUseError, lock_folder
 from agents.settings import PRESETS, load_settings
 from training.adapters import __main__ as command
 from training.adapters import recipe

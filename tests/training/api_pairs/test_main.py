@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from agents.common.queries import parse_query_time
 from agents.kg.trainable import Average, Call, Domain, Program, Task, load_bank, parse, render
-from agents.queries import parse_query_time
 from tests.training.api_pairs.conftest import QUESTIONS, make
 from training.api_pairs.execution import bench_of
 from training.api_pairs.graph import OWN_GRAPH, Graph

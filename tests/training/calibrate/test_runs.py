@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from agents.answering import answer_features, gated_answer, question_features
-from agents.contracts import I_DONT_KNOW as IDK
-from agents.contracts import Fact, GateFiring, Passage, PassageKind, Trace
+from agents.common.contracts import I_DONT_KNOW as IDK
+from agents.common.contracts import Fact, GateFiring, Passage, PassageKind, Trace
 from agents.settings import ClassGate, ScoreGate
 from evaluation.datasets import DatasetError
 from evaluation.judge import RulesJudge, Verdict

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from agents.contracts import I_DONT_KNOW, INVALID_QUESTION
-from agents.files import write_rows
+from agents.common.contracts import I_DONT_KNOW, INVALID_QUESTION
+from agents.common.files import write_rows
 from evaluation.judge import RulesJudge
 from tests.training.labels.runs import asked, basics
 from training.examples import read_examples

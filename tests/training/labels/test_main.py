@@ -8,7 +8,7 @@ import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from agents.contracts import I_DONT_KNOW, INVALID_QUESTION
+from agents.common.contracts import I_DONT_KNOW, INVALID_QUESTION
 from tests.training.labels.runs import CONTEXT, asked, written
 from training.examples import read_examples
 from training.labels.__main__ import main

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.deadline import Deadline
+from agents.common.deadline import Deadline
 from agents.llm import Generation, GenerationRequest, LanguageModelDiedError
 from agents.llm.scripted_engine import ScriptedLanguageModel
 from agents.settings import ScriptedEngine

@@ -13,7 +13,7 @@ import torch
 from safetensors.torch import load_file
 from torch.nn.utils.rnn import pad_sequence
 
-from agents.deadline import Deadline
+from agents.common.deadline import Deadline
 from agents.llm import Generation, GenerationRequest, Message, load_language_model
 from agents.settings import LanguageModelSettings
 from tests.agents.llm.conftest import NO_VLLM, transformers, vllm

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from agents.files import lock_folder
+from agents.common.files import lock_folder
 from tests.training.lora.toy import write_toy
 from training.folds import Fold, may_train
 from training.lora.__main__ import main

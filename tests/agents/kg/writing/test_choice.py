@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from agents.deadline import Deadline
+from agents.common.deadline import Deadline
 from agents.encoders.base import Vectors
 from agents.kg.schema import Domain
 from agents.kg.writing.bank import load_bank

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.deadline import Deadline
+from agents.common.deadline import Deadline
 from agents.kg.__main__ import main
 from agents.kg.writing.cli import choose_adapter, chosen_settings
 from agents.llm import Generation, GenerationRequest, scripted_engine

@@ -5,7 +5,7 @@ from datetime import datetime
 
 import pytest
 
-from agents.deadline import Deadline
+from agents.common.deadline import Deadline
 from agents.encoders import load_dense_encoder
 from agents.kg.language import Call, ErrorKind, Program, parse, render
 from agents.kg.schema import Domain

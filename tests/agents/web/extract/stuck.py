@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agents.deadline import Clock
+from agents.common.deadline import Clock
 
 STUCK = "a page that is never read to its end"
 

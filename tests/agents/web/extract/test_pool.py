@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.deadline import Deadline
+from agents.common.deadline import Deadline
 from agents.settings import ExtractSettings
 from agents.web.extract import ExtractionPool, ExtractionUnavailableError, worker
 from agents.web.extract.worker import WorkerProcess

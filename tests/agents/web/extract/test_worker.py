@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.deadline import Deadline
+from agents.common.deadline import Deadline
 from agents.settings import ExtractSettings
 from agents.web.extract import worker
 from agents.web.extract.worker import PageTimeoutError, WorkerDiedError, WorkerProcess
@@ -42,7 +42,7 @@ def test_workers_start_from_an_unguarded_program(tmp_path: Path) -> None:
     program = tmp_path / "evaluator.py"
     program.write_text(
         f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
-        "from agents.deadline import Deadline\n"
+        "from agents.common.deadline import Deadline\n"
         "from agents.settings import ExtractSettings\n"
         "from agents.web.extract import ExtractionPool\n"
         "print('started')\n"

@@ -1,13 +1,15 @@
-"""Which sources may answer a question, in which order, and how their texts form one context."""
+"""One question with all that the agent knows about it, and its plan: which sources may answer, in which order."""
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from agents.contracts import Fact, Route, Stage, label
+from agents.common.contracts import Answer, Fact, GateFiring, Lost, Query, Route, Stage, Trace, label
 from agents.kg import Lookup
 from agents.llm import LanguageModel
 from agents.settings import KnowledgeGraphSettings, Settings
+from agents.web import WebEvidence
 
 _MARK = re.compile(r"<(?=/?\s*doc\b)", re.IGNORECASE)
 
@@ -38,6 +40,34 @@ POLICIES: Mapping[str, tuple[Plan, Mapping[str, Plan]]] = {
     "by_dynamism": (GRAPH_FIRST, {"fast-changing": TOGETHER, "real-time": PAGES_FIRST}),
 }
 """`source_policy` of a preset -> the plan of its questions, and the plan of questions with fast-changing answers."""
+
+
+@dataclass(eq=False, slots=True)
+class Case:
+    """A question: what the sources found, its plan, and its answer.
+
+    `evidence` is None if the pages could not be read. `gate` is the gate that closed; in an audit the question
+    continues, to learn what the gate withholds. `fault` is the last failure of a stage, `lost` its kind.
+    """
+
+    query: Query
+    trace: Trace
+    lookup: Lookup = field(default_factory=Lookup)
+    evidence: WebEvidence | None = None
+    plan: Plan = PAGES_ONLY
+    answer: Answer | None = None
+    gate: GateFiring | None = None
+    fault: str = ""
+    lost: Lost | None = None
+
+    def is_last(self, turn: Stage) -> bool:
+        """Whether this is the last turn."""
+        return self.plan.turns[-1] is turn
+
+    def note(self, event: str) -> None:
+        """Add an event to the trace, once: a stage that failed for the batch runs again."""
+        if event not in self.trace.events:
+            self.trace.events.append(event)
 
 
 def plan_of(settings: KnowledgeGraphSettings, route: Route | None, lookup: Lookup) -> Plan:

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from agents import batch_run, model_health
-from agents.contracts import I_DONT_KNOW, Answer, Query, Trace
+from agents.common.contracts import I_DONT_KNOW, Answer, Query, Trace
+from agents.common.deadline import BatchClock, Deadline
 from agents.crag_agent import CragAgent
-from agents.deadline import BatchClock, Deadline
 from agents.encoders import BatchedCrossEncoder, base
 from agents.kg import Lookup, NoKnowledgeGraph
 from agents.llm import Generation, GenerationRequest
 from agents.llm.scripted_engine import ScriptedLanguageModel
-from agents.model_health import STUCK, WatchedModel
+from agents.pipeline import batch_run, model_health
+from agents.pipeline.model_health import STUCK, WatchedModel
 from agents.settings import CrossEncoderSettings, RerankSettings, ScriptedEngine
 from agents.web import WebEvidence, WebPath
 from tests.agents.asking import agent_of, page

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.limits import LIMITS
-from agents.queries import BatchFormatError, parse_batch, parse_query_time
+from agents.common.queries import LIMITS, BatchFormatError, parse_batch, parse_query_time
 
 PAGE = {
     "page_name": "Rain Man",

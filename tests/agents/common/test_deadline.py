@@ -2,7 +2,7 @@
 
 import pytest
 
-from agents.deadline import BatchClock, Deadline
+from agents.common.deadline import BatchClock, Deadline
 
 
 class Hands:

@@ -14,11 +14,15 @@ LONGEST_LINE = 256_000_000
 """Bytes; a question of task 3 has about 10 million. A few kilobytes of bz2 can unpack to gigabytes in one line."""
 
 
-class DatasetError(ValueError):
+class UserError(Exception):
+    """The user can mend it: the message says what is wrong, where, and what to do. Commands show it as one line."""
+
+
+class DatasetError(UserError, ValueError):
     """A data file cannot be used; the message names file, line and field."""
 
 
-class FolderInUseError(RuntimeError):
+class FolderInUseError(UserError, RuntimeError):
     """Another process is writing into the folder."""
 
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from agents import batch_run
-from agents.batch_run import BatchRun, Step
-from agents.case import Case
-from agents.contracts import I_DONT_KNOW, Answer, Decision, Lost, Query, Stage, abstain
-from agents.deadline import BatchClock, Deadline
+from agents.common.contracts import I_DONT_KNOW, Answer, Decision, Lost, Query, Stage, abstain
+from agents.common.deadline import BatchClock, Deadline
 from agents.kg import Lookup
 from agents.kg.results import Status
 from agents.llm import LanguageModelDiedError
+from agents.pipeline import batch_run
+from agents.pipeline.batch_run import BatchRun, Step
+from agents.pipeline.case import Case
 
 
 def run_of(size: int, seconds: float = 60) -> BatchRun:

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from agents.contracts import Fact, Stage
+from agents.common.contracts import Fact, Stage
 from agents.kg import Lookup
 from agents.kg.results import Status
 from agents.llm import load_language_model
-from agents.plan import Plan, facts_text, plan_of
+from agents.pipeline.case import Plan, facts_text, plan_of
 from agents.settings import KnowledgeGraphSettings, ScriptedEngine
 
 FOUND = Lookup(facts=(Fact("The film is of 1988.", "kg"),), statuses=(Status.OK,), direct_answer="1988")

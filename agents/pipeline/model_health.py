@@ -7,7 +7,7 @@
   `MOST_LEFT_BEHIND` hanging engines no other is loaded: their memory is not free.
 * **Encoders.** An earlier batch's call gets a twentieth of the batch's time to end; then the next call loads its own
   weights (`agents.encoders`), unless two such calls hang already.
-* **Python work on texts** is bounded in size (`agents.limits`) and blocks no later batch.
+* **Python work on texts** is bounded in size (`agents.common.queries`) and blocks no later batch.
 * **HTML parsers** run in killable processes (`agents.web.extract`).
 * **The knowledge graph.** Calls have a deadline; threads in a hanging name lookup are abandoned (`agents.kg.client`).
 
@@ -22,9 +22,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
-from agents.deadline import Deadline
+from agents.common.deadline import Deadline, call_within
 from agents.llm import Generation, GenerationRequest, LanguageModel, LanguageModelDiedError
-from agents.watchdog import call_within
 
 log = logging.getLogger(__name__)
 

@@ -1,11 +1,15 @@
-"""The evaluator's batch -> `Query` objects. A malformed row costs one answer; a malformed batch is an error."""
+"""The evaluator's batch -> `Query` objects. A malformed row costs one answer; a malformed batch is an error.
+
+`LIMITS` bounds each field: names, snippets and addresses are processed in this process, where only their size bounds
+the time. The limits of later stages (`web.extract`, `knowledge_graph.client`) are settings.
+"""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import NamedTuple
 
-from agents.contracts import Page, Query
-from agents.limits import LIMITS, cut_note
-from agents.text import clean, encodable
+from agents.common.contracts import Page, Query
+from agents.common.text import clean, encodable
 
 BATCH_KEYS = ("interaction_id", "query", "search_results", "query_time")
 """The evaluator's fields; domain, question type and dynamism are withheld at run time."""
@@ -17,6 +21,38 @@ _PAGE_FIELDS = {
     "html": "page_result",
     "last_modified": "page_last_modified",
 }
+
+
+class Limit(NamedTuple):
+    """The limit of a field, its unit, and the reason."""
+
+    most: int
+    unit: str
+    reason: str
+
+
+LIMITS: dict[str, Limit] = {
+    "interaction_id": Limit(200, "characters", "identifiers are UUIDs of 36; every trace has them"),
+    "query": Limit(2_000, "characters", "the longest public question has 204; every prompt contains it, some twice"),
+    "query_time": Limit(100, "characters", "the evaluator's form has 23; prompts contain it"),
+    "search_results": Limit(50, "results", "task 3 gives 50; each is ranked, and the best are read"),
+    "page_name": Limit(500, "characters", "real titles have fewer than 100; rankers and prompts read them"),
+    "page_url": Limit(2_000, "characters", "the limit of browsers and servers; the context shows the host"),
+    "page_snippet": Limit(10_000, "characters", "real ones have up to 3,000; they are cut into passages like pages"),
+    "page_last_modified": Limit(100, "characters", "a date"),
+    "page_result": Limit(
+        20_000_000,
+        "characters",
+        "real pages have up to 1.6 million; only `web.extract.max_bytes` are parsed",
+    ),
+}
+"""By the field's name in the evaluator's batch."""
+
+
+def cut_note(field: str, found: int, place: str = "") -> str:
+    """The trace's sentence about a field that exceeds its limit."""
+    limit = LIMITS[field]
+    return f"{place}{field} was cut from {found:,} to {limit.most:,} {limit.unit}"
 
 
 class BatchFormatError(ValueError):
@@ -44,7 +80,7 @@ def parse_batch(batch: Mapping[str, Sequence[object]]) -> list[Query]:
 
 
 def parse_row(interaction_id: object, query: object, search_results: object, query_time: object) -> Query:
-    """Read one row, cleaned and within `agents.limits.LIMITS`.
+    """Read one row, cleaned and within `agents.common.queries.LIMITS`.
 
     A fault in the question becomes `Query.fault`. A broken search result is skipped. `Query.notes` list cuts.
     """
@@ -88,7 +124,7 @@ def _page(item: Mapping[str, object], rank: int, notes: list[str]) -> Page:
 
 
 def _field(name: str, value: object, notes: list[str], place: str = "", *, references: bool = False) -> str:
-    """The field's text within its limit. HTML is cleaned where it is parsed; see `agents.text`."""
+    """The field's text within its limit. HTML is cleaned where it is parsed; see `agents.common.text`."""
     if not isinstance(value, str):
         return ""
     most = LIMITS[name].most

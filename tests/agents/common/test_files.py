@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agents.files import (
+from agents.common.files import (
     DatasetError,
     FolderInUseError,
     append_rows,

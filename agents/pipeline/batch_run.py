@@ -9,11 +9,10 @@ from functools import partial
 from typing import Generic, TypeVar
 
 from agents.answering import Answerer, Check, Draft, gated_answer, generate_all, shown
-from agents.case import Case
-from agents.contracts import I_DONT_KNOW, Answer, Decision, GateFiring, Lost, Query, Stage, Trace, abstain
-from agents.deadline import BatchClock, Deadline
+from agents.common.contracts import I_DONT_KNOW, Answer, Decision, GateFiring, Lost, Query, Stage, Trace, abstain
+from agents.common.deadline import BatchClock, Deadline, StuckError, call_within
 from agents.llm import Generation, GenerationRequest, LanguageModel, LanguageModelDiedError
-from agents.watchdog import StuckError, call_within
+from agents.pipeline.case import Case
 
 Result = TypeVar("Result")
 log = logging.getLogger(__name__)

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from agents.watchdog import StuckError, call_within
+from agents.common.deadline import StuckError, call_within
 
 
 def test_result_and_exception_come_through() -> None:

@@ -12,9 +12,7 @@ from agents.answering import (
     score_gate,
     trim_to_tokens,
 )
-from agents.batch_run import Step, Turn
-from agents.case import Case
-from agents.contracts import (
+from agents.common.contracts import (
     GRAPH,
     INVALID_QUESTION,
     WEB,
@@ -29,13 +27,14 @@ from agents.contracts import (
     abstain,
     label,
 )
-from agents.deadline import BatchClock, Deadline
+from agents.common.deadline import BatchClock, Deadline
+from agents.common.text import clean
 from agents.kg import KnowledgeGraph, Lookup
-from agents.plan import Plan, facts_text, plan_of
+from agents.pipeline.batch_run import Step, Turn
+from agents.pipeline.case import Case, Plan, facts_text, plan_of
 from agents.public_data import PublicData
 from agents.questions import QuestionRouter
 from agents.settings import ConfidenceSettings, GateSettings, KnowledgeGraphSettings
-from agents.text import clean
 from agents.web import WebEvidence, WebPath
 
 QUESTION = "question"

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.text import MOST_MARKS, clean, encodable_json
+from agents.common.text import MOST_MARKS, clean, encodable_json
 from agents.web.extract.clean import neutralise, plain
 
 ALL = range(sys.maxunicode + 1)

@@ -1,0 +1,149 @@
+"""What every command line shares: its parser, the forms of its arguments, and how it ends.
+
+A command is a module with `main(arguments) -> int`. A fault of its input is one line on standard error and exit code 2.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NoReturn, TypeVar
+from urllib.parse import urlsplit
+
+from agents.common.files import UserError
+from agents.settings import (
+    DEFAULT_PRESET,
+    PRESET_VARIABLE,
+    SettingsError,
+    available_presets,
+    parse_override,
+    quoted_override,
+    usual_preset,
+)
+from models.manifest import UnknownModelError, WeightsMissingError
+
+T = TypeVar("T")
+EXIT_UNUSABLE, EXIT_INTERRUPTED, EXIT_READER_GONE = 2, 130, 141
+"""The input cannot be used; those of a shell for the signals SIGINT and SIGPIPE."""
+FAULTS: tuple[type[Exception], ...] = (UserError, UnknownModelError, WeightsMissingError, OSError)
+"""What the person at the keyboard can mend; the message says how."""
+
+
+def exit_code(work: Callable[[], int | None], *more: type[Exception]) -> int:
+    """Run a command's work and return its exit code. `FAULTS` and `more` become one line and `EXIT_UNUSABLE`."""
+    try:
+        return work() or 0
+    except (*FAULTS, *more) as error:
+        text = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.filename else str(error)
+        sys.stderr.write("error: " + "; ".join([text, *getattr(error, "__notes__", ())]) + "\n")
+        return EXIT_UNUSABLE
+
+
+def end_with(main: Callable[[], int]) -> NoReturn:
+    """Run the command and end the process: quietly where its reader has gone, with one line after Ctrl-C."""
+    try:
+        code = main()
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        sys.stderr.write("\ninterrupted: the same command starts again, and continues where --help names --resume\n")
+        code = EXIT_INTERRUPTED
+    except BrokenPipeError:
+        # `| head` has read enough. Python would complain when it closes the stream.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = EXIT_READER_GONE
+    sys.exit(code)
+
+
+def parser_of(command: str, description: str | None, epilog: str | None = None) -> argparse.ArgumentParser:
+    """A command's parser; `description` is often the module's docstring and is shown verbatim."""
+    form = argparse.RawDescriptionHelpFormatter
+    return argparse.ArgumentParser(prog=command, description=description, epilog=epilog, formatter_class=form)
+
+
+def add_preset_arguments(parser: argparse._ActionsContainer, default: str | None = None) -> None:
+    """Add ``--preset`` (`default` or the usual one) and ``--set KEY=VALUE``, for `load_settings(preset, set)`."""
+    parser.add_argument(
+        "--preset",
+        metavar="P",
+        default=default or usual_preset(),
+        help=f"a preset ({', '.join(available_presets())}) or a TOML file; default: ${PRESET_VARIABLE}, "
+        f"else {default or DEFAULT_PRESET}",
+    )
+    parser.add_argument(
+        "--set",
+        metavar="KEY=VALUE",
+        type=override,
+        action="append",
+        default=[],
+        help="change a key of the preset, as in --set answering.audit=true or --set answering.prompt=basic; the value "
+        "is TOML, none removes the key; can be repeated",
+    )
+
+
+def form(parse: Callable[[str], T], name: str = "") -> Callable[[str], T]:
+    """A parser as a type of arguments: argparse shows the message of its `ValueError`, or names the form `name`."""
+
+    def parsed(text: str) -> T:
+        try:
+            return parse(text)
+        except ValueError as error:
+            message = f"must be {name}, found {text!r}" if name else str(error)
+            raise argparse.ArgumentTypeError(message) from None
+
+    return parsed
+
+
+def whole(least: int, most: int | None = None) -> Callable[[str], int]:
+    """A whole number within bounds."""
+
+    def parse(text: str) -> int:
+        value = int(text)
+        if value < least or (most is not None and value > most):
+            raise ValueError(text)
+        return value
+
+    return form(parse, f"a whole number of at least {least}" if most is None else f"a whole number, {least} to {most}")
+
+
+def number(least: float, most: float = sys.float_info.max) -> Callable[[str], float]:
+    """A finite number within bounds."""
+
+    def parse(text: str) -> float:
+        value = float(text)
+        if not least <= value <= most:
+            raise ValueError(text)
+        return value
+
+    return form(parse, f"a number of at least {least:g}" if most == sys.float_info.max else f"{least:g} to {most:g}")
+
+
+def override(text: str) -> str:
+    """``KEY=VALUE`` as a TOML line; a bare word needs no quotes."""
+    key, equals, value = (part.strip() for part in text.partition("="))
+    if not (key and equals and value) or "\n" in text:
+        raise argparse.ArgumentTypeError(f"must be KEY=VALUE in one line, found {text!r}")
+    try:
+        parse_override(f"{key}={value}")
+    except SettingsError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return quoted_override(f"{key}={value}")
+
+
+def folder(text: str) -> Path:
+    """The path of a folder; an empty one names none."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("must name a folder, found nothing")
+    return Path(text)
+
+
+def server(text: str) -> str:
+    """The address of an HTTP server."""
+    try:
+        parts = urlsplit(text)
+        good = text.startswith(("http://", "https://")) and parts.hostname and parts.port != 0
+    except ValueError:
+        good = False
+    if not good:
+        raise argparse.ArgumentTypeError(f"must be http://HOST:PORT or https://HOST, found {text!r}")
+    return text
