@@ -49,7 +49,7 @@ def main(arguments: list[str] | None = None) -> int:
     """The command."""
     parser = parser_of("benchmarks.cpu_engine", __doc__)
     parser.add_argument("--engines", nargs="+", default=["openvino", "transformers"], choices=sorted(ENGINES))
-    parser.add_argument("--model", default="qwen2.5-coder-0.5b-instruct", help="name in the manifest, or a folder")
+    parser.add_argument("--model", default="qwen2.5-coder-1.5b-instruct", help="name in the manifest, or a folder")
     parser.add_argument("--adapter", help="folder of a LoRA adapter to answer with")
     parser.add_argument("--rounds", type=int, default=3, help="fresh processes for each engine, in turns; default: 3")
     parser.add_argument("--encoders", action="store_true", help="compare runtimes of the encoders instead")

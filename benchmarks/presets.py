@@ -5,7 +5,7 @@
 
 Every pair of preset and file is a run of local_evaluation.py with ``answering.audit``: an interruption costs at most a
 batch, and the same command continues. If a preset's own models cannot run on this machine (no weights, no engine, no
-GPU), those of `cpu_small` replace them, and the tables say so: such a run shows the effect of the preset's steps and
+GPU), those of `cpu` replace them, and the tables say so: such a run shows the effect of the preset's steps and
 gates, not the quality of its authors' system. Every question has ten minutes.
 """
 
@@ -62,7 +62,7 @@ class PresetRun(NamedTuple):
 
 def make_plan(settings: Settings) -> PresetRun:
     """Small models for all parts that cannot run here, and caps if the language model is one of them."""
-    small = load_settings("cpu_small", ())
+    small = load_settings("cpu", ())
     changes, stand_ins, caps = ["answering.audit=true"], [], {}
     for name in PARTS:
         own = getattr(settings, name)

@@ -5,7 +5,7 @@
 Works for every preset that needs GPUs; exit code 1 if it does not fit (preflight refuses it, too).
 
 The retrieval runs on the dataset's pages with the preset's own settings and counts every token that an encoder, a
-cross-encoder or the language model would read, with the encoder and the tokenizer of `cpu_small`. Memory is
+cross-encoder or the language model would read, with the encoder and the tokenizer of `cpu`. Memory is
 `evaluation.gpu_plan`. Times are computed: operations over the assumed share of the card's peak for reading prompts,
 bytes of weights over the assumed share of its memory bandwidth for writing answers. Nothing here ran on a T4.
 """
@@ -99,8 +99,8 @@ class CountingEncoders:
 
 
 def measure(settings: Settings, queries: Sequence[Query]) -> Workload:
-    """Run the front half of the preset on the queries and count; the encoder is that of `cpu_small`."""
-    small = load_settings("cpu_small")
+    """Run the front half of the preset on the queries and count; the encoder is that of `cpu`."""
+    small = load_settings("cpu")
     assert small.dense_encoder is not None
     load = Workload(questions=len(queries))
     encoders = CountingEncoders(load_dense_encoder(small.dense_encoder), settings, load)

@@ -21,6 +21,7 @@ from agents.settings import (
     quoted_override,
     usual_preset,
 )
+from evaluation.datasets import Split
 from models.manifest import UnknownModelError, WeightsMissingError
 
 T = TypeVar("T")
@@ -78,6 +79,18 @@ def add_preset_arguments(parser: argparse._ActionsContainer, default: str | None
         default=[],
         help="change a key of the preset, as in --set answering.audit=true or --set answering.prompt=basic; the value "
         "is TOML, none removes the key; can be repeated",
+    )
+
+
+def add_split_argument(parser: argparse._ActionsContainer) -> None:
+    """Add ``--split``, by default 0: the public file also holds the public test set."""
+    parser.add_argument(
+        "--split",
+        type=form(Split.parse),
+        default="0",
+        metavar="N|any",
+        help="read only rows with this number in their field `split`: 0 is for training, 1 is the public test set; "
+        "any: all rows, whatever the field says (default: %(default)s)",
     )
 
 

@@ -45,7 +45,7 @@ def test_missing_models_are_replaced_and_all_else_stays(
     preset: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, evaluations: list[Any]
 ) -> None:
     monkeypatch.setenv("CRAG_MODELS_DIR", str(tmp_path / "nothing"))
-    own, cpu = load_settings(preset, ()), load_settings("cpu_small", ())
+    own, cpu = load_settings(preset, ()), load_settings("cpu", ())
     data = ["--dataset", "data/sample/questions.jsonl", "--output", str(tmp_path)]
     assert presets.main(["--presets", preset, "--limit", "3", *data]) == 2
     (asked,) = evaluations
@@ -63,7 +63,7 @@ def test_missing_models_are_replaced_and_all_else_stays(
     plan = presets.make_plan(own)
     assert plan.stand_ins
     if preset == "nec":
-        assert "qwen2.5-coder-0.5b-instruct for llama-2-70b-awq" in plan.stand_ins
+        assert "qwen2.5-coder-1.5b-instruct for llama-2-70b-awq" in plan.stand_ins
         assert "cpu for nec_domain + nec_question_type + nec_dynamism" in plan.stand_ins
         assert plan.caps == ["web.context.max_tokens 600 instead of 3800"]
         assert plan.gates[0] == "question_type false_premise/post-processing"

@@ -18,7 +18,7 @@ from tests.papers.pipeline import Says, pipeline, text_of
 
 FOLDER = Path(__file__).parent
 SAMPLE = FOLDER.parents[1] / "data" / "sample"
-PRESETS = ("cpu_small", "db3_task1", "db3_task23", "nec", "submission", "weknow", "scripted")
+PRESETS = ("cpu", "db3_task1", "db3_task23", "nec", "submission", "weknow", "scripted")
 CLASSES = {
     "domain": ("finance", "movie", "music", "open", "sports"),
     "question_type": (

@@ -365,7 +365,7 @@ def test_the_command_line_lists_models_and_refuses_unknown_names() -> None:
     root = Path(__file__).parents[2]
     run = [sys.executable, "-m", "models.fetch"]
     listing = subprocess.run([*run, "--list"], cwd=root, capture_output=True, text=True, timeout=60, check=True)
-    assert "qwen2.5-coder-0.5b-instruct" in listing.stdout
+    assert "qwen2.5-coder-1.5b-instruct" in listing.stdout
     wrong = subprocess.run([*run, "no-such"], cwd=root, capture_output=True, text=True, timeout=60, check=False)
     assert wrong.returncode == 2
     assert "no model, group or preset named 'no-such'; known: cpu" in wrong.stderr
@@ -373,12 +373,12 @@ def test_the_command_line_lists_models_and_refuses_unknown_names() -> None:
 
 def test_names_of_models_groups_and_presets_resolve_to_each_model_once_and_required_wins_over_optional() -> None:
     manifest = load_manifest()
-    wanted, folders = fetch.resolve(["cpu_small", "tests", "llama-2-tokenizer"], manifest)
+    wanted, folders = fetch.resolve(["cpu", "tests", "llama-2-tokenizer"], manifest)
     assert len(wanted.models) == len(set(wanted.models))
-    assert {"smollm2-135m-instruct", "qwen2.5-coder-0.5b-instruct", "llama-2-tokenizer"} <= set(wanted.models)
+    assert {"smollm2-135m-instruct", "qwen2.5-coder-1.5b-instruct", "llama-2-tokenizer"} <= set(wanted.models)
     assert "llama-2-tokenizer" not in wanted.optional
-    assert {folder.kind for folder in folders} == {"adapter", "classifier", "calibration"}
-    assert fetch.resolve(["cpu_small"], manifest)[0].optional == ("llama-2-tokenizer",)
+    assert {folder.kind for folder in folders} == {"classifier", "calibration"}
+    assert fetch.resolve(["cpu"], manifest)[0].optional == ("llama-2-tokenizer",)
 
 
 @pytest.mark.usefixtures("manifest", "offline", "cache")

@@ -113,20 +113,19 @@ def test_weights_are_lent_where_the_evaluators_checkout_has_them_and_what_is_not
     staged: Staged, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("CRAG_MODELS_DIR", str(tmp_path / "cache"))
-    names = list(needed_weights(load_settings("cpu_small", [])).models)
+    names = list(needed_weights(load_settings("cpu", [])).models)
     for name in names:
         for place in ("cache", "given"):
             (tmp_path / place / name).mkdir(parents=True)
             (tmp_path / place / name / "config.json").write_text(place)
-    lend_weights(staged, ROOT, "cpu_small", pushed_files(ROOT), None)
+    lend_weights(staged, ROOT, "cpu", pushed_files(ROOT), None)
     lent = {path.parent.name: path.read_text() for path in staged.folder.glob("models/weights/*/config.json")}
     assert lent == dict.fromkeys(names, "cache")
-    assert (staged.folder / "models" / "adapters" / "cpu_small" / "kg_writer" / "adapter_model.safetensors").is_file()
     assert not (staged.folder / "models" / "routers").exists(), "the image itself has to hold them"
     shown = capfd.readouterr().out
     assert all(f"models/weights/{name}" in shown for name in names)
-    assert "python -m models.fetch cpu_small --to models/weights" in shown
-    lend_weights(staged, ROOT, "cpu_small", None, tmp_path / "given")
+    assert "python -m models.fetch cpu --to models/weights" in shown
+    lend_weights(staged, ROOT, "cpu", None, tmp_path / "given")
     assert {path.read_text() for path in staged.folder.glob("models/weights/*/config.json")} == {"given"}
     assert "not yet in git" not in capfd.readouterr().out
 
@@ -183,7 +182,6 @@ def test_the_real_dockerfile(tmp_path: Path) -> None:
     staged = stage(ROOT, image, tmp_path)
     assert staged.folder == tmp_path / "home" / "aicrowd"
     assert (staged.folder / "agents" / "user_config.py").is_file()
-    assert (staged.folder / "models" / "adapters" / "cpu_small" / "kg_writer" / "adapter_model.safetensors").is_file()
     assert (tmp_path / "tmp" / "requirements" / "constraints.txt").is_file()
     assert not {path.name for path in staged.folder.iterdir()} & {".git", "results", ".venv"}
     assert not list(staged.folder.glob("models/weights/*"))

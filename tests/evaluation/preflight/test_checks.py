@@ -109,9 +109,6 @@ FAULTS: dict[str, tuple[str, Plant, str]] = {
         "docker-context", changed(".dockerignore", "models/weights", "models/**"), "not the code",
     ),
     "tables kept from the image": ("docker-context", changed(".dockerignore", "**/*.pyc", "**/*.csv"), "not the code"),
-    "adapters kept from the image": (
-        "docker-context", changed(".dockerignore", "!models/adapters/cpu_small", ""), "not the code",
-    ),
     "import that fails": ("import", written("agents/user_config.py", "import nowhere_to_be_found\n"), "traceback"),
     "import that prints": ("import", written("agents/user_config.py", AGENT + "print('loading')\n"), "logging"),
     "import that asks the network": (
