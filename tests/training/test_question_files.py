@@ -21,7 +21,7 @@ def written(path: Path, rows: list[dict[str, Any]]) -> str:
 
 
 def test_a_fold_tests_what_is_not_trained_on_without_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    pairs = [
+    pairs: list[dict[str, Any]] = [
         {"query": row["query"], "query_time": "", "domain": "movie", "calls": ["None"], "groups": [f"film {number}"]}
         | {"split": 0}
         for number, row in enumerate(ROWS[:20])
@@ -37,7 +37,7 @@ def test_a_fold_tests_what_is_not_trained_on_without_it(tmp_path: Path, capsys: 
     assert sorted(first + second) == sorted(str(row["query"]) for row in ROWS)
     assert not any(may_train([query], Fold(1, 2)) for query in first)
     by_film = tested("1/2", "--pairs", written(tmp_path / "pairs.jsonl", pairs))
-    films = {pair["query"]: pair["groups"] for pair in pairs}
+    films: dict[str, list[str]] = {pair["query"]: pair["groups"] for pair in pairs}
     assert by_film == [query for query in films if not may_train(films[query], Fold(1, 2))]
     assert f"wrote {len(by_film)} of 40 questions" in capsys.readouterr().out
     written(tmp_path / "q.jsonl", ROWS[:1])
