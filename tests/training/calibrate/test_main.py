@@ -10,6 +10,11 @@ from tests.training.calibrate.synthetic import RIGHT, answered_run, candidate, r
 from training.calibrate.__main__ import main
 
 
+@pytest.fixture(autouse=True)
+def few_folds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("training.calibrate.__main__.FOLDS", 2)
+
+
 def test_a_model_that_the_agent_reads_with_its_card(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     runs = [str(answered_run(tmp_path / f"run{seed}", 150, seed)) for seed in (1, 2)]
     out = tmp_path / "mine.json"
