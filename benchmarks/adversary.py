@@ -19,8 +19,7 @@ from agents.common.console import end_with
 from agents.common.contracts import INVALID_QUESTION
 from agents.common.files import read_jsonl, write_rows
 from benchmarks.common import UNUSABLE, Row, evaluate_preset, exit_code, table
-from evaluation.cli import DEFAULT_DATASET
-from evaluation.datasets import read_rows
+from evaluation.datasets import DEFAULT_DATASET, read_rows
 from evaluation.judge import Claim, Judge, Verdict, judge_claims, make_judge
 from evaluation.store import PREDICTIONS, TRACES
 from training.command import parser_of

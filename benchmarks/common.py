@@ -14,7 +14,7 @@ from agents.common.files import read_growing
 from agents.llm import LanguageModelDiedError
 from agents.llm.trainable import adapter_folder
 from agents.settings import LanguageModelSettings
-from evaluation.cli import main as evaluate
+from crag.evaluate import main as evaluate
 from evaluation.datasets import DatasetError
 from evaluation.graph_server import GraphServerError
 from training.calibrate.expected_score import difference

@@ -38,8 +38,7 @@ from agents.settings import DenseEncoderSettings, Settings
 from agents.web import WebPath
 from agents.web.ranking import STOPWORDS
 from benchmarks.common import add_preset_arguments, exit_code, in_batches, table
-from evaluation.cli import DEFAULT_DATASET
-from evaluation.datasets import DatasetError, read_rows
+from evaluation.datasets import DEFAULT_DATASET, DatasetError, read_rows
 from training.command import parser_of
 
 CONTEXT_CHARACTERS = 4000

@@ -27,9 +27,9 @@ from agents.settings import PromptRouter, Settings, TransformersEngine, VllmEngi
 from agents.web import WebPath
 from benchmarks.common import add_preset_arguments, exit_code, in_batches, table
 from benchmarks.front_half import read_queries, unhurried
-from evaluation.cli import DEFAULT_DATASET
+from evaluation.batches import SECONDS_PER_QUERY
+from evaluation.datasets import DEFAULT_DATASET
 from evaluation.gpu_plan import GpuPlan, plan
-from evaluation.real_evaluator import SECONDS_PER_QUERY
 from models.manifest import Shape, load_manifest
 from training.command import CommandError, parser_of
 

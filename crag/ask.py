@@ -18,7 +18,7 @@ from agents.common.files import DatasetError
 from agents.settings import SettingsError, available_presets, load_settings, quoted_override, usual_preset
 from crag.why import explained
 from evaluation.graph_server import GraphServerError, mock_graph
-from evaluation.real_evaluator import GRAPH_VARIABLE
+from evaluation.batches import GRAPH_VARIABLE
 from models.manifest import UnknownModelError, WeightsMissingError
 
 TIMEOUT = (5.0, 20.0)

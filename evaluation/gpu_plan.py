@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass, field
 
 from agents.settings import CrossEncoderSettings, Settings, TransformersEngine, VllmEngine, needed_weights
-from evaluation.real_evaluator import GPU_MEMORY_GIB
+from evaluation.batches import GPU_MEMORY_GIB
 from models.manifest import Manifest, ModelEntry, Shape, load_manifest
 from models.needed import base_of
 

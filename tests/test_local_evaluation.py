@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from agents.common.files import write_rows
-from evaluation.cli import main
+from crag.evaluate import main
 from evaluation.graph_server import mock_graph, silent_graph
 
 REPOSITORY = Path(__file__).parents[1]

@@ -195,7 +195,7 @@ def _spread(run: FinishedRun) -> list[Element]:
     for value in seconds:
         counts[min(int(value / width), BARS - 1)] += 1
     label = f"Questions by seconds: {', '.join(map(str, counts))} in {BARS} steps of {width:.3g} s"
-    alone = len({(row["batch"], row["attempt"]) for row in run.records}) == len(run.records)
+    alone = len({row["batch"] for row in run.records}) == len(run.records)
     mean = "" if alone else " A question has its batch's mean; --batch-size 1 measures each alone."
     caption = f"Number of questions by seconds; the longest {max(seconds):.1f} s.{mean}"
     return [_figure("Questions by seconds", histogram(counts, width, label), caption)]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.cli import _parser as evaluation_parser
+from crag.evaluate import parsed
 
 Cells = Callable[[str], list[list[str]]]
 WEB = """
@@ -45,7 +45,7 @@ def evaluations(monkeypatch: pytest.MonkeyPatch) -> list[argparse.Namespace]:
     asked: list[argparse.Namespace] = []
 
     def evaluate(arguments: list[str]) -> int:
-        asked.append(evaluation_parser().parse_args(arguments))
+        asked.append(parsed(arguments))
         return 2
 
     monkeypatch.setattr("benchmarks.common.evaluate", evaluate)

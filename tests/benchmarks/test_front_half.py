@@ -11,7 +11,7 @@ from benchmarks.front_half import (
     shown,
     summary,
 )
-from evaluation.cli import DEFAULT_DATASET
+from evaluation.datasets import DEFAULT_DATASET
 from tests.agents.web.fakes import HashedWords, page, query
 
 

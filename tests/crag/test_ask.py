@@ -7,7 +7,7 @@ import pytest
 from pytest_httpserver import HTTPServer
 
 from crag.__main__ import COMMANDS, main
-from evaluation.cli import DEFAULT_DATASET
+from evaluation.datasets import DEFAULT_DATASET
 
 QUESTION = "who directed rain man?"
 SAYS = ["--preset", "scripted", "--set", 'language_model.replies={"who directed" = "Barry Levinson"}']

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.cli import main
+from crag.evaluate import main
 from tests.evaluation.processes import descendants, wait_until_gone
 from tests.test_local_evaluation import arguments, dataset, results_of, rows_of, run, started, without_times
 

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from evaluation.termination import Terminated, stopped_in_order
+from evaluation.runner import Terminated, stopped_in_order
 
 
 def test_the_first_signal_interrupts_and_the_second_is_ignored() -> None:

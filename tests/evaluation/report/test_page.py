@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from agents.settings import load_settings
-from evaluation.cli import main as evaluate
+from crag.evaluate import main as evaluate
 from evaluation.report import write_report
 from evaluation.report.__main__ import main
 from evaluation.report.page import script_json
