@@ -60,7 +60,7 @@ def _evaluate(options: argparse.Namespace, output: Path, words: Sequence[str]) -
     try:
         with ExitStack() as beside:
             if options.mock_kg is not None and not options.ray:  # on a cluster each worker has its own
-                options.kg_url = beside.enter_context(mock_graph(Path(options.mock_kg) if options.mock_kg else None))
+                options.kg_url = beside.enter_context(mock_graph(options.mock_kg))
             results = _results(options, output, origin_of(words))
     except OSError as error:  # such as a full disk
         error.add_note(f"finished batches are kept in {output}. Continue with --resume")

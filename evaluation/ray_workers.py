@@ -186,7 +186,7 @@ class _Worker:
         try:
             spec = self._spec
             if self._mock_kg is not None:
-                address = self._beside.enter_context(mock_graph(Path(self._mock_kg) if self._mock_kg else None))
+                address = self._beside.enter_context(mock_graph(self._mock_kg))
                 spec = replace(spec, environment={**spec.environment, GRAPH_VARIABLE: address})
             self._agent = ProcessWorker(spec)
             batch_size = self._agent.wait_until_ready()
