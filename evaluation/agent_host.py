@@ -172,7 +172,7 @@ def peak_memory_mb() -> float:
     return peak / (1024 * 1024) if sys.platform == "darwin" else peak / 1024
 
 
-def serve(connection: Connection, spec: AgentSpec, stack_file: str) -> None:
+def serve(connection: Connection, spec: AgentSpec, stacks: Connection) -> None:
     """The agent's process: builds the agent, then answers batches until the connection closes.
 
     Messages are JSON. The process leads its own group, so it can be killed with its children; it dies with the
@@ -190,13 +190,12 @@ def serve(connection: Connection, spec: AgentSpec, stack_file: str) -> None:
         send(connection, {"failed": str(error)})
         return
     send(connection, {"batch_size": batch_size, "peak_memory_mb": peak_memory_mb()})
-    with Path(stack_file).open("w", encoding="utf-8") as stacks, contextlib.suppress(EOFError, BrokenPipeError):
+    with contextlib.suppress(EOFError, BrokenPipeError):
         while True:
             request = receive(connection)
             send(connection, {"started": True})
-            stacks.truncate(0)
             # A thread in C that needs no interpreter lock: it also sees hangs in C code.
-            faulthandler.dump_traceback_later(request["limit"] * 0.95, file=stacks)
+            faulthandler.dump_traceback_later(request["limit"] * 0.95, file=stacks.fileno())
             reply = ask_agent(agent, request["batch"])
             faulthandler.cancel_dump_traceback_later()
             send(connection, asdict(reply))

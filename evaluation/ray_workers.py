@@ -21,7 +21,7 @@ from evaluation.agent_host import AgentSpec, BatchResult
 from evaluation.batches import GRAPH_VARIABLE, Question, evaluator_batch
 from evaluation.graph_server import mock_graph
 from evaluation.signature import versions
-from evaluation.worker import CLOSE_SECONDS, Answered, ProcessWorker, Workers
+from evaluation.worker import CLOSE_SECONDS, Answered, ProcessWorker
 
 LOCAL = "local"
 """The address that stands for a Ray of our own, started and stopped with the run."""
@@ -48,8 +48,8 @@ class Cluster:
     gpus: float = 0.0
 
 
-class RayWorkers(Workers):
-    """Agents on a cluster.
+class RayWorkers:
+    """Agents on a cluster; the methods are those of `evaluation.worker.ProcessWorker`.
 
     Args:
         spec: The agent.
@@ -65,6 +65,7 @@ class RayWorkers(Workers):
         """What runs -> its worker and the questions; without questions the worker starts."""
         self._idle: list[Any] = []
         self._batch_size = 0
+        self.peak_memory_mb = 0.0
         self._losses = 0
 
     def start(self) -> None:

@@ -27,10 +27,11 @@ from evaluation.batches import SECONDS_PER_QUERY, Question, in_batches
 from evaluation.datasets import DatasetError, Split, count_rows, dataset_files, read_rows
 from evaluation.gates import Firing, judged_firings
 from evaluation.judge import Claim, Judge, Judgement, Verdict, judge_claims
+from evaluation.ray_workers import RayWorkers
 from evaluation.results import COUNTS, summarise
 from evaluation.store import RunStore, StoreError
 from evaluation.trim import Trim
-from evaluation.worker import InProcessWorker, ProcessWorker, Workers
+from evaluation.worker import InProcessWorker, ProcessWorker
 
 COUNTED_SIZE = 1 << 30
 """Rows of larger files are not counted first (minutes of decompression), so the time left is unknown."""
@@ -77,7 +78,7 @@ class Evaluation:
         trim: Trim,
         signature: dict[str, Any],
         *,
-        workers: Workers | None = None,
+        workers: RayWorkers | None = None,
         show_progress: bool = True,
     ) -> None:
         self._options = options
@@ -85,7 +86,9 @@ class Evaluation:
         self._judge = judge
         self._trim = trim
         self._signature = signature
-        self._workers = workers or (InProcessWorker if options.in_process else ProcessWorker)(options.agent)
+        self._workers: RayWorkers | InProcessWorker | ProcessWorker = workers or (
+            InProcessWorker(options.agent) if options.in_process else ProcessWorker(options.agent)
+        )
         self._show_progress = show_progress
         self._began: float | None = None
         self._measured: dict[str, Any] = {}
@@ -111,7 +114,6 @@ class Evaluation:
             self._start()  # builds while the rows are counted
         total = expected_rows(self._options.dataset, self._options.limit, self._options.split)
         size = self._store.run.batch_size or self._wait_until_ready()
-        self._refuse_smaller_limit(size)
         with progress_bar(total, list(self._store.records.values()), shown=self._show_progress) as add_to_progress:
             batches = self._unanswered(size)
             if (first := next(batches, None)) is not None:
@@ -155,15 +157,6 @@ class Evaluation:
         if self._measured != before:
             self._store.update(measured=dict(self._measured))
 
-    def _refuse_smaller_limit(self, size: int) -> None:
-        """Refuse a smaller limit: a resumed run cannot be cut."""
-        limit = self._options.limit
-        asked = max((row["batch"] * size + row["batch_size"] for row in self._store.records.values()), default=0)
-        if limit is not None and limit < asked:
-            raise StoreError(
-                f"{self._store.folder}: the run to resume has {asked} questions, more than --limit {limit}"
-            )
-
     def _unanswered(self, size: int) -> Iterator[Sequence[Question]]:
         """The batches that the store does not have; part of one is refused: answers can depend on batch mates."""
         for batch in in_batches(read_rows(self._options.dataset, self._options.limit, self._options.split), size):
@@ -177,6 +170,11 @@ class Evaluation:
                 )
             if not answered:
                 yield batch
+        if self._read < len(self._store.records):
+            raise StoreError(
+                f"{self._store.folder}: the run to resume has {len(self._store.records)} questions, more than --limit "
+                f"{self._options.limit}: it cannot be cut"
+            )
 
     def _finish(self, questions: Sequence[Question], result: BatchResult) -> list[dict[str, Any]]:
         """Judge one batch and save it; returns its rows."""
