@@ -38,7 +38,7 @@ Answered = Iterator[tuple[Sequence[Question], BatchResult]]
 
 
 class _Running(NamedTuple):
-    """The agent's process; the other ends of its messages, and of the stacks that it writes shortly before its limit."""
+    """The agent's process, and our ends of its messages and of the stacks that it writes before its limit."""
 
     process: SpawnProcess
     connection: Connection
@@ -157,9 +157,8 @@ class ProcessWorker(_OneAgent):
 
 def _stack(running: _Running) -> str | None:
     """What the agent has written of its stack since the last time."""
-    return (
-        os.read(running.stacks.fileno(), 1 << 16).decode("utf-8", "replace").strip() if running.stacks.poll() else None
-    )
+    text = os.read(running.stacks.fileno(), 1 << 16) if running.stacks.poll() else b""
+    return text.decode("utf-8", "replace").strip() or None
 
 
 def _next_message(running: _Running, seconds: float | None) -> dict[str, Any] | None:
