@@ -29,9 +29,6 @@ log = logging.getLogger(__name__)
 
 DEFAULT_AGENT = "agents.user_config:UserAgent"
 
-EXPECTED_START_FAULTS = (UserError, UnknownModelError, WeightsMissingError)
-"""Errors of our own agent with helpful messages; shown without a traceback."""
-
 METHODS = ("get_batch_size", "batch_generate_answer")
 """Those that the evaluator calls."""
 
@@ -84,7 +81,7 @@ def build_agent(spec: AgentSpec) -> tuple[Agent, int]:
         built = _agent_class(spec.path)()
         absent = [name for name in METHODS if not callable(getattr(built, name, None))]
         size = None if absent else built.get_batch_size()
-    except EXPECTED_START_FAULTS as error:
+    except (UserError, UnknownModelError, WeightsMissingError) as error:  # of our own agent: the message helps
         raise AgentStartError(str(error)) from None
     except (Exception, SystemExit) as error:  # any failure of external code is reported with its traceback
         raise AgentStartError(f"agent {spec.path} could not be built:\n{traceback.format_exc()}") from error

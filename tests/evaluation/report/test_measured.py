@@ -34,14 +34,6 @@ def test_a_run(tmp_path: Path) -> None:
     assert run.trace(run.records[5]) == {}
 
 
-def test_the_last_attempt_counts(tmp_path: Path) -> None:
-    records = [record(0, "missing"), record(1), record(0, attempt=2), record(1, attempt=2)]
-    run = read_run(write_run(tmp_path, records, [trace(0), trace(1), trace(0, events=["again"], attempt=2)]))
-    assert [one["attempt"] for one in run.records] == [2, 2]
-    assert run.trace(run.records[0])["events"] == ["again"]
-    assert run.trace(run.records[1]) == {}, "its second attempt left none"
-
-
 def test_what_is_no_finished_run(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="no such folder"):
         read_run(tmp_path / "nowhere")
