@@ -19,9 +19,9 @@ from unittest import mock
 import pytest
 
 from agents.common import files
-from crag.evaluate import DEFAULT_DATASET, EXIT_INTERRUPTED, EXIT_TERMINATED, main
+from crag.evaluate import EXIT_INTERRUPTED, EXIT_TERMINATED, main
 from evaluation import runner, store
-from evaluation.datasets import read_rows
+from evaluation.datasets import DEFAULT_DATASET, read_rows
 from tests.evaluation.processes import command_of, descendants, wait_until_gone
 from tests.test_local_evaluation import REPOSITORY, arguments, dataset, results_of, rows_of, started, without_times
 
