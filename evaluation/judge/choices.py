@@ -1,6 +1,4 @@
-"""Rules for questions with a choice (yes or no, this or that), and for gold answers with several answers: alternatives
-such as "soccer / football", and sets, whose items are all required.
-"""
+"""Rules for questions with a choice (yes or no, this or that), and for gold answers that are sets of items."""
 
 import re
 from itertools import chain
@@ -12,7 +10,6 @@ from agents.matching import (
     found_in,
     normalise,
     position_of,
-    read_dates,
     read_numbers,
     recall,
     same_number,
@@ -43,13 +40,9 @@ _OPPOSITES = (
 _QUESTION_WORDS = frozenset({"which", "who", "what", "how", "where", "when"})
 _SAME = re.compile(r"\b(?:same|equal(?:ly)?|tied?|as well)\b")
 _OPTION_EDGE = re.compile(r"[,;:?]|\bbetween\b|\bof these\b|\bis\b|\bdoes\b|\bdid\b|\bhas\b|\bwas\b|\bare\b|\bwere\b")
-
-
 _BETWEEN = re.compile(r"\b(?:between|of|out of) (?P<first>[^,?]+) and (?P<second>[^,?]+?)(?=,|$)")
 """Two options that a question compares."""
-
 _ASKS_WHICH = re.compile(r"\b(?:which|who|whose|what)\b")
-
 _ENDS_HERE = re.compile(r"\s*(?:[,.;:!(-]|$)")
 
 
@@ -202,71 +195,7 @@ def _named(options: tuple[list[str], list[str]], text: tuple[str, ...]) -> list[
     return [number for _, number in sorted(places)]
 
 
-# --- alternatives and sets -------------------------------------------------------------------------------------------
-
-_LONGEST = 7
-"""Maximum words of an alternative; longer ones are clauses."""
-_SUBSTANTIAL = re.compile(r"[^\W\d_]{3}")
-_TITLE_CASE = re.compile(r"[A-Z][a-z]")
-_ASKS_PERSON = re.compile(r"\bwho(?:se|m)?\b")
-_ASKS_KIND = re.compile(
-    r"\b(?:what|which) (?!(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)\b)[a-z]"
-)
-_WORKS = re.compile(
-    r"\b(?:films?|movies?|songs?|albums?|singles?|tracks?|hits?|records?|bands?|groups?|shows?|series|sitcoms?|episodes?"
-    r"|books?|novels?|plays?|musicals?|operas?|poems?|games?|comics?|documentar(?:y|ies)|titles?|names?|brands?)\b"
-)
-"""Things whose name may contain an "or" or a slash."""
-
-
-def alternatives(query: str, gold: str) -> list[str]:
-    """The gold answer and its alternatives.
-
-    A name such as "Truth or Dare" or "Face/Off" has none. Most gold answers are in lower case, so an "or" separates
-    them only if both sides have numbers, end in the same word or are full names of people, or if the question asks for
-    a kind of thing without titles ("which metal"). A slash between longer sides always separates them.
-    """
-    for divider, are_answers in _DIVIDERS:
-        parts = [part.strip() for part in divider.split(gold.strip())]
-        short = len(parts) > 1 and all(0 < len(part.split()) <= _LONGEST for part in parts)
-        if short and are_answers(query.lower(), parts):
-            return [gold, *parts]
-    return [gold]
-
-
-def _are_substantial(_asked: str, parts: list[str]) -> bool:
-    return all(map(_SUBSTANTIAL.search, parts))
-
-
-def _beside_slash(asked: str, parts: list[str]) -> bool:
-    longer = any(len(part.split()) > 1 for part in parts)
-    return _are_substantial(asked, parts) and (longer or _of_plain_kind(asked, parts))
-
-
-def _beside_or(asked: str, parts: list[str]) -> bool:
-    if all(map(read_numbers, parts)) or all(map(read_dates, parts)):
-        return True
-    persons = _ASKS_PERSON.search(asked) and all(len(part.split()) > 1 for part in parts)
-    same_head = len({part.lower().split()[-1].strip(".") for part in parts}) == 1
-    titles = any(map(_TITLE_CASE.match, parts[1:]))
-    return _are_substantial(asked, parts) and bool(
-        persons or (same_head and not titles) or _of_plain_kind(asked, parts)
-    )
-
-
-def _of_plain_kind(asked: str, parts: list[str]) -> bool:
-    titles = any(map(_TITLE_CASE.match, parts[1:]))
-    return not titles and bool(_ASKS_KIND.search(asked)) and not _WORKS.search(asked)
-
-
-_DIVIDERS = (
-    (re.compile(r"\s+/\s+"), _are_substantial),
-    (
-        re.compile(r"(?<=[^\W\d_]{3})/(?=[^\W\d_]{3}|\d)|(?<=\d{4})/(?=\d{1,2} [^\W\d_]{3}|[^\W\d_]{3})"),
-        _beside_slash,
-    ),
-    (re.compile(r"(?i)\s+or\s+"), _beside_or),
-)
+# --- sets -------------------------------------------------------------------------------------------------------------
 
 _ASKS_SET = re.compile(
     r"\b(?:which|what) (?:two|three|four|five|six|seven|eight|nine|ten|[2-9]|10)\b"

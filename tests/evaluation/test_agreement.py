@@ -2,7 +2,7 @@
 
 import pytest
 
-from evaluation.agreement import VerdictPair, agreement, cohens_kappa, differences, reference_verdict, report
+from evaluation.agreement import JudgedPair, agreement, agreement_report, cohens_kappa, differences, reference_verdict
 
 
 def test_kappa_of_the_textbook_table() -> None:
@@ -27,15 +27,15 @@ def test_what_is_no_verdict(value: object) -> None:
 
 
 PAIRS = [
-    VerdictPair("correct", "correct", "a"),
-    VerdictPair("correct", "incorrect", "a"),
-    VerdictPair("missing", "missing", "b"),
-    VerdictPair("incorrect", "unscored", "b"),
+    JudgedPair("correct", "correct", "a"),
+    JudgedPair("correct", "incorrect", "a"),
+    JudgedPair("missing", "missing", "b"),
+    JudgedPair("incorrect", "unscored", "b"),
 ]
 
 
 def test_the_report_has_the_whole_and_each_group() -> None:
-    lines = [line.split() for line in report(PAIRS).splitlines()]
+    lines = [line.split() for line in agreement_report(PAIRS).splitlines()]
     assert lines[1] == ["all", "3", "0.667", "0.500", "correct->incorrect", "1"]
     assert lines[2] == ["a", "2", "0.500", "0.000", "correct->incorrect", "1"]
     assert lines[3] == ["b", "1", "1.000", "1.000", "none"]
@@ -43,12 +43,12 @@ def test_the_report_has_the_whole_and_each_group() -> None:
 
 
 def test_missing_counts_as_wrong_only_where_the_reference_has_two_classes() -> None:
-    two = [VerdictPair("correct", "correct", "a"), VerdictPair("incorrect", "missing", "a")]
-    assert ["all", "2", "1.000", "1.000", "none"] in [line.split() for line in report(two).splitlines()]
-    three = [*two, VerdictPair("missing", "missing", "a")]
-    assert "incorrect->missing 1" in report(three)
+    two = [JudgedPair("correct", "correct", "a"), JudgedPair("incorrect", "missing", "a")]
+    assert ["all", "2", "1.000", "1.000", "none"] in [line.split() for line in agreement_report(two).splitlines()]
+    three = [*two, JudgedPair("missing", "missing", "a")]
+    assert "incorrect->missing 1" in agreement_report(three)
 
 
 def test_nothing_to_compare() -> None:
-    assert report([]).split()[:3] == ["n", "agree", "kappa"]
+    assert agreement_report([]).split()[:3] == ["n", "agree", "kappa"]
     assert differences([]) == "none"

@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from evaluation.compare import main
-from evaluation.comparison import compare_runs
+from crag.compare import main
+from evaluation.compare import VerdictPair, compare_runs
 from evaluation.judge import Verdict
-from evaluation.paired import VerdictPair
 from evaluation.store import SavedRun, StoreError
 from tests.evaluation.run_folders import record, write_run
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from evaluation.batches import Question, RowKey
-from evaluation.gates import gate_effects, judged_firings
 from evaluation.judge import RulesJudge
+from evaluation.results import gate_effects, judged_firings
 
 
 def question(number: int, answer: str | None) -> Question:

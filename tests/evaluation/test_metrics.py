@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from evaluation.judge import Verdict
-from evaluation.metrics import UNLABELLED, bootstrap_interval, measure, pairs, resampled_counts, slices
+from evaluation.metrics import UNLABELLED, bootstrap_interval, measure, resampled_counts, slices
 
 C, W, M, U = Verdict.CORRECT, Verdict.INCORRECT, Verdict.MISSING, Verdict.UNSCORED
 
@@ -80,9 +80,9 @@ def test_every_share_has_the_interval_of_scipys_bootstrap() -> None:
     verdicts = [C] * 60 + [W] * 25 + [M] * 35 + [U] * 4
     metrics = measure(verdicts, resamples=8000)
     for kind, interval in (
-        (C, metrics.accuracy_interval),
-        (W, metrics.hallucination_interval),
-        (M, metrics.missing_interval),
+        (C, metrics.intervals["accuracy"]),
+        (W, metrics.intervals["hallucination"]),
+        (M, metrics.intervals["missing"]),
     ):
         hits = np.array([verdict is kind for verdict in verdicts if verdict is not U], dtype=float)
         theirs = stats.bootstrap(
@@ -90,7 +90,7 @@ def test_every_share_has_the_interval_of_scipys_bootstrap() -> None:
         ).confidence_interval
         assert (interval.low, interval.high) == pytest.approx((theirs.low, theirs.high), abs=0.01)
     plain = metrics.to_dict()
-    assert plain["intervals"]["accuracy"] == [metrics.accuracy_interval.low, metrics.accuracy_interval.high]
+    assert plain["intervals"]["accuracy"] == [metrics.intervals["accuracy"].low, metrics.intervals["accuracy"].high]
     assert set(plain["intervals"]) == {"accuracy", "hallucination", "missing"}
 
 

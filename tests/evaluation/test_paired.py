@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from evaluation.compare import MEASURES, VerdictPair, paired_differences, randomisation_p_value
 from evaluation.judge import Verdict
-from evaluation.paired import MEASURES, VerdictPair, differences, randomisation_p_value
 
 C, W, M = Verdict.CORRECT, Verdict.INCORRECT, Verdict.MISSING
 
@@ -40,7 +40,7 @@ def test_the_p_value_is_that_of_every_toss_counted_by_scipy(seed: int, name: str
         vectorized=True,
         n_resamples=np.inf,
     )
-    found = differences(pairs)[name]
+    found = paired_differences(pairs)[name]
     assert found.change == pytest.approx(theirs.statistic)
     assert found.p_value == pytest.approx(min(1.0, theirs.pvalue))
 
@@ -57,8 +57,8 @@ def test_the_p_value_by_enumeration(ones: int, twos: int) -> None:
 def test_for_shares_it_is_the_exact_mcnemar_test() -> None:
     pairs = [VerdictPair(W, C)] * 31 + [VerdictPair(C, W)] * 15 + [VerdictPair(C, C)] * 900
     expected = stats.binomtest(15, 46).pvalue
-    assert differences(pairs)["accuracy"].p_value == pytest.approx(expected)
-    assert differences(pairs)["hallucination"].p_value == pytest.approx(expected)
+    assert paired_differences(pairs)["accuracy"].p_value == pytest.approx(expected)
+    assert paired_differences(pairs)["hallucination"].p_value == pytest.approx(expected)
 
 
 def test_the_interval_is_that_of_scipys_paired_bootstrap() -> None:
@@ -73,12 +73,12 @@ def test_the_interval_is_that_of_scipys_paired_bootstrap() -> None:
             n_resamples=4000,
             rng=np.random.default_rng(1),
         ).confidence_interval
-        found = differences(pairs, resamples=4000)[name].interval
+        found = paired_differences(pairs, resamples=4000)[name].ci
         assert (found.low, found.high) == pytest.approx((theirs.low, theirs.high), abs=0.012)
 
 
 def test_by_hand() -> None:
-    found = differences([VerdictPair(W, C), VerdictPair(M, C), VerdictPair(C, C), VerdictPair(W, M)])
+    found = paired_differences([VerdictPair(W, C), VerdictPair(M, C), VerdictPair(C, C), VerdictPair(W, M)])
     assert (found["score"].first, found["score"].second, found["score"].change) == (-0.25, 0.75, 1.0)
     assert (found["accuracy"].change, found["hallucination"].change) == (0.5, -0.5)
     assert found["score"].p_value == 0.25, "all three changes point one way: two of the eight tosses do as much"

@@ -8,7 +8,7 @@ import pytest
 
 from agents.common.files import write_rows
 from agents.settings import PRESETS
-from evaluation.judge.__main__ import main
+from crag.judge import main
 
 ROWS: list[dict[str, Any]] = [
     {"query": "who?", "ground_truth": "ann lee", "prediction": "Ann Lee wrote it.", "kept": 1},
@@ -121,7 +121,7 @@ def test_nothing_is_paid_for_what_cannot_be_done(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("evaluation.judge.__main__.judge_from", lambda *_, **__: pytest.fail("a judge was made"))
+    monkeypatch.setattr("crag.judge.judge_from", lambda *_, **__: pytest.fail("a judge was made"))
     source = tmp_path / "in.jsonl"
     write_rows(source, rows)
     assert main(["--in", str(source), *arguments]) == 2

@@ -4,8 +4,8 @@ import itertools
 from pathlib import Path
 
 import pytest
-
 from benchmarks.judge_agreement import judged_rows
+
 from evaluation.agreement import agreement, cohens_kappa
 from evaluation.judge import Claim, RulesJudge, Verdict, judge_claims
 from evaluation.judge.rules import RULES

@@ -1,7 +1,7 @@
 """The report as people see it: in a headless Chromium."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -14,22 +14,11 @@ from selenium.webdriver.remote.webelement import WebElement  # noqa: E402
 from selenium.webdriver.support.select import Select  # noqa: E402
 from selenium.webdriver.support.ui import WebDriverWait  # noqa: E402
 
-from benchmarks.report_size import NoBrowserError, chromium, find_chromium  # noqa: E402
 from evaluation.report import write_report  # noqa: E402
 from tests.evaluation.report.example import HOSTILE, RECORDS, TRACES, record, trace, write_run  # noqa: E402
 
 MANY = 150
 """More questions than the table draws at once."""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Chrome]:
-    try:
-        find_chromium()
-    except NoBrowserError as error:
-        pytest.skip(str(error))
-    with chromium() as driver:
-        yield driver
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +42,10 @@ def page(browser: Chrome, address: str) -> Iterator[Chrome]:
     assert browser.title.startswith("own, CRAG task 1, +0."), "no text of the run was executed"
 
 
+def wait(page: Chrome, until: Callable[[Chrome], object]) -> None:
+    WebDriverWait(page, 10).until(until)
+
+
 def rows(page: Chrome) -> list[WebElement]:
     return page.find_elements(By.CSS_SELECTOR, "button.open")
 
@@ -67,7 +60,7 @@ def focused(page: Chrome) -> str:
 
 def opened(page: Chrome) -> str:
     """The text of the opened trace, once it is there."""
-    WebDriverWait(page, 20).until(lambda driver: driver.find_elements(By.CSS_SELECTOR, "#trace-body section.summary"))
+    wait(page, lambda driver: driver.find_elements(By.CSS_SELECTOR, "#trace-body section.summary"))
     return reported(page, "trace-body")
 
 
@@ -82,17 +75,17 @@ def hash_of(page: Chrome) -> str:
 def test_filters_and_search(page: Chrome) -> None:
     assert reported(page, "status") == f"{MANY} questions"
     choose(page, "verdict", "missing")
-    WebDriverWait(page, 5).until(lambda driver: reported(driver, "status") == f"2 of {MANY} questions")
+    wait(page, lambda driver: reported(driver, "status") == f"2 of {MANY} questions")
     assert [row.text for row in rows(page)] == ["what is number 1?", "what is number 5?"]
     choose(page, "gates", "expected score")
-    WebDriverWait(page, 5).until(lambda driver: reported(driver, "status") == f"1 of {MANY} questions")
+    wait(page, lambda driver: reported(driver, "status") == f"1 of {MANY} questions")
     assert hash_of(page) == "#verdict=missing&gates=expected+score"
     page.find_element(By.CSS_SELECTOR, "button[type=reset]").click()
-    WebDriverWait(page, 5).until(lambda driver: reported(driver, "status") == f"{MANY} questions")
+    wait(page, lambda driver: reported(driver, "status") == f"{MANY} questions")
     assert hash_of(page) == "#questions"
     page.find_element(By.CSS_SELECTOR, ".tabs [href='#overview']").click()
     page.find_element(By.CSS_SELECTOR, "#slices [href='#domain=music']").click()
-    WebDriverWait(page, 5).until(lambda driver: reported(driver, "status") == f"{MANY // 2 - 1} of {MANY} questions")
+    wait(page, lambda driver: reported(driver, "status") == f"{MANY // 2 - 1} of {MANY} questions")
     page.find_element(By.ID, "search").send_keys("GOLD 77 answer")
     assert [row.text for row in rows(page)] == ["what is number 77?"]
 
@@ -114,7 +107,7 @@ def test_more_rows_come_as_one_scrolls(page: Chrome) -> None:
         driver.execute_script("window.scrollTo(0, document.body.scrollHeight)")
         return len(rows(driver)) == MANY
 
-    WebDriverWait(page, 10).until(all_drawn)
+    wait(page, all_drawn)
     assert not page.find_element(By.ID, "more").is_displayed()
 
 
@@ -144,7 +137,7 @@ def test_a_click_opens_a_trace_with_all_that_happened(page: Chrome) -> None:
     assert marks == [("given", "answer 0"), ("gold", "gold 0")], "gold 00 is another number"
     page.find_element(By.ID, "close").click()
     assert focused(page) == "what is number 0?"
-    WebDriverWait(page, 5).until(lambda driver: hash_of(driver) == "#questions")
+    wait(page, lambda driver: hash_of(driver) == "#questions")
 
 
 def test_all_of_it_by_keyboard(page: Chrome) -> None:
@@ -159,10 +152,10 @@ def test_all_of_it_by_keyboard(page: Chrome) -> None:
     page.switch_to.active_element.send_keys(Keys.ENTER)
     assert "set: of 3 items" in opened(page)
     page.switch_to.active_element.send_keys(Keys.ARROW_LEFT)
-    WebDriverWait(page, 5).until(lambda driver: reported(driver, "trace-title") == "what is number 1?")
-    WebDriverWait(page, 5).until(lambda driver: "withheld" in reported(driver, "trace-body"))
+    wait(page, lambda driver: reported(driver, "trace-title") == "what is number 1?")
+    wait(page, lambda driver: "withheld" in reported(driver, "trace-body"))
     page.switch_to.active_element.send_keys(Keys.ESCAPE)
-    WebDriverWait(page, 5).until(lambda driver: not driver.find_element(By.ID, "trace").is_displayed())
+    wait(page, lambda driver: not driver.find_element(By.ID, "trace").is_displayed())
     assert focused(page) == "what is number 1?", "back where the open question stands"
     page.switch_to.active_element.send_keys(Keys.END)
     assert focused(page) == f"what is number {MANY - 1}?", "rows are drawn as they are needed"
@@ -177,39 +170,39 @@ def test_the_overview_is_first_and_back_goes_through_what_was_seen(page: Chrome,
     page.get(address)
     assert (is_shown(page, "overview"), is_shown(page, "all-questions")) == (True, False)
     page.find_element(By.CSS_SELECTOR, ".tabs [href='#questions']").click()
-    WebDriverWait(page, 5).until(lambda driver: is_shown(driver, "all-questions"))
+    wait(page, lambda driver: is_shown(driver, "all-questions"))
     assert not is_shown(page, "overview")
     rows(page)[2].click()
     opened(page)
     page.find_element(By.ID, "next").click()
-    WebDriverWait(page, 5).until(lambda driver: hash_of(driver) == "#question=id-3")
+    wait(page, lambda driver: hash_of(driver) == "#question=id-3")
     page.back()
-    WebDriverWait(page, 5).until(lambda driver: not is_shown(driver, "trace"))
+    wait(page, lambda driver: not is_shown(driver, "trace"))
     assert hash_of(page) == "#questions"
     assert len(rows(page)) > 3, "the table is as it was"
     page.back()
-    WebDriverWait(page, 5).until(lambda driver: is_shown(driver, "overview"))
+    wait(page, lambda driver: is_shown(driver, "overview"))
 
 
 def test_closing_is_not_a_step_that_back_repeats(page: Chrome, address: str) -> None:
     rows(page)[0].click()
     opened(page)
     page.find_element(By.ID, "close").click()
-    WebDriverWait(page, 5).until(lambda driver: hash_of(driver) == "#questions")
+    wait(page, lambda driver: hash_of(driver) == "#questions")
     page.back()
-    WebDriverWait(page, 5).until(lambda driver: driver.current_url == "about:blank")
+    wait(page, lambda driver: driver.current_url == "about:blank")
     page.get(address)
 
 
 def test_a_linked_filter_is_in_view(page: Chrome, address: str) -> None:
     page.get("about:blank")
     page.get(f"{address}#verdict=incorrect")
-    WebDriverWait(page, 5).until(lambda driver: reported(driver, "status") == f"1 of {MANY} questions")
+    wait(page, lambda driver: reported(driver, "status") == f"1 of {MANY} questions")
     top = page.execute_script("return document.getElementById('filters').getBoundingClientRect().top")
     assert 0 <= top < 400
     page.find_element(By.CSS_SELECTOR, ".tabs [href='#overview']").click()
     page.execute_script("document.querySelector('#gates a.filter').click()")
-    WebDriverWait(page, 5).until(lambda driver: [row.text for row in rows(driver)] == ["what is number 1?"])
+    wait(page, lambda driver: [row.text for row in rows(driver)] == ["what is number 1?"])
     top = page.execute_script("return document.getElementById('filters').getBoundingClientRect().top")
     assert 0 <= top < 400
 
@@ -220,9 +213,9 @@ def test_a_link_opens_its_question(page: Chrome, address: str) -> None:
     assert "of another shape" in opened(page)
     assert reported(page, "trace-title") == "asked again"
     page.execute_script("location.hash = '#question=id-120'")
-    WebDriverWait(page, 5).until(lambda driver: reported(driver, "trace-title") == "what is number 120?")
+    wait(page, lambda driver: reported(driver, "trace-title") == "what is number 120?")
     page.find_element(By.ID, "close").click()
-    WebDriverWait(page, 5).until(lambda driver: focused(driver) == "what is number 120?")
+    wait(page, lambda driver: focused(driver) == "what is number 120?")
 
 
 def test_a_trace_as_json(page: Chrome) -> None:
@@ -230,11 +223,11 @@ def test_a_trace_as_json(page: Chrome) -> None:
     rows(page)[1].click()
     opened(page)
     page.find_element(By.ID, "copy-json").click()
-    WebDriverWait(page, 5).until(lambda driver: reported(driver, "copied") == "The JSON is copied.")
+    wait(page, lambda driver: reported(driver, "copied") == "The JSON is copied.")
     copied = json.loads(page.execute_script("return window.copied"))
     assert copied == {"record": RECORDS[1], "trace": TRACES[1], "left_out": 0}
     page.find_element(By.ID, "copy-link").click()
-    WebDriverWait(page, 5).until(lambda driver: "#question=id-1" in driver.execute_script("return window.copied"))
+    wait(page, lambda driver: "#question=id-1" in driver.execute_script("return window.copied"))
 
 
 def test_hostile_texts_are_shown_and_nothing_else(page: Chrome) -> None:
