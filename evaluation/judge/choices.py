@@ -7,7 +7,6 @@ from agents.matching import (
     Number,
     content,
     count_listed,
-    found_in,
     normalise,
     position_of,
     read_numbers,
@@ -30,6 +29,7 @@ _EARLY = frozenset(words("older oldest longer longest 1th earlier before"))
 _LATE = frozenset(words("younger youngest newer later latest after recently"))
 _MUCH = frozenset(words("more most larger largest longer longest higher highest bigger biggest greater taller older"))
 _LITTLE = frozenset(words("less fewer fewest least smaller smallest lower lowest shorter shortest younger cheaper"))
+
 _OPPOSITES = (
     _MUCH | _EARLY | {"faster", "heavier", "better", "richer", "farther", "tallest"},
     (_LITTLE | _LATE | {"slower", "lighter", "worse", "poorer", "nearer", "newest"})
@@ -58,8 +58,6 @@ def yes_or_no(claim: ReadClaim) -> RuleDecision | None:
         return RuleDecision(found is wanted, f"the gold answer says {gold['word']}, the prediction {said['word']}")
     if not claim.asks_yes_or_no:
         return None
-    if not wanted and _swapped(claim):
-        return RuleDecision(True, "the gold answer says no, and the prediction says the opposite")
     negated = bool(_NEGATION.search(normalise(claim.prediction)))
     restated = recall(content(claim.query_tokens), claim.prediction_tokens) >= 0.8
     bare = ReadClaim(claim.query, claim.gold, re.sub(r"\([^)]*\)", " ", claim.prediction))
@@ -67,17 +65,6 @@ def yes_or_no(claim: ReadClaim) -> RuleDecision | None:
     if negated is wanted or not restated or (wanted and adds):
         return RuleDecision(False, f"the gold answer says {gold['word']}, the prediction does not")
     return RuleDecision(True, f"the gold answer says {gold['word']}, the prediction says the same in other words")
-
-
-def _swapped(claim: ReadClaim) -> bool:
-    """Whether it says "B is longer than A" and the question is whether A is longer than B."""
-    asked, said = (normalise(text).split(" than ", 1) for text in (claim.query, claim.prediction))
-    if len(asked) < 2 or len(said) < 2:
-        return False
-    sides = [content(tokens(part)) for part in asked]
-    first, second = ([token for token in sides[n] if not found_in(token, sides[1 - n])] for n in (0, 1))
-    swapped = recall(second, tokens(said[0])) == 1.0 and any(found_in(token, tokens(said[1])) for token in first)
-    return bool(second) and swapped
 
 
 def this_or_that(claim: ReadClaim) -> RuleDecision | None:
@@ -204,8 +191,6 @@ _ASKS_SET = re.compile(
     r"|\b(?:what|which) (?:\w+ ){0,3}(?!(?:was|is|has|does|this)\b)\w+[^s\W]s "
     r"(?:are|were|have|had|did|do|won|play|make)\b"
 )
-_RELATIVE = re.compile(r",\s*(?:who|which|whose|where)\b[^,]*(?:,|$)")
-"""A descriptive clause between commas: "ann lee, who plays for rome, won"."""
 
 
 def same_items(claim: ReadClaim) -> RuleDecision | None:
@@ -236,7 +221,6 @@ def gold_items(claim: ReadClaim) -> list[list[str]] | None:
         return [content(tokens(item)) or list(tokens(item)) for item in quoted]
     if not claim.is_sentence:
         return _usable([content(tokens(part)) for part in split_list(text)])
-    text = _RELATIVE.sub(" ", text)
     verb = CLAUSE_VERB.search(text)
     if verb is None:
         return None

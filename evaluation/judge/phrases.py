@@ -74,7 +74,7 @@ def gold_phrase(claim: ReadClaim) -> RuleDecision | None:
     if count_listed(claim.prediction) > 1 or _one_of_several(claim):
         return RuleDecision(False, "the prediction lists several answers where the gold answer is one")
     place = position_of(claim.gold_tokens, claim.prediction_tokens)
-    if place >= 0 and (why := _longer_title(claim) or _taken_back(claim, place)):
+    if place >= 0 and (why := _taken_back(claim, place)):
         return RuleDecision(False, why)
     if place >= 0 or _close_together(wanted, claim.prediction_tokens) or _holds_joined(claim):
         return RuleDecision(True, "the prediction holds the gold answer")
@@ -112,20 +112,6 @@ def _taken_back(claim: ReadClaim, place: int) -> str | None:
     return None
 
 
-def _longer_title(claim: ReadClaim) -> str | None:
-    """Why a bare title that starts with the gold title is another work: "The Glass Harbor Returns"."""
-    if not claim.asks_for_work or not _TITLE_WORDS.fullmatch(claim.prediction.strip(" .\"'“”")):
-        return None
-    said, gold = claim.prediction_tokens, claim.gold_tokens
-    goes_on = len(said) > len(gold) and position_of(gold, said[: len(gold)]) == 0
-    return "the prediction is a longer title" if goes_on and said[len(gold)] != "by" else None
-
-
-_CAPITALISED = r"[A-Z][\w'’-]*"
-_TITLE_WORDS = re.compile(rf"{_CAPITALISED}(?::?\s(?:{_CAPITALISED}|of|the|and|a|in|to|for|on))*:?\s{_CAPITALISED}")
-"""Two words or more; the first, the last and all important ones are capitalised."""
-
-
 def _holds_joined(claim: ReadClaim) -> bool:
     """The prediction has the gold answer with other word boundaries: "spiderman" for "Spider-Man"."""
     wanted = "".join(claim.gold_tokens)
@@ -155,16 +141,8 @@ def nothing_but_gold(claim: ReadClaim) -> RuleDecision | None:
     if not sentence and tuple(claim.gold_tokens[: len(claim.prediction_tokens)]) != tuple(claim.prediction_tokens):
         return None
     if new and all(found_in(token, claim.gold_tokens) for token in new):
-        if not sentence and _shorter_title(claim):
-            return RuleDecision(False, "the prediction is a shorter title")
         return RuleDecision(True, "the gold answer contains all of the prediction")
     return None
-
-
-def _shorter_title(claim: ReadClaim) -> bool:
-    """The gold title continues after the prediction, but not with "by its artist" or in another part."""
-    rest = normalise(claim.gold)[len(normalise(claim.prediction).strip(" .")) :]
-    return claim.asks_for_work and bool(re.match(r" (?!by\b|from\b|featuring\b|feat\b|with\b|and\b|or\b)\w", rest))
 
 
 def telling_words(claim: ReadClaim) -> RuleDecision | None:

@@ -37,7 +37,6 @@ _CLUELESS = re.compile(r"\bno (?:idea|clue)\b|\bnot (?:sure|certain)\b|n't (?:kn
 _TIME_GIVEN = re.compile(r"\b(?:in|of|since|by|until|during|before|after) (?:[a-z]+ )?\d{4}\b(?![.,]\d)")
 """A year that only dates the answer: "none as of 2024"."""
 _ASKS_DATE = re.compile(r"^when\b|\b(?:what|which) (?:exact )?(?:date|day)\b|\bbirthday\b")
-_ASKS_YEAR = re.compile(r"\b(?:what|which) year\b")
 _ASKS_PART = re.compile(r"\b(?:what|which) (?P<part>year|month)\b")
 _ASKS_MAGNITUDE = re.compile(r"\b(?:in|many) (?P<word>thousand|million|billion|trillion)s?\b")
 _ABOUT = re.compile(r"\b(?:about|around|approximately|approx|roughly|nearly|almost|over|more than|some|circa)\b|~")
@@ -200,17 +199,12 @@ def _gold_number(claim: ReadClaim) -> Number | None:
     if len(claim.gold_numbers) == 1 and not named:
         return claim.gold_numbers[0]
     new = _not_among(claim.gold_numbers, read_numbers(claim.query))
-    if counted := _counted(claim) or _asked_year(claim, new):
+    if counted := _counted(claim):
         return counted
     if claim.asks_for_number:
         new = [number for number in new if not number.year_like] or new
     new_words = [word for word in named if word in claim.new_in_gold]
     return new[0] if new and (claim.asks_for_number or (len(new) == 1 and not new_words)) else None
-
-
-def _asked_year(claim: ReadClaim, new: list[Number]) -> Number | None:
-    years = {number.value: number for number in new if number.year_like}
-    return next(iter(years.values())) if len(years) == 1 and _ASKS_YEAR.search(claim.asked) else None
 
 
 def _counted(claim: ReadClaim) -> Number | None:
