@@ -371,8 +371,9 @@ def stage_seconds(run: FinishedRun) -> list[StageSeconds]:
         if by_batch:
             values, budget = list(by_batch.values()), budgets.get(stage)
             over = 0 if budget is None else sum(value > budget for value in values)
-            spread = map(float, np.percentile(values, [50, 95, 100]))
-            rows.append(StageSeconds(stage, len(values), sums[stage] / len(run.records), *spread, budget, over))
+            median, p95, worst = map(float, np.percentile(values, [50, 95, 100]))
+            mean = sums[stage] / len(run.records)
+            rows.append(StageSeconds(stage, len(values), mean, median, p95, worst, budget, over))
     return rows
 
 

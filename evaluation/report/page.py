@@ -131,6 +131,11 @@ def counted(count: int, one: str, several: str = "") -> str:
     return f"{count:,} {one if count == 1 else several or one + 's'}"
 
 
+def percent(share: float, digits: int = 1) -> str:
+    """``12.3`` of 0.123."""
+    return f"{100 * share:.{digits}f}"
+
+
 def interval_of(ends: Sequence[float], n: int, form: str = "{:+.3f} to {:+.3f}") -> str:
     """Both ends; a dash if the interval is of too few questions."""
     return form.format(*ends) if n >= FEWEST else "–"
@@ -205,6 +210,6 @@ _LINES = (lost_line, out_of_time_line, signature_line, measured.row_id)
 TEMPLATES.globals |= {"FEWEST": FEWEST} | {call.__name__: call for call in (*_CALLED, *_MEASURED, *_LINES)}
 TEMPLATES.filters |= {
     "title_of": measured.title,
-    "signed": lambda value, digits=3: f"{value:+.{digits}f}",
-    "percent": lambda share, digits=1: f"{100 * share:.{digits}f}",
+    "signed": "{:+.3f}".format,
+    "percent": percent,
 }

@@ -34,7 +34,8 @@ def same_verdicts(folder: Path, *verdicts: str) -> list[str]:
 
 
 def test_numbers_and_flips(tmp_path: Path) -> None:
-    comparison = compare_runs(*(SavedRun.read(Path(folder)) for folder in two_runs(tmp_path)))
+    first, second = (SavedRun.read(Path(folder)) for folder in two_runs(tmp_path))
+    comparison = compare_runs(first, second)
     assert (comparison.common, comparison.scored, comparison.only_first, comparison.only_second) == (6, 5, 0, 0)
     assert comparison.signature_changes == []
     assert comparison.differences["score"].change == pytest.approx(0.4)

@@ -103,7 +103,7 @@ def candidate(text: str, probability: float | None) -> dict[str, Any]:
     return {"text": text, "source": "web", "features": {}, "probability": probability}
 
 
-ABSTAINED = {"prediction": "i don't know", "verdict": "missing", "batch_size": 1}
+ABSTAINED: dict[str, Any] = {"prediction": "i don't know", "verdict": "missing", "batch_size": 1}
 OTHER = candidate("other", 0.3)
 
 

@@ -114,7 +114,7 @@ def test_lost_answers_are_reported_at_the_head_and_can_be_listed(tmp_path: Path)
     assert [row["lost"] for row in page.data["rows"]] == ["clock", "graph"]
 
 
-UNLABELLED = {"domain": None, "question_type": None, "static_or_dynamic": None}
+UNLABELLED: dict[str, Any] = {"domain": None, "question_type": None, "static_or_dynamic": None}
 ODD = {**trace(0), "candidates": 3, "seconds": [], "answer": "x", "route": 1, "gates": {}, "context": 5}
 
 
