@@ -32,7 +32,7 @@ from evaluation.origin import origin_of
 from evaluation.ray_shards import LOCAL, RayUnavailableError, run_on_ray
 from evaluation.real_evaluator import GRAPH_VARIABLE, MAX_BATCH_SIZE, SECONDS_PER_QUERY, STARTUP_SECONDS
 from evaluation.report import write_report
-from evaluation.results import PRICES, footer, table
+from evaluation.results import footer, table
 from evaluation.runner import Evaluation, FailedBatchError, RunOptions
 from evaluation.signature import (
     adapters_signature,
@@ -115,7 +115,7 @@ def _evaluate(options: argparse.Namespace, folder: Path, words: Sequence[str]) -
     with ExitStack() as beside:
         if options.mock_kg is not None:
             options.kg_url = beside.enter_context(mock_graph(Path(options.mock_kg) if options.mock_kg else None))
-        return _evaluate_beside_graph(options, folder, {**origin_of(words), PRICES: options.prices})
+        return _evaluate_beside_graph(options, folder, origin_of(words))
 
 
 def _evaluate_beside_graph(options: argparse.Namespace, folder: Path, origin: Mapping[str, Any]) -> dict[str, Any]:
@@ -375,13 +375,6 @@ def _add_limits(limits: argparse._ArgumentGroup) -> None:
         default=STARTUP_SECONDS,
         help="limit for building the agent (default: %(default)g)",
     )
-    limits.add_argument(
-        "--prices",
-        metavar=("READ", "WRITTEN"),
-        type=_price,
-        nargs=2,
-        help="dollars for a million tokens that the language model reads and writes: the report then has the cost",
-    )
     limits.add_argument("--allow-timeouts", action="store_true", help="exit with 0 despite timeouts")
     limits.add_argument("--fail-on-error", action="store_true", help="stop at the first failed batch")
     limits.add_argument("--in-process", action="store_true", help="no process for the agent, no limits; for debuggers")
@@ -473,12 +466,4 @@ def _seconds(text: str) -> float:
     return value
 
 
-def _price(text: str) -> float:
-    value = float(text)
-    if not 0 <= value < float("inf"):
-        raise argparse.ArgumentTypeError(f"must be 0 or more, found {text}")
-    return value
-
-
-_price.__name__ = "price"
 _seconds.__name__ = "number of seconds"  # argparse shows it in "invalid number of seconds value"

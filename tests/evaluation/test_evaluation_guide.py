@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from evaluation import cli, compare, merge
-from evaluation.judge import __main__ as judge
+from crag import compare, judge, report
+from evaluation import cli, merge
 from evaluation.preflight import __main__ as preflight
-from evaluation.report import __main__ as report
 from evaluation.store import PREDICTIONS, REPORT, RESULTS, RUN, TRACES
 from mock_api.tables import __main__ as tables
 from tests.evaluation.guides import blocks, commands
@@ -19,11 +18,11 @@ from tests.test_local_evaluation import results_of
 GUIDE = Path(__file__).parents[2] / "docs/evaluation.md"
 PARSERS: dict[str, Callable[[], argparse.ArgumentParser]] = {
     "python local_evaluation.py": cli._parser,
-    "python -m evaluation.compare": compare._parser,
-    "python -m evaluation.judge": judge._parser,
+    "python -m evaluation.compare": compare.parser,
+    "python -m evaluation.judge": judge.parser,
     "python -m evaluation.merge": merge._parser,
     "python -m evaluation.preflight": preflight._parser,
-    "python -m evaluation.report": report._parser,
+    "python -m evaluation.report": report.parser,
     "python -m mock_api.tables": tables._parser,
 }
 COMMANDS = [(beginning, words) for beginning in PARSERS for words in commands(GUIDE, beginning)]
