@@ -1,6 +1,6 @@
 """The interface for training: the language, the schema, and the steps that make and run questions with calls."""
 
-from agents.kg.client import KgClient
+from agents.kg.client import CallLimits, KgClient
 from agents.kg.derive import derived_answer
 from agents.kg.direct import direct_answer
 from agents.kg.entities import League, nicknames, team_spelling
@@ -31,6 +31,7 @@ __all__ = [
     "Argument",
     "Average",
     "Call",
+    "CallLimits",
     "CallRequest",
     "CallWriter",
     "Condition",
