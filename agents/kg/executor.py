@@ -235,7 +235,7 @@ class _Run:
         else:
             values = flat(taken, key) if key is not None else ()
         self._state = _State(rows, table, values)
-        if not (values or (not count and key is None and rows)) or (count and not values[0] and self._context.unread):
+        if self._gave_nothing(values, counted=count, whole_rows=key is None and bool(rows)):
             missing = say_nothing_found(table, rows or asked, key, statement.conditions if not rows else ())
             failed = Result(text, self._nothing, tuple(rows), explanation=(missing,))
             self._state.failed = failed
@@ -246,6 +246,12 @@ class _Run:
             table, rows, taken, shown, conditions=statement.conditions, count=number, partial=self._context.unread > 0
         )
         return Result(text, Status.OK, tuple(rows), values, said)
+
+    def _gave_nothing(self, values: tuple[Value, ...], *, counted: bool, whole_rows: bool) -> bool:
+        """Whether a statement found nothing. A count of 0 is an answer, unless records were unreadable."""
+        if counted:
+            return not values or (not values[0] and self._context.unread > 0)
+        return not values and not whole_rows
 
     def _inner_rows(self, text: str, column: Column, taken: list[Row], statement: Call | Sort) -> Result:
         """Select a key that holds rows of another table: the next statement works on those rows."""
