@@ -33,7 +33,6 @@ from agents.answering import draft_of, generate_all, shown
 from agents.common.console import end_with
 from agents.common.deadline import Deadline
 from agents.common.files import append_rows, write_json
-from agents.kg.writing.cli import choose_adapter, chosen_settings
 from agents.llm import FinishReason, Generation, LanguageModel, load_language_model
 from agents.llm.trainable import adapter_folder
 from benchmarks.common import (
@@ -48,6 +47,8 @@ from benchmarks.common import (
     shown_difference,
     table,
 )
+from crag.command import chosen_settings
+from crag.kg import choose_adapter
 from evaluation.datasets import LABEL_FIELDS, DatasetError, read_records
 from evaluation.judge import Claim, RulesJudge, Verdict, judge_claims
 from evaluation.metrics import VALUE

@@ -33,11 +33,11 @@ from agents.common.deadline import BatchClock
 from agents.common.queries import BATCH_KEYS, parse_row
 from agents.encoders import load_cross_encoder, load_dense_encoder
 from agents.encoders.base import CrossEncoder, DenseEncoder
-from agents.kg.writing.cli import chosen_settings
 from agents.settings import DenseEncoderSettings, Settings
 from agents.web import WebPath
 from agents.web.ranking import STOPWORDS
 from benchmarks.common import add_preset_arguments, exit_code, in_batches, table
+from crag.command import chosen_settings
 from evaluation.cli import DEFAULT_DATASET
 from evaluation.datasets import DatasetError, read_rows
 from training.command import parser_of

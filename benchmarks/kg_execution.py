@@ -37,7 +37,6 @@ from agents.kg.executor import Executor, ProgramResult, Task
 from agents.kg.language import parse
 from agents.kg.results import Result, Row
 from agents.kg.schema import Domain
-from agents.settings import KgClientSettings, KgLimits
 from benchmarks.common import SHARED, by_label, exit_code, table
 from evaluation.datasets import DatasetError, read_records
 from evaluation.judge import Claim, RulesJudge, Verdict, judge_claims
@@ -148,8 +147,8 @@ def graph_server(data: Path | None, url: str | None) -> Iterator[str]:
 def run_rows(rows: Sequence[Mapping[str, Any]], address: str, seconds: float = 480.0) -> list[ProgramResult]:
     """Run the labelled calls of each row in batches."""
     outcomes: list[ProgramResult] = []
-    with KgClient(address, KgClientSettings()) as client:
-        executor = Executor(client, KgLimits())
+    with KgClient(address) as client:
+        executor = Executor(client)
         for start in range(0, len(rows), BATCH):
             tasks = [
                 Task(Domain(row["domain"]), "\n".join(row["calls"]), parse_query_time(row["query_time"]))

@@ -33,7 +33,6 @@ from agents.common.deadline import Deadline
 from agents.common.files import write_rows
 from agents.kg.language import Program, render
 from agents.kg.schema import Domain
-from agents.kg.writing.cli import add_writer_arguments, choose_adapter, chosen_settings, load_writer, writer_settings
 from agents.kg.writing.writer import CallRequest, Written
 from benchmarks.common import (
     UNHURRIED_SECONDS,
@@ -54,6 +53,8 @@ from benchmarks.kg_execution import (
     run_rows,
     values_agree,
 )
+from crag.command import chosen_settings
+from crag.kg import add_writer_arguments, choose_adapter, load_writer, writer_settings
 from evaluation.datasets import DatasetError, read_records
 from training.api_pairs.pairs import REAL, read_pairs
 from training.command import parser_of

@@ -24,7 +24,6 @@ from tqdm import tqdm
 
 from agents.common.console import end_with
 from agents.common.contracts import Query
-from agents.kg.writing.cli import chosen_settings
 from agents.llm import load_language_model
 from agents.settings import Settings
 from agents.web import WebEvidence, WebPath
@@ -40,6 +39,7 @@ from benchmarks.front_half import (
     unhurried,
     with_threads,
 )
+from crag.command import chosen_settings
 from evaluation.datasets import DatasetError
 from training.command import parser_of
 

@@ -21,12 +21,12 @@ from agents.common.contracts import Query
 from agents.common.deadline import Deadline
 from agents.encoders import BatchedDenseEncoder, load_dense_encoder
 from agents.encoders.base import Vectors
-from agents.kg.writing.cli import chosen_settings
 from agents.llm import load_language_model
 from agents.settings import PromptRouter, Settings, TransformersEngine, VllmEngine, load_settings
 from agents.web import WebPath
 from benchmarks.common import add_preset_arguments, exit_code, in_batches, table
 from benchmarks.front_half import read_queries, unhurried
+from crag.command import chosen_settings
 from evaluation.cli import DEFAULT_DATASET
 from evaluation.gpu_plan import GpuPlan, plan
 from evaluation.real_evaluator import SECONDS_PER_QUERY

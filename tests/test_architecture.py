@@ -34,7 +34,7 @@ ROOMS: dict[str, set[str]] = {
     "evaluation": {"agents", "models"},
     "training": {"agents", "models", "evaluation", "mock_api"},
     "mock_api": set(),
-    "benchmarks": {"agents", "models", "evaluation", "training", "mock_api"},
+    "benchmarks": {"agents", "models", "evaluation", "training", "mock_api", "crag"},
     "scripts": {"agents", "models", "evaluation"},
     "crag": {"agents", "models", "evaluation", "training", "mock_api"},
 } | dict.fromkeys(FLOOR, FLOOR)
