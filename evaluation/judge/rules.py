@@ -38,7 +38,7 @@ RULES: dict[str, Callable[[ReadClaim], RuleDecision | None]] = {
 class RulesJudge:
     """Judges short factual answers without a model: deterministic, in microseconds.
 
-    Measured by benchmarks/judge_agreement.py against verdicts of strong language models. Not covered: paraphrases
+    Measured (tests/evaluation/judge/test_rules.py) against verdicts of strong language models. Not covered: paraphrases
     without common words, other languages, and facts that are not in the gold answer.
     """
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.judge_agreement import judged_rows
 from evaluation.agreement import agreement, cohens_kappa
 from evaluation.judge import Claim, RulesJudge, Verdict, judge_claims
 from evaluation.judge.rules import RULES
+from tests.evaluation.judge.judged import judged_rows
 
 PAIRS = Path(__file__).parents[1] / "judge_pairs.tsv"
 JUDGED = Path(__file__).parents[3] / "../shared/data/judged/judged_split0.jsonl"
@@ -84,7 +84,7 @@ def test_hostile_texts_are_judged_in_no_time(prediction: str, gold: str) -> None
 def test_agreement_with_language_model_judges() -> None:
     if not JUDGED.is_file():
         pytest.skip(f"no judged file at {JUDGED}")
-    rows = judged_rows(JUDGED, RulesJudge())
+    rows = judged_rows(JUDGED)
     held_out = [row for row in rows if row.held_out]
     for some, least, least_kappa in ((rows, 0.91, 0.84), (held_out, 0.88, 0.78)):
         reference, rules = [row.reference for row in some], [row.verdicts["rules"] for row in some]

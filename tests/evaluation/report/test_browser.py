@@ -14,8 +14,8 @@ from selenium.webdriver.remote.webelement import WebElement  # noqa: E402
 from selenium.webdriver.support.select import Select  # noqa: E402
 from selenium.webdriver.support.ui import WebDriverWait  # noqa: E402
 
-from benchmarks.report_size import NoBrowserError, chromium, find_chromium  # noqa: E402
 from evaluation.report import write_report  # noqa: E402
+from tests.evaluation.report.chromium import chromium  # noqa: E402
 from tests.evaluation.report.example import HOSTILE, RECORDS, TRACES, record, trace, write_run  # noqa: E402
 
 MANY = 150
@@ -24,10 +24,6 @@ MANY = 150
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Chrome]:
-    try:
-        find_chromium()
-    except NoBrowserError as error:
-        pytest.skip(str(error))
     with chromium() as driver:
         yield driver
 

@@ -97,12 +97,8 @@ def test_a_page_that_cannot_be_written_is_one_line(tmp_path: Path, capsys: pytes
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     pytest.importorskip("selenium", reason="selenium of requirements-dev.txt is not installed")
-    from benchmarks.report_size import NoBrowserError, chromium, find_chromium
+    from tests.evaluation.report.chromium import chromium
 
-    try:
-        find_chromium()
-    except NoBrowserError as error:
-        pytest.skip(str(error))
     with chromium() as driver:
         yield driver
 
