@@ -112,12 +112,9 @@ MORTAL_WORKER = """
 import os, sys
 from agents.web.extract import worker
 
-def read_frame(stream, read=worker.read_frame):
-    frame = read(stream)
-    return os._exit(3) if frame is not None and b"the deadly page" in frame else frame
-
-worker.read_frame = read_frame
-worker.main(sys.stdin.buffer, sys.stdout.buffer)
+read = worker.page_text
+worker.page_text = lambda html, settings: os._exit(3) if "the deadly page" in html else read(html, settings)
+worker.main(int(sys.argv[1]))
 """
 
 
@@ -125,7 +122,7 @@ worker.main(sys.stdin.buffer, sys.stdout.buffer)
 def test_a_page_on_which_the_worker_dies_costs_its_own_question_only(
     monkeypatch: pytest.MonkeyPatch, workers: int
 ) -> None:
-    monkeypatch.setattr("agents.web.extract.worker._COMMAND", MORTAL_WORKER)
+    monkeypatch.setattr("agents.web.extract.worker.COMMAND", MORTAL_WORKER)
     topics = {"comet": 1910, "dodo": 1598, "moa": 1769}
     queries = [query(f"when was the {one} seen", page(ARTICLE.format(one, year), 0)) for one, year in topics.items()]
     queries.insert(1, query("when was the quagga seen", page("<p>the deadly page</p>", 0)))
@@ -179,11 +176,11 @@ def test_a_page_that_hangs_is_named_and_costs_the_others_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", "")
-    monkeypatch.setattr("agents.web.extract.worker._COMMAND", hanging_command(tmp_path))
+    monkeypatch.setattr("agents.web.extract.worker.COMMAND", hanging_command(tmp_path))
     stuck = page(STUCK, 0, url="https://stuck.example.org/")
     queries = [query("dodo", stuck), query("comet", page(ARTICLE.format("comet", 1910), 0))]
     with web_path(settings(extract={"workers": 1, "page_seconds": 60.0})) as path:
-        found = path.prepare(queries, BatchClock(1000, 0.0, SHARES, clock_that_waits(tmp_path, 1, monkeypatch)))
+        found = path.prepare(queries, BatchClock(1000, 0.0, SHARES, clock_that_waits(tmp_path, 1)))
         assert found[0].events[0].startswith("page https://stuck.example.org/ was dropped: it took longer than 60 s")
         assert "1910" in found[1].context
         assert "1910" in path.prepare(queries[1:], clock())[0].context
