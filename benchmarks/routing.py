@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from agents.common.console import end_with
 from agents.questions.classifier import Classifier, locate_classifier
-from agents.questions.routes import FIELD_CLASSES
+from agents.questions.base import FIELD_CLASSES
 from benchmarks.common import SHARED, exit_code, in_batches, table
 from evaluation.datasets import DatasetError, read_records
 from training.command import parser_of

@@ -5,13 +5,26 @@
 """
 
 from agents.common.contracts import Route as Route
-from agents.common.contracts import label as label
-from agents.common.contracts import probability as probability
+from agents.llm import LanguageModel
+from agents.questions.base import DOMAINS as DOMAINS
+from agents.questions.base import FIELD_CLASSES as FIELD_CLASSES
+from agents.questions.base import QuestionRouter as QuestionRouter
 from agents.questions.classifier import Classifier as Classifier
 from agents.questions.classifier import locate_classifier as locate_classifier
-from agents.questions.routes import DOMAINS as DOMAINS
-from agents.questions.routes import DYNAMISMS as DYNAMISMS
-from agents.questions.routes import FIELD_CLASSES as FIELD_CLASSES
-from agents.questions.routes import QUESTION_TYPES as QUESTION_TYPES
-from agents.questions.routes import QuestionRouter as QuestionRouter
-from agents.questions.routes import open_router as open_router
+from agents.questions.encoder_router import EncoderQuestionRouter
+from agents.questions.prompt_router import PromptQuestionRouter
+from agents.settings import EncoderRouter, PromptRouter, SettingsError
+
+
+def open_router(settings: EncoderRouter | PromptRouter | None, model: LanguageModel | None = None) -> QuestionRouter:
+    """The router that the settings name, not warmed up; without settings one that returns empty routes.
+
+    Engine ``prompt`` uses `model`, whose owner loads and closes it; without a model it raises SettingsError.
+    """
+    if settings is None:
+        return QuestionRouter()
+    if isinstance(settings, EncoderRouter):
+        return EncoderQuestionRouter(settings)
+    if model is None:
+        raise SettingsError('a router with engine "prompt" needs a language model')
+    return PromptQuestionRouter(settings, model)
