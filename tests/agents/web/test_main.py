@@ -62,7 +62,7 @@ def test_extract_prints_the_text_that_retrieval_sees(tmp_path: Path, capsys: pyt
     assert capsys.readouterr().out == "hello world \ufffd\n"
 
 
-@pytest.mark.parametrize("fault", ["absent page", "absent data", "broken data", "weights", "workers", "out"])
+@pytest.mark.parametrize("fault", ["absent page", "absent data", "broken data", "weights", "out"])
 def test_a_fault_is_one_line_that_names_its_cause_and_nothing_is_written(
     fault: str,
     dataset: Path,
@@ -76,7 +76,6 @@ def test_a_fault_is_one_line_that_names_its_cause_and_nothing_is_written(
         monkeypatch.setattr("models.manifest.WEIGHTS_FOLDER", tmp_path / "none")
     else:
         request.getfixturevalue("without_weights")
-    monkeypatch.setattr("agents.web.extract.worker.COMMAND", "import no_such_parser")
     (tmp_path / "broken.jsonl").write_bytes(json.dumps(ROWS[0]).encode() + b"\n{broken")
     out = tmp_path / "out.jsonl"
     alone = ["--set", "web.extract.workers=0"]
@@ -85,7 +84,6 @@ def test_a_fault_is_one_line_that_names_its_cause_and_nothing_is_written(
         "absent data": lambda: (context(tmp_path / "absent.jsonl", out), "absent.jsonl"),
         "broken data": lambda: (context(tmp_path / "broken.jsonl", out, *alone), "line 2"),
         "weights": lambda: (context(dataset, out), "python -m models.fetch"),
-        "workers": lambda: (context(dataset, out), "No module named 'no_such_parser'): web.extract.workers=0"),
         "out": lambda: (context(dataset, dataset / "below-a-file", *alone), "questions.jsonl"),
     }[fault]()
     line = capsys.readouterr().err.splitlines()[-1]

@@ -1,5 +1,4 @@
 import re
-import signal
 import subprocess
 import sys
 import time
@@ -10,7 +9,7 @@ import pytest
 from agents.common.deadline import Deadline
 from agents.settings import ExtractSettings
 from agents.web.extract import worker
-from agents.web.extract.worker import PageTimeoutError, WorkerDiedError, WorkerProcess
+from agents.web.extract.worker import WorkerDiedError, WorkerProcess
 from tests.agents.web.extract.stuck import STUCK, hanging_command
 
 PATIENCE = Deadline(600.0)
@@ -61,16 +60,6 @@ def test_a_worker_whose_parent_died_ends(tmp_path: Path) -> None:
     assert not Path(f"/proc/{done.stdout.strip()}").exists()
 
 
-def test_a_page_in_time_and_one_that_is_late(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    process = worker_that_runs(monkeypatch, hanging_command(tmp_path))
-    process.wait_ready(PATIENCE)
-    assert process.extract("<p>one</p>", PATIENCE) == "one"
-    with pytest.raises(PageTimeoutError, match=r"^reading the page took too long$"):
-        process.extract(STUCK, Deadline(0.3))
-    assert process._process.poll() == -signal.SIGKILL
-    process.close()
-
-
 @pytest.mark.parametrize(
     ("command", "message"),
     [
@@ -84,13 +73,6 @@ def test_a_worker_that_ends_says_why(monkeypatch: pytest.MonkeyPatch, command: s
     process = worker_that_runs(monkeypatch, command)
     with pytest.raises(WorkerDiedError, match=f"^the extraction worker ended with status {re.escape(message)}$"):
         process.wait_ready(PATIENCE)
-
-
-def test_a_slow_start_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    process = worker_that_runs(monkeypatch, "import time; time.sleep(999)")
-    with pytest.raises(PageTimeoutError, match=r"^the extraction worker was not ready in time$"):
-        process.wait_ready(Deadline(0.2))
-    assert process._process.poll() is not None
 
 
 def test_a_worker_that_complains_at_length_is_not_held_up(monkeypatch: pytest.MonkeyPatch) -> None:
