@@ -14,18 +14,19 @@ FLOOR = {"agents.common", "agents.settings"} | FLOOR_OF_MODELS
 """The ground floor: values, settings, clock, readers, and the cleaning of texts. It knows nobody but itself."""
 
 ENCODERS = FLOOR | {"agents.llm", "agents.encoders"}
-DOORS = ("llm", "encoders", "questions", "web", "public_data", "answering", "kg", "matching", "reasoning")
+DOORS = ("llm", "encoders", "dates", "questions", "web", "public_data", "answering", "kg", "matching", "reasoning")
 
 ROOMS: dict[str, set[str]] = {
     "agents.llm": FLOOR,
     "agents.encoders": FLOOR,
-    "agents.questions": ENCODERS,
+    "agents.dates": {"agents.common"},
+    "agents.questions": ENCODERS | {"agents.dates"},
     "agents.web": ENCODERS,
     "agents.public_data": ENCODERS | {"agents.matching"},
-    "agents.matching": FLOOR,
+    "agents.matching": FLOOR | {"agents.dates"},
     "agents.reasoning": FLOOR | {"agents.matching"},
-    "agents.answering": ENCODERS | {"agents.matching", "agents.questions", "agents.reasoning"},
-    "agents.kg": ENCODERS | {"agents.matching", "agents.questions", "agents.reasoning"},
+    "agents.answering": ENCODERS | {"agents.dates", "agents.matching", "agents.questions", "agents.reasoning"},
+    "agents.kg": ENCODERS | {"agents.dates", "agents.matching", "agents.questions", "agents.reasoning"},
     "agents.pipeline": FLOOR | {f"agents.{room}" for room in DOORS},
     "agents.crag_agent": FLOOR | {f"agents.{room}" for room in (*DOORS, "pipeline")},
     "agents.user_config": FLOOR | {"agents.crag_agent"},

@@ -12,6 +12,7 @@ from itertools import takewhile
 from statistics import fmean
 
 from agents.common.deadline import Deadline
+from agents.dates import Calendar
 from agents.kg.client import KgBatch, KgClient, KgSession
 from agents.kg.conditions import Comparer, exact_number, shared_rows
 from agents.kg.context import LookupContext, TableQuery
@@ -42,7 +43,6 @@ from agents.kg.results import (
 from agents.kg.schema import Column, Domain, Schema, Table, Type, load_schema
 from agents.kg.tables import filler
 from agents.kg.verbalise import say_average, say_nothing_found, verbalise
-from agents.questions import Calendar
 
 log = logging.getLogger(__name__)
 

@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.common.deadline import Deadline
+from agents.dates import Calendar
 from agents.kg.client import KgClient
 from agents.kg.conditions import Comparer, as_number, day_span, exact_number, shared_rows, year_range
 from agents.kg.context import LookupContext
 from agents.kg.language import Condition, Key, Operator, Previous
 from agents.kg.results import Cell, MeaninglessCallError, Row
 from agents.kg.schema import Domain, load_schema
-from agents.questions import Calendar
 from tests.agents.kg.conftest import WEDNESDAY
 from tests.agents.kg.faulty_server import unused_address
 

@@ -19,8 +19,8 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from agents.questions.calendars import DateRange
-from agents.questions.date_rules import MONTH, RULES, YEAR, Rule, Viewpoint
+from agents.dates.calendars import DateRange
+from agents.dates.rules import MONTH, RULES, YEAR, Rule, Viewpoint
 
 MAX_QUESTION_CHARACTERS = 2_000
 """Later characters are not searched for dates."""

@@ -1,4 +1,4 @@
-"""Routes, the interface of routers, and the choice of a preset's router."""
+"""The interface of routers, and the form of a route's entries."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,12 +8,11 @@ from numpy.typing import NDArray
 
 from agents.common.contracts import Query, Route
 from agents.common.deadline import Deadline
-from agents.llm import LanguageModel
-from agents.settings import ROUTE_CLASSES, EncoderRouter, PromptRouter, SettingsError
+from agents.settings import ROUTE_CLASSES
 
 FIELD_CLASSES = ROUTE_CLASSES
 """The fields of a route and the classes of CRAG's labels (CRAG, section 2)."""
-DOMAINS, QUESTION_TYPES, DYNAMISMS = ROUTE_CLASSES.values()
+DOMAINS = ROUTE_CLASSES["domain"]
 
 
 class QuestionRouter:
@@ -31,24 +30,6 @@ class QuestionRouter:
 
     def close(self) -> None:
         """Release memory; safe to call twice."""
-
-
-def open_router(settings: EncoderRouter | PromptRouter | None, model: LanguageModel | None = None) -> QuestionRouter:
-    """The router that the settings name, not warmed up; without settings one that returns empty routes.
-
-    Engine ``prompt`` uses `model`, whose owner loads and closes it; without a model it raises SettingsError.
-    """
-    if settings is None:
-        return QuestionRouter()
-    if isinstance(settings, EncoderRouter):
-        from agents.questions.encoder_router import EncoderQuestionRouter
-
-        return EncoderQuestionRouter(settings)
-    if model is None:
-        raise SettingsError('a router with engine "prompt" needs a language model')
-    from agents.questions.prompt_router import PromptQuestionRouter
-
-    return PromptQuestionRouter(settings, model)
 
 
 def field_entry(labels: Sequence[str], probabilities: NDArray[np.floating[Any]]) -> dict[str, Any]:

@@ -1,19 +1,17 @@
 """Days, periods and trading sessions: arithmetic for date expressions.
 
 Weeks run from Sunday to Saturday, as in the answers to CRAG's sports questions. A season runs from July 1 to June 30,
-which covers a European football season and an NBA season with its play-offs.
-
-Sessions are those of the New York Stock Exchange. Holidays follow its rule 7.2 and its weekend rules; other closings
-are listed. Correct for 2000 to 2030, as far as announced. Other years use the same rules, although the exchange had
-others. Days with an early close are sessions.
+which covers a European football season and an NBA season with its play-offs. Sessions are those of the New York Stock
+Exchange; days with an early close are sessions.
 """
 
-from calendar import MONDAY, SATURDAY, SUNDAY, THURSDAY, monthrange
-from collections.abc import Iterator
+from calendar import SATURDAY, SUNDAY, monthrange
 from dataclasses import dataclass
 from datetime import date, timedelta
 from enum import StrEnum
 from functools import lru_cache
+
+from holidays import financial_holidays
 
 ONE_DAY = timedelta(days=1)
 _SEASON_STARTS_IN_MONTH = 7
@@ -106,34 +104,10 @@ def season_range(first_year: int) -> DateRange:
 
 # --- sessions of the stock exchange -----------------------------------------------------------------------------------
 
-_SPECIAL_CLOSINGS = frozenset(
-    {
-        *(date(2001, 9, day) for day in (11, 12, 13, 14)),  # attacks of September 11
-        date(2004, 6, 11),  # mourning for President Reagan
-        date(2007, 1, 2),  # mourning for President Ford
-        *(date(2012, 10, 29), date(2012, 10, 30)),  # hurricane Sandy
-        date(2018, 12, 5),  # mourning for President George H. W. Bush
-        date(2025, 1, 9),  # mourning for President Carter
-    }
-)
-_NTH_WEEKDAYS = (
-    (1, MONDAY, 3),  # Martin Luther King
-    (2, MONDAY, 3),  # Presidents' Day
-    (9, MONDAY, 1),  # Labor Day
-    (11, THURSDAY, 4),  # Thanksgiving
-)
-_FIRST_JUNETEENTH = 2022
-
 
 def is_session(day: date) -> bool:
     """Whether the exchange is open on the day, even if only for part of it."""
-    return day.weekday() < SATURDAY and day not in _SPECIAL_CLOSINGS and day not in _holidays(day.year)
-
-
-def sessions(first: date, last: date) -> Iterator[date]:
-    """The sessions from `first` to `last`, inclusive, in order."""
-    days = (first + timedelta(days=offset) for offset in range((last - first).days + 1))
-    return filter(is_session, days)
+    return day.weekday() < SATURDAY and day not in _closed_days(day.year)
 
 
 def session_at(day: date, count: int) -> date:
@@ -147,38 +121,6 @@ def session_at(day: date, count: int) -> date:
 
 
 @lru_cache(maxsize=256)
-def _holidays(year: int) -> frozenset[date]:
-    """The observed holidays of the year."""
-    new_year = date(year, 1, 1)
-    observed = {
-        # Not observed on a Saturday: December 31 closes the books of the old year.
-        new_year + ONE_DAY if new_year.weekday() == SUNDAY else new_year,
-        *(_nth_weekday(year, *rule) for rule in _NTH_WEEKDAYS),
-        _easter(year) - timedelta(days=2),  # Good Friday
-        _nth_weekday(year, 6, MONDAY, 1) - timedelta(weeks=1),  # Memorial Day, the last Monday of May
-        _weekday_nearest(date(year, 7, 4)),  # Independence Day
-        _weekday_nearest(date(year, 12, 25)),  # Christmas
-    }
-    if year >= _FIRST_JUNETEENTH:
-        observed.add(_weekday_nearest(date(year, 6, 19)))
-    return frozenset(observed)
-
-
-def _nth_weekday(year: int, month: int, weekday: int, nth: int) -> date:
-    first = date(year, month, 1)
-    return first + timedelta(days=(weekday - first.weekday()) % 7 + 7 * (nth - 1))
-
-
-def _weekday_nearest(day: date) -> date:
-    """A Saturday holiday is observed on Friday, a Sunday holiday on Monday."""
-    return day + {SATURDAY: -ONE_DAY, SUNDAY: ONE_DAY}.get(day.weekday(), timedelta(0))
-
-
-def _easter(year: int) -> date:
-    """Easter Sunday of the Gregorian calendar, by the full moon of the church's tables."""
-    century, golden_number = year // 100, year % 19
-    moon_correction = century - century // 4 - (8 * century + 13) // 25
-    epact = (19 * golden_number + moon_correction + 15) % 30
-    epact -= (epact // 28) * (1 - (epact // 28) * (29 // (epact + 1)) * ((21 - golden_number) // 11))
-    weekday = (year + year // 4 + epact + 2 - century + century // 4) % 7
-    return date(year, 3, 28) + timedelta(days=epact - weekday)
+def _closed_days(year: int) -> frozenset[date]:
+    """The holidays and special closings of the year. One calendar for all years would not be safe between threads."""
+    return frozenset(financial_holidays("NYSE", years=year))

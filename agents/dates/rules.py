@@ -1,6 +1,6 @@
 """The forms of date expressions: a table of patterns, each with its reader function.
 
-Patterns match lower-case text with single blanks (prepared by `agents.questions.dates`). None has an unbounded
+Patterns match lower-case text with single blanks (prepared by `agents.dates.expressions`). None has an unbounded
 repetition, so matching takes linear time.
 
 A reader returns None if the form matches but means no date. A ValueError or OverflowError (February 30, the year 10000)
@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from agents.questions.calendars import (
+from agents.dates.calendars import (
     ONE_DAY,
     DateRange,
     Unit,

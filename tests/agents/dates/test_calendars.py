@@ -1,20 +1,18 @@
-"""Units of the calendar against day-by-day counting, sessions against the list of the `holidays` package."""
+"""Units of the calendar against day-by-day counting, sessions against known days."""
 
 from datetime import date, timedelta
 
-import holidays
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.questions.calendars import (
+from agents.dates.calendars import (
     DateRange,
     Unit,
     is_session,
     period_around,
     season_range,
     session_at,
-    sessions,
     shifted,
 )
 
@@ -77,16 +75,27 @@ def test_both_ends_belong_to_a_range_and_they_stand_in_order() -> None:
         DateRange(date(2024, 1, 2), date(2024, 1, 1))
 
 
-def test_the_closed_days_of_2000_to_2030_are_those_of_an_independent_list() -> None:
-    closed = holidays.financial_holidays("NYSE", years=range(2000, 2031))
-    days = [date(2000, 1, 1) + timedelta(days=number) for number in range(365 * 31 + 8)]
-    assert days[-1] == date(2030, 12, 31)
-    assert [day for day in days if is_session(day) == (day.weekday() >= 5 or day in closed)] == []
+@pytest.mark.parametrize(
+    ("day", "open_"),
+    [
+        (date(2024, 1, 1), False),
+        (date(2021, 12, 31), True),  # New Year on a Saturday is not observed
+        (date(2021, 6, 18), True),  # Juneteenth closes the exchange since 2022
+        (date(2022, 6, 20), False),
+        (date(2024, 3, 29), False),  # Good Friday
+        (date(2001, 9, 11), False),
+        (date(2012, 10, 29), False),
+        (date(2025, 1, 9), False),
+        (date(2024, 7, 3), True),  # an early close
+        (date(2024, 7, 6), False),  # a Saturday
+    ],
+)
+def test_sessions_of_the_exchange(day: date, open_: bool) -> None:
+    assert is_session(day) is open_
 
 
 @given(st.dates(date(1990, 1, 1), date(2060, 12, 31)))
 def test_the_neighbouring_sessions_are_sessions_with_none_between(day: date) -> None:
     before, after = session_at(day, -1), session_at(day, 1)
-    assert before < day < after
-    assert list(sessions(before, after)) == [before, *([day] if is_session(day) else []), after]
-    assert list(sessions(after, before)) == []
+    days = [before + timedelta(days=number) for number in range((after - before).days + 1)]
+    assert [each for each in days if is_session(each) and each != day] == [before, after]
