@@ -9,9 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.matching import MONTHS, YEARS
 from agents.reasoning import CalendarDate, ExpressionError, Quantity, evaluate, in_words
-from agents.reasoning.arithmetic import add
 from agents.reasoning.expression import MOST_CHARACTERS
 
 DAYS = st.dates(dt.date(1, 1, 1), dt.date(9999, 12, 31))
@@ -91,15 +89,14 @@ def test_formulas_and_their_values(formula: str, said: str) -> None:
 @pytest.mark.parametrize(
     ("formula", "message"),
     [
-        (" ", "expected a value"),
-        ("1 +", "expected a value"),
-        ("1 2", "expected the end"),
-        ("2 ** 8", "expected a value"),
-        ("__import__('os')", "expected a value"),
-        ("today - 2020-01-01", "expected a value"),
+        (" ", "not a formula"),
+        ("1 +", "not a formula"),
+        ("1 2", "not a formula from '2' on"),
+        ("2 ** 8", r"not a formula from '\* 8' on"),
+        ("__import__('os')", "not a formula"),
+        ("today - 2020-01-01", "not a formula"),
+        ("5 of 10", 'only a percentage has "of"'),
         ("1 +" * MOST_CHARACTERS, "a formula has at most"),
-        ("(" * 30 + "1" + ")" * 30, "inside each other"),
-        ("-" * 30 + "1", "inside each other"),
         (" * ".join(["999999999999999"] * 3), "too large"),
         (f"1 / {NINES} / {NINES} / {NINES}", "too large"),
         ("9999-12-31 + 1 day", "out of range"),
@@ -126,20 +123,12 @@ def test_formulas_and_their_values(formula: str, said: str) -> None:
         ("years between 10000 and 2000", "is no date"),
         ("years between 1990.5 and 2000", "is no date"),
         ("max(100,200)", "thousands or items"),
-        ("average of 5", "of one number"),
+        ("average of 5", "not a formula"),
     ],
 )
 def test_what_is_wrong_with_a_formula(formula: str, message: str) -> None:
     with pytest.raises(ExpressionError, match=message):
         evaluate(formula)
-
-
-@pytest.mark.parametrize("duration", [Quantity(Fraction(2), YEARS), Quantity(Fraction(24), MONTHS)])
-def test_a_year_moves_by_whole_years_only(duration: Quantity) -> None:
-    assert add(CalendarDate(2019), duration) == CalendarDate(2021)
-    assert add(CalendarDate(2021), duration, -1) == CalendarDate(2019)
-    with pytest.raises(ExpressionError, match="no duration"):
-        add(CalendarDate(2019), Quantity(Fraction(6), MONTHS))
 
 
 def test_today_is_the_day_that_the_caller_names() -> None:
