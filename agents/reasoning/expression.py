@@ -15,7 +15,7 @@ from typing import cast
 from lark import Lark, Token, Transformer, UnexpectedInput, v_args
 
 from agents.matching import DAYS, MONTHS, PERCENT, PLAIN, WEEKS, YEARS, Unit
-from agents.reasoning.values import CalendarDate, ExpressionError, Quantity, Value, read_value
+from agents.reasoning.values import CalendarDate, ExpressionError, Quantity, ReadValue, Value, read_value
 
 MOST_CHARACTERS = 4_000
 LARGEST = Fraction(10**30)
@@ -70,7 +70,7 @@ def evaluate(text: str, today: dt.date | None = None) -> Value:
     try:
         for token in _tokens(text):
             parsing.feed_token(token)
-        return cast("Value", parsing.feed_eof())
+        return cast("Value", parsing.feed_eof())  # type: ignore[no-untyped-call]
     except UnexpectedInput as error:
         raise ExpressionError(f"not a formula from {text[error.pos_in_stream or 0 :][:20]!r} on") from None
 
@@ -82,11 +82,10 @@ def _tokens(text: str) -> Iterator[Token]:
             at += 1
             continue
         if read := _value_at(text, at):
-            value, end, grouped = read
-            if grouped and any(brackets):
+            if read.grouped and any(brackets):
                 raise ExpressionError("does the comma separate thousands or items?")
-            yield Token("VALUE", value, start_pos=at)
-            at, before = end, ""
+            yield Token("VALUE", read.value, start_pos=at)
+            at, before = read.end, ""
             continue
         found = _TOKEN.match(text, at)
         word = found[0].casefold() if found else text[at]
@@ -102,16 +101,17 @@ def _tokens(text: str) -> Iterator[Token]:
         at, before = found.end() if found else at + 1, word
 
 
-def _value_at(text: str, start: int) -> tuple[Value, int, bool] | None:
-    """The quantity or date there with smaller units after it, its end, and whether it has thousands separators."""
+def _value_at(text: str, start: int) -> ReadValue | None:
+    """The quantity or date there; a length, weight or time with the smaller units after it."""
     read = read_value(text, start)
     if read is None or not isinstance(read.value, Quantity) or read.value.unit.dimension not in _SPLIT_MEASURES:
-        return read and (read.value, read.end, read.grouped)
-    value, end = read.value, read.end
-    more = read_value(text, end + len(text[end:]) - len(text[end:].lstrip()))
+        return read
+    value, rest = read.value, text[read.end :]
+    more = read_value(text, len(text) - len(rest.lstrip()))
     if more and isinstance(more.value, Quantity) and more.value.unit.dimension == value.unit.dimension:
-        value, end = Quantity(value.number + more.value.within(value.unit).number, value.unit), more.end
-    return value, end, read.grouped
+        whole = Quantity(value.number + more.value.within(value.unit).number, value.unit)
+        return ReadValue(whole, more.end, read.grouped or more.grouped)
+    return read
 
 
 @v_args(inline=True)

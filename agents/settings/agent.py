@@ -113,8 +113,8 @@ class Settings(StrictModel):
         if self.public_data is not None and self.public_data.method == "prompt":
             self._check_route_field("domain", "public_data.method is prompt")
         if graph := self.knowledge_graph:
-            if graph.source_policy in {"by_dynamism", "synthesis"}:
-                self._check_route_field("static_or_dynamic", f"knowledge_graph.source_policy is {graph.source_policy}")
+            if graph.source_policy == "synthesis":
+                self._check_route_field("static_or_dynamic", "knowledge_graph.source_policy is synthesis")
             assessed = self.answering.self_assessment
             if graph.answer_prompt == "assessed" and (assessed is None or assessed.asked != "with_answer"):
                 raise ValueError(

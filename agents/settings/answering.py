@@ -176,29 +176,24 @@ class AnsweringSettings(StrictModel):
         return self
 
 
+_SHARES_OF_THE_WEB = {"select_pages": 2.0, "extract": 4.0, "retrieve": 3.0, "rerank": 6.0, "generate": 12.0}
+"""Constants: a preset makes the stages before them longer or shorter, and these divide what is left."""
+
+
 class DeadlineSettings(StrictModel):
-    """The clock of a batch of n questions: n times `seconds_per_query`, less a reserve, divided by relative shares."""
+    """The clock of a batch of n questions: n times `seconds_per_query`, less a reserve, divided by relative shares.
+
+    Only the stages whose work depends on the preset have a key: a router that asks the model, and writing calls.
+    """
 
     seconds_per_query: Annotated[float, Field(gt=0)] = 30.0
     reserve_seconds: Annotated[float, Field(ge=0)] = 4.0
     route: Annotated[float, Field(gt=0)] = 1.0
     knowledge_graph: Annotated[float, Field(gt=0)] = 8.0
     answer_from_graph: Annotated[float, Field(gt=0)] = 6.0
-    public_data: Annotated[float, Field(gt=0)] = 1.0
-    select_pages: Annotated[float, Field(gt=0)] = 2.0
-    extract: Annotated[float, Field(gt=0)] = 4.0
-    retrieve: Annotated[float, Field(gt=0)] = 3.0
-    rerank: Annotated[float, Field(gt=0)] = 6.0
-    generate: Annotated[float, Field(gt=0)] = 12.0
-    review_graph: Annotated[float, Field(gt=0)] = 3.0
-    review: Annotated[float, Field(gt=0)] = 6.0
-    """Second looks at answers from the graph and from the web (refine, self-assessment asked afterwards)."""
-    graph_after_web: Annotated[float, Field(gt=0)] = 4.0
-    """The graph's turn after the web's (`knowledge_graph.source_policy` ``by_dynamism``)."""
 
-    def shares(self, *, review: bool = True, web_first: bool = True) -> dict[str, float]:
-        """Relative weights in order; without `review` no second looks, without `web_first` no late graph turn."""
-        left_out = (set() if review else {"review_graph", "review"}) | (set() if web_first else {"graph_after_web"})
-        sources = ("route", "knowledge_graph", "answer_from_graph", "review_graph", "public_data")
-        web = ("select_pages", "extract", "retrieve", "rerank", "generate", "review", "graph_after_web")
-        return {name: getattr(self, name) for name in (*sources, *web) if name not in left_out}
+    def shares(self, *, review: bool = True) -> dict[str, float]:
+        """Relative weights of the stages in order; without `review` no second looks at answers."""
+        own = {name: getattr(self, name) for name in ("route", "knowledge_graph", "answer_from_graph")}
+        shares = own | {"review_graph": 3.0, "public_data": 1.0} | _SHARES_OF_THE_WEB | {"review": 6.0}
+        return {name: share for name, share in shares.items() if review or not name.startswith("review")}

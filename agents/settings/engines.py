@@ -33,8 +33,6 @@ class StepwiseSettings(LocalEngineSettings):
 
     batch_size: PositiveInt = 4
     """Prompts per step."""
-    guessed_tokens: Annotated[int, Field(ge=0, le=64)] = 8
-    """Tokens of a step, of all prompts together, that are guessed from the prompt and checked by the model. 0: none."""
 
 
 class TransformersEngine(StepwiseSettings):
@@ -83,7 +81,6 @@ class OpenAIEngine(EngineBase):
     adapters: dict[str, str] = Field(default_factory=dict)
     """Adapter name -> model name on the server."""
     concurrency: Annotated[int, Field(ge=1, le=256)] = 16
-    max_attempts: Annotated[int, Field(ge=1, le=10)] = 3
     tokenizer: str | None = None
     """A tokenizer of the manifest for counting; without one, an upper bound of tokens is used."""
 

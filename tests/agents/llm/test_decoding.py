@@ -9,7 +9,7 @@ import torch
 
 from agents.common.deadline import Deadline
 from agents.llm.base import GenerationRequest
-from agents.llm.decoding import FEWEST_PREFILL_TOKENS, BatchDecoder, GrammarError, Pace, Row, seen_after
+from agents.llm.decoding import FEWEST_PREFILL_TOKENS, BatchDecoder, GrammarError, Row, seen_after
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 END = 26
@@ -52,10 +52,6 @@ class Alphabet:
                 logits[row, place, min(token + 1, END)] = LIKELY
         return logits, past + tokens.shape[1]
 
-    def repeated(self, cache: int, rows: int) -> int:
-        self.cached = self.cached * rows
-        return cache
-
     def read(self) -> list[str]:
         """What the model knows of each text."""
         return [
@@ -78,16 +74,9 @@ def row(prompt: str, limit: int = 3, *, matcher: Any = None, **more: Any) -> Row
     return Row(request, [LETTERS.index(letter) for letter in prompt], limit, matcher)
 
 
-def decoder(
-    model: Alphabet, prefill_tokens: int = 1000, pace: Pace | None = None, guessed_tokens: int = 8
-) -> BatchDecoder:
-    parts: Any = (model, Letters(), pace or Pace(), frozenset([END]), prefill_tokens, guessed_tokens)
-    return BatchDecoder(*parts)
-
-
 def run(model: Alphabet, *rows: Row, seconds: float = 1000, prefill_tokens: int = 1000) -> list[Any]:
-    deadline = Deadline(seconds, lambda: model.now)
-    return [*decoder(model, prefill_tokens).run(rows, deadline)]
+    parts: Any = (model, Letters(), frozenset([END]), prefill_tokens)
+    return BatchDecoder(*parts).run(rows, Deadline(seconds, lambda: model.now))
 
 
 def test_rows_of_different_lengths_go_on_from_their_own_last_token() -> None:
@@ -164,41 +153,18 @@ def test_prompts_are_read_in_parts_of_all_rows_together() -> None:
     assert model.positions[0][0] + model.positions[1][0] + model.positions[2][0] == list(range(7))
 
 
-def test_what_all_prompts_begin_with_is_read_once() -> None:
-    model, common = Alphabet(), "abcdefghijklmnopqrst"
-    found = run(model, row(common + "xu"), row(common + "c"), row(common))
-    assert [each.text for each in found] == ["vwx", "def", "uvw"]
-    assert model.shapes[:2] == [(1, 19), (3, 3)]
-    assert model.positions[1] == [[19, 20, 21], [18, 19, 20], [18, 18, 19]]
-    assert [each.prompt_tokens for each in found] == [22, 21, 20]
+def test_steps_get_smaller_near_the_deadline_and_none_is_refused() -> None:
+    """The first step takes 1 s for 60 tokens; of the 2 s that are left a step may take half."""
 
+    class Slow(Alphabet):
+        def step(self, tokens: torch.Tensor, *arguments: Any) -> Any:
+            self.now += tokens.numel() / 60 - 1.0
+            return super().step(tokens, *arguments)
 
-def test_a_deadline_after_the_shared_beginning_gives_no_text() -> None:
-    model, common = Alphabet(), "abcdefghijklmnopqrst"
-    found = run(model, row(common + "x"), row(common + "c"), seconds=1)
-    assert {(each.text, each.finish_reason) for each in found} == {("", "deadline")}
-
-
-def test_an_estimate_makes_steps_smaller_and_refuses_none() -> None:
-    """At 5 s a token the 100 tokens of the prompt would take 500 of 19 s; they take 2 s."""
-    model, pace = Alphabet(), Pace()
-    pace.note_prefill(100, 100 * 5.0)
-    (found,) = decoder(model, 1000, pace).run([row("abcdefghij" * 10, 2)], Deadline(19, lambda: model.now))
-    assert (found.text, found.finish_reason) == ("kl", "length")
-    assert model.widths[0] == FEWEST_PREFILL_TOKENS
-    assert sum(model.widths) == 101
-
-
-def test_a_row_that_was_interrupted_goes_on_where_it_was() -> None:
-    model = Alphabet()
-    cut, ended = row("abc", 9), row("y", 9)
-    first = decoder(model).run([cut, ended], Deadline(8, lambda: model.now), share=0.5)
-    assert [(each.text, each.finish_reason) for each in first] == [("defg", "deadline"), ("z", "stop")]
-    (whole,) = decoder(model).run([cut], Deadline(100, lambda: model.now))
-    assert (whole.text, whole.finish_reason, whole.completion_tokens) == ("defghijkl", "length", 9)
-    assert whole.prompt_tokens == 3
-    (alone,) = run(Alphabet(), row("abc", 9))
-    assert whole.mean_log_probability == pytest.approx(alone.mean_log_probability)
+    model = Slow()
+    (found,) = run(model, row("abcdefghij" * 15, 2), seconds=3, prefill_tokens=60)
+    assert model.widths[:3] == [60, 60, FEWEST_PREFILL_TOKENS - 2]
+    assert found.text == "kl"
 
 
 def test_one_slow_step_does_not_end_a_text_that_has_time() -> None:
@@ -315,15 +281,3 @@ def test_samples_follow_the_models_probabilities_and_the_temperature() -> None:
 def test_the_log_probability_is_that_before_temperature() -> None:
     (found,) = run(Alphabet(), row("a", 1, temperature=0.01))
     assert found.mean_log_probability == pytest.approx(log_probability(LIKELY))
-
-
-def test_a_quicker_measurement_counts_at_once_and_a_slower_one_in_part() -> None:
-    pace = Pace()
-    pace.note_prefill(3, 1.0)  # too short to count
-    assert (pace.prefill_tokens(0.1), pace.steps_within(0.1), pace.steps_within(0)) == (math.inf, math.inf, 0)
-    for seconds in (12.0, 1.0):
-        pace.note_prefill(100, seconds)
-        pace.note_decoding(10, seconds)
-    assert (pace.prefill_seconds(100), pace.prefill_tokens(1.0), pace.steps_within(1.0)) == (1.0, 100, 10)
-    pace.note_prefill(100, 11.0)
-    assert 1.0 < pace.prefill_seconds(100) < 11.0

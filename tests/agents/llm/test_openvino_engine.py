@@ -76,16 +76,6 @@ def test_a_text_is_continued_alike_whatever_was_read_before_and_beside_it(
     torch.testing.assert_close(padded[:1, -1], alone, atol=0.02, rtol=0.02)
 
 
-def test_several_texts_go_on_from_one_beginning(pair: tuple[OpenvinoModel, TransformersModel]) -> None:
-    model, ends = pair[0], torch.tensor([[91, 17], [5, 5]])
-    with model.adapter(None):
-        _, cache = model.step(torch.tensor([[5, 77]]), torch.ones(1, 2, dtype=torch.long), torch.tensor([[0, 1]]), None)
-        mask = torch.ones(2, 4, dtype=torch.long)
-        shared, _ = model.step(ends, mask, torch.tensor([[2, 3]] * 2), model.repeated(cache, 2))
-        whole, _ = model.step(torch.tensor([[5, 77, 91, 17], [5, 77, 5, 5]]), mask, mask.cumsum(1) - 1, None)
-    torch.testing.assert_close(shared, whole, atol=0.02, rtol=0.02)
-
-
 @pytest.mark.models
 def test_a_real_model_begins_its_answers_alike(smollm2: str) -> None:
     tokenizer = load_language_model(settings(smollm2))._tokenizer  # type: ignore[attr-defined]
