@@ -113,9 +113,8 @@ class BatchRun:
         cases = [case for case in self.cases if case.answer is None and stage in case.plan.turns]
         drafts, contexts = self._materials(stage, turn, cases)
         drafts |= self._answers(stage, turn, contexts)
-        for number, check in enumerate(turn.checks):
-            looks = sum(later.key is not None for later in turn.checks[number:])
-            self._check(turn, check, {case: drafts[case] for case in drafts if check.applies(drafts[case])}, looks)
+        for check in turn.checks:
+            self._check(turn, check, {case: drafts[case] for case in drafts if check.applies(drafts[case])})
         for case in cases:
             if case.answer is None:
                 self._conclude(stage, turn, case, drafts.get(case) or Draft(abstain(case.fault, turn.source)))
@@ -161,13 +160,11 @@ class BatchRun:
 
         return self._isolated(stage, self.clock.whole, read, list(replies))
 
-    def _check(self, turn: Turn, check: Check, drafts: Mapping[Case, Draft], looks: int) -> None:
-        """Apply a check to drafts. A check that fails withholds the answer. `looks` checks share the stage's time."""
+    def _check(self, turn: Turn, check: Check, drafts: Mapping[Case, Draft]) -> None:
+        """Apply a check to drafts. A check that fails withholds the answer."""
         if check.key is not None:
             key, model = f"{turn.prefix}{check.key}", turn.answerer.model
-            replies = self._generate(
-                turn.review, key, model, drafts, lambda case: check.request(case, drafts[case]), looks
-            )
+            replies = self._generate(turn.review, key, model, drafts, lambda case: check.request(case, drafts[case]))
             for case, draft in drafts.items():
                 draft.replies[check.key] = replies.get(case, Generation.failed(case.fault))
         firings = self._isolated(
@@ -224,9 +221,8 @@ class BatchRun:
         model: LanguageModel,
         cases: Collection[Case],
         request: Callable[[Case], GenerationRequest],
-        looks: int = 1,
     ) -> dict[Case, Generation]:
-        """One generation per question, recorded in its trace. `looks` calls of the stage share its time."""
+        """One generation per question, recorded in its trace."""
         if not cases:
             return {}
 
@@ -234,8 +230,7 @@ class BatchRun:
             requests = [request(case) for case in some]
             return list(zip(requests, generate_all(model, requests, deadline), strict=True))
 
-        with self.clock.stage(stage) as whole:
-            deadline = whole.within(whole.remaining / looks)
+        with self.clock.stage(stage) as deadline:
             results = self._isolated(stage, deadline, work, list(cases))
         for case, (asked, generation) in results.items():
             case.trace.note_generation(key, shown(asked), generation)

@@ -1,10 +1,9 @@
 """How answers are generated, checked and withheld; the clock."""
 
-import math
 from string import Template
 from typing import Annotated, Literal
 
-from pydantic import Field, PositiveInt, ValidationInfo, field_validator, model_validator
+from pydantic import Field, PositiveInt, model_validator
 
 from agents.settings.base import StrictModel
 
@@ -55,29 +54,17 @@ class ClassGate(StrictModel):
 
 
 class ScoreGate(StrictModel):
-    """Withholds answers whose score is not above a minimum."""
+    """Withholds answers from pages whose best passage is not good enough, before generation (NEC 2.1 step 5: 0.8)."""
 
     gate: Literal["score"]
-    score: Literal["top_passage", "mean_log_probability"]
-    """``top_passage``: the best passage's cross-encoder probability, before generation (NEC 2.1 step 5: 0.8).
-    ``mean_log_probability``: of the answer's tokens, in nats."""
-    minimum: float
+    score: Literal["top_passage"]
+    minimum: Annotated[float, Field(ge=0, lt=1)]
+    """The best passage's cross-encoder probability must be above this."""
 
     @property
     def name(self) -> str:
         """The gate's name in traces and results."""
         return f"{self.score} above {self.minimum:g}"
-
-    @field_validator("minimum")
-    @classmethod
-    def _can_be_exceeded(cls, minimum: float, info: ValidationInfo) -> float:
-        """Refuse a minimum that would withhold every answer or none."""
-        score = info.data.get("score")
-        if score == "top_passage" and not 0 <= minimum < 1:
-            raise ValueError(f"top_passage is a probability: allowed are 0 to below 1, found {minimum:g}")
-        if score == "mean_log_probability" and not -math.inf < minimum < 0:
-            raise ValueError(f"mean_log_probability is never above 0: allowed are numbers below 0, found {minimum:g}")
-        return minimum
 
 
 GateSettings = Annotated[ClassGate | ScoreGate, Field(discriminator="gate")]
@@ -110,18 +97,15 @@ class RefineSettings(StrictModel):
 
     prompt: ReviewPromptName = "refine"
     max_new_tokens: PositiveInt = 50
-    adapter: str | None = None
     abstentions: bool = False
     """Also refine "i don't know" (NEC refines every initial answer)."""
 
 
 class SelfAssessmentSettings(StrictModel):
-    """The model rates its answer (WeKnow-RAG, "Answer Generation with Self-Assessment")."""
+    """The model rates its answer, by the prompt ``assessed`` (WeKnow-RAG, "Answer Generation with Self-Assessment")."""
 
     accepted: Annotated[tuple[Literal["high", "medium", "low"], ...], Field(min_length=1, strict=False)] = ("high",)
     """Answers with another level, or without one, are withheld."""
-    asked: Literal["with_answer", "afterwards"] = "with_answer"
-    """``with_answer``: in the same generation, by the prompt ``assessed``. ``afterwards``: in a second one."""
 
 
 class ConfidenceSettings(StrictModel):
@@ -140,7 +124,7 @@ class AnsweringSettings(StrictModel):
 
     prompt: AnswerPromptName = "controlled"
     own_prompt: OwnPrompt | None = None
-    """Instead of `prompt`, for answers from pages; not with `self_assessment` in the same generation."""
+    """Instead of `prompt`, for answers from pages; not with `self_assessment`."""
     form: Literal["chat", "completion"] = "chat"
     """``completion``: plain text without a chat template, for base models such as NEC's Llama-2-70B."""
     word_limit: Annotated[int, Field(ge=1, le=75)] = 50
@@ -163,16 +147,14 @@ class AnsweringSettings(StrictModel):
     @property
     def looks_twice(self) -> bool:
         """Whether any answer gets a second look."""
-        asked = self.self_assessment is not None and self.self_assessment.asked == "afterwards"
-        return asked or self.refine is not None
+        return self.refine is not None
 
     @model_validator(mode="after")
     def _assessment_is_asked_for(self) -> "AnsweringSettings":
-        asked = self.self_assessment.asked if self.self_assessment else None
-        if (asked == "with_answer") != (self.prompt == "assessed"):
-            raise ValueError("self_assessment with the answer and the prompt that asks for it, assessed, go together")
-        if asked == "with_answer" and self.own_prompt is not None:
-            raise ValueError("self_assessment with the answer reads what the prompt assessed asks for, not own_prompt")
+        if (self.self_assessment is not None) != (self.prompt == "assessed"):
+            raise ValueError("self_assessment and the prompt that asks for it, assessed, go together")
+        if self.self_assessment and self.own_prompt is not None:
+            raise ValueError("self_assessment reads what the prompt assessed asks for, not own_prompt")
         return self
 
 

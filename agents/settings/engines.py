@@ -63,7 +63,6 @@ class VllmEngine(LocalEngineSettings):
     attention_backend: str | None = "TRITON_ATTN"
     """On T4, vLLM up to 0.23 chooses FlashInfer by default, which is broken there."""
     enforce_eager: bool = True
-    prefix_caching: bool = True
     distributed_executor: Literal["ray", "mp", "uni"] | None = None
     max_adapter_rank: Literal[8, 16, 32, 64, 128] = 8
 
@@ -81,8 +80,6 @@ class OpenAIEngine(EngineBase):
     adapters: dict[str, str] = Field(default_factory=dict)
     """Adapter name -> model name on the server."""
     concurrency: Annotated[int, Field(ge=1, le=256)] = 16
-    tokenizer: str | None = None
-    """A tokenizer of the manifest for counting; without one, an upper bound of tokens is used."""
 
 
 class ScriptedEngine(EngineBase):
