@@ -261,52 +261,15 @@ def test_warm_up_takes_any_answer_for_a_server(server: HTTPServer) -> None:
     at(server).warm_up()
 
 
-@pytest.fixture
-def raw_server() -> Iterator[Callable[[bytes, float], str]]:
-    """A server that answers every connection with the same bytes, one at a time, and then keeps silent."""
-    listeners: list[socket.socket] = []
+def test_a_server_that_drips_does_not_outlast_the_deadline(server: HTTPServer) -> None:
+    def drip() -> Iterator[bytes]:
+        for _ in range(1_000):
+            time.sleep(0.02)
+            yield b" "
 
-    def start(data: bytes, pause: float) -> str:
-        listener = socket.create_server(("127.0.0.1", 0))
-        listeners.append(listener)
-
-        def talk(connection: socket.socket) -> None:
-            with connection:
-                connection.recv(65536)
-                for index in range(len(data)):
-                    try:
-                        connection.sendall(data[index : index + 1])
-                    except OSError:
-                        return
-                    time.sleep(pause)
-
-        def accept() -> None:
-            while True:
-                try:
-                    connection, _ = listener.accept()
-                except OSError:
-                    return
-                threading.Thread(target=talk, args=(connection,), daemon=True).start()
-
-        threading.Thread(target=accept, daemon=True).start()
-        return f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
-
-    yield start
-    for listener in listeners:
-        listener.shutdown(socket.SHUT_RDWR)
-        listener.close()
-
-
-def test_a_server_that_drips_does_not_outlast_the_deadline(raw_server: Callable[[bytes, float], str]) -> None:
-    url = raw_server(b"HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n" + b" " * 5000, 0.02)
-    (generation,) = engine(url).generate([ask()], Deadline(0.8))
+    server.expect_request(CHAT).respond_with_handler(lambda _: Response(drip()))
+    (generation,) = at(server).generate([ask()], Deadline(0.8))
     assert generation.finish_reason == "deadline"
-
-
-def test_a_connection_that_breaks_off_is_tried_again_and_then_dead(raw_server: Callable[[bytes, float], str]) -> None:
-    url = raw_server(b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nhalf", 0.0)
-    with pytest.raises(LanguageModelDiedError):
-        engine(url).generate([ask()], Deadline(600))
 
 
 def test_it_works_inside_a_running_event_loop(server: HTTPServer) -> None:

@@ -10,7 +10,7 @@ from peft import PeftModel
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from agents.common.deadline import Deadline
-from agents.llm import Generation, GenerationRequest, LanguageModelDiedError, Message, stepwise_engine
+from agents.llm import Generation, GenerationRequest, LanguageModelDiedError, Message
 from agents.llm.tokenizer import quiet_transformers
 from agents.llm.transformers_engine import TransformersLanguageModel
 from agents.settings import TransformersEngine
@@ -83,16 +83,6 @@ def test_an_adapter_answers_as_if_it_were_merged_into_the_weights(
     check_against_reference(tiny, merged, tiny_llama, adapter)
 
 
-def test_reading_prompts_in_small_parts_changes_nothing(
-    tiny: TransformersLanguageModel, tiny_llama: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    requests = [ask(question) for question in QUESTIONS]
-    whole = tiny.generate(requests, Deadline(60))
-    monkeypatch.setattr(stepwise_engine, "_PREFILL_TOKENS_ON_CPU", 20)
-    in_parts = load(tiny_llama).generate(requests, Deadline(60))
-    assert [generation.text for generation in in_parts] == [generation.text for generation in whole]
-
-
 def test_sampling_repeats_in_a_new_engine(tiny_llama: Path) -> None:
     requests = [ask("who?", temperature=2.0)] * 3
     texts = [[g.text for g in load(tiny_llama).generate(requests, Deadline(60))] for _ in range(2)]
@@ -140,14 +130,6 @@ def test_generation_stops_at_the_deadline_with_what_it_has(tiny_llama: Path, mon
     assert 19 <= generation.completion_tokens <= 40, "some steps read a right guess too"
     assert generation.text
     assert clock.now <= 1.02 + 0.051, "at most one step too late"
-
-
-def test_what_the_clock_refuses_was_not_begun(tiny_llama: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    engine = load(tiny_llama, batch_size=1)
-    clock = StepClock(engine, 1.0, monkeypatch)
-    first, second = engine.generate([ask("five", max_tokens=1), ask("five dozen", max_tokens=1)], clock.deadline(1.0))
-    assert first.finish_reason == "length"
-    assert second == Generation.out_of_time()
 
 
 def test_a_batch_that_fails_is_tried_request_by_request(

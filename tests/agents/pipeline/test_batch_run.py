@@ -130,18 +130,6 @@ def test_a_panic_in_a_library_costs_one_answer(caplog: pytest.LogCaptureFixture)
     assert "index out of bounds" in run.cases[1].fault
 
 
-def test_graces_of_several_stages_do_not_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batch_run, "GRACE_SECONDS", 0.3)
-    run = run_of(1, seconds=0.2)
-
-    def sleep(some: Sequence[int]) -> Sequence[int]:
-        threading.Event().wait()
-        return some
-
-    for _ in range(4):
-        kept(run, sleep)
-
-
 def test_an_abstention_after_a_dead_graph_is_lost_and_an_answer_is_not() -> None:
     run = run_of(3)
     for case in run.cases[:2]:

@@ -18,7 +18,7 @@ from agents.pipeline import batch_run, model_health
 from agents.pipeline.model_health import STUCK, WatchedModel
 from agents.settings import CrossEncoderSettings, RerankSettings, ScriptedEngine
 from agents.web import WebEvidence, WebPath
-from tests.agents.asking import agent_of, page
+from tests.agents.asking import agent_of
 from tests.agents.test_crag_agent import QUESTIONS, REPLIES, questions_of, settings_with
 
 QUESTION, ANSWER = next(iter(QUESTIONS.items()))
@@ -231,29 +231,3 @@ def test_while_an_encoder_hangs_questions_are_answered_without_it(gate: Gate) ->
 
 
 # --- what is too much -------------------------------------------------------------------------------------------------
-
-
-def test_a_hostile_batch_and_the_batch_after_it_are_answered() -> None:
-    """Twenty megabytes of snippet, a reference of 5,000 digits, a question of a megabyte."""
-    agent = agent_with()
-    reference = "&#" + "9" * 5_000 + ";"
-    hostile = [
-        page(f"<p>{QUESTION} A sentence.</p>") | {"page_snippet": f"<b>word{reference}" * 4_000 + "x" * 10},
-        page("<p>more</p>", name=reference * 10) | {"page_url": "https://" + "a" * 1_000_000},
-        *([page("<p>more</p>")] * 5_000),
-    ]
-    assert len(hostile[0]["page_snippet"]) > 20_000_000
-    answer, trace = ask(agent, LONG, query=[f"{QUESTION} {'very ' * 250_000}"], search_results=[hostile])
-    assert answer.text == ANSWER
-    cut = [event.split(" was cut")[0] for event in trace.events if " was cut from " in event]
-    assert sorted(cut) == [
-        "query",
-        "search result 0: page_snippet",
-        "search result 1: page_name",
-        "search result 1: page_url",
-        "search_results",
-    ]
-    assert not any("failed" in event for event in trace.events)
-    answer, trace = ask(agent, LONG)
-    assert (answer.text, trace.events) == (ANSWER, [])
-    agent.close()
