@@ -51,12 +51,10 @@ class KnowledgeGraphSettings(StrictModel):
     writer: KgWriterSettings = KgWriterSettings()
     max_fact_tokens: Annotated[int, Field(ge=32, le=8_192)] = 800
     """Longer facts are cut; in tokens of the answering model."""
-    source_policy: Literal["graph_first", "by_dynamism", "together", "synthesis"] = "graph_first"
-    """``graph_first``: the graph answers unless it says "i don't know" (db3 3.1). ``together``: one answer from graph
-    and web; if that abstains, a value of the graph that answers by itself. ``synthesis``: always one answer from both;
-    the graph's facts come first if the answer changes slowly or never, otherwise the pages (WeKnow-RAG, "Integrated
-    method", as submitted). ``by_dynamism``: a turn for each source instead of a synthesis: graph first for answers that
-    change slowly or never, together for fast-changing ones, web first for real-time ones."""
+    source_policy: Literal["graph_first", "synthesis"] = "graph_first"
+    """``graph_first``: the graph answers unless it says "i don't know" (db3 3.1). ``synthesis``: always one answer
+    from both; the graph's facts come first if the answer changes slowly or never, otherwise the pages (WeKnow-RAG,
+    "Integrated method", as submitted)."""
     direct_answers: bool = False
     """A single value of the graph is the answer, without the model."""
     derived_answers: bool = False
