@@ -19,9 +19,8 @@ from agents.common.contracts import INVALID_QUESTION
 from agents.common.files import read_jsonl, write_rows
 from benchmarks.common import UNHURRIED_SECONDS, Row, table
 from crag.command import end_with, exit_code, parser_of, whole
-from evaluation.cli import DEFAULT_DATASET
-from evaluation.cli import main as evaluate
-from evaluation.datasets import read_rows
+from crag.evaluate import main as evaluate
+from evaluation.datasets import DEFAULT_DATASET, read_rows
 from evaluation.judge import Claim, Judge, Verdict, judge_claims, make_judge
 from evaluation.store import PREDICTIONS, TRACES
 

@@ -23,9 +23,9 @@ from agents.web import WebPath
 from benchmarks.common import in_batches, table
 from benchmarks.retrieval import questions, unhurried, with_pages
 from crag.command import add_preset_arguments, end_with, exit_code, parser_of, whole
-from evaluation.cli import DEFAULT_DATASET
+from evaluation.batches import SECONDS_PER_QUERY
+from evaluation.datasets import DEFAULT_DATASET
 from evaluation.gpu_plan import GpuPlan, Workload, plan, time_rows, writer_of
-from evaluation.real_evaluator import SECONDS_PER_QUERY
 
 LONGEST = 512
 """Most tokens of a text if the preset has no encoder with a limit."""

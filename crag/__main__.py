@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple, cast
 
-from agents.common.console import end_with
+from crag.command import end_with
 from evaluation.signature import package_version
 
 
@@ -19,7 +19,7 @@ class Command(NamedTuple):
 
 
 COMMANDS = {
-    "evaluate": Command("evaluation.cli", "run an agent over a question file and print the CRAG metrics"),
+    "evaluate": Command("crag.evaluate", "run an agent over a question file and print the CRAG metrics"),
     "ask": Command("crag.ask", "answer one question, and say why"),
     "preflight": Command("evaluation.preflight.__main__", "check the submission in this folder", ("--root", ".")),
     "compare": Command("crag.compare", "compare two runs"),

@@ -90,6 +90,19 @@ def chosen_settings(options: argparse.Namespace) -> Settings:
     return load_settings(options.preset, [*inherited, *options.set])
 
 
+def add_graph_arguments(parser: argparse._ActionsContainer) -> None:
+    """Add ``--kg-url URL`` or ``--mock-kg [DIR]``; without DIR, `mock_kg` is empty: the shipped graph."""
+    graph = parser.add_mutually_exclusive_group()
+    graph.add_argument("--kg-url", metavar="URL", type=server, help="knowledge graph server of the agent")
+    graph.add_argument(
+        "--mock-kg",
+        metavar="DIR",
+        nargs="?",
+        const="",
+        help="start the project's own knowledge graph server for this run: the shipped graph, or the tables of DIR",
+    )
+
+
 def form(parse: Callable[[str], T], name: str = "") -> Callable[[str], T]:
     """A parser as a type of arguments: argparse shows the message of its `ValueError`, or names the form `name`."""
 

@@ -19,7 +19,7 @@ from agents.settings import (
     VllmEngine,
     needed_weights,
 )
-from evaluation.real_evaluator import GPU_MEMORY_GIB
+from evaluation.batches import GPU_MEMORY_GIB
 from models.manifest import Manifest, Shape, load_manifest
 from models.needed import base_of
 

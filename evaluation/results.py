@@ -20,14 +20,14 @@ def summarise(
 ) -> dict[str, Any]:
     """The contents of results.json.
 
-    `slices` are by label. `timeouts` and `errors` count batches, `retried` counts questions with several attempts.
+    `slices` are by label. `timeouts` and `errors` count batches.
     `last_error` is the exception of the last batch that failed. Seconds `total` are the agent's over all batches;
     `startup` and `first_answer` are of the last sitting that started the agent. `gates` are those of `gate_effects`.
     `generations_out_of_time` counts generations of all tasks that ran out of time, ``not_begun`` and ``cut_short``.
     `lost` counts questions without an answer by what it was lost to: see `agents.common.contracts.Lost`. `tokens` are
     the language model's.
     """
-    batches = {(record["batch"], record["attempt"], record["batch_seconds"]): record for record in records}
+    batches = {(record["batch"], record["batch_seconds"]): record for record in records}
     total = sum(record["batch_seconds"] for record in batches.values())
     last = sittings[-1] if sittings else {}
     return {
@@ -52,7 +52,6 @@ def summarise(
         "tokens": _counted("tokens", batches.values()),
         "last_error": _last_error(records),
         "lost": count_lost(records),
-        "retried": sum(record["attempt"] > 1 for record in records),
     }
 
 

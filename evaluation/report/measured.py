@@ -58,7 +58,7 @@ class FinishedRun:
     records: Sequence[Mapping[str, Any]]
     traces: Mapping[RowKey, Mapping[str, Any]]
     origin: Mapping[str, Any] = field(default_factory=dict)
-    """That of the last sitting: see `evaluation.origin`."""
+    """That of the last start: see `evaluation.runner.origin_of`."""
 
     @property
     def signature(self) -> Mapping[str, Any]:
@@ -352,11 +352,11 @@ class StageSeconds(NamedTuple):
 
 def stage_seconds(run: FinishedRun) -> list[StageSeconds]:
     """Each stage in the traces, in the order of the first trace that has it, and `WHOLE_BATCH` last."""
-    stages: dict[str, dict[tuple[int, int], float]] = {}
-    whole: dict[tuple[int, int], float] = {}
+    stages: dict[str, dict[int, float]] = {}
+    whole: dict[int, float] = {}
     sums: Counter[str] = Counter()
     for record in run.records:
-        batch = record["batch"], record["attempt"]
+        batch = record["batch"]
         whole[batch] = float(record["seconds"])
         sums[WHOLE_BATCH] += record["seconds"]
         trace = run.trace(record)

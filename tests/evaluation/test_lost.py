@@ -8,8 +8,8 @@ import pytest
 
 from agents.settings import OVERRIDES_VARIABLE, PRESET_VARIABLE
 from evaluation.agent_host import DEFAULT_AGENT, AgentSpec
+from evaluation.batches import GRAPH_VARIABLE
 from evaluation.judge import RulesJudge
-from evaluation.real_evaluator import GRAPH_VARIABLE
 from evaluation.results import count_lost, table
 from evaluation.runner import Evaluation, RunOptions
 from evaluation.store import RunStore

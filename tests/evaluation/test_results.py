@@ -52,7 +52,7 @@ def test_summary() -> None:
         "first_answer": 5.0,
     }
     assert results["peak_memory_mb"] == 900.0
-    assert (results["timeouts"], results["errors"], results["retried"]) == (1, 1, 2)
+    assert (results["timeouts"], results["errors"]) == (1, 1)
     assert results["slices"]["domain"]["music"]["score"] == -1
     assert results["slices"]["domain"]["music"]["ci"] == [-1, -1]
     assert results["intervals"]["missing"][0] < 0.6 < results["intervals"]["missing"][1]

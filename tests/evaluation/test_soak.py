@@ -16,9 +16,9 @@ from agents.kg import open_knowledge_graph
 from agents.llm.scripted_engine import ScriptedLanguageModel
 from agents.settings import ScriptedEngine, load_settings
 from agents.web import WebPath
+from evaluation.batches import GRAPH_VARIABLE
 from evaluation.datasets import read_rows
 from evaluation.graph_server import mock_graph
-from evaluation.real_evaluator import GRAPH_VARIABLE
 
 BATCH, BATCHES, WARM = 8, 50, 15
 """Imports, caches and worker processes are there after WARM batches."""

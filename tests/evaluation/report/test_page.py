@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from agents.settings import load_settings
+from crag.evaluate import main as evaluate
 from crag.report import main
-from evaluation.cli import main as evaluate
 from evaluation.report import write_report
 from evaluation.signature import settings_hash
 from tests.evaluation.report.example import HOSTILE, record, trace, write_run
