@@ -22,9 +22,9 @@ COMMANDS = {
     "evaluate": Command("crag.evaluate", "run an agent over a question file and print the CRAG metrics"),
     "ask": Command("crag.ask", "answer one question, and say why"),
     "preflight": Command("evaluation.preflight.__main__", "check the submission in this folder", ("--root", ".")),
-    "compare": Command("evaluation.compare", "compare two runs"),
-    "judge": Command("evaluation.judge.__main__", "judge a file of predictions"),
-    "report": Command("evaluation.report.__main__", "write the report of a run again"),
+    "compare": Command("crag.compare", "compare two runs"),
+    "judge": Command("crag.judge", "judge a file of predictions"),
+    "report": Command("crag.report", "write the report of a run again"),
     "data": Command("crag.data", "list and fetch the public CRAG questions"),
     "models": Command("models.fetch", "fetch the models of a preset"),
 }

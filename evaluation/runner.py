@@ -25,10 +25,9 @@ from agents.common.contracts import Lost
 from evaluation.agent_host import AgentSpec, BatchResult
 from evaluation.batches import SECONDS_PER_QUERY, Question, in_batches
 from evaluation.datasets import DatasetError, Split, count_rows, dataset_files, read_rows
-from evaluation.gates import Firing, judged_firings
 from evaluation.judge import Claim, Judge, Judgement, Verdict, judge_claims
 from evaluation.ray_workers import RayWorkers
-from evaluation.results import COUNTS, summarise
+from evaluation.results import COUNTS, Firing, judged_firings, summarise
 from evaluation.store import RunStore, StoreError
 from evaluation.trim import Trim
 from evaluation.worker import InProcessWorker, ProcessWorker

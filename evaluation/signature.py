@@ -53,13 +53,11 @@ def settings_hash(settings: Settings) -> str:
 def prompts_signature(settings: Settings) -> str:
     """Names of the preset's prompts, and 12 digits that change with them: ``reader+calls@0f...``."""
     answering, graph = settings.answering, settings.knowledge_graph
-    assessment = answering.self_assessment
     prompts = {**PROMPTS, "own": answer_prompt(answering)}
     named = [
         "own" if answering.own_prompt else answering.prompt,
         graph.answer_prompt if graph else None,
         answering.refine.prompt if answering.refine else None,
-        "assess" if assessment and assessment.asked == "afterwards" else None,
     ]
     built = {
         "calls": graph is not None,

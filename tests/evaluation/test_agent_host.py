@@ -92,7 +92,7 @@ def test_what_fails_within_the_agents_module_keeps_its_traceback(
 @pytest.mark.parametrize(
     ("name", "value", "reason"),
     [
-        ("agents.web.extract.worker._COMMAND", "import no_such_parser", "No module named 'no_such_parser'"),
+        ("agents.web.extract.worker.COMMAND", "import no_such_parser", "No module named 'no_such_parser'"),
         ("sys.executable", "/no/such/python", "No such file or directory: '/no/such/python'"),
     ],
 )
