@@ -62,6 +62,12 @@ FAULTS = [
     ("crag report nowhere", "nowhere: there is no such folder"),
     ("crag judge --in nowhere.jsonl --out {new}", "nowhere.jsonl"),
     ("crag models nobody", "nobody"),
+    ("agents.web extract nowhere.html", "nowhere.html: No such file"),
+    ("agents.web context --dataset nowhere.jsonl --preset scripted --out {new}", "nowhere.jsonl: there is no such"),
+    ("agents.questions classify --in nowhere.jsonl --out {new}", "nowhere.jsonl: there is no such file"),
+    ("agents.kg write --in nowhere.jsonl --out {new} --preset scripted", "nowhere.jsonl: there is no such file"),
+    ("agents.kg run x --domain movie --kg-url foo", "argument --kg-url: must be http://HOST:PORT"),
+    ("training.calibrate nowhere --out {new}", "nowhere: there is no such folder"),
 ]
 
 
