@@ -165,8 +165,9 @@ def test_the_overview_is_first_and_back_goes_through_what_was_seen(page: Page) -
     page.go("")
     assert (page.is_shown("overview"), page.is_shown("all-questions")) == (True, False)
     drawn = (
-        "return [...document.querySelectorAll('.scroll:last-child > .losses rect')].map((bar) => bar.getBoundingClientRect().width"
-        " / bar.ownerSVGElement.getBoundingClientRect().width - bar.getAttribute('width') / 100)"
+        "const width = (shape) => shape.getBoundingClientRect().width;"
+        "return [...document.querySelectorAll('.scroll:last-child > .losses rect')].map((bar) =>"
+        " width(bar) / width(bar.ownerSVGElement) - bar.getAttribute('width') / 100)"
     )
     assert page.run(drawn) == pytest.approx([0.0] * 2, abs=0.02), "a bar is as long as its number says"
     page.click(".tabs [href='#questions']")
