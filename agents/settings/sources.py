@@ -13,23 +13,6 @@ class KgClientSettings(StrictModel):
 
     url_variable: str = "CRAG_MOCK_API_URL"
     """Environment variable with the server's address; without it there is no knowledge graph (task 1)."""
-    concurrency: Annotated[int, Field(ge=1, le=64)] = 16
-    """Maximum number of requests in flight, over the whole batch."""
-    connect_seconds: Annotated[float, Field(gt=0, le=30)] = 2.0
-    read_seconds: Annotated[float, Field(gt=0, le=30)] = 5.0
-    """Upper limits; the stage's deadline may be shorter."""
-    max_attempts: Annotated[int, Field(ge=1, le=5)] = 2
-    """After a lost connection or a 502, 503, 504; calls only read."""
-    max_response_bytes: Annotated[int, Field(ge=10_000, le=100_000_000)] = 8_000_000
-
-
-class KgLimits(StrictModel):
-    """Limits on the work for one question."""
-
-    rows: Annotated[int, Field(ge=1, le=10_000)] = 2_000
-    """Rows that a statement may hold."""
-    calls: Annotated[int, Field(ge=1, le=2_000)] = 500
-    """HTTP calls; each film of a person costs one."""
 
 
 class KgWriterSettings(StrictModel):
@@ -65,7 +48,6 @@ class KnowledgeGraphSettings(StrictModel):
     """The knowledge-graph path: question -> calls -> facts -> answer."""
 
     client: KgClientSettings = KgClientSettings()
-    limits: KgLimits = KgLimits()
     writer: KgWriterSettings = KgWriterSettings()
     max_fact_tokens: Annotated[int, Field(ge=32, le=8_192)] = 800
     """Longer facts are cut; in tokens of the answering model."""

@@ -13,7 +13,8 @@ import pytest
 from agents.common.contracts import I_DONT_KNOW, INVALID_QUESTION, Answer, Fact, Query, Trace
 from agents.common.deadline import BatchClock, Deadline
 from agents.crag_agent import CragAgent
-from agents.kg import KnowledgeGraph, Lookup, NoKnowledgeGraph, open_knowledge_graph
+from agents.kg import KnowledgeGraph, KnowledgeGraphPath, Lookup, NoKnowledgeGraph, open_knowledge_graph
+from agents.kg.client import CallLimits
 from agents.kg.endpoints import Json
 from agents.kg.results import Status
 from agents.llm import Generation, GenerationRequest, LanguageModel
@@ -52,17 +53,14 @@ def agent_with(
     **policy: Any,
 ) -> Iterator[CragAgent]:
     """An agent over a graph or the address of one."""
-    client = {"connect_seconds": 0.5, "read_seconds": 0.5}
-    graph_settings = KnowledgeGraphSettings.model_validate({"client": client} | policy)
+    graph_settings = KnowledgeGraphSettings.model_validate(policy)
     settings = settings_with({"replies": dict(said or replies())}, SECONDS_PER_QUERY)
     answering_settings = settings.answering.model_copy(update=answering)
     settings = settings.model_copy(update={"knowledge_graph": graph_settings, "answering": answering_settings})
     assert isinstance(settings.language_model, ScriptedEngine)
     model = WatchedModel(model or ScriptedLanguageModel(settings.language_model))
-    with pytest.MonkeyPatch.context() as environment:
-        if isinstance(graph, str):
-            environment.setenv(graph_settings.client.url_variable, graph)
-            graph = open_knowledge_graph(graph_settings, model, None)
+    if isinstance(graph, str):
+        graph = KnowledgeGraphPath(graph_settings, graph, model, limits=CallLimits(seconds=1.0))
     router = Classified({"static_or_dynamic": {"label": dynamism}, "domain": {"label": domain}})
     agent = CragAgent(settings, model, web(settings.web, None, None, model), router, graph)
     agent.warm_up()
@@ -362,5 +360,5 @@ def test_what_is_no_address_is_reported_with_the_name_of_the_variable(
     address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CRAG_MOCK_API_URL", address)
-    with pytest.raises(SettingsError, match=f"CRAG_MOCK_API_URL holds '{address}', not an address such as http://"):
+    with pytest.raises(SettingsError, match=f"CRAG_MOCK_API_URL: '{address}' is no address such as http://"):
         open_knowledge_graph(KnowledgeGraphSettings(), ScriptedLanguageModel(ScriptedEngine(engine="scripted")), None)
