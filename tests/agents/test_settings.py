@@ -211,7 +211,7 @@ REFUSED = [
     (["answering.adapter = nobody"], "nobody' is not among"),
     (["answering.self_assessment = {}"], "go together"),
     (
-        ["answering.own_prompt = {user = '$context $query'}", "answering = {prompt = 'assessed', self_assessment = {}}"],
+        ["answering = {prompt='assessed', self_assessment={}, own_prompt={user='$context $query'}}"],
         "not own_prompt",
     ),
     # prompts for something else

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.reasoning import CalendarDate, ExpressionError, Quantity, evaluate, in_words
-from agents.reasoning.expression import MOST_CHARACTERS
+from agents.reasoning.expression import MOST_CHARACTERS, evaluate
+from agents.reasoning.values import CalendarDate, ExpressionError, Quantity, in_words
 
 DAYS = st.dates(dt.date(1, 1, 1), dt.date(9999, 12, 31))
 NUMBERS = st.integers(-(10**6), 10**6).map(lambda number: Fraction(number, 100))

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from agents.matching import CURRENCIES, PERCENT, PLAIN, Unit
-from agents.reasoning import CalendarDate, Quantity, in_words, read_value
+from agents.reasoning.values import CalendarDate, Quantity, in_words, read_value
 
 DOLLARS = CURRENCIES["$"]
 
