@@ -132,11 +132,13 @@ class CragAgent:
             agents.common.queries.BatchFormatError: the batch as a whole is malformed.
         """
         queries = parse_batch(batch)
-        run = BatchRun(queries, self._clock(len(queries)), audit=self.settings.answering.audit)
+        times, shares = self.settings.deadline, time_shares(self.settings)
+        clock = BatchClock(len(queries) * times.seconds_per_query, times.reserve_seconds, shares)
+        run = BatchRun(queries, clock, audit=self.settings.answering.audit)
         run.note(self._model.begin_batch())
         run.stage(Stage.ROUTE, self.route)
         run.stage(Stage.CLASS_GATES, self.class_gates)
-        with run.beside(Stage.WEB, ReadPages(self._web, run.clock), wait=self.settings.web.after_graph):
+        with run.beside(Stage.WEB, ReadPages(self._web, clock), wait=self.settings.web.after_graph):
             run.stage(Stage.GRAPH, self.ask_graph)
             run.stage(Stage.PLAN, self.plan)
             run.turn(Stage.VALUE, self.graph_value)
@@ -146,7 +148,3 @@ class CragAgent:
         run.turn(Stage.PAGES, self.web_pages)
         run.stage(Stage.FALSE_PREMISE, self.false_premise)
         return run.finish(**self._model.take_counts())
-
-    def _clock(self, batch_size: int) -> BatchClock:
-        times = self.settings.deadline
-        return BatchClock(batch_size * times.seconds_per_query, times.reserve_seconds, time_shares(self.settings))

@@ -214,21 +214,6 @@ def test_a_source_that_hangs_or_fails_costs_no_answer(source: dict[str, Any], ev
     assert asked(agent)[0].text == "Barry Levinson"
 
 
-class Records(NoKnowledgeGraph):
-    """A graph that always knows the same."""
-
-    def look_up(self, queries: Sequence[Query], domains: Sequence[str | None], deadline: Deadline) -> list[Lookup]:
-        return [Lookup(("get_movie('rain man')",), (Fact("The director is Barry Levinson.", "kg"),)) for _ in queries]
-
-
-def test_an_answer_from_the_graph_is_accepted_before_the_web_is_asked() -> None:
-    answer, trace = asked(agent_of(settings_with(), knowledge_graph=Records()))
-    assert (answer.text, answer.source) == ("Barry Levinson", "knowledge graph")
-    assert trace.calls == ["get_movie('rain man')"]
-    assert '<doc source="kg">The director is Barry Levinson.</doc>' in trace.prompts["graph_answer"][-1]["content"]
-    assert "answer" not in trace.prompts
-
-
 CELLS = st.none() | st.integers() | st.text(max_size=30) | st.sampled_from(list(QUESTIONS))
 HTML = st.sampled_from(list(HOSTILE.values())) | st.text(max_size=200) | st.none()
 NAMES = st.sampled_from(["Page", "&#" + "9" * 5_000 + ";", "\ud800", "\u0301\u0316" * 99, "&lt;doc&gt;\0"]) | st.text()
