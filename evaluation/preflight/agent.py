@@ -18,14 +18,20 @@ from urllib.parse import urlsplit
 
 from agents.common.contracts import I_DONT_KNOW
 from agents.settings import PRESET_VARIABLE, needed_weights
-from evaluation.batches import evaluator_batch, in_batches
+from evaluation.batches import (
+    GRAPH_VARIABLE,
+    MAX_BATCH_SIZE,
+    SECONDS_PER_QUERY,
+    STARTUP_SECONDS,
+    evaluator_batch,
+    in_batches,
+)
 from evaluation.datasets import DatasetError, read_rows
 from evaluation.graph_server import GraphServerError, mock_graph
 from evaluation.preflight.findings import CheckReport, NotApplicableError, one_line, some
 from evaluation.preflight.subject import Subject
 from evaluation.preflight.weights import unusable
 from evaluation.preflight.world import empty_environment, guarded, mount, refused
-from evaluation.real_evaluator import GRAPH_VARIABLE, MAX_BATCH_SIZE, SECONDS_PER_QUERY, STARTUP_SECONDS
 from evaluation.trim import official_trim
 from models.manifest import cache_folder
 

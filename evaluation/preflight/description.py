@@ -3,11 +3,11 @@
 from difflib import SequenceMatcher
 
 from agents.settings import Settings
+from evaluation.batches import GRAPH_VARIABLE
 from evaluation.gpu_plan import plan
 from evaluation.preflight.challenges import CHALLENGES
 from evaluation.preflight.findings import CheckReport, NotApplicableError, one_line
 from evaluation.preflight.subject import ACTIVE, Subject
-from evaluation.real_evaluator import GRAPH_VARIABLE
 
 FILE = "aicrowd.json"
 FIELDS: dict[str, type] = {"challenge_id": str, "authors": list, "gpu": bool, "gpu_count": int, "description": str}
