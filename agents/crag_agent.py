@@ -25,7 +25,7 @@ from agents.pipeline.stages import (
     RouteQuestions,
     WebPages,
 )
-from agents.public_data import NoPublicData, PublicData, open_public_data
+from agents.public_data import PublicData, open_public_data
 from agents.questions import QuestionRouter, open_router
 from agents.settings import KnowledgeGraphSettings, Settings, require_weights
 from agents.web import WebPath
@@ -54,7 +54,7 @@ class CragAgent:
         self._web = web
         self._router = router or QuestionRouter()
         self._knowledge_graph = knowledge_graph or NoKnowledgeGraph()
-        self._fact_sources = [public_data or NoPublicData(), *more_facts]
+        self._fact_sources = [public_data or PublicData(), *more_facts]
 
         answering, graph = settings.answering, settings.knowledge_graph or KnowledgeGraphSettings()
         confidence = ConfidenceModel.load(answering.confidence.model) if answering.confidence else None

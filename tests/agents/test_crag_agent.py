@@ -19,7 +19,7 @@ from agents.crag_agent import CragAgent
 from agents.kg import Lookup, NoKnowledgeGraph
 from agents.llm import Generation, GenerationRequest
 from agents.llm.scripted_engine import ScriptedLanguageModel
-from agents.public_data import NoPublicData
+from agents.public_data import PublicData
 from agents.settings import ScriptedEngine, Settings, load_settings
 from tests.agents.asking import agent_of, batch_of, page
 
@@ -190,7 +190,7 @@ class NeverBack(NoKnowledgeGraph):
         return []
 
 
-class UnreadableTable(NoPublicData):
+class UnreadableTable(PublicData):
     """Shipped facts that cannot be read."""
 
     def facts(
