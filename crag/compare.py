@@ -28,7 +28,7 @@ def _compare(options: argparse.Namespace) -> None:
     comparison = compare_runs(first, second, tuple(options.by or SLICE_FIELDS))
     for field in options.by or ():
         if field not in comparison.slices:
-            known = ", ".join(fields_of(first.rows))
+            known = ", ".join(fields_of(list(first.records.values())))
             raise StoreError(f"--by {field}: no common question has that field; fields with one value: {known}")
     for path in filter(None, (options.out, options.html)):
         check_target(path)

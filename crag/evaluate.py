@@ -22,7 +22,7 @@ from evaluation.batches import GRAPH_VARIABLE, MAX_BATCH_SIZE, SECONDS_PER_QUERY
 from evaluation.datasets import DEFAULT_DATASET, Split, dataset_files
 from evaluation.graph_server import mock_graph, silent_graph
 from evaluation.judge import Judge, add_judge_arguments, cost_line, judge_from
-from evaluation.ray_workers import LOCAL, Cluster, RayWorkers
+from evaluation.ray_workers import LOCAL, RayWorkers
 from evaluation.report import write_report
 from evaluation.results import footer, table
 from evaluation.runner import Evaluation, RunOptions, Terminated, origin_of, stopped_in_order
@@ -89,18 +89,17 @@ def _results(options: argparse.Namespace, output: Path, origin: Mapping[str, Any
     )
     workers = None
     if options.ray:
-        cluster = Cluster(options.ray, options.workers, options.worker_cpus, options.worker_gpus)
-        workers = RayWorkers(run_options.agent, cluster, options.mock_kg)
+        cluster = (options.ray, options.workers, options.worker_cpus, options.worker_gpus)
+        workers = RayWorkers(run_options.agent, *cluster, options.mock_kg)
     store = RunStore(output, identity_of(signature), signature, resume=options.resume, overwrite=options.overwrite)
     if not options.quiet:
         named = options.agent if options.agent != DEFAULT_AGENT else f"preset {options.preset or usual_preset()}"
         _say(f"loading {named} ...")
     if options.in_process:
         _say("the agent runs in this process: its time limit is not enforced")
-    shown = not options.quiet
     try:
-        with Evaluation(run_options, store, judge, trim, signature, workers=workers, show_progress=shown) as evaluation:
-            return evaluation.run()
+        evaluation = Evaluation(run_options, store, judge, trim, signature, workers, show_progress=not options.quiet)
+        return evaluation.run()
     except AgentStartError:
         store.discard_if_new()
         raise

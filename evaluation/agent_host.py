@@ -29,9 +29,6 @@ log = logging.getLogger(__name__)
 
 DEFAULT_AGENT = "agents.user_config:UserAgent"
 
-EXPECTED_START_FAULTS = (UserError, UnknownModelError, WeightsMissingError)
-"""Errors of our own agent with helpful messages; shown without a traceback."""
-
 METHODS = ("get_batch_size", "batch_generate_answer")
 """Those that the evaluator calls."""
 
@@ -84,7 +81,7 @@ def build_agent(spec: AgentSpec) -> tuple[Agent, int]:
         built = _agent_class(spec.path)()
         absent = [name for name in METHODS if not callable(getattr(built, name, None))]
         size = None if absent else built.get_batch_size()
-    except EXPECTED_START_FAULTS as error:
+    except (UserError, UnknownModelError, WeightsMissingError) as error:  # of our own agent: the message helps
         raise AgentStartError(str(error)) from None
     except (Exception, SystemExit) as error:  # any failure of external code is reported with its traceback
         raise AgentStartError(f"agent {spec.path} could not be built:\n{traceback.format_exc()}") from error
@@ -172,7 +169,7 @@ def peak_memory_mb() -> float:
     return peak / (1024 * 1024) if sys.platform == "darwin" else peak / 1024
 
 
-def serve(connection: Connection, spec: AgentSpec, stack_file: str) -> None:
+def serve(connection: Connection, spec: AgentSpec, stacks: Connection) -> None:
     """The agent's process: builds the agent, then answers batches until the connection closes.
 
     Messages are JSON. The process leads its own group, so it can be killed with its children; it dies with the
@@ -190,13 +187,12 @@ def serve(connection: Connection, spec: AgentSpec, stack_file: str) -> None:
         send(connection, {"failed": str(error)})
         return
     send(connection, {"batch_size": batch_size, "peak_memory_mb": peak_memory_mb()})
-    with Path(stack_file).open("w", encoding="utf-8") as stacks, contextlib.suppress(EOFError, BrokenPipeError):
+    with contextlib.suppress(EOFError, BrokenPipeError):
         while True:
             request = receive(connection)
             send(connection, {"started": True})
-            stacks.truncate(0)
             # A thread in C that needs no interpreter lock: it also sees hangs in C code.
-            faulthandler.dump_traceback_later(request["limit"] * 0.95, file=stacks)
+            faulthandler.dump_traceback_later(request["limit"] * 0.95, file=stacks.fileno())
             reply = ask_agent(agent, request["batch"])
             faulthandler.cancel_dump_traceback_later()
             send(connection, asdict(reply))

@@ -84,10 +84,8 @@ class Split:
         Raises:
             DatasetError: the row does not name its split.
         """
-        if self.wanted is None:
-            return True
         found = record.data.get(self.FIELD, "")
-        if found is None or (isinstance(found, int) and found == self.wanted):
+        if self.wanted is None or found is None:
             return True
         if not isinstance(found, int):
             what = "missing" if found == "" else f"expected a whole number, found {shown(found)}"
@@ -95,8 +93,9 @@ class Split:
                 f'{record.place}, field "{self.FIELD}": {what}; only rows of split {self.wanted} are read '
                 f"(--split {self.ANY} reads all rows)"
             )
-        self.left_out[found] += 1
-        return False
+        if found != self.wanted:
+            self.left_out[found] += 1
+        return found == self.wanted
 
     def report(self) -> None:
         """Print how many rows were left out, if any."""

@@ -12,7 +12,7 @@ import sys
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from evaluation.agent_host import AgentSpec, BatchResult
 from evaluation.batches import GRAPH_VARIABLE, Question, evaluator_batch
 from evaluation.graph_server import mock_graph
 from evaluation.signature import versions
-from evaluation.worker import CLOSE_SECONDS, Answered, ProcessWorker, Workers
+from evaluation.worker import CLOSE_SECONDS, Answered, ProcessWorker
 
 LOCAL = "local"
 """The address that stands for a Ray of our own, started and stopped with the run."""
@@ -35,36 +35,35 @@ class RayUnavailableError(UserError, RuntimeError):
     """No cluster, or none that can run a worker; the message says what to do."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cluster:
-    """Where agents run: `address` is ``HOST:PORT``, ``auto`` or `LOCAL`; None `workers`: one for each fitting machine.
-
-    Each worker has `cpus` processors and `gpus` cards to itself.
-    """
-
-    address: str
-    workers: int | None = None
-    cpus: float = 1.0
-    gpus: float = 0.0
-
-
-class RayWorkers(Workers):
-    """Agents on a cluster.
+class RayWorkers:
+    """Agents on a cluster; the methods are those of `evaluation.worker.ProcessWorker`.
 
     Args:
         spec: The agent.
-        cluster: Where, and how many.
+        address: Of the cluster: ``HOST:PORT``, ``auto`` or `LOCAL`.
+        workers: How many; None: one for each machine that fits.
+        cpus: Processors that each worker has to itself.
+        gpus: Cards that each worker has to itself.
         mock_kg: A folder of graph tables that each worker serves for its agent; empty: the shipped graph; None: none.
     """
 
-    def __init__(self, spec: AgentSpec, cluster: Cluster, mock_kg: str | None = None) -> None:
+    def __init__(
+        self,
+        spec: AgentSpec,
+        address: str,
+        workers: int | None = None,
+        cpus: float = 1.0,
+        gpus: float = 0.0,
+        mock_kg: str | None = None,
+    ) -> None:
         self._agent = (spec, mock_kg, Path.cwd())
-        self._cluster = cluster
+        self._address, self._workers, self._needs = address, workers, {"CPU": cpus, "GPU": gpus}
         self._ray: Any = None
         self._running: dict[Any, tuple[Any, Sequence[Question]]] = {}
         """What runs -> its worker and the questions; without questions the worker starts."""
         self._idle: list[Any] = []
         self._batch_size = 0
+        self.peak_memory_mb = 0.0
         self._losses = 0
 
     def start(self) -> None:
@@ -73,18 +72,17 @@ class RayWorkers(Workers):
         Raises:
             RayUnavailableError: Ray is not installed, the cluster is not there or has no machine for a worker.
         """
-        self._ray = _connected(self._cluster.address)
-        wanted = {"CPU": self._cluster.cpus, "GPU": self._cluster.gpus}
+        self._ray = _connected(self._address)
         machines = [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
-        fitting = sum(all(has.get(name, 0) >= number for name, number in wanted.items()) for has in machines)
+        fitting = sum(all(has.get(name, 0) >= number for name, number in self._needs.items()) for has in machines)
         if not fitting:
-            listed = " and ".join(f"{number:g} {name}" for name, number in wanted.items())
+            listed = " and ".join(f"{number:g} {name}" for name, number in self._needs.items())
             raise RayUnavailableError(f"no machine of the cluster has {listed}: see --worker-cpus, --worker-gpus")
-        for _ in range(self._cluster.workers or fitting):
+        for _ in range(self._workers or fitting):
             self._add_worker()
 
     def _add_worker(self) -> None:
-        remote = self._ray.remote(num_cpus=self._cluster.cpus, num_gpus=self._cluster.gpus)(_Worker)
+        remote = self._ray.remote(num_cpus=self._needs["CPU"], num_gpus=self._needs["GPU"])(_Worker)
         ours = {name: value for name, value in os.environ.items() if name.startswith("CRAG_")}
         worker = remote.remote(*self._agent, ours)
         self._running[worker.start.remote()] = worker, ()

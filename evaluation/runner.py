@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
-from types import FrameType, TracebackType
-from typing import Any, NoReturn, Self
+from types import FrameType
+from typing import Any, NoReturn
 
 from tqdm import tqdm
 
@@ -26,10 +26,11 @@ from evaluation.agent_host import AgentSpec, BatchResult
 from evaluation.batches import SECONDS_PER_QUERY, Question, in_batches
 from evaluation.datasets import DatasetError, Split, count_rows, dataset_files, read_rows
 from evaluation.judge import Claim, Judge, Judgement, Verdict, judge_claims
+from evaluation.ray_workers import RayWorkers
 from evaluation.results import COUNTS, Firing, judged_firings, summarise
 from evaluation.store import RunStore, StoreError
 from evaluation.trim import Trim
-from evaluation.worker import InProcessWorker, ProcessWorker, Workers
+from evaluation.worker import InProcessWorker, ProcessWorker
 
 COUNTED_SIZE = 1 << 30
 """Rows of larger files are not counted first (minutes of decompression), so the time left is unknown."""
@@ -55,48 +56,28 @@ class RunOptions:
     origin: Mapping[str, Any] = field(default_factory=dict)
 
 
+@dataclass
 class Evaluation:
-    """A run over a question file into a store. A context manager: leaving it stops the agent.
+    """A run over a question file into a store, whose questions are not asked again.
 
-    Args:
-        options: What to run.
-        store: The store of finished batches; its questions are not asked again.
-        judge: Decides between correct and incorrect.
-        trim: Cuts answers as the evaluator does.
-        signature: Goes into the results.
-        workers: Who answers; by default one agent on this machine.
-        show_progress: Draws a progress bar on standard error.
+    `trim` cuts answers as the evaluator does, `signature` goes into the results, `workers` are on a cluster, without
+    them one agent runs on this machine; `show_progress` draws a bar on standard error.
     """
 
-    def __init__(
-        self,
-        options: RunOptions,
-        store: RunStore,
-        judge: Judge,
-        trim: Trim,
-        signature: dict[str, Any],
-        *,
-        workers: Workers | None = None,
-        show_progress: bool = True,
-    ) -> None:
-        self._options = options
-        self._store = store
-        self._judge = judge
-        self._trim = trim
-        self._signature = signature
-        self._workers = workers or (InProcessWorker if options.in_process else ProcessWorker)(options.agent)
-        self._show_progress = show_progress
-        self._began: float | None = None
-        self._measured: dict[str, Any] = {}
-        self._read = 0
+    options: RunOptions
+    store: RunStore
+    judge: Judge
+    trim: Trim
+    signature: dict[str, Any]
+    workers: RayWorkers | None = None
+    show_progress: bool = field(default=True, kw_only=True)
+    _began: float | None = field(default=None, init=False)
+    _measured: dict[str, Any] = field(default_factory=dict, init=False)
+    _read: int = field(default=0, init=False)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._workers.stop()
+    def __post_init__(self) -> None:
+        own = InProcessWorker if self.options.in_process else ProcessWorker
+        self._workers: RayWorkers | InProcessWorker | ProcessWorker = self.workers or own(self.options.agent)
 
     def run(self) -> dict[str, Any]:
         """Ask the unfinished questions, then write and return the results.
@@ -106,23 +87,25 @@ class Evaluation:
             AgentStartError: the agent cannot be built.
             StoreError: the run to resume has another batch size, or cannot continue to `limit`.
         """
-        if self._store.run.batch_size is None:
-            self._start()  # builds while the rows are counted
-        total = expected_rows(self._options.dataset, self._options.limit, self._options.split)
-        size = self._store.run.batch_size or self._wait_until_ready()
-        self._refuse_smaller_limit(size)
-        with progress_bar(total, list(self._store.records.values()), shown=self._show_progress) as add_to_progress:
-            batches = self._unanswered(size)
-            if (first := next(batches, None)) is not None:
-                if not self._measured:
-                    self._wait_until_ready()
-                asked = chain([first], batches)
-                for questions, result in self._workers.answers(asked, self._options.seconds_per_query):
-                    add_to_progress(self._finish(questions, result))
-        self._workers.stop(in_order=True)
-        self._store.finish(self._read)
-        results = summarise(list(self._store.records.values()), [self._store.run.measured], self._signature)
-        self._store.write_results(results)
+        try:
+            if self.store.run.batch_size is None:
+                self._start()  # builds while the rows are counted
+            total = expected_rows(self.options.dataset, self.options.limit, self.options.split)
+            size = self.store.run.batch_size or self._wait_until_ready()
+            with progress_bar(total, list(self.store.records.values()), shown=self.show_progress) as add_to_progress:
+                batches = self._unanswered(size)
+                if (first := next(batches, None)) is not None:
+                    if not self._measured:
+                        self._wait_until_ready()
+                    asked = chain([first], batches)
+                    for questions, result in self._workers.answers(asked, self.options.seconds_per_query):
+                        add_to_progress(self._finish(questions, result))
+            self._workers.stop(in_order=True)
+        finally:
+            self._workers.stop()
+        self.store.finish(self._read)
+        results = summarise(list(self.store.records.values()), [self.store.run.measured], self.signature)
+        self.store.write_results(results)
         return results
 
     def _start(self) -> None:
@@ -134,54 +117,50 @@ class Evaluation:
         if self._began is None:
             self._start()
         own = self._workers.wait_until_ready()
-        self._measured = dict(self._options.origin)
+        self._measured = dict(self.options.origin)
         self._measure("startup_seconds")
-        size, before = self._options.batch_size or own, self._store.run.batch_size
+        size, before = self.options.batch_size or own, self.store.run.batch_size
         if before not in (None, size):
             raise StoreError(
-                f"{self._store.folder}: the run to resume has batches of {before}, the agent asks for {size}; answers "
+                f"{self.store.folder}: the run to resume has batches of {before}, the agent asks for {size}; answers "
                 "can depend on batch mates, so the two are not mixed"
             )
-        self._store.update(batch_size=size)
+        self.store.update(batch_size=size)
         return size
 
     def _measure(self, name: str) -> None:
         """Record the seconds since the agent's start (only the first time) and its peak memory."""
         before = dict(self._measured)
         self._measured.setdefault(name, round(time.monotonic() - (self._began or 0.0), 3))
-        earlier = self._store.run.measured.get("peak_memory_mb", 0.0)
+        earlier = self.store.run.measured.get("peak_memory_mb", 0.0)
         self._measured["peak_memory_mb"] = max(earlier, round(self._workers.peak_memory_mb, 1))
         if self._measured != before:
-            self._store.update(measured=dict(self._measured))
-
-    def _refuse_smaller_limit(self, size: int) -> None:
-        """Refuse a smaller limit: a resumed run cannot be cut."""
-        limit = self._options.limit
-        asked = max((row["batch"] * size + row["batch_size"] for row in self._store.records.values()), default=0)
-        if limit is not None and limit < asked:
-            raise StoreError(
-                f"{self._store.folder}: the run to resume has {asked} questions, more than --limit {limit}"
-            )
+            self.store.update(measured=dict(self._measured))
 
     def _unanswered(self, size: int) -> Iterator[Sequence[Question]]:
         """The batches that the store does not have; part of one is refused: answers can depend on batch mates."""
-        for batch in in_batches(read_rows(self._options.dataset, self._options.limit, self._options.split), size):
+        for batch in in_batches(read_rows(self.options.dataset, self.options.limit, self.options.split), size):
             self._read += len(batch)
-            answered = sum(question.key in self._store.records for question in batch)
+            answered = sum(question.key in self.store.records for question in batch)
             if 0 < answered < len(batch):
                 raise StoreError(
-                    f"{self._store.folder}: the run to resume ended within a batch (--limit "
+                    f"{self.store.folder}: the run to resume ended within a batch (--limit "
                     f"{batch[0].batch * size + answered}, batches of {size}); answers can depend on batch mates, so "
                     "its rest is not asked alone: give the same --limit, or another folder"
                 )
             if not answered:
                 yield batch
+        if self._read < len(self.store.records):
+            raise StoreError(
+                f"{self.store.folder}: the run to resume has {len(self.store.records)} questions, more than --limit "
+                f"{self.options.limit}: it cannot be cut"
+            )
 
     def _finish(self, questions: Sequence[Question], result: BatchResult) -> list[dict[str, Any]]:
         """Judge one batch and save it; returns its rows."""
         self._measure("first_answer_seconds")
         judgements = self._judged(questions, result)
-        firings = judged_firings(self._judge, self._trim.cut, questions, result.traces)
+        firings = judged_firings(self.judge, self.trim.cut, questions, result.traces)
         places = [{**question.key._asdict(), "batch": question.batch} for question in questions]
         rows = [
             {**place, **_row(question, judgement, result, position, fired, len(questions))}
@@ -189,7 +168,7 @@ class Evaluation:
                 zip(places, questions, judgements, firings, strict=True)
             )
         ]
-        self._store.append(rows, [{**trace, **place} for trace, place in zip(result.traces, places, strict=False)])
+        self.store.append(rows, [{**trace, **place} for trace, place in zip(result.traces, places, strict=False)])
         return rows
 
     def _judged(self, questions: Sequence[Question], result: BatchResult) -> list[Judgement]:
@@ -200,7 +179,7 @@ class Evaluation:
             Claim(question.row["query"], question.golds, answer)
             for question, answer in zip(questions, result.answers, strict=True)
         ]
-        return judge_claims(self._judge, claims, self._trim.cut)
+        return judge_claims(self.judge, claims, self.trim.cut)
 
 
 def expected_rows(dataset: Path, limit: int | None, split: Split) -> int | None:

@@ -118,15 +118,11 @@ def _whole_batches(path: Path) -> list[GrowingRow]:
 class RunStore:
     """The open folder of one run. `records` are the finished questions, `run` is the contents of run.json.
 
-    Args:
-        folder: Created if absent.
-        identity: Must be equal whenever the run is resumed.
-        signature: The full signature.
-        resume: Continue the run in the folder.
-        overwrite: Delete the run in the folder.
+    The folder is created if absent. `identity` must be equal whenever the run is resumed, `signature` also has the
+    versions. `resume` continues the run in the folder, `overwrite` deletes it.
 
     Raises:
-        StoreError: The folder has answers and neither `resume` nor `overwrite` is given, or they are of another run, or
+        StoreError: the folder has answers and neither `resume` nor `overwrite` is given, or they are of another run, or
             it cannot be written.
         FolderInUseError: another evaluator is writing there.
     """

@@ -4,13 +4,11 @@ import contextlib
 import multiprocessing
 import os
 import signal
-import tempfile
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from evaluation.agent_host import (
@@ -36,67 +34,33 @@ CLOSE_SECONDS = 10.0
 """Time limit for an agent to close itself after the last batch."""
 
 
-class _Running(NamedTuple):
-    process: SpawnProcess
-    connection: Connection
-
-
 Answered = Iterator[tuple[Sequence[Question], BatchResult]]
 
 
-class Workers(ABC):
-    """One agent or several, which answer the batches of a run; one with too little time raises `AgentStartError`.
+class _Running(NamedTuple):
+    """The agent's process, and our ends of its messages and of the stacks that it writes before its limit."""
 
-    `peak_memory_mb` is the peak resident memory of an agent so far, in MiB.
-    """
+    process: SpawnProcess
+    connection: Connection
+    stacks: Connection
+
+
+class _OneAgent(ABC):
+    """`peak_memory_mb` is the agent's peak resident memory so far, in MiB."""
 
     peak_memory_mb = 0.0
-
-    @abstractmethod
-    def start(self) -> object:
-        """Begin to build the agent; returns at once."""
-
-    @abstractmethod
-    def wait_until_ready(self) -> int:
-        """The batch size of an agent that is built; starts it if need be."""
-
-    @abstractmethod
-    def answers(self, batches: Iterable[Sequence[Question]], seconds_per_query: float) -> Answered:
-        """The agent's results for the batches, in the order in which they are finished. Call `wait_until_ready` first.
-
-        A batch of n questions gets n times `seconds_per_query`.
-        """
-
-    @abstractmethod
-    def stop(self, *, in_order: bool = False) -> None:
-        """Stop the agents; `in_order`: idle ones may close themselves before."""
-
-
-class _OneWorker(Workers):
-    def answers(self, batches: Iterable[Sequence[Question]], seconds_per_query: float) -> Answered:
-        for questions in batches:
-            yield questions, self.answer(evaluator_batch(questions), seconds_per_query * len(questions))
 
     @abstractmethod
     def answer(self, batch: dict[str, Any], limit: float) -> BatchResult:
         """Answers to one batch, within `limit` seconds."""
 
-
-_STACK = "crag-agent-stack-"
-
-
-def _clear_stacks() -> None:
-    """Delete the stack files of evaluators that were killed."""
-    for file in Path(tempfile.gettempdir()).glob(f"{_STACK}*.txt"):
-        owner = file.stem.removeprefix(_STACK)
-        with contextlib.suppress(OSError, ValueError):
-            try:
-                os.kill(int(owner), 0)  # asks only whether the process lives
-            except ProcessLookupError:
-                file.unlink()
+    def answers(self, batches: Iterable[Sequence[Question]], seconds_per_query: float) -> Answered:
+        """The results for the batches, one after another; a batch of n questions gets n times `seconds_per_query`."""
+        for questions in batches:
+            yield questions, self.answer(evaluator_batch(questions), seconds_per_query * len(questions))
 
 
-class ProcessWorker(_OneWorker):
+class ProcessWorker(_OneAgent):
     """The agent in its own process, which is killed on a timeout and restarted for the next batch."""
 
     def __init__(self, spec: AgentSpec, startup_seconds: float = STARTUP_SECONDS) -> None:
@@ -104,25 +68,26 @@ class ProcessWorker(_OneWorker):
         self._startup_seconds = startup_seconds
         self._running: _Running | None = None
         self._ready = False
-        _clear_stacks()
-        self._stack_file = Path(tempfile.gettempdir()) / f"{_STACK}{os.getpid()}.txt"
 
     def start(self) -> _Running:
         """Start to build the agent in a new process."""
         self.stop()
         context = multiprocessing.get_context("spawn")
-        ours, theirs = context.Pipe()
+        (ours, theirs), (stacks, written) = context.Pipe(), context.Pipe(duplex=False)
         # Not a daemon: an agent may start worker processes, which daemons of multiprocessing may not.
-        process = context.Process(
-            target=serve, args=(theirs, self._spec, str(self._stack_file)), name="crag-agent", daemon=False
-        )
+        process = context.Process(target=serve, args=(theirs, self._spec, written), name="crag-agent", daemon=False)
         process.start()
         theirs.close()
-        self._running = _Running(process, ours)
+        written.close()
+        self._running = _Running(process, ours, stacks)
         return self._running
 
     def wait_until_ready(self) -> int:
-        """Wait until the agent is built; returns its batch size."""
+        """Wait until the agent is built, which is started if need be; returns its batch size.
+
+        Raises:
+            AgentStartError: it could not be built, or not in time.
+        """
         running = self._running or self.start()
         try:
             message = _next_message(running, self._startup_seconds)
@@ -138,11 +103,16 @@ class ProcessWorker(_OneWorker):
         return int(message["batch_size"])
 
     def answer(self, batch: dict[str, Any], limit: float) -> BatchResult:
-        """Answers to one batch. The limit starts when the agent has the batch; a timeout kills its process."""
+        """Answers to one batch. The limit starts when the agent has the batch; a timeout kills its process.
+
+        Raises:
+            AgentStartError: a killed agent could not be rebuilt.
+        """
         if not self._ready:
             self.wait_until_ready()
         running = self._running or self.start()
         began = time.monotonic()
+        _stack(running)  # of the batch before, which came just in time
         try:
             send(running.connection, {"batch": batch, "limit": limit})
             _next_message(running, None)
@@ -154,7 +124,7 @@ class ProcessWorker(_OneWorker):
             self.stop()
             return BatchResult(None, error, time.monotonic() - began)
         if reply is None:
-            seconds, stack = time.monotonic() - began, self._stack()
+            seconds, stack = time.monotonic() - began, _stack(running)
             self.stop()
             return BatchResult(None, stack, seconds, timed_out=True)
         if rest is None:  # it hangs at its traces, but its answers came in time
@@ -177,18 +147,18 @@ class ProcessWorker(_OneWorker):
             process.kill()
             process.join()
             process.close()
-            if not running.connection.closed:
-                running.connection.close()
-        self._stack_file.unlink(missing_ok=True)
+            running.connection.close()
+            running.stacks.close()
 
     def _stopped(self, why: str) -> AgentStartError:
         self.stop()
         return AgentStartError(f"agent {self._spec.path}: {why}")
 
-    def _stack(self) -> str | None:
-        with contextlib.suppress(OSError):
-            return self._stack_file.read_text(encoding="utf-8", errors="replace").strip("\0\n") or None
-        return None
+
+def _stack(running: _Running) -> str | None:
+    """What the agent has written of its stack since the last time."""
+    text = os.read(running.stacks.fileno(), 1 << 16) if running.stacks.poll() else b""
+    return text.decode("utf-8", "replace").strip() or None
 
 
 def _next_message(running: _Running, seconds: float | None) -> dict[str, Any] | None:
@@ -210,7 +180,7 @@ def _ending(process: SpawnProcess) -> str:
     return f"(exit code {code})"
 
 
-class InProcessWorker(_OneWorker):
+class InProcessWorker(_OneAgent):
     """The agent in this process, for debuggers: no limits, and its output goes to this process's."""
 
     def __init__(self, spec: AgentSpec) -> None:

@@ -25,8 +25,7 @@ def results_of_our_agent(folder: Path, *overrides: str, graph: str = "") -> dict
     options = RunOptions(SAMPLE, limit=2, agent=AgentSpec(DEFAULT_AGENT, environment))
     store = RunStore(folder, {}, {})
     try:
-        with Evaluation(options, store, RulesJudge(), TRIM, {}, show_progress=False) as evaluation:
-            results = evaluation.run()
+        results = Evaluation(options, store, RulesJudge(), TRIM, {}, show_progress=False).run()
     finally:
         store.close()
     assert json.loads((folder / "results.json").read_text(encoding="utf-8")) == results

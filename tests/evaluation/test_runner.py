@@ -39,8 +39,8 @@ def run(
     store = RunStore(folder / "out", {"preset": "x"}, {"preset": "x"}, resume=resume)
     chosen = RunOptions(data, agent=AgentSpec(f"{FAKES}:{agent}"), in_process=True, **options)
     try:
-        with Evaluation(chosen, store, RulesJudge(), trim, {"preset": "x"}, show_progress=False) as evaluation:
-            return {**evaluation.run(), "records": list(store.records.values())}
+        results = Evaluation(chosen, store, RulesJudge(), trim, {"preset": "x"}, show_progress=False).run()
+        return {**results, "records": list(store.records.values())}
     finally:
         store.close()
 
@@ -88,7 +88,7 @@ def test_equal_ids_are_separate_questions_and_resume_knows_them_apart(tmp_path: 
         (4, {"limit": 2}, "has 4 questions, more than --limit 2"),
     ],
 )
-def test_a_resumed_run_keeps_its_batches(tmp_path: Path, before: int, now: dict[str, int], refusal: str) -> None:
+def test_a_resumed_run_keeps_its_batches(tmp_path: Path, before: int, now: dict[str, Any], refusal: str) -> None:
     data = questions(tmp_path, *"abcdef")
     run(tmp_path, data, limit=before)
     with pytest.raises(StoreError, match=refusal):

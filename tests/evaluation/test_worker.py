@@ -1,9 +1,6 @@
 """The agent's process: what it cannot do to the evaluator."""
 
 import os
-import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,19 +27,6 @@ def started(workers: list[ProcessWorker], name: str, startup_seconds: float = 60
     workers.append(worker)
     worker.wait_until_ready()
     return worker
-
-
-def test_stack_files_of_evaluators_that_were_killed_go_and_those_of_others_stay(
-    workers: list[ProcessWorker], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    with subprocess.Popen([sys.executable, "-c", ""]) as ended:
-        ended.wait()
-    names = {pid: tmp_path / f"crag-agent-stack-{pid}.txt" for pid in (ended.pid, os.getppid(), "mine")}
-    for file in names.values():
-        file.touch()
-    started(workers, "EchoAgent")
-    assert [pid for pid, file in names.items() if file.exists()] == [os.getppid(), "mine"]
 
 
 def test_an_agent_in_this_process_leaves_its_environment_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:

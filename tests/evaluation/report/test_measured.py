@@ -23,14 +23,6 @@ from evaluation.store import StoreError
 from tests.evaluation.report.example import FIRING, record, trace, write_run
 
 
-def test_the_last_attempt_counts(tmp_path: Path) -> None:
-    records = [record(0, "missing"), record(1), record(0, attempt=2), record(1, attempt=2)]
-    run = read_run(write_run(tmp_path, records, [trace(0), trace(1), trace(0, events=["again"], attempt=2)]))
-    assert [row["attempt"] for row in run.records] == [2, 2]
-    assert run.trace(run.records[0])["events"] == ["again"]
-    assert run.trace(run.records[1]) == {}, "its second attempt left none"
-
-
 @pytest.mark.parametrize(
     ("results", "fault"),
     [(None, r"not finished.*--resume"), ("{", r"results\.json: "), ("[]", r"score, ci, .* missing"), ("{}", "missing")],

@@ -237,7 +237,7 @@ def test_a_run_ends_with_its_report(tmp_path: Path, capsys: pytest.CaptureFixtur
     text = report.read_text(encoding="utf-8")
     assert "TracingAgent, CRAG task 1" in text
     assert f"python local_evaluation.py --dataset {tmp_path}" in text, "its origin"
-    assert evaluate([*options, "--overwrite", "--no-report"]) == 0
+    assert evaluate([*arguments(tmp_path, dataset(tmp_path), "NoMethodAgent"), "--overwrite"]) == 2
     assert not report.exists()
 
 
