@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from crag import preflight
 from evaluation import cli, compare, merge
 from evaluation.judge import __main__ as judge
-from evaluation.preflight import __main__ as preflight
 from evaluation.report import __main__ as report
 from evaluation.store import PREDICTIONS, REPORT, RESULTS, RUN, TRACES
 from mock_api.tables import __main__ as tables
@@ -22,7 +22,7 @@ PARSERS: dict[str, Callable[[], argparse.ArgumentParser]] = {
     "python -m evaluation.compare": compare._parser,
     "python -m evaluation.judge": judge._parser,
     "python -m evaluation.merge": merge._parser,
-    "python -m evaluation.preflight": preflight._parser,
+    "python -m evaluation.preflight": preflight.parser,
     "python -m evaluation.report": report._parser,
     "python -m mock_api.tables": tables._parser,
 }
