@@ -10,8 +10,8 @@ ARG PYTHON_VERSION=3.11
 ARG UV_VERSION=0.13.9
 ARG USER_ID=1001
 ARG GROUP_ID=1001
-# What pip installs. `make smoke`: --requirement requirements-cpu.txt, which is small.
-ARG REQUIREMENTS="--requirement requirements.txt --constraint constraints.txt"
+# What pip installs. `make smoke`: -r requirements-cpu.txt, which is small.
+ARG REQUIREMENTS="-r requirements.txt -c constraints.txt"
 
 # The driver of the evaluator is not known. Without this line the container runtime refuses to start the image when the driver is
 # older than CUDA 12.8's own, although CUDA 12 programs run on any driver from 525 on.

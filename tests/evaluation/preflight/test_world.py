@@ -115,7 +115,7 @@ def test_no_process_reaches_the_network_and_each_attempt_is_noted(code: str, tmp
 def test_this_machine_and_the_graph_may_be_asked(tmp_path: Path) -> None:
     code = "import socket; s = socket.create_server(('127.0.0.1', 0)); socket.create_connection(s.getsockname())"
     assert in_the_world(tmp_path, code).returncode == 0
-    assert in_the_world(tmp_path, ASK, server="192.0.2.2").stderr.count("no network") == 1
+    assert "no network: 192.0.2.1" in in_the_world(tmp_path, ASK, server="192.0.2.2").stderr
     assert "no network" not in in_the_world(tmp_path, ASK, server="192.0.2.1").stderr
     assert refused(tmp_path / "world") == ["192.0.2.1"]
     assert refused(tmp_path / "no-log") is None, "without a guard nothing is claimed"
