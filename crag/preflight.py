@@ -25,8 +25,7 @@ CHECKS: dict[str, Check] = {
     "secrets": repository.secrets,
     "weights": weights.weights,
     "imports-named": repository.imports_named,
-    "import": agent.imports,
-    "batch": agent.batch,
+    "agent": agent.agent,
 }
 UNFORESEEN = (
     OSError, ValueError, TypeError, LookupError, ArithmeticError, AttributeError, re.error, subprocess.SubprocessError,

@@ -15,12 +15,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from shutil import copytree
-from typing import Any, NamedTuple
+from typing import Any
 
 from agents.common.files import UserError
 from agents.settings import Settings, VllmEngine, load_settings
 from crag.command import end_with, exit_code, parser_of
-from evaluation.preflight.subject import Subject, some
+from evaluation.preflight.subject import NotApplicableError, Subject, some
 from evaluation.preflight.world import copy_tracked, empty_world, refused
 from models.manifest import cache_folder
 from models.stand_in import StandInError, make_stand_ins
@@ -39,18 +39,6 @@ class SmokeError(UserError, RuntimeError):
     """The rehearsal failed; the message says what to do about it."""
 
 
-class Rehearsed(NamedTuple):
-    """The result of an evaluator run: the number of generations of each step, and the faults."""
-
-    questions: int
-    steps: Mapping[str, int]
-    faults: list[str]
-
-    def __str__(self) -> str:
-        steps = ", ".join(f"{step} {count}" for step, count in sorted(self.steps.items()))
-        return f"{self.questions} questions; texts of the language model: {steps or 'none'}"
-
-
 def processor_changes(settings: Settings) -> list[str]:
     """Changes with which a preset for GPUs runs on a CPU, as lines for `--set`.
 
@@ -67,9 +55,9 @@ def processor_changes(settings: Settings) -> list[str]:
     return lines
 
 
-def examine(output: Path, settings: Settings, *, graph: bool) -> Rehearsed:
-    """Read the traces of a run in the folder `output`, with a knowledge graph or without: the agent turns faults into
-    abstentions, so answers alone do not show them.
+def examine(output: Path, settings: Settings, *, graph: bool) -> tuple[str, list[str]]:
+    """What ran in a run of the folder `output`, with a knowledge graph or without, and its faults: the agent turns them
+    into abstentions, so answers alone do not show them.
     """
     lines = (output / "traces.jsonl").read_text(encoding="utf-8").splitlines()
     traces: list[dict[str, Any]] = [json.loads(line) for line in lines if line]
@@ -93,14 +81,13 @@ def examine(output: Path, settings: Settings, *, graph: bool) -> Rehearsed:
         faults.append("the language model finished no text in the time of the batch")
     if graph and settings.knowledge_graph is not None and not any(trace["graph_state"] for trace in traces):
         faults.append("the knowledge graph was never asked")
-    return Rehearsed(len(traces), steps, list(dict.fromkeys(faults)))
+    counts = ", ".join(f"{step} {count}" for step, count in sorted(steps.items())) or "none"
+    return f"{len(traces)} questions; texts of the language model: {counts}", list(dict.fromkeys(faults))
 
 
 def smoke(repository: Path, preset: str, *, stand_ins: bool) -> None:
     """The whole rehearsal; raises `SmokeError` if the submission would not work."""
     settings, subject = load_settings(preset, []), Subject(repository)
-    if subject.tracked is None:
-        raise SmokeError(f"only a git repository can be rehearsed: {subject.no_git}")
     for names, what in zip(subject.uncommitted, ("used, but not committed", "not in git, left out"), strict=True):
         if names:
             _say(f"note: {what}: {some(names)}")
@@ -120,10 +107,10 @@ def smoke(repository: Path, preset: str, *, stand_ins: bool) -> None:
         for task, graph in (("task 1", []), ("task 2, shipped graph", ["--mock-kg"])):
             options = [*graph, *(word for change in changes for word in ("--set", change))]
             _evaluate(staged, preset, options, environment)
-            found = examine(staged / "results", settings, graph=bool(graph))
-            if found.faults:
-                raise SmokeError(f"{preset} as {task}: " + "; ".join(found.faults))
-            _say(f"{preset} as {task}: {found}")
+            ran, faults = examine(staged / "results", settings, graph=bool(graph))
+            if faults:
+                raise SmokeError(f"{preset} as {task}: " + "; ".join(faults))
+            _say(f"{preset} as {task}: {ran}")
         hosts = refused(root)  # also if a process ran on without the network
         if hosts is None or hosts:
             problem = "the network could not be blocked" if hosts is None else f"the run asked {', '.join(hosts)}"
@@ -150,8 +137,8 @@ def main(arguments: Sequence[str] | None = None, repository: Path = REPOSITORY) 
     parser.add_argument("--preset", default="scripted", help="default: %(default)s, a fake model")
     parser.add_argument("--stand-ins", action="store_true", help="small random models replace the preset's")
     options = parser.parse_args(arguments)
-    work = (StandInError, subprocess.TimeoutExpired)
-    return exit_code(lambda: smoke(repository, options.preset, stand_ins=options.stand_ins), *work)
+    faults = (StandInError, NotApplicableError, subprocess.TimeoutExpired)
+    return exit_code(lambda: smoke(repository, options.preset, stand_ins=options.stand_ins), *faults)
 
 
 def _say(text: str) -> None:

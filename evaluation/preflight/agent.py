@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -20,7 +20,7 @@ from agents.settings import PRESET_VARIABLE
 from evaluation.batches import evaluator_batch, in_batches
 from evaluation.datasets import DatasetError, read_rows
 from evaluation.graph_server import mock_graph
-from evaluation.preflight.subject import Finding, Findings, Level, NotApplicableError, Subject, note, one_line, some
+from evaluation.preflight.subject import Finding, Findings, Level, Subject, note, one_line, some
 from evaluation.preflight.weights import lend
 from evaluation.preflight.world import empty_world, refused
 from evaluation.real_evaluator import GRAPH_VARIABLE, MAX_BATCH_SIZE, SECONDS_PER_QUERY, STARTUP_SECONDS
@@ -71,50 +71,49 @@ def probe(subject: Subject, rows: dict[str, list[Any]] | None, graph_url: str | 
         return written | {"printed": out.read_text(encoding="utf-8", errors="replace")}
 
 
-def imports(subject: Subject) -> Findings:
-    """The evaluator's imports work without network and print nothing; the agent has both methods."""
-    result = probe(subject, None, None)
-    yield from _common_faults(result, "importing it")
+def agent(subject: Subject) -> Findings:
+    """Imported without network and output, it answers as the evaluator asks: in time, in form, in 75 tokens."""
     where = "this tree: git cannot list what it would push"
-    if subject.tracked is not None:
+    if subject.pushed != subject.root:
         where = f"a copy of the {len(subject.tracked)} files that git has"
-    yield note(f"{result.get('import_seconds', 0.0):.1f} s in {where}")
-
-
-def _common_faults(result: dict[str, Any], what: str) -> Findings:
+    rows = None
+    if subject.settings.needs_gpu and shutil.which("nvidia-smi") is None:
+        why = f"the preset {subject.preset} needs GPUs, and this machine has none; --preset scripted asks a fake model"
+        yield note(f"not asked: {why}")
+    else:
+        rows = rehearsal_rows(subject.root / QUESTIONS, subject.task)
+    with ExitStack() as beside:
+        graph_url = None
+        if rows and subject.task in {"task2", "task3"}:
+            graph_url = os.environ.get(GRAPH_VARIABLE) or beside.enter_context(mock_graph())
+        result = probe(subject, rows, graph_url)
+    yield note(f"imported in {result.get('import_seconds', 0.0):.1f} s in {where}")
     if "error" in result:
         last = result["error"].strip().splitlines()[-1]
         frames = re.findall(r'File "([^"]+)", line (\d+)', result["error"])
-        where = next((f" ({file}:{line})" for file, line in reversed(frames) if "/agents/" in file), "")
+        place = next((f" ({file}:{line})" for file, line in reversed(frames) if "/agents/" in file), "")
         remedy = "correct it; the whole traceback: python -c 'import agents.user_config as u; u.UserAgent()'"
-        yield Finding(Level.ERROR, AGENT_FILE, f"{what} fails: {one_line(last, 400)}{where}", remedy)
+        yield Finding(Level.ERROR, AGENT_FILE, f"fails: {one_line(last, 400)}{place}", remedy)
     if result["printed"]:
-        problem = f"{what} prints to standard output, which evaluators use: {one_line(result['printed'], 80)!r}"
+        problem = f"prints to standard output, which evaluators use: {one_line(result['printed'], 80)!r}"
         yield Finding(Level.ERROR, AGENT_FILE, problem, "write to standard error, or use logging")
     if result["network"] is None:
         remedy = "its interpreter has another sitecustomize: use another environment"
         yield Finding(Level.ERROR, AGENT_FILE, "its network could not be blocked", remedy)
     elif result["network"]:
-        problem = f"{what} uses the network, which the evaluator lacks: {some(result['network'])}"
+        problem = f"uses the network, which the evaluator lacks: {some(result['network'])}"
         remedy = "ship the file with the submission, and load it from its folder"
         yield Finding(Level.ERROR, AGENT_FILE, problem, remedy)
+    if "build_seconds" in result:
+        yield from _batches(subject, result, graph_url)
 
 
-def batch(subject: Subject) -> Findings:
-    """Sixteen questions and a shorter last batch, as the evaluator asks: seconds, answers, 75 tokens."""
-    if subject.settings.needs_gpu and shutil.which("nvidia-smi") is None:
-        no_gpu = f"the preset {subject.preset} needs GPUs, and this machine has none"
-        raise NotApplicableError(f"{no_gpu}; --preset scripted asks a fake model")
-    rows = rehearsal_rows(subject.root / QUESTIONS, subject.task)
-    with _graph(subject) as graph_url:
-        result = probe(subject, rows, graph_url)
-    yield from _common_faults(result, "asking it")
-    if "build_seconds" not in result:
-        return
+def _batches(subject: Subject, result: dict[str, Any], graph_url: str | None) -> Findings:
     size, asked = result["batch_size"], result.get("batches", [])
     if not asked and "error" not in result:
         remedy = f"give a whole number from 1 to {MAX_BATCH_SIZE}; presets set batch_size"
         yield Finding(Level.ERROR, AGENT_FILE, f"get_batch_size() gives {size!r}", remedy)
+        return
     for done in asked:
         for problem, remedy in _faults_of(done):
             yield Finding(Level.ERROR, f"{AGENT_FILE}, batch_generate_answer", problem, remedy)
@@ -130,17 +129,6 @@ def batch(subject: Subject) -> Findings:
     seconds = max((done["seconds"] for done in asked if done["size"] == size), default=0.0)
     timed = f"a batch of {size} in {seconds:.1f} of {SECONDS_PER_QUERY * size:g} s here"
     yield note(f"built in {result['build_seconds']:.1f} s; {timed}{f', graph {graph_url}' if graph_url else ''}")
-
-
-@contextmanager
-def _graph(subject: Subject) -> Iterator[str | None]:
-    if subject.task not in {"task2", "task3"}:
-        yield None
-    elif given := os.environ.get(GRAPH_VARIABLE):
-        yield given
-    else:
-        with mock_graph() as url:
-            yield url
 
 
 def rehearsal_rows(questions: Path, task: str | None) -> dict[str, list[Any]]:

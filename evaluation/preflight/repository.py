@@ -24,7 +24,6 @@ REQUIREMENTS = "requirements.txt"
 
 def clean_tree(subject: Subject) -> Findings:
     """All changes are committed: only commits are pushed."""
-    _tracked(subject)
     changed, unknown = subject.uncommitted
     if changed:
         problem = f"{len(changed)} changed file(s) are not committed: {some(changed)}"
@@ -35,15 +34,9 @@ def clean_tree(subject: Subject) -> Findings:
         yield Finding(Level.WARNING, unknown[0], problem, remedy)
 
 
-def _tracked(subject: Subject) -> list[str]:
-    if subject.tracked is None:
-        raise NotApplicableError(subject.no_git)
-    return subject.tracked
-
-
 def lfs(subject: Subject) -> Findings:
     """Weights and other large files are in Git LFS: by rule, in commits, and in the tree."""
-    tracked = _tracked(subject)
+    tracked = subject.tracked
     by_rule, committed = _lfs_paths(subject, tracked), _committed_sizes(subject)
     if not _lfs_paths(subject, ["models/weights/any/model.safetensors"]):
         rule = "models/weights/**/*.safetensors filter=lfs diff=lfs merge=lfs -text"
@@ -103,7 +96,7 @@ _OF_ENV = {
 def secrets(subject: Subject) -> Findings:
     """No token, private key or filled .env is among the files that git has or would add. No secret is shown."""
     remedy = "remove it, also from the history (git filter-repo), revoke it, and read it from the environment"
-    for name in sorted({*_tracked(subject), *subject.uncommitted[1]}):
+    for name in sorted({*subject.tracked, *subject.uncommitted[1]}):
         path = subject.root / name
         if not path.is_file() or path.is_symlink() or path.stat().st_size > LARGEST_TEXT:
             continue

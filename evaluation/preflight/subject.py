@@ -148,22 +148,17 @@ class Subject:
         return done.stdout
 
     @cached_property
-    def no_git(self) -> str | None:
-        """Why git cannot be used for this tree, or None."""
-        try:
-            top = Path(self.git("rev-parse", "--show-toplevel").strip())
-        except NotApplicableError as error:
-            return str(error)
-        return None if top.resolve() == self.root.resolve() else f"the repository's root is {top}"
-
-    @cached_property
-    def tracked(self) -> list[str] | None:
-        """Files that git tracks, relative to the tree; None without git."""
-        return None if self.no_git else [path for path in self.git("ls-files", "-z").split("\0") if path]
+    def tracked(self) -> list[str]:
+        """Files that git tracks, relative to the tree; raises NotApplicableError."""
+        top = Path(self.git("rev-parse", "--show-toplevel").strip())
+        if top.resolve() != self.root.resolve():
+            raise NotApplicableError(f"the repository's root is {top}")
+        return [path for path in self.git("ls-files", "-z").split("\0") if path]
 
     @property
     def uncommitted(self) -> tuple[list[str], list[str]]:
         """Changed files, and files that git does not track."""
+        _ = self.tracked
         lines = self.git("status", "--porcelain", "--untracked-files=all").splitlines()
         unknown = [line[3:] for line in lines if line.startswith("??")]
         return [line[3:] for line in lines if not line.startswith("??")], unknown
@@ -171,9 +166,11 @@ class Subject:
     @cached_property
     def pushed(self) -> Path:
         """A copy of what git tracks, or the tree itself without git. Deleted with this subject."""
-        if self.tracked is None:
-            return self.root.resolve()
+        try:
+            tracked = self.tracked
+        except NotApplicableError:
+            return self.root
         folder = Path(tempfile.mkdtemp(prefix="pushed-")).resolve()
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        copy_tracked(self.root, self.tracked, folder)
+        copy_tracked(self.root, tracked, folder)
         return folder

@@ -79,15 +79,15 @@ FAULTS: dict[str, tuple[str, Plant, str]] = {
     "import that only another package brings": (
         "imports-named", changed("requirements.txt", "beautifulsoup4==", "# "), "package of bs4",
     ),
-    "import that fails": ("import", written("agents/user_config.py", "import nowhere_to_be_found\n"), "traceback"),
-    "import that prints": ("import", written("agents/user_config.py", AGENT + "print('loading')\n"), "logging"),
+    "import that fails": ("agent", written("agents/user_config.py", "import nowhere_to_be_found\n"), "traceback"),
+    "import that prints": ("agent", written("agents/user_config.py", AGENT + "print('loading')\n"), "logging"),
     "import that asks the network": (
-        "import",
+        "agent",
         written("agents/user_config.py", AGENT + "import socket\nsocket.create_connection(('192.0.2.1', 80), 1)\n"),
         "ship the file",
     ),
-    "agent without its method": ("import", written("agents/user_config.py", "class UserAgent: pass\n"), "traceback"),
-    "kit's name that is missing": ("import", written("models/user_config.py", ""), "traceback"),
+    "agent without its method": ("agent", written("agents/user_config.py", "class UserAgent: pass\n"), "traceback"),
+    "kit's name that is missing": ("agent", written("models/user_config.py", ""), "traceback"),
 }  # fmt: skip
 ONLY_WARNINGS = {"placeholder author", "file that git does not know", "debug submission"}
 
@@ -123,11 +123,11 @@ def test_a_secret_is_named_by_file_and_line_and_never_shown(tree: Path, capsys: 
 def test_equal_findings_are_one(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
     wrong = AGENT.replace("return []", "return ['two\\nlines'] * len(b['query'])").replace("return 1", "return 16")
     written("agents/user_config.py", wrong)(tree)
-    assert main(["--root", str(tree), "--skip", *(name for name in CHECKS if name != "batch")]) == 1
+    assert main(["--root", str(tree), "--skip", *(name for name in CHECKS if name != "agent")]) == 1
     output = capsys.readouterr()
     (line,) = [line for line in output.out.splitlines() if "several lines" in line]
     assert line.endswith("(17 times)")
-    assert "checking batch ..." in output.err
+    assert "checking agent ..." in output.err
 
 
 @pytest.mark.parametrize("check", ["secrets", "imports-named"])

@@ -66,7 +66,7 @@ def test_other_bytes_are_found_and_a_pointer_is_not_asked(
 ) -> None:
     model_file(tiny).write_bytes(content)
     assert any(problem in one for one in said(checked, tiny))
-    assert checked("batch", tiny).of(Level.ERROR)
+    assert checked("agent", tiny).of(Level.ERROR)
 
 
 def test_a_half_committed_model_and_adapter_are_named_by_file(tiny: Path, checked: Checked) -> None:

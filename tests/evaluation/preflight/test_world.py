@@ -49,7 +49,7 @@ def test_a_model_in_the_cache_does_not_hide_that_the_submission_lacks_it(
     (finding,) = checked("weights", routed).of(Level.ERROR)
     assert "field router.classifiers.cpu, base model" in finding.place
     assert f"on this machine it is in {cache / BASE}" in finding.remedy
-    (failed,) = checked("batch", routed).of(Level.ERROR)
+    (failed,) = checked("agent", routed).of(Level.ERROR)
     assert f"WeightsMissingError: preset routed: weights of {BASE}" in failed.problem
 
 
@@ -70,10 +70,11 @@ def test_a_module_that_was_never_committed_is_missing(tree: Path, checked: Check
     replace(tree / "agents" / "user_config.py", line, f"import agents.x\n{line}")
     commit(tree)
     (tree / "agents" / "x.py").touch()
-    assert any("No module named 'agents.x'" in one.problem for one in checked("import", tree).of(Level.ERROR))
+    assert any("No module named 'agents.x'" in one.problem for one in checked("agent", tree).of(Level.ERROR))
     commit(tree)
-    (only,) = checked("import", tree).findings
-    assert "in a copy of the " in only.problem
+    report = checked("agent", tree)
+    assert report.of(Level.ERROR) == []
+    assert "in a copy of the " in report.of(Level.NOTE)[0].problem
 
 
 def in_the_world(tmp_path: Path, code: str, server: str | None = None) -> "subprocess.CompletedProcess[str]":
