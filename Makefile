@@ -98,9 +98,8 @@ task1 task2 task3:  ## switch aicrowd.json and the active preset together (PRESE
 	$(PYTHON) -m scripts.select_task $@ $(if $(PRESET),--preset $(PRESET),)
 
 benchmarks: models  ## the figures of the README, measured here
-	$(BIN)/python -m benchmarks.front_half --threads 1
+	$(BIN)/python -m benchmarks.retrieval --dataset data/sample/questions.jsonl
 	$(BIN)/python -m benchmarks.t4_plan
-	$(BIN)/python -m benchmarks.judge_agreement
 
 clean:  ## remove the virtual environments and results, keep fetched models
 	rm -rf $(VENV) $(VLLM_VENV) results .mypy_cache .ruff_cache .pytest_cache

@@ -6,6 +6,8 @@ import os
 import signal
 import tempfile
 import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
@@ -25,6 +27,7 @@ from evaluation.agent_host import (
     serve,
     traces_of,
 )
+from evaluation.batches import STARTUP_SECONDS, Question, evaluator_batch
 
 TRACE_SECONDS = 120.0
 """Time limit for an agent's traces after its answers; they do not count for the evaluator's limit."""
@@ -36,6 +39,47 @@ CLOSE_SECONDS = 10.0
 class _Running(NamedTuple):
     process: SpawnProcess
     connection: Connection
+
+
+Answered = Iterator[tuple[Sequence[Question], BatchResult]]
+
+
+class Workers(ABC):
+    """One agent or several, which answer the batches of a run; one with too little time raises `AgentStartError`.
+
+    `peak_memory_mb` is the peak resident memory of an agent so far, in MiB.
+    """
+
+    peak_memory_mb = 0.0
+
+    @abstractmethod
+    def start(self) -> object:
+        """Begin to build the agent; returns at once."""
+
+    @abstractmethod
+    def wait_until_ready(self) -> int:
+        """The batch size of an agent that is built; starts it if need be."""
+
+    @abstractmethod
+    def answers(self, batches: Iterable[Sequence[Question]], seconds_per_query: float) -> Answered:
+        """The agent's results for the batches, in the order in which they are finished. Call `wait_until_ready` first.
+
+        A batch of n questions gets n times `seconds_per_query`.
+        """
+
+    @abstractmethod
+    def stop(self, *, in_order: bool = False) -> None:
+        """Stop the agents; `in_order`: idle ones may close themselves before."""
+
+
+class _OneWorker(Workers):
+    def answers(self, batches: Iterable[Sequence[Question]], seconds_per_query: float) -> Answered:
+        for questions in batches:
+            yield questions, self.answer(evaluator_batch(questions), seconds_per_query * len(questions))
+
+    @abstractmethod
+    def answer(self, batch: dict[str, Any], limit: float) -> BatchResult:
+        """Answers to one batch, within `limit` seconds."""
 
 
 _STACK = "crag-agent-stack-"
@@ -52,20 +96,16 @@ def _clear_stacks() -> None:
                 file.unlink()
 
 
-class ProcessWorker:
-    """The agent in its own process, which is killed on a timeout and restarted for the next batch.
+class ProcessWorker(_OneWorker):
+    """The agent in its own process, which is killed on a timeout and restarted for the next batch."""
 
-    `peak_memory_mb` is the agent's peak resident memory so far, in MiB.
-    """
-
-    def __init__(self, spec: AgentSpec, startup_seconds: float) -> None:
+    def __init__(self, spec: AgentSpec, startup_seconds: float = STARTUP_SECONDS) -> None:
         self._spec = spec
         self._startup_seconds = startup_seconds
         self._running: _Running | None = None
         self._ready = False
         _clear_stacks()
         self._stack_file = Path(tempfile.gettempdir()) / f"{_STACK}{os.getpid()}.txt"
-        self.peak_memory_mb = 0.0
 
     def start(self) -> _Running:
         """Start to build the agent in a new process."""
@@ -82,11 +122,7 @@ class ProcessWorker:
         return self._running
 
     def wait_until_ready(self) -> int:
-        """Wait until the agent is built; returns its batch size.
-
-        Raises:
-            AgentStartError: it could not be built, or not in time.
-        """
+        """Wait until the agent is built; returns its batch size."""
         running = self._running or self.start()
         try:
             message = _next_message(running, self._startup_seconds)
@@ -102,11 +138,7 @@ class ProcessWorker:
         return int(message["batch_size"])
 
     def answer(self, batch: dict[str, Any], limit: float) -> BatchResult:
-        """Answers to one batch. The limit starts when the agent has the batch; a timeout kills its process.
-
-        Raises:
-            AgentStartError: a killed agent could not be rebuilt.
-        """
+        """Answers to one batch. The limit starts when the agent has the batch; a timeout kills its process."""
         if not self._ready:
             self.wait_until_ready()
         running = self._running or self.start()
@@ -131,15 +163,11 @@ class ProcessWorker:
         self.peak_memory_mb = max(self.peak_memory_mb, rest["peak_memory_mb"])
         return BatchResult(**{**reply, "traces": rest["traces"]})
 
-    def finish(self) -> None:
-        """Let an idle agent close itself and its workers; kills it after `CLOSE_SECONDS`."""
-        if self._running is not None and self._ready:
+    def stop(self, *, in_order: bool = False) -> None:
+        """Kill the agent's process and all its children, if any; an idle one may first close itself `in_order`."""
+        if in_order and self._running is not None and self._ready:
             self._running.connection.close()
             self._running.process.join(CLOSE_SECONDS)
-        self.stop()
-
-    def stop(self) -> None:
-        """Kill the agent's process and all its children, if any."""
         running, self._running, self._ready = self._running, None, False
         if running is not None:
             process = running.process
@@ -182,24 +210,19 @@ def _ending(process: SpawnProcess) -> str:
     return f"(exit code {code})"
 
 
-class InProcessWorker:
+class InProcessWorker(_OneWorker):
     """The agent in this process, for debuggers: no limits, and its output goes to this process's."""
 
     def __init__(self, spec: AgentSpec) -> None:
         self._spec = spec
         self._agent: Agent | None = None
         self._before: dict[str, str | None] = {}
-        self.peak_memory_mb = 0.0
 
     def start(self) -> None:
         """Do nothing: `wait_until_ready` builds the agent."""
 
     def wait_until_ready(self) -> int:
-        """Build the agent; returns its batch size.
-
-        Raises:
-            AgentStartError: it could not be built.
-        """
+        """Build the agent; returns its batch size."""
         self._before = {name: os.environ.get(name) for name in self._spec.environment}
         self._agent, batch_size = build_agent(self._spec)
         self.peak_memory_mb = peak_memory_mb()
@@ -215,8 +238,9 @@ class InProcessWorker:
         result.traces = traces_of(self._agent, len(batch["query"]))
         return result
 
-    def finish(self) -> None:
-        """Close the agent, and take its variables out of this process's environment."""
+    def stop(self, *, in_order: bool = False) -> None:
+        """Close the agent, which cannot be killed here, and take its variables out of this process's environment."""
+        del in_order
         agent, self._agent = self._agent, None
         if agent is not None:
             close_agent(agent)
@@ -225,7 +249,3 @@ class InProcessWorker:
             if value is not None:
                 os.environ[name] = value
         self._before = {}
-
-    def stop(self) -> None:
-        """The same as `finish`: an agent in this process cannot be killed."""
-        self.finish()

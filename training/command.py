@@ -11,7 +11,7 @@ from agents.llm import EngineUnavailableError
 from agents.settings import SettingsError, StrictModel, read_settings
 from evaluation.datasets import DatasetError, Split, dataset_files
 from evaluation.judge import JudgeUnavailableError
-from evaluation.termination import Terminated
+from evaluation.runner import Terminated
 from mock_api import GraphError
 from models.manifest import UnknownModelError, WeightsMissingError
 

@@ -8,12 +8,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Protocol
 
-from agents.answering.answerer import Draft
+from agents.answering.answerer import Draft, request_of
 from agents.answering.confidence import ConfidenceModel
 from agents.answering.features import answer_features, passages_with, repeats
 from agents.answering.prompts import PROMPTS
-from agents.answering.requests import request_of
-from agents.answering.second_look import LEVEL_GRAMMAR, level_of, review_of
+from agents.answering.second_look import review_of
 from agents.common.contracts import (
     I_DONT_KNOW,
     INVALID_QUESTION,
@@ -80,18 +79,6 @@ class Formula(Check):
         return GateFiring(self.name, f"computed: {found.explanation}", found.text) if found else None
 
 
-class LogProbability(Check):
-    """The preset's gates on the mean log-probability of an answer."""
-
-    name = "mean_log_probability"
-
-    def __init__(self, gates: Sequence[GateSettings]) -> None:
-        self._gates = gates
-
-    def __call__(self, case: CaseView, draft: Draft) -> GateFiring | None:
-        return score_gate(self._gates, "mean_log_probability", draft.mean_log_probability)
-
-
 class SelfAssessment(Check):
     """Withholds answers that the model is not sure of (WeKnow-RAG). The level comes with the answer."""
 
@@ -105,33 +92,6 @@ class SelfAssessment(Check):
             return None
         said = f"calls its confidence {draft.level}" if draft.level else "does not say how sure it is"
         return GateFiring(self.name, f"the model {said}; accepted: {', '.join(self._accepted)}", I_DONT_KNOW)
-
-
-class LaterSelfAssessment(SelfAssessment):
-    """The same, with the level asked for in a second generation."""
-
-    key = "assess"
-
-    def __init__(self, settings: AnsweringSettings, accepted: Sequence[str]) -> None:
-        super().__init__(accepted)
-        self._settings = settings
-
-    def request(self, case: CaseView, draft: Draft) -> GenerationRequest:
-        own, text = self._settings, draft.answer.text
-        return request_of(
-            own,
-            PROMPTS["assess"],
-            case.query,
-            draft.evidence,
-            text,
-            max_tokens=4,
-            adapter=own.adapter,
-            grammar=LEVEL_GRAMMAR,
-        )
-
-    def __call__(self, case: CaseView, draft: Draft) -> GateFiring | None:
-        draft.level = level_of(draft.replies["assess"].text)
-        return super().__call__(case, draft)
 
 
 class Refine(Check):
@@ -158,7 +118,7 @@ class Refine(Check):
             draft.evidence,
             text,
             max_tokens=own.max_new_tokens,
-            adapter=own.adapter,
+            adapter=None,
         )
 
     def __call__(self, case: CaseView, draft: Draft) -> GateFiring | None:
@@ -218,11 +178,8 @@ class ExpectedScore(Check):
 def checks_of(settings: AnsweringSettings, confidence: ConfidenceModel | None) -> list[Check]:
     """The checks of a preset, in order. `ExpectedScore` also records each answer's features in the trace."""
     checks: list[Check] = [Formula()] if settings.compute else []
-    checks.append(LogProbability(settings.gates))
-    if assessment := settings.self_assessment:
-        later = assessment.asked == "afterwards"
-        accepted = assessment.accepted
-        checks.append(LaterSelfAssessment(settings, accepted) if later else SelfAssessment(accepted))
+    if settings.self_assessment:
+        checks.append(SelfAssessment(settings.self_assessment.accepted))
     if settings.refine:
         checks.append(Refine(settings, settings.refine))
     checks.append(ExpectedScore(settings.confidence.threshold if settings.confidence else 0.0, confidence))
@@ -248,12 +205,12 @@ def _class_reason(gate: ClassGate, route: Route | None) -> str | None:
     return f"P({gate.field} is {' or '.join(gate.classes)}) is {share:.2f}, above {gate.above:g}"
 
 
-def score_gate(gates: Sequence[GateSettings], score: str, value: float | None) -> GateFiring | None:
-    """The first gate on that score that closes. A missing score closes it."""
+def score_gate(gates: Sequence[GateSettings], value: float | None) -> GateFiring | None:
+    """The first gate on the best passage's probability that closes. A missing one closes it."""
     for gate in gates:
-        if isinstance(gate, ScoreGate) and gate.score == score and (value is None or value <= gate.minimum):
+        if isinstance(gate, ScoreGate) and (value is None or value <= gate.minimum):
             found = "there is no number" if value is None else f"it is {value:.2f}"
-            return GateFiring(gate.name, f"{score} must be above {gate.minimum:g}, and {found}", I_DONT_KNOW)
+            return GateFiring(gate.name, f"{gate.score} must be above {gate.minimum:g}, and {found}", I_DONT_KNOW)
     return None
 
 

@@ -43,7 +43,7 @@ LIMITS: dict[str, Limit] = {
     "page_result": Limit(
         20_000_000,
         "characters",
-        "real pages have up to 1.6 million; only `web.extract.max_bytes` are parsed",
+        "real pages have up to 1.6 million; only the first 2 million bytes are parsed",
     ),
 }
 """By the field's name in the evaluator's batch."""

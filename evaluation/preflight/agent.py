@@ -17,13 +17,19 @@ from urllib.parse import urlsplit
 
 from agents.common.contracts import I_DONT_KNOW
 from agents.settings import PRESET_VARIABLE
-from evaluation.batches import evaluator_batch, in_batches
+from evaluation.batches import (
+    GRAPH_VARIABLE,
+    MAX_BATCH_SIZE,
+    SECONDS_PER_QUERY,
+    STARTUP_SECONDS,
+    evaluator_batch,
+    in_batches,
+)
 from evaluation.datasets import DatasetError, read_rows
 from evaluation.graph_server import mock_graph
 from evaluation.preflight.subject import Finding, Findings, Level, Subject, note, one_line, some
 from evaluation.preflight.weights import lend
 from evaluation.preflight.world import empty_world, refused
-from evaluation.real_evaluator import GRAPH_VARIABLE, MAX_BATCH_SIZE, SECONDS_PER_QUERY, STARTUP_SECONDS
 from evaluation.trim import official_trim
 
 PROBE = Path(__file__).with_name("probe.py")

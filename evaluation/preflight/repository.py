@@ -6,7 +6,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path, PurePosixPath
 
 from evaluation.preflight.subject import Finding, Findings, Level, NotApplicableError, Subject, note, one_line, some
@@ -113,24 +112,13 @@ def imports_named(subject: Subject) -> Findings:
     if not (subject.root / REQUIREMENTS).is_file():
         raise NotApplicableError(f"{REQUIREMENTS} is missing")
     own = [path.stem for path in subject.root.iterdir() if path.is_dir() or path.suffix == ".py"]
-    with tempfile.TemporaryDirectory() as name:
-        config, out = Path(name, "none.toml"), Path(name, "found.json")
-        config.touch()
-        command = [sys.executable, "-m", "deptry", "agents", "--config", str(config), "--ignore", "DEP002"]
-        command += [
-            "--requirements-files",
-            REQUIREMENTS,
-            "--requirements-files-dev",
-            os.devnull,
-            "--json-output",
-            str(out),
-        ]
-        command += [word for module in own for word in ("--known-first-party", module)]
-        done = subprocess.run(command, cwd=subject.root, capture_output=True, text=True, check=False)  # noqa: S603
-        if not out.is_file():
-            raise OSError(f"deptry failed: {one_line(done.stderr)}")
-        found = json.loads(out.read_text(encoding="utf-8"))
-    for fault in found:
+    command = [sys.executable, "-m", "deptry", "agents", "--config", os.devnull, "--ignore", "DEP002"]
+    command += ["--requirements-files", REQUIREMENTS, "--requirements-files-dev", os.devnull]
+    command += ["--json-output", "/dev/stdout", *(word for module in own for word in ("--known-first-party", module))]
+    done = subprocess.run(command, cwd=subject.root, capture_output=True, text=True, check=False)  # noqa: S603
+    if not done.stdout:
+        raise OSError(f"deptry failed: {one_line(done.stderr)}")
+    for fault in json.loads(done.stdout):
         place, module = fault["location"], fault["module"]
         remedy = f"add the package of {module} with its exact version, to constraints.txt too"
         problem = f"imports {module}, which {REQUIREMENTS} does not name"

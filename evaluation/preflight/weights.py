@@ -35,7 +35,7 @@ def weights(subject: Subject) -> Findings:
             level = Level.ERROR if is_active and not part.optional else Level.WARNING
             here = next((place for place in (subject.root / part.shown, part.elsewhere) if place.exists()), None)
             remedy = f"{part.get}; on this machine it is in {here}" if here else part.get
-            problem = f"{part.shown} is not in what git would push: {one_line(part.problem, 400)}"
+            problem = f"{part.shown}, as git would push it: {one_line(part.problem, 400)}"
             yield Finding(level, f"{subject.preset_file}, field {part.key}", problem, remedy)
     yield note(f"{len(parts)} model(s)")
 

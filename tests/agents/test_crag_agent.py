@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-import logging
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -171,55 +170,16 @@ def test_questions_served_before_a_fault_keep_their_answers() -> None:
     assert [trace.lost for trace in traces] == [None, None, Lost.FAULT, Lost.FAULT]
 
 
-def test_a_dead_engine_is_loaded_again_for_the_next_batch() -> None:
+def test_a_dead_engine_costs_its_answers_and_is_asked_again() -> None:
     agent = agent_of(settings_with({"fault": "die_after", "fault_after": 2}))
-    batches = [agent.answer_batch(questions_of(list(QUESTIONS)[:2]))[0] for _ in range(3)]
-    assert [[answer.text for answer in batch] for batch in batches[::2]] == [["Barry Levinson", "Sn"]] * 2
-    assert [answer.decision for answer in batches[1]] == [Decision.ABSTAINED] * 2
-    assert "LanguageModelDiedError" in batches[1][0].reason
-
-
-class Mortal(ScriptedLanguageModel):
-    """Dies with its second batch; what happens when it is closed and loaded again is up to the test."""
-
-    def __init__(self, close_fault: Exception | None = None, may_load: threading.Event | None = None) -> None:
-        super().__init__(ScriptedEngine(engine="scripted", replies=REPLIES, fault="die_after", fault_after=1))
-        self.close_fault = close_fault
-        self.may_load = may_load
-
-    def warm_up(self) -> None:
-        if self._dead and self.may_load:
-            self.may_load.wait(600)
-        super().warm_up()
-
-    def close(self) -> None:
-        if self.close_fault and self._dead:
-            raise self.close_fault
-
-
-def test_an_engine_that_cannot_even_be_closed_is_survived(caplog: pytest.LogCaptureFixture) -> None:
-    agent = agent_of(settings_with(), Mortal(close_fault=RuntimeError("CUDA is broken")))
-    batch = questions_of()
-    with caplog.at_level(logging.CRITICAL):
-        texts = [agent.answer_batch(batch)[0][0].text for _ in range(3)]
-    assert texts == ["Barry Levinson", I_DONT_KNOW, "Barry Levinson"]
-
-
-def test_loading_again_may_not_cost_the_batch_its_time() -> None:
-    may_load = threading.Event()
-    agent = agent_of(settings_with(), Mortal(may_load=may_load))
-    batch = questions_of()
-    agent.answer_batch(batch)
-    agent.answer_batch(batch)
-    patient = agent.settings
-    agent.settings = settings_with(seconds_per_query=2.2)
-    for _ in range(2):
-        answer, trace = asked(agent)
-        assert answer.text == I_DONT_KNOW
-        assert any("is being loaded" in event for event in trace.events)
-    may_load.set()
-    agent.settings = patient
-    assert asked(agent)[0].text == "Barry Levinson"
+    batches = [agent.answer_batch(questions_of(list(QUESTIONS)[:2])) for _ in range(3)]
+    assert [[answer.text for answer in answers] for answers, _ in batches] == [
+        ["Barry Levinson", "Sn"],
+        *([[I_DONT_KNOW] * 2] * 2),
+    ]
+    for answers, traces in batches[1:]:
+        assert "the language model died" in answers[0].reason
+        assert traces[0].lost is Lost.FAULT
 
 
 class NeverBack(NoKnowledgeGraph):

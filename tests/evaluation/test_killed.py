@@ -19,9 +19,9 @@ from unittest import mock
 import pytest
 
 from agents.common import files
+from crag.evaluate import DEFAULT_DATASET, EXIT_INTERRUPTED, EXIT_TERMINATED, main
 from evaluation import runner, store
 from evaluation.batches import Question
-from evaluation.cli import DEFAULT_DATASET, EXIT_INTERRUPTED, EXIT_TERMINATED, main
 from evaluation.datasets import read_rows
 from tests.evaluation.processes import command_of, descendants, wait_until_gone
 from tests.test_local_evaluation import REPOSITORY, arguments, dataset, results_of, rows_of, started, without_times
@@ -35,7 +35,7 @@ BATCH = 2
 def lives() -> ForkServerContext:
     """Starts evaluators in processes of their own that have their imports already: a life of one takes a moment."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["evaluation.cli", "agents.user_config", "agents.llm.scripted_engine"])
+    context.set_forkserver_preload(["crag.evaluate", "agents.user_config", "agents.llm.scripted_engine"])
     return context
 
 

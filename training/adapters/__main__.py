@@ -29,8 +29,8 @@ from agents.common.files import lock_folder
 from agents.llm.trainable import adapter_folder, model_folder
 from agents.settings import OpenvinoEngine, Settings, TransformersEngine, VllmEngine, load_settings
 from evaluation.judge import JUDGE_NAMES
+from evaluation.runner import Terminated, stopped_in_order
 from evaluation.signature import settings_hash
-from evaluation.termination import Terminated, stopped_in_order
 from models.manifest import WeightsMissingError
 from training.adapters.recipe import DEFAULT_CONFIG, Choices, GivenFiles, Recipe, RecipeStep, configs, recipes
 from training.api_pairs import check_whole

@@ -11,6 +11,7 @@ from datetime import datetime
 from itertools import zip_longest
 from typing import Any
 
+from agents.dates import Calendar, find_dates, resolve_date
 from agents.kg.trainable import (
     Argument,
     Call,
@@ -25,7 +26,6 @@ from agents.kg.trainable import (
     load_schema,
     team_spelling,
 )
-from agents.questions import Calendar, find_dates, resolve_date
 
 DaysInWords = Callable[[str, str], str | None]
 """First and last day, ``YYYY-MM-DD`` -> the question's words for them, unless it writes the dates out."""

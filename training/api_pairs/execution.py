@@ -8,6 +8,7 @@ from datetime import datetime
 from agents.common.contracts import Fact
 from agents.common.deadline import Deadline
 from agents.kg.trainable import (
+    CallLimits,
     Domain,
     Executor,
     KgClient,
@@ -20,7 +21,6 @@ from agents.kg.trainable import (
     direct_answer,
     facts_of,
 )
-from agents.settings import KgClientSettings, KgLimits
 from mock_api import serve
 from training.api_pairs.graph import Graph
 
@@ -90,13 +90,13 @@ def bench_of(graphs: Sequence[Graph]) -> Iterator[Bench]:
         executors = []
         for graph in graphs:
             address = stack.enter_context(serve(graph.folder))
-            client = stack.enter_context(KgClient(address, KgClientSettings(read_seconds=30.0)))
-            executors.append(Executor(client, KgLimits()))
+            client = stack.enter_context(KgClient(address, CallLimits(seconds=30.0)))
+            executors.append(Executor(client))
         yield Bench(executors)
 
 
 @contextmanager
 def bench_at(address: str) -> Iterator[Bench]:
     """Use the graph of the server at this address."""
-    with KgClient(address, KgClientSettings(read_seconds=30.0)) as client:
-        yield Bench([Executor(client, KgLimits())])
+    with KgClient(address, CallLimits(seconds=30.0)) as client:
+        yield Bench([Executor(client)])

@@ -1,10 +1,12 @@
 """Answers from the info box of an encyclopedia article."""
 
 import re
+from fractions import Fraction
 
 from agents.kg.derive.readings import Derived, GraphEvidence, Reading
 from agents.kg.results import Row
 from agents.matching import contains_words, same_name
+from agents.reasoning import Quantity
 
 _FOUNDED = r"established(?:_date)?|founded|formation|foundation|opened|year_completed|inaugurated|consecration_year"
 _COMPARED = (
@@ -30,7 +32,7 @@ _START_DATE = re.compile(r"^(?:start )?date(?: and age)? (?P<year>[0-9]{4}) (?P<
 _MARKUP = re.compile(r"[{}*|=<>]|\blist\b")
 
 
-def compared_entry(case: GraphEvidence) -> tuple[list[str], bool] | None:
+def compared_entry(case: GraphEvidence) -> tuple[list[Quantity], bool] | None:
     """The compared number of each article, and whether the largest is wanted."""
     if not all(_is_the_article(reading) for reading in case.readings):
         return None
@@ -41,7 +43,7 @@ def compared_entry(case: GraphEvidence) -> tuple[list[str], bool] | None:
         pattern = _YEAR if keys == _FOUNDED else _FIRST_NUMBER
         for name in names:
             found = [pattern.search(_cell(reading.rows[0], name)) for reading in case.readings]
-            amounts = [match.group() for match in found if match]
+            amounts = [Quantity(Fraction(match.group().replace(",", ""))) for match in found if match]
             if len(amounts) == len(case.readings):
                 return amounts, largest
     return None

@@ -7,14 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.common.deadline import Deadline
+from agents.dates import Calendar
 from agents.kg.client import KgClient
 from agents.kg.conditions import Comparer, as_number, day_span, exact_number, shared_rows, year_range
 from agents.kg.context import LookupContext
 from agents.kg.language import Condition, Key, Operator, Previous
 from agents.kg.results import Cell, MeaninglessCallError, Row
 from agents.kg.schema import Domain, load_schema
-from agents.questions import Calendar
-from agents.settings import KgClientSettings
 from tests.agents.kg.conftest import WEDNESDAY
 from tests.agents.kg.faulty_server import unused_address
 
@@ -23,7 +22,7 @@ EQ, NEQ, GE, LE = Operator.EQ, Operator.NEQ, Operator.GE, Operator.LE
 
 def comparer(domain: str, table: str, previous: tuple[str, ...] = ()) -> Comparer:
     """No server is asked by a comparison."""
-    with KgClient(unused_address(), KgClientSettings()) as client, client.batch(Deadline(1.0)) as batch:
+    with KgClient(unused_address()) as client, client.batch(Deadline(1.0)) as batch:
         context = LookupContext(batch.question(0), WEDNESDAY, 100)
     return Comparer(load_schema(domain).tables[table], context, Calendar.CIVIL, previous)
 

@@ -16,7 +16,6 @@ from agents.kg.language import Call, Condition, Operator, Program, render
 from agents.kg.results import Status
 from agents.kg.schema import Domain, load_schema
 from agents.kg.tables import movie
-from agents.settings import KgClientSettings, KgLimits
 from benchmarks import kg_execution
 from tests.agents.kg.conftest import WEDNESDAY, Run
 from tests.agents.kg.faulty_server import FaultyServer, unused_address
@@ -25,8 +24,8 @@ from tests.agents.kg.naive import KEYS, VALUES, naive, random_program, table_of
 
 
 def run_against(address: str, domain: str, program: str, calls: int = 200, seconds: float = 20.0) -> ProgramResult:
-    with KgClient(address, KgClientSettings()) as client:
-        executor = Executor(client, KgLimits(calls=calls))
+    with KgClient(address) as client:
+        executor = Executor(client, max_calls=calls)
         return executor.run_batch([Task(Domain(domain), program, WEDNESDAY)], Deadline(seconds))[0]
 
 
@@ -195,18 +194,18 @@ def test_questions_that_never_began_are_down(executor: Executor, monkeypatch: py
 
 
 def test_questions_to_a_server_that_hangs_end_in_time() -> None:
-    with FaultyServer() as server, KgClient(server.url, KgClientSettings()) as client:
+    with FaultyServer() as server, KgClient(server.url) as client:
         server.fault = "hang"
         tasks = [Task(Domain.MOVIE, f'get_person("p{number}")', None) for number in range(40)]
-        outcomes = Executor(client, KgLimits()).run_batch(tasks, Deadline(0.4))
+        outcomes = Executor(client).run_batch(tasks, Deadline(0.4))
         assert [statuses(outcome) for outcome in outcomes] == [["kg_down"]] * 40
     assert threading.active_count() < 100
 
 
 def test_more_rows_than_allowed_are_cut_and_reported(graph_address: str) -> None:
-    with KgClient(graph_address, KgClientSettings()) as client:
+    with KgClient(graph_address) as client:
         task = Task(Domain.FINANCE, 'get_stock_price("abc")["open"]', WEDNESDAY)
-        (outcome,) = Executor(client, KgLimits(rows=3)).run_batch([task], Deadline(20.0))
+        (outcome,) = Executor(client, max_rows=3).run_batch([task], Deadline(20.0))
     assert len(outcome.results[0].values) == 3
     assert "only the first 3 of 5 days were looked at" in outcome.results[0].explanation
 

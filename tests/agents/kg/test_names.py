@@ -14,7 +14,6 @@ from agents.kg.context import LookupContext
 from agents.kg.entities import League, company_data, nicknames, team_spelling
 from agents.kg.results import NotFoundError
 from agents.matching import best_match, contains_words, normalise_name, same_category, same_name, similarity
-from agents.settings import KgClientSettings
 from tests.agents.kg.faulty_server import FaultyServer
 
 
@@ -75,7 +74,7 @@ LISTINGS = {
 
 def ticker_of(name: str) -> tuple[str, list[str], list[str]]:
     """The ticker, the remarks and the endpoints asked, against a server whose search gives all listings."""
-    with FaultyServer() as server, KgClient(server.url, KgClientSettings()) as client:
+    with FaultyServer() as server, KgClient(server.url) as client:
         known = {*LISTINGS.values(), "BRK-B", "GOOGL"}
         server.results["/finance/get_eps"] = lambda payload: 1.5 if payload["query"] in known else None
         server.results["/finance/get_company_name"] = lambda payload: list(LISTINGS)

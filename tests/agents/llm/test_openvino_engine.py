@@ -15,7 +15,7 @@ from agents.llm.openvino_engine import AdapterError, OpenvinoModel, read_adapter
 from agents.llm.transformers_engine import TransformersModel
 from agents.settings import OpenvinoEngine, TransformersEngine
 from models.int8 import INT8_FILE, quantised
-from models.manifest import WeightsMissingError, locate
+from models.manifest import WeightsMissingError
 from tests.agents.llm.tiny_models import build_adapter
 
 PROMPTS = [[5, 77, 130, 9, 200, 41], [260, 3, 3, 91, 17, 300], [12, 8, 250, 33, 61, 90]]
@@ -74,16 +74,6 @@ def test_a_text_is_continued_alike_whatever_was_read_before_and_beside_it(
     with model.adapter(None):
         padded, _ = model.step(tokens, mask, (mask.cumsum(1) - 1).clamp(min=0), None)
     torch.testing.assert_close(padded[:1, -1], alone, atol=0.02, rtol=0.02)
-
-
-def test_several_texts_go_on_from_one_beginning(pair: tuple[OpenvinoModel, TransformersModel]) -> None:
-    model, ends = pair[0], torch.tensor([[91, 17], [5, 5]])
-    with model.adapter(None):
-        _, cache = model.step(torch.tensor([[5, 77]]), torch.ones(1, 2, dtype=torch.long), torch.tensor([[0, 1]]), None)
-        mask = torch.ones(2, 4, dtype=torch.long)
-        shared, _ = model.step(ends, mask, torch.tensor([[2, 3]] * 2), model.repeated(cache, 2))
-        whole, _ = model.step(torch.tensor([[5, 77, 91, 17], [5, 77, 5, 5]]), mask, mask.cumsum(1) - 1, None)
-    torch.testing.assert_close(shared, whole, atol=0.02, rtol=0.02)
 
 
 @pytest.mark.models
@@ -175,24 +165,6 @@ def test_another_family_of_models_is_refused(tmp_path: Path, tiny_llama: Path) -
     (folder / "config.json").write_text(json.dumps(config | {"model_type": "mamba"}))
     with pytest.raises(EngineUnavailableError, match="mamba"):
         load_language_model(settings(folder)).warm_up()
-
-
-@pytest.mark.models
-def test_fetch_completes_a_folder_of_an_earlier_version(smollm2: str, tmp_path: Path) -> None:
-    from models.fetch import Fetcher
-    from models.manifest import RECORD_NAME, load_manifest, recorded_files
-
-    folder = tmp_path / smollm2
-    shutil.copytree(locate(smollm2), folder)
-    older = folder / "model-int8.safetensors"  # vLLM reads every such file beside the configuration
-    (folder / INT8_FILE).rename(older)
-    record = folder / RECORD_NAME
-    record.write_text(record.read_text().replace(INT8_FILE, older.name))
-    said: list[str] = []
-    Fetcher(load_manifest(), tmp_path, tmp_path, said.append).fetch(smollm2)
-    assert INT8_FILE in recorded_files(folder)
-    assert not older.exists()
-    assert "already here" in said[-1]
 
 
 def test_without_openvino_the_model_runs_on_transformers(

@@ -25,12 +25,8 @@ def test_the_chat(rubric: Rubric) -> None:
     }
     replies = [read_verdict(turn.content) for turn in turns if turn.role == "assistant"]
     assert replies == [correct for _, correct in rubric.examples], "our reader reads our examples"
-
-
-def test_what_the_two_ask_for() -> None:
-    assert '{"score": 1} or {"score": 0}' in RUBRICS["crag"].reminder
-    assert '{"accuracy": true} or {"accuracy": false}' in RUBRICS["db3"].reminder
-    assert RUBRICS["crag"].fingerprint != RUBRICS["db3"].fingerprint
+    forms = {"crag": '{"score": 1} or {"score": 0}', "db3": '{"accuracy": true} or {"accuracy": false}'}
+    assert forms[rubric.name] in rubric.reminder
 
 
 @pytest.mark.parametrize(
@@ -90,12 +86,6 @@ def test_any_claim_comes_back_whole(query: str, gold: str, prediction: str) -> N
 )
 def test_reading(reply: str, verdict: bool | None) -> None:
     assert read_verdict(reply) is verdict
-
-
-@given(st.booleans(), st.sampled_from(["accuracy", "score"]), st.integers(0, 4))
-def test_every_json_object_of_ours_is_read(correct: bool, field: str, indent: int) -> None:
-    value = correct if field == "accuracy" else int(correct)
-    assert read_verdict(json.dumps({field: value}, indent=indent or None)) is correct
 
 
 @given(st.text())

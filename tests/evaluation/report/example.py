@@ -132,8 +132,8 @@ def write_run(
 ) -> Path:
     """The folder of a finished run, written as the evaluator writes it."""
     store = RunStore(folder, signature, signature)
-    store.set_batch_size(2)
+    store.update(batch_size=2)
     store.append(records, traces)
-    store.write_results(summarise(records, store.sittings, signature))
+    store.write_results(summarise(records, [store.run.measured], signature))
     store.close()
     return folder

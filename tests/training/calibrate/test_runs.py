@@ -85,7 +85,6 @@ def gated_trace(name: str, candidates: list[dict[str, Any]], gate: str, answer: 
         (FINANCE.model_copy(update={"above": 0.5}).name, [True, True]),
         (FINANCE.model_copy(update={"source": "web"}).name, [False, True]),
         (ScoreGate(gate="score", score="top_passage", minimum=0.8).name, [False, True]),
-        (ScoreGate(gate="score", score="mean_log_probability", minimum=-0.1).name, [False, False]),
         ("expected score", [False, False]),
         ("self-assessment", [False, False]),
     ],

@@ -4,7 +4,7 @@ import re
 from datetime import date, datetime, timedelta
 from typing import NamedTuple
 
-from agents.questions import Calendar, resolve_date
+from agents.dates import Calendar, resolve_date
 from training.api_pairs.fillers.base import (
     Draw,
     Filler,

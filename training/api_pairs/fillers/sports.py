@@ -2,7 +2,7 @@
 
 from datetime import date, datetime, timedelta
 
-from agents.questions import Calendar, resolve_date
+from agents.dates import Calendar, resolve_date
 from training.api_pairs.fillers.base import (
     Draw,
     Filler,

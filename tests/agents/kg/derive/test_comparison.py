@@ -87,20 +87,6 @@ def test_whether_one_is_more_depends_on_who_stands_first(question: str, expected
 
 
 @pytest.mark.parametrize(
-    ("question", "expected"),
-    [
-        ("did heat make more than $100 million?", "yes"),
-        ("did heat make less than $100 million?", "no"),
-        ("did heat make at least 187,436,818 dollars?", "yes"),
-        ("did heat make more than the others?", None),
-        ("did heat make more than 5 km?", None),
-    ],
-)
-def test_whether_a_value_is_beyond_a_number(question: str, expected: str | None) -> None:
-    assert derived(question, "movie", 'get_movie("heat")["revenue"]', (187436818,)) == expected
-
-
-@pytest.mark.parametrize(
     ("question", "calls", "found", "expected"),
     [
         ("how much longer is heat than the most wanted?", FILM.format(key="length"), ((170,), (95,)), "75 minutes"),

@@ -7,11 +7,11 @@ from pathlib import Path
 import llguidance
 import pytest
 
+from agents.dates import resolve_date
 from agents.kg.language import Average, Call, Condition, Key, Operator, Previous, Program, Sort, render
 from agents.kg.schema import Domain, load_schema
 from agents.kg.writing.bank import BankError, Example, load_bank, load_examples, load_folder, write_examples
 from agents.kg.writing.prompt import output_grammar
-from agents.questions.dates import resolve_date
 from evaluation.datasets import read_records
 
 SHARED = Path(__file__).parents[5] / "shared/data"

@@ -2,7 +2,7 @@ import pytest
 
 from agents.settings import ExtractSettings
 from agents.web.extract import page_text
-from agents.web.extract.tables import is_data_table
+from agents.web.extract.tree import is_data_table
 from tests.agents.web.extract.test_page_text import METHODS, lines, main_lines, visible_lines
 
 INNER = "<table><tr><td>Height</td><td>227 m</td></tr><tr><td>Width</td><td>27 m</td></tr></table>"
@@ -43,7 +43,7 @@ def test_only_the_innermost_table_is_written_as_rows(method: str) -> None:
 
 
 def labelled(html: str) -> list[str]:
-    settings = ExtractSettings(labelled_tables=True, fallback_characters=0)
+    settings = ExtractSettings(labelled_tables=True)
     return page_text(f"<article><p>{'A sentence about the clubs. ' * 20}</p>{html}</article>", settings).split("\n")
 
 
@@ -103,9 +103,9 @@ def test_a_table_beside_the_article_is_put_back_even_if_its_head_is_like_that_of
 
 
 @pytest.mark.parametrize("html", [INNER, f"<aside>{INNER}</aside>"])
-@pytest.mark.parametrize("fallback", [50, 100_000])
-def test_a_table_stands_in_the_text_once(html: str, fallback: int) -> None:
-    assert "\n".join(main_lines(html, fallback_characters=fallback)).count("227 m") == 1
+@pytest.mark.parametrize("shortest", [50, 100_000])
+def test_a_table_stands_in_the_text_once(html: str, shortest: int) -> None:
+    assert "\n".join(main_lines(html, shortest=shortest)).count("227 m") == 1
 
 
 @pytest.mark.parametrize(
