@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from agents.settings import EncoderRouter, Settings, load_settings, needed_weights
-from evaluation.preflight.__main__ import run_check
+from crag.preflight import run_check
 from evaluation.preflight.subject import Subject
 from models import fetch
 from models.manifest import WeightsMissingError, is_stand_in, load_manifest, locate
