@@ -14,6 +14,8 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt, model_validator
 
+from agents.common.files import UserError
+
 MANIFEST_FILE = Path(__file__).with_name("manifest.toml")
 WEIGHTS_FOLDER = Path(__file__).with_name("weights")
 RECORD_NAME = "fetched.toml"
@@ -25,11 +27,11 @@ _HUB_NAME = re.compile(r"[\w-][\w.-]*/[\w.-]+")
 _GIT_LFS_POINTER = b"version https://git-lfs"
 
 
-class WeightsMissingError(RuntimeError):
+class WeightsMissingError(UserError, RuntimeError):
     """A model's folder is absent or incomplete; names the first missing file and the command that gets it."""
 
 
-class UnknownModelError(KeyError):
+class UnknownModelError(UserError, KeyError):
     """A name that is not in the manifest; the message lists the known names."""
 
     def __str__(self) -> str:

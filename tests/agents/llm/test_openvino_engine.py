@@ -15,7 +15,7 @@ from agents.llm.openvino_engine import AdapterError, OpenvinoModel, read_adapter
 from agents.llm.transformers_engine import TransformersModel
 from agents.settings import OpenvinoEngine, TransformersEngine
 from models.int8 import INT8_FILE, quantised
-from models.manifest import WeightsMissingError, locate
+from models.manifest import WeightsMissingError
 from tests.agents.llm.tiny_models import build_adapter
 
 PROMPTS = [[5, 77, 130, 9, 200, 41], [260, 3, 3, 91, 17, 300], [12, 8, 250, 33, 61, 90]]
@@ -175,24 +175,6 @@ def test_another_family_of_models_is_refused(tmp_path: Path, tiny_llama: Path) -
     (folder / "config.json").write_text(json.dumps(config | {"model_type": "mamba"}))
     with pytest.raises(EngineUnavailableError, match="mamba"):
         load_language_model(settings(folder)).warm_up()
-
-
-@pytest.mark.models
-def test_fetch_completes_a_folder_of_an_earlier_version(smollm2: str, tmp_path: Path) -> None:
-    from models.fetch import Fetcher
-    from models.manifest import RECORD_NAME, load_manifest, recorded_files
-
-    folder = tmp_path / smollm2
-    shutil.copytree(locate(smollm2), folder)
-    older = folder / "model-int8.safetensors"  # vLLM reads every such file beside the configuration
-    (folder / INT8_FILE).rename(older)
-    record = folder / RECORD_NAME
-    record.write_text(record.read_text().replace(INT8_FILE, older.name))
-    said: list[str] = []
-    Fetcher(load_manifest(), tmp_path, tmp_path, said.append).fetch(smollm2)
-    assert INT8_FILE in recorded_files(folder)
-    assert not older.exists()
-    assert "already here" in said[-1]
 
 
 def test_without_openvino_the_model_runs_on_transformers(
