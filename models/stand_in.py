@@ -29,6 +29,7 @@ from models.needed import (
     needed_weights,
     read_preset,
 )
+from models.sources import FetchError
 
 WORDS = "all-minilm-l6-v2"
 """Its tokenizer is that of BERT; XLM-RoBERTa's is in no package."""
@@ -169,7 +170,7 @@ class _Maker:
     def _fetched(self, name: str, root: Path) -> Path:
         try:
             return fetch.Fetcher(self._manifest, root, self.cache, self._say).fetch(name)
-        except fetch.FetchError as error:
+        except FetchError as error:
             raise StandInError(str(error)) from error
 
     def _empty(self, name: str) -> Path:

@@ -10,6 +10,7 @@ from evaluation.preflight.__main__ import run_check
 from evaluation.preflight.subject import Subject
 from models import fetch
 from models.manifest import WeightsMissingError, is_stand_in, load_manifest, locate
+from models.sources import FetchError
 from models.stand_in import Made, main, make_stand_ins, seed_of, write_network
 
 pytestmark = pytest.mark.models
@@ -123,7 +124,7 @@ def test_a_stand_in_is_never_taken_for_the_model(nec: tuple[Path, list[Made]], t
     problem = fetch.verification_problem(load_manifest().model(one.name), one.folder)
     assert "stand-in" in (problem or "")
     fetcher = fetch.Fetcher(load_manifest(), to, tmp_path, lambda _: None)
-    with pytest.raises(fetch.FetchError, match="stand-in"):
+    with pytest.raises(FetchError, match="stand-in"):
         fetcher.fetch(one.name)
 
 
