@@ -7,7 +7,7 @@ import pytest
 
 from agents.kg.results import Cell, Row
 from agents.kg.schema import Column, Domain, Table, load_schema
-from agents.kg.verbalise import MOST_CHARACTERS, MOST_LISTED, grouped, label, money, readable, verb, verbalise
+from agents.kg.verbalise import MOST_CHARACTERS, MOST_LISTED, grouped, label, money, readable, verbalise
 from tests.agents.kg.conftest import Run
 
 SENTENCES = """
@@ -191,23 +191,3 @@ def test_flags_and_lists() -> None:
 )
 def test_labels(name: str, key: str, words: str) -> None:
     assert label(table(name), key) == words
-
-
-@pytest.mark.parametrize(
-    ("place", "value", "form"),
-    [
-        ("get_person.members", ("Ida",), "are"),
-        ("get_grammy_year.best_new_artist", ("Ida",), "is"),
-        ("get_grammy_year.best_new_artist", ("Ida", "Max"), "are"),
-        ("get_person.lifespan", ("1990", "2001"), "is"),
-        ("get_stock_info.fullTimeEmployees", 3, "are"),
-        ("get_stock_info.profitMargins", 0.2, "is"),
-        ("get_stock_info.trailingPE", 20, "is"),
-        ("get_stock_info.fiftyTwoWeekHigh", 20, "is"),
-        ("get_stock_eps.value", 2.5, "is"),
-        ("get_grammy_person.award_count", 3, "is"),
-        ("get_grammy_person.award_date", (2012,), "are"),
-    ],
-)
-def test_to_be(place: str, value: Cell, form: str) -> None:
-    assert verb(value, column(place)) == form

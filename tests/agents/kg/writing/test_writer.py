@@ -6,16 +6,13 @@ from datetime import datetime
 import pytest
 
 from agents.common.deadline import Deadline
-from agents.encoders import load_dense_encoder
 from agents.kg.language import Call, ErrorKind, Program, parse, render
 from agents.kg.schema import Domain
 from agents.kg.writing.prompt import output_grammar
 from agents.kg.writing.writer import CallRequest, CallWriter, invented_dates, trim
-from agents.llm import load_language_model
 from agents.llm.base import Generation, GenerationRequest
 from agents.llm.scripted_engine import ScriptedLanguageModel
-from agents.settings import KgWriterSettings, ScriptedEngine, load_settings
-from models.manifest import WeightsMissingError
+from agents.settings import KgWriterSettings, ScriptedEngine
 
 JAWS = CallRequest("when was jaws released?", domain=Domain.MOVIE)
 ACME = CallRequest("what is the market cap of acme?", domain=Domain.FINANCE)
@@ -194,29 +191,6 @@ def test_time_that_is_over_and_no_questions_at_all() -> None:
 )
 def test_what_follows_a_program_is_not_part_of_it(text: str, program: str) -> None:
     assert trim(text) == program
-
-
-@pytest.mark.models
-def test_the_embedded_default_writes_calls_that_can_be_read() -> None:
-    settings = load_settings("cpu")
-    assert settings.dense_encoder is not None
-    model, dense = load_language_model(settings.language_model), load_dense_encoder(settings.dense_encoder)
-    try:
-        model.check_weights()
-        dense.check_weights()
-    except WeightsMissingError as error:
-        pytest.skip(str(error))
-    questions = [
-        CallRequest("who directed the film gremlins?"),
-        CallRequest("what was the closing price of zm yesterday?"),
-        CallRequest("how many grammys has carole king won?"),
-    ]
-    written = CallWriter(KgWriterSettings(examples=4), model, dense).write(questions, Deadline(3600))
-    model.close()
-    assert [each.domain for each in written] == [Domain.MOVIE, Domain.FINANCE, Domain.MUSIC]
-    for each, name in zip(written, ("gremlins", "zm", "carole king"), strict=True):
-        assert each.program is not None
-        assert f'"{name}"' in render(each.program)
 
 
 ASKED = datetime(2024, 3, 13, 10, 0)
