@@ -13,7 +13,6 @@ from collections.abc import Coroutine, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Self, TypeAlias, TypeVar
 
 import httpx2
@@ -125,7 +124,7 @@ class KgClient:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     async def ask(self, call: Request, deadline: Deadline) -> Json:
@@ -223,7 +222,7 @@ class KgBatch:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self._closed = True
 
     async def results(self, session: "KgSession", calls: Sequence[Request]) -> list[_CallResult]:

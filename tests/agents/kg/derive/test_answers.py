@@ -96,7 +96,6 @@ on which days did abc's stock close higher this week? | WEEK | () ("2024-01-02",
 what was abc's volume of trading this week? | VOLUME | (10_000,5) | 10,005 shares
 what was abc's volume each day this week? | VOLUME | (10_000,5) | None
 when did the owls start performing? | LIFE | ("1975","1999") | 1975
-when did the owls disband? | LIFE | ("1975","1999") | 1999
 when did the owls disband? | LIFE | ("1975",) | None
 how long did the owls exist? | LIFE | ("1975","1999") | None
 how old is ann lee? | AGE | ("1974-03-06",) | 49 years
@@ -104,11 +103,8 @@ how old was ann lee when she married? | AGE | ("1974-03-06",) | None
 how old was ann lee when heat came out? | AGE AT FILM | ("1974-11-11",) ("1995-12-15",) | 21 years
 how old was ann lee when she won? | AGE AT AWARD | ("1974-11-11",) (2016,) | 42 years
 did nice play at home or on the road? | VENUE | ("Away",) | Away
-was the last game of nice at home? | VENUE | ("Away",) | no
 how did nice fare in terms of wins and losses? | RESULT | ("D",) | D (draw)
 did nice win or lose their last game? | RESULT | ("L",) | L (loss)
-did nice win their last game? | RESULT | ("D",) | no
-did nice come out victorious? | RESULT | ("W",) | yes
 did nice enjoy their last game? | RESULT | ("W",) | None
 who won? | RESULT | ("W",) | None
 """
