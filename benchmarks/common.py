@@ -48,7 +48,7 @@ def exit_code(work: Callable[[], int | None]) -> int:
 
 
 def add_preset_arguments(parser: argparse.ArgumentParser, default: str = "cpu") -> None:
-    """Add ``--preset`` and ``--set``, for `agents.kg.writing.cli.chosen_settings`."""
+    """Add ``--preset`` and ``--set``, for `crag.command.chosen_settings`."""
     parser.add_argument("--preset", default=default, metavar="P", help="name, or a TOML file; default: %(default)s")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change to the preset")
 

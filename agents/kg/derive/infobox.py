@@ -13,7 +13,7 @@ _COMPARED = (
     (r"longer history|older|oldest|(?:founded|established|opened) (?:earlier|first)|historical record", _FOUNDED),
     (r"bright(?:er|est|ness)", "appmag_v"),
 )
-"""Words of a question -> the entries whose smallest number is wanted: the brighter a star, the smaller its magnitude."""
+"""Words of a question -> the entries whose smallest number is wanted: a brighter star has a smaller magnitude."""
 _YEAR = re.compile(r"\b(?:[5-9][0-9]{2}|1[0-9]{3}|20[0-9]{2})\b")
 _FIRST_NUMBER = re.compile(r"-?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?")
 _ALTERNATIVES = re.compile(r"\b(?P<one>[a-z]+) or (?:a |an )?(?P<other>[a-z]+)\b")
