@@ -57,15 +57,10 @@ def test_what_was_written_before_is_not_asked_for_again() -> None:
     assert [len(requests) for requests in model.calls] == [2]
     assert [each.program for each in again] == [first[1].program, first[0].program]
     assert first[2].program == first[0].program
-
-
-def test_what_failed_before_is_asked_for_again() -> None:
-    model = Recorder(GOOD, fault="error")
-    own = writer(model)
-    for _ in range(2):
-        (written,) = own.write([JAWS], Deadline(10))
-        assert written.generation.finish_reason == "error"
-    assert len(model.calls) == 2
+    failing = Recorder(GOOD, fault="error")
+    own = writer(failing)
+    assert [own.write([JAWS], Deadline(10))[0].generation.finish_reason for _ in range(2)] == ["error"] * 2
+    assert len(failing.calls) == 2, "what failed before is asked for again"
 
 
 def test_settings_can_do_without_grammar_schema_and_examples() -> None:
@@ -131,8 +126,8 @@ def test_what_cannot_be_read_twice_is_dropped_with_both_errors() -> None:
     assert [fault.kind for fault in dropped.faults] == [ErrorKind.PROSE, ErrorKind.PROSE]
 
 
-@pytest.mark.parametrize(("repair", "left"), [(False, 100.0), (True, 0.0)])
-def test_there_is_no_repair_where_it_is_not_wanted_or_there_is_no_time(*, repair: bool, left: float) -> None:
+@pytest.mark.parametrize(("repair", "left", "rounds"), [(False, 100.0, 1), (True, 0.0, 1), (True, 1.0, 2)])
+def test_a_repair_is_begun_where_it_is_wanted_and_there_is_time(*, repair: bool, left: float, rounds: int) -> None:
     now = 0.0
     deadline = Deadline(20.0 + left, lambda: now)
 
@@ -143,26 +138,11 @@ def test_there_is_no_repair_where_it_is_not_wanted_or_there_is_no_time(*, repair
             now += 20.0
             return generations
 
-    model = Slow({"jaws released": "get_movie("})
-    (dropped,) = writer(model, repair=repair).write([JAWS], deadline)
-    assert len(model.calls) == 1
-    assert dropped.program is None
-    assert len(dropped.faults) == 1
-
-
-def test_a_repair_is_begun_while_there_is_time_however_long_the_first_round_took() -> None:
-    now = 0.0
-    deadline = Deadline(21.0, lambda: now)
-
-    class SlowAtFirst(Recorder):
-        def generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
-            nonlocal now
-            now += 0.5 if self.calls else 20.0
-            return super().generate(requests, deadline)
-
-    replies = {"Corrected calls:": 'get_movie("jaws")["year"]', "jaws released": "get_movie("}
-    (repaired,) = writer(SlowAtFirst(replies)).write([JAWS], deadline)
-    assert repaired.repaired
+    model = Slow({"Corrected calls:": 'get_movie("jaws")["year"]', "jaws released": "get_movie("})
+    (written,) = writer(model, repair=repair).write([JAWS], deadline)
+    assert len(model.calls) == rounds
+    assert written.repaired is (rounds == 2)
+    assert len(written.faults) == 1
 
 
 @pytest.mark.parametrize("fault", ["error", "empty", "short_list", "garbage"])
