@@ -18,7 +18,7 @@ SEEN = ("films", "persons", "oscars", "companies", "prices", "prices_now", "divi
 @pytest.fixture(scope="module")
 def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("graphs")
-    assert not import_graph(write_official(OWN_GRAPH, folder / "cragkg"), folder / "tables", quiet=True).faults
+    assert not import_graph(write_official(OWN_GRAPH, folder / "cragkg"), folder / "tables").faults
     return folder / "tables"
 
 
