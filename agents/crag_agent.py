@@ -25,7 +25,7 @@ from agents.pipeline.stages import (
     RouteQuestions,
     WebPages,
 )
-from agents.public_data import NoPublicData, PublicData, open_public_data
+from agents.public_data import PublicData, open_public_data
 from agents.questions import QuestionRouter, open_router
 from agents.settings import KnowledgeGraphSettings, Settings, require_weights
 from agents.web import WebPath
@@ -54,7 +54,7 @@ class CragAgent:
         self._web = web
         self._router = router or QuestionRouter()
         self._knowledge_graph = knowledge_graph or NoKnowledgeGraph()
-        self._fact_sources = [public_data or NoPublicData(), *more_facts]
+        self._fact_sources = [public_data or PublicData(), *more_facts]
 
         answering, graph = settings.answering, settings.knowledge_graph or KnowledgeGraphSettings()
         confidence = ConfidenceModel.load(answering.confidence.model) if answering.confidence else None
@@ -132,11 +132,13 @@ class CragAgent:
             agents.common.queries.BatchFormatError: the batch as a whole is malformed.
         """
         queries = parse_batch(batch)
-        run = BatchRun(queries, self._clock(len(queries)), audit=self.settings.answering.audit)
+        times, shares = self.settings.deadline, time_shares(self.settings)
+        clock = BatchClock(len(queries) * times.seconds_per_query, times.reserve_seconds, shares)
+        run = BatchRun(queries, clock, audit=self.settings.answering.audit)
         run.note(self._model.begin_batch())
         run.stage(Stage.ROUTE, self.route)
         run.stage(Stage.CLASS_GATES, self.class_gates)
-        with run.beside(Stage.WEB, ReadPages(self._web, run.clock), wait=self.settings.web.after_graph):
+        with run.beside(Stage.WEB, ReadPages(self._web, clock), wait=self.settings.web.after_graph):
             run.stage(Stage.GRAPH, self.ask_graph)
             run.stage(Stage.PLAN, self.plan)
             run.turn(Stage.VALUE, self.graph_value)
@@ -146,7 +148,3 @@ class CragAgent:
         run.turn(Stage.PAGES, self.web_pages)
         run.stage(Stage.FALSE_PREMISE, self.false_premise)
         return run.finish(**self._model.take_counts())
-
-    def _clock(self, batch_size: int) -> BatchClock:
-        times = self.settings.deadline
-        return BatchClock(batch_size * times.seconds_per_query, times.reserve_seconds, time_shares(self.settings))

@@ -112,7 +112,8 @@ def _run(options: argparse.Namespace) -> None:
     seconds = time.perf_counter() - started
     judged = _judged(rows, written, options)
     if options.save:
-        write_rows(options.save, (_saved(*each) for each in zip(rows, written, judged, strict=True)))
+        saved = zip(rows, written, judged, strict=True)
+        write_rows(options.save, (_said(each) | row | {"judged": dict(now)} for row, each, now in saved))
     pairs = [
         JudgedQuestion(row["domain"], (row.get("groups") or [row["query"]])[0], now, before.get(row["query"]))
         for row, now in zip(rows, judged, strict=True)
@@ -122,6 +123,12 @@ def _run(options: argparse.Namespace) -> None:
         print(f"\nminus {options.against.name}:\n{differences(pairs)}")
     tokens = sum(each.generation.prompt_tokens for each in written) / len(written)
     print(f"\n{tokens:.0f} prompt tokens and {seconds / len(rows):.2f} s per question")
+
+
+def _said(each: Written) -> Row:
+    faults = [fault.message for fault in each.faults]
+    said = {"written_domain": each.domain, "output": each.generation.text, "faults": faults}
+    return {**said, "prompt": shown(each.request)}
 
 
 def with_adapter(
@@ -202,20 +209,6 @@ def _judged(rows: Sequence[Row], written: Sequence[Written], options: argparse.N
         }
         for row, each, outcome in zip(rows, written, outcomes, strict=True)
     ]
-
-
-def _saved(row: Row, each: Written, judged: Judged) -> Row:
-    return {
-        "query": row["query"],
-        "domain": row["domain"],
-        "labelled": row["calls"],
-        "values": row["kg_values"],
-        "judged": dict(judged),
-        "written_domain": each.domain,
-        "output": each.generation.text,
-        "faults": [str(fault.message) for fault in each.faults],
-        "prompt": shown(each.request),
-    }
 
 
 def read_saved(path: Path) -> dict[str, Judged]:

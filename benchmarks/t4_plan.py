@@ -97,22 +97,16 @@ def measure(settings: Settings, queries: Sequence[Query]) -> Workload:
     return load
 
 
-def print_table(header: Sequence[str], rows: Sequence[tuple[str | int | float, ...]]) -> None:
-    """Print a table; its numbers get one digit after the point."""
-    texts = [[f"{cell:.1f}" if isinstance(cell, float) else cell for cell in row] for row in rows]
-    print(f"\n{table(header, texts)}")
-
-
 def print_memory(made: GpuPlan) -> None:
     """Print the memory of each card."""
-    rows: list[tuple[str | int | float, ...]] = []
+    rows: list[tuple[int, str, str]] = []
     for card in range(made.cards):
-        rows += [(card, f"{part.key}: {part.what}", part.gib) for part in made.on(card)]
-        rows.append((card, "**all**", made.total(card)))
-    print("\n### memory")
-    print_table(["GPU", "what", f"GiB of {made.memory_gib:g}"], rows)
+        rows += [(card, f"{part.key}: {part.what}", f"{part.gib:.1f}") for part in made.on(card)]
+        rows.append((card, "**all**", f"{made.total(card):.1f}"))
+    print(f"\n### memory\n\n{table(['GPU', 'what', f'GiB of {made.memory_gib:g}'], rows)}")
     if made.inside:
-        print_table(["in vLLM's share of each card", "GiB"], made.inside)
+        inside = [(what, f"{gib:.1f}") for what, gib in made.inside]
+        print(f"\n{table(['in the share of vLLM of each card', 'GiB'], inside)}")
     if made.cached_tokens is not None:
         print(f"\nKeys and values of {made.cached_tokens:,} tokens at once.")
     for name in made.unknown:
@@ -140,7 +134,8 @@ def report(settings: Settings, dataset: Path, limit: int | None) -> bool:
             f"{load.reranker_pairs / count:.0f} pairs ({load.reranker_tokens / count:,.0f} tokens) reranked, "
             f"{load.prompt_tokens / count:,.0f} prompt tokens."
         )
-        print_table(["step", "seconds"], [*times, (f"**all, in sequence, of {budget:.0f}**", totals[-1])])
+        steps = [(step, f"{seconds:.1f}") for step, seconds in [*times, ("**all, in sequence**", totals[-1])]]
+        print(f"\n{table(['step', f'seconds of {budget:.0f}'], steps)}")
         if totals[-1] > budget:
             print("\n**Too slow if every question takes every step: the clock would stop the last ones.**")
     print_memory(made)

@@ -21,7 +21,7 @@ class Command(NamedTuple):
 COMMANDS = {
     "evaluate": Command("crag.evaluate", "run an agent over a question file and print the CRAG metrics"),
     "ask": Command("crag.ask", "answer one question, and say why"),
-    "preflight": Command("evaluation.preflight.__main__", "check the submission in this folder", ("--root", ".")),
+    "preflight": Command("crag.preflight", "check the submission in this folder", ("--root", ".")),
     "compare": Command("crag.compare", "compare two runs"),
     "judge": Command("crag.judge", "judge a file of predictions"),
     "report": Command("crag.report", "write the report of a run again"),

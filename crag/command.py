@@ -24,6 +24,7 @@ from agents.settings import (
     quoted_override,
     usual_preset,
 )
+from evaluation.datasets import Split
 from models.manifest import UnknownModelError, WeightsMissingError
 
 T = TypeVar("T")
@@ -100,6 +101,18 @@ def add_graph_arguments(parser: argparse._ActionsContainer) -> None:
         nargs="?",
         const="",
         help="start the project's own knowledge graph server for this run: the shipped graph, or the tables of DIR",
+    )
+
+
+def add_split_argument(parser: argparse._ActionsContainer) -> None:
+    """Add ``--split``, by default 0: the public file also holds the public test set."""
+    parser.add_argument(
+        "--split",
+        type=form(Split.parse),
+        default="0",
+        metavar="N|any",
+        help="read only rows with this number in their field `split`: 0 is for training, 1 is the public test set; "
+        "any: all rows, whatever the field says (default: %(default)s)",
     )
 
 

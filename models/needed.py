@@ -212,8 +212,7 @@ def _training_of(adapter: str, location: str) -> str:
     parts = Path(location).parts
     if parts[:2] != ("models", "adapters") or len(parts) != 4 or parts[3] != adapter:
         return f"Train it with: python -m training.adapters {adapter} --base-preset PRESET --out {location}"
-    config = "" if parts[2] == "cpu_small" else f" --config {parts[2]}"
-    return f"Train it with: python -m training.adapters {adapter}{config}"
+    return f"Train it with: python -m training.adapters {adapter} --config {parts[2]}"
 
 
 def base_of(folder: NeededFolder, repository: Path = REPOSITORY) -> str | None:

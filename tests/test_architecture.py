@@ -31,7 +31,7 @@ ROOMS: dict[str, set[str]] = {
     "agents.crag_agent": FLOOR | {f"agents.{room}" for room in (*DOORS, "pipeline")},
     "agents.user_config": FLOOR | {"agents.crag_agent"},
     "models.user_config": {"agents.user_config"},
-    "models": FLOOR_OF_MODELS,
+    "models": FLOOR_OF_MODELS | {"agents.common"},
     "evaluation": {"agents", "models"},
     "training": {"agents", "models", "evaluation", "mock_api"},
     "mock_api": set(),

@@ -26,7 +26,7 @@ def test_the_agent_is_evaluated_as_its_file_says(tmp_path: Path) -> None:
 
 
 def test_the_preset_changes_what_it_says_and_nothing_else() -> None:
-    own, base = load_settings(EXAMPLES / "own_preset.toml", []), load_settings("cpu_small", [])
+    own, base = load_settings(EXAMPLES / "own_preset.toml", []), load_settings("cpu", [])
     assert own.answering.confidence is not None
     assert (own.web.context.max_tokens, own.answering.confidence.threshold) == (800, 0.7)
     same = {"name", "description", "web", "answering"}
@@ -57,16 +57,16 @@ def test_the_tour_runs_from_its_first_cell_to_its_last(
         locate(SMALL)
     except WeightsMissingError as error:
         pytest.skip(str(error))
-    small = tmp_path / "small.toml"  # the smallest real model, and none of the other one's adapters
+    small = tmp_path / "small.toml"  # the smallest real model
     small.write_text(f'extends = "cpu"\n[language_model]\nmodel = "{SMALL}"\n', encoding="utf-8")
     own = tmp_path / "own.toml"
-    changed = (EXAMPLES / "own_preset.toml").read_text(encoding="utf-8").replace('"cpu_small"', '"small.toml"')
+    changed = (EXAMPLES / "own_preset.toml").read_text(encoding="utf-8").replace('"cpu"', '"small.toml"')
     own.write_text(changed, encoding="utf-8")
     cells = json.loads((EXAMPLES / "tour.ipynb").read_text(encoding="utf-8"))["cells"]
     assert all(not cell.get("outputs") for cell in cells), "outputs are not committed"
     script = tmp_path / "tour.py"
     code = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
-    code = code.replace('PRESET = "cpu_small"', f'PRESET = "{small}"').replace("examples/own_preset.toml", str(own))
+    code = code.replace('PRESET = "cpu"', f'PRESET = "{small}"').replace("examples/own_preset.toml", str(own))
     assert str(small) in code
     assert str(own) in code
     guarded = "\n".join(f"    {line}" for line in code.splitlines())

@@ -2,11 +2,12 @@
 
     python -m training.choose_examples --preset db3_task23 --out DIR [--set KEY=VALUE] [--resume]
 
-A domain starts with a few examples. In each round the preset's untuned writer, shown the examples so far, is asked
-labelled questions. Its calls are executed on the graph; if they give other values than the labelled calls, an example
-is added, for the most frequent kinds of failing calls first. By default this is the most similar example of the same
-kind from our own bank, so that the list can be published; with --pool questions it is the question itself, as in the
-paper. A domain is done when its list is full, nothing fails, or no candidate is left.
+A domain starts with --start examples. In each of --rounds rounds the preset's untuned writer, shown the examples so
+far, is asked --asked labelled questions. Its calls are executed on the graph; if they give other values than the
+labelled calls, at most --added examples are added, for the most frequent kinds of failing calls first. By default this
+is the most similar example of the same kind from our own bank, so that the list can be published; with --pool questions
+it is the question itself, as in the paper. A domain is done when its list is full, nothing fails, or no candidate is
+left.
 
 DIR gets a file of examples for each domain, which a preset names as knowledge_graph.writer.fixed_examples, and
 run_card.json: data with sha256, settings, and the failures of each round. The model's output is kept in --work, so that
@@ -19,16 +20,15 @@ import random
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from tqdm import tqdm
 
-from agents.common.console import end_with
 from agents.common.deadline import Deadline
-from agents.common.files import append_rows, lock_folder, read_growing, write_json
+from agents.common.files import UserError, append_rows, lock_folder, read_growing, write_json
 from agents.common.queries import parse_query_time
 from agents.kg.trainable import (
     Average,
@@ -45,10 +45,13 @@ from agents.kg.trainable import (
     write_examples,
 )
 from agents.llm import LanguageModel, load_language_model
-from agents.settings import KgWriterSettings, KnowledgeGraphSettings, Settings, load_settings
+from agents.settings import KgWriterSettings, KnowledgeGraphSettings, load_settings
+from crag.command import add_preset_arguments, add_split_argument, end_with, exit_code, parser_of, whole
 from evaluation.datasets import Split
 from evaluation.signature import settings_hash
+from mock_api import GraphError
 from training.api_pairs import (
+    GRAPH_HELP,
     QUESTIONS,
     Bench,
     Pair,
@@ -59,7 +62,7 @@ from training.api_pairs import (
     opened,
     real_pairs,
 )
-from training.command import CommandError, add_split_argument, check_data_file, exit_code, parser_of, positive
+from training.examples import check_data_file
 from training.run_card import run_card, write_card
 
 REPOSITORY = Path(__file__).parents[1]
@@ -67,6 +70,16 @@ SECONDS_PER_QUESTION = 600.0
 """This only ends a hang: the choice must not depend on the machine's speed."""
 ASKED_FILE, RUN_FILE, CURRENT = "asked.jsonl", "run.json", "current"
 _DEFAULT_KEYS = {"summary", "value"}
+
+
+class Plan(NamedTuple):
+    """How a list grows: to `examples` from `start`, by at most `added` in a round of `asked` questions."""
+
+    examples: int
+    start: int = 5
+    added: int = 5
+    asked: int = 100
+    rounds: int = 10
 
 
 class ProgramKind(NamedTuple):
@@ -137,43 +150,36 @@ class ExampleTrial:
 
 def same_values(pairs: Sequence[Pair], programs: Sequence[Program | None], bench: Bench) -> list[bool]:
     """Whether each program has the same calls as the labelled one, or gives the same values from the graph."""
-    doubtful = [
-        place
-        for place, (pair, program) in enumerate(zip(pairs, programs, strict=True))
-        if program is not None and program.statements and pair.values and render(program) != render(pair.program)
-    ]
-    tasks = [Task(pairs[p].domain, programs[p] or Program(), parse_query_time(pairs[p].query_time)) for p in doubtful]
-    values = dict(zip(doubtful, (_plain(done.values) for done in bench.run(tasks)), strict=True))
-    return [
-        values[place] == _plain(pair.values)
-        if place in values
-        else program is not None and render(program) == render(pair.program)
-        for place, (pair, program) in enumerate(zip(pairs, programs, strict=True))
-    ]
-
-
-def _plain(values: Sequence[object]) -> list[str]:
-    return sorted(map(str, values))
+    right, doubtful, tasks = [], [], []
+    for place, (pair, program) in enumerate(zip(pairs, programs, strict=True)):
+        right.append(program is not None and render(program) == render(pair.program))
+        if program is not None and program.statements and pair.program.statements and not right[place]:
+            doubtful.append(place)
+            tasks += [Task(pair.domain, p, parse_query_time(pair.query_time)) for p in (program, pair.program)]
+    values = [sorted(map(str, done.values)) for done in bench.run(tasks)]
+    for place, written, labelled in zip(doubtful, values[::2], values[1::2], strict=True):
+        right[place] = bool(labelled) and written == labelled
+    return right
 
 
 def grow(
-    domain: Domain, pairs: Sequence[Pair], pool: Sequence[Example], options: argparse.Namespace, trial: ExampleTrial
+    domain: Domain, pairs: Sequence[Pair], pool: Sequence[Example], plan: Plan, trial: ExampleTrial
 ) -> tuple[list[Example], list[dict[str, int]]]:
     """The examples of one domain, in the order of their addition, and the counts of each round."""
-    chance = random.Random(f"{options.seed} {domain}")  # noqa: S311 - reproducible chance
+    chance = random.Random(f"0 {domain}")  # noqa: S311 - reproducible chance
     index = ExampleIndex(pool, None)
-    examples = chance.sample(list(pool), min(options.start, options.count, len(pool)))
+    examples = chance.sample(list(pool), min(plan.start, plan.examples, len(pool)))
     rounds: list[dict[str, int]] = []
-    for number in range(1, options.rounds + 1):
+    for number in range(1, plan.rounds + 1):
         shown = {example.question for example in examples}
         others = [pair for pair in pairs if pair.query not in shown]
         free = [example for example in pool if example.question not in shown]
-        if len(examples) >= options.count or not others or not free:
+        if len(examples) >= plan.examples or not others or not free:
             break
-        sample = chance.sample(others, min(options.asked, len(others)))
+        sample = chance.sample(others, min(plan.asked, len(others)))
         right = trial.right(domain, number, sample, examples)
         wrong = [pair for pair, found in zip(sample, right, strict=True) if not found]
-        joined = lessons(wrong, free, index, min(options.added, options.count - len(examples)))
+        joined = lessons(wrong, free, index, min(plan.added, plan.examples - len(examples)))
         rounds.append({"asked": len(sample), "wrong": len(wrong), "added": len(joined)})
         sys.stdout.write(
             f"{domain}, round {number}: {len(wrong)} of {len(sample)} wrong, {len(joined)} examples added\n"
@@ -216,106 +222,81 @@ def _nearest(pair: Pair, free: Sequence[Example], index: ExampleIndex) -> Exampl
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the folder. Exit code: 1 if an input is missing or wrong."""
-    parser = parser_of("training.choose_examples", __doc__)
-    parser.add_argument("--preset", help="name, or path of a TOML file; default: the active preset")
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change to the preset")
+    """Write the folder. Exit code: 2 if an input is missing or wrong."""
+    parser = parser_of("python -m training.choose_examples", __doc__)
+    add_preset_arguments(parser)
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="the folder of examples")
     add_split_argument(parser)
     parser.add_argument("--questions", type=Path, default=QUESTIONS, help="labelled real questions (%(default)s)")
-    parser.add_argument(
-        "--graph", type=Path, action="append", default=[], metavar="DIR",
-        help="folder of the graph that --questions were labelled on",
-    )  # fmt: skip
-    parser.add_argument(
-        "--pool", choices=("bank", "questions"), default="bank", help="source of added examples (%(default)s)"
-    )
-    for name, default, meaning in (
-        ("count", None, "examples per domain; default: the preset's number"),
-        ("start", 5, "examples at the start (%(default)s)"),
-        ("added", 5, "most examples added per round (%(default)s)"),
-        ("asked", 100, "questions per round (%(default)s)"),
-        ("rounds", 10, "most rounds (%(default)s)"),
-    ):
-        parser.add_argument(f"--{name}", type=positive, default=default, help=meaning)
-    parser.add_argument("--seed", type=int, default=0, help="seed of the first examples and each round (%(default)s)")
-    parser.add_argument(
-        "--work",
-        type=Path,
-        default=REPOSITORY / "results/training/choose_examples",
-        help="folder for the model's output",
-    )
+    parser.add_argument("--graph", type=Path, metavar="DIR", help=GRAPH_HELP)
+    source = "source of added examples (%(default)s)"
+    parser.add_argument("--pool", choices=("bank", "questions"), default="bank", help=source)
+    parser.add_argument("--count", type=whole(1), help="examples per domain; default: the preset's number")
+    for name, default in Plan._field_defaults.items():
+        parser.add_argument(f"--{name}", type=whole(1), default=default, help="see above (default: %(default)s)")
+    work = REPOSITORY / "results/training/choose_examples"
+    parser.add_argument("--work", type=Path, default=work, help="folder for the model's output")
     parser.add_argument("--resume", action="store_true", help="continue the run in --work")
     parser.add_argument("--overwrite", action="store_true", help="replace the examples in --out")
     options = parser.parse_args(arguments)
-    return exit_code(lambda: _run(options), "the same command with --resume")
+    return exit_code(lambda: _run(options), GraphError)
 
 
-def _run(options: argparse.Namespace) -> int:
+def _run(options: argparse.Namespace) -> None:
     started = time.monotonic()
     settings = load_settings(options.preset, [*options.set, "tuned = false"])
     writer = (settings.knowledge_graph or KnowledgeGraphSettings()).writer
-    options.count = options.count or writer.examples
+    plan = Plan(options.count or writer.examples, options.start, options.added, options.asked, options.rounds)
     if any(options.out.glob("*.toml")) and not options.overwrite:
-        raise CommandError(f"{options.out} holds examples: --out names another folder, --overwrite replaces them")
+        raise UserError(f"{options.out} holds examples: --out names another folder, --overwrite replaces them")
     check_data_file(options.questions, "--questions names the file")
-    chosen = _chosen(options, settings, writer)
+    shown = ("form", "schema_in_prompt", "schema_detail", "grammar", "repair")
+    chosen = {
+        "preset": f"{settings.name}@{settings_hash(settings)}",
+        "model": getattr(settings.language_model, "model", settings.language_model.engine),
+        "writer": {name: getattr(writer, name) for name in shown},
+        "plan": plan._asdict() | {"pool": options.pool},
+        "bank": bank_version(),
+        Split.FIELD: options.split.wanted,
+    }
     grown = {}
     with ExitStack() as stack:
         stack.enter_context(lock_folder(options.work))
         _open_work(options.work, chosen, resume=options.resume)
-        # The questions were labelled on the first graph; the others are for sampling.
-        graphs = stack.enter_context(opened(options.graph))
-        bench = stack.enter_context(bench_of(graphs[:1]))
-        real = real_pairs(options.questions, bench, company_names(graphs), split=options.split)
-        pairs = list({pair.query: pair for pair in reversed(real)}.values())[::-1]
+        graph = stack.enter_context(opened(options.graph))
+        bench = stack.enter_context(bench_of(graph))
+        pairs = real_pairs(options.questions, company_names(graph), options.split)
         model = load_language_model(settings.language_model)
         stack.callback(model.close)
         model.warm_up()
         trial = ExampleTrial(options.work, writer, model, bench, settings.batch_size)
         for domain in Domain:
-            own = [pair for pair in pairs if pair.domain is domain]
+            asked = [pair for pair in pairs if pair.domain is domain]
             pool = [example for example in load_bank() if example.domain is domain]
             if options.pool == "questions":
-                pool = [Example(pair.domain, pair.query, render(pair.program), pair.program) for pair in own]
-            grown[domain] = grow(domain, own, pool, options, trial)
+                pool = [Example(pair.domain, pair.query, render(pair.program), pair.program) for pair in asked]
+            grown[domain] = grow(domain, asked, pool, plan, trial)
     options.out.mkdir(parents=True, exist_ok=True)
     for domain, (examples, _) in grown.items():
         comment = "Made by python -m training.choose_examples, in the order in which they joined; see run_card.json."
         write_examples(options.out / f"{domain}.toml", comment, examples)
     metrics = {str(domain): {"examples": len(found), "rounds": rounds} for domain, (found, rounds) in grown.items()}
-    graph = {name: path for name, path in graph_files(options.graph).items() if name.startswith("graph 1 ")}
-    data = {"questions": options.questions, **graph}
+    data = {"questions": options.questions, **graph_files(options.graph)}
     seconds = time.monotonic() - started
     card = write_card(options.out, run_card(data, chosen, seconds, metrics, ("torch", "transformers")))
     count = sum(len(examples) for examples, _ in grown.values())
     sys.stdout.write(f"wrote {count} examples to {options.out}; the run card is {card}\n")
     options.split.report()
-    return 0
 
 
-def _chosen(options: argparse.Namespace, settings: Settings, writer: KgWriterSettings) -> dict[str, Any]:
-    """The settings of the run card."""
-    shown = ("form", "schema_in_prompt", "schema_detail", "grammar", "repair")
-    plan = ("count", "start", "added", "asked", "rounds", "seed", "pool")
-    return {
-        "preset": f"{settings.name}@{settings_hash(settings)}",
-        "model": getattr(settings.language_model, "model", settings.language_model.engine),
-        "writer": {name: getattr(writer, name) for name in shown},
-        "plan": {name: getattr(options, name) for name in plan},
-        "bank": bank_version(),
-        Split.FIELD: options.split.wanted,
-    }
-
-
-def _open_work(work: Path, chosen: Mapping[str, Any], *, resume: bool) -> None:
+def _open_work(work: Path, chosen: object, *, resume: bool) -> None:
     """Start a work folder, or continue the same run in it."""
     path = work / RUN_FILE
     if path.is_file() and (work / ASKED_FILE).is_file():
         if not resume:
-            raise CommandError(f"{work} holds a run: --resume continues it, --work names another folder")
+            raise UserError(f"{work} holds a run: --resume continues it, --work names another folder")
         if json.loads(path.read_text(encoding="utf-8")) != json.loads(json.dumps(chosen)):
-            raise CommandError(f"{work} holds a run with other settings: --work names another folder, or remove it")
+            raise UserError(f"{work} holds a run with other settings: --work names another folder, or remove it")
     write_json(path, chosen)
 
 

@@ -1,11 +1,10 @@
-"""Training examples of a language model: prompts with their completions.
+"""What training reads: examples of a language model (prompts with their completions), and configurations.
 
-One JSON object per line: ``messages`` (a chat) or ``prompt`` (a text to continue), ``completion``, and the ``groups``
-that cross-validation keeps together. Learning from preferences needs ``rejected``, a worse completion. Measuring needs
-``query`` and ``answers``: the question alone and its right answers, the best one first.
+An example is a JSON object per line: ``messages`` (a chat) or ``prompt`` (a text to continue), ``completion``, and the
+``groups`` that cross-validation keeps together; measuring needs ``query`` and ``answers``.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
@@ -15,9 +14,11 @@ from pydantic import TypeAdapter, ValidationError
 
 from agents.common.files import write_rows
 from agents.llm import GenerationRequest, Message
-from evaluation.datasets import DatasetError, Record, Split, read_records
+from agents.settings import SettingsError, StrictModel, read_settings
+from evaluation.datasets import DatasetError, Record, Split, dataset_files, read_records
 
 Row = TypeVar("Row")
+Model = TypeVar("Model", bound=StrictModel)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +26,9 @@ class TrainingExample:
     """One prompt and its completion; exactly one of `messages` and `prompt` is given.
 
     `groups` are the example's entities, most important first (see `training.folds`), `source` is its origin, for counts
-    and cards. `rejected` is a worse completion. `query` and `answers` are for a judge; the completion may be another
-    text, such as "i don't know" if the prompt has no answer. `split` is the question's split in CRAG, None if it was
-    made up. `place` is where it was read, for messages.
+    and cards. `query` and `answers` (the best one first) are for a judge; the completion may be another text, such as
+    "i don't know" if the prompt has no answer. `split` is the question's split in CRAG, None if it was made up. `place`
+    is where it was read, for messages.
     """
 
     completion: str
@@ -35,7 +36,6 @@ class TrainingExample:
     prompt: str | None = None
     groups: tuple[str, ...] = ()
     source: str = ""
-    rejected: str | None = None
     query: str = ""
     answers: tuple[str, ...] = ()
     split: int | None = None
@@ -43,17 +43,16 @@ class TrainingExample:
 
     @property
     def request(self) -> GenerationRequest:
-        """The request to an engine: training and use turn prompts into tokens in the same way."""
+        """The request that a model answers with the completion."""
         return GenerationRequest(messages=self.messages, prompt=self.prompt)
 
     def to_row(self) -> dict[str, Any]:
-        """The example as a line of the file."""
+        """A line of the file."""
         row: dict[str, Any] = {"messages": [asdict(message) for message in self.messages]}
         if self.prompt is not None:
             row = {"prompt": self.prompt}
         row |= {name: getattr(self, name) for name in ("completion", "groups", "source", Split.FIELD)}
-        row |= {"query": self.query, "answers": self.answers} if self.answers else {}
-        return row | ({"rejected": self.rejected} if self.rejected is not None else {})
+        return row | ({"query": self.query, "answers": self.answers} if self.answers else {})
 
 
 def write_examples(path: Path, examples: Iterable[TrainingExample]) -> None:
@@ -61,14 +60,14 @@ def write_examples(path: Path, examples: Iterable[TrainingExample]) -> None:
     write_rows(path, (example.to_row() for example in examples))
 
 
-def read_examples(path: Path, limit: int | None = None, split: Split | None = None) -> list[TrainingExample]:
+def read_examples(path: Path, split: Split | None = None) -> list[TrainingExample]:
     """Read the file, without rows of other splits.
 
     Raises:
         DatasetError: a line cannot be read, or a field is missing or of a wrong type; the message names file, line and
             field.
     """
-    examples = [row_of(record, TrainingExample, place=record.place) for record in read_records(path, limit, split)]
+    examples = [row_of(record, TrainingExample, place=record.place) for record in read_records(path, split=split)]
     for example in examples:
         if (example.prompt is None) == (not example.messages):
             raise DatasetError(f'{example.place}: give either field "prompt" or field "messages"')
@@ -96,3 +95,28 @@ def row_of(record: Record, form: type[Row], **more: object) -> Row:
 @cache
 def _reader(form: type[Any]) -> TypeAdapter[Any]:
     return TypeAdapter(form)
+
+
+def check_data_file(path: Path, remedy: str) -> None:
+    """Check that a file, or its parts, exists; if not, raise `DatasetError` with the remedy."""
+    try:
+        dataset_files(path)
+    except DatasetError as error:
+        raise DatasetError(f"{error}; {remedy}") from None
+
+
+def config_names(folder: Path) -> list[str]:
+    """Names of a command's shipped configurations, the TOML files in its folder ``configs``."""
+    return sorted(path.stem for path in (folder / "configs").glob("*.toml"))
+
+
+def read_config(form: type[Model], folder: Path, config: str, changes: Sequence[str] = ()) -> Model:
+    """Read a shipped configuration by name, or a TOML file by path, with changes such as ``epochs=1``.
+
+    Raises:
+        SettingsError: no such configuration, not TOML, an unknown key, a wrong type or a value out of range.
+    """
+    path = Path(config) if config.endswith(".toml") else folder / "configs" / f"{config}.toml"
+    if not path.is_file():
+        raise SettingsError(f"no such file: {path}; shipped configurations: {', '.join(config_names(folder))}")
+    return read_settings(form, path, changes)

@@ -4,7 +4,6 @@ A row may have several groups (a question about two films). The fold of its firs
 its groups is held out, the row is not trained on, so that tested entities are unseen.
 """
 
-import argparse
 import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -24,7 +23,7 @@ def parse_fold(text: str) -> Fold:
     """Parse an argument: ``2/5`` is the second of five folds."""
     number, slash, total = text.partition("/")
     if not (slash and number.isdecimal() and total.isdecimal() and 1 <= int(number) <= int(total) and int(total) > 1):
-        raise argparse.ArgumentTypeError(f"write a fold as NUMBER/TOTAL, from 1/TOTAL, such as 1/5; found {text!r}")
+        raise ValueError(f"write a fold as NUMBER/TOTAL, from 1/TOTAL, such as 1/5; found {text!r}")
     return Fold(int(number), int(total))
 
 

@@ -73,6 +73,19 @@ def write_card(folder: Path, card: Mapping[str, Any]) -> Path:
     return folder / CARD_FILE
 
 
+def count_table(rows: Mapping[str, Mapping[str, int | float | None]]) -> str:
+    """A text table of rows with the same columns, for a terminal; None is a dash."""
+    columns = list(next(iter(rows.values())))
+    lines = [["", *columns]]
+    for name, counts in rows.items():
+        lines.append([name, *("-" if counts[column] is None else f"{counts[column]:,}" for column in columns)])
+    widths = [2 + max(map(len, cells)) for cells in zip(*lines, strict=True)]
+    return "\n".join(
+        name.ljust(widths[0]) + "".join(cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))
+        for name, *cells in lines
+    )
+
+
 def hardware() -> dict[str, Any]:
     """Processor, cores that this process may use, and the GPUs that torch finds."""
     model = platform.processor() or platform.machine()

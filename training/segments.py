@@ -6,18 +6,14 @@ A row of FILE holds a question and its `segments`, a list of ``{score, text}`` w
 a colon. A question that occurs twice, with the segments of two searches, is asked twice.
 """
 
-import argparse
 import html
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from agents.common.console import end_with
 from agents.common.files import write_rows
+from crag.command import add_split_argument, end_with, exit_code, parser_of
 from evaluation.datasets import DatasetError, Split, read_records
-from training.command import add_split_argument, check_data_file, exit_code, parser_of
-
-DEFAULT_FILE = Path(__file__).parents[2] / "shared/data/crag/contexts_split0_a.jsonl.bz2"
 
 
 def questions_of(path: Path, split: Split | None = None) -> Iterator[dict[str, Any]]:
@@ -49,20 +45,18 @@ def _page(segment: str, rank: int) -> dict[str, str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the question file. Exit code: 1 if the input cannot be read."""
-    parser = parser_of("training.segments", __doc__)
-    parser.add_argument("--contexts", type=Path, default=DEFAULT_FILE, help="rows with segments (default: %(default)s)")
+    """Write the question file. Exit code: 2 if the input cannot be read."""
+    parser = parser_of("python -m training.segments", __doc__)
+    parser.add_argument("--contexts", type=Path, required=True, metavar="FILE", help="rows with segments")
     parser.add_argument("--out", type=Path, required=True, help="JSON lines for local_evaluation.py --dataset")
     add_split_argument(parser)
     options = parser.parse_args(arguments)
-    return exit_code(lambda: _run(options))
 
+    def run() -> None:
+        write_rows(options.out, questions_of(options.contexts, options.split))
+        options.split.report()
 
-def _run(options: argparse.Namespace) -> int:
-    check_data_file(options.contexts, "--contexts names the file")
-    write_rows(options.out, questions_of(options.contexts, options.split))
-    options.split.report()
-    return 0
+    return exit_code(run)
 
 
 if __name__ == "__main__":

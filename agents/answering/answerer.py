@@ -1,22 +1,22 @@
 """Builds requests to the answering model and reads its replies into drafts."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from agents.answering.normalise import normalise
 from agents.answering.prompts import Prompt, answer_prompt
-from agents.answering.second_look import Level, assessed
+from agents.answering.second_look import Level, Review, assessed
 from agents.common.contracts import Answer, Candidate, Decision, Query, abstain
 from agents.common.deadline import Deadline
 from agents.llm.base import Generation, GenerationRequest, LanguageModel
 from agents.settings import AnsweringSettings
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Draft:
     """An answer that no check has passed yet.
 
-    `generation` is None if no model wrote the answer. `replies` are the model's later replies, by check. `verdict` is
+    `generation` is None if no model wrote the answer. `replies` are the model's later replies, by check. `review` is
     the second look's. `candidate` holds the answer with its features and P(correct).
     """
 
@@ -24,8 +24,8 @@ class Draft:
     evidence: str = ""
     generation: Generation | None = None
     level: Level | None = None
-    verdict: str | None = None
-    replies: dict[str, Generation] = field(default_factory=dict)
+    review: Review | None = None
+    replies: Mapping[str, Generation] = field(default_factory=dict)
     candidate: Candidate | None = None
     withheld: bool = False
     """Whether a check has replaced the answer."""
@@ -34,11 +34,6 @@ class Draft:
     def abstains(self) -> bool:
         """Whether the draft is an abstention."""
         return self.answer.decision is Decision.ABSTAINED
-
-    @property
-    def mean_log_probability(self) -> float | None:
-        """Mean over the generated tokens, in nats."""
-        return self.generation.mean_log_probability if self.generation else None
 
 
 def draft_of(generation: Generation, source: str, *, assesses: bool = False, evidence: str = "") -> Draft:

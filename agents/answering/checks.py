@@ -6,6 +6,7 @@ saved. To add a check, write a class and put it into `checks_of`.
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from agents.answering.answerer import Draft, request_of
@@ -47,7 +48,7 @@ class CaseView(Protocol):
 
 
 class Check(ABC):
-    """Looks at a draft and may replace its answer."""
+    """Looks at a draft, may add to it what it reads there, and may replace its answer."""
 
     name: str
     reads_values = False
@@ -62,6 +63,10 @@ class Check(ABC):
     def request(self, case: CaseView, draft: Draft) -> GenerationRequest:
         """The request to the language model. `draft.replies` holds the reply when the check is called."""
         raise NotImplementedError(f"the check {self.name!r} has a key but no request")
+
+    def read(self, case: CaseView, draft: Draft) -> Draft:
+        """The draft with what this check reads from it, for itself and for later checks."""
+        return draft
 
     @abstractmethod
     def __call__(self, case: CaseView, draft: Draft) -> GateFiring | None:
@@ -121,13 +126,16 @@ class Refine(Check):
             adapter=None,
         )
 
-    def __call__(self, case: CaseView, draft: Draft) -> GateFiring | None:
+    def read(self, case: CaseView, draft: Draft) -> Draft:
         reply = draft.replies["refine"]
         review = review_of(draft.answer, reply)
-        draft.verdict = review.verdict.value
         case.note(f"second look: {review.verdict}: {reply.text.strip()!r}")
-        same = review.answer == draft.answer
-        return None if same else GateFiring(self.name, review.answer.reason, review.answer.text)
+        return replace(draft, review=review)
+
+    def __call__(self, case: CaseView, draft: Draft) -> GateFiring | None:
+        if draft.review is None or draft.review.answer == draft.answer:
+            return None
+        return GateFiring(self.name, draft.review.answer.reason, draft.review.answer.text)
 
 
 class RepeatedQuestion(Check):
@@ -156,7 +164,7 @@ class ExpectedScore(Check):
         self._threshold = threshold
         self._model = model
 
-    def __call__(self, case: CaseView, draft: Draft) -> GateFiring | None:
+    def read(self, case: CaseView, draft: Draft) -> Draft:
         text, source = draft.answer.text, draft.answer.source
         features = answer_features(
             case.trace,
@@ -165,11 +173,14 @@ class ExpectedScore(Check):
             how="generated" if draft.generation else "read",
             generation=draft.generation,
             assessment=draft.level,
-            review=draft.verdict,
+            review=draft.review.verdict.value if draft.review else None,
             evidence=draft.evidence,
         )
         likely = self._model.probability(features) if self._model else None
-        draft.candidate = Candidate(text, source, features, likely)
+        return replace(draft, candidate=Candidate(text, source, features, likely))
+
+    def __call__(self, case: CaseView, draft: Draft) -> GateFiring | None:
+        likely = draft.candidate.probability if draft.candidate else None
         if likely is None or likely > self._threshold:
             return None
         return GateFiring(self.name, f"P(correct) is {likely:.2f}, not above {self._threshold:g}", I_DONT_KNOW)

@@ -47,7 +47,8 @@ def clean(value: object, *, references: bool = False, most: int | None = None) -
         return ""
     text = value if most is None else value[:most]
     if references and "&" in text:
-        text = _resolved(text)
+        # `html.unescape` fails above Python's limit of 4,300 digits; no character has more than seven.
+        text = html.unescape(_LONG_NUMBER.sub(lambda found: f"&#{found[1] or 0}", text))
     if text.isascii() and text.isprintable():
         return text
     text = _INVISIBLE.sub("", _LINE_END.sub("\n", encodable(text).replace("\r\n", "\n")))
@@ -88,8 +89,3 @@ def encodable_json(value: object) -> object:
     if isinstance(value, dict):
         return {encodable(key): encodable_json(one) for key, one in value.items()}
     return value
-
-
-def _resolved(text: str) -> str:
-    """`html.unescape` fails above Python's limit of 4,300 digits; no character has more than seven."""
-    return html.unescape(_LONG_NUMBER.sub(lambda found: f"&#{found[1] or 0}", text))

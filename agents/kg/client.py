@@ -13,7 +13,6 @@ from collections.abc import Coroutine, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Self, TypeAlias, TypeVar
 
 import httpx2
@@ -74,7 +73,7 @@ class KgClient:
         self._last_batch: KgBatch | None = None
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._serve, name="knowledge-graph", daemon=True)
-        self._thread.start()
+        """Started by the first batch."""
 
     def _serve(self) -> None:
         self._loop.run_forever()
@@ -97,6 +96,8 @@ class KgClient:
             # Threads that hang in a name lookup, which nothing can stop, are left to the batch that started them.
             names = ThreadPoolExecutor(self.limits.concurrency, "knowledge-graph-names")
             self._loop.call_soon_threadsafe(self._loop.set_default_executor, names)
+            if self._thread.ident is None:
+                self._thread.start()
         doubtful = self._last_batch is not None and self._last_batch.broken
         self._last_batch = KgBatch(self, deadline, doubtful=doubtful)
         return self._last_batch
@@ -118,14 +119,16 @@ class KgClient:
 
     def close(self) -> None:
         """Close the connections; calls that wait or are in flight fail."""
-        with suppress(RuntimeError):  # closed before
+        if self._thread.ident is None:
+            self._loop.close()
+        with suppress(RuntimeError):  # closed already
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join()
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     async def ask(self, call: Request, deadline: Deadline) -> Json:
@@ -223,7 +226,7 @@ class KgBatch:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self._closed = True
 
     async def results(self, session: "KgSession", calls: Sequence[Request]) -> list[_CallResult]:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import cached_property
 from typing import Any
 
 import openai
@@ -23,7 +24,8 @@ from agents.llm.base import (
     LanguageModelDiedError,
     refuse_unknown_adapter,
 )
-from agents.llm.tokenizer import bound_tokens, truncate_to_bound
+from agents.llm.local_engine import model_folder
+from agents.llm.tokenizer import ChatTokenizer, bound_tokens, truncate_to_bound
 from agents.settings import MODEL_VARIABLE, OpenAIEngine
 
 log = logging.getLogger(__name__)
@@ -53,14 +55,21 @@ class OpenAILanguageModel:
         self._model = settings.model
         self._has_log_probabilities = True
 
+    @cached_property
+    def _tokenizer(self) -> ChatTokenizer | None:
+        return ChatTokenizer(model_folder(self._settings.tokenizer)) if self._settings.tokenizer else None
+
     def check_weights(self) -> None:
-        """The server has the weights."""
+        """Raise `WeightsMissingError` if a configured tokenizer is missing; the server has the weights."""
+        if self._settings.tokenizer:
+            model_folder(self._settings.tokenizer)
 
     def warm_up(self) -> None:
         """Ask the server for its models once. Any status counts as an answer.
         Raises EngineUnavailableError: no answer from the address, or no model is named and the server has not exactly
-        one.
+        one; WeightsMissingError: the configured tokenizer is missing.
         """
+        self.check_weights()
         deadline = Deadline(_WARM_UP_SECONDS)
         try:
             _in_own_loop(self._greet(deadline), deadline)
@@ -74,12 +83,12 @@ class OpenAILanguageModel:
         """Nothing is held between calls."""
 
     def count_tokens(self, text: str) -> int:
-        """An upper bound of the number of tokens."""
-        return bound_tokens(text)
+        """Number of tokens; without a tokenizer an upper bound."""
+        return self._tokenizer.count(text) if self._tokenizer else bound_tokens(text)
 
     def truncate(self, text: str, max_tokens: int) -> str:
-        """A prefix with at most `max_tokens` tokens, not always the longest."""
-        return truncate_to_bound(text, max_tokens)
+        """A prefix with at most `max_tokens` tokens; without a tokenizer not always the longest."""
+        return self._tokenizer.truncate(text, max_tokens) if self._tokenizer else truncate_to_bound(text, max_tokens)
 
     def generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
         """Answer all requests; see `LanguageModel.generate`.

@@ -19,21 +19,21 @@ from agents.settings import OpenvinoEngine, TransformersEngine
 if TYPE_CHECKING:
     from llguidance import LLTokenizer
 
-StepwiseSettings = TypeVar("StepwiseSettings", bound=OpenvinoEngine | TransformersEngine)
+Engine = TypeVar("Engine", bound=OpenvinoEngine | TransformersEngine)
 
 _PREFILL_TOKENS_ON_CPU, _PREFILL_TOKENS_ON_GPU = 512, 8192
 """In a step. 512 take three seconds with a 0.5B model on two cores."""
 _WARM_UP_PROMPT_TOKENS = 128
 
 
-class StepwiseEngine(LocalEngine[StepwiseSettings]):
+class StepwiseEngine(LocalEngine[Engine]):
     """Groups requests by adapter, sorts them by length and runs micro-batches of `settings.batch_size`.
 
     Greedy results depend on batch mates only by rounding: none in practice with float32; near ties can differ with
     float16. Only the clock refuses requests. Prompts longer than `settings.max_model_tokens` fail.
     """
 
-    def __init__(self, settings: StepwiseSettings) -> None:
+    def __init__(self, settings: Engine) -> None:
         super().__init__(settings)
         self._decoder: BatchDecoder | None = None
         self._model: StepModel | None = None

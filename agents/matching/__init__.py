@@ -8,10 +8,13 @@ from agents.matching.dates import without_dates as without_dates
 from agents.matching.names import MARGIN as MARGIN
 from agents.matching.names import NameMatch as NameMatch
 from agents.matching.names import best_match as best_match
+from agents.matching.names import category_title as category_title
 from agents.matching.names import company_names as company_names
 from agents.matching.names import contains_words as contains_words
 from agents.matching.names import normalise_name as normalise_name
+from agents.matching.names import other_category_names as other_category_names
 from agents.matching.names import plain_name as plain_name
+from agents.matching.names import same_category as same_category
 from agents.matching.names import same_name as same_name
 from agents.matching.names import similarity as similarity
 from agents.matching.names import spellings as spellings
@@ -21,9 +24,6 @@ from agents.matching.numbers import MAGNITUDES as MAGNITUDES
 from agents.matching.numbers import Number as Number
 from agents.matching.numbers import read_numbers as read_numbers
 from agents.matching.numbers import same_number as same_number
-from agents.matching.oscar_categories import category_title as category_title
-from agents.matching.oscar_categories import other_category_names as other_category_names
-from agents.matching.oscar_categories import same_category as same_category
 from agents.matching.units import CURRENCIES as CURRENCIES
 from agents.matching.units import DAYS as DAYS
 from agents.matching.units import MONTHS as MONTHS

@@ -114,7 +114,7 @@ class BatchRun:
         drafts, contexts = self._materials(stage, turn, cases)
         drafts |= self._answers(stage, turn, contexts)
         for check in turn.checks:
-            self._check(turn, check, {case: drafts[case] for case in drafts if check.applies(drafts[case])})
+            drafts |= self._check(turn, check, {case: drafts[case] for case in drafts if check.applies(drafts[case])})
         for case in cases:
             if case.answer is None:
                 self._conclude(stage, turn, case, drafts.get(case) or Draft(abstain(case.fault, turn.source)))
@@ -160,21 +160,27 @@ class BatchRun:
 
         return self._isolated(stage, self.clock.whole, read, list(replies))
 
-    def _check(self, turn: Turn, check: Check, drafts: Mapping[Case, Draft]) -> None:
-        """Apply a check to drafts. A check that fails withholds the answer."""
+    def _check(self, turn: Turn, check: Check, drafts: dict[Case, Draft]) -> dict[Case, Draft]:
+        """The drafts after a check. A check that fails withholds the answer."""
         if check.key is not None:
             key, model = f"{turn.prefix}{check.key}", turn.answerer.model
             replies = self._generate(turn.review, key, model, drafts, lambda case: check.request(case, drafts[case]))
             for case, draft in drafts.items():
-                draft.replies[check.key] = replies.get(case, Generation.failed(case.fault))
-        firings = self._isolated(
-            check.name, self.clock.whole, lambda some: [check(case, drafts[case]) for case in some], list(drafts)
-        )
-        for case, draft in drafts.items():
-            firing = firings[case] if case in firings else GateFiring(check.name, case.fault, I_DONT_KNOW)
+                reply = replies.get(case, Generation.failed(case.fault))
+                drafts[case] = replace(draft, replies={**draft.replies, check.key: reply})
+
+        def work(cases: Sequence[Case]) -> list[tuple[Draft, GateFiring | None]]:
+            read = [check.read(case, drafts[case]) for case in cases]
+            return [(draft, check(case, draft)) for case, draft in zip(cases, read, strict=True)]
+
+        outcomes = self._isolated(check.name, self.clock.whole, work, list(drafts))
+        for case, before in drafts.items():
+            draft, firing = outcomes.get(case) or (before, GateFiring(check.name, case.fault, I_DONT_KNOW))
             if firing is not None:
                 case.trace.gates.append(replace(firing, withheld=draft.answer.text))
-                draft.answer, draft.withheld = gated_answer(firing, turn.source), True
+                draft = replace(draft, answer=gated_answer(firing, turn.source), withheld=True)
+            drafts[case] = draft
+        return drafts
 
     def _conclude(self, stage: Stage, turn: Turn, case: Case, draft: Draft) -> None:
         """Settle a question with the draft, unless it abstains and another turn follows."""

@@ -80,6 +80,8 @@ class OpenAIEngine(EngineBase):
     adapters: dict[str, str] = Field(default_factory=dict)
     """Adapter name -> model name on the server."""
     concurrency: Annotated[int, Field(ge=1, le=256)] = 16
+    tokenizer: str | None = None
+    """A tokenizer of the manifest for counting; without one, an upper bound of tokens is used."""
 
 
 class ScriptedEngine(EngineBase):

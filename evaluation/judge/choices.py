@@ -52,10 +52,10 @@ def yes_or_no(claim: ReadClaim) -> RuleDecision | None:
     if gold is None or not (claim.asks_yes_or_no or _ENDS_HERE.match(normalise(claim.gold)[gold.end() :])):
         return None  # "No Country for Old Men" is a title
     wanted = gold["word"] in _YES
-    said = _YES_NO.match(normalise(claim.prediction))
-    if said is not None:
-        found = said["word"] in _YES
-        return RuleDecision(found is wanted, f"the gold answer says {gold['word']}, the prediction {said['word']}")
+    leading = _YES_NO.match(normalise(claim.prediction))
+    if leading is not None:
+        agrees = (leading["word"] in _YES) is wanted
+        return RuleDecision(agrees, f"the gold answer says {gold['word']}, the prediction {leading['word']}")
     if not claim.asks_yes_or_no:
         return None
     negated = bool(_NEGATION.search(normalise(claim.prediction)))
@@ -77,14 +77,15 @@ def this_or_that(claim: ReadClaim) -> RuleDecision | None:
     wanted = _picked(options, claim.gold, claim.query)
     if wanted is None:
         return None
-    found = _picked(options, claim.prediction, claim.query)
-    if found is None:
+    picked = _picked(options, claim.prediction, claim.query)
+    if picked is None:
         return RuleDecision(False, "the prediction picks neither option")
-    if found == wanted and _other_numbers(claim):
+    if picked == wanted and _other_numbers(claim):
         return RuleDecision(False, "the prediction picks the same option as the gold answer, but by other numbers")
-    picked = " ".join(options[found])
-    other = "too" if found == wanted else "the other"
-    return RuleDecision(found == wanted, f'the prediction picks "{picked}", the gold answer {other}')
+    other = "too" if picked == wanted else "the other"
+    return RuleDecision(
+        picked == wanted, f'the prediction picks "{" ".join(options[picked])}", the gold answer {other}'
+    )
 
 
 def _other_numbers(claim: ReadClaim) -> bool:
@@ -104,10 +105,10 @@ def _options(query: str) -> tuple[list[str], list[str]] | None:
     """
     lowered = normalise(query).strip(" ?.")
     between = _BETWEEN.search(lowered)
-    left, found, right = lowered.rpartition(" or ")
-    if between is not None and not found and _ASKS_WHICH.search(lowered) and _COMPARES.search(lowered):
-        left, found, right = between["first"], "and", between["second"]
-    if not found:
+    left, divider, right = lowered.rpartition(" or ")
+    if between is not None and not divider and _ASKS_WHICH.search(lowered) and _COMPARES.search(lowered):
+        left, divider, right = between["first"], "and", between["second"]
+    if not divider:
         return None
     first = list(tokens(_OPTION_EDGE.split(left)[-1] if _OPTION_EDGE.split(left)[-1].strip() else left))
     second = list(tokens(_OPTION_EDGE.split(right)[0]))
@@ -129,9 +130,9 @@ def _picked(options: tuple[list[str], list[str]], text: str, query: str) -> int 
     sentences = [part for part in re.split(r"(?<=[.!?])\s+|\n+|;", text) if part.strip()]
     for sentence in reversed(sentences):
         cleaned = normalise(sentence)
-        found = _named(options, tokens(sentence))
-        if found and _COMPARES.search(cleaned) and not _SAME.search(cleaned):
-            return 1 - found[0] if len(found) == 2 and _turned_round(query, cleaned) else found[0]
+        places = _named(options, tokens(sentence))
+        if places and _COMPARES.search(cleaned) and not _SAME.search(cleaned):
+            return 1 - places[0] if len(places) == 2 and _turned_round(query, cleaned) else places[0]
     return _implied(options, text, query)
 
 
@@ -147,7 +148,7 @@ def _implied(options: tuple[list[str], list[str]], text: str, query: str) -> int
 
     A number belongs to the last named option. For two lengths such as 7 ft 6 and 7 ft 1 the later numbers decide.
     """
-    found_by_option: dict[int, list[Number]] = {}
+    by_option: dict[int, list[Number]] = {}
     option = None
     for part in re.split(r"(?<=[.!?])\s+|\n+|;|,\s(?!\d{3}\b)|\bwhile\b|\bwhereas\b|\band\b", text):
         named = _named(options, tokens(part))
@@ -155,14 +156,14 @@ def _implied(options: tuple[list[str], list[str]], text: str, query: str) -> int
             return None
         if named:
             option = named[0]
-        found = [number for number in read_numbers(part) if f"{number.value:g}" not in chain(*options)]
-        if option is not None and found and option not in found_by_option:
-            found_by_option[option] = [number for number in found if not number.year_like] or found
-    if len(found_by_option) < 2 or found_by_option[0][0].year_like != found_by_option[1][0].year_like:
+        numbers = [number for number in read_numbers(part) if f"{number.value:g}" not in chain(*options)]
+        if option is not None and numbers and option not in by_option:
+            by_option[option] = [number for number in numbers if not number.year_like] or numbers
+    if len(by_option) < 2 or by_option[0][0].year_like != by_option[1][0].year_like:
         return None
-    values = [[number.value for number in found_by_option[place]] for place in (0, 1)]
+    values = [[number.value for number in by_option[place]] for place in (0, 1)]
     asked = set(re.findall(r"\w+", normalise(query)))
-    low_wins, high_wins = (_EARLY, _LATE) if found_by_option[0][0].year_like else (_LITTLE, _MUCH)
+    low_wins, high_wins = (_EARLY, _LATE) if by_option[0][0].year_like else (_LITTLE, _MUCH)
     if values[0] == values[1] or not asked.intersection(low_wins | high_wins):
         return None
     lowest = 0 if values[0] < values[1] else 1

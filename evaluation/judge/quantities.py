@@ -76,8 +76,8 @@ def _says_none(claim: ReadClaim) -> bool:
     return all(number.value == 0 for number in own)
 
 
-def _not_among(found: list[Number], known: list[Number]) -> list[Number]:
-    return [number for number in found if not any(same_number(number, one) for one in known)]
+def _not_among(numbers: list[Number], known: list[Number]) -> list[Number]:
+    return [number for number in numbers if not any(same_number(number, other) for other in known)]
 
 
 def same_date(claim: ReadClaim) -> RuleDecision | None:
@@ -86,14 +86,14 @@ def same_date(claim: ReadClaim) -> RuleDecision | None:
     rest = claim.not_asked(tokens(without_dates(claim.gold)))
     if len(wanted) != 1 or (rest and not _ASKS_DATE.search(claim.asked)):
         return None
-    found = read_dates(claim.prediction)
+    dates = read_dates(claim.prediction)
     day = min(wanted).isoformat()
-    if not found and (part := _ASKS_PART.search(claim.asked)):
-        said = (day[:4] if part["part"] == "year" else stem(f"{min(wanted):%B}".lower())) in claim.prediction_tokens
-        return RuleDecision(said, f"the question asks for the {part['part']} of {day}: {'' if said else 'not '}there")
-    if not found and not claim.prediction_numbers:
+    if not dates and (part := _ASKS_PART.search(claim.asked)):
+        holds = (day[:4] if part["part"] == "year" else stem(f"{min(wanted):%B}".lower())) in claim.prediction_tokens
+        return RuleDecision(holds, f"the question asks for the {part['part']} of {day}: {'' if holds else 'not '}there")
+    if not dates and not claim.prediction_numbers:
         return RuleDecision(False, f"the prediction holds no date, the gold answer is {day}")
-    return RuleDecision(wanted <= found, f"the prediction {'holds' if wanted <= found else 'does not hold'} {day}")
+    return RuleDecision(wanted <= dates, f"the prediction {'holds' if wanted <= dates else 'does not hold'} {day}")
 
 
 def same_quantity(claim: ReadClaim) -> RuleDecision | None:
@@ -107,12 +107,12 @@ def same_quantity(claim: ReadClaim) -> RuleDecision | None:
         return None
     if why := _said_without_number(claim, key):
         return RuleDecision(True, why)
-    found = _own_numbers(claim, key)
-    if not found:
+    own = _own_numbers(claim, key)
+    if not own:
         return RuleDecision(False, f"the prediction holds no number, the gold answer is {key.value:g}")
     if claim.asks_for_number and not key.year_like and count_listed(claim.prediction) > key.value > 0:
         return RuleDecision(False, f"the gold answer is {key.value:g}, but the prediction lists more")
-    answers = found if key.year_like else [*_of_first_sentence(claim, found), found[-1]]
+    answers = own if key.year_like else [*_of_first_sentence(claim, own), own[-1]]
     if why := _meets(claim, key, answers):
         return RuleDecision(True, why)
     return RuleDecision(False, f"the gold answer is {key.value:g}, the prediction says {answers[0].value:g}")
@@ -128,26 +128,26 @@ def _said_without_number(claim: ReadClaim, key: Number) -> str | None:
 
 def _own_numbers(claim: ReadClaim, key: Number) -> list[Number]:
     asked = read_numbers(claim.query)
-    found = _not_among(claim.prediction_numbers, asked)
-    if any(same_number(key, said) for said in asked):
-        found = read_numbers(_without_numbered_names(claim))
+    own = _not_among(claim.prediction_numbers, asked)
+    if any(same_number(key, number) for number in asked):
+        own = read_numbers(_without_numbered_names(claim))
     if key.year_like:
-        return found
-    found = [number for number in found if not number.year_like and (key.ordinal or not number.ordinal)] or found
-    return _of_asked_year(claim, found)
+        return own
+    own = [number for number in own if not number.year_like and (key.ordinal or not number.ordinal)] or own
+    return _of_asked_year(claim, own)
 
 
 def _without_numbered_names(claim: ReadClaim) -> str:
     """The prediction without the numbers of names in the question, such as "Ligue 1", in any spelling."""
-    named = {(found["name"], found["number"]) for found in _NUMBERED_NAME.finditer(normalise(claim.query))}
+    named = {(match["name"], match["number"]) for match in _NUMBERED_NAME.finditer(normalise(claim.query))}
 
-    def repeats(found: re.Match[str]) -> bool:
+    def repeats(match: re.Match[str]) -> bool:
         return any(
-            found["number"] == number and SequenceMatcher(None, found["name"], name, autojunk=False).ratio() > 0.7
+            match["number"] == number and SequenceMatcher(None, match["name"], name, autojunk=False).ratio() > 0.7
             for name, number in named
         )
 
-    return _NUMBERED_NAME.sub(lambda found: found["name"] if repeats(found) else found[0], normalise(claim.prediction))
+    return _NUMBERED_NAME.sub(lambda match: match["name"] if repeats(match) else match[0], normalise(claim.prediction))
 
 
 def _meets(claim: ReadClaim, key: Number, answers: list[Number]) -> str | None:
@@ -156,40 +156,41 @@ def _meets(claim: ReadClaim, key: Number, answers: list[Number]) -> str | None:
         return f"both say {key.value:g}"
     if magnitude := _ASKS_MAGNITUDE.search(claim.asked):  # if the question asks for millions, a bare 3 means 3 million
         scale = MAGNITUDES[magnitude["word"]]
-        if any(same_number(key, replace(one, value=scale * one.value, step=scale * one.step)) for one in answers):
+        scaled = (replace(answer, value=scale * answer.value, step=scale * answer.step) for answer in answers)
+        if any(same_number(key, answer) for answer in scaled):
             return f"both say {key.value:g}, the prediction in the units of the question"
     if len(claim.gold_numbers) > 1 and not _not_among(claim.gold_numbers, claim.prediction_numbers):
         return "the prediction holds all numbers of the gold answer"
     return None
 
 
-def _nearly(gold: Number, said: Number) -> bool:
+def _nearly(gold: Number, other: Number) -> bool:
     """A rounded whole number above 100 may be off by 1 %; a year or an amount of money may not."""
     if gold.year_like or gold.percent or gold.ordinal or gold.currency or gold.step < 1 or abs(gold.value) < 100:
         return False
-    return abs(gold.value - said.value) <= 0.01 * abs(gold.value)
+    return abs(gold.value - other.value) <= 0.01 * abs(gold.value)
 
 
-def _of_asked_year(claim: ReadClaim, found: list[Number]) -> list[Number]:
+def _of_asked_year(claim: ReadClaim, own: list[Number]) -> list[Number]:
     """Without the numbers that the prediction gives for another year than the question's."""
     asked = {number.value for number in read_numbers(claim.query) if number.year_like}
     if not asked:
-        return found
+        return own
     other: list[Number] = []
     for part in _PART_OF_SENTENCE.split(claim.prediction):
         here = read_numbers(part)
         years = {number.value for number in here if number.year_like}
         if years and not years & asked:
             other += here
-    return [number for number in found if number not in other] or found
+    return [number for number in own if number not in other] or own
 
 
-def _of_first_sentence(claim: ReadClaim, found: list[Number]) -> list[Number]:
+def _of_first_sentence(claim: ReadClaim, own: list[Number]) -> list[Number]:
     for sentence in sentences(claim.prediction):
-        here = [number for number in read_numbers(sentence) if number in found]
+        here = [number for number in read_numbers(sentence) if number in own]
         if here:
             return here
-    return found[:1]
+    return own[:1]
 
 
 def _gold_number(claim: ReadClaim) -> Number | None:
@@ -212,7 +213,7 @@ def _counted(claim: ReadClaim) -> Number | None:
     if asked is None or len(claim.gold_numbers) < 2:
         return None
     units = {stem(asked["noun"])} if asked["noun"] else _UNITS_OF.get(asked["measure"], _UNITS)
-    for found in _NUMBER_AND_NEXT.finditer(normalise(claim.gold)):
-        if units.intersection(map(stem, found["next"].split())):
-            return next(iter(read_numbers(found["number"])), None)
+    for match in _NUMBER_AND_NEXT.finditer(normalise(claim.gold)):
+        if units.intersection(map(stem, match["next"].split())):
+            return next(iter(read_numbers(match["number"])), None)
     return None

@@ -37,13 +37,12 @@ class Work:
     sources: list[Path]
     table: str
     targets: list[Path]
-    quiet: bool = True
     records: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
 
     def each(self, values: Iterable[Any], total: int, unit: str) -> Iterable[Any]:
         """The values, with a progress bar on standard error if that is a terminal."""
-        return tqdm(values, self.sources[0].name, total, unit=unit, disable=True if self.quiet else None)
+        return tqdm(values, self.sources[0].name, total, unit=unit, disable=None)
 
     def checked(self, pairs: Iterable[tuple[str, Any]], place: str) -> Iterator[tuple[str, Any]]:
         """The keys and records, counted and checked against the type of the table; raises GraphError."""
@@ -151,18 +150,11 @@ def _stored_by_share(work: Work) -> None:
 
 
 def _shares(work: Work) -> Iterator[tuple[str, Any]]:
+    """The shares of a file that the library sqlitedict wrote."""
     path = work.sources[0]
     with _database(path) as ask:
-        names = _tables_in(ask)
-        fitting = [name for name in names if _columns_of(ask, name)[:2] == ["key", "value"]]
-        if "unnamed" in fitting:
-            fitting = ["unnamed"]
-        if len(fitting) != 1:
-            raise GraphError(f"{path}: one table of key and value expected, found {', '.join(names) or 'none'}")
-        table = _quoted(fitting[0])
-        count = next(ask(f"select count(*) from {table}"))[0]  # noqa: S608 - quoted
-        shares = ask(f"select key, value from {table} order by rowid")  # noqa: S608 - quoted
-        for key, value in work.each(shares, count, "share"):
+        count = next(ask("select count(*) from unnamed"))[0]
+        for key, value in work.each(ask("select key, value from unnamed order by rowid"), count, "share"):
             if not isinstance(value, bytes):
                 raise GraphError(f"{path}: key {key}: a pickle expected, found {type(value).__name__}")
             yield str(key), _plain(f"{path}: key {key}", value, len(value))
@@ -172,9 +164,10 @@ def _nba(work: Work) -> None:
     """The database of NBA games -> games, columns, and a store of the events of each game in their order."""
     path = work.sources[0]
     with _database(path) as ask:
-        for name in ("game", "play_by_play"):
-            if name not in _tables_in(ask):
-                raise GraphError(f"{path}: it has no table {name}: fetch it again")
+        # Plain tables only: a view or a virtual table may compute without end.
+        plain = "select name from sqlite_master where type = 'table' and sql not like 'create virtual%'"
+        if missing := {"game", "play_by_play"} - {name for (name,) in ask(plain)}:
+            raise GraphError(f"{path}: it has no table {min(missing)}: fetch it again")
         columns = [(fact[1], fact[2]) for fact in ask("pragma table_info(game)")]
         work.targets[1].write_text(json.dumps(columns), encoding="utf-8")
         count = next(ask("select count(*) from game"))[0]
@@ -184,7 +177,7 @@ def _nba(work: Work) -> None:
         known = [game for game in whole if all(game.get(name) is not None for name in needed)]
         work.left_out["games without a date or a team"] += len(whole) - len(known)
         work.write_rows(known)
-        names = _columns_of(ask, "play_by_play")
+        names = [fact[1] for fact in ask("pragma table_info(play_by_play)")]
         if "game_id" not in names:
             raise GraphError(f"{path}: the table play_by_play has no column game_id: fetch it again")
         count = next(ask("select max(rowid) from play_by_play"))[0] or 0
@@ -210,39 +203,19 @@ def _database(path: Path) -> Iterator[Ask]:
         raise GraphError(f"{path}: not a SQLite file, or damaged ({error}): fetch it again") from None
 
 
-def _tables_in(ask: Ask) -> list[str]:
-    """Names of plain tables: a view or a virtual table may compute without end."""
-    plain = "select name from sqlite_master where type = 'table' and sql not like 'create virtual%'"
-    return [name for (name,) in ask(plain)]
-
-
-def _columns_of(ask: Ask, table: str) -> list[str]:
-    return [fact[1] for fact in ask(f"pragma table_info({_quoted(table)})")]
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
-MAKERS: dict[str, Callable[[Work], None]] = {
-    "movie/year_db.json": _copied,
-    "movie/person_db.json": _copied,
-    "movie/movie_db.json": _copied,
-    "finance/company_name.dict": _copied,
-    "open/kg.jsonl": _articles,
-    "finance/finance_marketcap.json": _by_share,
-    "finance/finance_dividend.json": _by_share,
-    "finance/finance_info.json": _by_share,
-    "music/grammy_df.json": _of_frame,
-    "music/rank_dict_hot100.json": _of_pickle,
-    "music/song_dict_hot100.json": _of_pickle,
-    "music/artist_work_dict.json": _of_pickle,
-    "music/artist_dict_simplified.json": _of_pickle,
-    "music/song_dict_simplified.json": _of_pickle,
-    "sports/soccer_team_match_stats.json": _matches,
-    "finance/finance_price.json": _stored_by_share,
-    "finance/finance_detailed_price.json": _stored_by_share,
-    "sports/nba_game.json": _nba,
+_MADE_BY: dict[Callable[[Work], None], tuple[str, ...]] = {
+    _copied: ("movie/year_db.json", "movie/person_db.json", "movie/movie_db.json", "finance/company_name.dict"),
+    _articles: ("open/kg.jsonl",),
+    _by_share: ("finance/finance_marketcap.json", "finance/finance_dividend.json", "finance/finance_info.json"),
+    _of_frame: ("music/grammy_df.json",),
+    _of_pickle: (
+        *("music/rank_dict_hot100.json", "music/song_dict_hot100.json", "music/artist_work_dict.json"),
+        *("music/artist_dict_simplified.json", "music/song_dict_simplified.json"),
+    ),
+    _matches: ("sports/soccer_team_match_stats.json",),
+    _stored_by_share: ("finance/finance_price.json", "finance/finance_detailed_price.json"),
+    _nba: ("sports/nba_game.json",),
 }
+MAKERS = {table: make for make, tables in _MADE_BY.items() for table in tables}
 """Table -> what makes it; small tables first, so that faults show early."""
 MADE_BESIDE = {"sports/nba_game.json": ("sports/nba_columns.json", "sports/nba_play_by_play.json")}

@@ -48,18 +48,18 @@ class ImportReport:
         return "\n".join(lines)
 
 
-def import_graph(source: Path, out: Path, *, partial: bool = False, quiet: bool = False) -> ImportReport:
+def import_graph(source: Path, out: Path, *, partial: bool = False) -> ImportReport:
     """Make our tables from the folder `cragkg`; raises GraphError if the import cannot start.
 
     `out` is a new folder, or that of an earlier import: its tables are kept, unless the official file has changed.
-    `partial`: import a graph that lacks files. `quiet`: no progress bars.
+    `partial`: import a graph that lacks files.
     """
     missing = _missing(source, partial=partial)
     _check_out(source, out)
     out.mkdir(parents=True, exist_ok=True)
     try:
         with FileLock(out / LOCK_FILE, timeout=0):
-            return _import(source, out, missing, quiet=quiet)
+            return _import(source, out, missing)
     except Timeout:
         raise GraphError(f"{out}: another process imports into it: wait for it, or pass another --out") from None
 
@@ -101,7 +101,7 @@ def _check_out(source: Path, out: Path) -> None:
         raise GraphError(f"--out {out}: holds {used[0]}, which no import made: pass a new folder")
 
 
-def _import(source: Path, out: Path, missing: list[str], *, quiet: bool) -> ImportReport:
+def _import(source: Path, out: Path, missing: list[str]) -> ImportReport:
     state = _read_state(out)
     report = ImportReport(missing)
     for table in MAKERS:
@@ -121,7 +121,7 @@ def _import(source: Path, out: Path, missing: list[str], *, quiet: bool) -> Impo
             continue
         _write_state(out, state)
         try:
-            report.made[table] = _make(table, [source / name for name in sources], targets, quiet=quiet)
+            report.made[table] = _make(table, [source / name for name in sources], targets)
             state["tables"][table] = stamp
         except GraphError as error:
             report.faults.append(str(error))
@@ -129,10 +129,10 @@ def _import(source: Path, out: Path, missing: list[str], *, quiet: bool) -> Impo
     return report
 
 
-def _make(table: str, sources: list[Path], targets: list[Path], *, quiet: bool) -> Work:
+def _make(table: str, sources: list[Path], targets: list[Path]) -> Work:
     unfinished = [path.with_name(f".{path.name}.unfinished") for path in targets]
     targets[0].parent.mkdir(parents=True, exist_ok=True)
-    work = Work(sources, table, unfinished, quiet)
+    work = Work(sources, table, unfinished)
     try:
         MAKERS[table](work)
         for path, target in zip(unfinished, targets, strict=True):

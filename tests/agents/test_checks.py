@@ -135,44 +135,12 @@ def test_an_answer_that_only_repetitions_of_the_question_hold_is_withheld(
     )
 
 
-@pytest.mark.parametrize(
-    ("said", "level", "given"),
-    [
-        ("Barry Levinson", "high", True),
-        ("Barry Levinson", "medium", False),
-        ("Barry Levinson", "low", False),
-        ("Barry Levinson", None, False),
-        (INVALID_QUESTION, "low", False),
-    ],
-)
-def test_only_accepted_levels_of_confidence_are_given(said: str, level: str | None, given: bool) -> None:
-    reply = said + (f"\nConfidence: {level}" if level else "")
-    answer, trace = asked(settings_of({QUESTION: reply}, *ASSESSED))
-    assert answer.text == (said if given else I_DONT_KNOW)
-    assert [firing.withheld for firing in trace.gates] == ([] if given else [said])
-
-
 def test_a_second_look_that_fails_costs_the_answer_and_nothing_else() -> None:
     settings = settings_of({QUESTION: "Barry Levinson"}, "answering.refine = {}")
     answer, trace = asked(settings, model=FailsAfter(settings.language_model, served=1))
     assert answer.text == I_DONT_KNOW
     assert any("failed" in event for event in trace.events)
     assert trace.gates[0].withheld == "Barry Levinson"
-
-
-@pytest.mark.parametrize(
-    ("verdict", "text"),
-    [("Correct", "Mike Nichols"), ("I don't know", I_DONT_KNOW), ("Barry Levinson", "Barry Levinson")],
-)
-def test_the_second_look_confirms_withdraws_or_corrects(verdict: str, text: str) -> None:
-    settings = settings_of(
-        {"Proposed answer: Mike Nichols": verdict, QUESTION: "Mike Nichols"}, "answering.refine = {}"
-    )
-    answer, trace = asked(settings)
-    assert answer.text == text
-    assert trace.generations["refine"].text == verdict
-    assert [firing.withheld for firing in trace.gates] == ([] if text == "Mike Nichols" else ["Mike Nichols"])
-    assert trace.seconds["review"] >= 0
 
 
 @pytest.mark.parametrize(("fault", "replied"), [("", True), ("error", False)])
@@ -196,13 +164,6 @@ def test_an_answer_that_was_withheld_is_no_abstention_of_the_model() -> None:
     answer, trace = asked(settings_of(doubted, *ASSESSED, "answering.refine = {abstentions = true}"))
     assert answer.text == I_DONT_KNOW
     assert "refine" not in trace.generations
-
-
-def test_a_formula_is_worked_out_and_reported() -> None:
-    answer, trace = asked(settings_of({QUESTION: "= 1988 - 1937"}, "answering.compute = true"))
-    assert answer.text == "51"
-    assert [firing.withheld for firing in trace.gates] == ["= 1988 - 1937"]
-    assert "1988 - 1937" in trace.gates[0].reason
 
 
 @pytest.mark.parametrize(("said", "given"), [("Barry Levinson", True), ("Mike Nichols", False)])

@@ -19,7 +19,7 @@ from agents.crag_agent import CragAgent
 from agents.kg import Lookup, NoKnowledgeGraph
 from agents.llm import Generation, GenerationRequest
 from agents.llm.scripted_engine import ScriptedLanguageModel
-from agents.public_data import NoPublicData
+from agents.public_data import PublicData
 from agents.settings import ScriptedEngine, Settings, load_settings
 from tests.agents.asking import agent_of, batch_of, page
 
@@ -190,7 +190,7 @@ class NeverBack(NoKnowledgeGraph):
         return []
 
 
-class UnreadableTable(NoPublicData):
+class UnreadableTable(PublicData):
     """Shipped facts that cannot be read."""
 
     def facts(
@@ -212,21 +212,6 @@ def test_a_source_that_hangs_or_fails_costs_no_answer(source: dict[str, Any], ev
     assert answer.text == "Barry Levinson"
     assert any(event in said for said in trace.events)
     assert asked(agent)[0].text == "Barry Levinson"
-
-
-class Records(NoKnowledgeGraph):
-    """A graph that always knows the same."""
-
-    def look_up(self, queries: Sequence[Query], domains: Sequence[str | None], deadline: Deadline) -> list[Lookup]:
-        return [Lookup(("get_movie('rain man')",), (Fact("The director is Barry Levinson.", "kg"),)) for _ in queries]
-
-
-def test_an_answer_from_the_graph_is_accepted_before_the_web_is_asked() -> None:
-    answer, trace = asked(agent_of(settings_with(), knowledge_graph=Records()))
-    assert (answer.text, answer.source) == ("Barry Levinson", "knowledge graph")
-    assert trace.calls == ["get_movie('rain man')"]
-    assert '<doc source="kg">The director is Barry Levinson.</doc>' in trace.prompts["graph_answer"][-1]["content"]
-    assert "answer" not in trace.prompts
 
 
 CELLS = st.none() | st.integers() | st.text(max_size=30) | st.sampled_from(list(QUESTIONS))

@@ -24,7 +24,7 @@ from agents.questions import QuestionRouter, Route
 from agents.settings import KnowledgeGraphSettings, ScriptedEngine, SettingsError
 from agents.web import WebEvidence, WebPath
 from mock_api import serve
-from tests.agents.kg.faulty_server import FAULTS, Fault, FaultyServer, unused_address
+from tests.agents.kg.faulty_server import Fault, FaultyServer, unused_address
 from tests.agents.test_crag_agent import questions_of, settings_with
 
 QUESTION = "who directed rain man?"
@@ -33,7 +33,6 @@ FROM_GRAPH, FROM_WEB = "Barry Levinson", "B. Levinson"
 MARK = '<doc source="knowledge graph'
 SECONDS_PER_QUERY = 3.0
 """Two seconds of a batch are the reserve."""
-REFUSALS: tuple[Fault, ...] = ("404", "405", "422")
 
 
 def replies(from_graph: str = FROM_GRAPH, from_web: str = FROM_WEB, calls: str = CALLS) -> dict[str, str]:
@@ -116,7 +115,7 @@ def assert_from_the_web_because_down(reported: Sequence[tuple[Answer, Trace]]) -
         )
 
 
-@pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault not in REFUSALS])
+@pytest.mark.parametrize("fault", ["drop", "hang", "drip_body", "not_json", "endless", "500"])  # all: test_client.py
 def test_whatever_the_server_does_the_web_answers_in_time(fault: Fault) -> None:
     with FaultyServer() as server, agent_with(server.url) as agent:
         server.fault = fault
@@ -137,10 +136,9 @@ def test_a_server_that_is_not_there() -> None:
         assert_from_the_web_because_down(ask(agent, 4))
 
 
-@pytest.mark.parametrize("fault", REFUSALS)
-def test_a_server_that_refuses_the_call_itself(fault: Fault) -> None:
+def test_a_server_that_refuses_the_call_itself() -> None:
     with FaultyServer() as server, agent_with(server.url) as agent:
-        server.fault = fault
+        server.fault = "422"
         ((answer, trace), _) = ask(agent)
     assert answer.source == "web"
     assert any(event.startswith("invalid: ") and "/movie/get_movie_info" in event for event in trace.events)

@@ -23,8 +23,8 @@ from evaluation.signature import (
 
 
 def test_settings_hash() -> None:
-    settings = load_settings("cpu_small")
-    assert settings_hash(settings) == settings_hash(load_settings("cpu_small"))
+    settings = load_settings("cpu")
+    assert settings_hash(settings) == settings_hash(load_settings("cpu"))
     assert settings_hash(settings.model_copy(update={"description": "other words"})) == settings_hash(settings)
     assert settings_hash(settings.model_copy(update={"batch_size": 3})) != settings_hash(settings)
 
@@ -59,7 +59,7 @@ def test_line_and_versions() -> None:
 
 
 def test_the_prompts_of_a_preset_by_name_and_wording(monkeypatch: pytest.MonkeyPatch) -> None:
-    cpu = load_settings("cpu_small")
+    cpu = load_settings("cpu")
     before = prompts_signature(cpu)
     assert before.rpartition("@")[0] == "reader+facts+calls"
     assert prompts_signature(load_settings("nec")).startswith("nec+nec_refine@")
@@ -77,10 +77,10 @@ def test_an_example_of_the_call_writer_is_part_of_its_prompt(tmp_path: Path, mon
     folder.mkdir(parents=True)
     monkeypatch.setattr(signature, "_ROOT", tmp_path)
     (folder / "movie.txt").write_text("one", encoding="utf-8")
-    first = prompts_signature(load_settings("cpu_small"))
+    first = prompts_signature(load_settings("cpu"))
     (folder / "movie.txt").write_text("two", encoding="utf-8")
-    assert prompts_signature(load_settings("cpu_small")) != first
-    without_graph = load_settings("cpu_small", ["knowledge_graph='none'"])
+    assert prompts_signature(load_settings("cpu")) != first
+    without_graph = load_settings("cpu", ["knowledge_graph='none'"])
     assert prompts_signature(without_graph).startswith("reader@")
 
 
@@ -102,7 +102,7 @@ def test_adapters_by_the_hash_of_their_files(tmp_path: Path) -> None:
     def signed(weights: bytes) -> str | None:
         location = adapter(tmp_path / "writer", weights)
         changes = [f"language_model.adapters={{kg_writer='{location}', kg_answerer='no/such/folder'}}"]
-        return adapters_signature(load_settings("cpu_small", changes))
+        return adapters_signature(load_settings("cpu", changes))
 
     first = signed(b"weights")
     assert first is not None
@@ -116,7 +116,7 @@ def test_adapters_of_a_server_and_no_adapters() -> None:
     assert adapters_signature(load_settings("scripted")) is None
     server = load_settings("scripted", ["language_model={engine='openai', model='m', adapters={a='name-there'}}"])
     assert adapters_signature(server) == "a@name-there"
-    assert "kg_writer@" in str(adapters_signature(load_settings("cpu_small")))
+    assert "kg_writer@" in str(adapters_signature(load_settings("db3_task23")))
 
 
 def test_other_trained_files_are_signed_by_their_content(tmp_path: Path) -> None:

@@ -15,7 +15,6 @@ CHAT = TrainingExample(
     messages=(Message("system", "be brief"), Message("user", "capital of france?")),
     groups=("france",),
     source="real",
-    rejected="lyon",
     query="capital of france?",
     answers=("paris", "city of light"),
 )
@@ -25,7 +24,6 @@ TEXT = TrainingExample('get_movie("heat")', prompt="Question: heat\nCalls:\n", g
 def test_what_was_written_is_read_again(tmp_path: Path) -> None:
     write_examples(tmp_path / "examples.jsonl", [CHAT, TEXT])
     assert read_examples(tmp_path / "examples.jsonl") == [CHAT, TEXT]
-    assert read_examples(tmp_path / "examples.jsonl", limit=1) == [CHAT]
 
 
 def test_the_request_is_the_one_that_an_engine_gets() -> None:

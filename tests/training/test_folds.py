@@ -1,7 +1,5 @@
 """Folds by group: what is tested is never trained on, and every row is tested once."""
 
-import argparse
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -44,5 +42,5 @@ def test_folds_count_from_1_also_where_an_old_run_card_counts_from_0() -> None:
 
 @pytest.mark.parametrize("text", ["2", "0/5", "6/5", "-1/5", "a/b", "1/1", "1/", ""])
 def test_what_is_no_fold_is_refused_with_the_form(text: str) -> None:
-    with pytest.raises(argparse.ArgumentTypeError, match="NUMBER/TOTAL"):
+    with pytest.raises(ValueError, match="NUMBER/TOTAL"):
         parse_fold(text)

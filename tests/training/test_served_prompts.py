@@ -2,6 +2,7 @@
 
 import functools
 import json
+import shlex
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -17,7 +18,8 @@ from agents.settings import available_presets, load_settings
 from mock_api import serve
 from tests.agents.llm.tiny_models import build_tiny_llama
 from tests.training.calibrate.synthetic import row, write_run
-from training.adapters.recipe import GivenFiles, Recipe, recipes
+from training.adapters import BASE_PRESETS
+from training.adapters import main as train_adapter
 from training.api_pairs.pairs import Pair
 from training.examples import TrainingExample, read_examples
 from training.labels.__main__ import main as label_run
@@ -40,7 +42,7 @@ WITHOUT_WEIGHTS = [
 
 
 class Use(NamedTuple):
-    """An adapter of a preset, the step of the trace that it works in, and the recipe's configuration."""
+    """An adapter of a preset, the step of the trace that it works in, and the folder of its configuration."""
 
     preset: str
     step: str
@@ -108,52 +110,52 @@ def request_of(shown: object) -> GenerationRequest:
     return GenerationRequest(messages=tuple(Message(turn["role"], turn["content"]) for turn in shown))
 
 
-def trained_on(use: Use, folder: Path, changes: list[str]) -> list[TrainingExample]:
+def steps_of(use: Use, folder: Path, capfd: pytest.CaptureFixture[str]) -> list[list[str]]:
+    """The commands of the adapter's recipe."""
+    asked = folder / "questions.jsonl"
+    asked.touch()
+    given = [use.adapter, "--base-preset", use.preset, "--questions", str(asked), "--pages", str(asked)]
+    capfd.readouterr()
+    assert train_adapter([*given, "--work", str(folder), "--device", "cpu", "--dry-run"]) == 0
+    lines = capfd.readouterr().out.replace("\\\n", " ").splitlines()
+    return [shlex.split(line.partition(" -m ")[2]) for line in lines if " -m " in line]
+
+
+def trained_on(use: Use, folder: Path, changes: list[str], capfd: pytest.CaptureFixture[str]) -> list[TrainingExample]:
     """What the adapter's recipe makes of the question, from a run of the recipe's own settings."""
-    made = Recipe(use.adapter, use.config).steps(folder, folder, GivenFiles())
-    prompts = next(list(step.command[1:]) for step in made if step.command[0] == "training.prompts")
-    prompts[prompts.index("--preset") + 1] = use.preset
+    made = {command: rest for command, *rest in steps_of(use, folder, capfd)}
+    prompts = made["training.prompts"]
     if "--pairs" in prompts:
         program = parse(CALLS, Domain.MOVIE)
         pair = Pair(QUERY, TIME, Domain.MOVIE, program, "real", ("the godfather",), answer=ANSWER, split=0)
         Path(prompts[prompts.index("--pairs") + 1]).write_text(json.dumps(pair.to_row()), encoding="utf-8")
-        if use.step == "graph_answer":
-            (fact,) = trace_of(use.preset, *changes)["facts"]
-            stated = pair.to_row() | {"facts": [fact]}
-            Path(prompts[prompts.index("--pairs") + 1]).write_text(json.dumps(stated), encoding="utf-8")
     else:
-        asked = next(step.command for step in made if step.command[0] == "local_evaluation")
-        own = [change for option, change in pairwise(asked) if option == "--set"]
-        keep = [
-            change for change in own if not change.startswith(("knowledge_graph=", "public_data", "web.", "device"))
-        ]
-        trace = trace_of(use.preset, *changes, *keep)
+        sets = [change for option, change in pairwise(made["local_evaluation"]) if option == "--set"]
+        dropped = ("knowledge_graph=", "public_data", "web.", "device")
+        trace = trace_of(use.preset, *changes, *(change for change in sets if not change.startswith(dropped)))
         place = {"occurrence": 0, "batch": 0, "attempt": 1}
         record = row("a", "i don't know", "missing", query=QUERY, answer=ANSWER, domain="movie")
         run = write_run(folder / "basic_answers", [record], [trace | place])
-        labels = next(step.command for step in made if step.command[0] == "training.labels")
-        answerer = ["--answerer", "graph"] if "graph" in labels else []
-        assert label_run(["--run", str(run), *answerer, "--out", str(folder / "labels.jsonl")]) == 0
+        answerer = ["--answerer", "graph"] if "graph" in made["training.labels"] else []
+        labels = prompts[prompts.index("--labels") + 1]
+        assert label_run(["--run", str(run), *answerer, "--out", labels]) == 0
     sets = [part for change in changes for part in ("--set", change)]
     assert make_prompts([*prompts, *sets]) == 0
     return read_examples(Path(prompts[prompts.index("--out") + 1]))
 
 
 @pytest.mark.parametrize("use", list(uses()), ids=lambda use: f"{use.preset}-{use.adapter}")
-def test_what_is_learnt_is_what_is_served(use: Use, tmp_path: Path, tokenizer_folder: Path) -> None:
+def test_what_is_learnt_is_what_is_served(
+    use: Use, tmp_path: Path, tokenizer_folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     changes = changes_of(use.preset)
     served = request_of(trace_of(use.preset, *changes)["prompts"][use.step])
     expected = ChatTokenizer(tokenizer_folder).prompt_tokens(served)
-    learnt = ExampleTokenizer(tokenizer_folder).tokens(trained_on(use, tmp_path, changes), 100_000).kept
-    assert expected in [example.prompt for example in learnt]
-    if use.config == "db3":
-        assert all(example.prompt == expected for example in learnt), "db3's adapters are asked in one way only"
+    learnt = ExampleTokenizer(tokenizer_folder).tokens(trained_on(use, tmp_path, changes, capfd), 100_000).kept
+    assert {tuple(example.prompt) for example in learnt} == {tuple(expected)}
 
 
 def test_every_adapter_that_a_preset_names_has_a_recipe() -> None:
-    found = list(uses())
-    assert {(use.config, use.adapter) for use in found} >= {("cpu_small", name) for name in recipes("cpu_small")}
-    assert {(use.config, use.adapter) for use in found} >= {("db3", name) for name in recipes("db3")}
-    for use in found:
-        base_preset = Recipe(use.adapter, use.config).base_preset
-        assert use.adapter in load_settings(base_preset, []).language_model.adapters
+    assert {(use.config, use.adapter) for use in uses()} == {("db3", name) for name in BASE_PRESETS}
+    for name, base_preset in BASE_PRESETS.items():
+        assert name in load_settings(base_preset, []).language_model.adapters

@@ -1,28 +1,17 @@
-"""Question/call pairs for tuning the call writer, and the calls' results for tuning the answerer.
+"""Labelled questions with their calls, for tuning the call writer: `python -m training.api_pairs`, and its `label`."""
 
-`python -m training.api_pairs` combines the labelled real questions, the handwritten bank of `agents.kg.writing`, and
-sampled questions. `templates/` holds programs with gaps and their wordings, one TOML file per domain; `fillers` fills
-the gaps from a graph; `execution` keeps pairs whose calls find something.
-"""
-
-from training.api_pairs.execution import Bench, Executed, bench_of
-from training.api_pairs.graph import QUESTIONS, check_whole, graph_files, opened
-from training.api_pairs.groups import company_names
-from training.api_pairs.labelled import bank_pairs, bank_version, real_pairs
-from training.api_pairs.pairs import REAL, Pair, read_pairs
-from training.api_pairs.sampling import Sampler
+from training.api_pairs.execution import Bench, bench_of
+from training.api_pairs.graph import GRAPH_HELP, QUESTIONS, company_names, graph_files, opened
+from training.api_pairs.pairs import REAL, Pair, bank_version, read_pairs, real_pairs
 
 __all__ = [
+    "GRAPH_HELP",
     "QUESTIONS",
     "REAL",
     "Bench",
-    "Executed",
     "Pair",
-    "Sampler",
-    "bank_pairs",
     "bank_version",
     "bench_of",
-    "check_whole",
     "company_names",
     "graph_files",
     "opened",

@@ -1,11 +1,11 @@
 """Runs programs with the agent's own executor against a server."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 
-from agents.common.contracts import Fact
 from agents.common.deadline import Deadline
 from agents.kg.trainable import (
     CallLimits,
@@ -19,15 +19,11 @@ from agents.kg.trainable import (
     Value,
     derived_answer,
     direct_answer,
-    facts_of,
 )
 from mock_api import serve
-from training.api_pairs.graph import Graph
 
 BATCH = 64
 SECONDS_PER_BATCH = 120.0
-_ATTEMPTS = 3
-"""A server on a busy machine is sometimes late, but the same seed must give the same rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,52 +47,42 @@ class Executed:
         """The values of the statements, in their order."""
         return tuple(value for result in self.results for value in result.values)
 
-    @property
-    def facts(self) -> tuple[Fact, ...]:
-        """The facts for the answering model, not shortened."""
-        return facts_of(self.results)
-
     def answer(self, question: str, domain: Domain, program: Program, asked_at: datetime | None) -> str | None:
         """The answer that the agent's rules derive from the results, if any."""
-        said = direct_answer(question, domain, program, self.results)
-        if said is not None:
-            return said
+        direct = direct_answer(question, domain, program, self.results)
+        if direct is not None:
+            return direct
         derived = derived_answer(question, domain, program, self.results, asked_at.date() if asked_at else None)
         return derived.text if derived else None
 
 
 class Bench:
-    """One executor per graph."""
+    """An executor of one graph."""
 
-    def __init__(self, executors: Sequence[Executor]) -> None:
-        self._executors = executors
+    def __init__(self, executor: Executor) -> None:
+        self._executor = executor
 
-    def run(self, tasks: Sequence[Task], graph: int = 0, attempts: int = _ATTEMPTS) -> list[Executed]:
-        """Run each program on the graph of that number, late ones up to `attempts` times."""
+    def run(self, tasks: Sequence[Task], attempts: int = 3) -> list[Executed]:
+        """Run each program, late ones up to `attempts` times: a server on a busy machine is sometimes late."""
         done: dict[int, Executed] = {}
         for _ in range(attempts):
             missing = [place for place in range(len(tasks)) if place not in done or done[place].is_down]
             for start in range(0, len(missing), BATCH):
                 batch = missing[start : start + BATCH]
-                outcomes = self._executors[graph].run_batch([tasks[p] for p in batch], Deadline(SECONDS_PER_BATCH))
+                outcomes = self._executor.run_batch([tasks[p] for p in batch], Deadline(SECONDS_PER_BATCH))
                 done |= zip(batch, (Executed(outcome.results) for outcome in outcomes), strict=True)
         return [done[place] for place in range(len(tasks))]
-
-
-@contextmanager
-def bench_of(graphs: Sequence[Graph]) -> Iterator[Bench]:
-    """Serve the graphs in this process."""
-    with ExitStack() as stack:
-        executors = []
-        for graph in graphs:
-            address = stack.enter_context(serve(graph.folder))
-            client = stack.enter_context(KgClient(address, CallLimits(seconds=30.0)))
-            executors.append(Executor(client))
-        yield Bench(executors)
 
 
 @contextmanager
 def bench_at(address: str) -> Iterator[Bench]:
     """Use the graph of the server at this address."""
     with KgClient(address, CallLimits(seconds=30.0)) as client:
-        yield Bench([Executor(client)])
+        yield Bench(Executor(client))
+
+
+@contextmanager
+def bench_of(graph: Path) -> Iterator[Bench]:
+    """Serve a folder's graph in this process."""
+    with serve(graph) as address, bench_at(address) as bench:
+        yield bench

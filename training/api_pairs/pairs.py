@@ -1,53 +1,39 @@
 """A question with its calls, as one line of the file."""
 
-import re
-from dataclasses import asdict, dataclass
+import hashlib
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, InstanceOf
 
-from agents.common.contracts import Fact
-from agents.kg.trainable import Domain, KgQueryError, Program, Value, parse, render
+from agents.kg.trainable import Domain, KgQueryError, Program, load_bank, parse, render
 from evaluation.datasets import DatasetError, Record, Split, read_records
+from training.api_pairs.graph import CompanyNames, groups_of
 from training.examples import row_of
 
 REAL = "real"
 """`source` of labelled real questions."""
-SOURCES = (REAL, "bank", "synthetic", "near_miss", "none")
-_FIELDS = (
-    *("query", "query_time", "domain", "calls", "groups", "source", Split.FIELD, "facts", "direct_answer"),
-    *("answer", "alt_ans", "values"),
-)
+_FIELDS = ("query", "query_time", "domain", "calls", "groups", "source", Split.FIELD, "answer", "alt_ans")
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
     """A question and its program for the graph.
 
-    `groups` are its entities, most important first (see `training.folds`). `facts` are for an answering model,
-    `direct_answer` is the rules' answer from the values, `values` are the executed values in the order of the
-    statements. `answer` and `alt_ans` are gold answers; only real questions have them. `split` is a real question's
-    split in CRAG.
+    `groups` are its entities, most important first (see `training.folds`); `answer` and `alt_ans` are gold answers;
+    `split` is the question's split in CRAG.
     """
 
     query: str
     query_time: str
     domain: Domain
     program: InstanceOf[Program]
-    source: str
+    source: str = REAL
     groups: tuple[str, ...] = ()
-    facts: tuple[Fact, ...] = ()
-    direct_answer: str | None = None
-    values: tuple[Value, ...] = ()
     answer: str | None = None
     alt_ans: tuple[str, ...] = ()
     split: int | None = None
-
-    @property
-    def key(self) -> str:
-        """Equal for the same question in other case or punctuation."""
-        return normalised(self.query)
 
     @property
     def calls(self) -> list[str]:
@@ -56,12 +42,7 @@ class Pair:
 
     def to_row(self) -> dict[str, Any]:
         """The pair as a line of the file."""
-        return {name: getattr(self, name) for name in _FIELDS} | {"facts": [asdict(fact) for fact in self.facts]}
-
-
-def normalised(question: str) -> str:
-    """The words of a question, without case, punctuation and blanks."""
-    return " ".join(re.findall(r"\w+", question.casefold()))
+        return {name: getattr(self, name) for name in _FIELDS}
 
 
 class _QuestionRow(BaseModel):
@@ -71,13 +52,38 @@ class _QuestionRow(BaseModel):
     calls: list[str]
 
 
-def read_pair(record: Record, **more: object) -> Pair:
-    """Read a line of a file of questions with calls; `more` are missing fields.
+def read_pairs(path: Path, split: Split | None = None) -> list[Pair]:
+    """Read a file of `Pair.to_row` lines, without rows of other splits.
 
     Raises:
-        DatasetError: a field is missing or of another type, or the calls cannot be read; the message names file, line
-            and field.
+        DatasetError: a line cannot be read, or is not a pair; the message names file, line and field.
     """
+    return [_pair(record) for record in read_records(path, split=split)]
+
+
+def real_pairs(path: Path, names: CompanyNames, split: Split | None = None, limit: int | None = None) -> list[Pair]:
+    """The labelled real questions, each once, with their entities.
+
+    Args:
+        path: Rows with query, query_time, domain and calls; optional: frame, answer and alt_ans.
+        names: Tickers of company names.
+        split: Skip questions of other splits.
+        limit: Most questions.
+
+    Raises:
+        DatasetError: a field is missing, or labelled calls cannot be read.
+    """
+    found: dict[str, Pair] = {}
+    for record in read_records(path, limit, split):
+        alternatives = [str(text) for text in record.data.get("alt_ans") or ()]
+        pair = _pair(record, source=REAL, groups=(), alt_ans=alternatives)
+        entities = (record.data.get("frame") or {}).get("entities") or []
+        groups = groups_of(pair.domain, pair.program, names) or tuple(map(str, entities)) or (pair.query,)
+        found.setdefault(pair.query, replace(pair, groups=groups))
+    return list(found.values())
+
+
+def _pair(record: Record, **more: object) -> Pair:
     row = row_of(record, _QuestionRow)
     try:
         program = parse("\n".join(row.calls), row.domain)
@@ -86,10 +92,8 @@ def read_pair(record: Record, **more: object) -> Pair:
     return row_of(record, Pair, program=program, **more)
 
 
-def read_pairs(path: Path, split: Split | None = None) -> list[Pair]:
-    """Read a file of `to_row` lines, without rows of other splits.
-
-    Raises:
-        DatasetError: a line cannot be read, or is not a pair; the message names file, line and field.
-    """
-    return [read_pair(record) for record in read_records(path, split=split)]
+def bank_version() -> str:
+    """Number of examples in the writer's bank, and 12 hexadecimal digits of their hash: ``120@0f...``."""
+    bank = load_bank()
+    plain = "".join(f"{example.domain}\0{example.question}\0{example.calls}\0" for example in bank)
+    return f"{len(bank)}@{hashlib.sha256(plain.encode()).hexdigest()[:12]}"

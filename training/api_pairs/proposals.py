@@ -96,46 +96,42 @@ class Labeller:
         written = self.writer.write(questions, Deadline(UNHURRIED_SECONDS * len(questions)), temperature)
         proposed: list[tuple[LabelledQuestion, Domain, Program]] = []
         for one, answer in zip(pending, written, strict=True):
-            program = answer.program
-            if program is not None and program.statements:
-                proposed.append((one, answer.domain, program))
-            elif program is not None:
-                one.outcomes["none"] += 1
+            if answer.program is not None and answer.program.statements:
+                proposed.append((one, answer.domain, answer.program))
             else:
-                one.outcomes[
-                    "failed" if answer.generation.finish_reason in {"error", "deadline"} else "unreadable"
-                ] += 1
+                failed = answer.generation.finish_reason in {"error", "deadline"}
+                one.outcomes["none" if answer.program is not None else "failed" if failed else "unreadable"] += 1
         tasks = [Task(domain, program, _asked_at(one)) for one, domain, program in proposed]
         executed = self.bench.run(tasks, attempts=1)  # a proposal that asks for too much is a bad label
         if any(outcome.is_down for outcome in executed):
             self._check_graph()
-        found = [(*each, outcome) for each, outcome in zip(proposed, executed, strict=True) if outcome.found]
-        for (one, _, _), outcome in zip(proposed, executed, strict=True):
-            if not outcome.found:
+        found = []
+        for (one, domain, program), outcome in zip(proposed, executed, strict=True):
+            if outcome.found:
+                found.append((one, domain, program, outcome))
+            else:
                 one.outcomes["no reply" if outcome.is_down else "not found"] += 1
         self._judge(found, number)
 
     def _check_graph(self) -> None:
         """Run a small program: the server is down if that gets no answer either."""
-        domain, program = _SMALL
-        if self.bench.run([Task(domain, program, None)])[0].is_down:
+        if self.bench.run([Task(*_SMALL, None)])[0].is_down:
             raise GraphDownError("the graph's server does not answer")
 
     def _judge(self, found: Sequence[tuple[LabelledQuestion, Domain, Program, Executed]], number: int) -> None:
-        said = [_said(one, domain, program, outcome) for one, domain, program, outcome in found]
-        claims = [Claim(one.row["query"], one.golds, text) for (one, *_), text in zip(found, said, strict=True)]
+        texts = [_answer(*each) for each in found]
+        claims = [Claim(one.row["query"], one.golds, text) for (one, *_), text in zip(found, texts, strict=True)]
         judged = judge_claims(self.judge, claims, str)
-        for (one, domain, program, outcome), text, judgement in zip(found, said, judged, strict=True):
-            if judgement.verdict is not Verdict.CORRECT:
-                one.outcomes["other answer"] += 1
-                continue
-            one.outcomes["kept"] += 1
-            one.kept = {
-                "domain": str(domain),
-                "calls": render(program).split("\n"),
-                "kg_values": list(outcome.values),
-                "label": {"attempt": number, "answer_of_values": text, "reason": judgement.reason},
-            }
+        for (one, domain, program, outcome), text, judgement in zip(found, texts, judged, strict=True):
+            right = judgement.verdict is Verdict.CORRECT
+            one.outcomes["kept" if right else "other answer"] += 1
+            if right:
+                one.kept = {
+                    "domain": str(domain),
+                    "calls": render(program).split("\n"),
+                    "kg_values": list(outcome.values),
+                    "label": {"attempt": number, "answer_of_values": text, "reason": judgement.reason},
+                }
 
 
 def _question(row: dict[str, Any]) -> CallRequest:
@@ -147,7 +143,7 @@ def _asked_at(one: LabelledQuestion) -> Any:  # noqa: ANN401 - a moment or None
     return parse_query_time(one.row.get("query_time", ""))
 
 
-def _said(one: LabelledQuestion, domain: Domain, program: Program, outcome: Executed) -> str:
+def _answer(one: LabelledQuestion, domain: Domain, program: Program, outcome: Executed) -> str:
     """The answer by the agent's rules, else the values joined by commas."""
     by_rules = outcome.answer(one.row["query"], domain, program, _asked_at(one))
     if by_rules is not None:

@@ -12,6 +12,8 @@ from evaluation.judge import Verdict
 from evaluation.metrics import RESAMPLES, SEED
 
 Floats = NDArray[np.float64]
+THRESHOLD = 0.5
+"""On P(correct): a right answer earns as much as a wrong one costs."""
 RELIABILITY_BINS = 10
 
 
@@ -62,8 +64,8 @@ def without(question: AskedQuestion, names: Set[str]) -> AskedQuestion:
         return {name: value for name, value in features.items() if not {name, name.partition("=")[0]} & names}
 
     candidates = tuple(one._replace(features=rest(one.features)) for one in question.candidates)
-    own = None if question.features is None else rest(question.features)
-    return replace(question, candidates=candidates, features=own)
+    left = None if question.features is None else rest(question.features)
+    return replace(question, candidates=candidates, features=left)
 
 
 class Beliefs(NamedTuple):
@@ -73,7 +75,7 @@ class Beliefs(NamedTuple):
     invalid: float | None = None
 
 
-def reward(question: AskedQuestion, beliefs: Beliefs, threshold: float) -> int:
+def reward(question: AskedQuestion, beliefs: Beliefs, threshold: float = THRESHOLD) -> int:
     """+1, 0 or -1: the score of giving the first answer that is above the threshold or not covered.
 
     If there is none, a closed gate answers. Otherwise "invalid question" is given if P(false premise) is above both
@@ -98,33 +100,24 @@ def always(question: AskedQuestion) -> int:
     return reward(question, Beliefs(tuple(1.0 for _ in question.candidates)), 0.0)
 
 
-def rewards(questions: Sequence[AskedQuestion], beliefs: Sequence[Beliefs], thresholds: Sequence[float]) -> Floats:
-    """Rewards of shape (questions, thresholds)."""
-    pairs = list(zip(questions, beliefs, strict=True))
-    rows = [[reward(question, own, threshold) for threshold in thresholds] for question, own in pairs]
-    return np.array(rows, dtype=np.float64).reshape(len(pairs), len(thresholds))
-
-
-def grouped_intervals(values: Floats, groups: Sequence[str]) -> Floats:
-    """95 % percentile-bootstrap intervals of the column means of `values` (rows, columns): shape (columns, 2).
+def grouped_interval(values: Floats, groups: Sequence[str]) -> list[float]:
+    """The 95 % percentile-bootstrap interval of the mean.
 
     Resamples whole groups: the same question in several runs counts as one observation.
     """
-    names, place = np.unique(np.asarray(groups), return_inverse=True)
-    sums = np.zeros((len(names), values.shape[1]))
-    np.add.at(sums, place, values)
-    sizes = np.bincount(place, minlength=len(names)).astype(np.float64)
-    generator = np.random.default_rng(SEED)
-    drawn = generator.multinomial(len(names), np.full(len(names), 1 / len(names)), size=RESAMPLES).astype(np.float64)
-    means = (drawn @ sums) / (drawn @ sizes)[:, None]
-    return np.asarray(np.percentile(means, [2.5, 97.5], axis=0).T)
+    _, place = np.unique(np.asarray(groups), return_inverse=True)
+    sums, sizes = np.bincount(place, weights=values), np.bincount(place).astype(np.float64)
+    shares = np.full(len(sizes), 1 / len(sizes))
+    drawn = np.random.default_rng(SEED).multinomial(len(sizes), shares, size=RESAMPLES).astype(np.float64)
+    means = (drawn @ sums) / (drawn @ sizes)
+    return [float(end) for end in np.percentile(means, [2.5, 97.5])]
 
 
 def score_table(rewards: Floats, groups: Sequence[str]) -> dict[str, Any]:
     """Score with its interval, accuracy, hallucination, missing: JSON-ready."""
     return {
         "score": float(rewards.mean()),
-        "ci": grouped_intervals(rewards[:, None], groups)[0].tolist(),
+        "ci": grouped_interval(rewards, groups),
         "accuracy": float((rewards > 0).mean()),
         "hallucination": float((rewards < 0).mean()),
         "missing": float((rewards == 0).mean()),
@@ -134,30 +127,14 @@ def score_table(rewards: Floats, groups: Sequence[str]) -> dict[str, Any]:
 def difference(rewards: Floats, others: Floats, groups: Sequence[str]) -> dict[str, Any]:
     """Mean of the differences, row by row, with the interval paired by question: JSON-ready."""
     differences = rewards - others
-    return {"difference": float(differences.mean()), "ci": grouped_intervals(differences[:, None], groups)[0].tolist()}
+    return {"difference": float(differences.mean()), "ci": grouped_interval(differences, groups)}
 
 
-class ReliabilityBin(NamedTuple):
-    """Answers of about the same probability: its mean, their number, and the share of right ones."""
-
-    probability: float
-    answers: int
-    right: float
-
-
-def reliability(probabilities: Floats, right: NDArray[np.bool_]) -> list[ReliabilityBin]:
-    """Bins of equal width over P(correct); empty bins are left out, and a bin includes its upper end."""
-    of = np.clip(np.ceil(probabilities * RELIABILITY_BINS).astype(np.int64) - 1, 0, RELIABILITY_BINS - 1)
-    return [
-        ReliabilityBin(float(probabilities[of == one].mean()), int((of == one).sum()), float(right[of == one].mean()))
-        for one in np.unique(of)
-    ]
-
-
-def calibration_error(found: Sequence[ReliabilityBin]) -> float:
-    """Expected calibration error: |probability - share of right answers|, weighted by the bins' counts."""
-    total = sum(one.answers for one in found)
-    return sum(one.answers * abs(one.probability - one.right) for one in found) / max(1, total)
+def calibration_error(probabilities: Floats, right: NDArray[np.bool_]) -> float:
+    """Expected calibration error: |mean probability - share of right answers| of bins of equal width, by their size."""
+    bins = np.clip(np.ceil(probabilities * RELIABILITY_BINS), 1, RELIABILITY_BINS)
+    gaps = [abs((probabilities - right)[bins == number].sum()) for number in np.unique(bins)]
+    return float(sum(gaps) / max(1, len(right)))
 
 
 def quality(probabilities: Floats, right: NDArray[np.bool_]) -> dict[str, float]:
@@ -167,7 +144,7 @@ def quality(probabilities: Floats, right: NDArray[np.bool_]) -> dict[str, float]
     return {
         "answers": len(right),
         "right": float(right.mean()),
-        "ece": calibration_error(reliability(probabilities, right)),
+        "ece": calibration_error(probabilities, right),
         "brier": float(brier_score_loss(right, probabilities)),
         "log_loss": float(log_loss(right, probabilities, labels=[False, True])),
         "auc": float(roc_auc_score(right, probabilities)),

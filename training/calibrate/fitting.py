@@ -10,16 +10,14 @@ from numpy.typing import NDArray
 
 from agents.answering import PAGES_KIND, ConfidenceModel, kind_of
 from training.calibrate.expected_score import (
+    THRESHOLD,
     AskedQuestion,
     Beliefs,
     Floats,
-    ReliabilityBin,
     always,
     difference,
-    grouped_intervals,
     quality,
-    reliability,
-    rewards,
+    reward,
     score_table,
 )
 from training.calibrate.logistic import (
@@ -38,7 +36,6 @@ LEAST_OF_PAGES = 200
 """Answers from pages get a model of their own if there are as many examples, and others beside them."""
 LEAST_INVALID = 20
 """P(false premise) needs this many different questions with a false premise, and this many without."""
-THRESHOLDS = tuple(float(t) for t in np.linspace(0, 1, 101))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,62 +52,44 @@ class Calibration:
     inverse_strength: dict[str, float]
     without_invalid: str | None
 
-    @property
-    def groups(self) -> list[str]:
-        """The cross-validation group of each question."""
-        return [question.group for question in self.questions]
-
-    @property
-    def answers(self) -> tuple[Floats, NDArray[np.bool_]]:
-        """Out-of-fold P(correct) of all answers of the kinds that the model covers, and whether they are right."""
-        return self.answers_of(self.model.covers)
-
-    def answers_of(self, kinds: Set[str]) -> tuple[Floats, NDArray[np.bool_]]:
-        """The same for the answers of these kinds (`agents.answering.kind_of`)."""
+    def answers(self, kinds: Set[str]) -> tuple[Floats, NDArray[np.bool_]]:
+        """Out-of-fold P(correct) of all answers of these kinds (`agents.answering.kind_of`), and which are right."""
         pairs = [
             (likely, candidate.right)
-            for question, own in zip(self.questions, self.beliefs, strict=True)
-            for candidate, likely in zip(question.candidates, own.correct, strict=True)
+            for question, beliefs in zip(self.questions, self.beliefs, strict=True)
+            for candidate, likely in zip(question.candidates, beliefs.correct, strict=True)
             if likely is not None and kind_of(candidate.features) in kinds
         ]
         return np.array([p for p, _ in pairs], dtype=np.float64), np.array([right for _, right in pairs], dtype=bool)
 
-    def rewards(self, threshold: float) -> Floats:
-        """The score of each question by the rule: shape (questions,)."""
-        return rewards(self.questions, self.beliefs, [threshold])[:, 0]
-
-    def metrics(self, threshold: float) -> dict[str, Any]:
+    def metrics(self) -> dict[str, Any]:
         """Cross-validated figures, JSON-ready."""
-        ours = self.rewards(threshold)
+        ours = rewards(self.questions, self.beliefs)
         plain = np.array([always(question) for question in self.questions], dtype=np.float64)
-        probabilities, right = self.answers
+        groups = [question.group for question in self.questions]
+        kinds = {kind: self.answers({kind}) for kind in sorted(self.model.covers)}
         return {
             "questions": len(self.questions),
-            "threshold": threshold,
-            "calibrated": score_table(ours, self.groups),
-            "always_answer": score_table(plain, self.groups),
-            "against_always_answer": difference(ours, plain, self.groups),
-            "against_always_i_dont_know": difference(ours, np.zeros_like(ours), self.groups),
-            "probabilities": quality(probabilities, right),
+            "threshold": THRESHOLD,
+            "calibrated": score_table(ours, groups),
+            "always_answer": score_table(plain, groups),
+            "against_always_answer": difference(ours, plain, groups),
+            "against_always_i_dont_know": difference(ours, np.zeros_like(ours), groups),
+            "probabilities": quality(*self.answers(self.model.covers)),
             "probabilities_by_kind": {
-                kind: quality(likely, found)
-                for kind in sorted(self.model.covers)
-                for likely, found in [self.answers_of({kind})]
-                if found.any() and not found.all()
+                kind: quality(likely, right)
+                for kind, (likely, right) in kinds.items()
+                if right.any() and not right.all()
             },
         }
 
-    def reliability(self) -> list[ReliabilityBin]:
-        """Bins of the reliability diagram."""
-        return reliability(*self.answers)
 
-    def curve(self) -> tuple[Floats, Floats]:
-        """Score at each of `THRESHOLDS`, and its interval: shapes (thresholds,) and (thresholds, 2)."""
-        found = rewards(self.questions, self.beliefs, THRESHOLDS)
-        return found.mean(axis=0), grouped_intervals(found, self.groups)
+def rewards(questions: Sequence[AskedQuestion], beliefs: Sequence[Beliefs]) -> Floats:
+    """The score of each question by the rule: shape (questions,)."""
+    return np.array([reward(*pair) for pair in zip(questions, beliefs, strict=True)], dtype=np.float64)
 
 
-def calibrate(questions: Sequence[AskedQuestion], folds: int, seed: int, threshold: float) -> Calibration:
+def calibrate(questions: Sequence[AskedQuestion], folds: int, seed: int) -> Calibration:
     """Fit P(correct) to kinds of answers with enough examples, and P(false premise) if it helps.
 
     Raises:
@@ -133,7 +112,7 @@ def calibrate(questions: Sequence[AskedQuestion], folds: int, seed: int, thresho
         for question in questions
     )
     correct = fit_logistic(rows, right, groups, seed)
-    invalid, beliefs, reason = _invalid(questions, beliefs, folds, seed, threshold)
+    invalid, beliefs, reason = _invalid(questions, beliefs, folds, seed)
     parts = {"correct": correct, "invalid": invalid, "pages": pages}
     strengths = {name: part.inverse_strength for name, part in parts.items() if part}
     model = ConfidenceModel(correct.model, invalid.model if invalid else None, covers, pages.model if pages else None)
@@ -160,7 +139,7 @@ def _pages(
 
 
 def _invalid(
-    questions: Sequence[AskedQuestion], beliefs: tuple[Beliefs, ...], folds: int, seed: int, threshold: float
+    questions: Sequence[AskedQuestion], beliefs: tuple[Beliefs, ...], folds: int, seed: int
 ) -> tuple[FittedLogistic | None, tuple[Beliefs, ...], str | None]:
     """The model of false premises, the beliefs with it, and the reason if there is none."""
     known = [place for place, question in enumerate(questions) if question.features is not None]
@@ -174,7 +153,7 @@ def _invalid(
         return None, beliefs, f"among questions with a route: {error}"
     found = dict(zip(known, held_out.tolist(), strict=True))
     doubtful = tuple(own._replace(invalid=found.get(place)) for place, own in enumerate(beliefs))
-    gain = float((rewards(questions, doubtful, [threshold]) - rewards(questions, beliefs, [threshold])).mean())
+    gain = float((rewards(questions, doubtful) - rewards(questions, beliefs)).mean())
     if gain <= 0:
         return None, beliefs, f"it does not improve the cross-validated score ({gain:+.4f})"
     return fit_logistic(rows, labels, groups, seed), doubtful, None

@@ -7,17 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.answering import gated_answer, question_features
-from agents.common.contracts import (
-    I_DONT_KNOW,
-    INVALID_QUESTION,
-    WEB,
-    Fact,
-    GateFiring,
-    Passage,
-    PassageKind,
-    Route,
-    Trace,
-)
+from agents.common.contracts import I_DONT_KNOW, INVALID_QUESTION, WEB, GateFiring, Route, Trace
 from agents.kg.trainable import Domain, load_schema
 from agents.settings import ROUTE_CLASSES
 from evaluation.batches import golds_of
@@ -104,22 +94,6 @@ def read_routes(paths: Sequence[Path]) -> dict[str, Route]:
     return routes
 
 
-def trace_of(data: Mapping[str, Any], route: Route | None = None) -> Trace:
-    """The parts of a traces.jsonl row that features need; `route` replaces the row's route."""
-    passages = [Passage(**{**passage, "kind": PassageKind(passage["kind"])}) for passage in data.get("passages", ())]
-    return Trace(
-        data["interaction_id"],
-        data["query"],
-        data["query_time"],
-        route=route if route is not None else data.get("route"),
-        calls=list(data.get("calls", ())),
-        facts=[Fact(**fact) for fact in data.get("facts", ())],
-        passages=passages,
-        context=data.get("context", ""),
-        graph_state=data.get("graph_state"),
-    )
-
-
 def asked_questions(
     run: FinishedRun, judge: Judge, routes: Mapping[str, Route] | None = None
 ) -> tuple[AskedQuestion, ...]:
@@ -158,8 +132,8 @@ def _verdicts(questions: Sequence[FinishedQuestion], judge: Judge) -> list[dict[
 
 def _asked(question: FinishedQuestion, route: Route | None, verdicts: Mapping[str, Verdict]) -> AskedQuestion:
     record = question.record
-    trace = trace_of(question.trace, route)
     gate = _closed_gate(question.trace)
+    used, state = route or question.trace.get("route"), question.trace.get("graph_state")
     candidates = tuple(
         JudgedCandidate(
             entry["text"],
@@ -175,7 +149,7 @@ def _asked(question: FinishedQuestion, route: Route | None, verdicts: Mapping[st
         candidates=candidates,
         settled=_settled(question),
         invalid=any(gold.strip().lower() == INVALID_QUESTION for gold in question.golds),
-        features=question_features(trace) if trace.route else None,
+        features=question_features(Trace("", "", "", route=used, graph_state=state)) if used else None,
         gate=None if gate is None else gate["answer"],
         asks_for=_asks_for(question.trace.get("calls", ())),
     )

@@ -5,18 +5,13 @@ right or the context has the right one; else "i don't know". A missing basic ans
 
 The basic answers come from a run over labelled questions, which can be interrupted and resumed:
 
-    python local_evaluation.py --preset cpu_small --dataset QUESTIONS --output RUN --resume \
+    python local_evaluation.py --preset cpu --dataset QUESTIONS --output RUN --resume \
         --set answering.prompt=basic --set knowledge_graph=none --set answering.confidence=none \
         --set answering.gates=[]
 
 By default the prompts about web pages are labelled; with `--answerer graph`, those about the facts of the graph (db3
 section 3.3 follows the same steps; the run then needs a graph and `--set knowledge_graph.answer_prompt=basic`). The
 model's first answer counts, even if it was withheld later.
-
-Without a run, every answer counts as missing, so that the context alone decides (steps 1, 3.2.1 and 3.2.2):
-
-    python -m agents.web context --dataset QUESTIONS --preset cpu --out contexts.jsonl
-    python -m training.labels --contexts contexts.jsonl --questions QUESTIONS --preset cpu --out labels.jsonl
 
 In the paper a language model judges the answers and checks the contexts:
 
@@ -28,52 +23,62 @@ OUT.context_checks.jsonl, and `--resume` uses them.
 """
 
 import argparse
-import json
 import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from agents.common.console import end_with
-from agents.common.files import write_rows
+from agents.common.files import UserError, write_rows
 from agents.llm import LanguageModelDiedError
-from agents.settings import load_settings
+from crag.command import add_split_argument, end_with, exit_code, override, parser_of
 from evaluation.judge import add_judge_arguments, cost_line, judge_from
 from evaluation.store import PREDICTIONS, TRACES
-from training.command import CommandError, add_split_argument, count_table, exit_code, parser_of
-from training.labels.basic_answers import Answered, BasicAnswers, basic_answers, unanswered
+from training.labels.basic_answers import STEPS, WEB_PAGES, BasicAnswers, basic_answers
 from training.labels.branches import Branch, Labelled, label
 from training.labels.in_context import ContextCheck, RulesContextCheck
-from training.labels.model_check import ModelContextCheck, open_model_check
-from training.run_card import card_folder, run_card, write_card
+from training.labels.model_check import open_model_check
+from training.run_card import card_folder, count_table, run_card, write_card
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Label and write. Exit code: 1 if an input cannot be used or the engine died."""
-    options = _parser().parse_args(arguments)
+    """Label and write. Exit code: 2 if an input cannot be used or the engine died."""
+    parser = parser_of("python -m training.labels", __doc__)
+    folders = "local_evaluation.py folder; repeatable"
+    parser.add_argument("--run", type=Path, action="append", required=True, metavar="DIR", help=folders)
+    add_split_argument(parser)
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="JSON lines for training.prompts")
+    which = "the answerer to label: of web pages (db3 2.4) or of the graph's facts (3.3); default: web"
+    parser.add_argument("--answerer", choices=STEPS, default=WEB_PAGES, help=which)
+    add_judge_arguments(parser.add_argument_group("is the basic answer right?"))
+    holds = "does the context hold the right answer?"
+    parser.add_argument("--context-check", choices=("rules", "llm"), default="rules", help=holds)
+    parser.add_argument("--preset", metavar="P", help="of the model for --context-check llm (default: the judge's)")
+    change = "change to the preset; can be repeated"
+    parser.add_argument("--set", type=override, action="append", default=[], metavar="KEY=VALUE", help=change)
+    parser.add_argument("--resume", action="store_true", help="reuse the model's earlier checks")
+    parser.add_argument("--overwrite", action="store_true", help="discard the model's earlier checks")
+    parser.add_argument("--quiet", action="store_true", help="no progress bar")
+    options = parser.parse_args(arguments)
     return exit_code(lambda: _label(options))
 
 
-def _label(options: argparse.Namespace) -> int:
+def _label(options: argparse.Namespace) -> None:
     began = time.monotonic()
     folder = card_folder(options.out)
     judge = judge_from(options)
-    basics = _basics(options)
-    check: ContextCheck = RulesContextCheck()
-    if options.context_check == "llm":
-        check = open_model_check(options, judge)
+    basics = basic_answers(options.run, options.answerer, options.split)
+    model_check = open_model_check(options, judge) if options.context_check == "llm" else None
+    check: ContextCheck = model_check or RulesContextCheck()
     try:
         labelled = label(basics.rows, judge, check)
     except LanguageModelDiedError as error:
-        raise CommandError(f"the engine died ({error}); --resume keeps its finished checks") from error
+        raise UserError(f"the engine died ({error}); --resume keeps its finished checks") from error
     write_rows(options.out, (one.to_row() for one in labelled))
     figures = summary(labelled, basics)
-    if isinstance(check, ModelContextCheck):
-        figures["model_check"] = check.counts()
-    data = {f"{run.name} {name}": run / name for run in options.run or () for name in (PREDICTIONS, TRACES)}
-    data |= {f"contexts {path.name}": path for path in options.contexts or ()}
-    data |= {"questions": options.questions} if options.questions else {}
+    if model_check:
+        figures["model_check"] = dict(model_check.counts)
+    data = {f"{run.name} {name}": run / name for run in options.run for name in (PREDICTIONS, TRACES)}
     settings = {
         "answerer": options.answerer,
         "judge": f"{judge.name}@{judge.version}",
@@ -81,20 +86,16 @@ def _label(options: argparse.Namespace) -> int:
         **options.split.to_card(),
     }
     card = write_card(folder, run_card(data, settings, time.monotonic() - began, figures))
-    print(shown(figures))
+    print(count_table(figures["domains"]))
+    print(f"{figures['rows']} rows about {figures['questions']} questions")
+    for reason, count in figures["left_out"].items():
+        print(f"left out: {count} {reason}")
+    if model_check:
+        print(f"context checks by the model: {figures['model_check']}")
     options.split.report()
     if cost := cost_line(judge):
         print(cost)
     print(f"wrote {options.out} and {card}")
-    return 0
-
-
-def _basics(options: argparse.Namespace) -> BasicAnswers:
-    if options.contexts is None:
-        return basic_answers(options.run, options.questions, Answered(options.answerer), options.split)
-    if options.questions is None or options.answerer != Answered.WEB.value:
-        raise CommandError("--contexts needs --questions with the right answers, and is for the answerer of web pages")
-    return unanswered(options.contexts, options.questions, load_settings(options.preset, options.set), options.split)
 
 
 def summary(labelled: Sequence[Labelled], basics: BasicAnswers) -> dict[str, Any]:
@@ -114,56 +115,8 @@ def summary(labelled: Sequence[Labelled], basics: BasicAnswers) -> dict[str, Any
 def _counts(rows: Sequence[Labelled]) -> dict[str, Any]:
     counts = Counter(one.branch for one in rows)
     hits = [one.hittable for one in rows if one.hittable is not None]
-    return {
-        **{branch.value: counts[branch] for branch in Branch},
-        "hittability": round(sum(hits) / len(hits), 3) if hits else None,
-    }
-
-
-def shown(figures: dict[str, Any]) -> str:
-    """The summary for a person."""
-    lines = [count_table(figures["domains"]), f"{figures['rows']} rows about {figures['questions']} questions"]
-    lines += [f"left out: {count} {reason}" for reason, count in figures["left_out"].items()]
-    if "model_check" in figures:
-        lines.append("context checks by the model: " + json.dumps(figures["model_check"]))
-    return "\n".join(lines)
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = parser_of("training.labels", __doc__)
-    given = parser.add_mutually_exclusive_group(required=True)
-    given.add_argument(
-        "--run", type=Path, action="append", metavar="DIR", help="local_evaluation.py folder; repeatable"
-    )
-    given.add_argument(
-        "--contexts", type=Path, action="append", metavar="FILE",
-        help="instead of a run: rows of python -m agents.web context; repeatable",
-    )  # fmt: skip
-    parser.add_argument(
-        "--questions", type=Path, metavar="FILE", help="right answers and labels; default: the run's own"
-    )
-    add_split_argument(parser)
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="JSON lines for training.lora")
-    parser.add_argument(
-        "--answerer", choices=[one.value for one in Answered], default=Answered.WEB.value,
-        help="the answerer to label: of web pages (db3 2.4) or of the graph's facts (3.3); default: web",
-    )  # fmt: skip
-    add_judge_arguments(parser.add_argument_group("is the basic answer right?"))
-    parser.add_argument(
-        "--context-check", choices=("rules", "llm"), default="rules", help="does the context hold the right answer?"
-    )
-    parser.add_argument(
-        "--preset",
-        metavar="P",
-        help="of the model for --context-check llm (default: the judge's model), and of the prompts about --contexts",
-    )
-    parser.add_argument(
-        "--set", action="append", default=[], metavar="KEY=VALUE", help="change to the preset; can be repeated"
-    )
-    parser.add_argument("--resume", action="store_true", help="reuse the model's earlier checks")
-    parser.add_argument("--overwrite", action="store_true", help="discard the model's earlier checks")
-    parser.add_argument("--quiet", action="store_true", help="no progress bar")
-    return parser
+    share = round(sum(hits) / len(hits), 3) if hits else None
+    return {**{branch.value: counts[branch] for branch in Branch}, "hittability": share}
 
 
 if __name__ == "__main__":

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from agents.common.contracts import I_DONT_KNOW, INVALID_QUESTION
+from agents.matching import position_of, tokens
 from evaluation.judge import Claim, Judge, Verdict, judge_claims
 from evaluation.trim import official_trim
 from training.examples import TrainingExample
 from training.labels.basic_answers import BasicAnswer
-from training.labels.gold import best_gold
 from training.labels.in_context import ContextCheck, ContextResult
 
 
@@ -111,4 +111,7 @@ def _labelled(basic: BasicAnswer, verdict: Verdict, result: ContextResult | None
 
 
 def _gold(basic: BasicAnswer) -> str:
-    return official_trim().cut(best_gold(basic.query, basic.golds, basic.context))
+    """The label: the first right answer that occurs word by word in the context, else the official one."""
+    given = tokens(basic.context)
+    literal = (gold for gold in basic.golds if tokens(gold) and position_of(tokens(gold), given) >= 0)
+    return official_trim().cut(next(literal, basic.golds[0]).strip())

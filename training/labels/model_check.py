@@ -7,17 +7,15 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from string import Template
-from typing import Any
 
 from tqdm import tqdm
 
 from agents.common.deadline import Deadline
-from agents.common.files import append_rows, read_growing
+from agents.common.files import UserError, append_rows, read_growing
 from agents.llm import GenerationRequest, LanguageModel, Message, load_language_model
 from agents.settings import load_settings
 from evaluation.judge import Judge, LanguageModelJudge
 from evaluation.judge.llm import CLAIMS_AT_ONCE
-from training.command import CommandError
 from training.labels.basic_answers import BasicAnswer
 from training.labels.in_context import ContextResult
 
@@ -38,6 +36,7 @@ class ModelContextCheck:
     """Asks the model greedily in batches; a batch's replies are on disk before the next batch starts.
 
     A reply that is neither yes nor no counts as no. A failed request counts as no too; a resumed run repeats it.
+    `counts` has the replies: yes, no, unreadable, failed.
 
     Args:
         model: Any engine.
@@ -51,55 +50,43 @@ class ModelContextCheck:
 
     def __init__(self, model: LanguageModel, name: str, path: Path, batch_size: int, *, shown: bool = True) -> None:
         self.name = f"llm {name}"
-        self._model = model
-        self._path = path
-        self._batch_size = batch_size
-        self._shown = shown
-        self._counts: Counter[str] = Counter()
-
-    def counts(self) -> dict[str, int]:
-        """Counts of replies: yes, no, unreadable, failed, known before."""
-        return {name: self._counts[name] for name in ("yes", "no", "unreadable", "failed", "known before")}
+        self.counts: Counter[str] = Counter()
+        self._model, self._path, self._batch_size, self._shown = model, path, batch_size, shown
 
     def look(self, basics: Sequence[BasicAnswer]) -> list[ContextResult]:
         """One result per row, in order.
 
         Raises:
             LanguageModelDiedError: the engine died; its earlier replies are kept.
-            CommandError: the file of replies cannot be read.
+            UserError: the file of replies cannot be read.
         """
         replies = _known_replies(self._path)
-        requests = [(self._key(basic), basic) for basic in basics]
-        missing = {key: basic for key, basic in requests if key not in replies}
-        self._counts["known before"] += len({key for key, _ in requests}) - len(missing)
+        keys = [self._key(basic) for basic in basics]
+        missing = list({key: basic for key, basic in zip(keys, basics, strict=True) if key not in replies}.items())
         if missing:
             self._model.warm_up()
         with tqdm(total=len(missing), desc="context checks", unit="question", disable=not self._shown) as bar:
-            waiting = list(missing.items())
-            for start in range(0, len(waiting), self._batch_size):
-                said = self._ask(waiting[start : start + self._batch_size])
-                append_rows(self._path, said.values())
-                replies.update({key: row["reply"] for key, row in said.items()})
-                bar.update(min(self._batch_size, len(waiting) - start))
-        return [self._result(replies.get(key)) for key, _ in requests]
+            for start in range(0, len(missing), self._batch_size):
+                batch = missing[start : start + self._batch_size]
+                requests = [request_about(basic) for _, basic in batch]
+                generations = self._model.generate(requests, Deadline(UNHURRIED_SECONDS * len(batch)))
+                rows = [
+                    {"key": key, "interaction_id": basic.interaction_id, "reply": generation.text}
+                    for (key, basic), generation in zip(batch, generations, strict=False)
+                    if generation.finish_reason not in {"error", "deadline"}
+                ]
+                append_rows(self._path, rows)
+                replies.update({row["key"]: row["reply"] for row in rows})
+                bar.update(len(batch))
+        return [self._result(replies.get(key)) for key in keys]
 
     def _key(self, basic: BasicAnswer) -> str:
         turns = [message.content for message in request_about(basic).messages]
         return hashlib.sha256(json.dumps([self.name, *turns]).encode()).hexdigest()
 
-    def _ask(self, batch: Sequence[tuple[str, BasicAnswer]]) -> dict[str, dict[str, Any]]:
-        """The rows of replies; failed requests have none."""
-        requests = [request_about(basic) for _, basic in batch]
-        generations = self._model.generate(requests, Deadline(UNHURRIED_SECONDS * len(batch)))
-        return {
-            key: {"key": key, "interaction_id": basic.interaction_id, "reply": generation.text}
-            for (key, basic), generation in zip(batch, generations, strict=False)
-            if generation.finish_reason not in {"error", "deadline"}
-        }
-
     def _result(self, reply: str | None) -> ContextResult:
         read = "failed" if reply is None else read_reply(reply) or "unreadable"
-        self._counts[read] += 1
+        self.counts[read] += 1
         if reply is None:
             return ContextResult(False, "the model could not be asked")
         return ContextResult(read == "yes", f"the model says {reply.strip()!r:.60}")
@@ -111,18 +98,17 @@ def open_model_check(options: argparse.Namespace, judge: Judge) -> ModelContextC
     Its replies are kept beside the output.
 
     Raises:
-        CommandError: no model is named, or replies exist without --resume or --overwrite.
-        SettingsError, EngineUnavailableError, WeightsMissingError: the preset's language model cannot be used.
+        UserError: no model is named, it cannot be used, or replies exist without --resume or --overwrite.
     """
     if not options.preset and not isinstance(judge, LanguageModelJudge):
-        raise CommandError(
+        raise UserError(
             "--context-check llm needs a model: --preset NAME or FILE, or --judge llm, whose model it then uses"
         )
     path = options.out.with_name(f"{options.out.name}.context_checks.jsonl")
     if options.overwrite:
         path.unlink(missing_ok=True)
     elif path.is_file() and path.stat().st_size and not options.resume:
-        raise CommandError(f"{path} holds replies: --resume uses them, --overwrite discards them")
+        raise UserError(f"{path} holds replies: --resume uses them, --overwrite discards them")
     path.parent.mkdir(parents=True, exist_ok=True)
     if isinstance(judge, LanguageModelJudge) and not options.preset:
         return ModelContextCheck(judge.model, judge.model_identity, path, CLAIMS_AT_ONCE, shown=not options.quiet)
@@ -136,11 +122,7 @@ def open_model_check(options: argparse.Namespace, judge: Judge) -> ModelContextC
 
 def request_about(basic: BasicAnswer) -> GenerationRequest:
     """The request about a row."""
-    places = {
-        "context": basic.context,
-        "query": basic.query,
-        "gold": " or: ".join(basic.golds),
-    }
+    places = {"context": basic.context, "query": basic.query, "gold": " or: ".join(basic.golds)}
     system, user = (Template(turn).substitute(places) for turn in (SYSTEM, USER))
     messages = (Message("system", system), Message("user", user))
     return GenerationRequest(messages=messages, grammar=GRAMMAR, max_tokens=MAX_TOKENS)
@@ -158,6 +140,6 @@ def _known_replies(path: Path) -> dict[str, str]:
     replies: dict[str, str] = {}
     for place, row, *_ in read_growing(path):
         if not (isinstance(row.get("key"), str) and isinstance(row.get("reply"), str)):
-            raise CommandError(f'{place}: expected {{"key", "reply"}}')
+            raise UserError(f'{place}: expected {{"key", "reply"}}')
         replies[row["key"]] = row["reply"]
     return replies

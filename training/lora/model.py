@@ -9,39 +9,44 @@ from agents.common.files import write_whole
 from agents.llm import EngineUnavailableError
 from agents.llm.trainable import quiet_transformers
 from agents.settings import SettingsError
-from training.lora.settings import AdapterShape, LoraTraining, available_configs
+from training.lora.settings import LoraTraining, available_configs
 
 if TYPE_CHECKING:
     import torch
-    from peft import LoraConfig, PeftModel
+    from peft import PeftModel
     from transformers import PreTrainedModel
 
 WEIGHTS_FILE = "adapter_model.safetensors"
 CONFIG_FILE = "adapter_config.json"
-COMPLETE = "complete.json"
-"""Written last into a checkpoint; without it the checkpoint is incomplete."""
 ADAPTER = "default"
 _DROPPED_FROM_CONFIG = ("revision", "peft_version", "auto_mapping", "corda_config", "eva_config", "runtime_config")
 
 
-def load_tunable(settings: LoraTraining, base: Path, device: str, start_from: Path | None = None) -> "PeftModel":
-    """The base model with a new adapter, which changes nothing yet, or with the adapter in the folder `start_from`.
+def load_tunable(settings: LoraTraining, base: Path, device: str) -> "PeftModel":
+    """The base model with a new adapter, which changes nothing yet.
 
     Raises:
-        SettingsError: the model lacks the adapter's targets or layers, or `start_from` has another shape.
+        SettingsError: the model lacks the adapter's targets.
     """
     import torch
-    from peft import PeftModel, get_peft_model
+    from peft import LoraConfig, get_peft_model
 
+    shape = settings.adapter
     with quiet_transformers():
         model = _load_base(settings, base, device)
-        shape = _lora_config(settings.adapter, model.config.num_hidden_layers)
-        if start_from is not None:
-            _check_shape(shape, start_from)
-            return PeftModel.from_pretrained(model, str(start_from), ADAPTER, is_trainable=True, config=shape)
         torch.manual_seed(settings.seed)
         try:
-            return get_peft_model(model, shape)
+            return get_peft_model(
+                model,
+                LoraConfig(
+                    task_type="CAUSAL_LM",
+                    r=shape.rank,
+                    lora_alpha=shape.alpha,
+                    lora_dropout=shape.dropout,
+                    target_modules=list(shape.targets),
+                    bias="none",
+                ),
+            )
         except ValueError as error:
             raise SettingsError(f'key "adapter": {error}') from error
 
@@ -68,12 +73,12 @@ def save_adapter(model: "PeftModel", folder: Path, base: str) -> None:
     (folder / CONFIG_FILE).write_text(text + "\n", encoding="utf-8")
 
 
-def check_tunable(settings: LoraTraining, base: Path, device: str, start_from: Path | None = None) -> None:
-    """Check the device, the base's architecture and the base of `start_from` before the long work.
+def check_tunable(settings: LoraTraining, base: Path, device: str) -> None:
+    """Check the device and the base's architecture before the long work.
 
     Raises:
         EngineUnavailableError: cuda without exactly one GPU, or quantisation without its requirements.
-        SettingsError: the settings do not fit the base or `start_from`.
+        SettingsError: the settings do not fit the base.
     """
     import torch
 
@@ -91,20 +96,13 @@ def check_tunable(settings: LoraTraining, base: Path, device: str, start_from: P
             f"{settings.architecture}: its layers have other names and shapes; pass a base of that kind, or another "
             f"--config ({', '.join(available_configs())})"
         )
-    if start_from is not None:
-        of = json.loads((start_from / CONFIG_FILE).read_text(encoding="utf-8")).get("base_model_name_or_path")
-        if of != settings.base:
-            raise SettingsError(
-                f'key "base": the adapter in {start_from} is for {of}, these settings are for {settings.base}: pass '
-                "--start-from with an adapter of that base"
-            )
 
 
 def _load_base(settings: LoraTraining, base: Path, device: str) -> "PreTrainedModel":
     from transformers import AutoModelForCausalLM, BitsAndBytesConfig
 
     options: dict[str, Any] = {
-        "dtype": computing_type(settings, device),
+        "dtype": computing_type(device),
         "local_files_only": True,
         "use_safetensors": True,
     }
@@ -113,49 +111,17 @@ def _load_base(settings: LoraTraining, base: Path, device: str) -> "PreTrainedMo
             load_in_4bit=True,
             bnb_4bit_quant_type="nf4",
             bnb_4bit_use_double_quant=True,
-            bnb_4bit_compute_dtype=computing_type(settings, device),
+            bnb_4bit_compute_dtype=computing_type(device),
         )
         options |= {"quantization_config": four_bits, "device_map": {"": device}}
     model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(str(base), **options)
     return model if settings.quantise == "4bit" else model.to(device)
 
 
-def computing_type(settings: LoraTraining, device: str) -> "torch.dtype":
-    """float32 on a CPU, bfloat16 if the settings want that where it is fast; on a GPU bfloat16, or float16 if it lacks
-    that (T4).
-    """
+def computing_type(device: str) -> "torch.dtype":
+    """float32 on a CPU; on a GPU bfloat16, or float16 if it lacks that (T4)."""
     import torch
 
     if device == "cpu":
-        fast = settings.bfloat16_with_amx and torch.cpu.get_capabilities().get("amx_bf16")
-        return torch.bfloat16 if fast else torch.float32
+        return torch.float32
     return torch.bfloat16 if torch.cuda.get_device_capability()[0] >= 8 else torch.float16
-
-
-def _lora_config(shape: AdapterShape, model_layers: int) -> "LoraConfig":
-    from peft import LoraConfig
-
-    layers = None
-    if shape.layers != "all":
-        if shape.layers > model_layers:
-            raise SettingsError(f'key "adapter.layers": the model has {model_layers} layers, found {shape.layers}')
-        layers = list(range(model_layers - shape.layers, model_layers))
-    return LoraConfig(
-        task_type="CAUSAL_LM",
-        r=shape.rank,
-        lora_alpha=shape.alpha,
-        lora_dropout=shape.dropout,
-        target_modules=list(shape.targets),
-        bias="none",
-        layers_to_transform=layers,
-    )
-
-
-def _check_shape(shape: "LoraConfig", start_from: Path) -> None:
-    from peft import LoraConfig
-
-    found = LoraConfig.from_pretrained(str(start_from))
-    for name in ("r", "lora_alpha", "target_modules", "layers_to_transform"):
-        had, wanted = getattr(found, name), getattr(shape, name)
-        if had != wanted:
-            raise SettingsError(f'key "adapter": the adapter in {start_from} has {name} {had}, the settings {wanted}')

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, PositiveFloat, PositiveInt, model_validator
+from pydantic import Field, PositiveFloat, PositiveInt
 
 from agents.settings import StrictModel
-from training.command import config_names, read_config
+from training.examples import config_names, read_config
 
 FOLDER = Path(__file__).parent
 PAPER_TARGETS = ("k_proj", "q_proj", "v_proj", "up_proj", "down_proj", "gate_proj")
@@ -17,7 +17,7 @@ Share = Annotated[float, Field(ge=0, lt=1)]
 
 
 class AdapterShape(StrictModel):
-    """Which layers get a low-rank update, and of what size; the defaults are db3's (table 1)."""
+    """Which linear layers get a low-rank update, and of what size; the defaults are db3's (table 1)."""
 
     rank: PositiveInt = 8
     alpha: PositiveInt = 16
@@ -26,22 +26,10 @@ class AdapterShape(StrictModel):
     """Dropout on the input of the update."""
     targets: Annotated[tuple[str, ...], Field(min_length=1, strict=False)] = PAPER_TARGETS
     """Names of linear layers; biases are never tuned."""
-    layers: Literal["all"] | PositiveInt = "all"
-    """How many of the top layers are tuned; with the upper half, a step takes about two thirds of the time."""
-
-
-class Preferences(StrictModel):
-    """Direct preference optimisation (Rafailov et al. 2023)."""
-
-    beta: PositiveFloat = 0.1
-    """Penalty for leaving the reference model, which has the starting adapter."""
 
 
 class LoraTraining(StrictModel):
-    """One adapter: its base model, its shape, and its tuning.
-
-    Examples are grouped by length, so that batches have little padding; packing would need flash attention and a GPU.
-    """
+    """One adapter: its base model, its shape, and its tuning."""
 
     description: str
     base: str
@@ -50,11 +38,9 @@ class LoraTraining(StrictModel):
     """Required `model_type` of the base, such as ``llama``; None: any."""
     licence: str
     """The adapter's licence, for the run card."""
-    stage: Literal["supervised", "preference"] = "supervised"
     adapter: AdapterShape = AdapterShape()
-    preferences: Preferences | None = None
     learning_rate: PositiveFloat = 2e-4
-    schedule: Literal["cosine", "linear", "constant"] = "cosine"
+    schedule: Literal["cosine", "linear", "constant_with_warmup"] = "cosine"
     warm_up_share: Share = 0.1
     """Share of the steps in which the learning rate rises from 0."""
     max_gradient_norm: PositiveFloat = 0.3
@@ -67,18 +53,10 @@ class LoraTraining(StrictModel):
     seed: Annotated[int, Field(ge=0)] = 0
     quantise: Literal["none", "4bit"] = "none"
     """``4bit``: the base in NF4, as in QLoRA; needs a GPU and the package bitsandbytes."""
-    bfloat16_with_amx: bool = False
-    """On a CPU that has AMX: bfloat16, which is faster there and rounds more. Other CPUs would be slower with it."""
     gradient_checkpointing: bool = False
     """Saves memory for about a third more time: for large models."""
     checkpoint_steps: PositiveInt = 10
     """Steps between two checkpoints, the most that a killed run loses."""
-
-    @model_validator(mode="after")
-    def _fits_the_stage(self) -> "LoraTraining":
-        if (self.stage == "preference") != (self.preferences is not None):
-            raise ValueError('a table [preferences] belongs to stage = "preference", and only to it')
-        return self
 
 
 def available_configs() -> list[str]:
@@ -87,5 +65,5 @@ def available_configs() -> list[str]:
 
 
 def load_training(config: str, changes: Sequence[str] = ()) -> LoraTraining:
-    """A configuration by name or path, with changes; see `training.command.read_config`."""
+    """A configuration by name or path, with changes; see `training.examples.read_config`."""
     return read_config(LoraTraining, FOLDER, config, changes)

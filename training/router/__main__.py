@@ -9,11 +9,11 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from agents.common.console import end_with
 from agents.questions.trainable import SHIPPED
 from agents.settings import SettingsError
+from crag.command import add_split_argument, end_with, exit_code, parser_of
 from models.manifest import cache_folder, locate
-from training.command import add_split_argument, check_data_file, exit_code, parser_of
+from training.examples import check_data_file
 from training.router.encoder_model import check_device
 from training.router.examples import read_examples
 from training.router.run import RouterRun
@@ -25,8 +25,8 @@ PACKAGES = ("torch", "transformers", "tokenizers", "scikit-learn", "scipy", "num
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Train. Exit code: 0 the classifier was written, 1 an input is missing or wrong."""
-    parser = parser_of("training.router", __doc__)
+    """Train. Exit code: 0 the classifier was written, 2 an input is missing or wrong, or the training diverged."""
+    parser = parser_of("python -m training.router", __doc__)
     parser.add_argument("--config", required=True, help=f"{', '.join(available_configs())}, or a TOML file")
     rows = "rows with query and labels (default: %(default)s)"
     parser.add_argument("--data", type=Path, default=DEFAULT_DATA, help=rows)
@@ -37,42 +37,37 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help="folder to write; default: the agent's cache of fetched models; required if models/routers/ has a "
         "classifier of the configuration's name, because the agent prefers that one",
     )
-    parts = "number of folds; 0: none; default: as the configuration says"
-    parser.add_argument("--cross-validate", type=int, metavar="K", help=parts)
-    parser.add_argument(
-        "--seed", type=int, help="train one encoder with this seed instead of the configuration's seeds"
-    )
+    change = "change a setting, such as folds=5 (0: no cross-validation) or encoder.seed=1"
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help=change)
     parser.add_argument("--device", default="cpu", help="a torch device (default: cpu)")
     parser.add_argument("--resume", action="store_true", help="continue an unfinished run in --out")
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
     options = parser.parse_args(arguments)
-    return exit_code(lambda: _train(options))
+    return exit_code(lambda: _train(options), FloatingPointError)
 
 
-def _train(options: argparse.Namespace) -> int:
-    settings = load_training(options.config, options.cross_validate, options.seed)
+def _train(options: argparse.Namespace) -> None:
+    settings = load_training(options.config, options.set)
     out = options.out or _default_target(Path(options.config).stem)
     check_device(options.device)
     check_data_file(options.data, "--data names the file of labelled questions")
     examples = read_examples(options.data, settings.fields, options.split)
-    base = locate(settings.encoder.base) if settings.encoder else None
+    base = locate(settings.encoder.base)
     started = time.monotonic()
     chosen = settings.model_dump(mode="json")
     run = RouterRun(settings, examples, out, base, options.device, shown=not options.quiet)
-    reports = run.train(
-        {"settings": chosen, "data": file_hash(options.data), "split": str(options.split)}, resume=options.resume
-    )
+    fingerprint = {"settings": chosen, "data": file_hash(options.data), "split": str(options.split)}
+    reports = run.train(fingerprint, resume=options.resume)
     seconds = time.monotonic() - started
-    metrics = {"questions": len(examples), "cross_validated": {name: one.to_dict() for name, one in reports.items()}}
-    metrics |= options.split.to_card()
+    metrics = {"questions": len(examples), "cross_validated": reports, **options.split.to_card()}
     metrics["seconds_are_of_a_resumed_run"] = options.resume
     write_card(out, run_card({"train": options.data}, chosen, seconds, metrics, PACKAGES))
     print(f"{'cross-validated':20}{'accuracy':>10}{'macro-F1':>10}{'ECE':>8}" if reports else "not cross-validated")
     for name, one in reports.items():
-        print(f"{name:20}{one.accuracy:>10.3f}{one.macro_f1:>10.3f}{one.expected_calibration_error:>8.3f}")
+        figures = (one[key] for key in ("accuracy", "macro_f1", "expected_calibration_error"))
+        print("{:20}{:>10.3f}{:>10.3f}{:>8.3f}".format(name, *figures))
     options.split.report()
     print(f"wrote {out} in {seconds:.0f} s")
-    return 0
 
 
 def _default_target(name: str) -> Path:

@@ -1,12 +1,11 @@
 """Fine-tunes an encoder with one head per field; each epoch ends with a checkpoint.
 
-An epoch draws its order, masks and dropout from its own seed, so that a resumed run ends with the same weights as an
+An epoch draws its order and dropout from its own seed, so that a resumed run ends with the same weights as an
 uninterrupted one (on the same machine with the same number of threads).
 """
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from agents.common.files import whole_file
+from agents.common.files import UserError, whole_file
 from agents.questions import FIELD_CLASSES
 from agents.questions.trainable import (
     Logs,
@@ -25,15 +24,17 @@ from agents.questions.trainable import (
     log_softmax,
     tuned_linear_layers,
 )
-from training.command import CommandError
 from training.router.examples import Examples, Positions
 from training.router.settings import EncoderTraining
 
 if TYPE_CHECKING:
     from torch import Tensor
-    from torch.nn import Module
     from torch.optim import Optimizer
 
+MAX_TOKENS = 64
+"""Of a question; longer ones are cut."""
+DROPOUT, UPDATE_DROPOUT = 0.1, 0.05
+"""On the input of the heads, and of the low-rank updates."""
 UPDATE_SCALE = 2
 """LoRA's alpha divided by its rank."""
 MAX_GRADIENT_NORM = 1.0
@@ -42,26 +43,17 @@ BATCHES_PER_SLICE = 8
 PREDICTION_BATCH = 32
 
 EpochDone = Callable[[int, float], None]
-"""Called after each epoch with its number, from 1, and its mean loss."""
+"""Called after each epoch with the number of finished ones, and its mean loss."""
 
 
 def check_device(device: str) -> None:
-    """Try a small computation on the device; `CommandError` if there is no such device."""
+    """Try a small computation on the device; `UserError` if there is no such device."""
     import torch
 
     try:
         torch.zeros(1, device=device).item()
     except (RuntimeError, AssertionError, ImportError) as error:  # torch raises different errors
-        raise CommandError(f"device {device!r}: {str(error).splitlines()[0]}") from None
-
-
-@dataclass(frozen=True, slots=True)
-class FitTask:
-    """One encoder to train: its questions, seed and checkpoint."""
-
-    positions: Positions
-    seed: int
-    checkpoint: Path
+        raise UserError(f"device {device!r}: {str(error).splitlines()[0]}") from None
 
 
 class EncoderTrainer:
@@ -69,30 +61,38 @@ class EncoderTrainer:
 
     def __init__(self, settings: EncoderTraining, examples: Examples, base: Path, device: str = "cpu") -> None:
         self._settings, self._examples, self._base, self._device = settings, examples, base, device
-        self._tokenizer = QuestionTokenizer(base, settings.max_tokens)
+        self._tokenizer = QuestionTokenizer(base, MAX_TOKENS)
         self._tokens = self._tokenizer.tokens(examples.texts)
 
-    def fit(self, task: FitTask, epoch_done: EpochDone) -> "TunedEncoder":
-        """Train one encoder, from its checkpoint if there is one.
+    def fit(self, positions: Positions, checkpoint: Path, epoch_done: EpochDone) -> "TunedEncoder":
+        """Train one encoder on these questions, from its checkpoint if there is one.
 
         Raises:
             FloatingPointError: the loss is not finite; the learning rate is too high.
         """
         import torch
 
-        tuned = TunedEncoder(self._settings, tuple(self._examples.classes), self._base, task.seed, self._device)
-        optimizer = self._optimizer(tuned)
-        per_epoch = math.ceil(len(task.positions) / self._settings.batch_size)
-        for epoch in range(_load_checkpoint(task.checkpoint, tuned, optimizer), self._settings.epochs):
-            torch.manual_seed(task.seed * 1_000_003 + epoch)
-            random = np.random.default_rng((task.seed, epoch))
+        settings = self._settings
+        tuned = TunedEncoder(settings, tuple(self._examples.classes), self._base, self._device)
+        heads = list(tuned.network.heads.values())
+        body = [parameter for name, parameter in tuned.parameters.items() if name not in tuned.network.heads]
+        groups = [
+            {"params": body, "peak": settings.learning_rate},
+            {"params": heads, "peak": settings.head_learning_rate},
+        ]
+        optimizer = torch.optim.AdamW(groups, lr=0.0, weight_decay=settings.weight_decay)
+        per_epoch = math.ceil(len(positions) / settings.batch_size)
+        for epoch in range(_load_checkpoint(checkpoint, tuned, optimizer), settings.epochs):
+            torch.manual_seed(settings.seed * 1_000_003 + epoch)
             losses = []
-            for step, batch in enumerate(self._batches(task.positions, random)):
-                self._set_rates(optimizer, epoch * per_epoch + step, per_epoch * self._settings.epochs)
-                losses.append(self._step(tuned, optimizer, batch, random))
+            for step, batch in enumerate(self._batches(positions, np.random.default_rng((settings.seed, epoch)))):
+                self._set_rates(optimizer, epoch * per_epoch + step, per_epoch * settings.epochs)
+                losses.append(self._step(tuned, optimizer, batch))
             if not np.isfinite(losses).all():
-                raise FloatingPointError(f"the loss is {losses[-1]} in epoch {epoch + 1}: lower the learning rate")
-            _save_checkpoint(task.checkpoint, tuned, optimizer, epoch + 1)
+                raise FloatingPointError(
+                    f"training diverged: the loss is {losses[-1]} in epoch {epoch + 1}: lower the learning rate"
+                )
+            _save_checkpoint(checkpoint, tuned, optimizer, epoch + 1)
             epoch_done(epoch + 1, float(np.mean(losses)))
         return tuned
 
@@ -110,12 +110,12 @@ class EncoderTrainer:
                     found[field][places] = log_softmax(logits.float().cpu().numpy())
         return found
 
-    def _step(self, tuned: "TunedEncoder", optimizer: "Optimizer", positions: Positions, random: Generator) -> float:
+    def _step(self, tuned: "TunedEncoder", optimizer: "Optimizer", positions: Positions) -> float:
         import torch
         from torch.nn import functional
 
         tuned.network.encoder.train()
-        logits = tuned.network.logits(self._masked(self._batch(positions), random), self._settings.dropout)
+        logits = tuned.network.logits(self._batch(positions), DROPOUT)
         loss = sum(
             functional.cross_entropy(logits[field], torch.from_numpy(classes[positions]).to(self._device))
             for field, classes in self._examples.classes.items()
@@ -129,16 +129,6 @@ class EncoderTrainer:
     def _batch(self, positions: Positions) -> TokenBatch:
         return self._tokenizer.batch([self._tokens[position] for position in positions], self._device)
 
-    def _masked(self, batch: TokenBatch, random: Generator) -> TokenBatch:
-        """Hide some tokens, never the special ones."""
-        import torch
-
-        if not self._settings.masked_share:
-            return batch
-        hidden = torch.from_numpy(random.random(tuple(batch.ids.shape)) < self._settings.masked_share).to(self._device)
-        hidden &= ~torch.isin(batch.ids, torch.tensor(self._tokenizer.special_tokens, device=self._device))
-        return TokenBatch(batch.ids.masked_fill(hidden, self._tokenizer.mask_token), batch.mask)
-
     def _batches(self, positions: Positions, random: Generator) -> Iterator[Positions]:
         size = self._settings.batch_size
         order = random.permutation(positions)
@@ -147,16 +137,6 @@ class EncoderTrainer:
             piece = sorted(order[start : start + size * BATCHES_PER_SLICE], key=lambda one: len(self._tokens[one]))
             batches += [np.array(piece[first : first + size]) for first in range(0, len(piece), size)]
         return (batches[number] for number in random.permutation(len(batches)))
-
-    def _optimizer(self, tuned: "TunedEncoder") -> "Optimizer":
-        import torch
-
-        body = [parameter for name, parameter in tuned.parameters.items() if name not in tuned.network.heads]
-        groups = [
-            {"params": body, "peak": self._settings.learning_rate},
-            {"params": list(tuned.network.heads.values()), "peak": self._settings.head_learning_rate},
-        ]
-        return torch.optim.AdamW(groups, lr=0.0, weight_decay=self._settings.weight_decay)
 
     def _set_rates(self, optimizer: "Optimizer", step: int, steps: int) -> None:
         warm_up = int(steps * self._settings.warm_up_share)
@@ -172,15 +152,20 @@ class TunedEncoder:
     or ``<layer>.lora_a`` (rank, in) and ``<layer>.lora_b`` (out, rank).
     """
 
-    def __init__(
-        self, settings: EncoderTraining, fields: tuple[str, ...], base: Path, seed: int, device: str = "cpu"
-    ) -> None:
+    def __init__(self, settings: EncoderTraining, fields: tuple[str, ...], base: Path, device: str = "cpu") -> None:
         import torch
+        from peft import LoraConfig, inject_adapter_in_model
 
-        torch.manual_seed(seed)
+        torch.manual_seed(settings.seed)
         encoder = load_encoder(base)
-        if settings.tuning == "lora":
-            _add_lora(encoder, settings)
+        if settings.tuning == "lora":  # freezes the encoder
+            shape = LoraConfig(
+                r=settings.rank,
+                lora_alpha=UPDATE_SCALE * settings.rank,
+                lora_dropout=UPDATE_DROPOUT,
+                target_modules=list(tuned_linear_layers(encoder)),
+            )
+            inject_adapter_in_model(shape, encoder)
         encoder.to(device)
         heads: dict[str, Tensor] = {}
         for field in fields:
@@ -188,7 +173,7 @@ class TunedEncoder:
             heads |= {f"{field}.weight": head.weight, f"{field}.bias": head.bias}
         self.network = QuestionNetwork(encoder, heads, fields, settings.pooling)
         self.parameters: dict[str, Tensor] = {
-            **{_own_name(name): one for name, one in encoder.named_parameters() if one.requires_grad},
+            **{_plain_name(name): one for name, one in encoder.named_parameters() if one.requires_grad},
             **heads,
         }
 
@@ -202,20 +187,7 @@ class TunedEncoder:
         return kept
 
 
-def _add_lora(encoder: "Module", settings: EncoderTraining) -> None:
-    """Freeze the encoder and give each linear layer of its blocks a trainable low-rank update."""
-    from peft import LoraConfig, inject_adapter_in_model
-
-    shape = LoraConfig(
-        r=settings.rank,
-        lora_alpha=UPDATE_SCALE * settings.rank,
-        lora_dropout=settings.update_dropout,
-        target_modules=list(tuned_linear_layers(encoder)),
-    )
-    inject_adapter_in_model(shape, encoder)
-
-
-def _own_name(name: str) -> str:
+def _plain_name(name: str) -> str:
     """PEFT's ``<layer>.lora_A.default.weight`` as ``<layer>.lora_a``, its name in a classifier's folder."""
     return name.removesuffix(".default.weight").replace(".lora_A", ".lora_a").replace(".lora_B", ".lora_b")
 
@@ -227,26 +199,15 @@ def _save_checkpoint(path: Path, tuned: TunedEncoder, optimizer: "Optimizer", ep
         torch.save({"epochs": epochs, "values": tuned.parameters, "optimizer": optimizer.state_dict()}, temporary)
 
 
-def _read_checkpoint(path: Path) -> dict[str, Any]:
-    import torch
-
-    saved: dict[str, Any] = torch.load(path, map_location="cpu", mmap=True) if path.is_file() else {"epochs": 0}
-    return saved
-
-
-def finished_epochs(checkpoint: Path) -> int:
-    """Number of finished epochs in the checkpoint; 0 without a checkpoint."""
-    return int(_read_checkpoint(checkpoint)["epochs"])
-
-
 def _load_checkpoint(path: Path, tuned: TunedEncoder, optimizer: "Optimizer") -> int:
-    """Restore parameters and optimizer; return the number of finished epochs."""
+    """Restore parameters and optimizer; return the number of finished epochs, 0 without a checkpoint."""
     import torch
 
-    saved = _read_checkpoint(path)
-    if saved["epochs"]:
-        with torch.no_grad():
-            for name, parameter in tuned.parameters.items():
-                parameter.copy_(saved["values"][name])
-        optimizer.load_state_dict(saved["optimizer"])
+    if not path.is_file():
+        return 0
+    saved: dict[str, Any] = torch.load(path, map_location="cpu", mmap=True)
+    with torch.no_grad():
+        for name, parameter in tuned.parameters.items():
+            parameter.copy_(saved["values"][name])
+    optimizer.load_state_dict(saved["optimizer"])
     return int(saved["epochs"])

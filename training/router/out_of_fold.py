@@ -1,7 +1,7 @@
 """Cross-validated predictions and their figures; no question is predicted by models that were trained on it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -68,46 +68,25 @@ def out_of_fold_rows(
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class FieldReport:
-    """Figures of one field.
-
-    `macro_f1` is the mean over the classes of the harmonic mean of precision and recall; `confusion[i][j]` counts
-    questions of class i that were predicted as class j, classes in the order of `labels`.
-    """
-
-    questions: int
-    accuracy: float
-    macro_f1: float
-    expected_calibration_error: float
-    labels: tuple[str, ...]
-    confusion: tuple[tuple[int, ...], ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """The figures as JSON-ready data, rounded to four places."""
-        return {key: round(value, 4) if isinstance(value, float) else value for key, value in asdict(self).items()}
-
-
 def report_field(
     labels: Sequence[str], probabilities: NDArray[np.floating[Any]], classes: NDArray[np.int64]
-) -> FieldReport:
-    """Compare probabilities, shape (questions, classes), with the true classes, shape (questions,)."""
-    confusion = np.zeros((len(labels), len(labels)), dtype=np.int64)
-    np.add.at(confusion, (classes, probabilities.argmax(axis=1)), 1)
-    hits = np.diag(confusion)
-    scores = 2 * hits / np.maximum(1, confusion.sum(axis=0) + confusion.sum(axis=1))
-    return FieldReport(
-        questions=len(classes),
-        accuracy=float(hits.sum() / max(1, len(classes))),
-        macro_f1=float(scores[confusion.sum(axis=1) > 0].mean()) if len(classes) else 0.0,
-        expected_calibration_error=expected_calibration_error(probabilities, classes),
-        labels=tuple(labels),
-        confusion=tuple(tuple(int(count) for count in row) for row in confusion),
-    )
+) -> dict[str, Any]:
+    """Figures of a field, JSON-ready, rounded to four places; classes are numbered as `labels`.
 
+    `macro_f1` is the mean over the classes that occur; `confusion[i][j]` counts questions of class i that were
+    predicted as class j.
+    """
+    from sklearn.metrics import accuracy_score, confusion_matrix, f1_score
 
-def report_all(
-    probabilities: Mapping[str, NDArray[np.floating[Any]]], classes: Mapping[str, NDArray[np.int64]]
-) -> dict[str, FieldReport]:
-    """One report per field; classes are numbered as in `FIELD_CLASSES`."""
-    return {name: report_field(FIELD_CLASSES[name], table, classes[name]) for name, table in probabilities.items()}
+    predicted = probabilities.argmax(axis=1)
+    figures = {
+        "accuracy": accuracy_score(classes, predicted),
+        "macro_f1": f1_score(classes, predicted, labels=np.unique(classes), average="macro"),
+        "expected_calibration_error": expected_calibration_error(probabilities, classes),
+    }
+    return {
+        "questions": len(classes),
+        **{name: round(float(value), 4) for name, value in figures.items()},
+        "labels": list(labels),
+        "confusion": confusion_matrix(classes, predicted, labels=range(len(labels))).tolist(),
+    }

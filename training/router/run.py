@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import load_file, save
 from tqdm import tqdm
 
-from agents.common.files import write_rows, write_whole
+from agents.common.files import UserError, write_json, write_rows, write_whole
 from agents.questions import FIELD_CLASSES
 from agents.questions.trainable import (
     CONFIG_FILE,
@@ -24,15 +24,13 @@ from agents.questions.trainable import (
     FieldConfig,
     Logs,
     MixingWeights,
-    average_logs,
     bucket_rarity,
     hashed_rows,
     log_softmax,
 )
-from training.command import CommandError
-from training.router.encoder_model import EncoderTrainer, FitTask, TunedEncoder, finished_epochs
+from training.router.encoder_model import MAX_TOKENS, EncoderTrainer, TunedEncoder
 from training.router.examples import Examples, Positions, fold_of_each
-from training.router.out_of_fold import FieldReport, OutOfFold, out_of_fold_rows, report_all
+from training.router.out_of_fold import OutOfFold, out_of_fold_rows, report_field
 from training.router.settings import NgramTraining, RouterTraining
 
 UNFINISHED = "unfinished"
@@ -42,16 +40,16 @@ MAX_ITERATIONS = 500
 
 
 class Parts(NamedTuple):
-    """The result of one fit; either part may be empty."""
+    """The result of one fit; without n-grams the second is empty."""
 
-    encoders: list[TunedEncoder]
+    encoder: TunedEncoder
     ngrams: dict[str, NDArray[np.float32]]
 
 
 class RouterRun:
     """Trains one classifier into the folder `out`.
 
-    `base` is the folder of the base encoder, None without one; `shown` adds a progress bar on standard error.
+    `base` is the folder of the base encoder; `shown` adds a progress bar on standard error.
     """
 
     def __init__(
@@ -59,33 +57,32 @@ class RouterRun:
         settings: RouterTraining,
         examples: Examples,
         out: Path,
-        base: Path | None = None,
+        base: Path,
         device: str = "cpu",
         *,
         shown: bool = True,
     ) -> None:
-        self._settings, self._examples, self._out, self._shown = settings, examples, out, shown
+        self._settings, self._examples, self._out = settings, examples, out
         self._work = out / UNFINISHED
-        encoder = settings.encoder
-        self._trainer = EncoderTrainer(encoder, examples, base, device) if encoder and base is not None else None
-        self._epochs_per_fit = len(encoder.seeds) * encoder.epochs if encoder else 1
-        self._bar: tqdm[Any] = tqdm(disable=True)
+        self._trainer = EncoderTrainer(settings.encoder, examples, base, device)
+        total = (settings.folds + 1) * settings.encoder.epochs
+        self._bar: tqdm[Any] = tqdm(total=total, desc="training", unit="epoch", disable=not shown)
 
-    def train(self, fingerprint: Mapping[str, Any], *, resume: bool = False) -> dict[str, FieldReport]:
+    def train(self, fingerprint: Mapping[str, Any], *, resume: bool = False) -> dict[str, dict[str, Any]]:
         """Train and write the classifier's files; return the cross-validated figures.
 
-        Only an unfinished run of the same fingerprint (JSON-ready) can be resumed. `CommandError`: another one is in
+        Only an unfinished run of the same fingerprint (JSON-ready) can be resumed. `UserError`: another one is in
         the way.
         """
         self._open(fingerprint, resume=resume)
-        total = (self._settings.folds + 1) * self._epochs_per_fit
-        with tqdm(total=total, desc="training", unit="epoch", disable=not self._shown) as self._bar:
-            out_of_fold = self._cross_validate() if self._settings.folds else None
-            parts = self._fit("all", np.arange(len(self._examples)))
+        out_of_fold = self._cross_validate() if self._settings.folds else None
+        parts = self._fit("all", np.arange(len(self._examples)), self._settings.folds)
+        self._bar.close()
         reports = {}
         if out_of_fold is not None:
             probabilities = out_of_fold.probabilities(self._examples)
-            reports = report_all(probabilities, self._examples.classes)
+            for name, classes in self._examples.classes.items():
+                reports[name] = report_field(FIELD_CLASSES[name], probabilities[name], classes)
             rows = out_of_fold_rows(self._examples, out_of_fold.fold, probabilities)
             write_rows(self._out / OUT_OF_FOLD_FILE, rows)
         self._write(parts, out_of_fold)
@@ -97,51 +94,38 @@ class RouterRun:
         # A run without a checkpoint has nothing to resume.
         if record.is_file() and (any(self._work.glob("*.pt")) or any(self._work.glob("*.safetensors"))):
             if not resume:
-                raise CommandError(f"{self._work} holds an unfinished run: pass --resume, or remove it")
+                raise UserError(f"{self._work} holds an unfinished run: pass --resume, or remove it")
             if json.loads(record.read_text(encoding="utf-8")) != json.loads(json.dumps(fingerprint)):
-                raise CommandError(f"{self._work} holds an unfinished run of other settings or data: remove it")
-            return
-        self._work.mkdir(parents=True, exist_ok=True)
-        record.write_text(json.dumps(fingerprint), encoding="utf-8")
+                raise UserError(f"{self._work} holds an unfinished run of other settings or data: remove it")
+        else:
+            write_json(record, fingerprint)
 
     def _cross_validate(self) -> OutOfFold:
         found = OutOfFold(fold_of_each(self._examples, self._settings.folds))
         for number in range(self._settings.folds):
             path = self._work / f"fold-{number}.safetensors"
-            if path.is_file():
-                predictions = load_file(path)
-                self._bar.update(self._epochs_per_fit)
-            else:
-                parts = self._fit(f"fold-{number}", np.flatnonzero(found.fold != number))
-                predictions = self._predict(parts, np.flatnonzero(found.fold == number))
-                write_whole(path, save(predictions))
-            for name, logs in predictions.items():
+            if not path.is_file():
+                parts = self._fit(f"fold-{number}", np.flatnonzero(found.fold != number), number)
+                write_whole(path, save(self._predict(parts, np.flatnonzero(found.fold == number))))
+            for name, logs in load_file(path).items():
                 part, _, field = name.partition(".")
                 found.put(number, part, field, logs)
         return found
 
-    def _fit(self, name: str, positions: Positions) -> Parts:
-        encoders = []
-        if self._settings.encoder and self._trainer:
-            for seed in self._settings.encoder.seeds:
-                task = FitTask(positions, seed, self._work / f"{name}-seed-{seed}.pt")
-                self._bar.update(finished_epochs(task.checkpoint))
-                encoders.append(self._trainer.fit(task, lambda _, loss: self._epoch_done(name, loss)))
-        if not encoders:
-            self._bar.update()
-        own = self._settings.ngrams
-        return Parts(encoders, fit_ngrams(own, self._examples, positions) if own else {})
+    def _fit(self, name: str, positions: Positions, before: int) -> Parts:
+        """Train on these questions; `before` is the number of fits before this one."""
 
-    def _epoch_done(self, name: str, loss: float) -> None:
-        self._bar.set_postfix_str(f"{name}, loss {loss:.3f}", refresh=False)
-        self._bar.update()
+        def epoch_done(epochs: int, loss: float) -> None:
+            self._bar.set_postfix_str(f"{name}, loss {loss:.3f}", refresh=False)
+            self._bar.update(before * self._settings.encoder.epochs + epochs - self._bar.n)
+
+        encoder = self._trainer.fit(positions, self._work / f"{name}.pt", epoch_done)
+        ngrams = self._settings.ngrams
+        return Parts(encoder, fit_ngrams(ngrams, self._examples, positions) if ngrams else {})
 
     def _predict(self, parts: Parts, positions: Positions) -> dict[str, Logs]:
         """Log-probabilities by ``encoder.<field>`` and ``ngrams.<field>``, shape (positions, classes)."""
-        found: dict[str, Logs] = {}
-        if self._trainer and parts.encoders:
-            said = [self._trainer.predict(encoder, positions) for encoder in parts.encoders]
-            found |= {f"encoder.{name}": average_logs([one[name] for one in said]) for name in self._settings.fields}
+        found = {f"encoder.{name}": logs for name, logs in self._trainer.predict(parts.encoder, positions).items()}
         if parts.ngrams:
             rows = hashed_rows([self._examples.texts[position] for position in positions], parts.ngrams["rarity"])
             for name in self._settings.fields:
@@ -150,36 +134,31 @@ class RouterRun:
         return found
 
     def _write(self, parts: Parts, out_of_fold: OutOfFold | None) -> None:
-        config = self._config(len(parts.encoders), out_of_fold)
         tensors = {f"ngrams.{name}": values.astype(np.float16) for name, values in parts.ngrams.items()}
-        for number, tuned in enumerate(parts.encoders):
-            tensors |= {f"{number}.{name}": values for name, values in tuned.tensors().items()}
+        tensors |= {f"0.{name}": values for name, values in parts.encoder.tensors().items()}
         contiguous = {name: np.ascontiguousarray(values) for name, values in tensors.items()}
         write_whole(self._out / WEIGHTS_FILE, save(contiguous))
-        (self._out / CONFIG_FILE).write_text(config.model_dump_json(indent=1) + "\n", encoding="utf-8")
-
-    def _config(self, members: int, out_of_fold: OutOfFold | None) -> ClassifierConfig:
-        encoder, ngrams = self._settings.encoder, self._settings.ngrams
-        fields = {}
+        settings, fields = self._settings, {}
         for name, classes in self._examples.classes.items():
-            plain = MixingWeights(float(encoder is not None), float(ngrams is not None))
+            plain = MixingWeights(1.0, float(settings.ngrams is not None))
             weights = out_of_fold.weights(name, classes) if out_of_fold else plain
             fields[name] = FieldConfig(
                 labels=FIELD_CLASSES[name],
                 encoder_weight=round(weights.encoder, 4),
                 ngram_weight=round(weights.ngrams, 4),
             )
-        return ClassifierConfig(
+        config = ClassifierConfig(
             format=1,
-            base=encoder.base if encoder else None,
-            members=members,
-            pooling=encoder.pooling if encoder else "mean",
-            max_tokens=encoder.max_tokens if encoder else 64,
-            ngram_buckets=ngrams.buckets if ngrams else 0,
+            base=settings.encoder.base,
+            members=1,
+            pooling=settings.encoder.pooling,
+            max_tokens=MAX_TOKENS,
+            ngram_buckets=settings.ngrams.buckets if settings.ngrams else 0,
             fields=fields,
-            trained_on=self._settings.trained_on,
-            licence=self._settings.licence,
+            trained_on=settings.trained_on,
+            licence=settings.licence,
         )
+        (self._out / CONFIG_FILE).write_text(config.model_dump_json(indent=1) + "\n", encoding="utf-8")
 
 
 def fit_ngrams(settings: NgramTraining, examples: Examples, positions: Positions) -> dict[str, NDArray[np.float32]]:

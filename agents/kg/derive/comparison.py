@@ -155,9 +155,9 @@ def _compared(case: GraphEvidence) -> _Compared | None:
         return None
     amounts: Sequence[Amount]
     largest: bool | None
-    entry = compared_entry(case)
-    if entry is not None:
-        amounts, largest = entry
+    entries = compared_entry(case)
+    if entries is not None:
+        amounts, largest = entries, False
     else:
         known = [_number_or_amount(case, reading) for reading in case.readings]
         amounts, largest = [each for each in known if each is not None], _largest_wins(case)

@@ -65,32 +65,13 @@ def opponents(case: GraphEvidence, reading: Reading) -> Derived | None:
 
 
 def one_game(case: GraphEvidence, reading: Reading) -> Derived | None:
-    """The outcome or the venue of one game, also for "did they win" and "at home or away"."""
+    """The outcome of one game, or its venue for "at home or away"."""
     if len(reading.values) != 1 or reading.counted:
         return None
     value = str(reading.values[0])
-    if reading.key == "venue":
-        return _venue(case, value)
-    return _outcome(case, value) if reading.key == "result" and value in _WORDS else None
-
-
-def _venue(case: GraphEvidence, value: str) -> Derived | None:
-    home, away = bool(HOME.search(case.text)), bool(AWAY.search(case.text))
-    if home and away:
+    if reading.key == "venue" and HOME.search(case.text) and AWAY.search(case.text):
         return Derived(value, f"the venue is {value}")
-    if (home or away) and case.asked.is_yes_or_no:
-        return _yes(home is (value == "Home"), f"the venue is {value}")
-    return None
-
-
-def _outcome(case: GraphEvidence, value: str) -> Derived | None:
-    letters = letters_of(case.text)
-    if _FARED.search(case.text) or letters >= {"W", "L"}:
+    asks = _FARED.search(case.text) or letters_of(case.text) >= {"W", "L"}
+    if reading.key == "result" and value in _WORDS and asks:
         return Derived(_WORDS[value], f"the result is {value}")
-    if len(letters) == 1 and case.asked.is_yes_or_no:
-        return _yes(value in letters, f"the result is {value}")
     return None
-
-
-def _yes(holds: bool, reason: str) -> Derived:
-    return Derived("yes" if holds else "no", reason)

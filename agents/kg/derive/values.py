@@ -105,19 +105,13 @@ def volume_of_days(case: GraphEvidence, reading: Reading) -> Derived | None:
 
 
 def life_span(case: GraphEvidence, reading: Reading) -> Derived | None:
-    """Start or end of a band or a life."""
-    if (
-        reading.key != "lifespan"
-        or not reading.values
-        or not case.text.startswith(("when", "what year", "which year", "in what year", "in which year"))
-    ):
+    """The start of a band or a life."""
+    asks = case.text.startswith(("when", "what year", "which year", "in what year", "in which year"))
+    if reading.key != "lifespan" or not reading.values or not asks:
         return None
-    begins, ends = bool(_BEGIN.search(case.text)), bool(_END.search(case.text))
-    if begins and not ends:
-        return Derived(str(reading.values[0]), "the beginning of the life span")
-    if ends and not begins and len(reading.values) == 2:
-        return Derived(str(reading.values[1]), "the end of the life span")
-    return None
+    if not _BEGIN.search(case.text) or _END.search(case.text):
+        return None
+    return Derived(str(reading.values[0]), "the beginning of the life span")
 
 
 def age(case: GraphEvidence) -> Derived | None:

@@ -3,7 +3,6 @@
 import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from dataclasses import dataclass
 
 from agents.common.deadline import Deadline
@@ -84,28 +83,21 @@ class ExtractionPool:
         )
 
     def _started(self) -> ThreadPoolExecutor:
+        """The threads that wait for workers; if one worker fails at its start, the others are stopped."""
         if self._threads is None:
             try:
-                self._idle.extend(self._new_workers())
+                while len(self._idle) < self._settings.workers:
+                    self._idle.append(WorkerProcess(self._settings))
+                for worker in self._idle:
+                    worker.wait_ready(Deadline(START_SECONDS))
             except (OSError, WorkerDiedError) as error:  # a worker that is not ready in time is an OSError too
+                self.close()
                 raise ExtractionUnavailableError(
                     f"the processes that read pages cannot start ({error}): web.extract.workers=0 (with --set, or in "
                     f"{OVERRIDES_VARIABLE}) reads pages without them, but cannot stop a page that hangs"
                 ) from error
             self._threads = ThreadPoolExecutor(self._settings.workers, thread_name_prefix="extract")
         return self._threads
-
-    def _new_workers(self) -> list[WorkerProcess]:
-        """Start all workers; if one fails, stop the others."""
-        with ExitStack() as on_failure:
-            workers = []
-            for _ in range(self._settings.workers):
-                workers.append(WorkerProcess(self._settings))
-                on_failure.callback(workers[-1].close)
-            for worker in workers:
-                worker.wait_ready(Deadline(START_SECONDS))
-            on_failure.pop_all()
-        return workers
 
     def _read(self, page: str, deadline: Deadline) -> str:
         """The text of a page. Runs in a thread that waits for one worker."""

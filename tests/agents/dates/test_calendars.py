@@ -27,71 +27,47 @@ def test_units_tile_the_calendar(day: date, unit: Unit) -> None:
     assert period_around(period.last + timedelta(days=1), unit).first == period.last + timedelta(days=1)
 
 
-@pytest.mark.parametrize(
-    ("day", "unit", "expected"),
-    [
-        (date(2024, 2, 28), Unit.WEEK, "2024-02-25 to 2024-03-02"),
-        (date(2024, 2, 25), Unit.WEEK, "2024-02-25 to 2024-03-02"),
-        (date(2024, 2, 25), Unit.WEEKEND, "2024-02-24 to 2024-02-25"),
-        (date(2024, 2, 26), Unit.WEEKEND, "2024-03-02 to 2024-03-03"),
-        (date(2024, 2, 28), Unit.MONTH, "2024-02-01 to 2024-02-29"),
-        (date(2024, 6, 30), Unit.QUARTER, "2024-04-01 to 2024-06-30"),
-        (date(2024, 7, 1), Unit.HALF, "2024-07-01 to 2024-12-31"),
-        (date(2024, 6, 30), Unit.SEASON, "2023-07-01 to 2024-06-30"),
-        (date(2024, 7, 1), Unit.SEASON, "2024-07-01 to 2025-06-30"),
-    ],
+AROUND = (
+    "2024-02-28 week 2024-02-25 to 2024-03-02|2024-02-25 weekend 2024-02-24 to 2024-02-25"
+    "|2024-02-26 weekend 2024-03-02 to 2024-03-03|2024-02-28 month 2024-02-01 to 2024-02-29"
+    "|2024-06-30 quarter 2024-04-01 to 2024-06-30|2024-07-01 half 2024-07-01 to 2024-12-31"
+    "|2024-06-30 season 2023-07-01 to 2024-06-30|2024-07-01 season 2024-07-01 to 2025-06-30"
 )
-def test_the_unit_around_a_day(day: date, unit: Unit, expected: str) -> None:
-    assert str(period_around(day, unit)) == expected
-    if unit is Unit.SEASON:
-        assert season_range(period_around(day, unit).first.year) == period_around(day, unit)
+AWAY = (
+    "2024-01-31 month 1 2024-02-29|2024-03-31 month -1 2024-02-29|2024-02-29 year -1 2023-02-28"
+    "|2024-01-15 month -1 2023-12-15|2024-08-31 half 1 2025-02-28|2024-02-28 weekend 1 2024-03-06"
+    "|2024-02-28 day -2 2024-02-26"
+)
 
 
-@pytest.mark.parametrize(
-    ("day", "unit", "count", "expected"),
-    [
-        (date(2024, 1, 31), Unit.MONTH, 1, date(2024, 2, 29)),
-        (date(2024, 3, 31), Unit.MONTH, -1, date(2024, 2, 29)),
-        (date(2024, 2, 29), Unit.YEAR, -1, date(2023, 2, 28)),
-        (date(2024, 1, 15), Unit.MONTH, -1, date(2023, 12, 15)),
-        (date(2024, 8, 31), Unit.HALF, 1, date(2025, 2, 28)),
-        (date(2024, 2, 28), Unit.WEEKEND, 1, date(2024, 3, 6)),
-        (date(2024, 2, 28), Unit.DAY, -2, date(2024, 2, 26)),
-    ],
-)
-def test_a_day_some_units_away(day: date, unit: Unit, count: int, expected: date) -> None:
-    assert shifted(day, unit, count) == expected
+@pytest.mark.parametrize("row", AROUND.split("|"))
+def test_the_unit_around_a_day(row: str) -> None:
+    day, unit, expected = row.split(" ", 2)
+    period = period_around(date.fromisoformat(day), Unit(unit))
+    assert str(period) == expected
+    assert unit != "season" or season_range(period.first.year) == period
+
+
+@pytest.mark.parametrize("row", AWAY.split("|"))
+def test_a_day_some_units_away(row: str) -> None:
+    day, unit, count, expected = row.split(" ")
+    assert shifted(date.fromisoformat(day), Unit(unit), int(count)) == date.fromisoformat(expected)
 
 
 def test_both_ends_belong_to_a_range_and_they_stand_in_order() -> None:
     days = DateRange(date(2024, 1, 1), date(2024, 1, 2))
-    assert [days.contains(date(2023, 12, 31) + timedelta(days=number)) for number in range(4)] == [
-        False,
-        True,
-        True,
-        False,
-    ]
+    inside = [days.contains(date(2023, 12, 31) + timedelta(days=number)) for number in range(4)]
+    assert inside == [False, True, True, False]
     with pytest.raises(ValueError, match="before it begins"):
         DateRange(date(2024, 1, 2), date(2024, 1, 1))
 
 
-@pytest.mark.parametrize(
-    ("day", "open_"),
-    [
-        (date(2024, 1, 1), False),
-        (date(2021, 12, 31), True),  # New Year on a Saturday is not observed
-        (date(2021, 6, 18), True),  # Juneteenth closes the exchange since 2022
-        (date(2022, 6, 20), False),
-        (date(2024, 3, 29), False),  # Good Friday
-        (date(2001, 9, 11), False),
-        (date(2012, 10, 29), False),
-        (date(2025, 1, 9), False),
-        (date(2024, 7, 3), True),  # an early close
-        (date(2024, 7, 6), False),  # a Saturday
-    ],
-)
-def test_sessions_of_the_exchange(day: date, open_: bool) -> None:
-    assert is_session(day) is open_
+def test_sessions_of_the_exchange() -> None:
+    """Open: a New Year's Saturday is not observed, Juneteenth closes it since 2022, early closes count."""
+    opened = "2021-12-31 2021-06-18 2024-07-03"
+    closed = "2024-01-01 2022-06-20 2024-03-29 2001-09-11 2012-10-29 2025-01-09 2024-07-06"
+    assert [is_session(date.fromisoformat(day)) for day in opened.split()] == [True] * 3
+    assert [is_session(date.fromisoformat(day)) for day in closed.split()] == [False] * 7
 
 
 @given(st.dates(date(1990, 1, 1), date(2060, 12, 31)))

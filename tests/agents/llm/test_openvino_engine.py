@@ -99,11 +99,13 @@ def test_rows_of_a_matrix_are_rounded_each_by_its_own_scale() -> None:
     assert not integers[3].any()
 
 
-def rewritten(adapter: Path, folder: Path, change: Callable[[dict[str, Any]], object]) -> Path:
-    shutil.copytree(adapter, folder)
-    config = json.loads((folder / "adapter_config.json").read_text())
+def rewritten(source: Path, folder: Path, change: Callable[[dict[str, Any]], object]) -> Path:
+    """A copy of a model's or an adapter's folder with another configuration."""
+    shutil.copytree(source, folder)
+    config_file = next(path for name in ("adapter_config.json", "config.json") if (path := folder / name).is_file())
+    config = json.loads(config_file.read_text())
     change(config)
-    (folder / "adapter_config.json").write_text(json.dumps(config))
+    config_file.write_text(json.dumps(config))
     return folder
 
 
@@ -134,10 +136,7 @@ def test_an_adapter_that_cannot_be_applied_as_it_was_tuned_is_refused(
 
 
 def test_an_adapter_of_a_deeper_model_is_refused_with_the_tensor(tmp_path: Path, tiny_llama: Path) -> None:
-    deeper = tmp_path / "deeper"
-    shutil.copytree(tiny_llama, deeper)
-    config = json.loads((deeper / "config.json").read_text())
-    (deeper / "config.json").write_text(json.dumps(config | {"num_hidden_layers": 3}))
+    deeper = rewritten(tiny_llama, tmp_path / "deeper", lambda c: c.update(num_hidden_layers=3))
     adapter = rewritten(
         build_adapter(tmp_path / "adapter", deeper, seed=1), tmp_path / "a", lambda c: c.pop("base_model_name_or_path")
     )
@@ -159,10 +158,7 @@ def test_weights_that_are_missing_or_broken_are_one_line_with_the_remedy(tmp_pat
 
 
 def test_another_family_of_models_is_refused(tmp_path: Path, tiny_llama: Path) -> None:
-    folder = tmp_path / "model"
-    shutil.copytree(tiny_llama, folder)
-    config = json.loads((folder / "config.json").read_text())
-    (folder / "config.json").write_text(json.dumps(config | {"model_type": "mamba"}))
+    folder = rewritten(tiny_llama, tmp_path / "model", lambda c: c.update(model_type="mamba"))
     with pytest.raises(EngineUnavailableError, match="mamba"):
         load_language_model(settings(folder)).warm_up()
 

@@ -2,6 +2,7 @@
 
 import bz2
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -79,13 +80,14 @@ def test_a_fault_is_one_line_that_names_its_cause_and_nothing_is_written(
     (tmp_path / "broken.jsonl").write_bytes(json.dumps(ROWS[0]).encode() + b"\n{broken")
     out = tmp_path / "out.jsonl"
     alone = ["--set", "web.extract.workers=0"]
-    code, named = {
+    attempts: dict[str, Callable[[], tuple[int, str]]] = {
         "absent page": lambda: (run("extract", "absent.html"), "absent.html"),
         "absent data": lambda: (context(tmp_path / "absent.jsonl", out), "absent.jsonl"),
         "broken data": lambda: (context(tmp_path / "broken.jsonl", out, *alone), "line 2"),
         "weights": lambda: (context(dataset, out), "python -m models.fetch"),
         "out": lambda: (context(dataset, dataset / "below-a-file", *alone), "questions.jsonl"),
-    }[fault]()
+    }
+    code, named = attempts[fault]()
     line = capsys.readouterr().err.splitlines()[-1]
     assert code == 2
     assert line.startswith("error: ")

@@ -56,34 +56,21 @@ def test_any_claim_comes_back_whole(query: str, gold: str, prediction: str) -> N
 
 # --- replies: liberal in form, never guessed ------------------------------------------------------------------------
 
-
-@pytest.mark.parametrize(
-    ("reply", "verdict"),
-    [
-        ('{"accuracy": true}', True),
-        ('{"accuracy": false}', False),
-        ('{"score": 1}', True),
-        ('{"score": 0, "explanation": "another person"}', False),
-        ('{"Accuracy": "True"}', True),
-        ("{'accuracy': False}", False),
-        ('```json\n{"score": 1.0}\n```', True),
-        ('Here it is: {"accuracy": true} I hope that helps.', True),
-        ("accuracy: true", True),
-        ('<think>maybe {"score": 0}, no</think>{"score": 1}', True),
-        ("True", True),
-        ("0.", False),
-        ('{"score": 1} {"score": 0}', None),
-        ('{"accuracy": true or false}', None),
-        ("score: 1/5", None),
-        ("Accuracy: 0% match", None),
-        ("I think it is correct: true enough?", None),
-        ('{"score": 0.5}', None),
-        ('{"score": 10}', None),
-        ('<think>{"score": 1}', None),
-        ("", None),
-        ("\ud800", None),
+READ_AS = {
+    True: [
+        *('{"accuracy": true}', '{"score": 1}', '{"Accuracy": "True"}', "accuracy: true", "True"),
+        *('```json\n{"score": 1.0}\n```', 'Here it is: {"accuracy": true} I hope that helps.'),
+        '<think>maybe {"score": 0}, no</think>{"score": 1}',
     ],
-)
+    False: ['{"accuracy": false}', '{"score": 0, "explanation": "another person"}', "{'accuracy': False}", "0."],
+    None: [
+        *('{"score": 1} {"score": 0}', '{"accuracy": true or false}', "score: 1/5", "Accuracy: 0% match", ""),
+        *("I think it is correct: true enough?", '{"score": 0.5}', '{"score": 10}', '<think>{"score": 1}', "\ud800"),
+    ],
+}
+
+
+@pytest.mark.parametrize(("reply", "verdict"), [(reply, verdict) for verdict in READ_AS for reply in READ_AS[verdict]])
 def test_reading(reply: str, verdict: bool | None) -> None:
     assert read_verdict(reply) is verdict
 

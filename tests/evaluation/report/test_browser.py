@@ -164,6 +164,12 @@ def test_all_of_it_by_keyboard(page: Page) -> None:
 def test_the_overview_is_first_and_back_goes_through_what_was_seen(page: Page) -> None:
     page.go("")
     assert (page.is_shown("overview"), page.is_shown("all-questions")) == (True, False)
+    drawn = (
+        "const width = (shape) => shape.getBoundingClientRect().width;"
+        "return [...document.querySelectorAll('.scroll:last-child > .losses rect')].map((bar) =>"
+        " width(bar) / width(bar.ownerSVGElement) - bar.getAttribute('width') / 100)"
+    )
+    assert page.run(drawn) == pytest.approx([0.0] * 2, abs=0.02), "a bar is as long as its number says"
     page.click(".tabs [href='#questions']")
     page.until(lambda: page.is_shown("all-questions") and not page.is_shown("overview"))
     page.open(2)

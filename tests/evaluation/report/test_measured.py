@@ -77,13 +77,13 @@ def test_seconds_of_another_shape_are_passed_over(tmp_path: Path, seconds: objec
 
 
 def test_budgets_are_the_shares_of_the_preset_s_clock(tmp_path: Path) -> None:
-    changes = ["deadline.generate = 100.0", "deadline.reserve_seconds = 6.0"]
+    changes = ["deadline.knowledge_graph = 100.0", "deadline.reserve_seconds = 6.0"]
     settings = load_settings("scripted", changes)
     signature = {"preset": f"scripted@{settings_hash(settings)}", "set": "; ".join(changes)}
     budgets = stage_budgets(read_run(write_run(tmp_path, signature=signature)))
     assert budgets.pop(WHOLE_BATCH) == 27.0, "30 less the reserve over a batch of two"
     assert sum(budgets.values()) == pytest.approx(27.0)
-    assert max(budgets, key=lambda stage: budgets[stage]) == "generate"
+    assert max(budgets, key=lambda stage: budgets[stage]) == "knowledge_graph"
 
 
 @pytest.mark.parametrize("preset", ["scripted@ffffffffffff", "nowhere@0", None])

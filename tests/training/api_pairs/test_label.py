@@ -93,17 +93,16 @@ def test_calls_are_kept_where_their_values_give_the_right_answer(questions: Path
     assert (first["kg_values"], first["answer"], first["domain"]) == (["Frank Darabont"], "frank darabont", "movie")
     assert (first["split"], first["query_time"], first["label"]["attempt"]) == (0, ASKED, 1)
     pairs = tmp_path / "pairs.jsonl"
-    arguments = ["--graph", str(OWN_GRAPH), "--questions", str(out), "--count", "0", "--out", str(pairs)]
-    assert pairs_main(arguments) == 0, "the pair maker reads it"
-    assert [pair.query for pair in read_pairs(pairs) if pair.source == "real"] == KEPT
+    assert pairs_main(["--graph", str(OWN_GRAPH), "--questions", str(out), "--out", str(pairs)]) == 0
+    assert [pair.query for pair in read_pairs(pairs)] == KEPT
 
 
 def test_the_card_counts_what_became_of_every_attempt(questions: Path, tmp_path: Path) -> None:
     label(questions, tmp_path / "calls.jsonl")
     card = json.loads((tmp_path / "calls" / CARD_FILE).read_text(encoding="utf-8"))
     expected = {
-        "questions": 6, "questions kept": 2, "attempts": 6, "parsed": 5, "executed": 3, "kept": 2, "other answer": 1,
-        "not found": 1, "no reply": 0, "none": 1, "unreadable": 1, "failed": 0,
+        "questions": 6, "questions kept": 2, "attempts": 6, "kept": 2, "other answer": 1, "not found": 1, "no reply": 0,
+        "none": 1, "unreadable": 1, "failed": 0,
     }  # fmt: skip
     assert card["metrics"]["domains"] == {"all": expected, "movie": expected}
     assert card["metrics"]["left_out"] == {"without an answer that values could give": 1, "of split 1": 1}
@@ -135,12 +134,12 @@ def test_a_dead_engine_costs_nothing_that_was_done(
     out = tmp_path / "calls.jsonl"
     dying = ["--set", 'language_model.fault = "die_after"', "--set", "language_model.fault_after = 3"]
     dying += ["--set", "batch_size = 2"]
-    assert label(questions, out, *dying) == 1
+    assert label(questions, out, *dying) == 2
     assert "--resume continues" in capsys.readouterr().err
-    assert label(questions, out, *dying) == 1
+    assert label(questions, out, *dying) == 2
     assert "pass --resume to continue it" in capsys.readouterr().err
-    assert label(questions, out, "--resume", "--set", "batch_size = 2") == 1
-    assert "from a run with another preset, engine" in capsys.readouterr().err
+    assert label(questions, out, "--resume", "--set", "batch_size = 2") == 2
+    assert "from a run with another preset" in capsys.readouterr().err
     asked.clear()
     calls = tmp_path / "calls" / "attempts.jsonl"
     first, *entries = rows_of(calls)
@@ -182,7 +181,7 @@ def test_a_graph_that_is_down_ends_the_run_and_labels_nothing_wrong(
 ) -> None:
     with serve() as url:
         pass
-    assert label(questions, tmp_path / "calls.jsonl", "--kg-url", url, graph=False) == 1
+    assert label(questions, tmp_path / "calls.jsonl", "--kg-url", url, graph=False) == 2
     assert "does not answer; finished questions are kept: --resume continues" in capsys.readouterr().err
     assert len(rows_of(tmp_path / "calls/attempts.jsonl")) == 1
 
@@ -193,8 +192,8 @@ def test_a_program_that_asks_for_too_much_costs_its_own_question(
     run = Bench.run
     late = Executed((Result("", Status.KG_DOWN),))
 
-    def slow(self: Bench, tasks: Sequence[Task], graph: int = 0, attempts: int = 1) -> list[Executed]:
-        done = run(self, tasks, graph, attempts)
+    def slow(self: Bench, tasks: Sequence[Task], attempts: int = 1) -> list[Executed]:
+        done = run(self, tasks, attempts)
         return [late if "release_date" in str(task.program) else one for task, one in zip(tasks, done, strict=True)]
 
     monkeypatch.setattr(Bench, "run", slow)
@@ -211,21 +210,17 @@ def test_a_program_that_asks_for_too_much_costs_its_own_question(
         (["--preset", "nec"], "uses no graph: pass --preset cpu"),
         (["--split", "7"], "none of its 8 rows is of split 7"),
         (["--graph", "nowhere"], "nowhere: no graph"),
-        (["--graph", "half"], "half: half a graph: the folders finance, music, sports, open are missing"),
     ],
 )
 def test_what_cannot_be_used_is_one_line(
     questions: Path,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
     more: list[str],
     complaint: str,
 ) -> None:
-    (tmp_path / "half" / "movie").mkdir(parents=True)
-    monkeypatch.chdir(tmp_path)
     arguments = ["label", "--questions", str(questions), "--preset", "scripted", "--out", str(tmp_path / "calls.jsonl")]
-    assert pairs_main([*arguments, "--quiet", *more]) == 1
+    assert pairs_main([*arguments, "--quiet", *more]) == 2
     said = capsys.readouterr().err
     assert said.count("\n") == 1
     assert complaint in said
@@ -234,30 +229,10 @@ def test_what_cannot_be_used_is_one_line(
 @pytest.mark.parametrize(
     "more",
     [
-        ["--attempts", "2", "--temperature", "0"], ["--attempts", "0"], ["--url", "http://x"], ["--limit", "-1"],
+        ["--attempts", "2", "--temperature", "0"], ["--attempts", "0"], ["--limit", "-1"],
         ["--graph", "x", "--kg-url", "y"],
     ],
 )  # fmt: skip
 def test_options_that_do_not_fit_are_refused(questions: Path, tmp_path: Path, more: list[str]) -> None:
     with pytest.raises(SystemExit):
         pairs_main(["label", "--questions", str(questions), "--out", str(tmp_path / "calls.jsonl"), *more])
-
-
-def test_official_files_that_nobody_imported_are_reported(
-    questions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    official = tmp_path / "cragkg"
-    (official / "music").mkdir(parents=True)
-    (official / "music/grammy_df.pickle").touch()
-    for command in (["label"], []):
-        arguments = [
-            *command,
-            "--questions",
-            str(questions),
-            "--graph",
-            str(official),
-            "--out",
-            str(tmp_path / "x.jsonl"),
-        ]
-        assert pairs_main([*arguments]) == 1
-        assert f"python -m mock_api.tables import {official} --out DIR" in capsys.readouterr().err

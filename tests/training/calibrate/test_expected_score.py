@@ -12,8 +12,7 @@ from training.calibrate.expected_score import (
     JudgedCandidate,
     always,
     calibration_error,
-    grouped_intervals,
-    reliability,
+    grouped_interval,
     reward,
     without,
 )
@@ -61,7 +60,7 @@ def question(
     ],
 )
 def test_reward(asked: AskedQuestion, beliefs: Beliefs, earned: int) -> None:
-    assert reward(asked, beliefs, 0.5) == earned
+    assert reward(asked, beliefs) == earned
 
 
 def test_always_answering_takes_the_first_answer() -> None:
@@ -72,32 +71,29 @@ def test_always_answering_takes_the_first_answer() -> None:
 
 def test_interval_of_single_questions_is_that_of_the_evaluator() -> None:
     values = np.random.default_rng(0).choice([-1.0, 0.0, 1.0], 200)
-    (ours,) = grouped_intervals(values[:, None], [str(n) for n in range(200)])
     theirs = bootstrap_interval(values.tolist())
-    assert ours == pytest.approx((theirs.low, theirs.high), abs=0.02)
+    ours = grouped_interval(values, [str(n) for n in range(200)])
+    assert ours == pytest.approx([theirs.low, theirs.high], abs=0.02)
 
 
 def test_asking_the_same_questions_again_makes_nobody_surer() -> None:
-    values = np.random.default_rng(0).choice([-1.0, 1.0], (100, 1))
+    values = np.random.default_rng(0).choice([-1.0, 1.0], 100)
     names = [str(n) for n in range(100)]
-    (once,), (twice,) = grouped_intervals(values, names), grouped_intervals(np.tile(values, (2, 1)), names * 2)
+    once, twice = grouped_interval(values, names), grouped_interval(np.tile(values, 2), names * 2)
     assert twice == pytest.approx(once, abs=0.02)
-    (pretending,) = grouped_intervals(np.tile(values, (2, 1)), [str(n) for n in range(200)])
+    pretending = grouped_interval(np.tile(values, 2), [str(n) for n in range(200)])
     assert np.ptp(pretending) < 0.8 * np.ptp(twice)
 
 
-def test_reliability_is_that_of_scikit_learn() -> None:
+def test_the_calibration_error_is_that_of_scikit_learns_bins() -> None:
     chance = np.random.default_rng(1)
     probabilities = chance.random(500)
     right = chance.random(500) < probabilities**2
     shares, means = calibration_curve(right, probabilities, n_bins=10)
-    found = reliability(probabilities, right)
-    assert [one.right for one in found] == pytest.approx(shares)
-    assert [one.probability for one in found] == pytest.approx(means)
-    by_hand = sum(one.answers * abs(one.right - one.probability) for one in found) / 500
-    assert calibration_error(found) == pytest.approx(by_hand)
-    honest = reliability(probabilities, chance.random(500) < probabilities)
-    assert calibration_error(found) > 0.1 > calibration_error(honest)
+    sizes = np.histogram(probabilities, bins=10, range=(0, 1))[0]
+    assert calibration_error(probabilities, right) == pytest.approx((abs(shares - means) * sizes).sum() / 500)
+    honest = chance.random(500) < probabilities
+    assert calibration_error(probabilities, right) > 0.1 > calibration_error(probabilities, honest)
 
 
 def test_features_that_an_agent_will_not_have_are_taken_out_everywhere() -> None:

@@ -8,7 +8,7 @@ import pytest
 from evaluation.judge import Verdict
 from tests.training.calibrate.synthetic import asked, true_probability
 from training.calibrate.expected_score import AskedQuestion, Beliefs, reward
-from training.calibrate.fitting import THRESHOLDS, Calibration, calibrate
+from training.calibrate.fitting import Calibration, calibrate, rewards
 from training.calibrate.logistic import TooFewError
 
 FOLDS = 4
@@ -16,7 +16,7 @@ FOLDS = 4
 
 @pytest.fixture(scope="module")
 def fitted() -> Calibration:
-    return calibrate(asked(300, seed=1, each=2), FOLDS, seed=0, threshold=0.5)
+    return calibrate(asked(300, seed=1, each=2), FOLDS, seed=0)
 
 
 def test_it_decides_as_one_who_knows_the_true_probabilities(fitted: Calibration) -> None:
@@ -31,7 +31,7 @@ def test_it_decides_as_one_who_knows_the_true_probabilities(fitted: Calibration)
 
 
 def test_what_cross_validation_promises_is_what_new_questions_give(fitted: Calibration) -> None:
-    promised = fitted.metrics(0.5)
+    promised = fitted.metrics()
     fresh = asked(4000, seed=98)
     beliefs = [Beliefs((fitted.model.correct.probability(q.candidates[0].features),)) for q in fresh]
     earned = np.mean([reward(q, own, 0.5) for q, own in zip(fresh, beliefs, strict=True)])
@@ -42,25 +42,17 @@ def test_what_cross_validation_promises_is_what_new_questions_give(fitted: Calib
     assert promised["against_always_i_dont_know"]["ci"][0] > 0
 
 
-def test_the_curve_ends_in_always_answering_and_in_silence(fitted: Calibration) -> None:
-    scores, bands = fitted.curve()
-    assert scores[0] == pytest.approx(fitted.metrics(0.5)["always_answer"]["score"])
-    assert scores[-1] == 0
-    assert scores[THRESHOLDS.index(0.5)] == pytest.approx(fitted.metrics(0.5)["calibrated"]["score"])
-    assert ((bands[:, 0] <= scores) & (scores <= bands[:, 1])).all()
-
-
 def test_gates_are_honoured_in_the_figures_and_what_they_withhold_is_learned_from(fitted: Calibration) -> None:
     answers = [question.candidates[0]._replace(gated=True) for question in fitted.questions]
     behind = [
         replace(question, candidates=(answer,), gate="i don't know")
         for question, answer in zip(fitted.questions, answers, strict=True)
     ]
-    audited = calibrate(behind, FOLDS, seed=0, threshold=0.5)
+    audited = calibrate(behind, FOLDS, seed=0)
     assert audited.model == fitted.model
-    metrics = audited.metrics(0.5)
+    metrics = audited.metrics()
     assert metrics["calibrated"]["missing"] == metrics["always_answer"]["missing"] == 1
-    assert metrics["probabilities"] == fitted.metrics(0.5)["probabilities"]
+    assert metrics["probabilities"] == fitted.metrics()["probabilities"]
 
 
 def from_graph(questions: list[AskedQuestion], count: int, kind: dict[str, float]) -> list[AskedQuestion]:
@@ -75,16 +67,16 @@ def from_graph(questions: list[AskedQuestion], count: int, kind: dict[str, float
 
 def test_kinds_of_answers_that_are_too_rare_are_neither_learned_from_nor_weighed() -> None:
     questions, value = asked(120, seed=4), {"from_graph": 1.0, "from_values": 1.0}
-    rare = calibrate(from_graph(questions, 9, value), FOLDS, seed=0, threshold=0.5)
+    rare = calibrate(from_graph(questions, 9, value), FOLDS, seed=0)
     assert rare.model.covers == {"web"}
-    assert rare.model.correct == calibrate(questions[9:], FOLDS, seed=0, threshold=0.5).model.correct
+    assert rare.model.correct == calibrate(questions[9:], FOLDS, seed=0).model.correct
     assert [own.correct for own in rare.beliefs[:9]] == [(None,)] * 9
-    assert rare.rewards(1.0).sum() == 9, "they are given, whatever the threshold"
-    assert rare.metrics(0.5)["probabilities"]["answers"] == 111
-    enough = calibrate(from_graph(questions, 10, value), FOLDS, seed=0, threshold=0.5)
+    assert rewards(rare.questions[:9], rare.beliefs[:9]).sum() == 9, "they are given"
+    assert rare.metrics()["probabilities"]["answers"] == 111
+    enough = calibrate(from_graph(questions, 10, value), FOLDS, seed=0)
     assert enough.model.covers == {"web", "graph read"}
     assert enough.model.correct.probability(value) > 0.5
-    generated = calibrate(from_graph(questions, 10, {"from_graph": 1.0, "from_values": 0.0}), FOLDS, 0, 0.5)
+    generated = calibrate(from_graph(questions, 10, {"from_graph": 1.0, "from_values": 0.0}), FOLDS, 0)
     assert generated.model.covers == {"web", "graph generated"}
 
 
@@ -95,7 +87,7 @@ def test_enough_answers_but_of_no_kind_are_too_few() -> None:
         for place, one in enumerate(few)
     ]
     with pytest.raises(TooFewError, match="at least 10 answers of one kind"):
-        calibrate(few, FOLDS, seed=0, threshold=0.5)
+        calibrate(few, FOLDS, seed=0)
 
 
 def with_premises(questions: list[AskedQuestion], share_seen: float, every: int = 5) -> list[AskedQuestion]:
@@ -112,21 +104,21 @@ def with_premises(questions: list[AskedQuestion], share_seen: float, every: int 
 
 
 def test_false_premises_are_learned_where_a_router_sees_them() -> None:
-    fitted = calibrate(with_premises(asked(200, seed=3), share_seen=0.95), FOLDS, seed=0, threshold=0.5)
+    fitted = calibrate(with_premises(asked(200, seed=3), share_seen=0.95), FOLDS, seed=0)
     assert fitted.without_invalid is None
     assert fitted.model.invalid is not None
     assert fitted.model.invalid.probability({"question_type=false_premise": 0.9}) > 0.7
     without = [
         reward(q, own._replace(invalid=None), 0.5) for q, own in zip(fitted.questions, fitted.beliefs, strict=True)
     ]
-    assert fitted.rewards(0.5).mean() > np.mean(without) + 0.1
+    assert rewards(fitted.questions, fitted.beliefs).mean() > np.mean(without) + 0.1
 
 
 def test_false_premises_that_nobody_sees_are_left_out() -> None:
-    fitted = calibrate(with_premises(asked(200, seed=3), share_seen=0.5), FOLDS, seed=0, threshold=0.5)
+    fitted = calibrate(with_premises(asked(200, seed=3), share_seen=0.5), FOLDS, seed=0)
     assert fitted.model.invalid is None
     assert "does not improve the cross-validated score" in str(fitted.without_invalid)
-    few = calibrate(with_premises(asked(200, seed=3), 0.95, every=20), FOLDS, seed=0, threshold=0.5)
+    few = calibrate(with_premises(asked(200, seed=3), 0.95, every=20), FOLDS, seed=0)
     assert "10 with a false premise and 190 without; at least 20 different questions" in str(few.without_invalid)
     assert few.model.invalid is None
 
@@ -140,12 +132,12 @@ def test_a_feature_may_mean_the_opposite_on_pages() -> None:
         for opposite in one.candidates
         for turned in [{"top_passage_logit": -opposite.features["top_passage_logit"], "from_graph": 1.0}]
     ]
-    found = calibrate([*pages, *graph], FOLDS, seed=0, threshold=0.5)
+    found = calibrate([*pages, *graph], FOLDS, seed=0)
     assert found.model.pages is not None
-    assert found.metrics(0.5)["probabilities_by_kind"]["web"]["auc"] > 0.8
+    assert found.metrics()["probabilities_by_kind"]["web"]["auc"] > 0.8
     for logit in (-2.0, 2.0):
         likely = found.model.probability({"top_passage_logit": logit})
         assert likely == pytest.approx(true_probability(logit), abs=0.12)
-    few = calibrate([*pages[:150], *graph], FOLDS, seed=0, threshold=0.5)
+    few = calibrate([*pages[:150], *graph], FOLDS, seed=0)
     assert few.model.pages is None
-    assert calibrate(pages, FOLDS, seed=0, threshold=0.5).model.pages is None, "there is nothing else to tell apart"
+    assert calibrate(pages, FOLDS, seed=0).model.pages is None, "there is nothing else to tell apart"

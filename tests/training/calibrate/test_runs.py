@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from agents.answering import answer_features, gated_answer, question_features
+from agents.answering import gated_answer
 from agents.common.contracts import I_DONT_KNOW as IDK
-from agents.common.contracts import Fact, GateFiring, Passage, PassageKind, Trace
+from agents.common.contracts import GateFiring
 from agents.settings import ClassGate, ScoreGate
 from evaluation.datasets import DatasetError
 from evaluation.judge import RulesJudge, Verdict
 from tests.training.calibrate.synthetic import RIGHT, WRONG, candidate, row, trace, write_run
 from training.calibrate.expected_score import AskedQuestion, always
-from training.calibrate.runs import asked_questions, read_routes, read_run, trace_of
+from training.calibrate.runs import asked_questions, read_routes, read_run
 
 ROUTE = {"domain": {"label": "movie", "probabilities": {"movie": 0.99, "music": 0.01}}}
 FINANCE = ClassGate(gate="class", field="domain", classes=("finance",))
@@ -116,17 +116,6 @@ def test_out_of_fold_routes_replace_those_of_the_run_and_nothing_else(tmp_path: 
         more.write('{"interaction_id": "b", "route": "movie"}\n')
     with pytest.raises(DatasetError, match=r'routes\.jsonl, line 2, field "route": expected an object'):
         read_routes([file])
-
-
-def test_features_of_a_trace_that_was_read_again_are_those_of_the_agent() -> None:
-    passage = Passage("It was 1994.", "https://a.example", "A", 0, PassageKind.PAGE, 0, 12, {"cross_encoder": 2.5})
-    whole = Trace("a", "when was it?", "", route=ROUTE, graph_state="not_found", facts=[Fact("in 1995", "graph")])
-    whole.passages.extend([passage, passage])
-    again = trace_of(json.loads(json.dumps(whole.to_dict())))
-    assert question_features(again) == question_features(whole)
-    seen = [answer_features(one, "1994", "web", evidence="1994") for one in (again, whole)]
-    assert seen[0] == seen[1]
-    assert seen[0]["passages_with_answer"] == 1.0
 
 
 @pytest.mark.parametrize(

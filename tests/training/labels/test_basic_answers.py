@@ -1,15 +1,13 @@
 """What is read from a run: the question as the model was asked it, and its first answer."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from evaluation.datasets import DatasetError
+from agents.common.files import UserError
 from tests.training.labels.runs import CONTEXT, asked, basics, written
-from training.command import CommandError
 from training.labels.basic_answers import basic_answers
 
 
@@ -51,14 +49,6 @@ def test_what_cannot_be_labelled_is_counted(tmp_path: Path) -> None:
     }
 
 
-def test_a_question_file_gives_other_answers_and_labels(tmp_path: Path) -> None:
-    file = tmp_path / "questions.jsonl"
-    line = {"interaction_id": "a", "query": "where?", "answer": "london", "alt_ans": ["greater london"]}
-    file.write_text(json.dumps(line | {"domain": "movie"}) + "\n", encoding="utf-8")
-    (only,) = basic_answers([written(tmp_path / "run", asked("a", "where?", None, "London"))], file).rows
-    assert (only.golds, only.labels) == (("london", "greater london"), {"domain": "movie"})
-
-
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
@@ -76,5 +66,5 @@ def test_faults_name_file_question_and_field(
 ) -> None:
     record, trace = asked("a", "where?", "london", "London")
     spoil(trace)
-    with pytest.raises((CommandError, DatasetError), match=message):
+    with pytest.raises(UserError, match=message):
         basics(tmp_path, (record, trace))

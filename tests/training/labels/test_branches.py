@@ -53,3 +53,10 @@ def test_a_row_is_a_training_example_that_keeps_what_it_was_made_of(tmp_path: Pa
         "interaction_id": "a",
         "domain": "open",
     }
+
+
+def test_of_several_right_answers_the_one_in_the_context_is_the_label(tmp_path: Path) -> None:
+    pairs = [asked(name, f"where was {name}?", "the uk", "in london", alt_ans=["London"]) for name in "ab"]
+    pairs[1][1]["context"] = "Nobody says."
+    found = label(basics(tmp_path, *pairs), RulesJudge(), RulesContextCheck())
+    assert [one.completion for one in found] == ["London", "the uk"]

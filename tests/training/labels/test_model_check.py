@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from agents.common.deadline import Deadline
+from agents.common.files import UserError
 from agents.llm import Generation, GenerationRequest, LanguageModelDiedError
 from agents.llm.scripted_engine import ScriptedLanguageModel
 from agents.settings import ScriptedEngine
 from tests.training.labels.runs import asked, basics
-from training.command import CommandError
 from training.labels.basic_answers import BasicAnswer
 from training.labels.model_check import ModelContextCheck, read_reply
 
@@ -39,7 +39,7 @@ def test_yes_no_and_what_cannot_be_read(tmp_path: Path) -> None:
     replies = {"gold a": "Yes, it says so", "gold b": "**no**", "gold c": "perhaps"}
     looked = check(Counting(replies=replies), tmp_path / "replies.jsonl")
     assert [result.found for result in looked.look(three(tmp_path))] == [True, False, False]
-    assert looked.counts() == {"yes": 1, "no": 1, "unreadable": 1, "failed": 0, "known before": 0}
+    assert looked.counts == {"yes": 1, "no": 1, "unreadable": 1}
     assert [read_reply(text) for text in ("YES", "No.", "", "not at all", "yesterday")] == [
         "yes",
         "no",
@@ -68,7 +68,6 @@ def test_a_resumed_check_asks_only_what_is_missing(tmp_path: Path) -> None:
     resumed = check(model, path)
     assert [result.found for result in resumed.look(rows)] == [True, False, False]
     assert len(model.asked) == 2
-    assert resumed.counts()["known before"] == 1
     again = check(Counting(fault="error"), path)
     assert [result.found for result in again.look(rows)] == [True, False, False]
 
@@ -78,7 +77,7 @@ def test_requests_that_failed_count_as_no_and_are_asked_again(tmp_path: Path, fa
     path, rows = tmp_path / "replies.jsonl", three(tmp_path)
     failing = check(Counting(fault=fault, default_reply="yes"), path)
     assert [result.found for result in failing.look(rows)] == [False] * 3
-    assert failing.counts()["failed"] == 3
+    assert failing.counts["failed"] == 3
     assert all(result.found for result in check(Counting(default_reply="yes"), path).look(rows))
 
 
@@ -92,6 +91,6 @@ def test_a_reply_of_another_model_is_not_used(tmp_path: Path) -> None:
 def test_a_file_of_something_else_is_refused_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "replies.jsonl"
     path.write_text('{"a": 1}\n{"b": 2}\n', encoding="utf-8")
-    with pytest.raises(CommandError, match=r"replies\.jsonl, line 1: expected"):
+    with pytest.raises(UserError, match=r"replies\.jsonl, line 1: expected"):
         check(Counting(), path).look(three(tmp_path))
     assert len(path.read_bytes().splitlines()) == 2

@@ -24,7 +24,7 @@ from training.lora.tokens import IGNORED, ExampleTokenizer
 
 QUESTIONS = {"what is it?": "the quick brown fox", "who is it?": "five dozen liquor jugs", "is it?": "i don't know"}
 LEARNT = 0.01
-SHAPE = {"rank": 8, "alpha": 16, "dropout": 0.0, "layers": 1}
+SHAPE = {"rank": 8, "alpha": 16, "dropout": 0.0}
 
 
 def request(question: str, adapter: str | None) -> GenerationRequest:
@@ -43,7 +43,7 @@ def answers(settings: LanguageModelSettings) -> list[Generation]:
 
 @pytest.fixture(scope="module")
 def taught(tmp_path_factory: pytest.TempPathFactory, tiny_llama: Path) -> dict[str, str]:
-    """An adapter of the upper layer, overfitted to the questions."""
+    """An adapter, overfitted to the questions."""
     torch.manual_seed(0)
     model = load_tunable(toy_settings(tiny_llama, adapter=SHAPE), tiny_llama, "cpu")
     examples = [
@@ -94,7 +94,6 @@ def test_half_precision_and_no_path_of_this_machine(taught: dict[str, str], tiny
     assert {path.name for path in folder.iterdir()} == {"adapter_config.json", "adapter_model.safetensors"}
     tensors = load_file(folder / "adapter_model.safetensors")
     assert {value.dtype for value in tensors.values()} == {torch.float16}
-    assert all(".layers.1." in name for name in tensors)
     text = (folder / "adapter_config.json").read_text(encoding="utf-8")
     assert str(tiny_llama) not in text
     config = json.loads(text)

@@ -11,7 +11,7 @@ from training.lora.settings import LoraTraining
 SHAPE = {"rank": 4, "alpha": 8, "dropout": 0.0}
 
 
-def toy_examples(count: int = 48, *, rejected: str | None = None) -> list[TrainingExample]:
+def toy_examples(count: int = 48) -> list[TrainingExample]:
     """Sums; each is a group of its own, every other one comes from another source."""
     chance = random.Random(0)
     found = []
@@ -24,7 +24,6 @@ def toy_examples(count: int = 48, *, rejected: str | None = None) -> list[Traini
                 messages=(system, Message("user", f"what is {first} plus {second}?")),
                 groups=(f"sum {number}",),
                 source=("odd", "even")[number % 2],
-                rejected=rejected,
             )
         )
     return found
@@ -41,10 +40,9 @@ def toy_settings(base: Path, **changes: Any) -> LoraTraining:
 
 def write_toy(folder: Path, base: Path, **changes: object) -> list[str]:
     """Write data and a configuration; gives the arguments of the command for them."""
-    write_examples(folder / "examples.jsonl", toy_examples(rejected="i don't know"))
+    write_examples(folder / "examples.jsonl", toy_examples())
     keys = {"description": "toy", "base": str(base), "licence": "none", "batch_size": 4, "accumulation": 1}
     keys |= {"learning_rate": 5e-3, "epochs": 2, "checkpoint_steps": 5, **changes}
-    lines = [f"{name} = {value!r}" for name, value in keys.items()] + ["[adapter]", "rank = 4", "layers = 1"]
-    lines += ["[preferences]", "beta = 0.1"] if changes.get("stage") == "preference" else []
+    lines = [f"{name} = {value!r}" for name, value in keys.items()] + ["[adapter]", "rank = 4"]
     (folder / "toy.toml").write_text("\n".join(lines), encoding="utf-8")
     return ["--config", str(folder / "toy.toml"), "--data", str(folder / "examples.jsonl"), "--quiet"]

@@ -96,9 +96,8 @@ def test_figures_are_those_of_scikit_learn() -> None:
     classes = np.where(random.random(200) < 0.5, probabilities.argmax(axis=1), random.integers(0, 5, size=200))
     report = report_field(DOMAINS, probabilities, classes)
     predicted = probabilities.argmax(axis=1)
-    assert report.accuracy == pytest.approx(metrics.accuracy_score(classes, predicted))
-    assert report.macro_f1 == pytest.approx(metrics.f1_score(classes, predicted, average="macro"))
-    assert np.array(report.confusion).tolist() == metrics.confusion_matrix(classes, predicted).tolist()
-    assert report.to_dict()["accuracy"] == round(report.accuracy, 4)
+    assert report["accuracy"] == pytest.approx(metrics.accuracy_score(classes, predicted), abs=1e-4)
+    assert report["macro_f1"] == pytest.approx(metrics.f1_score(classes, predicted, average="macro"), abs=1e-4)
+    assert report["confusion"] == metrics.confusion_matrix(classes, predicted).tolist()
     two = np.array([[0.9, 0.1, 0.0, 0.0, 0.0], [0.2, 0.8, 0.0, 0.0, 0.0]])
-    assert report_field(DOMAINS, two, np.array([0, 1])).macro_f1 == 1.0, "absent classes do not lower the average"
+    assert report_field(DOMAINS, two, np.array([0, 1]))["macro_f1"] == 1.0, "absent classes do not lower the average"

@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 import torch
 from safetensors.numpy import load_file
+from tqdm import tqdm
 
+from agents.common.files import UserError
 from agents.questions import DOMAINS
 from agents.questions.classifier import CONFIG_FILE, WEIGHTS_FILE, Classifier
 from evaluation.datasets import read_records
 from tests.agents.questions.tiny_bert import build_bert
 from tests.training.router.toy import toy_rows, toy_settings, write_toy
-from training.command import CommandError
 from training.router.encoder_model import EncoderTrainer, TunedEncoder
 from training.router.examples import Examples, read_examples
 from training.router.run import OUT_OF_FOLD_FILE, UNFINISHED, RouterRun
@@ -51,7 +52,7 @@ def test_a_trained_classifier_knows_questions_that_it_never_saw(
 ) -> None:
     settings = toy_settings(tuning=tuning, ngrams=ngrams, epochs=12)
     reports = run(settings, examples, tmp_path, bert).train(MARK)
-    assert reports["domain"].accuracy > 0.9
+    assert reports["domain"]["accuracy"] > 0.9
     assert not (tmp_path / UNFINISHED).exists()
     fresh = toy_rows(30, seed=5)
     trained = Classifier(tmp_path, encoder_folder=bert)
@@ -67,7 +68,7 @@ def test_out_of_fold_rows_hold_routes_and_classes_but_no_text(examples: Examples
     rows = [record.data for record in read_records(tmp_path / OUT_OF_FOLD_FILE)]
     assert [row["interaction_id"] for row in rows] == list(examples.identifiers)
     right = [row["route"]["domain"]["label"] == row["classes"]["domain"] for row in rows]
-    assert np.mean(right) == pytest.approx(reports["domain"].accuracy)
+    assert np.mean(right) == pytest.approx(reports["domain"]["accuracy"])
     text = "".join((tmp_path / name).read_text(encoding="utf-8") for name in (OUT_OF_FOLD_FILE, CONFIG_FILE))
     assert not any(query in text for query in examples.texts)
 
@@ -98,21 +99,20 @@ def test_a_killed_run_goes_on_to_the_same_weights(
     run(settings, examples, tmp_path / "whole", bert).train(MARK)
     epochs = 0
 
-    def die(self: RouterRun, name: str, loss: float) -> None:
-        nonlocal epochs
-        epochs += 1
-        if epochs == killed_after:
-            raise KeyboardInterrupt
+    class Bar(tqdm):  # type: ignore[type-arg]
+        """It is told of every epoch that was trained."""
 
-    with monkeypatch.context() as patch:
-        patch.setattr(RouterRun, "_epoch_done", die)
-        with pytest.raises(KeyboardInterrupt):
-            run(settings, examples, tmp_path / "killed", bert).train(MARK)
-    with monkeypatch.context() as patch:
-        patch.setattr(RouterRun, "_epoch_done", lambda *_: count.append(1))
-        count: list[int] = []
-        run(settings, examples, tmp_path / "killed", bert).train(MARK, resume=True)
-    assert len(count) == 9 - killed_after, "finished epochs are not trained again"
+        def update(self, n: float | None = 1) -> None:
+            nonlocal epochs
+            epochs += 1
+            if epochs == killed_after:
+                raise KeyboardInterrupt
+
+    monkeypatch.setattr("training.router.run.tqdm", Bar)
+    with pytest.raises(KeyboardInterrupt):
+        run(settings, examples, tmp_path / "killed", bert).train(MARK)
+    run(settings, examples, tmp_path / "killed", bert).train(MARK, resume=True)
+    assert epochs == 9, "finished epochs are not trained again"
     for file in (CONFIG_FILE, OUT_OF_FOLD_FILE):
         assert (tmp_path / "killed" / file).read_bytes() == (tmp_path / "whole" / file).read_bytes()
     whole, killed = (load_file(tmp_path / name / WEIGHTS_FILE) for name in ("whole", "killed"))
@@ -125,10 +125,10 @@ def test_an_unfinished_run_is_neither_lost_nor_mixed_up(
 ) -> None:
     (tmp_path / UNFINISHED).mkdir()
     (tmp_path / UNFINISHED / "run.json").write_text(json.dumps(MARK), encoding="utf-8")
-    (tmp_path / UNFINISHED / "fold-0-seed-0.pt").touch()
-    with pytest.raises(CommandError, match="--resume"):
+    (tmp_path / UNFINISHED / "fold-0.pt").touch()
+    with pytest.raises(UserError, match="--resume"):
         run(toy_settings(), examples, tmp_path, bert).train(MARK)
-    with pytest.raises(CommandError, match="other settings or data"):
+    with pytest.raises(UserError, match="other settings or data"):
         run(toy_settings(), examples, tmp_path, bert).train({"data": "another"}, resume=True)
 
 

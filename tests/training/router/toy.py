@@ -39,7 +39,7 @@ def toy_settings(*, folds: int = 2, tuning: str = "lora", ngrams: bool = True, e
         folds=folds,
         encoder=EncoderTraining.model_validate(
             {"base": "all-minilm-l6-v2", "tuning": tuning, "rank": 8, "epochs": epochs, "batch_size": 8}
-            | {"learning_rate": 1e-2 if tuning == "lora" else 3e-3, "head_learning_rate": 3e-2, "masked_share": 0.02}
+            | {"learning_rate": 1e-2 if tuning == "lora" else 3e-3, "head_learning_rate": 3e-2}
         ),
         ngrams=NgramTraining(buckets=256) if ngrams else None,
     )

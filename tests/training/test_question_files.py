@@ -1,0 +1,62 @@
+"""Files of questions for local_evaluation.py: those that a fold tests, and those with segments of a search as pages."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluation.datasets import DatasetError
+from training.folds import Fold, may_train
+from training.held_out import main as held_out
+from training.segments import main as segments
+from training.segments import questions_of
+
+ROWS = [{"query": f"question {number}", "interaction_id": str(number), "split": 0} for number in range(40)]
+
+
+def written(path: Path, rows: list[dict[str, Any]]) -> str:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return str(path)
+
+
+def test_a_fold_tests_what_is_not_trained_on_without_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pairs: list[dict[str, Any]] = [
+        {"query": row["query"], "query_time": "", "domain": "movie", "calls": ["None"], "groups": [f"film {number}"]}
+        | {"split": 0}
+        for number, row in enumerate(ROWS[:20])
+    ]
+    out = tmp_path / "new" / "out.jsonl"
+    given = ["--questions", written(tmp_path / "q.jsonl", ROWS), "--out", str(out), "--fold"]
+
+    def tested(*more: str) -> list[str]:
+        assert held_out([*given, *more]) == 0
+        return [json.loads(line)["query"] for line in out.read_text(encoding="utf-8").splitlines()]
+
+    first, second = tested("1/2"), tested("2/2")
+    assert sorted(first + second) == sorted(str(row["query"]) for row in ROWS)
+    assert not any(may_train([query], Fold(1, 2)) for query in first)
+    by_film = tested("1/2", "--pairs", written(tmp_path / "pairs.jsonl", pairs))
+    films: dict[str, list[str]] = {pair["query"]: pair["groups"] for pair in pairs}
+    assert by_film == [query for query in films if not may_train(films[query], Fold(1, 2))]
+    assert f"wrote {len(by_film)} of 40 questions" in capsys.readouterr().out
+    written(tmp_path / "q.jsonl", ROWS[:1])
+    empty = [fold for fold in ("1/2", "2/2") if held_out([*given, fold]) == 2]
+    assert len(empty) == 1
+    assert f"fold {empty[0]} tests none of its 1 questions" in capsys.readouterr().err
+
+
+def test_each_segment_is_a_page_with_its_title(tmp_path: Path) -> None:
+    told = "A <title>\n:\nA line that\ngoes on.  \nA new line.\n\nA paragraph."
+    row = {"interaction_id": "a", "query": "q", "run": "A", "segments": [{"text": told}, {"text": "bare"}], "split": 0}
+    file, out = Path(written(tmp_path / "contexts.jsonl", [row])), tmp_path / "new" / "questions.jsonl"
+    assert segments(["--contexts", str(file), "--out", str(out)]) == 0
+    first, second = json.loads(out.read_text(encoding="utf-8"))["search_results"]
+    assert first["page_name"] == "A <title>"
+    assert "<p>A line that\ngoes on.<br>A new line.</p><p>A paragraph.</p>" in first["page_result"]
+    assert (second["page_name"], second["page_url"][-2:]) == ("", "/1")
+    assert "<p>bare</p>" in second["page_result"]
+    for wrong in (None, [{"score": 1}], ["text"]):
+        written(file, [row | {"segments": wrong}])
+        with pytest.raises(DatasetError, match=r'line 1, field "segments"'):
+            list(questions_of(file))

@@ -1,0 +1,78 @@
+"""Train an adapter from scratch: python -m training.adapters kg_writer --questions FILE --graph DIR.
+
+The steps are those of training/recipes.mk, run by GNU make: finished ones are skipped, a stopped one resumes. Prompts,
+examples and model are those of --base-preset, so that training matches serving. --config db3 follows the paper:
+Llama-3-8B in 4 bits on one GPU, batches of 1 x 4 with gradient checkpointing; --device cpu does without 4 bits.
+
+VARIABLE=VALUE sets another variable of recipes.mk: LIMIT=8 and MAX_STEPS=2 for a trial, HOLD_OUT=1/5, SPLIT=any,
+OVERWRITE=--overwrite, or another judge than the preset's own model: JUDGE="--judge llm --judge-url URL".
+"""
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from agents.common.files import UserError
+from agents.settings import PRESETS, load_settings
+from crag.command import end_with, exit_code, parser_of
+from training.api_pairs import QUESTIONS
+from training.lora.settings import available_configs
+
+REPOSITORY = Path(__file__).parents[1]
+BASE_PRESETS = {"kg_writer": "db3_task23", "kg_answerer": "db3_task23", "web_answerer": "db3_task1"}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run make; exit code: 0 the adapter is there, 2 something is missing or a step failed."""
+    parser = parser_of("python -m training.adapters", __doc__)
+    parser.add_argument("name", choices=BASE_PRESETS)
+    parser.add_argument("set", nargs="*", metavar="VARIABLE=VALUE", help="other variables of training/recipes.mk")
+    configs = available_configs()
+    parser.add_argument("--config", choices=configs, default="db3", help="tuning of training.lora (default: db3)")
+    parser.add_argument("--base-preset", metavar="P", help="preset or TOML file that the adapter is for")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cuda", help="of all models and the tuning")
+    parser.add_argument(
+        "--questions", type=Path, default=QUESTIONS, metavar="FILE", help="with calls (default: shared)"
+    )
+    parser.add_argument("--graph", type=Path, metavar="DIR", help="folder of the graph tables they were labelled on")
+    parser.add_argument("--pages", type=Path, metavar="FILE", help="web_answerer: questions with their pages")
+    parser.add_argument("--work", type=Path, help="folder for the steps (default: results/training/CONFIG/NAME)")
+    parser.add_argument("--out", type=Path, help="the adapter's folder (default: models/adapters/CONFIG/NAME)")
+    parser.add_argument("--dry-run", action="store_true", help="show the commands that are left to do")
+    options = parser.parse_intermixed_args(arguments)
+
+    def make() -> int:
+        preset = options.base_preset or BASE_PRESETS[options.name]
+        settings = load_settings(preset, [])
+        base = getattr(settings.language_model, "model", None)
+        if settings.language_model.engine not in {"openvino", "transformers", "vllm"}:
+            raise UserError(
+                f"preset {settings.name} runs the engine {settings.language_model.engine}: it has no weights"
+            )
+        if settings.knowledge_graph is None and options.name != "web_answerer":
+            raise UserError(f"preset {settings.name} uses no graph, so it has no prompt for {options.name}")
+        if options.pages is None and options.name == "web_answerer":
+            raise UserError("web_answerer learns from web pages: pass --pages FILE")
+        place = Path(options.config) / options.name
+        variables = {
+            "PYTHON": sys.executable,
+            "CONFIG": options.config,
+            "DEVICE": options.device,
+            "BASE": base,
+            "PRESET": Path(preset).resolve() if preset.endswith(".toml") else PRESETS / f"{preset}.toml",
+            "QUESTIONS": options.questions.resolve(),
+            "GRAPH": options.graph.resolve() if options.graph else "",
+            "PAGES": options.pages.resolve() if options.pages else "",
+            "WORK": (options.work or REPOSITORY / "results/training" / place).resolve(),
+            "OUT": (options.out or REPOSITORY / "models/adapters" / place).resolve(),
+        }
+        command = ["make", "-f", "training/recipes.mk", *(["-n"] if options.dry_run else []), options.name]
+        command += [*(f"{name}={value}" for name, value in variables.items()), *options.set]
+        return subprocess.run(command, cwd=REPOSITORY, check=False).returncode  # noqa: S603 - our own recipe
+
+    return exit_code(make)
+
+
+if __name__ == "__main__":
+    end_with(main)

@@ -1,1 +1,0 @@
-"""Trains an adapter from scratch with one command: runs the steps of its recipe and skips finished ones."""
