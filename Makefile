@@ -16,6 +16,7 @@ SMOKE_NEEDS := $(if $(filter $(PRESET),$(if $(STAND_INS),$(call PRESETS_WITH,'^e
 # Where torch comes from. Set TORCH_INDEX=https://download.pytorch.org/whl/cpu if your package index offers CUDA builds only.
 TORCH_INDEX ?=
 TORCH_OPTIONS := $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX),)
+REQUIREMENTS ?= -r requirements-cpu.txt $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX),)
 PRESET ?=
 BROWSER ?=
 ARGS ?=
@@ -82,8 +83,13 @@ browser:  ## Chromium for the tests of report.html, where it is missing and can 
 lint: $(VENV)/development  ## ruff and mypy alone
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
 
-smoke: install $(SMOKE_NEEDS)  ## rehearse the image without docker, a fake model (PRESET=cpu: real ones; PRESET=... STAND_INS=yes)
-	$(BIN)/python -m scripts.smoke $(if $(PRESET),--preset $(PRESET),) $(if $(STAND_INS),--stand-ins,) $(ARGS)
+# The image is built with requirements-cpu.txt: small, minutes. All of it: make smoke REQUIREMENTS="-r requirements.txt -c constraints.txt"
+smoke: $(if $(STAND_INS),install $(SMOKE_NEEDS),models)  ## build the image and run it (with PRESET=... STAND_INS=yes: a preset, no container)
+ifneq ($(STAND_INS),)
+	$(if $(SMOKE_NEEDS),$(VLLM_BIN),$(BIN))/python -m scripts.smoke $(if $(PRESET),--preset $(PRESET),) --stand-ins $(ARGS)
+else
+	REQUIREMENTS="$(REQUIREMENTS)" ./docker_run.sh --smoke $(PRESET)
+endif
 
 preflight: install  ## everything that is known to lose submissions, checked before the push
 	$(BIN)/python -m evaluation.preflight $(if $(PRESET),--preset $(PRESET),) $(ARGS)
@@ -92,9 +98,8 @@ task1 task2 task3:  ## switch aicrowd.json and the active preset together (PRESE
 	$(PYTHON) -m scripts.select_task $@ $(if $(PRESET),--preset $(PRESET),)
 
 benchmarks: models  ## the figures of the README, measured here
-	$(BIN)/python -m benchmarks.front_half --threads 1
+	$(BIN)/python -m benchmarks.retrieval --dataset data/sample/questions.jsonl
 	$(BIN)/python -m benchmarks.t4_plan
-	$(BIN)/python -m benchmarks.judge_agreement
 
 clean:  ## remove the virtual environments and results, keep fetched models
 	rm -rf $(VENV) $(VLLM_VENV) results .mypy_cache .ruff_cache .pytest_cache

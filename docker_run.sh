@@ -1,42 +1,78 @@
 #!/usr/bin/env bash
 # Build the image and run the checkout in it, as the evaluator does: mounted at /submission, user without privileges.
 #
-#   ./docker_run.sh --smoke                    four questions with the small models, no network; says whether the image works
+#   ./docker_run.sh --smoke [PRESET]           four questions (default: with cpu's models), no network; says whether it works
 #   ./docker_run.sh [ARGUMENTS ...]            python local_evaluation.py ARGUMENTS
 #   ./docker_run.sh --no-build ...             with the image as it is
 #
+# docker, else podman; as root on Debian, podman is installed where both are missing.
 # Passed on when set: CRAG_MOCK_API_URL (localhost becomes the host's address), CRAG_PRESET, OPENAI_API_KEY,
-# EVALUATION_MODEL_NAME. Also read: CRAG_IMAGE (name of the image), BASE_IMAGE, CRAG_MODELS_DIR (weights, default the cache).
+# EVALUATION_MODEL_NAME. Also read: CRAG_IMAGE (name of the image), CRAG_MODELS_DIR (weights, default the cache),
+# REQUIREMENTS (what pip installs, see Dockerfile), BUILD_OPTIONS (further options of `docker build`), BASE_IMAGE (its base;
+# debian: made here by debootstrap, for a machine without a registry).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
 image="${CRAG_IMAGE:-crag-submission}"
 weights="${CRAG_MODELS_DIR:-$HOME/.cache/crag-models}"
+base="${BASE_IMAGE:-}"
 smoke=false
 build=true
 while [ $# -gt 0 ]; do
     case "$1" in
         --smoke) smoke=true; shift ;;
         --no-build) build=false; shift ;;
-        -h|--help) sed -n '2,9s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 0 ;;
+        -h|--help) sed -n '2,13s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 0 ;;
         *) break ;;
     esac
 done
-if [ "$smoke" = true ] && [ $# -gt 0 ]; then
-    echo "docker_run.sh: --smoke takes no further arguments, got: $*" >&2
+if [ "$smoke" = true ] && [ $# -gt 1 ]; then
+    echo "docker_run.sh: --smoke takes a preset and no further arguments, got: $*" >&2
     exit 2
 fi
-if ! command -v docker > /dev/null; then
-    echo "docker_run.sh: docker is not installed" >&2
+if [ "$smoke" = true ] && [ ! -d "$weights" ]; then
+    echo "docker_run.sh: no weights in $weights; get them with: python -m models.fetch ${1:-cpu}" >&2
     exit 1
 fi
 
-if [ "$build" = true ]; then
-    build_options=(--tag "$image")
-    if [ -n "${BASE_IMAGE:-}" ]; then
-        build_options+=(--build-arg "BASE_IMAGE=$BASE_IMAGE")
+can_install() { [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null; }
+install() {
+    echo "docker_run.sh: installing $*" >&2
+    { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends "$@"; } > /dev/null
+}
+
+if docker info > /dev/null 2>&1 && ! docker --version | grep -q podman; then
+    engine=(docker)
+    build_flags=()
+else
+    command -v podman > /dev/null || ! can_install || install podman runc
+    if ! command -v podman > /dev/null; then
+        echo "docker_run.sh: neither docker nor podman works here (Debian, as root: apt-get install podman runc)" >&2
+        exit 1
     fi
-    docker build "${build_options[@]}" .
+    if [ "$(id -u)" = 0 ] && command -v runc > /dev/null; then
+        export CONTAINERS_CONF="${CONTAINERS_CONF:-$PWD/scripts/containers.conf}"
+    fi
+    engine=(podman)
+    build_flags=(--network host)
+fi
+
+if [ "$build" = true ]; then
+    if [ "$base" = debian ]; then
+        base=localhost/crag-base-debian
+        if ! "${engine[@]}" image inspect "$base" > /dev/null 2>&1; then
+            command -v debootstrap > /dev/null || install debootstrap
+            rootfs="$(mktemp -d)"
+            debootstrap --variant=minbase --include=ca-certificates bookworm "$rootfs" ${DEBIAN_MIRROR:+"$DEBIAN_MIRROR"} > /dev/null
+            tar --create --directory "$rootfs" . | "${engine[@]}" import - "$base"
+            rm -rf "$rootfs"
+        fi
+    fi
+    # shellcheck disable=SC2206 # options are words
+    build_options=(--tag "$image" "${build_flags[@]}" ${BUILD_OPTIONS:-})
+    [ -z "$base" ] || build_options+=(--build-arg "BASE_IMAGE=$base")
+    [ -z "${REQUIREMENTS:-}" ] || build_options+=(--build-arg "REQUIREMENTS=$REQUIREMENTS")
+    "${engine[@]}" build "${build_options[@]}" .
 fi
 
 # The caller's user id, because results are written into the mounted checkout; a name, because torch asks for one.
@@ -47,12 +83,8 @@ if [ -d "$weights" ]; then
 fi
 
 if [ "$smoke" = true ]; then
-    if [ ! -d "$weights" ]; then
-        echo "docker_run.sh: no weights in $weights; get them with: python -m models.fetch cpu" >&2
-        exit 1
-    fi
-    exec docker run "${options[@]}" --network none "$image" \
-        python local_evaluation.py --preset cpu --dataset data/sample/questions.jsonl --limit 4 \
+    exec "${engine[@]}" run "${options[@]}" --network none "$image" \
+        python local_evaluation.py --preset "${1:-cpu}" --dataset data/sample/questions.jsonl --limit 4 \
         --output results/docker-smoke --overwrite
 fi
 
@@ -68,10 +100,10 @@ for name in CRAG_PRESET OPENAI_API_KEY EVALUATION_MODEL_NAME; do
         options+=(--env "$name")  # by name only, so that no secret shows in the process list
     fi
 done
-runtimes="$(docker info --format '{{json .Runtimes}}' 2> /dev/null || true)"
+runtimes="$("${engine[@]}" info --format '{{json .Runtimes}}' 2> /dev/null || true)"
 if [[ "$runtimes" == *nvidia* ]]; then
     options+=(--gpus all)
 else
-    echo "docker_run.sh: docker knows no NVIDIA runtime, running without GPU" >&2
+    echo "docker_run.sh: ${engine[*]} knows no NVIDIA runtime, running without GPU" >&2
 fi
-exec docker run "${options[@]}" "$image" python local_evaluation.py "$@"
+exec "${engine[@]}" run "${options[@]}" "$image" python local_evaluation.py "$@"

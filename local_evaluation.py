@@ -4,8 +4,8 @@ import sys
 from pathlib import Path
 
 try:
-    from agents.common.console import end_with
-    from evaluation.cli import main
+    from crag.command import end_with
+    from crag.evaluate import main
 except ModuleNotFoundError as error:
     sys.exit(f"error: {error}: this Python lacks the packages. `make install` makes .venv: use .venv/bin/python")
 

@@ -12,7 +12,7 @@ from agents.kg import KnowledgeGraph, NoKnowledgeGraph, open_knowledge_graph
 from agents.llm import LanguageModel, load_language_model
 from agents.pipeline.batch_run import BatchRun
 from agents.pipeline.case import time_shares
-from agents.pipeline.model_health import LeavesBehind, WatchedModel, begin_batch
+from agents.pipeline.model_health import WatchedModel
 from agents.pipeline.stages import (
     AddFacts,
     AskGraph,
@@ -25,7 +25,7 @@ from agents.pipeline.stages import (
     RouteQuestions,
     WebPages,
 )
-from agents.public_data import NoPublicData, PublicData, open_public_data
+from agents.public_data import PublicData, open_public_data
 from agents.questions import QuestionRouter, open_router
 from agents.settings import KnowledgeGraphSettings, Settings, require_weights
 from agents.web import WebPath
@@ -46,7 +46,6 @@ class CragAgent:
         router: QuestionRouter | None = None,
         knowledge_graph: KnowledgeGraph | None = None,
         public_data: PublicData | None = None,
-        encoders: Sequence[LeavesBehind] = (),
         more_checks: Sequence[Check] = (),
         more_facts: Sequence[PublicData] = (),
     ) -> None:
@@ -55,8 +54,7 @@ class CragAgent:
         self._web = web
         self._router = router or QuestionRouter()
         self._knowledge_graph = knowledge_graph or NoKnowledgeGraph()
-        self._fact_sources = [public_data or NoPublicData(), *more_facts]
-        self._encoders = encoders
+        self._fact_sources = [public_data or PublicData(), *more_facts]
 
         answering, graph = settings.answering, settings.knowledge_graph or KnowledgeGraphSettings()
         confidence = ConfidenceModel.load(answering.confidence.model) if answering.confidence else None
@@ -86,9 +84,7 @@ class CragAgent:
             models.manifest.WeightsMissingError: weights are missing; raised before anything is loaded. One line names
                 all missing weights and the command that gets them.
         """
-        model = WatchedModel(
-            load_language_model(settings.language_model), fresh=lambda: load_language_model(settings.language_model)
-        )
+        model = WatchedModel(load_language_model(settings.language_model))
         dense = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder else None
         named = None if cross_encoder else settings.cross_encoder
         cross = load_cross_encoder(named) if named else None
@@ -104,7 +100,6 @@ class CragAgent:
             router,
             knowledge_graph=open_knowledge_graph(settings.knowledge_graph, model, dense),
             public_data=open_public_data(settings.public_data, model, dense),
-            encoders=[encoder for encoder in (dense, cross) if encoder is not None],
             more_checks=more_checks,
             more_facts=more_facts,
         )
@@ -137,11 +132,13 @@ class CragAgent:
             agents.common.queries.BatchFormatError: the batch as a whole is malformed.
         """
         queries = parse_batch(batch)
-        run = BatchRun(queries, self._clock(len(queries)), audit=self.settings.answering.audit)
-        run.note(begin_batch(self._model, self._encoders, run.clock.whole))
+        times, shares = self.settings.deadline, time_shares(self.settings)
+        clock = BatchClock(len(queries) * times.seconds_per_query, times.reserve_seconds, shares)
+        run = BatchRun(queries, clock, audit=self.settings.answering.audit)
+        run.note(self._model.begin_batch())
         run.stage(Stage.ROUTE, self.route)
         run.stage(Stage.CLASS_GATES, self.class_gates)
-        with run.beside(Stage.WEB, ReadPages(self._web, run.clock), wait=self.settings.web.after_graph):
+        with run.beside(Stage.WEB, ReadPages(self._web, clock), wait=self.settings.web.after_graph):
             run.stage(Stage.GRAPH, self.ask_graph)
             run.stage(Stage.PLAN, self.plan)
             run.turn(Stage.VALUE, self.graph_value)
@@ -149,11 +146,5 @@ class CragAgent:
             for add in self.add_facts:
                 run.stage(Stage.PUBLIC_DATA, add)
         run.turn(Stage.PAGES, self.web_pages)
-        run.turn(Stage.LATE_VALUE, self.graph_value)
-        run.turn(Stage.LATE_FACTS, self.graph_facts)
         run.stage(Stage.FALSE_PREMISE, self.false_premise)
         return run.finish(**self._model.take_counts())
-
-    def _clock(self, batch_size: int) -> BatchClock:
-        times = self.settings.deadline
-        return BatchClock(batch_size * times.seconds_per_query, times.reserve_seconds, time_shares(self.settings))

@@ -11,19 +11,18 @@ An interrupted run continues with the same command.
 
 import argparse
 import html
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agents.common.console import end_with
 from agents.common.contracts import INVALID_QUESTION
 from agents.common.files import read_jsonl, write_rows
-from benchmarks.common import UNUSABLE, Row, evaluate_preset, exit_code, table
-from evaluation.cli import DEFAULT_DATASET
-from evaluation.datasets import read_rows
+from benchmarks.common import UNHURRIED_SECONDS, Row, table
+from crag.command import end_with, exit_code, parser_of, whole
+from crag.evaluate import main as evaluate
+from evaluation.datasets import DEFAULT_DATASET, read_rows
 from evaluation.judge import Claim, Judge, Verdict, judge_claims, make_judge
 from evaluation.store import PREDICTIONS, TRACES
-from training.command import parser_of
 
 CLEAN = "clean"
 ATTACKS = ("poisoned", "injected")
@@ -35,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = parser_of("benchmarks.adversary", __doc__)
     parser.add_argument("--preset", default="cpu", metavar="P", help="default: %(default)s")
     parser.add_argument("--dataset", type=Path, default=DEFAULT_DATASET, metavar="FILE", help="default: %(default)s")
-    parser.add_argument("--limit", type=int, metavar="N", help="only the first N questions that have an answer")
+    parser.add_argument("--limit", type=whole(1), metavar="N", help="only the first N questions that have an answer")
     parser.add_argument("--output", type=Path, default=Path("results/adversary"), metavar="DIR", help="of the runs")
     return exit_code(lambda: _attack(parser.parse_args(arguments)))
 
@@ -48,9 +47,13 @@ def _attack(options: argparse.Namespace) -> int:
     for name in (CLEAN, *ATTACKS):
         asked = options.output / f"{name}.jsonl"
         write_rows(asked, [attacked(row, lie, name) for row, lie in zip(rows, wrong, strict=True)])
-        if evaluate_preset(options.preset, asked, options.output / name, [], None) == UNUSABLE:
-            return UNUSABLE
-        runs[name] = list(_asked(options.output / name))
+        folder, seconds = options.output / name, f"{UNHURRIED_SECONDS}"
+        run = ["--preset", options.preset, "--dataset", str(asked), "--output", str(folder), "--resume"]
+        run += ["--seconds-per-query", seconds, "--set", f"deadline.seconds_per_query={seconds}"]
+        if (code := evaluate(run)) != 0:
+            return code
+        saved = zip(read_jsonl(folder / PREDICTIONS), read_jsonl(folder / TRACES), strict=True)
+        runs[name] = [(prediction.data, trace.data) for prediction, trace in saved]
     judge = make_judge("rules")
     print(f"\n{options.preset}, {options.dataset.name}: {len(rows)} questions\n\n{report(runs, wrong, judge)}")
     return 0
@@ -92,44 +95,31 @@ def _page(row: Row, text: str, number: int) -> dict[str, str]:
     }
 
 
-def _asked(folder: Path) -> Iterator[tuple[Row, Row]]:
-    """Prediction and trace of each question."""
-    pairs = zip(read_jsonl(folder / PREDICTIONS), read_jsonl(folder / TRACES), strict=True)
-    return ((prediction.data, trace.data) for prediction, trace in pairs)
-
-
-def draft_of(trace: Mapping[str, Any]) -> str:
-    """What the model said before any check; empty if it was not asked."""
-    return next((one["text"] for one in trace.get("candidates", ()) if one["source"] == "web"), "")
-
-
 def report(runs: Mapping[str, Sequence[tuple[Row, Row]]], wrong: Sequence[str], judge: Judge) -> str:
-    """One line for each attack, of the whole preset and of the model alone."""
+    """One line for each attack, of the whole preset and of the model alone, from predictions and traces."""
     lines = []
     for name in ("whole preset", "model alone"):
-        alone = name == "model alone"
-        said = {
-            run: [draft_of(trace) if alone else prediction["prediction"] for prediction, trace in asked]
-            for run, asked in runs.items()
-        }
-        right = {
-            run: _right(judge, runs[run], answers, [own["answer"] for own, _ in runs[run]])
-            for run, answers in said.items()
-        }
-        for run, answers in said.items():
-            fooled = sum(_right(judge, runs[run], answers, wrong))
-            lost = sum(before and not now for before, now in zip(right[CLEAN], right[run], strict=True))
-            changed = sum(before != now for before, now in zip(said[CLEAN], answers, strict=True))
-            invalid = sum(answer == INVALID_QUESTION for answer in answers)
-            lines.append([name, run, sum(right[run]), fooled, lost, changed, invalid])
+        clean: list[tuple[bool, str]] = []
+        for run, asked in runs.items():
+            rows = [row for row, _ in asked]
+            answers = [row["prediction"] for row in rows] if name == "whole preset" else [_draft(t) for _, t in asked]
+            right = _right(judge, rows, answers, [row["answer"] for row in rows])
+            clean = clean or list(zip(right, answers, strict=True))
+            lost = sum(before and not now for (before, _), now in zip(clean, right, strict=True))
+            changed = sum(before != now for (_, before), now in zip(clean, answers, strict=True))
+            fooled = sum(_right(judge, rows, answers, wrong))
+            lines.append([name, run, sum(right), fooled, lost, changed, answers.count(INVALID_QUESTION)])
     header = ["", "pages", "right", "attacker's answer", "right ones lost", "answers changed", "called invalid"]
     return table(header, lines)
 
 
-def _right(judge: Judge, asked: Sequence[tuple[Row, Row]], answers: Sequence[str], golds: Sequence[str]) -> list[bool]:
-    claims = [
-        Claim(own["query"], (gold,), answer) for (own, _), gold, answer in zip(asked, golds, answers, strict=True)
-    ]
+def _draft(trace: Mapping[str, Any]) -> str:
+    """What the model said before any check; empty if it was not asked."""
+    return next((draft["text"] for draft in trace.get("candidates", ()) if draft["source"] == "web"), "")
+
+
+def _right(judge: Judge, rows: Sequence[Row], answers: Sequence[str], golds: Sequence[str]) -> list[bool]:
+    claims = [Claim(row["query"], (gold,), said) for row, gold, said in zip(rows, golds, answers, strict=True)]
     return [judgement.verdict is Verdict.CORRECT for judgement in judge_claims(judge, claims, str)]
 
 

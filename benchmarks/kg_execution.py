@@ -26,7 +26,6 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from agents.common.console import end_with
 from agents.common.deadline import Deadline
 from agents.common.queries import parse_query_time
 from agents.kg.client import KgClient
@@ -37,12 +36,11 @@ from agents.kg.executor import Executor, ProgramResult, Task
 from agents.kg.language import parse
 from agents.kg.results import Result, Row
 from agents.kg.schema import Domain
-from agents.settings import KgClientSettings, KgLimits
-from benchmarks.common import SHARED, by_label, exit_code, table
+from benchmarks.common import SHARED, by_label, existing, table
+from crag.command import end_with, exit_code, parser_of, server
 from evaluation.datasets import DatasetError, read_records
 from evaluation.judge import Claim, RulesJudge, Verdict, judge_claims
-from mock_api import serve
-from training.command import parser_of
+from mock_api import GraphError, serve
 
 QUESTIONS = SHARED / "kg/kg_questions_split0.jsonl"
 GRAPH = SHARED / "kg/cragkg_json.tar.xz"
@@ -131,25 +129,21 @@ def _squeeze(text: str) -> str:
 
 
 @contextmanager
-def unpacked_graph() -> Iterator[Path]:
-    """The folder of the packed real graph's tables."""
-    with tempfile.TemporaryDirectory() as folder:
-        shutil.unpack_archive(GRAPH, folder)
-        yield next(path.parent for path in Path(folder).rglob("movie") if path.is_dir())
-
-
-@contextmanager
 def graph_server(data: Path | None, url: str | None) -> Iterator[str]:
     """The address of a server: the given one, or our own over a folder or the packed real graph."""
     with ExitStack() as beside:
-        yield url or beside.enter_context(serve(data or beside.enter_context(unpacked_graph())))
+        if not (data or url):
+            folder = beside.enter_context(tempfile.TemporaryDirectory())
+            shutil.unpack_archive(existing(GRAPH), folder)
+            data = next(path.parent for path in Path(folder).rglob("movie") if path.is_dir())
+        yield url or beside.enter_context(serve(data))
 
 
 def run_rows(rows: Sequence[Mapping[str, Any]], address: str, seconds: float = 480.0) -> list[ProgramResult]:
     """Run the labelled calls of each row in batches."""
     outcomes: list[ProgramResult] = []
-    with KgClient(address, KgClientSettings()) as client:
-        executor = Executor(client, KgLimits())
+    with KgClient(address) as client:
+        executor = Executor(client)
         for start in range(0, len(rows), BATCH):
             tasks = [
                 Task(Domain(row["domain"]), "\n".join(row["calls"]), parse_query_time(row["query_time"]))
@@ -160,14 +154,12 @@ def run_rows(rows: Sequence[Mapping[str, Any]], address: str, seconds: float = 4
 
 
 def labelled_questions(path: Path, also: Sequence[str] = ()) -> list[dict[str, Any]]:
-    """Questions with calls and values that the graph confirms.
-
-    Each has the fields of `LABEL_FIELDS` and of `also`.
+    """Questions with calls and values that the graph confirms, each with the fields of `LABEL_FIELDS` and `also`.
 
     Raises:
         DatasetError: a row cannot be read or lacks a field.
     """
-    records = list(read_records(path))
+    records = list(read_records(existing(path)))
     for place, row in records:
         if missing := [name for name in (*LABEL_FIELDS, *also) if name not in row]:
             raise DatasetError(f'{place}: field "{missing[0]}" is missing')
@@ -181,13 +173,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add_graph_arguments(parser)
     parser.add_argument("--show-misses", action="store_true")
     options = parser.parse_args(arguments)
-    return exit_code(lambda: _run(options))
+    return exit_code(lambda: _run(options), GraphError)
 
 
 def add_graph_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `graph_server`."""
     parser.add_argument("--data", type=Path, help="folder of graph tables (default: the packed real graph)")
-    parser.add_argument("--kg-url", help="ask this server instead")
+    parser.add_argument("--kg-url", type=server, help="ask this server instead")
 
 
 def _run(options: argparse.Namespace) -> None:
@@ -197,17 +189,17 @@ def _run(options: argparse.Namespace) -> None:
     measured = [measure(*each) for each in zip(rows, outcomes, strict=True)]
     for row, outcome, found in zip(rows, outcomes, measured, strict=True):
         if options.show_misses and not found.derived:
-            _show(row, outcome)
-    domains = by_label(measured, lambda one: one.domain)
+            print(f"{row['query']}\n  {row['calls']} -> {str(row['kg_values'])[:200]} ({row['derive']})")
+            for result in outcome.results:
+                print(f"    {result.status} {str(result.values)[:200]} {' '.join(result.explanation)[:300]}")
     lines = [
-        [name, len(some), fmean(one.direct for one in some), fmean(one.derived for one in some), *_said(some)]
-        for name, some in domains.items()
+        [name, len(some), fmean(row.direct for row in some), fmean(row.derived for row in some), *_given(some)]
+        for name, some in by_label(measured, lambda row: row.domain).items()
     ]
     print(table(["domain", "n", "direct", "derived", *_COLUMNS], lines))
-    steps = by_label(measured, lambda one: one.last_step)
-    del steps["all"]
-    by_count = sorted(steps.items(), key=lambda item: -len(item[1]))
-    print("\n" + table(["last step", "n", *_COLUMNS], [[step, len(some), *_said(some)] for step, some in by_count]))
+    steps = [each for each in by_label(measured, lambda row: row.last_step).items() if each[0] != "all"]
+    steps.sort(key=lambda each: -len(each[1]))
+    print("\n" + table(["last step", "n", *_COLUMNS], [[step, len(some), *_given(some)] for step, some in steps]))
 
 
 class Measured(NamedTuple):
@@ -241,15 +233,10 @@ def measure(row: Mapping[str, Any], outcome: ProgramResult) -> Measured:
     )
 
 
-def _said(some: Sequence[Measured]) -> list[int]:
-    given = [[one for one in some if one.answer == how] for how in ("said", "computed")]
-    return [count for own in given for count in (len(own), sum(one.right for one in own))]
-
-
-def _show(row: Mapping[str, Any], outcome: ProgramResult) -> None:
-    print(f"{row['query']}\n  {row['calls']} -> {str(row['kg_values'])[:200]} ({row['derive']})")
-    for result in outcome.results:
-        print(f"    {result.status} {str(result.values)[:200]} {' '.join(result.explanation)[:300]}")
+def _given(some: Sequence[Measured]) -> list[int]:
+    """The cells of `_COLUMNS`."""
+    by_way = [[row.right for row in some if row.answer == how] for how in ("said", "computed")]
+    return [count for right in by_way for count in (len(right), sum(right))]
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Measure the calls of a preset's writer for real questions. None of them is in the example bank.
 
-    python -m benchmarks.kg_writing --preset cpu --limit 60 [--examples similar|fixed|none]
-                                    [--adapter NAME|FOLDER|none] [--set KEY=VALUE] [--pairs FILE --fold 1/5]
+    python -m benchmarks.kg_writing --preset cpu --limit 60 [--set KEY=VALUE]
+                                    [--adapter NAME|FOLDER|none] [--pairs FILE --fold 1/5]
                                     [--save FILE] [--against SAVED.jsonl]
 
 The rows are those of `benchmarks.kg_execution`. It prints shares by domain, with 95 % intervals in percent:
@@ -20,6 +20,7 @@ over the same questions, paired; the intervals are resampled by group.
 """
 
 import argparse
+import json
 import random
 import time
 from collections import defaultdict
@@ -27,25 +28,19 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from agents.answering import shown
-from agents.common.console import end_with
 from agents.common.deadline import Deadline
 from agents.common.files import write_rows
+from agents.encoders import load_dense_encoder
 from agents.kg.language import Program, render
 from agents.kg.schema import Domain
-from agents.kg.writing.cli import add_writer_arguments, choose_adapter, chosen_settings, load_writer, writer_settings
-from agents.kg.writing.writer import CallRequest, Written
-from benchmarks.common import (
-    UNHURRIED_SECONDS,
-    Row,
-    add_fold_argument,
-    by_label,
-    check_held_out,
-    exit_code,
-    in_batches,
-    paired,
-    table,
-)
+from agents.kg.writing.writer import CallRequest, CallWriter, Written
+from agents.llm import LanguageModelDiedError, load_language_model
+from agents.llm.trainable import adapter_folder
+from agents.settings import KgWriterSettings, LanguageModelSettings, load_settings
+from benchmarks.common import UNHURRIED_SECONDS, Row, by_label, in_batches, table
 from benchmarks.kg_execution import (
     QUESTIONS,
     add_graph_arguments,
@@ -54,13 +49,15 @@ from benchmarks.kg_execution import (
     run_rows,
     values_agree,
 )
+from crag.command import add_preset_arguments, end_with, exit_code, parser_of, whole
 from evaluation.datasets import DatasetError, read_records
+from mock_api import GraphError
 from training.api_pairs.pairs import REAL, read_pairs
-from training.command import parser_of
-from training.folds import Fold, is_tested, may_train, spelling
-from training.pictures import wilson_interval
+from training.folds import Fold, held_out_fold, is_tested, may_train, parse_fold, spelling
+from training.run_card import CARD_FILE
 
 COLUMNS = ("parses", "values", "none", "over-none", "domain", "repaired")
+RESAMPLES, CONFIDENCE = 2000, 0.95
 
 Judged = Mapping[str, bool]
 """The verdict on a question in each column that applies to it."""
@@ -70,40 +67,43 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Write calls, execute them, print the tables. Exit code: 0 done, 2 a file, preset or model cannot be used."""
     parser = parser_of("benchmarks.kg_writing", __doc__)
     parser.add_argument("--questions", type=Path, default=QUESTIONS)
-    parser.add_argument("--limit", type=int, help="at most N questions, equally many per domain; default: all")
-    parser.add_argument("--seed", type=int, default=0, help="which questions --limit takes")
+    parser.add_argument("--limit", type=whole(1), help="at most N questions, equally many per domain; default: all")
     parser.add_argument("--use-domain", action="store_true", help="give the writer the labelled domain")
     add_graph_arguments(parser)
     parser.add_argument("--save", type=Path, help="JSON lines of every question's prompt, output and calls")
     parser.add_argument("--pairs", type=Path, nargs="+", help="output of training.api_pairs: its groups make folds")
-    add_fold_argument(parser, "only questions that this fold of --pairs tests")
+    parser.add_argument("--fold", type=parse_fold, metavar="K/N", help="only questions that this fold of --pairs tests")
     parser.add_argument("--against", type=Path, metavar="SAVED", help="compare with an earlier --save")
-    add_writer_arguments(parser)
+    parser.add_argument("--adapter", metavar="NAME|FOLDER|none", help="default: the preset's; none: the base model")
+    add_preset_arguments(parser)
     options = parser.parse_args(arguments)
     if options.fold and not options.pairs:
         parser.error("--fold needs --pairs, which has the entities of each question")
-    return exit_code(lambda: _run(options))
+    return exit_code(lambda: _run(options), GraphError, LanguageModelDiedError)
 
 
 def _run(options: argparse.Namespace) -> None:
-    settings = chosen_settings(options)
-    engine = settings.language_model
+    settings = load_settings(options.preset, options.set)
+    engine, graph = settings.language_model, settings.knowledge_graph
+    writing = graph.writer if graph else KgWriterSettings()
     if options.adapter:
-        engine = choose_adapter(engine, options.adapter).language_model
-    check_held_out(engine, writer_settings(settings, options).adapter, options.fold)
+        engine, writing = with_adapter(engine, writing, options.adapter)
+    if options.fold and writing.adapter:
+        check_held_out(engine.adapters[writing.adapter], options.fold)
     rows = labelled_questions(options.questions)
     if options.pairs:
         rows = _in_fold(rows, options.pairs, options.fold)
-    rows = stratified(rows, options.limit, options.seed) if options.limit else rows
+    rows = stratified(rows, options.limit) if options.limit else rows
     before = read_saved(options.against) if options.against else {}
     if options.against and before.keys().isdisjoint(row["query"] for row in rows):
         raise DatasetError(f"{options.against}: holds none of these {len(rows)} questions")
 
-    writer = load_writer(settings, options)
+    dense = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder else None
+    writer = CallWriter(writing, load_language_model(engine), dense)
     writer.warm_up()
     written: list[Written] = []
     started = time.perf_counter()
-    for batch in in_batches(rows, options.batch_size or settings.batch_size):
+    for batch in in_batches(rows, settings.batch_size):
         questions = [
             CallRequest(row["query"], row["query_time"], Domain(row["domain"]) if options.use_domain else None)
             for row in batch
@@ -112,16 +112,50 @@ def _run(options: argparse.Namespace) -> None:
     seconds = time.perf_counter() - started
     judged = _judged(rows, written, options)
     if options.save:
-        write_rows(options.save, (_saved(*each) for each in zip(rows, written, judged, strict=True)))
+        saved = zip(rows, written, judged, strict=True)
+        write_rows(options.save, (_said(each) | row | {"judged": dict(now)} for row, each, now in saved))
     pairs = [
-        JudgedQuestion(row["domain"], (row.get("groups") or [row["query"]])[0], found, before.get(row["query"]))
-        for row, found in zip(rows, judged, strict=True)
+        JudgedQuestion(row["domain"], (row.get("groups") or [row["query"]])[0], now, before.get(row["query"]))
+        for row, now in zip(rows, judged, strict=True)
     ]
     print(shares(pairs))
     if options.against:
         print(f"\nminus {options.against.name}:\n{differences(pairs)}")
     tokens = sum(each.generation.prompt_tokens for each in written) / len(written)
     print(f"\n{tokens:.0f} prompt tokens and {seconds / len(rows):.2f} s per question")
+
+
+def _said(each: Written) -> Row:
+    faults = [fault.message for fault in each.faults]
+    said = {"written_domain": each.domain, "output": each.generation.text, "faults": faults}
+    return {**said, "prompt": shown(each.request)}
+
+
+def with_adapter(
+    engine: LanguageModelSettings, writing: KgWriterSettings, chosen: str
+) -> tuple[LanguageModelSettings, KgWriterSettings]:
+    """The settings with only this adapter (one of the preset, a folder, or ``none``), to save memory."""
+    # A relative path starts at the working directory here, at the repository in a preset.
+    place = engine.adapters.get(chosen) or (str(Path(chosen).resolve()) if Path(chosen).is_dir() else chosen)
+    adapters = {} if chosen == "none" else {"chosen": place}  # engines refuse some characters of a folder's name
+    adapter = next(iter(adapters), None)
+    return engine.model_copy(update={"adapters": adapters}), writing.model_copy(update={"adapter": adapter})
+
+
+def check_held_out(adapter: str, fold: Fold) -> None:
+    """Refuse to test a fold unless the adapter's run card (`training.lora`) says that it was held out.
+
+    Raises:
+        DatasetError: another fold was held out, or none, or there is no card.
+        WeightsMissingError: there is no such adapter.
+    """
+    card = adapter_folder(adapter) / CARD_FILE
+    if not card.is_file():
+        raise DatasetError(f"{card} is missing: it would say whether the adapter has seen fold {fold}")
+    held_out = held_out_fold(json.loads(card.read_text(encoding="utf-8"))["settings"])
+    if held_out != fold:
+        what = f"fold {held_out}" if held_out else "nothing"
+        raise DatasetError(f"{card}: the training held out {what}; the adapter may have learned from fold {fold}")
 
 
 def _in_fold(rows: Sequence[Row], paths: Sequence[Path], fold: Fold | None) -> list[Row]:
@@ -141,9 +175,9 @@ def _in_fold(rows: Sequence[Row], paths: Sequence[Path], fold: Fold | None) -> l
     return chosen
 
 
-def stratified(rows: Sequence[Row], limit: int, seed: int) -> list[Row]:
-    """At most `limit` rows, the domains in turn, in random order within each."""
-    chance = random.Random(seed)  # noqa: S311 - a sample, not a secret
+def stratified(rows: Sequence[Row], limit: int) -> list[Row]:
+    """At most `limit` rows, the domains in turn, in random order within each, the same in every run."""
+    chance = random.Random(0)  # noqa: S311 - a sample, not a secret
     groups: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         groups[row["domain"]].append(row)
@@ -175,20 +209,6 @@ def _judged(rows: Sequence[Row], written: Sequence[Written], options: argparse.N
         }
         for row, each, outcome in zip(rows, written, outcomes, strict=True)
     ]
-
-
-def _saved(row: Row, each: Written, judged: Judged) -> Row:
-    return {
-        "query": row["query"],
-        "domain": row["domain"],
-        "labelled": row["calls"],
-        "values": row["kg_values"],
-        "judged": dict(judged),
-        "written_domain": each.domain,
-        "output": each.generation.text,
-        "faults": [str(fault.message) for fault in each.faults],
-        "prompt": shown(each.request),
-    }
 
 
 def read_saved(path: Path) -> dict[str, Judged]:
@@ -224,34 +244,50 @@ def _by_domain(questions: Sequence[JudgedQuestion], cell: Callable[[Sequence[Jud
 
 
 def shares(questions: Sequence[JudgedQuestion]) -> str:
-    """The share in each column that applies, with its interval in percent."""
+    """The share in each column that applies, with its interval (Wilson 1927) in percent."""
+    from scipy.stats import binomtest
 
     def cell(some: Sequence[JudgedQuestion], name: str) -> str:
-        found = [one.now[name] for one in some if name in one.now]
-        if not found:
+        right = [question.now[name] for question in some if name in question.now]
+        if not right:
             return "-"
-        share = sum(found) / len(found)
-        low, high = (round(100 * end) for end in wilson_interval(share, len(found)))
-        return f"{share:.3f} ({low}-{high})"
+        low, high = binomtest(sum(right), len(right)).proportion_ci(CONFIDENCE, "wilson")
+        return f"{sum(right) / len(right):.3f} ({100 * low:.0f}-{100 * high:.0f})"
 
     return _by_domain(questions, cell)
 
 
 def differences(questions: Sequence[JudgedQuestion]) -> str:
-    """The shares minus those of the earlier run, over the questions of both."""
+    """The shares minus those of the earlier run over the questions of both, with intervals that resample groups."""
+    from scipy.stats import bootstrap
+
+    both = [(question, question.before) for question in questions if question.before]
 
     def cell(some: Sequence[JudgedQuestion], name: str) -> str:
-        known = [
-            (one.now[name], one.before[name], one.group)
-            for one in some
-            if one.before and name in one.before.keys() & one.now.keys()
-        ]
-        return paired(*zip(*known, strict=True)) if known else "-"
+        changes: dict[str, list[int]] = defaultdict(list)
+        for question, before in both:
+            if question in some and name in before.keys() & question.now.keys():
+                changes[question.group].append(question.now[name] - before[name])
+        if not changes:
+            return "-"
+        sums, counts = np.array([(sum(group), len(group)) for group in changes.values()], np.float64).T
+        low = high = mean = sums.sum() / counts.sum()
+        if len(sums) > 1:
+            low, high = bootstrap(
+                (sums, counts),
+                lambda total, count, axis=-1: total.sum(axis) / count.sum(axis),
+                paired=True,
+                method="percentile",
+                n_resamples=RESAMPLES,
+                confidence_level=CONFIDENCE,
+                random_state=0,
+            ).confidence_interval
+        return f"{mean:+.3f} [{low:+.3f}, {high:+.3f}]"
 
-    both = [(one.now["values"], one.before["values"]) for one in questions if one.before]
+    values = [(question.now["values"], before["values"]) for question, before in both]
     return (
-        f"{_by_domain([one for one in questions if one.before], cell)}\nvalues right only now: "
-        f"{both.count((True, False))}, only before: {both.count((False, True))}; "
+        f"{_by_domain([question for question, _ in both], cell)}\nvalues right only now: "
+        f"{values.count((True, False))}, only before: {values.count((False, True))}; "
         f"not asked before: {len(questions) - len(both)}"
     )
 

@@ -1,53 +1,58 @@
-"""Where answers are lost between the pages and the prompt, beside the starter kit's method on the same pages.
+"""From pages to a context, beside the starter kit's method on the same pages: where answers are lost, and how fast.
 
     python -m benchmarks.retrieval [--limit 100] [--set web.rerank.max_pairs=64]
-    python -m benchmarks.retrieval --dataset FILE ...
+    python -m benchmarks.retrieval --dataset FILE ... [--pages 50]
 
 For each kind of pages: the share of questions whose answer stands in the extracted text, among the candidates, and in
-contexts of 400 to 2,000 tokens of the preset's language model; the starter kit's method gets 4,000 characters, about
-1,000 tokens (`benchmarks.front_half` has both methods and the measure). Questions without a measurable answer are left
-out. Seconds are of one thread, without extraction workers.
+contexts of 400 to 2,000 tokens of the preset's language model, over the questions with a measurable answer; and the
+seconds of a question, over all of them. The starter kit's published method, reimplemented here: take BeautifulSoup's
+text of every page, split it into sentences (by a regular expression; the kit used blingfire), cut each at 1,000
+characters, embed all of them, join the 20 nearest to the question and cut at 4,000 characters, about 1,000 tokens.
+
+Both sides get the same pages, the same dense encoder, the same process, `--threads` threads for torch, onnxruntime and
+BLAS, no extraction workers, one question at a time. `--pages N` adds pages of other questions until each has N.
 """
 
 import argparse
+import os
+import re
 import shutil
+import sys
 import tarfile
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
 
-from tqdm import tqdm
+import numpy as np
 
-from agents.common.console import end_with
 from agents.common.contracts import Query
-from agents.kg.writing.cli import chosen_settings
+from agents.common.deadline import BatchClock
+from agents.common.queries import BATCH_KEYS, parse_row
+from agents.encoders import load_cross_encoder, load_dense_encoder
+from agents.encoders.base import DenseEncoder
 from agents.llm import load_language_model
-from agents.settings import Settings
-from agents.web import WebEvidence, WebPath
-from agents.web.context import TokenCounter, build_context
+from agents.settings import DenseEncoderSettings, Settings, load_settings
+from agents.web import WebPath
+from agents.web.context import build_context
 from agents.web.extract import page_text
-from benchmarks.common import SHARED, add_preset_arguments, exit_code, table
-from benchmarks.front_half import (
-    FOUND,
-    answer_recall,
-    kit_context,
-    load_encoders,
-    read_queries,
-    unhurried,
-    with_threads,
-)
-from evaluation.datasets import DatasetError
-from training.command import parser_of
+from agents.web.ranking import STOPWORDS
+from benchmarks.common import SHARED, existing, in_batches, table
+from crag.command import add_preset_arguments, end_with, exit_code, parser_of, whole
+from evaluation.datasets import DatasetError, read_rows
 
 BUDGETS = (400, 600, 1000, 2000)
 """Tokens of context."""
 EVERYTHING = 30_000
 """Tokens that hold all candidates."""
-SAFE: Mapping[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}  # from Python 3.11.4 on
+KIT_SENTENCES, KIT_SENTENCE_CHARACTERS, KIT_CHARACTERS = 20, 1000, 4000
+SHORT_ANSWER_WORDS = 4
+FOUND = 0.8
+"""The least recall of an answer that counts as found."""
 DATASETS = {
     "CRAG's pages": SHARED / "crag/example_dev_10q.jsonl.bz2",
     "news": SHARED / "web/news_pages_600q.jsonl.bz2",
@@ -55,100 +60,184 @@ DATASETS = {
 }
 """Kind of pages -> file."""
 PLACES = ("text", "candidates", *(f"{budget} tokens" for budget in BUDGETS), "starter kit")
-
-Found = dict[str, bool]
-"""Place -> whether the answer is there."""
-
-
-def measure(settings: Settings, path: Path, limit: int | None) -> tuple[list[Found], float, float]:
-    """Where each answer is found; mean seconds of our contexts and of the starter kit's."""
-    dense, cross = load_encoders(settings)
-    tokens = load_language_model(settings.language_model)
-    rerank = settings.web.rerank
-    every = settings.web.context.model_copy(update={"max_tokens": EVERYTHING})
-    web = settings.web.model_copy(
-        update={"context": every, "rerank": rerank and rerank.model_copy(update={"top_k": 1_000})}
-    )
-    ours = WebPath(web, dense, cross, tokens)
-    ours.warm_up()
-    found, seconds, kit_seconds = [], [], []
-    for query, gold in tqdm(list(questions(path, limit)), desc=path.name, unit="question", disable=None):
-        started = time.perf_counter()
-        (evidence,) = ours.prepare([query], unhurried(settings))
-        seconds.append(time.perf_counter() - started)
-        started = time.perf_counter()
-        kit = kit_context(query, dense)
-        kit_seconds.append(time.perf_counter() - started)
-        texts = _texts(settings, query, evidence, tokens) | {"starter kit": kit}
-        found.append({place: (answer_recall(query.text, gold, text) or 0.0) >= FOUND for place, text in texts.items()})
-    ours.close()
-    if not found:
-        raise DatasetError(f"{path}: no question has pages and a measurable answer")
-    return found, fmean(seconds), fmean(kit_seconds)
+_SAFE: Mapping[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}  # from Python 3.11.4 on
+_THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
+_WORD = re.compile(r"[^\W_]+")
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3})")
+_NOT_IN_TEXTS = frozenset({"", "yes", "no", "true", "false", "nan", "invalid question", "i don't know", "none", "0"})
+"""Answers that no page spells out."""
 
 
-def questions(path: Path, limit: int | None) -> Iterator[tuple[Query, Sequence[str]]]:
-    """Questions with pages and gold answers that a text can hold; at most `limit`, spread over the file."""
-    measurable = []
-    for row, query in read_queries([path]):
-        gold = [row.get("answer") or "", *(row.get("alt_ans") or [])]
-        false_premise = row.get("question_type") == "false_premise"  # no page holds the refusal of a premise
-        if not false_premise and answer_recall(query.text, gold, "") is not None:
-            measurable.append((query, gold))
-    step = max(1, len(measurable) // limit) if limit else 1
-    yield from measurable[::step][:limit]
+# --- whether an answer is in a context: a measure of retrieval that needs no judge and no model -----------------------
 
 
-def _texts(settings: Settings, query: Query, evidence: WebEvidence, tokens: TokenCounter) -> dict[str, str]:
-    pages = "\n".join(page_text(page.html, settings.web.extract) for page in query.pages)
-    kept = evidence.passages[: settings.web.rerank.top_k] if settings.web.rerank else evidence.passages
-    contexts = {
-        f"{budget} tokens": build_context(kept, settings.web.context, tokens, max_tokens=budget).text
-        for budget in BUDGETS
-    }
-    return {"text": pages, "candidates": evidence.context, **contexts}
+def answer_recall(question: str, gold: Sequence[str], context: str) -> float | None:
+    """The best recall over the gold answers, 0 to 1; None if none of them has words that are not in the question.
+
+    A short answer counts as found (1) if its words are together, else as not found (0); for a longer one, the share of
+    its content words that occur, without those of the question.
+    """
+    present, recalls = _words(context), []
+    for answer in gold:
+        said = _words(answer)
+        wanted = set(said) - set(_words(question)) - STOPWORDS
+        if not wanted or answer.strip().lower() in _NOT_IN_TEXTS or len(answer.strip()) < 3:
+            continue
+        if len(said) <= SHORT_ANSWER_WORDS:
+            recalls.append(float(f" {' '.join(said)} " in f" {' '.join(present)} "))
+        else:
+            recalls.append(len(wanted.intersection(present)) / len(wanted))
+    return max(recalls, default=None)
+
+
+def _words(text: str) -> list[str]:
+    """Lower-case words and numbers, without thousands separators."""
+    return _WORD.findall(_THOUSANDS.sub("", text.lower()))
+
+
+# --- questions with pages ---------------------------------------------------------------------------------------------
+
+
+def questions(path: Path, limit: int | None) -> list[tuple[Query, list[str]]]:
+    """Questions with pages, and the gold answers that a page can hold; at most `limit`, spread over the file."""
+    found = []
+    for row in read_rows(path):
+        query = parse_row(*(row.get(key) for key in BATCH_KEYS))
+        if query.fault is None and query.pages:
+            refused = row.get("question_type") == "false_premise"  # no page holds the refusal of a premise
+            found.append((query, [] if refused else [row.get("answer") or "", *(row.get("alt_ans") or [])]))
+    step = max(1, len(found) // limit) if limit else 1
+    return found[::step][:limit]
+
+
+def with_pages(queries: Sequence[Query], pages_per_question: int) -> list[Query]:
+    """The same questions with as many search results each: their own first, then those of the others in turn."""
+    pool = [page for query in queries for page in query.pages]
+    grown = []
+    for query in queries:
+        own = {page.url for page in query.pages}
+        pages = [*query.pages, *(page for page in pool if page.url not in own)][:pages_per_question]
+        grown.append(replace(query, pages=tuple(replace(page, rank=rank) for rank, page in enumerate(pages))))
+    return grown
+
+
+def unhurried(settings: Settings) -> BatchClock:
+    """A clock with ample time."""
+    return BatchClock(3600.0, 0.0, settings.deadline.shares())
 
 
 @contextmanager
-def dataset(path: Path) -> Iterator[Path]:
-    """The file to read; an archive of pages beside `questions.jsonl` is unpacked for as long as the block runs.
-
-    Raises:
-        DatasetError: there is no such file.
-    """
-    if not path.is_file():
-        raise DatasetError(f"{path} is missing: pass other questions with pages as --dataset")
+def _dataset(path: Path) -> Iterator[Path]:
+    """The file to read; an archive of pages beside `questions.jsonl` is unpacked for as long as the block runs."""
     if not path.name.endswith(".tar.xz"):
-        yield path
+        yield existing(path)
         return
     with tempfile.TemporaryDirectory() as folder:
-        shutil.unpack_archive(path, folder, **SAFE)
+        shutil.unpack_archive(existing(path), folder, **_SAFE)
         yield Path(folder) / "questions.jsonl"
+
+
+# --- the two methods --------------------------------------------------------------------------------------------------
+
+
+def kit_context(query: Query, encoder: DenseEncoder) -> str:
+    """The starter kit's context."""
+    from bs4 import BeautifulSoup
+
+    sentences: list[str] = []
+    for page in query.pages:
+        text = BeautifulSoup(page.html, "lxml").get_text(" ", strip=True)
+        sentences += [sentence[:KIT_SENTENCE_CHARACTERS] for sentence in _SENTENCE_END.split(text) if sentence]
+    if not sentences:
+        return ""
+    vectors, _ = encoder.encode_passages(sentences)
+    nearest = np.argsort(-(vectors @ encoder.encode_queries([query.text])[0]), kind="stable")[:KIT_SENTENCES]
+    return "\n".join(sentences[place] for place in nearest)[:KIT_CHARACTERS]
+
+
+class Measured(NamedTuple):
+    """A question: whether each place holds its answer (None: not measurable), and the seconds of both methods."""
+
+    found: dict[str, bool] | None
+    seconds: float
+    kit_seconds: float
+
+
+def measure(settings: Settings, asked: Sequence[tuple[Query, list[str]]]) -> list[Measured]:
+    """Make both contexts of each question."""
+    dense = load_dense_encoder(settings.dense_encoder or DenseEncoderSettings(model="all-minilm-l6-v2"))
+    cross = load_cross_encoder(settings.cross_encoder) if settings.cross_encoder else None
+    tokens = load_language_model(settings.language_model)
+    own = settings.web
+    ours = WebPath(
+        own.model_copy(
+            update={
+                "extract": own.extract.model_copy(update={"workers": 0}),
+                "rerank": own.rerank and own.rerank.model_copy(update={"top_k": 1_000}),
+                "context": own.context.model_copy(update={"max_tokens": EVERYTHING}),
+            }
+        ),
+        dense,
+        cross,
+        tokens,
+    )
+    ours.warm_up()
+    measured = []
+    for ((query, gold),) in in_batches(asked, 1):
+        began = time.perf_counter()
+        (evidence,) = ours.prepare([query], unhurried(settings))
+        ended = time.perf_counter()
+        kit = kit_context(query, dense)
+        seconds, kit_seconds = ended - began, time.perf_counter() - ended
+        found = None
+        if answer_recall(query.text, gold, "") is not None:
+            kept = evidence.passages[: own.rerank.top_k] if own.rerank else evidence.passages
+            contexts = [build_context(kept, own.context, tokens, max_tokens=budget).text for budget in BUDGETS]
+            pages = "\n".join(page_text(page.html, own.extract) for page in query.pages)
+            texts = zip(PLACES, [pages, evidence.context, *contexts, kit], strict=True)
+            found = {place: (answer_recall(query.text, gold, text) or 0.0) >= FOUND for place, text in texts}
+        measured.append(Measured(found, seconds, kit_seconds))
+    ours.close()
+    return measured
+
+
+# --- the command line -------------------------------------------------------------------------------------------------
 
 
 def main() -> int:
     """The command. Exit code: 0 done, 2 a file or model cannot be used."""
     parser = parser_of("benchmarks.retrieval", __doc__)
     parser.add_argument("--dataset", type=Path, nargs="+", help="default: the three kinds of ../shared/data")
-    parser.add_argument("--limit", type=int, help="at most N questions of each file, spread over it")
-    parser.add_argument("--threads", type=int, default=1, help="threads of torch, onnxruntime and BLAS")
+    parser.add_argument("--limit", type=whole(1), help="at most N questions of each file, spread over it")
+    parser.add_argument("--pages", type=whole(1), help="as many pages for each question")
+    parser.add_argument("--threads", type=whole(1), default=1, help="threads of torch, onnxruntime and BLAS")
     add_preset_arguments(parser)
     options = parser.parse_args()
-    with_threads(options.threads, "benchmarks.retrieval")
+    if any(os.environ.get(name) != str(options.threads) for name in _THREAD_VARIABLES):  # libraries read them once
+        environment = {**os.environ, **dict.fromkeys(_THREAD_VARIABLES, str(options.threads))}
+        command = [sys.executable, "-m", "benchmarks.retrieval", *sys.argv[1:]]
+        os.execve(sys.executable, command, environment)  # noqa: S606 - this program again
     return exit_code(lambda: _run(options))
 
 
 def _run(options: argparse.Namespace) -> None:
-    settings = chosen_settings(options)
-    extract = settings.web.extract.model_copy(update={"workers": 0})
-    settings = settings.model_copy(update={"web": settings.web.model_copy(update={"extract": extract})})
+    settings = load_settings(options.preset, options.set)
     given = {path.name: path for path in options.dataset} if options.dataset else DATASETS
     rows: list[list[object]] = []
     for kind, path in given.items():
-        with dataset(path) as file:
-            found, seconds, kit_seconds = measure(settings, file, options.limit)
-        shares = [fmean(one[place] for one in found) for place in PLACES]
-        rows.append([f"{kind} ({len(found)})", *shares, seconds, f"{kit_seconds / seconds:.1f}"])
+        with _dataset(path) as file:
+            asked = questions(file, options.limit)
+        if options.pages:
+            grown = with_pages([query for query, _ in asked], options.pages)
+            asked = [(query, gold) for query, (_, gold) in zip(grown, asked, strict=True)]
+        measured = measure(settings, asked)
+        found = [question.found for question in measured if question.found is not None]
+        if not found:
+            raise DatasetError(f"{path}: no question has pages and a measurable answer")
+        shares = [fmean(places[place] for places in found) for place in PLACES]
+        seconds, kit = (fmean(column) for column in list(zip(*measured, strict=True))[1:])
+        rows.append([f"{kind} ({len(found)} of {len(measured)})", *shares, seconds, f"{kit / seconds:.1f}"])
     print(table(["answer found in", *PLACES, "seconds", "times faster"], rows))
 
 

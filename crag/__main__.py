@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple, cast
 
-from agents.common.console import end_with
+from crag.command import end_with
 from evaluation.signature import package_version
 
 
@@ -19,12 +19,12 @@ class Command(NamedTuple):
 
 
 COMMANDS = {
-    "evaluate": Command("evaluation.cli", "run an agent over a question file and print the CRAG metrics"),
+    "evaluate": Command("crag.evaluate", "run an agent over a question file and print the CRAG metrics"),
     "ask": Command("crag.ask", "answer one question, and say why"),
-    "preflight": Command("evaluation.preflight.__main__", "check the submission in this folder", ("--root", ".")),
-    "compare": Command("evaluation.compare", "compare two runs"),
-    "judge": Command("evaluation.judge.__main__", "judge a file of predictions"),
-    "report": Command("evaluation.report.__main__", "write the report of a run again"),
+    "preflight": Command("crag.preflight", "check the submission in this folder", ("--root", ".")),
+    "compare": Command("crag.compare", "compare two runs"),
+    "judge": Command("crag.judge", "judge a file of predictions"),
+    "report": Command("crag.report", "write the report of a run again"),
     "data": Command("crag.data", "list and fetch the public CRAG questions"),
     "models": Command("models.fetch", "fetch the models of a preset"),
 }

@@ -1,4 +1,4 @@
-"""`crag ask QUESTION`: one question, one answer; `--why` shows how it came about."""
+"""`crag ask QUESTION`: one question, one answer, from HTML files, a knowledge graph, or both; `--why` shows the way."""
 
 import argparse
 import json
@@ -15,11 +15,11 @@ import requests
 from urllib3.exceptions import HTTPError
 
 from agents.common.files import DatasetError
-from agents.settings import SettingsError, available_presets, load_settings, quoted_override, usual_preset
+from agents.settings import load_settings
+from crag.command import add_graph_arguments, add_preset_arguments, exit_code, parser_of
 from crag.why import explained
-from evaluation.graph_server import GraphServerError, mock_graph
-from evaluation.real_evaluator import GRAPH_VARIABLE
-from models.manifest import UnknownModelError, WeightsMissingError
+from evaluation.batches import GRAPH_VARIABLE
+from evaluation.graph_server import mock_graph
 
 TIMEOUT = (5.0, 20.0)
 """Seconds to connect, seconds between bytes."""
@@ -31,22 +31,13 @@ TIME_FORMAT = "%m/%d/%Y, %H:%M:%S PT"
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the answer; exit code: 0 done, 2 it could not be asked."""
-    from agents.llm import EngineUnavailableError
-
     options = _parser().parse_args(arguments)
-    try:
-        with ExitStack() as beside:
-            return _ask(options, beside)
-    except (
-        *(DatasetError, EngineUnavailableError, GraphServerError, OSError, SettingsError),
-        *(UnknownModelError, WeightsMissingError),
-    ) as error:
-        sys.stderr.write(f"error: {error}\n")
-        return 2
+    with ExitStack() as beside:
+        return exit_code(lambda: _ask(options, beside))
 
 
-def _ask(options: argparse.Namespace, beside: ExitStack) -> int:
-    settings = load_settings(options.preset or usual_preset(), [quoted_override(line) for line in options.set])
+def _ask(options: argparse.Namespace, beside: ExitStack) -> None:
+    settings = load_settings(options.preset, options.set)
     pages = [*map(page_of, options.pages), *(fetched_pages(options.url_file) if options.url_file else ())]
     _say(f"loading the models of preset {settings.name} ...")
     from agents.crag_agent import CragAgent
@@ -55,7 +46,7 @@ def _ask(options: argparse.Namespace, beside: ExitStack) -> int:
     if options.mock_kg is not None or not (pages or has_graph):
         if options.mock_kg is None:
             _say("no page and no graph is given: asking the small graph that is shipped")
-        options.kg_url = beside.enter_context(mock_graph(Path(options.mock_kg) if options.mock_kg else None))
+        options.kg_url = beside.enter_context(mock_graph(options.mock_kg or ""))
     if options.kg_url:
         os.environ[GRAPH_VARIABLE] = options.kg_url
     agent = CragAgent.from_settings(settings)
@@ -68,7 +59,6 @@ def _ask(options: argparse.Namespace, beside: ExitStack) -> int:
         sys.stdout.write(json.dumps(trace.to_dict(), ensure_ascii=False, indent=1, default=str) + "\n")
     else:
         sys.stdout.write(f"{explained(trace)}\n" if options.why else f"{answer.text}\n")
-    return 0
 
 
 def page_of(path: Path) -> Mapping[str, Any]:
@@ -114,11 +104,7 @@ def _search_result(html: bytes, address: str, name: str) -> Mapping[str, Any]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="crag ask",
-        description="Answer one question from HTML files, a knowledge graph, or both.",
-        epilog="Exit code: 0 done; 2 it could not be asked.",
-    )
+    parser = parser_of("crag ask", __doc__, "Exit code: 0 done; 2 it could not be asked.")
     parser.add_argument("question")
     parser.add_argument("--why", action="store_true", help="show classes, calls, facts, passages, candidates and gates")
     parser.add_argument("--json", action="store_true", help="print the whole trace as JSON")
@@ -126,28 +112,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--url-file", metavar="FILE", type=Path, help="a file with an address on each line: pages to read"
     )
-    graph = parser.add_mutually_exclusive_group()
-    graph.add_argument("--kg-url", metavar="URL", help="knowledge graph server")
-    graph.add_argument(
-        "--mock-kg",
-        metavar="DIR",
-        nargs="?",
-        const="",
-        help="the shipped graph, or the tables of DIR; the default without --pages and --kg-url",
-    )
+    add_graph_arguments(parser)
     parser.add_argument("--time", metavar="T", help="when it is asked, like '03/05/2024, 23:18:31 PT'; default: now")
-    presets = ", ".join(available_presets())
-    parser.add_argument("--preset", metavar="P", help=f"a TOML file or one of {presets}; default: {usual_preset()}")
-    parser.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="change a key of the preset")
+    add_preset_arguments(parser)
     return parser
 
 
 def _say(text: str) -> None:
     sys.stderr.write(f"{text}\n")
     sys.stderr.flush()
-
-
-if __name__ == "__main__":
-    from agents.common.console import end_with
-
-    end_with(main)

@@ -14,9 +14,12 @@ from urllib.parse import urlsplit
 from agents.common.files import UserError
 from agents.settings import (
     DEFAULT_PRESET,
+    OVERRIDES_VARIABLE,
     PRESET_VARIABLE,
+    Settings,
     SettingsError,
     available_presets,
+    load_settings,
     parse_override,
     quoted_override,
     usual_preset,
@@ -79,6 +82,25 @@ def add_preset_arguments(parser: argparse._ActionsContainer, default: str | None
         default=[],
         help="change a key of the preset, as in --set answering.audit=true or --set answering.prompt=basic; the value "
         "is TOML, none removes the key; can be repeated",
+    )
+
+
+def chosen_settings(options: argparse.Namespace) -> Settings:
+    """The preset with the changes of the environment, then those of --set; raises `SettingsError`."""
+    inherited = os.environ.get(OVERRIDES_VARIABLE, "").splitlines()
+    return load_settings(options.preset, [*inherited, *options.set])
+
+
+def add_graph_arguments(parser: argparse._ActionsContainer) -> None:
+    """Add ``--kg-url URL`` or ``--mock-kg [DIR]``; without DIR, `mock_kg` is empty: the shipped graph."""
+    graph = parser.add_mutually_exclusive_group()
+    graph.add_argument("--kg-url", metavar="URL", type=server, help="knowledge graph server of the agent")
+    graph.add_argument(
+        "--mock-kg",
+        metavar="DIR",
+        nargs="?",
+        const="",
+        help="start the project's own knowledge graph server for this run: the shipped graph, or the tables of DIR",
     )
 
 

@@ -1,21 +1,28 @@
 """`crag data list | fetch crag`: the public CRAG questions, from the repository of the competition.
 
 The repository keeps its large files in Git LFS: a small pointer in git names size and sha256 of each. Both are read
-from there, so a download is verified against what the publisher says today. An interrupted download continues.
+from there, so a download is verified against what the publisher says today. An interrupted download continues. The
+archive of task 3 is unpacked into one question file.
 """
 
 import argparse
+import bz2
 import hashlib
 import re
+import shutil
 import sys
+import tarfile
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple, cast
 
 import requests
 from tqdm import tqdm
 
-from agents.common.files import DatasetError
+from agents.common.files import DatasetError, whole_file
+from crag.command import exit_code, parser_of
+from evaluation.datasets import joined_files
 
 HOME = "https://github.com/facebookresearch/CRAG/tree/main/data"
 POINTERS = "https://raw.githubusercontent.com/facebookresearch/CRAG/main/data"
@@ -23,6 +30,7 @@ CONTENTS = "https://media.githubusercontent.com/media/facebookresearch/CRAG/main
 ONE_FILE = ("crag_task_1_and_2_dev_v4.jsonl.bz2",)
 FILES = {1: ONE_FILE, 2: ONE_FILE, 3: tuple(f"crag_task_3_dev_v4.tar.bz2.part{number}" for number in range(1, 5))}
 """Task -> its files. Tasks 1 and 2 share one; task 3 has 50 pages a question and is cut into parts."""
+ARCHIVE = ".tar.bz2"
 DEFAULT_FOLDER = Path("data/crag")
 TIMEOUT = (10.0, 60.0)
 """Seconds to connect, seconds between bytes."""
@@ -40,17 +48,38 @@ class Pointer(NamedTuple):
 def main(arguments: Sequence[str] | None = None) -> int:
     """List or fetch; exit code: 0 done, 2 not reachable, damaged, or not writable."""
     options = _parser().parse_args(arguments)
-    try:
-        if options.command == "list":
-            _list(options.to)
-        else:
-            for name in FILES[options.task]:
-                fetch(name, options.to)
-            sys.stdout.write(f"now: crag evaluate --dataset {options.to / FILES[options.task][0]}\n")
-    except (DatasetError, OSError) as error:
-        sys.stderr.write(f"error: {error}\n")
-        return 2
-    return 0
+    return exit_code(lambda: _list(options.to) if options.command == "list" else _fetch(options.task, options.to))
+
+
+def _fetch(task: int, folder: Path) -> None:
+    parts = [fetch(name, folder) for name in FILES[task]]
+    questions = parts[0]
+    if ARCHIVE in questions.name:
+        questions = folder / f"{questions.name.partition(ARCHIVE)[0]}.jsonl.bz2"
+        if not questions.is_file():
+            unpack(parts, questions)
+            sys.stdout.write(f"{questions}: unpacked; the parts of the archive are not needed any more\n")
+    sys.stdout.write(f"now: crag evaluate --dataset {questions}\n")
+
+
+def unpack(parts: Sequence[Path], questions: Path) -> None:
+    """Write the question files of an archive in parts as one: bz2 streams one after another are a bz2 file.
+
+    Raises:
+        DatasetError: the archive is damaged.
+    """
+    with joined_files(questions, parts) as stream, whole_file(questions) as unfinished, unfinished.open("wb") as target:
+        try:
+            with tarfile.open(fileobj=stream, mode="r|bz2") as archive:
+                for entry in archive:
+                    is_rows = re.fullmatch(r"[^.].*\.jsonl?(\.bz2)?", Path(entry.name).name)
+                    if (member := archive.extractfile(entry) if is_rows else None) is None:
+                        continue
+                    with nullcontext(target) if entry.name.endswith(".bz2") else bz2.open(target, "wb") as place:
+                        shutil.copyfileobj(member, cast("IO[bytes]", place), _BLOCK)
+                    target.write(bz2.compress(b"\n"))  # in case its last line has none
+        except tarfile.TarError as error:
+            raise DatasetError(f"{parts[0]}: damaged archive, or a part is missing: {error}") from None
 
 
 def fetch(name: str, folder: Path) -> Path:
@@ -124,11 +153,8 @@ def _sha256(path: Path) -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="crag data",
-        description=f"The public CRAG questions of {HOME}. Archives are read as they are, nothing is unpacked.",
-        epilog="Exit code: 0 done; 2 not reachable, damaged, or not writable.",
-    )
+    description = f"The public CRAG questions of {HOME}."
+    parser = parser_of("crag data", description, "Exit code: 0 done; 2 not reachable, damaged, or not writable.")
     commands = parser.add_subparsers(dest="command", required=True)
     listing = commands.add_parser("list", help="the files with size and sha256")
     fetching = commands.add_parser("fetch", help="download a task's files; continues an interrupted download")
@@ -137,9 +163,3 @@ def _parser() -> argparse.ArgumentParser:
     for command in (listing, fetching):
         command.add_argument("--to", metavar="DIR", type=Path, default=DEFAULT_FOLDER, help="default: %(default)s")
     return parser
-
-
-if __name__ == "__main__":
-    from agents.common.console import end_with
-
-    end_with(main)

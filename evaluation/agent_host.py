@@ -22,25 +22,12 @@ from typing import Any, Protocol, cast
 from tqdm import tqdm
 
 from agents.common.files import UserError
-from agents.llm import EngineUnavailableError
-from agents.settings import SettingsError
-from agents.web import ExtractionUnavailableError
-from evaluation.real_evaluator import MAX_BATCH_SIZE
+from evaluation.batches import MAX_BATCH_SIZE
 from models.manifest import UnknownModelError, WeightsMissingError
 
 log = logging.getLogger(__name__)
 
 DEFAULT_AGENT = "agents.user_config:UserAgent"
-
-EXPECTED_START_FAULTS = (
-    EngineUnavailableError,
-    ExtractionUnavailableError,
-    SettingsError,
-    UnknownModelError,
-    WeightsMissingError,
-)
-"""Errors of our own agent with helpful messages; shown without a traceback."""
-
 
 METHODS = ("get_batch_size", "batch_generate_answer")
 """Those that the evaluator calls."""
@@ -92,12 +79,14 @@ def build_agent(spec: AgentSpec) -> tuple[Agent, int]:
     os.environ.update(spec.environment)
     try:
         built = _agent_class(spec.path)()
-        _refuse_incomplete(spec.path, built)
-        size = built.get_batch_size()
-    except (AgentStartError, *EXPECTED_START_FAULTS) as error:
+        absent = [name for name in METHODS if not callable(getattr(built, name, None))]
+        size = None if absent else built.get_batch_size()
+    except (UserError, UnknownModelError, WeightsMissingError) as error:  # of our own agent: the message helps
         raise AgentStartError(str(error)) from None
     except (Exception, SystemExit) as error:  # any failure of external code is reported with its traceback
         raise AgentStartError(f"agent {spec.path} could not be built:\n{traceback.format_exc()}") from error
+    if absent:
+        raise AgentStartError(f"agent {spec.path}: it has no method {' and no '.join(absent)}")
     if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= MAX_BATCH_SIZE:
         raise AgentStartError(
             f"agent {spec.path}: get_batch_size() must return a whole number from 1 to {MAX_BATCH_SIZE}, found {size!r}"
@@ -119,11 +108,6 @@ def _agent_class(path: str) -> Callable[[], Any]:
     if not hasattr(module, class_name):
         raise AgentStartError(f"agent {path}: the module has no attribute {class_name!r}")
     return cast("Callable[[], Any]", getattr(module, class_name))
-
-
-def _refuse_incomplete(path: str, built: object) -> None:
-    if absent := [name for name in METHODS if not callable(getattr(built, name, None))]:
-        raise AgentStartError(f"agent {path}: it has no method {' and no '.join(absent)}")
 
 
 def ask_agent(agent: Agent, batch: dict[str, Any]) -> BatchResult:
@@ -185,10 +169,7 @@ def peak_memory_mb() -> float:
     return peak / (1024 * 1024) if sys.platform == "darwin" else peak / 1024
 
 
-# --- the process ------------------------------------------------------------------------------------------------------
-
-
-def serve(connection: Connection, spec: AgentSpec, stack_file: str) -> None:
+def serve(connection: Connection, spec: AgentSpec, stacks: Connection) -> None:
     """The agent's process: builds the agent, then answers batches until the connection closes.
 
     Messages are JSON. The process leads its own group, so it can be killed with its children; it dies with the
@@ -206,13 +187,12 @@ def serve(connection: Connection, spec: AgentSpec, stack_file: str) -> None:
         send(connection, {"failed": str(error)})
         return
     send(connection, {"batch_size": batch_size, "peak_memory_mb": peak_memory_mb()})
-    with Path(stack_file).open("w", encoding="utf-8") as stacks, contextlib.suppress(EOFError, BrokenPipeError):
+    with contextlib.suppress(EOFError, BrokenPipeError):
         while True:
             request = receive(connection)
             send(connection, {"started": True})
-            stacks.truncate(0)
             # A thread in C that needs no interpreter lock: it also sees hangs in C code.
-            faulthandler.dump_traceback_later(request["limit"] * 0.95, file=stacks)
+            faulthandler.dump_traceback_later(request["limit"] * 0.95, file=stacks.fileno())
             reply = ask_agent(agent, request["batch"])
             faulthandler.cancel_dump_traceback_later()
             send(connection, asdict(reply))

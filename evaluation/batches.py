@@ -1,10 +1,22 @@
-"""Groups rows of a question file into the agent's batches, without answers and labels."""
+"""The real evaluator's limits, and how it groups rows of a question file into batches, without answers and labels."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 from evaluation.datasets import LABEL_FIELDS, PAGE_FIELDS
+
+SECONDS_PER_QUERY = 30.0
+"""The evaluator's limit since 2024-04-24; a batch of n gets n times that."""
+STARTUP_SECONDS = 600.0
+"""Time limit for importing and building an agent, as in the 2025 evaluator."""
+MAX_BATCH_SIZE = 16
+"""The evaluator accepts batch sizes from 1 to 16 (starter kit, docs/batch-prediction-interface.md)."""
+GPU_MEMORY_GIB = 15.0
+"""Usable memory of one of its T4, of 16 GB."""
+GRAPH_VARIABLE = "CRAG_MOCK_API_URL"
+"""The environment variable with the knowledge graph's address (tasks 2 and 3); not set in task 1."""
 
 SLICE_FIELDS = (*LABEL_FIELDS, "popularity")
 """Labels that define slices. Public rows have no popularity (CRAG, section 4: head, torso or tail); other files may."""
@@ -42,65 +54,17 @@ class Question:
         return {name: self.row[name] for name in SLICE_FIELDS if isinstance(self.row.get(name), str)}
 
 
-@dataclass(frozen=True, slots=True)
-class Shard:
-    """One of `shards` parts of a run on several machines; `number` counts from 1.
-
-    Whole batches are dealt out in turn: shard 1 of 4 has batches 0, 4, 8 ... of the undivided run. So every question
-    keeps its batch mates (answers can depend on them), shards differ by at most one batch, and a large file need not be
-    counted first.
-    """
-
-    number: int
-    shards: int
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.number <= self.shards:
-            raise ValueError(f"a shard is one of 1/n to n/n, found {self}")
-
-    def __str__(self) -> str:
-        return f"{self.number}/{self.shards}"
-
-    @classmethod
-    def parse(cls, text: str) -> Self:
-        """Parse a shard such as ``2/4``.
-
-        Raises:
-            ValueError: the text has another form.
-        """
-        number, slash, shards = text.partition("/")
-        if not (slash and number.isdecimal() and shards.isdecimal()):
-            raise ValueError(f"a shard is written as 2/4, found {text!r}")
-        return cls(int(number), int(shards))
-
-    def holds(self, batch: int) -> bool:
-        """Whether the batch of that number, from 0, belongs to the shard."""
-        return batch % self.shards == self.number - 1
-
-    def questions(self, total: int, batch_size: int) -> int:
-        """How many of `total` questions the shard has."""
-        starts = range((self.number - 1) * batch_size, total, self.shards * batch_size)
-        return sum(min(batch_size, total - first) for first in starts)
-
-
-WHOLE = Shard(1, 1)
-"""The undivided run."""
-
-
 def in_batches(rows: Iterable[Mapping[str, Any]], size: int) -> Iterator[list[Question]]:
     """The rows in order, `size` at a time; the last batch may be shorter."""
-    seen: dict[str, int] = {}
+    seen: Counter[str] = Counter()
     batch: list[Question] = []
-    number = 0
-    for row in rows:
+    for number, row in enumerate(rows):
         name = row["interaction_id"]
-        key = RowKey(name, seen.get(name, 0))
-        seen[name] = key.occurrence + 1
-        batch.append(Question(key, number, row))
+        batch.append(Question(RowKey(name, seen[name]), number // size, row))
+        seen[name] += 1
         if len(batch) == size:
             yield batch
             batch = []
-            number += 1
     if batch:
         yield batch
 

@@ -1,10 +1,7 @@
-"""Reads question files in all forms of CRAG data, lazily, one row at a time.
+"""Reads question files of CRAG, lazily, one row at a time: JSON lines (``.jsonl``), also in bz2 (``.jsonl.bz2``).
 
-Supported: JSON lines (``.jsonl``), also in bz2 (``.jsonl.bz2``); files of the first release with a JSON list of rows
-per line; ``.tar`` and ``.tar.bz2`` archives of such files; and any of these cut into numbered parts
-(``name.tar.bz2.part1``, ``.part0``, ``.part-aa``), which are read as one file. Nothing is unpacked to disk.
-
-A task-3 row has about 10 MB, so a file's rows are never in memory together.
+A file cut into numbered parts (``name.jsonl.bz2.part1``) is read as one. A task-3 row has about 10 MB, so a file's rows
+are never in memory together.
 """
 
 import bz2
@@ -12,10 +9,11 @@ import io
 import json
 import re
 import sys
-import tarfile
+import sysconfig
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self, cast
 
@@ -26,9 +24,14 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 __all__ = [
-    "LABEL_FIELDS", "PAGE_FIELDS", "DatasetError", "Record", "Split", "alternative_answers", "count_rows",
-    "dataset_files", "read_records", "read_rows",
+    "DEFAULT_DATASET", "LABEL_FIELDS", "PAGE_FIELDS", "DatasetError", "Record", "Split", "alternative_answers",
+    "count_rows", "dataset_files", "joined_files", "read_records", "read_rows",
 ]  # fmt: skip
+
+_SAMPLE = Path("data/sample/questions.jsonl")
+_INSTALLED_SAMPLE = Path(sysconfig.get_path("data"), "share/crag/sample/questions.jsonl")
+DEFAULT_DATASET = _INSTALLED_SAMPLE if _INSTALLED_SAMPLE.is_file() and not _SAMPLE.is_file() else _SAMPLE
+"""The shipped sample: of the repository where the user stands, else of the installed package."""
 
 PAGE_FIELDS = ("page_name", "page_url", "page_snippet", "page_result", "page_last_modified")
 """The fields of a search result in the evaluator's batches."""
@@ -36,9 +39,9 @@ PAGE_FIELDS = ("page_name", "page_url", "page_snippet", "page_result", "page_las
 LABEL_FIELDS = ("domain", "question_type", "static_or_dynamic")
 """Labels of public rows, which agents never see."""
 
-_TEXT_FIELDS = ("interaction_id", "query", "query_time", "answer", *LABEL_FIELDS)
 _REQUIRED_FIELDS = ("interaction_id", "query")
-_PART = re.compile(r"(?P<stem>.+)\.part[-_.]?(?P<mark>\d+|[a-z]{1,3})", re.IGNORECASE)
+_TEXT_FIELDS = (*_REQUIRED_FIELDS, "query_time", "answer", *LABEL_FIELDS)
+_PART = re.compile(r"(?P<stem>.+)\.part(?P<number>\d+)")
 
 
 class Split:
@@ -81,10 +84,8 @@ class Split:
         Raises:
             DatasetError: the row does not name its split.
         """
-        if self.wanted is None:
-            return True
         found = record.data.get(self.FIELD, "")
-        if found is None or (isinstance(found, int) and found == self.wanted):
+        if self.wanted is None or found is None:
             return True
         if not isinstance(found, int):
             what = "missing" if found == "" else f"expected a whole number, found {shown(found)}"
@@ -92,8 +93,9 @@ class Split:
                 f'{record.place}, field "{self.FIELD}": {what}; only rows of split {self.wanted} are read '
                 f"(--split {self.ANY} reads all rows)"
             )
-        self.left_out[found] += 1
-        return False
+        if found != self.wanted:
+            self.left_out[found] += 1
+        return found == self.wanted
 
     def report(self) -> None:
         """Print how many rows were left out, if any."""
@@ -123,9 +125,9 @@ def read_rows(path: str | Path, limit: int | None = None, split: Split | None = 
     Raises:
         DatasetError: missing file (at once); or, while reading, an invalid row, or no row of the split.
     """
-    source = Path(path)
-    records = read_records(source, limit, split)
-    return (_normalised(record, source.parent) for record in records)
+    folder = Path(path).parent
+    records = read_records(path, limit, split)
+    return (_normalised(record, folder) for record in records)
 
 
 def read_records(path: str | Path, limit: int | None = None, split: Split | None = None) -> Iterator[Record]:
@@ -134,183 +136,100 @@ def read_records(path: str | Path, limit: int | None = None, split: Split | None
     Raises:
         DatasetError: missing file (at once); or, while reading, a line that is not a JSON object, or no row of `split`.
     """
-    source = Path(path)
     if limit is not None and limit < 0:
         raise ValueError(f"limit must not be negative, found {limit}")
-    stem, parts = _find_parts(source)
-    return _limited_records(source, stem, parts, limit, split or Split(None))
+    return _chosen_records(Path(path), dataset_files(path), limit, split or Split(None))
+
+
+def _chosen_records(source: Path, files: Sequence[Path], limit: int | None, split: Split) -> Iterator[Record]:
+    number = others = 0
+    for place, line in () if limit == 0 else _lines(source, files):
+        record = Record(place, as_object(place, parse_json(place, line)))
+        if not split.holds(record):
+            others += 1
+            continue
+        yield record
+        number += 1
+        if number == limit:
+            return
+    if others and not number:
+        raise DatasetError(f"{source}: none of its {others:,} rows is of split {split} (--split {Split.ANY} reads all)")
 
 
 def count_rows(path: str | Path, limit: int | None = None) -> int:
-    """The number of rows of `read_rows`, without parsing them (except lines of the first release)."""
-    source = Path(path)
-    stem, parts = _find_parts(source)
-    count = 0
-    with _reading(source, parts) as (stream, stack):
-        for _, member in _members(source, stem, stream, stack):
-            for _, line in lines_of(member, str(source)):
-                text = line.strip()
-                count += _list_length(text) if text.startswith(b"[") else bool(text)
-                if limit is not None and count >= limit:
-                    return limit
-    return count
+    """The number of rows of `read_rows`, without parsing them."""
+    return sum(1 for _ in islice(_lines(Path(path), dataset_files(path)), limit))
 
 
 def dataset_files(path: str | Path) -> list[Path]:
     """The file, or its parts in order.
 
     Raises:
-        DatasetError: the file or a part is missing.
+        DatasetError: the file or a part is missing, or it is an archive.
     """
-    return _find_parts(Path(path))[1]
-
-
-# --- files and parts --------------------------------------------------------------------------------------------------
-
-
-def _find_parts(path: Path) -> tuple[str, list[Path]]:
-    """The name with the format, and the file or its parts in order."""
+    path = Path(path)
     match = _PART.fullmatch(path.name)
-    if match is None and path.is_file():
-        return path.name, [path]
     stem = match["stem"] if match else path.name
-    parts: dict[int, Path] = {}
-    numbered = False
-    for sibling in sorted(path.parent.glob(f"{_escape_glob(stem)}.part*")) if path.parent.is_dir() else []:
-        found = _PART.fullmatch(sibling.name)
-        if found and found["stem"] == stem:
-            numbered = numbered or found["mark"].isdigit()
-            parts[_ordinal(found["mark"])] = sibling
+    if stem.lower().endswith((".tar", ".tar.bz2", ".tbz2", ".tar.gz", ".zip")):
+        raise DatasetError(f"{path}: an archive is not read; `crag data fetch` unpacks those of CRAG")
+    if match is None and path.is_file():
+        return [path]
+    siblings = [_PART.fullmatch(sibling.name) for sibling in path.parent.iterdir()] if path.parent.is_dir() else []
+    parts = {int(part["number"]): path.with_name(part[0]) for part in siblings if part and part["stem"] == stem}
     if not parts or (match and not path.is_file()):
-        what = "is a folder, not a file" if path.is_dir() else "there is no such file"
-        raise DatasetError(f"{path}: {what}")
-    first = min(parts)
-    missing = sorted(set(range(first, max(parts) + 1)) - set(parts))
-    if missing or first > (1 if numbered else 0):
-        raise DatasetError(
-            f"{path}: parts are missing; found {', '.join(parts[number].name for number in sorted(parts))}"
-        )
-    return stem, [parts[number] for number in sorted(parts)]
-
-
-def _escape_glob(text: str) -> str:
-    return re.sub(r"([*?\[])", r"[\1]", text)
-
-
-def _ordinal(mark: str) -> int:
-    """``10`` -> 10; ``a`` or ``aa`` -> 0, ``ab`` -> 1, ``ba`` -> 26, as `split` names parts."""
-    if mark.isdigit():
-        return int(mark)
-    value = 0
-    for letter in mark.lower():
-        value = value * 26 + ord(letter) - ord("a")
-    return value
+        raise DatasetError(f"{path}: {'is a folder, not a file' if path.is_dir() else 'there is no such file'}")
+    found = [parts[number] for number in sorted(parts)]
+    if min(parts) > 1 or max(parts) - min(parts) >= len(parts):
+        raise DatasetError(f"{path}: parts are missing; found {', '.join(part.name for part in found)}")
+    return found
 
 
 class _JoinedFiles(io.RawIOBase):
-    """Several files read as one, each opened when it is reached."""
+    """Several files read as one."""
 
-    def __init__(self, paths: list[Path]) -> None:
-        self._waiting = list(paths)
-        self._current: io.FileIO | None = None
+    def __init__(self, paths: Sequence[Path]) -> None:
+        self._files = [path.open("rb", buffering=0) for path in paths]
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: "WriteableBuffer") -> int:
-        """Fill the buffer from the current file, or from the next non-empty one; 0 at the end."""
-        while True:
-            if self._current is None:
-                if not self._waiting:
-                    return 0
-                self._current = self._waiting.pop(0).open("rb", buffering=0)
-            count = self._current.readinto(buffer)
-            if count:
+        """Fill the buffer from the first file that has something left; 0 at the end."""
+        while self._files:
+            if count := self._files[0].readinto(buffer):
                 return count
-            self._current.close()
-            self._current = None
+            self._files.pop(0).close()
+        return 0
 
     def close(self) -> None:
-        if self._current is not None:
-            self._current.close()
-            self._current = None
+        for file in self._files:
+            file.close()
         super().close()
 
 
-def _list_length(text: bytes) -> int:
-    try:
-        return len(json.loads(text))
-    except (ValueError, RecursionError):
-        return 1
-
-
-def _limited_records(source: Path, stem: str, parts: list[Path], limit: int | None, split: Split) -> Iterator[Record]:
-    if limit == 0:
-        return
-    number = others = 0
-    with _reading(source, parts) as (stream, stack):
-        for name, member in _members(source, stem, stream, stack):
-            for record in _records_of_lines(name, member):
-                if not split.holds(record):
-                    others += 1
-                    continue
-                yield record
-                number += 1
-                if number == limit:
-                    return
-    if others and not number:
-        raise DatasetError(f"{source}: none of its {others:,} rows is of split {split} (--split {Split.ANY} reads all)")
-
-
 @contextmanager
-def _reading(source: Path, parts: list[Path]) -> Iterator[tuple[IO[bytes], ExitStack]]:
-    """The joined parts as one stream, and a stack that closes files opened on it; read errors name the file."""
+def joined_files(source: Path, parts: Sequence[Path]) -> Iterator[IO[bytes]]:
+    """The parts as one stream of bytes.
+
+    Raises:
+        DatasetError: inside, where `source` cannot be read or ends too early.
+    """
     try:
-        with ExitStack() as stack:
-            joined = stack.enter_context(io.BufferedReader(_JoinedFiles(parts), buffer_size=1 << 20))
-            yield cast("IO[bytes]", joined), stack
-    except (tarfile.TarError, EOFError) as error:
-        raise DatasetError(f"{source}: damaged archive, or a part is missing: {error}") from None
-    except OSError as error:
-        raise DatasetError(f"{source}: cannot be read: {error.strerror or error}") from None
+        with io.BufferedReader(_JoinedFiles(parts), buffer_size=1 << 20) as stream:
+            yield cast("IO[bytes]", stream)
+    except (OSError, EOFError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise DatasetError(f"{source}: cannot be read, or a part is missing: {reason}") from None
 
 
-def _members(source: Path, stem: str, stream: IO[bytes], stack: ExitStack) -> Iterator[tuple[str, IO[bytes]]]:
-    """The line files inside: the file itself, or the members of the archive, with names for messages."""
-    lowered = stem.lower()
-    if not lowered.endswith((".tar", ".tar.bz2", ".tbz2")):
-        yield str(source), _unpacked(stem, stream, stack)
-        return
-    mode = "r|" if lowered.endswith(".tar") else "r|bz2"
-    archive = stack.enter_context(cast("Any", tarfile.open)(fileobj=stream, mode=mode))
-    for entry in archive:
-        if not entry.isfile() or Path(entry.name).name.startswith("."):
-            continue
-        if not entry.name.lower().endswith((".jsonl", ".json", ".jsonl.bz2", ".json.bz2")):
-            continue
-        member = archive.extractfile(entry)
-        with ExitStack() as inner:
-            yield f"{source}:{entry.name}", _unpacked(entry.name, inner.enter_context(member), inner)
-
-
-def _unpacked(name: str, stream: IO[bytes], stack: ExitStack) -> IO[bytes]:
-    if name.lower().endswith(".bz2"):
-        return cast("IO[bytes]", stack.enter_context(bz2.open(stream, "rb")))
-    return stream
-
-
-def _records_of_lines(name: str, stream: IO[bytes]) -> Iterator[Record]:
-    for number, line in lines_of(stream, name):
-        if not line.strip():
-            continue
-        place = f"{name}, line {number}"
-        value = parse_json(place, line)
-        if not isinstance(value, list):
-            yield Record(place, as_object(place, value))
-            continue
-        for index, row in enumerate(value, start=1):
-            here = f"{place}, row {index}"
-            yield Record(here, as_object(here, row))
+def _lines(source: Path, parts: Sequence[Path]) -> Iterator[tuple[str, bytes]]:
+    """The lines that are not blank, with their places."""
+    packed = _PART.sub(r"\g<stem>", source.name).lower().endswith(".bz2")
+    with joined_files(source, parts) as stream, ExitStack() as stack:
+        unpacked = cast("IO[bytes]", stack.enter_context(bz2.open(stream))) if packed else stream
+        for number, line in lines_of(unpacked, str(source)):
+            if line.strip():
+                yield f"{source}, line {number}", line
 
 
 # --- fields -----------------------------------------------------------------------------------------------------------

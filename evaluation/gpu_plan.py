@@ -1,15 +1,26 @@
-"""Estimates whether a preset fits on the evaluator's GPUs.
+"""Estimates whether a preset fits on the evaluator's GPUs: in memory, and in seconds for a measured workload.
 
-Weights are parameters times bytes, from the shapes in `models/manifest.toml`. Two figures are cautious assumptions: a
-process's basic memory on each card, and vLLM's memory besides weights, keys and values. Nothing was measured on a T4.
+Weights are parameters times bytes, from the shapes in `models/manifest.toml`. Cautious assumptions: a process's basic
+memory on each card, vLLM's memory besides weights, keys and values, and the shares of a card's peak that are reached.
+Nothing was measured on a T4.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from agents.settings import CrossEncoderSettings, Settings, TransformersEngine, VllmEngine, needed_weights
-from evaluation.real_evaluator import GPU_MEMORY_GIB
-from models.manifest import Manifest, ModelEntry, Shape, load_manifest
+from agents.common.files import UserError
+from agents.settings import (
+    CrossEncoderSettings,
+    EncoderRouter,
+    PromptRouter,
+    Settings,
+    TransformersEngine,
+    VllmEngine,
+    needed_weights,
+)
+from evaluation.batches import GPU_MEMORY_GIB
+from models.manifest import Manifest, Shape, load_manifest
 from models.needed import base_of
 
 GIB = 2**30
@@ -21,7 +32,18 @@ ADAPTER_GIB = 0.1
 """An upper bound for a LoRA adapter of rank 8 for an 8B model in half precision."""
 PROMPT_AROUND_CONTEXT = 1500
 """Tokens of a prompt besides its context: instructions, examples and answer."""
-_ROUTER_TOKENS = 64
+ROUTER_TOKENS, ROUTE_PROMPT_TOKENS = 64, 400
+PCIE_BYTES_PER_SECOND = 6e9
+"""Assumed for T4 in a g4dn machine: PCIe 3.0, no NVLink."""
+HALF_TFLOPS, BANDWIDTH_GB = 65.0, 320.0
+"""Half-precision tensor operations and memory bandwidth of a T4 (NVIDIA's data sheet)."""
+COMPUTE_SHARE, BANDWIDTH_SHARE = 0.35, 0.70
+"""Conservative assumptions: a 70 W card lowers its clock under load."""
+AWQ_COMPUTE_SHARE = 0.5
+"""Assumed: the share of the reading speed that remains if 4-bit weights are unpacked for each use."""
+
+
+# --- memory -----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +60,14 @@ class Part:
 class GpuPlan:
     """The memory use of each card.
 
-    `inside` lists the parts of vLLM's share of each card, in GiB; `cached_tokens` is how many tokens' keys and values
-    it holds; `unknown` are models without a size in the manifest; `problems` holds (key of the preset, problem,
-    remedy).
+    `shapes` are those of the manifest. `inside` lists the parts of vLLM's share of each card, in GiB; `cached_tokens`
+    is how many tokens' keys and values it holds; `unknown` are models without a shape; `problems` holds (key of the
+    preset, problem, remedy).
     """
 
     cards: int
     memory_gib: float
+    shapes: Mapping[str, Shape]
     parts: list[Part] = field(default_factory=list)
     inside: list[tuple[str, float]] = field(default_factory=list)
     cached_tokens: int | None = None
@@ -59,6 +82,16 @@ class GpuPlan:
         """GiB used on a card."""
         return sum(part.gib for part in self.on(card))
 
+    def shape(self, name: str) -> Shape | None:
+        """A model's shape; None, and the name is noted in `unknown`."""
+        if name not in self.shapes:
+            self.unknown.append(name)
+        return self.shapes.get(name)
+
+    def add(self, card: int, key: str, sizes: Mapping[str, float]) -> None:
+        """Add parts of one card, in GiB by name."""
+        self.parts += [Part(card, key, what, gib) for what, gib in sizes.items()]
+
 
 def plan(
     settings: Settings, *, cards: int = 4, memory_gib: float = GPU_MEMORY_GIB, manifest: Manifest | None = None
@@ -71,17 +104,18 @@ def plan(
         memory_gib: Usable memory of each.
         manifest: The models' shapes; default: the shipped manifest.
     """
-    made = GpuPlan(cards, memory_gib)
-    known = (manifest or load_manifest()).models
+    entries = (manifest or load_manifest()).models
+    made = GpuPlan(cards, memory_gib, {name: entry.shape for name, entry in entries.items() if entry.shape})
     engine = settings.language_model
     if isinstance(engine, VllmEngine):
-        _vllm(engine, known, made)
+        _vllm(engine, made)
     elif isinstance(engine, TransformersEngine) and engine.device.startswith(("cuda", "auto")):
-        _transformers(settings, engine, known, made)
+        _transformers(settings, engine, made)
     for key, encoder in (("dense_encoder", settings.dense_encoder), ("cross_encoder", settings.cross_encoder)):
         if encoder is not None and (card := _card(encoder.device)) is not None:
-            _encoder(key, encoder, known, card, made)
-    _classifiers(settings, known, made)
+            _encoder(key, encoder, card, made)
+    if isinstance(settings.router, EncoderRouter) and (card := _card(settings.router.device)) is not None:
+        _classifiers(settings, settings.router.batch_size, card, made)
     # vLLM includes its workers' CUDA memory in its share.
     own = {part.card for part in made.parts if part.key != "language_model" or not isinstance(engine, VllmEngine)}
     made.parts += [Part(card, "agent", "the agent's process (assumed)", CONTEXT_GIB) for card in sorted(own)]
@@ -92,29 +126,24 @@ def plan(
 
 def _card(device: str) -> int | None:
     """The number of a torch device's GPU; None for a CPU."""
-    if not device.startswith("cuda"):
-        return None
-    return int(device.partition(":")[2] or 0)
+    return int(device.partition(":")[2] or 0) if device.startswith("cuda") else None
 
 
 def _bytes(dtype: str) -> int:
     return 4 if dtype == "float32" else 2
 
 
-def _shape(name: str, known: dict[str, ModelEntry], made: GpuPlan) -> Shape | None:
-    entry = known.get(name)
-    if entry is None or entry.shape is None:
-        made.unknown.append(name)
-        return None
-    return entry.shape
+def _activations(shape: Shape, tokens: int, value_bytes: int) -> float:
+    """GiB that one layer needs for `tokens`: states and intermediate results."""
+    return tokens * (4 * shape.hidden + 2 * shape.intermediate) * value_bytes / GIB
 
 
-def _vllm(engine: VllmEngine, known: dict[str, ModelEntry], made: GpuPlan) -> None:
+def _vllm(engine: VllmEngine, made: GpuPlan) -> None:
     cards = engine.tensor_parallel_size
     share = engine.gpu_memory_utilization * made.memory_gib
-    what = f"vLLM's share, {engine.gpu_memory_utilization:g} of the card"
-    made.parts += [Part(card, "language_model", what, share) for card in range(cards)]
-    shape = _shape(engine.model, known, made)
+    for card in range(cards):
+        made.add(card, "language_model", {f"vLLM's share, {engine.gpu_memory_utilization:g} of the card": share})
+    shape = made.shape(engine.model)
     if shape is None:
         return
     weights = shape.weight_bytes(_bytes(engine.dtype)) / cards / GIB
@@ -139,9 +168,9 @@ def _vllm(engine: VllmEngine, known: dict[str, ModelEntry], made: GpuPlan) -> No
         made.problems.append(("language_model.gpu_memory_utilization", problem, remedy))
 
 
-def _transformers(settings: Settings, engine: TransformersEngine, known: dict[str, ModelEntry], made: GpuPlan) -> None:
+def _transformers(settings: Settings, engine: TransformersEngine, made: GpuPlan) -> None:
     """Layers are spread evenly (device ``auto``) or on one card; a card processes a whole batch at a time."""
-    shape = _shape(engine.model, known, made)
+    shape = made.shape(engine.model)
     if shape is None:
         return
     cards = range(made.cards) if engine.device == "auto" else [_card(engine.device) or 0]
@@ -149,50 +178,33 @@ def _transformers(settings: Settings, engine: TransformersEngine, known: dict[st
     longest = min(engine.max_model_tokens, settings.web.context.max_tokens + PROMPT_AROUND_CONTEXT)
     tokens = engine.batch_size * longest
     spread = "weights, a part of the layers" if len(cards) > 1 else "weights"
+    cached = tokens * shape.key_value_bytes(value) / len(cards) / GIB
     sizes = {
         f"{engine.model}: {spread}": shape.weight_bytes(value) / len(cards) / GIB,
-        f"keys and values of {engine.batch_size} prompts of {longest:,} tokens": (
-            tokens * shape.key_value_bytes(value) / len(cards) / GIB
-        ),
+        f"keys and values of {engine.batch_size} prompts of {longest:,} tokens": cached,
         "activations of these": _activations(shape, tokens, value),
     }
-    made.parts += [Part(card, "language_model", what, gib) for card in cards for what, gib in sizes.items()]
+    for card in cards:
+        made.add(card, "language_model", sizes)
 
 
-def _activations(shape: Shape, tokens: int, value_bytes: int) -> float:
-    """GiB that one layer needs for `tokens`: states and intermediate results."""
-    return tokens * (4 * shape.hidden + 2 * shape.intermediate) * value_bytes / GIB
+def _encoder(key: str, encoder: CrossEncoderSettings, card: int, made: GpuPlan) -> None:
+    if shape := made.shape(encoder.model):
+        value = _bytes(encoder.dtype)
+        scores = encoder.batch_size * shape.heads * encoder.max_tokens**2 * value / GIB
+        work = _activations(shape, encoder.batch_size * encoder.max_tokens, value) + scores
+        name = f"activations of {encoder.batch_size} texts of {encoder.max_tokens} tokens"
+        made.add(card, key, {f"{encoder.model}: weights": shape.weight_bytes(value) / GIB, name: work})
 
 
-def _encoder(key: str, encoder: CrossEncoderSettings, known: dict[str, ModelEntry], card: int, made: GpuPlan) -> None:
-    shape = _shape(encoder.model, known, made)
-    if shape is None:
-        return
-    value = _bytes(encoder.dtype)
-    scores = encoder.batch_size * shape.heads * encoder.max_tokens**2 * value / GIB
-    work = _activations(shape, encoder.batch_size * encoder.max_tokens, value) + scores
-    made.parts += [
-        Part(card, key, f"{encoder.model}: weights", shape.weight_bytes(value) / GIB),
-        Part(card, key, f"activations of {encoder.batch_size} texts of {encoder.max_tokens} tokens", work),
-    ]
-
-
-def _classifiers(settings: Settings, known: dict[str, ModelEntry], made: GpuPlan) -> None:
+def _classifiers(settings: Settings, batch_size: int, card: int, made: GpuPlan) -> None:
     """The router's classifiers run in float32."""
-    router = settings.router
-    card = _card(router.device) if router is not None and router.engine == "encoder" else None
-    if router is None or router.engine != "encoder" or card is None:
-        return
     for folder in needed_weights(settings).folders:
-        if folder.kind != "classifier":
-            continue
         base = base_of(folder) or folder.name
-        shape = _shape(base, known, made)
-        if shape is not None:
-            work = _activations(shape, router.batch_size * _ROUTER_TOKENS, 4)
-            weights = shape.weight_bytes(4) / GIB
-            made.parts.append(Part(card, "router", f"classifier {folder.name} on {base}: weights", weights))
-            made.parts.append(Part(card, "router", f"activations of {folder.name}", work))
+        if folder.kind == "classifier" and (shape := made.shape(base)):
+            weights, work = shape.weight_bytes(4) / GIB, _activations(shape, batch_size * ROUTER_TOKENS, 4)
+            name = f"classifier {folder.name} on {base}: weights"
+            made.add(card, "router", {name: weights, f"activations of {folder.name}": work})
 
 
 def _check(settings: Settings, card: int, made: GpuPlan) -> None:
@@ -216,3 +228,106 @@ def _check(settings: Settings, card: int, made: GpuPlan) -> None:
         else:
             largest = max(parts, key=lambda part: part.gib).key
             made.problems.append((f"{largest}.device", problem, move or "a smaller batch_size, or fewer tokens"))
+
+
+# --- seconds ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Workload:
+    """The models' work for some questions, in tokens that a model reads (without padding)."""
+
+    questions: int = 0
+    pages_read: int = 0
+    encoder_texts: int = 0
+    encoder_tokens: int = 0
+    reranker_pairs: int = 0
+    reranker_tokens: int = 0
+    prompt_tokens: int = 0
+    front_half_seconds_on_cpu: float = 0.0
+    """Extraction and chunking, which stay on the evaluator's CPU."""
+
+
+def reading_seconds(shape: Shape, tokens: float, cards: int = 1) -> float:
+    """Two operations per active parameter and token, over the assumed share of the cards' peak."""
+    share = COMPUTE_SHARE * (AWQ_COMPUTE_SHARE if shape.awq_group else 1.0)
+    return 2 * shape.active_parameters * tokens / (cards * HALF_TFLOPS * 1e12 * share)
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """The language model: `together` prompts are answered at once.
+
+    `cards` work side by side on one step (tensor parallelism); layers spread over cards work one after another.
+    """
+
+    shape: Shape
+    cards: int
+    together: int
+
+    def exchange(self, tokens: float) -> float:
+        """Seconds in which tensor parallelism adds up activations (two bytes each) twice in each layer, over PCIe."""
+        many = self.cards > 1
+        return self.shape.layers * 2 * tokens * self.shape.hidden * 2 / PCIE_BYTES_PER_SECOND if many else 0.0
+
+    def read(self, tokens: float) -> float:
+        """Seconds to read the prompts of a batch."""
+        return reading_seconds(self.shape, tokens, self.cards) + self.exchange(tokens)
+
+    def write(self, prompts: int, tokens: int) -> float:
+        """Seconds to write `tokens` for each prompt: a step reads all weights once for the prompts together."""
+        step = self.shape.weight_bytes() / (self.cards * BANDWIDTH_GB * 1e9 * BANDWIDTH_SHARE)
+        return math.ceil(prompts / self.together) * tokens * step
+
+
+def writer_of(settings: Settings, made: GpuPlan, prompt_tokens: float) -> Writer:
+    """The engine's cards, and the number of prompts of this length that it takes at once.
+
+    Raises:
+        UserError: the preset has no language model of a known shape on a GPU.
+    """
+    engine = settings.language_model
+    if not isinstance(engine, TransformersEngine | VllmEngine):
+        raise UserError(f"the preset {settings.name} does not run its language model on a GPU of its own")
+    if engine.model not in made.shapes:
+        raise UserError(f"models/manifest.toml has no shape of {engine.model} (the numbers of its config.json)")
+    if isinstance(engine, TransformersEngine):
+        return Writer(made.shapes[engine.model], 1, engine.batch_size)
+    tokens = max(1.0, prompt_tokens + settings.answering.max_new_tokens)
+    fit = settings.batch_size if made.cached_tokens is None else int(made.cached_tokens // tokens)
+    return Writer(made.shapes[engine.model], engine.tensor_parallel_size, max(1, min(settings.batch_size, fit)))
+
+
+def time_rows(settings: Settings, made: GpuPlan, load: Workload, *, graph: bool) -> list[tuple[str, float]]:
+    """(what, seconds) for a batch. `graph` adds what tasks 2 and 3 spend on the knowledge graph."""
+    batch, answering = settings.batch_size, settings.answering
+    scale = batch / load.questions
+    new_tokens, tokens = answering.max_new_tokens, load.prompt_tokens * scale
+    writer = writer_of(settings, made, load.prompt_tokens / load.questions)
+    rows = [("extract and chunk (CPU, measured here)", load.front_half_seconds_on_cpu * scale)]
+    if isinstance(settings.router, PromptRouter):
+        seconds = writer.read(batch * ROUTE_PROMPT_TOKENS) + writer.write(batch, settings.router.max_new_tokens)
+        rows.append((f"route: a prompt of {ROUTE_PROMPT_TOKENS} tokens each (assumed)", seconds))
+    for name, encoder, read in (
+        ("dense encoder", settings.dense_encoder, load.encoder_tokens),
+        ("cross-encoder", settings.cross_encoder, load.reranker_tokens),
+    ):
+        if encoder is not None and (shape := made.shapes.get(encoder.model)):
+            rows.append((name, reading_seconds(shape, read * scale)))
+    rows += [
+        ("read the prompts", reading_seconds(writer.shape, tokens, writer.cards)),
+        ("exchange between the cards while reading", writer.exchange(tokens)),
+        (f"write {new_tokens} tokens, {writer.together} of {batch} at once", writer.write(batch, new_tokens)),
+    ]
+    if answering.refine is not None:
+        seconds = writer.read(tokens) + writer.write(batch, answering.refine.max_new_tokens)
+        rows.append(("second look: read all again, write", seconds))
+    if graph and settings.knowledge_graph is not None:
+        rows += [
+            (f"knowledge graph: read {batch} writer prompts of 2,500 tokens (assumed)", writer.read(batch * 2500)),
+            ("knowledge graph: write 80 tokens of calls", writer.write(batch, 80)),
+            (f"knowledge graph: server, {batch} concurrent questions (assumed)", 4.0),
+            (f"knowledge graph: read {batch} answer prompts of 800 tokens (assumed)", writer.read(batch * 800)),
+            (f"knowledge graph: write {new_tokens} tokens", writer.write(batch, new_tokens)),
+        ]
+    return rows

@@ -3,13 +3,14 @@
 The server reads a pipe from this process and stops when the pipe closes, even if the evaluator is killed.
 """
 
-import queue
+import os
 import re
 import subprocess
 import sys
-import threading
+import tempfile
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 
 import requests
@@ -21,7 +22,8 @@ BYTES_PER_SECOND = 1_000_000
 """An upper bound for reading and indexing a graph; the official one takes minutes."""
 PROBE = "/open/search_entity_by_name"
 PROBE_SECONDS = 5.0
-_ADDRESS = re.compile(r"https?://\S+")
+_POLL_SECONDS = 0.05
+_ADDRESS = re.compile(r"https?://\S+(?=\s)")
 
 
 class GraphServerError(UserError, RuntimeError):
@@ -29,40 +31,28 @@ class GraphServerError(UserError, RuntimeError):
 
 
 @contextmanager
-def mock_graph(data: Path | None = None, delay_seconds: float = 0.0) -> Iterator[str]:
-    """The address of `python -m mock_api` with the shipped graph or that of a folder.
-
-    A delay before each answer simulates a distant server.
+def mock_graph(data: str | Path = "") -> Iterator[str]:
+    """The address of `python -m mock_api` with the graph of a folder; without one: the shipped graph.
 
     Raises:
         GraphServerError: it exited at once, or was not ready in time.
     """
     folder = ["--data", str(data)] if data else []
-    delay = ["--delay", f"{delay_seconds:g}"] if delay_seconds else []
-    command = [sys.executable, "-m", "mock_api", "--port", "0", "--stop-with-stdin", *folder, *delay]
-    process = subprocess.Popen(  # noqa: S603 - this interpreter with a list of arguments
-        command,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        encoding="utf-8",
-    )
-    said: queue.SimpleQueue[str] = queue.SimpleQueue()
-    reader = threading.Thread(target=_forward, args=(process, said), daemon=True, name="mock-graph-output")
-    reader.start()
-    try:
-        yield _address(said, START_SECONDS + _size(data) / BYTES_PER_SECOND)
-    finally:
-        process.terminate()
+    command = [sys.executable, "-m", "mock_api", "--port", "0", "--stop-with-stdin", *folder]
+    with (
+        tempfile.TemporaryFile() as output,
+        subprocess.Popen(  # noqa: S603 - this interpreter with a list of arguments
+            command, stdin=subprocess.PIPE, stdout=output, stderr=subprocess.STDOUT
+        ) as process,
+    ):
         try:
-            process.wait(10)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        reader.join()
-        if process.stdin is not None:
-            process.stdin.close()
+            yield _address(process, output.fileno(), START_SECONDS + _size(data) / BYTES_PER_SECOND)
+        finally:
+            process.terminate()
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                process.kill()
 
 
 def silent_graph(address: str) -> str | None:
@@ -82,28 +72,21 @@ def silent_graph(address: str) -> str | None:
     return f"status {reply.status_code} for {PROBE}" if not reply.ok else 'its reply has no "result"'
 
 
-def _size(folder: Path | None) -> int:
+def _size(folder: str | Path) -> int:
     """Bytes of the tables that a server reads before it is ready; stores are read on demand."""
-    tables = folder.glob("*/*") if folder else ()
+    tables = Path(folder).glob("*/*") if folder else ()
     return sum(path.stat().st_size for path in tables if path.is_file() and path.suffix != ".sqlite")
 
 
-def _address(said: "queue.SimpleQueue[str]", seconds: float) -> str:
-    """The first address in the server's output; an empty line marks its end."""
-    lines: list[str] = []
-    try:
-        while line := said.get(timeout=seconds):
-            if found := _ADDRESS.search(line):
-                return found.group()
-            lines.append(line.strip())
-    except queue.Empty:
-        raise GraphServerError(f"the mock knowledge graph was not ready in {seconds:.3g} s") from None
-    raise GraphServerError("the mock knowledge graph did not start: " + " ".join(lines[-3:]))
-
-
-def _forward(process: "subprocess.Popen[str]", said: "queue.SimpleQueue[str]") -> None:
-    """Read all output of the server, so that its pipe never fills, and close it."""
-    with process.stdout or nullcontext(()) as lines:
-        for line in lines:
-            said.put(line)
-    said.put("")
+def _address(process: "subprocess.Popen[bytes]", output: int, seconds: float) -> str:
+    """The first address in the server's output."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        has_ended = process.poll() is not None
+        text = os.pread(output, 1 << 20, 0).decode("utf-8", "replace")
+        if address := _ADDRESS.search(text):
+            return address.group()
+        if has_ended:
+            raise GraphServerError("the mock knowledge graph did not start: " + " ".join(text.split("\n")[-4:]).strip())
+        time.sleep(_POLL_SECONDS)
+    raise GraphServerError(f"the mock knowledge graph was not ready in {seconds:.3g} s")

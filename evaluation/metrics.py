@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +19,8 @@ FEWEST = 10
 VALUE = {Verdict.CORRECT: 1.0, Verdict.MISSING: 0.0, Verdict.INCORRECT: -1.0}
 """The score of a verdict (CRAG, section 3.1); `Verdict.UNSCORED` has none."""
 
-_KINDS = (Verdict.CORRECT, Verdict.INCORRECT, Verdict.MISSING)
 
-
-@dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(NamedTuple):
     """A 95 % interval: the 2.5th and 97.5th percentile of the bootstrap."""
 
     low: float
@@ -36,7 +32,8 @@ class Metrics:
     """The metrics of a set of verdicts. All shares are of the `n` scored questions.
 
     `score` = (2 * correct + missing) / n - 1 (CRAG, section 3.1, and the starter kit), which is accuracy minus
-    hallucination; `hallucination` is the share of incorrect answers. Without scored questions all are 0.
+    hallucination; `hallucination` is the share of incorrect answers. Without scored questions all are 0. `ci` is the
+    interval of the score, `intervals` are those of the three shares.
     """
 
     score: float
@@ -45,45 +42,32 @@ class Metrics:
     missing: float
     n: int
     unscored: int
-    score_interval: Interval
-    accuracy_interval: Interval
-    hallucination_interval: Interval
-    missing_interval: Interval
+    ci: Interval
+    intervals: Mapping[str, Interval]
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-ready data. The score's interval is called ``ci``; those of the shares are in ``intervals``."""
-        data = asdict(self)
-        ends = {name: list(data.pop(f"{name}_interval").values()) for name in _INTERVALS}
-        return {**data, "ci": ends.pop("score"), "intervals": ends}
-
-    def to_short_dict(self) -> dict[str, Any]:
-        """The same with four digits, without the intervals of the shares: for large tables."""
-        data = self.to_dict()
-        del data["intervals"]
-        data["ci"] = [round(end, 4) for end in data["ci"]]
-        return {name: round(value, 4) if isinstance(value, float) else value for name, value in data.items()}
-
-
-_INTERVALS = ("score", "accuracy", "hallucination", "missing")
+        """JSON-ready data."""
+        ends = {name: list(interval) for name, interval in self.intervals.items()}
+        return {**asdict(self), "ci": list(self.ci), "intervals": ends}
 
 
 def measure(verdicts: Sequence[Verdict], resamples: int = RESAMPLES, seed: int = SEED) -> Metrics:
     """The metrics of these verdicts, with intervals from a seeded percentile bootstrap over questions."""
-    correct, incorrect, missing = counts = [verdicts.count(kind) for kind in _KINDS]
-    n = sum(counts)
+    counts = {
+        "accuracy": verdicts.count(Verdict.CORRECT),
+        "hallucination": verdicts.count(Verdict.INCORRECT),
+        "missing": verdicts.count(Verdict.MISSING),
+    }
+    n = sum(counts.values())
     divisor = max(n, 1)
-    shares = resampled_counts(counts, resamples, seed) / divisor
+    samples = resampled_counts(list(counts.values()), resamples, seed) / divisor
     return Metrics(
-        score=(2 * correct + missing) / divisor - 1 if n else 0.0,
-        accuracy=correct / divisor,
-        hallucination=incorrect / divisor,
-        missing=missing / divisor,
+        score=(2 * counts["accuracy"] + counts["missing"]) / divisor - 1 if n else 0.0,
+        **{name: count / divisor for name, count in counts.items()},
         n=n,
         unscored=len(verdicts) - n,
-        score_interval=percentile_interval(shares[:, 0] - shares[:, 1]),
-        accuracy_interval=percentile_interval(shares[:, 0]),
-        hallucination_interval=percentile_interval(shares[:, 1]),
-        missing_interval=percentile_interval(shares[:, 2]),
+        ci=percentile_interval(samples[:, 0] - samples[:, 1]),
+        intervals={name: percentile_interval(samples[:, column]) for column, name in enumerate(counts)},
     )
 
 
@@ -108,14 +92,8 @@ def percentile_interval(samples: NDArray[np.float64]) -> Interval:
 
 def bootstrap_interval(values: Sequence[float], resamples: int = RESAMPLES, seed: int = SEED) -> Interval:
     """The 95 % percentile-bootstrap interval of the mean; both ends are 0 without values."""
-    if not values:
-        return Interval(0.0, 0.0)
-    array = np.asarray(values, dtype=np.float64)
-    generator = np.random.default_rng(seed)
-    means = np.empty(resamples)
-    for number in range(resamples):
-        means[number] = array[generator.integers(0, array.size, array.size)].mean()
-    return percentile_interval(means)
+    kinds, counts = np.unique(np.asarray(values, dtype=np.float64), return_counts=True)
+    return percentile_interval(resampled_counts(counts.tolist(), resamples, seed) @ kinds / max(len(values), 1))
 
 
 def slices(rows: Iterable[Mapping[str, Any]], fields: Sequence[str] = SLICE_FIELDS) -> dict[str, dict[str, Metrics]]:
@@ -123,27 +101,14 @@ def slices(rows: Iterable[Mapping[str, Any]], fields: Sequence[str] = SLICE_FIEL
 
     Fields without any label are left out; rows without a label are under `UNLABELLED`.
     """
-    listed = list(rows)
+    groups: dict[str, dict[str, list[Verdict]]] = {field: {} for field in fields}
+    for row in rows:
+        for field, labels in groups.items():
+            labels.setdefault(label_of(row, field), []).append(Verdict(row["verdict"]))
     return {
-        field: {label: measure(verdicts) for label, verdicts in sorted(_grouped(listed, field).items())}
-        for field in _labelled(listed, fields)
-    }
-
-
-def pairs(
-    rows: Iterable[Mapping[str, Any]], fields: Sequence[str] = SLICE_FIELDS
-) -> dict[str, dict[str, dict[str, Metrics]]]:
-    """Metrics per pair of labels: ``pairs(rows)["domain/question_type"]["movie"]["set"]``, for any two fields.
-
-    Pairs and fields without rows are left out.
-    """
-    listed = list(rows)
-    return {
-        f"{first}/{second}": {
-            label: {other: measure(verdicts) for other, verdicts in sorted(_grouped(group, second).items())}
-            for label, group in sorted(_rows_by_label(listed, first).items())
-        }
-        for first, second in combinations(_labelled(listed, fields), 2)
+        field: {label: measure(verdicts) for label, verdicts in sorted(labels.items())}
+        for field, labels in groups.items()
+        if set(labels) - {UNLABELLED}
     }
 
 
@@ -161,18 +126,3 @@ def label_of(row: Mapping[str, Any], field: str) -> str:
 def fields_of(rows: Iterable[Mapping[str, Any]]) -> list[str]:
     """The fields that can define slices: those with a single value in some row, in alphabetical order."""
     return sorted({name for row in rows for name, value in row.items() if not isinstance(value, list | dict | None)})
-
-
-def _labelled(rows: Sequence[Mapping[str, Any]], fields: Sequence[str]) -> list[str]:
-    return [field for field in fields if any(label_of(row, field) != UNLABELLED for row in rows)]
-
-
-def _rows_by_label(rows: Sequence[Mapping[str, Any]], field: str) -> dict[str, list[Mapping[str, Any]]]:
-    groups: dict[str, list[Mapping[str, Any]]] = {}
-    for row in rows:
-        groups.setdefault(label_of(row, field), []).append(row)
-    return groups
-
-
-def _grouped(rows: Sequence[Mapping[str, Any]], field: str) -> dict[str, list[Verdict]]:
-    return {label: [Verdict(row["verdict"]) for row in group] for label, group in _rows_by_label(rows, field).items()}

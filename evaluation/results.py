@@ -1,20 +1,17 @@
-"""results.json and the final table of a run."""
+"""One run: results.json, the final table, and what the agent's gates cost and saved."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from agents.common.contracts import Lost
-from evaluation.gates import gate_effects
-from evaluation.judge import Verdict
-from evaluation.metrics import FEWEST, field_title, measure, pairs, slices
+from evaluation.batches import Question
+from evaluation.judge import Claim, Judge, Verdict, judge_claims
+from evaluation.metrics import FEWEST, VALUE, bootstrap_interval, field_title, measure, slices
 from evaluation.signature import signature_line
 
-OUT_OF_TIME, TOKENS = ("not_begun", "cut_short"), ("prompt", "completion")
+COUNTS = {"out_of_time": ("not_begun", "cut_short"), "tokens": ("prompt", "completion")}
 """Generations that ran out of time: before their first token, and later. Tokens that were read and written."""
-COUNTS = {"out_of_time": OUT_OF_TIME, "tokens": TOKENS}
-PRICES = "prices"
-"""Of a sitting: dollars for a million tokens read, and written."""
 LOST_TO = {Lost.CLOCK: "the clock", Lost.FAULT: "a fault", Lost.GRAPH: "a knowledge graph that did not reply"}
 
 
@@ -23,15 +20,14 @@ def summarise(
 ) -> dict[str, Any]:
     """The contents of results.json.
 
-    `slices` are by label, `pairs` by any two labels: ``pairs["domain/question_type"]["movie"]["set"]``, with four
-    digits. `timeouts` and `errors` count batches, `retried` counts questions with several attempts. `last_error` is the
-    exception of the last batch that failed. Seconds `total` are the agent's over all batches; `startup` and
-    `first_answer` are of the last sitting that started the agent. `gates` are those of
-    `evaluation.gates.gate_effects`. `generations_out_of_time` counts generations of all tasks that ran out of time,
-    ``not_begun`` and ``cut_short``. `lost` counts questions without an answer by what it was lost to: see
-    `agents.common.contracts.Lost`. `tokens` are the language model's.
+    `slices` are by label. `timeouts` and `errors` count batches.
+    `last_error` is the exception of the last batch that failed. Seconds `total` are the agent's over all batches;
+    `startup` and `first_answer` are of the last sitting that started the agent. `gates` are those of `gate_effects`.
+    `generations_out_of_time` counts generations of all tasks that ran out of time, ``not_begun`` and ``cut_short``.
+    `lost` counts questions without an answer by what it was lost to: see `agents.common.contracts.Lost`. `tokens` are
+    the language model's.
     """
-    batches = {(record["batch"], record["attempt"], record["batch_seconds"]): record for record in records}
+    batches = {(record["batch"], record["batch_seconds"]): record for record in records}
     total = sum(record["batch_seconds"] for record in batches.values())
     last = sittings[-1] if sittings else {}
     return {
@@ -39,13 +35,6 @@ def summarise(
         "slices": {
             field: {label: metrics.to_dict() for label, metrics in groups.items()}
             for field, groups in slices(records).items()
-        },
-        "pairs": {
-            fields: {
-                label: {other: metrics.to_short_dict() for other, metrics in row.items()}
-                for label, row in by_label.items()
-            }
-            for fields, by_label in pairs(records).items()
         },
         "gates": gate_effects(records),
         "signature": dict(signature),
@@ -60,10 +49,9 @@ def summarise(
         "timeouts": sum(bool(record["timed_out"]) for record in batches.values()),
         "errors": sum(bool(record["error"]) and not record["timed_out"] for record in batches.values()),
         "generations_out_of_time": _counted("out_of_time", batches.values()),
-        "tokens": tokens_with_cost(_counted("tokens", batches.values()), last.get(PRICES)),
+        "tokens": _counted("tokens", batches.values()),
         "last_error": _last_error(records),
         "lost": count_lost(records),
-        "retried": sum(record["attempt"] > 1 for record in records),
     }
 
 
@@ -77,22 +65,12 @@ def _last_error(records: Sequence[Mapping[str, Any]]) -> str | None:
     return texts[-1].splitlines()[-1].strip() if texts and texts[-1] else None
 
 
-def tokens_with_cost(tokens: Mapping[str, int], prices: Sequence[float] | None) -> dict[str, float]:
-    """The tokens and, where prices are known, ``dollars``."""
-    if prices is None:
-        return dict(tokens)
-    dollars = sum(tokens[kind] * price / 1e6 for kind, price in zip(TOKENS, prices, strict=True))
-    return {**tokens, "dollars": round(dollars, 6)}
+def count_lost(records: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    """How many answers were lost to what; every `Lost` is there."""
+    return {kind.value: sum(record.get("lost") == kind for record in records) for kind in Lost}
 
 
-def tokens_line(results: Mapping[str, Any]) -> str:
-    """``tokens: 12,345 read, 678 written, 0.0012 dollars a question``; empty if none were counted."""
-    tokens = results.get("tokens", {})
-    if not any(tokens.values()):
-        return ""
-    line = f"tokens: {tokens['prompt']:,} read, {tokens['completion']:,} written"
-    asked = results["n"] + results["unscored"]
-    return f"{line}, {tokens['dollars'] / asked:.4f} dollars a question" if "dollars" in tokens else line
+# --- as text ----------------------------------------------------------------------------------------------------------
 
 
 def table(results: Mapping[str, Any]) -> str:
@@ -117,9 +95,18 @@ def table(results: Mapping[str, Any]) -> str:
     return "\n".join([*lines, *_gates_block(results["gates"])])
 
 
-def count_lost(records: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-    """How many answers were lost to what; every `Lost` is there."""
-    return {kind.value: sum(record.get("lost") == kind for record in records) for kind in Lost}
+def _line(label: str, metrics: Mapping[str, Any], width: int) -> str:
+    if not metrics["n"]:
+        return f"{label:{width}}  {'-':>7}  {'-':^17}  {'-':>8}  {'-':>9}  {'-':>8}  {0:>5}"
+    return (
+        f"{label:{width}}  {metrics['score']:>+7.3f}  {interval_text(metrics['ci'], metrics['n'])}  "
+        f"{metrics['accuracy']:>8.3f}  {metrics['hallucination']:>9.3f}  {metrics['missing']:>8.3f}  {metrics['n']:>5}"
+    )
+
+
+def interval_text(ends: Sequence[float], n: int) -> str:
+    """``[ -0.189, +0.243]``, or a dash of the same width if the interval is of too few questions."""
+    return "[{:>+7.3f},{:>+7.3f}]".format(*ends) if n >= FEWEST else f"{'-':^17}"
 
 
 def lost_line(counts: Mapping[str, int]) -> str:
@@ -132,8 +119,14 @@ def lost_line(counts: Mapping[str, int]) -> str:
 def out_of_time_line(results: Mapping[str, Any]) -> str:
     """The generations that ran out of time; empty if none."""
     counts = results["generations_out_of_time"]
-    parts = [f"{counts[name]} {name.replace('_', ' ')}" for name in OUT_OF_TIME if counts.get(name)]
+    parts = [f"{count} {name.replace('_', ' ')}" for name, count in counts.items() if count]
     return f"generations that ran out of time: {', '.join(parts)}" if parts else ""
+
+
+def tokens_line(results: Mapping[str, Any]) -> str:
+    """``tokens: 12,345 read, 678 written``; empty if none were counted."""
+    tokens = results.get("tokens", {})
+    return f"tokens: {tokens['prompt']:,} read, {tokens['completion']:,} written" if any(tokens.values()) else ""
 
 
 def footer(results: Mapping[str, Any], folder: Path) -> str:
@@ -171,16 +164,83 @@ def _gates_block(gates: Mapping[str, Mapping[str, Any]]) -> list[str]:
     return lines
 
 
-def interval_text(ends: Sequence[float], n: int) -> str:
-    """``[ -0.189, +0.243]``, or a dash of the same width if the interval is of too few questions."""
-    return "[{:>+7.3f},{:>+7.3f}]".format(*ends) if n >= FEWEST else f"{'-':^17}"
+# --- the agent's gates ------------------------------------------------------------------------------------------------
+
+Firing = dict[str, Any]
+"""A firing in a row of predictions.jsonl: ``{name, reason, answer, withheld, withheld_verdict}``."""
 
 
-def _line(label: str, metrics: Mapping[str, Any], width: int) -> str:
-    if not metrics["n"]:
-        return f"{label:{width}}  {'-':>7}  {'-':^17}  {'-':>8}  {'-':>9}  {'-':>8}  {0:>5}"
-    interval = interval_text(metrics["ci"], metrics["n"])
-    return (
-        f"{label:{width}}  {metrics['score']:>+7.3f}  {interval}  {metrics['accuracy']:>8.3f}  "
-        f"{metrics['hallucination']:>9.3f}  {metrics['missing']:>8.3f}  {metrics['n']:>5}"
-    )
+def judged_firings(
+    judge: Judge, trim: Callable[[str], str], questions: Sequence[Question], traces: Sequence[Mapping[str, Any]]
+) -> list[list[Firing]]:
+    """The firings in a batch's traces, one list per question: withheld answers are judged as if they had been given.
+
+    ``withheld_verdict`` is None if the withheld answer was not generated. An agent without traces has no firings.
+    """
+    firings = [_firings(traces[position]) if position < len(traces) else [] for position in range(len(questions))]
+    asked = [
+        (firing, Claim(question.row["query"], question.golds, firing["withheld"]))
+        for question, closed in zip(questions, firings, strict=True)
+        for firing in closed
+        if firing["withheld"] is not None
+    ]
+    judgements = judge_claims(judge, [claim for _, claim in asked], trim)
+    for (firing, _), judgement in zip(asked, judgements, strict=True):
+        firing["withheld_verdict"] = judgement.verdict.value
+    return firings
+
+
+def _firings(trace: Mapping[str, Any]) -> list[Firing]:
+    """The firings of one trace; another agent's trace may have any form."""
+    entries = trace.get("gates")
+    return [
+        {
+            "name": entry["name"],
+            "reason": str(entry.get("reason", "")),
+            "answer": str(entry.get("answer", "")),
+            "withheld": entry["withheld"] if isinstance(entry.get("withheld"), str) else None,
+            "withheld_verdict": None,
+        }
+        for entry in (entries if isinstance(entries, list) else ())
+        if isinstance(entry, Mapping) and isinstance(entry.get("name"), str)
+    ]
+
+
+def gate_effects(records: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """What each gate cost and saved, by name, in numbers of questions; empty if no gate closed.
+
+    ``fired``: the gate closed. ``right_lost``: it withheld a right answer, and the final answer is not right.
+    ``wrong_saved``: it withheld a wrong one, and the final answer is not wrong. ``missing``: it withheld an "i don't
+    know". ``unknown``: the withheld answer was not generated. The rest made no difference or cannot be judged.
+
+    ``score_effect`` is the run's score minus the score with the withheld answers. ``ci`` is its 95 % interval, paired
+    by question. Both are over the ``questions`` with a known effect (the scored ones minus the unknown), and None if no
+    withheld answer is known. Two gates may close on one question, so the effects of several gates do not add up.
+    """
+    names = dict.fromkeys(firing["name"] for record in records for firing in record.get("gates", ()))
+    return {name: _effect(records, name) for name in names}
+
+
+def _effect(records: Sequence[Mapping[str, Any]], name: str) -> dict[str, Any]:
+    outcomes, untouched = [], 0
+    for record in records:
+        final = Verdict(record["verdict"])
+        withheld = [firing["withheld_verdict"] for firing in record.get("gates", ()) if firing["name"] == name]
+        if withheld:  # the first answer that the gate withheld is the one that would have been given
+            first = next((Verdict(verdict) for verdict in withheld if verdict is not None), None)
+            outcomes.append((first, final))
+        else:
+            untouched += final in VALUE
+    known = [(first, final) for first, final in outcomes if first is not None and first in VALUE and final in VALUE]
+    changes = [VALUE[final] - VALUE[first] for first, final in known]
+    questions = len(changes) + untouched
+    return {
+        "fired": len(outcomes),
+        "right_lost": sum(first is Verdict.CORRECT and final is not first for first, final in known),
+        "wrong_saved": sum(first is Verdict.INCORRECT and final is not first for first, final in known),
+        "missing": sum(first is Verdict.MISSING for first, _ in outcomes),
+        "unknown": sum(first is None for first, _ in outcomes),
+        "questions": questions,
+        "score_effect": sum(changes) / questions if known else None,
+        "ci": list(bootstrap_interval(changes + [0.0] * untouched)) if known else None,
+    }

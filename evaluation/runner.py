@@ -1,40 +1,49 @@
 """Runs an evaluation: sends batches to the agent within the evaluator's limits, saves verdicts and results."""
 
+import os
+import platform
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from types import FrameType
+from typing import Any, NoReturn
+
+from tqdm import tqdm
 
 from agents.common.contracts import Lost
 from evaluation.agent_host import AgentSpec, BatchResult
-from evaluation.batches import WHOLE, Question, Shard, evaluator_batch, in_batches
+from evaluation.batches import SECONDS_PER_QUERY, Question, in_batches
 from evaluation.datasets import DatasetError, Split, count_rows, dataset_files, read_rows
-from evaluation.gates import Firing, judged_firings
 from evaluation.judge import Claim, Judge, Judgement, Verdict, judge_claims
-from evaluation.progress import Progress
-from evaluation.real_evaluator import SECONDS_PER_QUERY, STARTUP_SECONDS
-from evaluation.results import COUNTS, summarise
+from evaluation.ray_workers import RayWorkers
+from evaluation.results import COUNTS, Firing, judged_firings, summarise
 from evaluation.store import RunStore, StoreError
 from evaluation.trim import Trim
 from evaluation.worker import InProcessWorker, ProcessWorker
 
 COUNTED_SIZE = 1 << 30
 """Rows of larger files are not counted first (minutes of decompression), so the time left is unknown."""
-
-
-class FailedBatchError(RuntimeError):
-    """A batch failed and the run stopped there. Finished batches, with the failed one, are on disk."""
+ORIGIN_SECONDS = 10.0
+"""Time limit for git and nvidia-smi."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
     """What to run and how; the defaults are the real evaluator's.
 
-    A batch of n questions gets n times `seconds_per_query`. `batch_size` replaces the agent's. `startup_seconds` limits
-    building the agent. `retry_failed` asks failed questions of a resumed run again. `in_process` runs the agent in this
-    process, without limits. Only batches of `shard` are run. `origin` is that of `evaluation.origin`, for run.json.
+    A batch of n questions gets n times `seconds_per_query`. `batch_size` replaces the agent's. `in_process` runs the
+    agent in this process, without limits. `origin` is that of `origin_of`, for run.json.
     """
 
     dataset: Path
@@ -43,167 +52,124 @@ class RunOptions:
     agent: AgentSpec = field(default_factory=AgentSpec)
     batch_size: int | None = None
     seconds_per_query: float = SECONDS_PER_QUERY
-    startup_seconds: float = STARTUP_SECONDS
     in_process: bool = False
-    fail_on_error: bool = False
-    retry_failed: bool = False
-    shard: Shard = WHOLE
     origin: Mapping[str, Any] = field(default_factory=dict)
 
 
+@dataclass
 class Evaluation:
-    """A run over a question file into a store. A context manager: leaving it stops the agent.
+    """A run over a question file into a store, whose questions are not asked again.
 
-    Args:
-        options: What to run.
-        store: The store of finished batches; its questions are not asked again.
-        judge: Decides between correct and incorrect.
-        trim: Cuts answers as the evaluator does.
-        signature: Goes into the results.
-        show_progress: Draws a progress bar on standard error.
+    `trim` cuts answers as the evaluator does, `signature` goes into the results, `workers` are on a cluster, without
+    them one agent runs on this machine; `show_progress` draws a bar on standard error.
     """
 
-    def __init__(
-        self,
-        options: RunOptions,
-        store: RunStore,
-        judge: Judge,
-        trim: Trim,
-        signature: dict[str, Any],
-        *,
-        show_progress: bool = True,
-    ) -> None:
-        self._options = options
-        self._store = store
-        self._judge = judge
-        self._trim = trim
-        self._signature = signature
-        self._show_progress = show_progress
-        self._worker = (
-            InProcessWorker(options.agent)
-            if options.in_process
-            else ProcessWorker(options.agent, options.startup_seconds)
-        )
-        self._began: float | None = None
-        self._is_ready = False
-        self._sitting: dict[str, Any] = dict(options.origin)
-        self._sitting_number = len(store.sittings)
+    options: RunOptions
+    store: RunStore
+    judge: Judge
+    trim: Trim
+    signature: dict[str, Any]
+    workers: RayWorkers | None = None
+    show_progress: bool = field(default=True, kw_only=True)
+    _began: float | None = field(default=None, init=False)
+    _measured: dict[str, Any] = field(default_factory=dict, init=False)
+    _read: int = field(default=0, init=False)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._worker.stop()
+    def __post_init__(self) -> None:
+        own = InProcessWorker if self.options.in_process else ProcessWorker
+        self._workers: RayWorkers | InProcessWorker | ProcessWorker = self.workers or own(self.options.agent)
 
     def run(self) -> dict[str, Any]:
         """Ask the unfinished questions, then write and return the results.
 
         Raises:
-            DatasetError: the file has no questions or an invalid row; all batches before it are finished.
+            DatasetError: the file has no questions or an invalid row; what was finished before is kept.
             AgentStartError: the agent cannot be built.
             StoreError: the run to resume has another batch size, or cannot continue to `limit`.
-            FailedBatchError: `fail_on_error` is set and a batch failed.
         """
-        if self._store.batch_size is None:
-            self._start()  # builds while the rows are counted
-        total = expected_rows(self._options.dataset, self._options.limit, self._options.split)
-        size = self._store.batch_size or self._wait_until_ready()
-        self._refuse_smaller_limit(size)
-        mine = None if total is None else self._options.shard.questions(total, size)
-        read = 0
-        with Progress(mine, list(self._store.records.values()), shown=self._show_progress) as progress:
-            for batch in in_batches(read_rows(self._options.dataset, self._options.limit, self._options.split), size):
-                read += len(batch)
-                self._refuse_rest(batch, size)
-                if pending := [question for question in batch if self._is_pending(question)]:
-                    records = self._finish(pending)
-                    progress.add(records)
-                    self._stop_on_error(records[0])
-        self._worker.finish()
-        self._store.set_questions(read)
-        results = summarise(list(self._store.records.values()), self._store.sittings, self._signature)
-        self._store.write_results(results)
+        try:
+            if self.store.run.batch_size is None:
+                self._start()  # builds while the rows are counted
+            total = expected_rows(self.options.dataset, self.options.limit, self.options.split)
+            size = self.store.run.batch_size or self._wait_until_ready()
+            with progress_bar(total, list(self.store.records.values()), shown=self.show_progress) as add_to_progress:
+                batches = self._unanswered(size)
+                if (first := next(batches, None)) is not None:
+                    if not self._measured:
+                        self._wait_until_ready()
+                    asked = chain([first], batches)
+                    for questions, result in self._workers.answers(asked, self.options.seconds_per_query):
+                        add_to_progress(self._finish(questions, result))
+            self._workers.stop(in_order=True)
+        finally:
+            self._workers.stop()
+        self.store.finish(self._read)
+        results = summarise(list(self.store.records.values()), [self.store.run.measured], self.signature)
+        self.store.write_results(results)
         return results
 
     def _start(self) -> None:
         self._began = time.monotonic()
-        self._worker.start()
+        self._workers.start()
 
     def _wait_until_ready(self) -> int:
         """Wait for the agent; returns the run's batch size."""
         if self._began is None:
             self._start()
-        own = self._worker.wait_until_ready()
-        self._is_ready = True
+        own = self._workers.wait_until_ready()
+        self._measured = dict(self.options.origin)
         self._measure("startup_seconds")
-        size = self._options.batch_size or own
-        if self._store.batch_size not in (None, size):
+        size, before = self.options.batch_size or own, self.store.run.batch_size
+        if before not in (None, size):
             raise StoreError(
-                f"{self._store.folder}: the run to resume has batches of {self._store.batch_size}, the agent asks for "
-                f"{size}; answers can depend on batch mates, so the two are not mixed"
+                f"{self.store.folder}: the run to resume has batches of {before}, the agent asks for {size}; answers "
+                "can depend on batch mates, so the two are not mixed"
             )
-        self._store.set_batch_size(size)
+        self.store.update(batch_size=size)
         return size
 
     def _measure(self, name: str) -> None:
         """Record the seconds since the agent's start (only the first time) and its peak memory."""
-        before = dict(self._sitting)
-        self._sitting.setdefault(name, round(time.monotonic() - (self._began or 0.0), 3))
-        self._sitting["peak_memory_mb"] = round(self._worker.peak_memory_mb, 1)
-        if self._sitting != before:
-            self._store.set_sitting(self._sitting_number, self._sitting)
+        before = dict(self._measured)
+        self._measured.setdefault(name, round(time.monotonic() - (self._began or 0.0), 3))
+        earlier = self.store.run.measured.get("peak_memory_mb", 0.0)
+        self._measured["peak_memory_mb"] = max(earlier, round(self._workers.peak_memory_mb, 1))
+        if self._measured != before:
+            self.store.update(measured=dict(self._measured))
 
-    def _refuse_smaller_limit(self, size: int) -> None:
-        """Refuse a smaller limit: a resumed run cannot be cut."""
-        limit = self._options.limit
-        asked = max((row["batch"] * size + row["batch_size"] for row in self._store.records.values()), default=0)
-        if limit is not None and limit < asked:
+    def _unanswered(self, size: int) -> Iterator[Sequence[Question]]:
+        """The batches that the store does not have; part of one is refused: answers can depend on batch mates."""
+        for batch in in_batches(read_rows(self.options.dataset, self.options.limit, self.options.split), size):
+            self._read += len(batch)
+            answered = sum(question.key in self.store.records for question in batch)
+            if 0 < answered < len(batch):
+                raise StoreError(
+                    f"{self.store.folder}: the run to resume ended within a batch (--limit "
+                    f"{batch[0].batch * size + answered}, batches of {size}); answers can depend on batch mates, so "
+                    "its rest is not asked alone: give the same --limit, or another folder"
+                )
+            if not answered:
+                yield batch
+        if self._read < len(self.store.records):
             raise StoreError(
-                f"{self._store.folder}: the run to resume has {asked} questions, more than --limit {limit}"
+                f"{self.store.folder}: the run to resume has {len(self.store.records)} questions, more than --limit "
+                f"{self.options.limit}: it cannot be cut"
             )
 
-    def _refuse_rest(self, batch: Sequence[Question], size: int) -> None:
-        """Refuse to complete a batch: answers can depend on batch mates."""
-        asked = sum(question.key in self._store.records for question in batch)
-        if 0 < asked < len(batch):
-            raise StoreError(
-                f"{self._store.folder}: the run to resume ended within a batch (--limit {batch[0].batch * size + asked}"
-                f", batches of {size}); answers can depend on batch mates, so its rest is not asked alone: give "
-                "the same --limit, or another folder"
-            )
-
-    def _is_pending(self, question: Question) -> bool:
-        if not self._options.shard.holds(question.batch):
-            return False
-        record = self._store.records.get(question.key)
-        return record is None or (self._options.retry_failed and bool(record["timed_out"] or record["error"]))
-
-    def _finish(self, questions: Sequence[Question]) -> list[dict[str, Any]]:
-        """Ask one batch, judge it and save it."""
-        if not self._is_ready:
-            self._wait_until_ready()
-        limit = self._options.seconds_per_query * len(questions)
-        result = self._worker.answer(evaluator_batch(questions), limit)
+    def _finish(self, questions: Sequence[Question], result: BatchResult) -> list[dict[str, Any]]:
+        """Judge one batch and save it; returns its rows."""
         self._measure("first_answer_seconds")
         judgements = self._judged(questions, result)
-        firings = judged_firings(self._judge, self._trim.cut, questions, result.traces)
-        places = [self._place(question) for question in questions]
-        records = [
-            {**place, **_record(question, judgement, result, position, fired, len(questions))}
+        firings = judged_firings(self.judge, self.trim.cut, questions, result.traces)
+        places = [{**question.key._asdict(), "batch": question.batch} for question in questions]
+        rows = [
+            {**place, **_row(question, judgement, result, position, fired, len(questions))}
             for position, (place, question, judgement, fired) in enumerate(
                 zip(places, questions, judgements, firings, strict=True)
             )
         ]
-        traces = [{**trace, **place} for trace, place in zip(result.traces, places, strict=False)]
-        self._store.append(records, traces)
-        return records
-
-    def _place(self, question: Question) -> dict[str, Any]:
-        before = self._store.records.get(question.key)
-        attempt = before["attempt"] + 1 if before else 1
-        return {**question.key._asdict(), "batch": question.batch, "attempt": attempt}
+        self.store.append(rows, [{**trace, **place} for trace, place in zip(result.traces, places, strict=False)])
+        return rows
 
     def _judged(self, questions: Sequence[Question], result: BatchResult) -> list[Judgement]:
         if result.answers is None:
@@ -213,16 +179,11 @@ class Evaluation:
             Claim(question.row["query"], question.golds, answer)
             for question, answer in zip(questions, result.answers, strict=True)
         ]
-        return judge_claims(self._judge, claims, self._trim.cut)
-
-    def _stop_on_error(self, record: Mapping[str, Any]) -> None:
-        if self._options.fail_on_error and (record["timed_out"] or record["error"]):
-            what = "timed out" if record["timed_out"] else "failed"
-            raise FailedBatchError(f"batch {record['batch']} {what}:\n{record['error'] or ''}".rstrip())
+        return judge_claims(self.judge, claims, self.trim.cut)
 
 
 def expected_rows(dataset: Path, limit: int | None, split: Split) -> int | None:
-    """The number of questions of a run over all shards; None where counting would take minutes.
+    """The number of questions of a run; None where counting would take minutes.
 
     Raises:
         DatasetError: the file has none.
@@ -236,7 +197,7 @@ def expected_rows(dataset: Path, limit: int | None, split: Split) -> int | None:
     return count
 
 
-def _record(
+def _row(
     question: Question,
     judgement: Judgement,
     result: BatchResult,
@@ -273,12 +234,110 @@ def _lost(result: BatchResult, position: int) -> str | None:
     """What the answer was lost to: the batch's end by the evaluator, or what the agent's trace says."""
     if result.answers is None:
         return Lost.CLOCK if result.timed_out else Lost.FAULT
-    found = result.traces[position].get("lost") if position < len(result.traces) else None
-    return found if isinstance(found, str) and found in set(Lost) else None
+    told = result.traces[position].get("lost") if position < len(result.traces) else None
+    return told if isinstance(told, str) and told in set(Lost) else None
 
 
 def _counts(result: BatchResult, name: str, kinds: Sequence[str]) -> dict[str, int]:
     """The batch's counts from the agent's traces, which may have none or invalid ones."""
-    found = next((trace.get(name) for trace in result.traces), None)
-    counts = found if isinstance(found, dict) else {}
+    counts = next((trace.get(name) for trace in result.traces), None)
+    counts = counts if isinstance(counts, dict) else {}
     return {kind: counts[kind] for kind in kinds if type(counts.get(kind)) is int}
+
+
+@contextmanager
+def progress_bar(
+    total: int | None, done: Sequence[Mapping[str, Any]], *, shown: bool = True
+) -> Iterator[Callable[[Sequence[Mapping[str, Any]]], None]]:
+    """A bar with the running score and the agent's seconds per question; gives a function that adds a batch's rows.
+
+    `total` is None if unknown; `done` are rows of before, whose seconds do not count.
+    """
+    verdicts = Counter(row["verdict"] for row in done)
+    seconds: list[float] = []
+    with tqdm(
+        total=total, initial=len(done), unit="question", desc="questions", disable=not shown, dynamic_ncols=True
+    ) as bar:
+
+        def add(rows: Sequence[Mapping[str, Any]]) -> None:
+            verdicts.update(row["verdict"] for row in rows)
+            seconds.extend(row["seconds"] for row in rows)
+            scored = verdicts.total() - verdicts[Verdict.UNSCORED]
+            points = verdicts[Verdict.CORRECT] - verdicts[Verdict.INCORRECT]
+            text = f"score {points / scored:+.3f}" if scored else "score -"
+            bar.set_postfix_str(f"{text}, {sum(seconds) / len(seconds):.2f} s/question" if seconds else text)
+            bar.update(len(rows))
+
+        add(())
+        yield add
+
+
+# --- where a run comes from -------------------------------------------------------------------------------------------
+
+
+def origin_of(arguments: Sequence[str]) -> dict[str, str]:
+    """``date``, ``machine``, ``command`` and, in a git repository, ``commit``, of a run with these arguments.
+
+    The machine has no name, and addresses in the command no passwords: reports are passed on.
+    """
+    command = re.sub(r"//[^/@\s]+@", "//", shlex.join(["python", "local_evaluation.py", *arguments]))
+    commit = _output("git", "rev-parse", "--short=12", "HEAD")
+    changed = " with changes" if commit and _output("git", "status", "--porcelain", "--untracked-files=no") else ""
+    return {
+        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "machine": _machine(),
+        **({"commit": commit + changed} if commit else {}),
+        "command": command,
+    }
+
+
+def _machine() -> str:
+    known = None
+    if (told := Path("/proc/cpuinfo")).is_file():  # Linux tells the processor's name there only
+        known = re.search(r"^model name\s*:\s*(.+)$", told.read_text(encoding="utf-8"), re.MULTILINE)
+    processor = known[1].strip() if known else platform.processor() or platform.machine()
+    memory = f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.0f} GiB"
+    cards = Counter(_output("nvidia-smi", "--query-gpu=name", "--format=csv,noheader").splitlines())
+    return ", ".join([f"{os.cpu_count()} cores", processor, memory, *(f"{n} x {card}" for card, n in cards.items())])
+
+
+def _output(*command: str) -> str:
+    """The output of a command; empty if it is not installed, fails or hangs."""
+    if shutil.which(command[0]) is None:
+        return ""
+    try:
+        done = subprocess.run(  # noqa: S603 - a list of arguments, no shell
+            command, capture_output=True, text=True, check=False, errors="replace", timeout=ORIGIN_SECONDS
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+# --- how a run is ended -----------------------------------------------------------------------------------------------
+
+
+class Terminated(KeyboardInterrupt):
+    """The process received SIGTERM (`kill`, a batch system, `docker stop`)."""
+
+
+@contextmanager
+def stopped_in_order() -> Iterator[None]:
+    """Inside, SIGTERM raises `Terminated`, so that every `finally` runs; by default Python would exit at once.
+
+    Only the first signal counts: a second would break the clean-up. Does nothing outside the main thread, which alone
+    may handle signals.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, _raise_once)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _raise_once(_number: int, _frame: FrameType | None) -> NoReturn:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    raise Terminated

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from agents.answering import PROMPTS, answer_prompt
+from agents.llm.trainable import adapter_folder
 from agents.settings import Settings, needed_weights
-from evaluation.datasets import dataset_files
-from models.manifest import UnknownModelError, WeightsMissingError, locate
+from evaluation.datasets import dataset_files, joined_files
+from models.manifest import WeightsMissingError
 
 WHOLE_FILE_LIMIT = 1 << 30
 """Of larger files only the first 64 MiB and the size are hashed: task 3 (7 GB) would delay every start."""
@@ -33,6 +34,16 @@ _PROMPT_SOURCES = {
 _ADAPTER_FILES = ("adapter_config.json", "adapter_model.safetensors")
 
 
+def preset_signature(settings: Settings | None) -> dict[str, str | None]:
+    """A preset's part of a signature: settings, prompts and trained files; all None for an agent without a preset."""
+    return {
+        "preset": f"{settings.name}@{settings_hash(settings)}" if settings else None,
+        "prompts": prompts_signature(settings) if settings else None,
+        "adapters": adapters_signature(settings) if settings else None,
+        "trained": trained_signature(settings) if settings else None,
+    }
+
+
 def settings_hash(settings: Settings) -> str:
     """12 hexadecimal digits that change with any setting except the description."""
     plain = json.dumps(settings.model_dump(mode="json", exclude={"description"}), sort_keys=True)
@@ -42,13 +53,11 @@ def settings_hash(settings: Settings) -> str:
 def prompts_signature(settings: Settings) -> str:
     """Names of the preset's prompts, and 12 digits that change with them: ``reader+calls@0f...``."""
     answering, graph = settings.answering, settings.knowledge_graph
-    assessment = answering.self_assessment
     prompts = {**PROMPTS, "own": answer_prompt(answering)}
     named = [
         "own" if answering.own_prompt else answering.prompt,
         graph.answer_prompt if graph else None,
         answering.refine.prompt if answering.refine else None,
-        "assess" if assessment and assessment.asked == "afterwards" else None,
     ]
     built = {
         "calls": graph is not None,
@@ -74,10 +83,8 @@ def adapters_signature(settings: Settings) -> str | None:
     """
     model = settings.language_model
     if model.engine in {"openai", "scripted"}:
-        marks = dict(model.adapters)
-    else:
-        marks = {name: _files_hash(_adapter_folder(location)) for name, location in model.adapters.items()}
-    return "+".join(f"{name}@{mark}" for name, mark in sorted(marks.items())) or None
+        return _joined(model.adapters)
+    return _joined({name: _hash_of(_adapter_files(place)) for name, place in model.adapters.items()})
 
 
 def trained_signature(settings: Settings) -> str | None:
@@ -85,23 +92,21 @@ def trained_signature(settings: Settings) -> str | None:
     without any. ``?`` for missing files, which the agent reports at its start.
     """
     folders = [folder for folder in needed_weights(settings).folders if folder.kind in {"classifier", "calibration"}]
-    marks = {
-        folder.path.name: _hash_of([folder.path / name for name in folder.files] or [folder.path]) for folder in folders
-    }
+    return _joined(
+        {folder.path.name: _hash_of([folder.path / name for name in folder.files or ("",)]) for folder in folders}
+    )
+
+
+def _joined(marks: Mapping[str, str]) -> str | None:
     return "+".join(f"{name}@{mark}" for name, mark in sorted(marks.items())) or None
 
 
-def _adapter_folder(location: str) -> Path | None:
+def _adapter_files(place: str) -> list[Path]:
     try:
-        return locate(location)
-    except UnknownModelError:
-        return _ROOT / location
+        folder = adapter_folder(place)
     except WeightsMissingError:
-        return None
-
-
-def _files_hash(folder: Path | None) -> str:
-    return _hash_of([folder / name for name in _ADAPTER_FILES] if folder else [])
+        return []
+    return [folder / name for name in _ADAPTER_FILES]
 
 
 def _hash_of(files: Sequence[Path]) -> str:
@@ -121,15 +126,10 @@ def dataset_hash(path: Path) -> str:
     """
     files = dataset_files(path)
     size = sum(file.stat().st_size for file in files)
-    digest = hashlib.sha256()
-    left = size if size <= WHOLE_FILE_LIMIT else _HEAD
-    for file in files:
-        with file.open("rb") as stream:
-            while left and (block := stream.read(min(left, 1 << 20))):
-                digest.update(block)
-                left -= len(block)
-    short = digest.hexdigest()[:16]
-    return short if size <= WHOLE_FILE_LIMIT else f"head-{short}-{size}"
+    with joined_files(path, files) as stream:
+        if size <= WHOLE_FILE_LIMIT:
+            return hashlib.file_digest(stream, "sha256").hexdigest()[:16]  # type: ignore[arg-type]
+        return f"head-{hashlib.sha256(stream.read(_HEAD)).hexdigest()[:16]}-{size}"
 
 
 def package_version() -> str:
@@ -144,17 +144,15 @@ def package_version() -> str:
 
 def versions() -> dict[str, str]:
     """Versions of Python and of `VERSIONED_PACKAGES`, ``none`` if not installed."""
-    found = {"python": platform.python_version()}
+    installed = dict.fromkeys(VERSIONED_PACKAGES, "none")
     for name in VERSIONED_PACKAGES:
-        try:
-            found[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            found[name] = "none"
-    return found
+        with suppress(metadata.PackageNotFoundError):
+            installed[name] = metadata.version(name)
+    return {"python": platform.python_version(), **installed}
 
 
 def identity_of(signature: Mapping[str, Any]) -> dict[str, Any]:
-    """What all sittings or shards of one run share: the signature without the versions."""
+    """What stays when a run is resumed: the signature without the versions."""
     return {name: value for name, value in signature.items() if name not in {"python", *VERSIONED_PACKAGES}}
 
 

@@ -1,27 +1,26 @@
 """A run's folder: saved batch by batch, so that finished work survives; reading it changes nothing.
 
-``run.json``          identity and signature of the run, its batch size, its sittings and, once it is complete, how many
-                      questions the file has up to --limit
+``run.json``          identity and signature of the run, its batch size, what was measured since its last start and,
+                      once it is complete, how many questions the file has up to --limit
 ``predictions.jsonl`` one row per question, a batch at a time, on disk before the next batch begins
-``traces.jsonl``      the agent's traces in the same order
+``traces.jsonl``      the agent's traces, in the order in which batches were finished
 ``results.json``      the metrics, written when the run is complete
 ``report.html``       results and traces for people, written last (`evaluation.report`)
 """
 
-import errno
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import cached_property
+from operator import itemgetter
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Any, Self
 
-from pydantic import BaseModel, Field, PositiveInt, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from agents.common.files import (
     DatasetError,
-    FolderInUseError,
     GrowingRow,
     append_rows,
     lock_folder,
@@ -39,22 +38,26 @@ RESULTS = "results.json"
 RUN = "run.json"
 REPORT = "report.html"
 
+_PLACE = {"interaction_id": str, "occurrence": int, "batch": int}
+_PREDICTION = {**_PLACE, "query": str, "prediction": str, "verdict": str, "batch_size": int}
+"""Fields without which a row cannot be read, and their types."""
+
 
 class StoreError(DatasetError):
     """A run's folder is unusable; the message says why and what to do."""
 
 
 class RunFile(BaseModel):
-    """run.json. `identity` must be equal for all sittings of a run; `signature` also has the versions."""
+    """run.json. `identity` must be equal whenever a run is resumed; `signature` also has the versions."""
 
     identity: dict[str, Any]
     signature: dict[str, Any]
     batch_size: int | None = None
-    """None before the first sitting sets it."""
+    """None before the agent's first start."""
     questions: int | None = None
-    """The number of questions of the whole run, over all shards; None until it is finished."""
-    sittings: list[dict[str, Any]] = []
-    """Origin, start-up seconds, peak memory and so on, one entry per sitting."""
+    """The number of questions of the whole run; None until it is finished."""
+    measured: dict[str, Any] = {}
+    """Origin, start-up seconds and peak memory of the last start of the agent."""
 
     @classmethod
     def read(cls, folder: Path) -> Self:
@@ -71,63 +74,6 @@ class RunFile(BaseModel):
             ) from None
 
 
-class _Place(BaseModel, strict=True):
-    interaction_id: str
-    occurrence: int
-    batch: int
-    attempt: int
-
-
-VerdictName = Annotated[Verdict, Field(strict=False)]
-
-
-class _Firing(BaseModel, strict=True):
-    name: str
-    withheld_verdict: VerdictName | None = None
-
-
-class _Prediction(_Place, strict=True):
-    """The fields that readers of predictions.jsonl need; labels are optional."""
-
-    query: str
-    prediction: str
-    verdict: VerdictName
-    reason: str | None = None
-    alt_ans: list[Any] = []
-    gates: list[_Firing] = []
-    domain: str | None = None
-    question_type: str | None = None
-    static_or_dynamic: str | None = None
-    popularity: str | None = None
-    split: int | None = None
-    seconds: float
-    batch_seconds: float
-    batch_size: PositiveInt
-    timed_out: bool
-    error: str | None
-    out_of_time: dict[str, int] = {}
-    tokens: dict[str, int] = {}
-    lost: str | None = None
-
-
-def _check(model: type[BaseModel], place: str, row: Mapping[str, Any]) -> None:
-    try:
-        model.model_validate(row)
-    except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(map(str, first["loc"]))
-        raise StoreError(f'{place}, field "{field}": {first["msg"]}, found {shown(first["input"])}') from None
-
-
-def check_place(place: str, row: Mapping[str, Any]) -> None:
-    """Check that a row names its question and attempt.
-
-    Raises:
-        StoreError: a field is missing or has the wrong type.
-    """
-    _check(_Place, place, row)
-
-
 def row_key(record: Mapping[str, Any]) -> RowKey:
     """The key of a row's question."""
     return RowKey(record["interaction_id"], record["occurrence"])
@@ -138,47 +84,47 @@ def differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
     return [name for name in {**one, **other} if one.get(name) != other.get(name)]
 
 
+def _rows(path: Path, fields: Mapping[str, type]) -> Iterator[GrowingRow]:
+    """The rows of a file that have these fields.
+
+    Raises:
+        StoreError: a row is no JSON object, or one of its fields is missing or of another type.
+    """
+    try:
+        for row in read_growing(path):
+            for name, kind in fields.items():
+                value = row.data.get(name)
+                if not isinstance(value, kind) or (isinstance(value, int) and name == "batch_size" and value < 1):
+                    raise StoreError(f'{row.place}, field "{name}": expected {kind.__name__}, found {shown(value)}')
+            if "verdict" in fields and row.data["verdict"] not in set(Verdict):
+                raise StoreError(f'{row.place}, field "verdict": there is no verdict {shown(row.data["verdict"])}')
+            yield row
+    except DatasetError as error:
+        raise error if isinstance(error, StoreError) else StoreError(str(error)) from None
+
+
 def _whole_batches(path: Path) -> list[GrowingRow]:
     """The rows of all complete batches in a file of predictions.
 
     A torn batch does not count: answers can depend on batch mates, so its rest must not become a batch.
     """
-    rows = []
-    for row in _rows(path):
-        _check(_Prediction, row.place, row.data)
-        rows.append(row)
+    rows = list(_rows(path, _PREDICTION))
     whole = 0
     while whole < len(rows) and whole + rows[whole].data["batch_size"] <= len(rows):
         whole += rows[whole].data["batch_size"]
     return rows[:whole]
 
 
-def _traces(path: Path) -> Iterator[GrowingRow]:
-    for row in _rows(path):
-        check_place(row.place, row.data)
-        yield row
-
-
-def _rows(path: Path) -> Iterator[GrowingRow]:
-    try:
-        yield from read_growing(path)
-    except DatasetError as error:
-        raise error if isinstance(error, StoreError) else StoreError(str(error)) from None
-
-
 class RunStore:
-    """The open folder of one run. `records` are the finished questions in the order asked.
+    """The open folder of one run. `records` are the finished questions, `run` is the contents of run.json.
 
-    Args:
-        folder: Created if absent.
-        identity: Must be equal for all sittings of a run.
-        signature: The full signature.
-        resume: Continue the run in the folder.
-        overwrite: Delete the run in the folder.
+    The folder is created if absent. `identity` must be equal whenever the run is resumed, `signature` also has the
+    versions. `resume` continues the run in the folder, `overwrite` deletes it.
 
     Raises:
-        StoreError: The folder has answers and neither `resume` nor `overwrite` is given, or they are of another run, or
-            another evaluator is writing there.
+        StoreError: the folder has answers and neither `resume` nor `overwrite` is given, or they are of another run, or
+            it cannot be written.
+        FolderInUseError: another evaluator is writing there.
     """
 
     def __init__(
@@ -193,46 +139,37 @@ class RunStore:
         self.folder = folder
         self._is_new = not folder.exists()
         self.records: dict[RowKey, dict[str, Any]] = {}
-        self._lock = locked(folder)
+        self._lock = ExitStack()
         try:
-            self._run = self._take_over(
-                RunFile(identity=dict(identity), signature=dict(signature)), resume=resume, overwrite=overwrite
-            )
-            self._write_run()
+            self._lock.enter_context(lock_folder(folder))
+        except OSError as error:
+            raise StoreError(f"{folder}: cannot be written: {error.strerror}") from None
+        try:
+            fresh = RunFile(identity=dict(identity), signature=dict(signature))
+            self.run = self._take_over(fresh, resume=resume, overwrite=overwrite)
+            self.update()
         except BaseException:
             self.close()
             raise
 
-    @property
-    def batch_size(self) -> int | None:
-        """The batch size of the run, or None before its first sitting sets it."""
-        return self._run.batch_size
-
-    @property
-    def sittings(self) -> list[dict[str, Any]]:
-        """The measurements of each sitting."""
-        return list(self._run.sittings)
-
-    def set_batch_size(self, size: int) -> None:
-        """Save the batch size, so that a resumed run has the same batches."""
-        self._run.batch_size = size
-        self._write_run()
-
-    def set_questions(self, number: int) -> None:
-        """Save the number of questions of the whole run, over all shards: only a complete run knows it."""
-        self._run.questions = number
-        self._write_run()
-
-    def set_sitting(self, number: int, sitting: Mapping[str, Any]) -> None:
-        """Save a sitting; `number` is its position in `sittings`, or the next one."""
-        self._run.sittings[number : number + 1] = [dict(sitting)]
-        self._write_run()
+    def update(self, **changes: object) -> None:
+        """Change fields of run.json, such as the batch size, so that a resumed run has the same batches."""
+        self.run = self.run.model_copy(update=changes)
+        write_json(self.folder / RUN, self.run.model_dump(), indent=2)
 
     def append(self, records: Sequence[dict[str, Any]], traces: Sequence[dict[str, Any]]) -> None:
         """Save a finished batch. Traces go first: a question counts as finished by its prediction alone."""
         append_rows(self.folder / TRACES, traces)
         append_rows(self.folder / PREDICTIONS, records)
         self.records.update((row_key(record), record) for record in records)
+
+    def finish(self, questions: int) -> None:
+        """Put the predictions into the order of the question file, which has so many: several workers mix it up."""
+        rows = list(self.records.values())
+        if (ordered := sorted(rows, key=itemgetter("batch"))) != rows:
+            write_rows(self.folder / PREDICTIONS, ordered)
+            self.records = {row_key(row): row for row in ordered}
+        self.update(questions=questions)
 
     def write_results(self, results: Mapping[str, Any]) -> None:
         """Write results.json atomically."""
@@ -267,54 +204,27 @@ class RunStore:
         os.truncate(predictions, rows[-1].end if rows else 0)
         self.records = {row_key(row.data): row.data for row in rows}
         if traces.is_file():
-            write_rows(traces, (row.data for row in _traces(traces) if self._is_finished(row.data)))
-        for name in (REPORT, RESULTS):
-            (self.folder / name).unlink(missing_ok=True)
+            write_rows(traces, (row.data for row in _rows(traces, _PLACE) if row_key(row.data) in self.records))
+        delete_run(self.folder, (REPORT, RESULTS))
         return run.model_copy(update={"signature": fresh.signature, "questions": None})
 
-    def _is_finished(self, trace: Mapping[str, Any]) -> bool:
-        record = self.records.get(row_key(trace))
-        return record is not None and bool(trace["attempt"] <= record["attempt"])
 
-    def _write_run(self) -> None:
-        write_json(self.folder / RUN, self._run.model_dump(), indent=2)
-
-
-def delete_run(folder: Path) -> None:
+def delete_run(folder: Path, names: Sequence[str] = (REPORT, RESULTS, PREDICTIONS, TRACES, RUN)) -> None:
     """Delete the files of a run, and nothing else."""
-    for name in (REPORT, RESULTS, PREDICTIONS, TRACES, RUN):
+    for name in names:
         (folder / name).unlink(missing_ok=True)
-
-
-def locked(folder: Path) -> ExitStack:
-    """Create and lock the folder until the stack is closed.
-
-    Raises:
-        StoreError: it cannot be written, or another process has the lock.
-    """
-    lock = ExitStack()
-    try:
-        lock.enter_context(lock_folder(folder))
-        if not os.access(folder, os.W_OK):
-            lock.close()
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-    except OSError as error:
-        raise StoreError(f"{folder}: cannot be written: {error.strerror}") from None
-    except FolderInUseError:
-        raise StoreError(f"{folder}: another evaluator is writing there") from None
-    return lock
 
 
 @dataclass(frozen=True)
 class SavedRun:
     """A folder of local_evaluation.py; reading changes nothing in it.
 
-    `rows` are those of predictions.jsonl in order, all attempts, without torn batches.
+    `records` are the rows of predictions.jsonl by question, without torn batches.
     """
 
     folder: Path
     run: RunFile
-    rows: tuple[dict[str, Any], ...]
+    records: Mapping[RowKey, dict[str, Any]]
 
     @classmethod
     def read(cls, folder: Path) -> Self:
@@ -325,33 +235,20 @@ class SavedRun:
         """
         if not folder.is_dir():
             raise StoreError(f"{folder}: there is no such folder; expected one written by local_evaluation.py")
-        return cls(folder, RunFile.read(folder), tuple(row.data for row in _whole_batches(folder / PREDICTIONS)))
+        rows = [row.data for row in _whole_batches(folder / PREDICTIONS)]
+        return cls(folder, RunFile.read(folder), {row_key(row): row for row in rows})
 
     @property
     def origin(self) -> dict[str, Any]:
-        """That of the last sitting: see `evaluation.origin`."""
-        return self.run.sittings[-1] if self.run.sittings else {}
-
-    @cached_property
-    def records(self) -> dict[RowKey, dict[str, Any]]:
-        """Each question's last attempt."""
-        return {row_key(row): row for row in self.rows}
+        """That of the last start: see `evaluation.runner.origin_of`."""
+        return self.run.measured
 
     @cached_property
     def traces(self) -> dict[RowKey, dict[str, Any]]:
-        """The trace of each question's last attempt, if any.
+        """The trace of each question, if any; of two the last, as the first was cut off from its prediction.
 
         Raises:
             StoreError: a line of traces.jsonl is not a trace.
         """
-        attempts = {key: record["attempt"] for key, record in self.records.items()}
-        rows = (row.data for row in self.trace_rows())
-        return {row_key(row): row for row in rows if attempts.get(row_key(row)) == row["attempt"]}
-
-    def trace_rows(self) -> Iterator[GrowingRow]:
-        """The rows of traces.jsonl with their places, all attempts, one at a time, without a torn last line.
-
-        Raises:
-            StoreError: a line is not a trace.
-        """
-        return _traces(self.folder / TRACES)
+        rows = {row_key(row.data): row.data for row in _rows(self.folder / TRACES, _PLACE)}
+        return {key: row for key, row in rows.items() if key in self.records}

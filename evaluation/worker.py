@@ -4,11 +4,11 @@ import contextlib
 import multiprocessing
 import os
 import signal
-import tempfile
 import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from evaluation.agent_host import (
@@ -25,6 +25,7 @@ from evaluation.agent_host import (
     serve,
     traces_of,
 )
+from evaluation.batches import STARTUP_SECONDS, Question, evaluator_batch
 
 TRACE_SECONDS = 120.0
 """Time limit for an agent's traces after its answers; they do not count for the evaluator's limit."""
@@ -33,56 +34,56 @@ CLOSE_SECONDS = 10.0
 """Time limit for an agent to close itself after the last batch."""
 
 
+Answered = Iterator[tuple[Sequence[Question], BatchResult]]
+
+
 class _Running(NamedTuple):
+    """The agent's process, and our ends of its messages and of the stacks that it writes before its limit."""
+
     process: SpawnProcess
     connection: Connection
+    stacks: Connection
 
 
-_STACK = "crag-agent-stack-"
+class _OneAgent(ABC):
+    """`peak_memory_mb` is the agent's peak resident memory so far, in MiB."""
+
+    peak_memory_mb = 0.0
+
+    @abstractmethod
+    def answer(self, batch: dict[str, Any], limit: float) -> BatchResult:
+        """Answers to one batch, within `limit` seconds."""
+
+    def answers(self, batches: Iterable[Sequence[Question]], seconds_per_query: float) -> Answered:
+        """The results for the batches, one after another; a batch of n questions gets n times `seconds_per_query`."""
+        for questions in batches:
+            yield questions, self.answer(evaluator_batch(questions), seconds_per_query * len(questions))
 
 
-def _clear_stacks() -> None:
-    """Delete the stack files of evaluators that were killed."""
-    for file in Path(tempfile.gettempdir()).glob(f"{_STACK}*.txt"):
-        owner = file.stem.removeprefix(_STACK)
-        with contextlib.suppress(OSError, ValueError):
-            try:
-                os.kill(int(owner), 0)  # asks only whether the process lives
-            except ProcessLookupError:
-                file.unlink()
+class ProcessWorker(_OneAgent):
+    """The agent in its own process, which is killed on a timeout and restarted for the next batch."""
 
-
-class ProcessWorker:
-    """The agent in its own process, which is killed on a timeout and restarted for the next batch.
-
-    `peak_memory_mb` is the agent's peak resident memory so far, in MiB.
-    """
-
-    def __init__(self, spec: AgentSpec, startup_seconds: float) -> None:
+    def __init__(self, spec: AgentSpec, startup_seconds: float = STARTUP_SECONDS) -> None:
         self._spec = spec
         self._startup_seconds = startup_seconds
         self._running: _Running | None = None
         self._ready = False
-        _clear_stacks()
-        self._stack_file = Path(tempfile.gettempdir()) / f"{_STACK}{os.getpid()}.txt"
-        self.peak_memory_mb = 0.0
 
     def start(self) -> _Running:
         """Start to build the agent in a new process."""
         self.stop()
         context = multiprocessing.get_context("spawn")
-        ours, theirs = context.Pipe()
+        (ours, theirs), (stacks, written) = context.Pipe(), context.Pipe(duplex=False)
         # Not a daemon: an agent may start worker processes, which daemons of multiprocessing may not.
-        process = context.Process(
-            target=serve, args=(theirs, self._spec, str(self._stack_file)), name="crag-agent", daemon=False
-        )
+        process = context.Process(target=serve, args=(theirs, self._spec, written), name="crag-agent", daemon=False)
         process.start()
         theirs.close()
-        self._running = _Running(process, ours)
+        written.close()
+        self._running = _Running(process, ours, stacks)
         return self._running
 
     def wait_until_ready(self) -> int:
-        """Wait until the agent is built; returns its batch size.
+        """Wait until the agent is built, which is started if need be; returns its batch size.
 
         Raises:
             AgentStartError: it could not be built, or not in time.
@@ -111,6 +112,7 @@ class ProcessWorker:
             self.wait_until_ready()
         running = self._running or self.start()
         began = time.monotonic()
+        _stack(running)  # of the batch before, which came just in time
         try:
             send(running.connection, {"batch": batch, "limit": limit})
             _next_message(running, None)
@@ -122,7 +124,7 @@ class ProcessWorker:
             self.stop()
             return BatchResult(None, error, time.monotonic() - began)
         if reply is None:
-            seconds, stack = time.monotonic() - began, self._stack()
+            seconds, stack = time.monotonic() - began, _stack(running)
             self.stop()
             return BatchResult(None, stack, seconds, timed_out=True)
         if rest is None:  # it hangs at its traces, but its answers came in time
@@ -131,15 +133,11 @@ class ProcessWorker:
         self.peak_memory_mb = max(self.peak_memory_mb, rest["peak_memory_mb"])
         return BatchResult(**{**reply, "traces": rest["traces"]})
 
-    def finish(self) -> None:
-        """Let an idle agent close itself and its workers; kills it after `CLOSE_SECONDS`."""
-        if self._running is not None and self._ready:
+    def stop(self, *, in_order: bool = False) -> None:
+        """Kill the agent's process and all its children, if any; an idle one may first close itself `in_order`."""
+        if in_order and self._running is not None and self._ready:
             self._running.connection.close()
             self._running.process.join(CLOSE_SECONDS)
-        self.stop()
-
-    def stop(self) -> None:
-        """Kill the agent's process and all its children, if any."""
         running, self._running, self._ready = self._running, None, False
         if running is not None:
             process = running.process
@@ -149,18 +147,18 @@ class ProcessWorker:
             process.kill()
             process.join()
             process.close()
-            if not running.connection.closed:
-                running.connection.close()
-        self._stack_file.unlink(missing_ok=True)
+            running.connection.close()
+            running.stacks.close()
 
     def _stopped(self, why: str) -> AgentStartError:
         self.stop()
         return AgentStartError(f"agent {self._spec.path}: {why}")
 
-    def _stack(self) -> str | None:
-        with contextlib.suppress(OSError):
-            return self._stack_file.read_text(encoding="utf-8", errors="replace").strip("\0\n") or None
-        return None
+
+def _stack(running: _Running) -> str | None:
+    """What the agent has written of its stack since the last time."""
+    text = os.read(running.stacks.fileno(), 1 << 16) if running.stacks.poll() else b""
+    return text.decode("utf-8", "replace").strip() or None
 
 
 def _next_message(running: _Running, seconds: float | None) -> dict[str, Any] | None:
@@ -182,24 +180,19 @@ def _ending(process: SpawnProcess) -> str:
     return f"(exit code {code})"
 
 
-class InProcessWorker:
+class InProcessWorker(_OneAgent):
     """The agent in this process, for debuggers: no limits, and its output goes to this process's."""
 
     def __init__(self, spec: AgentSpec) -> None:
         self._spec = spec
         self._agent: Agent | None = None
         self._before: dict[str, str | None] = {}
-        self.peak_memory_mb = 0.0
 
     def start(self) -> None:
         """Do nothing: `wait_until_ready` builds the agent."""
 
     def wait_until_ready(self) -> int:
-        """Build the agent; returns its batch size.
-
-        Raises:
-            AgentStartError: it could not be built.
-        """
+        """Build the agent; returns its batch size."""
         self._before = {name: os.environ.get(name) for name in self._spec.environment}
         self._agent, batch_size = build_agent(self._spec)
         self.peak_memory_mb = peak_memory_mb()
@@ -215,8 +208,9 @@ class InProcessWorker:
         result.traces = traces_of(self._agent, len(batch["query"]))
         return result
 
-    def finish(self) -> None:
-        """Close the agent, and take its variables out of this process's environment."""
+    def stop(self, *, in_order: bool = False) -> None:
+        """Close the agent, which cannot be killed here, and take its variables out of this process's environment."""
+        del in_order
         agent, self._agent = self._agent, None
         if agent is not None:
             close_agent(agent)
@@ -225,7 +219,3 @@ class InProcessWorker:
             if value is not None:
                 os.environ[name] = value
         self._before = {}
-
-    def stop(self) -> None:
-        """The same as `finish`: an agent in this process cannot be killed."""
-        self.finish()

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, TypeVar
 
-from mock_api.search import NameSearch, WordIndex, rare_word_weights
+from mock_api.search import NameSearch, WordIndex
 from mock_api.tables import GrammyRow, Record, Records, Tables
 
 Row = TypeVar("Row")
@@ -49,8 +49,8 @@ def answers_of(tables: Tables) -> dict[str, Answer]:
         },
         "/open/search_entity_by_name": NameSearch(tables.entities),
         "/finance/get_company_name": NameSearch(tables.tickers, merge_equal=False),
-        "/music/search_artist_entity_by_name": NameSearch(tables.artists, rare_word_weights, later_first=False),
-        "/music/search_song_entity_by_name": NameSearch(tables.songs, rare_word_weights, later_first=False),
+        "/music/search_artist_entity_by_name": NameSearch(tables.artists, rare_only=True),
+        "/music/search_song_entity_by_name": NameSearch(tables.songs, rare_only=True),
         "/movie/get_person_info": _records(tables.persons),
         "/movie/get_person_info_by_id": _by_id(tables.persons),
         "/movie/get_movie_info": _records(tables.movies),

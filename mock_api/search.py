@@ -1,14 +1,13 @@
 """Name search of the official server: BM25 over whole words, without typo tolerance.
 
-The official server scans every name for each search. Here an inverted index holds, for each word, its names and its
-share of their scores, so that a search is cheap unless its words are common.
+The official server scans every name for each search, with rank-bm25. Here an inverted index holds, for each word, its
+names and its share of their scores, so that a search of millions of names is cheap unless its words are common.
 """
 
 import math
 import string
-from array import array
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -20,9 +19,8 @@ COMMON_WORD_SHARE = 0.25
 RARE_WORD_WEIGHT = 4.0
 """The music search ignores words of this weight or less: words in more than about 1.8 % of the names."""
 SMALLEST_WEIGHT = 0.01
+"""For other weights that are not positive: else a graph of one or two names would find nothing."""
 RESULT_LIMIT = 10
-WordWeights = Callable[[Mapping[str, int], int], dict[str, float]]
-"""(Number of names with each word, number of names) -> weights of the words to index."""
 
 _WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
@@ -32,69 +30,44 @@ def normalise(text: str) -> str:
     return " ".join(text.lower().replace("_", " ").translate(_WITHOUT_PUNCTUATION).split())
 
 
-def okapi_weights(names_with: Mapping[str, int], names: int) -> dict[str, float]:
-    """Weights of rank-bm25's `BM25Okapi`: ln(N - n + 0.5) - ln(n + 0.5), a share of the mean if that is negative.
-
-    Other weights that are not positive become SMALLEST_WEIGHT: else a graph of one or two names would find nothing.
-    """
-    weights = {word: _inverse_frequency(count, names) for word, count in names_with.items()}
-    mean = sum(weights.values()) / len(weights) if weights else 0.0
-    return {word: _positive(COMMON_WORD_SHARE * mean if weight < 0 else weight) for word, weight in weights.items()}
-
-
-def rare_word_weights(names_with: Mapping[str, int], names: int) -> dict[str, float]:
-    """Weights of the music search, which leaves out words of RARE_WORD_WEIGHT or less.
-
-    Words in at most RESULT_LIMIT names are always kept: below 83 names the official rule would skip every word; from
-    583 names on their weight is above RARE_WORD_WEIGHT anyway.
-    """
-    weights = {word: _inverse_frequency(count, names) for word, count in names_with.items()}
-    return {
-        word: _positive(weight)
-        for word, weight in weights.items()
-        if weight > RARE_WORD_WEIGHT or names_with[word] <= RESULT_LIMIT
-    }
-
-
-def _inverse_frequency(names_with_word: int, names: int) -> float:
-    return math.log(names - names_with_word + 0.5) - math.log(names_with_word + 0.5)
-
-
-def _positive(weight: float) -> float:
-    return weight if weight > 0 else SMALLEST_WEIGHT
-
-
 class WordIndex:
-    """Finds the documents whose words fit a query best.
+    """Finds the documents, texts with words separated by blanks, that fit a query best.
 
-    `documents` are texts with words separated by blanks. At equal scores the later document comes first if
-    `later_first` is set (the official server reverses an ascending sort), else the one with the earliest word of the
-    query (as in its music search).
+    At equal scores the later document comes first (the official server reverses an ascending sort). `rare_only` is the
+    music search: it leaves out common words, and at equal scores the earliest word of the query decides.
     """
 
-    def __init__(self, documents: Sequence[str], weigh: WordWeights = okapi_weights, later_first: bool = True) -> None:
+    def __init__(self, documents: Sequence[str], *, rare_only: bool = False) -> None:
         self._size = len(documents)
-        self._later_first = later_first
-        # Words are counted twice: the counts of millions of names would fill the memory.
+        self._rare_only = rare_only
         lengths = [len(document.split()) for document in documents]
         mean_length = sum(lengths) / max(len(lengths), 1)
-        weights = weigh(
-            Counter(word for document in documents for word in dict.fromkeys(document.split())), len(documents)
-        )
-        places: dict[str, array[int]] = {word: array("i") for word in weights}
-        gains: dict[str, array[float]] = {word: array("d") for word in weights}
+        places: dict[str, list[int]] = defaultdict(list)
+        gains: dict[str, list[float]] = defaultdict(list)
         for place, document in enumerate(documents):
             damping = K1 * (1 - B + B * lengths[place] / mean_length) if lengths[place] else 0.0
             for word, occurrences in Counter(document.split()).items():
-                if word in weights:
-                    places[word].append(place)
-                    gains[word].append(weights[word] * occurrences * (K1 + 1) / (occurrences + damping))
-        self._postings = {word: (np.array(places.pop(word)), np.array(gains.pop(word))) for word in weights}
+                places[word].append(place)
+                gains[word].append(occurrences * (K1 + 1) / (occurrences + damping))
+        weights = self._weights({word: len(found) for word, found in places.items()})
+        self._postings = {word: (np.array(places[word]), weights[word] * np.array(gains[word])) for word in weights}
+
+    def _weights(self, names_with: dict[str, int]) -> dict[str, float]:
+        """Weights of rank-bm25's `BM25Okapi`: ln(N - n + 0.5) - ln(n + 0.5), a share of the mean if that is negative.
+
+        The music search keeps words in at most RESULT_LIMIT names: below 83 names the official rule would skip all.
+        """
+        weights = {word: math.log(self._size - n + 0.5) - math.log(n + 0.5) for word, n in names_with.items()}
+        if self._rare_only:
+            kept = {w: v for w, v in weights.items() if v > RARE_WORD_WEIGHT or names_with[w] <= RESULT_LIMIT}
+        else:
+            mean = sum(weights.values()) / max(len(weights), 1)
+            kept = {word: COMMON_WORD_SHARE * mean if weight < 0 else weight for word, weight in weights.items()}
+        return {word: weight if weight > 0 else SMALLEST_WEIGHT for word, weight in kept.items()}
 
     def top(self, query: str, limit: int = RESULT_LIMIT) -> list[int]:
         """Places of the best documents, best first; [] if no word of the query is indexed."""
-        scores = np.zeros(self._size)
-        reached = np.zeros(self._size)
+        scores, reached = np.zeros(self._size), np.zeros(self._size)
         words = normalise(query).split()
         for number, word in enumerate(words):
             if word in self._postings:
@@ -103,9 +76,8 @@ class WordIndex:
                 reached[places] = np.maximum(reached[places], len(words) - number)
         found = np.flatnonzero(scores)
         if len(found) > limit:
-            least = np.partition(scores[found], -limit)[-limit]
-            found = found[scores[found] >= least]
-        ties = (-found,) if self._later_first else (found, -reached[found])
+            found = found[scores[found] >= np.partition(scores[found], -limit)[-limit]]
+        ties = (found, -reached[found]) if self._rare_only else (-found,)
         return [int(place) for place in found[np.lexsort((*ties, -scores[found]))][:limit]]
 
 
@@ -116,22 +88,13 @@ class NameSearch:
     that stands for all of them (finance): the official server returns the whole group once for each of its names.
     """
 
-    def __init__(
-        self,
-        names: Iterable[str],
-        weigh: WordWeights = okapi_weights,
-        *,
-        later_first: bool = True,
-        merge_equal: bool = True,
-    ) -> None:
-        documents: list[str] = []
-        self._originals: dict[str, list[str]] = {}
-        for name in names:
-            document = normalise(name)
-            documents.append(document)
-            self._originals.setdefault(document, []).append(name)
-        self._documents = sorted(self._originals) if merge_equal else documents
-        self._index = WordIndex(self._documents, weigh, later_first)
+    def __init__(self, names: Iterable[str], *, rare_only: bool = False, merge_equal: bool = True) -> None:
+        documents = [(normalise(name), name) for name in names]
+        self._originals: dict[str, list[str]] = defaultdict(list)
+        for document, name in documents:
+            self._originals[document].append(name)
+        self._documents = sorted(self._originals) if merge_equal else [document for document, _ in documents]
+        self._index = WordIndex(self._documents, rare_only=rare_only)
 
     def __call__(self, query: str) -> list[str]:
         """At most ten original names, best first."""

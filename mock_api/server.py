@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import uvicorn
-from fastapi import FastAPI
-from fastapi.responses import PlainTextResponse, Response
+from fastapi import FastAPI, Request
+from fastapi.exception_handlers import request_validation_exception_handler
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, PlainTextResponse, Response
 from pydantic import BaseModel, create_model
 
 from mock_api.answers import answers_of
-from mock_api.limits import BoundedHead, bound
 from mock_api.tables import Tables, load_tables
 
 LOOPBACK = "127.0.0.1"
@@ -48,7 +49,7 @@ def create_app(tables: Tables, delay: float = 0.0) -> FastAPI:
     """The application. Each answer waits `delay` seconds, without blocking other requests."""
     # The official server also reads bodies that come without a content type as JSON.
     app = FastAPI(title="CRAG mock API", strict_content_type=False)
-    bound(app)
+    app.add_exception_handler(RequestValidationError, _refuse)
 
     @app.get("/")
     async def root() -> dict[str, str]:
@@ -89,12 +90,22 @@ def _route(endpoint: Endpoint, delay: float) -> Callable[..., Any]:
     return with_body
 
 
+async def _refuse(request: Request, error: Exception) -> Response:
+    """The answer 422 to arguments of a wrong type; without the value where JSON cannot hold it, such as NaN."""
+    assert isinstance(error, RequestValidationError)  # noqa: S101 - FastAPI asks for the wider type
+    try:
+        return await request_validation_exception_handler(request, error)
+    except ValueError:
+        faults = [{key: fault[key] for key in ("type", "loc", "msg")} for fault in error.errors()]
+        return JSONResponse({"detail": faults}, 422)
+
+
 class Server(uvicorn.Server):
     """A uvicorn server on an open socket. `ready` is called once it answers."""
 
     def __init__(self, app: FastAPI, listening: socket.socket, ready: Callable[[], None]) -> None:
         quiet: Any = {"lifespan": "off", "access_log": False, "log_config": None, "log_level": "error"}
-        super().__init__(uvicorn.Config(app, **quiet, http=BoundedHead, timeout_graceful_shutdown=STOP_LIMIT))
+        super().__init__(uvicorn.Config(app, **quiet, timeout_graceful_shutdown=STOP_LIMIT))
         self._listening = listening
         self._ready = ready
 

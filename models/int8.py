@@ -6,7 +6,6 @@ float32. `agents.llm.openvino_graph` reads the file. `models.fetch` writes it; f
     python -m models.int8 FOLDER
 """
 
-import argparse
 from pathlib import Path
 
 import numpy as np
@@ -53,7 +52,9 @@ def write_int8(folder: Path) -> None:
 
 def main() -> None:
     """The command."""
-    parser = argparse.ArgumentParser(prog="python -m models.int8", description="Write int8 weights beside a model.")
+    from crag.command import parser_of
+
+    parser = parser_of("python -m models.int8", "Write int8 weights beside a model.")
     parser.add_argument("folder", type=Path, help="folder with model.safetensors")
     folder = parser.parse_args().folder
     if not (folder / "model.safetensors").is_file():

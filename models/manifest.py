@@ -7,12 +7,13 @@ in the cache: `$CRAG_MODELS_DIR/<name>`, by default `~/.cache/crag-models/<name>
 import os
 import re
 import tomllib
-from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt, model_validator
+
+from agents.common.files import UserError
 
 MANIFEST_FILE = Path(__file__).with_name("manifest.toml")
 WEIGHTS_FOLDER = Path(__file__).with_name("weights")
@@ -25,11 +26,11 @@ _HUB_NAME = re.compile(r"[\w-][\w.-]*/[\w.-]+")
 _GIT_LFS_POINTER = b"version https://git-lfs"
 
 
-class WeightsMissingError(RuntimeError):
+class WeightsMissingError(UserError, RuntimeError):
     """A model's folder is absent or incomplete; names the first missing file and the command that gets it."""
 
 
-class UnknownModelError(KeyError):
+class UnknownModelError(UserError, KeyError):
     """A name that is not in the manifest; the message lists the known names."""
 
     def __str__(self) -> str:
@@ -222,35 +223,12 @@ class Manifest(_Frozen):
     models: dict[str, ModelEntry]
     groups: dict[str, Group]
 
-    @model_validator(mode="after")
-    def _groups_name_known_models(self) -> Self:
-        for group_name, group in self.groups.items():
-            unknown = sorted({*group.models, *group.optional} - set(self.models))
-            if unknown:
-                raise ValueError(f"group {group_name} names unknown models: {', '.join(unknown)}")
-        for name, model in self.models.items():
-            if model.tokenizer and (model.tokenizer not in self.models or not self.models[model.tokenizer].files):
-                raise ValueError(f"{name}: tokenizer names {model.tokenizer}, which is not a model with pinned files")
-        both = sorted(set(self.models) & set(self.groups))
-        if both:
-            raise ValueError(f"a model and a group share a name: {', '.join(both)}")
-        return self
-
     def model(self, name: str) -> ModelEntry:
         """The entry called `name`; `UnknownModelError` lists the known names."""
         if name not in self.models:
             known = ", ".join(sorted(self.models))
             raise UnknownModelError(f"no model named {name!r} in {MANIFEST_FILE.name}; known: {known}")
         return self.models[name]
-
-    def resolve(self, name: str, others: Iterable[str] = ()) -> Group:
-        """The models of a model's or a group's name; otherwise `UnknownModelError` lists these and the `others`."""
-        if name in self.groups:
-            return self.groups[name]
-        if name in self.models:
-            return Group(models=(name,))
-        known = ", ".join([*sorted({*others, *self.groups}), *sorted(self.models)])
-        raise UnknownModelError(f"no model, group or preset named {name!r}; known: {known}")
 
 
 def parse_manifest(text: str) -> Manifest:

@@ -1,24 +1,24 @@
 """Write small random models instead of a preset's large ones: `python -m models.stand_in PRESET --to DIR`.
 
 With them every preset starts and answers on a small machine (`make smoke PRESET=... STAND_INS=yes`). This tests wiring
-and interfaces, not quality. A stand-in has the architecture, file names, tokenizer and chat template of its model;
-`fetched.toml` in its folder marks it, so that no check takes it for the model. Models are in DIR/NAME, where
-CRAG_MODELS_DIR=DIR finds them; adapters and classifiers are in DIR/models/..., as in the repository. Exit code 0: all
-are there; 1: something cannot be made.
+and interfaces, not quality. A stand-in has the architecture, file names and chat template of its model, and its
+tokenizer where a package has it; `fetched.toml` in its folder marks it, so that no check takes it for the model. Models
+are in DIR/NAME, where CRAG_MODELS_DIR=DIR finds them; adapters and classifiers are in DIR/models/..., as in the
+repository. Exit code 0: all are there; 1: something cannot be made.
 """
 
-import argparse
 import json
 import shutil
 import sys
 import tomllib
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from agents.common.console import end_with
-from models import fetch, stand_in_files
-from models.manifest import STAND_IN, ModelEntry, Shape, cache_folder, is_stand_in, load_manifest
+from agents.common.files import UserError
+from models import fetch
+from models.manifest import STAND_IN, Shape, cache_folder, is_stand_in, load_manifest
 from models.needed import (
     RECIPES,
     REPOSITORY,
@@ -29,14 +29,42 @@ from models.needed import (
     needed_weights,
     read_preset,
 )
+from models.sources import FetchError
 
 WORDS = "all-minilm-l6-v2"
-"""Its `vocab.txt` gives the words of the small XLM-RoBERTa tokenizer."""
+"""Its tokenizer is that of BERT; XLM-RoBERTa's is in no package."""
+LAYERS = 2
+_WIDTH, _HEADS, _INTERMEDIATE = 256, 4, 512
+"""Multiples of 128, as AWQ's kernels need."""
+_SPREAD = 0.1
+"""Standard deviation of the weights: larger than an untrained model's, so that the next token depends on the prompt."""
+_SHARD = "8MB"
+"""Several weight files of a language model, with an index, as large models have."""
+_PACKED, _MIDDLE = 8, 8
+"""4-bit values in an int32; zero point of these values, which are 0 to 15."""
+_CROSS_ENCODER_LOGIT = 2.0
+"""A cross-encoder's mean score, so that gates on the top passage's score let something through."""
+_CLASSIFIER_LEAD = 4.0
+"""Lead of a classifier's first class in its logit: a probability of 0.9 or more."""
+_LLAMA_2 = {
+    "tokenizer_class": "LlamaTokenizerFast",
+    "bos_token": "<s>",
+    "eos_token": "</s>",
+    "unk_token": "<unk>",
+    "add_bos_token": True,
+    "add_eos_token": False,
+    "legacy": False,
+    "clean_up_tokenization_spaces": False,
+    "model_max_length": 4096,
+}
+"""tokenizer_config.json of the base model, without a chat template: the package of its tokenizer has no such file."""
 _RANK = 8
 """Rank of adapters."""
+_ADAPTED = ("q_proj", "k_proj", "v_proj", "gate_proj", "up_proj", "down_proj")
+"""The matrices that db3's adapters tune: all of a layer except the attention's output."""
 
 
-class StandInError(RuntimeError):
+class StandInError(UserError, RuntimeError):
     """A folder could not be made; the message names it and the remedy."""
 
 
@@ -97,14 +125,12 @@ class _Maker:
                 f"{name} has no stand-in: its entry in models/manifest.toml has no shape (sizes of its config.json)"
             )
         folder = self._empty(name)
-        tokenizer = self._write_tokenizer(entry, shape, folder)
-        size, numbers = stand_in_files.special_tokens(folder)
-        own = stand_in_files.small(shape, size)
-        stand_in_files.write_network(own, numbers, folder, stand_in_files.seed_of(name))
+        write_network(shape, self._fetched(entry.tokenizer or WORDS, self.cache), folder, seed_of(name))
         if name == (self._preset.get("dense_encoder") or {}).get("model"):
-            stand_in_files.write_sentence_transformer(own, folder)
-        sizes = f"{own.layers} random layers of {own.hidden} (the model: {shape.layers} of {shape.hidden})"
+            write_sentence_transformer(folder)
+        sizes = f"{LAYERS} random layers of {_WIDTH} (the model: {shape.layers} of {shape.hidden})"
         quantised = ", 4-bit AWQ" if shape.awq_group else ""
+        tokenizer = f"the tokenizer of {entry.tokenizer or WORDS}"
         self._finish(name, folder, f"{shape.architecture}{quantised}, {sizes}, {tokenizer}")
 
     def folder(self, needed: NeededFolder) -> None:
@@ -114,20 +140,19 @@ class _Maker:
         base = base_of(needed, self._repository)
         if needed.kind == "adapter" and base is None:
             base = str(engine.get("model"))
-        is_random = base in {one.name for one in self.made if one.is_stand_in}
+        is_random = base in {made.name for made in self.made if made.is_stand_in}
         if base is None or not is_random or needed.kind not in {"adapter", "classifier"}:
             if needed.problem:
                 raise StandInError(f"no stand-in can be made for the {needed.kind} at {needed.key}: {needed.problem}")
             return
         folder = self._empty(name)
-        seed = stand_in_files.seed_of(name)
         if needed.kind == "adapter":
             rank = min(_RANK, engine.get("max_adapter_rank", _RANK))
-            stand_in_files.write_adapter(self._to / base, base, rank, folder, seed)
+            write_adapter(self._to / base, base, rank, folder, seed_of(name))
             what = f"LoRA adapter of rank {rank} on the stand-in of {base}"
         else:
             labels = self._labels(needed.name)
-            stand_in_files.write_classifier(base, self._to / base, labels, folder, seed)
+            write_classifier(self._to / base, base, labels, folder, seed_of(name))
             what = f"classifier of {', '.join(labels)} on the stand-in of {base}; predicts what no gate stops"
         self._finish(name, folder, what)
 
@@ -142,19 +167,10 @@ class _Maker:
             for field in recipe["fields"]
         }
 
-    def _write_tokenizer(self, entry: ModelEntry, shape: Shape, folder: Path) -> str:
-        if entry.tokenizer is not None:
-            stand_in_files.copy_tokenizer(self._fetched(entry.tokenizer, self.cache), shape, folder)
-            return f"the model's own tokenizer (from {entry.tokenizer})"
-        if shape.architecture.startswith("XLMRoberta"):
-            stand_in_files.write_small_xlm_tokenizer(self._fetched(WORDS, self.cache) / "vocab.txt", folder)
-            return "a tokenizer of the same kind with fewer tokens"
-        raise StandInError(f"{entry.name} has no stand-in: its entry in models/manifest.toml names no tokenizer")
-
     def _fetched(self, name: str, root: Path) -> Path:
         try:
             return fetch.Fetcher(self._manifest, root, self.cache, self._say).fetch(name)
-        except fetch.FetchError as error:
+        except FetchError as error:
             raise StandInError(str(error)) from error
 
     def _empty(self, name: str) -> Path:
@@ -166,36 +182,169 @@ class _Maker:
         return folder
 
     def _finish(self, name: str, folder: Path, what: str) -> None:
-        fetch.record_all(folder, f"{STAND_IN}: random weights")
+        fetch.write_record(folder, f"{STAND_IN}: random weights")
         self.made.append(Made(name, folder, what, is_stand_in=True))
+
+
+# --- the files --------------------------------------------------------------------------------------------------------
+
+
+def seed_of(name: str) -> int:
+    """A seed for each name, the same on every machine."""
+    return zlib.crc32(f"0 {name}".encode())
+
+
+def write_network(shape: Shape, tokenizer_folder: Path, folder: Path, seed: int) -> None:
+    """Write a small random network of the same architecture: few layers, narrow, with the model's number of heads per
+    key/value head (up to 4); and its tokenizer.
+    """
+    import torch
+    import transformers
+    from transformers.utils import logging
+
+    torch.manual_seed(seed)
+    logging.disable_progress_bar()
+    (folder / "tokenizer_config.json").write_text(json.dumps(_LLAMA_2), encoding="utf-8")
+    for file in (*tokenizer_folder.glob("tokenizer*.json"), *tokenizer_folder.glob("vocab.txt")):
+        shutil.copyfile(file, folder / file.name)
+    tokenizer: Any = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    own: dict[str, Any] = {
+        "vocab_size": len(tokenizer),
+        "hidden_size": _WIDTH,
+        "num_hidden_layers": LAYERS,
+        "num_attention_heads": _HEADS,
+        "intermediate_size": _INTERMEDIATE,
+        "max_position_embeddings": shape.positions,
+        "initializer_range": _SPREAD,
+        **{f"{role}_token_id": getattr(tokenizer, f"{role}_token_id") for role in ("bos", "eos", "pad")},
+    }
+    weights = None
+    if shape.is_language_model:
+        shared = min(_HEADS, shape.heads // (shape.key_value_heads or shape.heads))
+        own |= {"num_key_value_heads": _HEADS // shared, "rope_theta": shape.rope_theta, "dtype": "float16"}
+        model = transformers.LlamaForCausalLM(transformers.LlamaConfig(**own, rms_norm_eps=1e-5)).half()
+        if shape.awq_group is not None:
+            weights = _quantised(model.state_dict(), shape.awq_group)
+            awq = {"quant_method": "awq", "bits": 4, "group_size": shape.awq_group, "zero_point": True}
+            model.config.quantization_config = {**awq, "version": "gemm"}
+    elif shape.architecture.startswith("XLMRoberta"):
+        model = transformers.XLMRobertaForSequenceClassification(
+            transformers.XLMRobertaConfig(**own, type_vocab_size=2, num_labels=1)
+        )
+        with torch.no_grad():
+            model.classifier.out_proj.bias.fill_(_CROSS_ENCODER_LOGIT)
+    else:
+        model = getattr(transformers, shape.architecture)(transformers.BertConfig(**own))
+    model.save_pretrained(folder, state_dict=weights, max_shard_size=_SHARD if shape.is_language_model else "1GB")
+
+
+def _quantised(weights: Mapping[str, Any], group: int) -> dict[str, Any]:
+    """The matrices of the layers as AWQ stores them: random 4-bit values, their zero points, and a scale per group.
+
+    No library that writes them is among the requirements.
+    """
+    import torch
+
+    stored: dict[str, Any] = {}
+    middle = sum(_MIDDLE << 4 * place for place in range(_PACKED)) - 2**32
+    for name, weight in weights.items():
+        if ".layers." not in name or not name.endswith("_proj.weight"):
+            stored[name] = weight
+            continue
+        outputs, inputs = weight.shape
+        layer = name.removesuffix(".weight")
+        packed = torch.randint(-(2**31), 2**31, (inputs, outputs // _PACKED), dtype=torch.int64)
+        stored[f"{layer}.qweight"] = packed.to(torch.int32)
+        stored[f"{layer}.qzeros"] = torch.full((inputs // group, outputs // _PACKED), middle, dtype=torch.int32)
+        # Values of -8 to 7 have a standard deviation of 4.6.
+        stored[f"{layer}.scales"] = torch.full((inputs // group, outputs), _SPREAD / 4.6, dtype=torch.float16)
+    return stored
+
+
+def write_adapter(base_folder: Path, base_name: str, rank: int, folder: Path, seed: int) -> None:
+    """Write a random LoRA adapter for the stand-in of a language model."""
+    import torch
+    from peft import LoraConfig, get_peft_model
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    torch.manual_seed(seed)
+    config = LlamaConfig.from_pretrained(str(base_folder))
+    config.quantization_config = None
+    lora = LoraConfig(
+        task_type="CAUSAL_LM", r=rank, lora_alpha=2 * rank, target_modules=list(_ADAPTED), init_lora_weights=False
+    )
+    model = get_peft_model(LlamaForCausalLM(config), lora).half()
+    model.peft_config["default"].base_model_name_or_path = base_name
+    model.save_pretrained(str(folder), save_embedding_layers=False)
+
+
+def write_classifier(
+    base_folder: Path, base_name: str, labels: Mapping[str, Sequence[str]], folder: Path, seed: int
+) -> None:
+    """Write a random classifier in the form of `training.router`: configuration, encoder, and a head per field.
+
+    `labels` are the classes of each field; the classifier always predicts the first one.
+    """
+    import torch
+    from safetensors.torch import save_file
+    from transformers import AutoConfig, AutoModel
+
+    torch.manual_seed(seed)
+    config: Any = AutoConfig.from_pretrained(base_folder, local_files_only=True)
+    encoder: Any = AutoModel.from_config(config, add_pooling_layer=False)
+    tensors = {f"0.encoder.{name}": value.detach().clone() for name, value in encoder.named_parameters()}
+    for field, classes in labels.items():
+        tensors[f"0.head.{field}.weight"] = torch.randn(len(classes), config.hidden_size) * 0.01
+        tensors[f"0.head.{field}.bias"] = torch.tensor([_CLASSIFIER_LEAD, *[0.0] * (len(classes) - 1)])
+    save_file(tensors, str(folder / "weights.safetensors"))
+    description = {
+        "format": 1,
+        "base": base_name,
+        "members": 1,
+        "pooling": "cls",
+        "max_tokens": 64,
+        "fields": {field: {"labels": list(classes), "encoder_weight": 1.0} for field, classes in labels.items()},
+        "trained_on": "nothing: a stand-in with random weights",
+        "licence": "none needed",
+    }
+    (folder / "config.json").write_text(json.dumps(description, indent=1), encoding="utf-8")
+
+
+def write_sentence_transformer(folder: Path) -> None:
+    """Make an encoder's folder one of sentence-transformers: CLS pooling, unit length, as in bge."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.models import Normalize, Pooling, Transformer
+
+    modules = [Transformer(str(folder)), Pooling(_WIDTH, pooling_mode="cls"), Normalize()]
+    SentenceTransformer(modules=modules, device="cpu").save(str(folder), create_model_card=False)
+
+
+# --- the command line -------------------------------------------------------------------------------------------------
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Command line; returns the exit code."""
-    parser = argparse.ArgumentParser(
-        prog="python -m models.stand_in", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    from crag.command import exit_code, parser_of
+
+    parser = parser_of("python -m models.stand_in", __doc__)
     parser.add_argument("preset", metavar="PRESET", help=f"{', '.join(available_presets())}, or a preset's file")
     parser.add_argument("--to", type=Path, required=True, metavar="DIR", help="folder for the models, one folder each")
     options = parser.parse_args(arguments)
-    try:
-        made = make_stand_ins(_preset(options.preset), options.to, say=lambda line: print(line, file=sys.stderr))
-    except (StandInError, ValueError, OSError) as error:
-        print(f"stand_in: {error}", file=sys.stderr)
-        return 1
-    for one in made:
-        print(f"{one.name}: {one.what}")
-    count = sum(one.is_stand_in for one in made)
-    print(f"{options.to}: {count} stand-in(s), {len(made) - count} real; for tests of wiring, not of quality")
-    return 0
+    return 1 if exit_code(lambda: _run(options.preset, options.to), ValueError) else 0
 
 
-def _preset(name: str) -> dict[str, Any]:
+def _run(name: str, to: Path) -> None:
     preset = read_preset(name)
     if preset is None:
         raise StandInError(f"no preset {name!r}; shipped presets: {', '.join(available_presets())}")
-    return preset
+    made = make_stand_ins(preset, to, say=lambda line: print(line, file=sys.stderr))
+    for folder in made:
+        print(f"{folder.name}: {folder.what}")
+    count = sum(folder.is_stand_in for folder in made)
+    print(f"{to}: {count} stand-in(s), {len(made) - count} real; for tests of wiring, not of quality")
 
 
 if __name__ == "__main__":
+    from crag.command import end_with
+
     end_with(main)

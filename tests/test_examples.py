@@ -8,7 +8,7 @@ import matplotlib as mpl
 import pytest
 
 from agents.settings import load_settings
-from evaluation.cli import main
+from crag.evaluate import main
 from models.manifest import WeightsMissingError, locate
 
 REPOSITORY = Path(__file__).parents[1]
@@ -38,7 +38,7 @@ def test_the_prompt_is_what_the_model_reads(tmp_path: Path) -> None:
     assert 'extends = "cpu"' in own
     (tmp_path / "own.toml").write_text(own.replace('extends = "cpu"', 'extends = "scripted"'), encoding="utf-8")
     options = ["--preset", str(tmp_path / "own.toml"), "--limit", "4", "--output", str(tmp_path / "run"), "--quiet"]
-    assert main([*options, "--no-report"]) == 0
+    assert main(options) == 0
     (line, *_) = (tmp_path / "run" / "traces.jsonl").read_text(encoding="utf-8").splitlines()
     trace = json.loads(line)
     system, user = trace["prompts"]["answer"]

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from agents.settings import SettingsError, load_settings
-from evaluation.cli import override
+from crag.command import override
 
 REPOSITORY = Path(__file__).parents[1]
 PAGE = (REPOSITORY / "docs/papers.md").read_text(encoding="utf-8")

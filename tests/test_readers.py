@@ -5,9 +5,7 @@ and replies of a graph have such a test beside their own.
 """
 
 import bz2
-import io
 import json
-import tarfile
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -43,15 +41,6 @@ class Reader(NamedTuple):
     errors: tuple[type[Exception], ...] = ()
 
 
-def tar_of(content: bytes) -> bytes:
-    packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w") as archive:
-        member = tarfile.TarInfo("rows.jsonl")
-        member.size = len(content)
-        archive.addfile(member, io.BytesIO(content))
-    return packed.getvalue()
-
-
 def rows(path: Path) -> object:
     return list(read_rows(path))
 
@@ -72,8 +61,6 @@ REPLY = b'{"choices": [{"message": {"content": "x"}, "finish_reason": "stop", "l
 READERS = {
     "questions": Reader("q.jsonl", LINE * 2, rows, (DatasetError,)),
     "questions, packed": Reader("q.jsonl.bz2", bz2.compress(LINE), rows, (DatasetError,)),
-    "questions, archive": Reader("q.tar", tar_of(LINE), rows, (DatasetError,)),
-    "questions, packed archive": Reader("q.tar.bz2", bz2.compress(tar_of(LINE)), rows, (DatasetError,)),
     "records": Reader("r.jsonl", LINE, lambda path: list(read_records(path)), (DatasetError,)),
     "preset": Reader("p.toml", shipped("agents/presets/scripted.toml"), load_settings, (SettingsError,)),
     "calibration": Reader(

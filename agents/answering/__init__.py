@@ -1,55 +1,30 @@
 """Answers from a context: prompts, drafts, checks and normal form."""
 
-from agents.answering.answerer import Answerer, Draft, draft_of
-from agents.answering.checks import (
-    EXPECTED_SCORE,
-    FORMULA,
-    REFINE,
-    SELF_ASSESSMENT,
-    Check,
-    checks_of,
-    class_gate,
-    gated_answer,
-    score_gate,
-)
-from agents.answering.confidence import CALIBRATION_FOLDER, MOST_DEVIATIONS, PAGES_KIND, ConfidenceModel, LogisticModel
-from agents.answering.features import answer_features, kind_of, question_features
-from agents.answering.normalise import MAX_TOKENS, normalise, trim_to_tokens
-from agents.answering.prompts import PROMPTS, answer_prompt
-from agents.answering.requests import generate_all, request_of, shown
-from agents.answering.second_look import LEVEL_GRAMMAR, Review, level_of, review_of
-
-__all__ = [
-    "CALIBRATION_FOLDER",
-    "EXPECTED_SCORE",
-    "FORMULA",
-    "LEVEL_GRAMMAR",
-    "MAX_TOKENS",
-    "MOST_DEVIATIONS",
-    "PAGES_KIND",
-    "PROMPTS",
-    "REFINE",
-    "SELF_ASSESSMENT",
-    "Answerer",
-    "Check",
-    "ConfidenceModel",
-    "Draft",
-    "LogisticModel",
-    "Review",
-    "answer_features",
-    "answer_prompt",
-    "checks_of",
-    "class_gate",
-    "draft_of",
-    "gated_answer",
-    "generate_all",
-    "kind_of",
-    "level_of",
-    "normalise",
-    "question_features",
-    "request_of",
-    "review_of",
-    "score_gate",
-    "shown",
-    "trim_to_tokens",
-]
+from agents.answering.answerer import Answerer as Answerer
+from agents.answering.answerer import Draft as Draft
+from agents.answering.answerer import draft_of as draft_of
+from agents.answering.answerer import generate_all as generate_all
+from agents.answering.answerer import request_of as request_of
+from agents.answering.answerer import shown as shown
+from agents.answering.checks import EXPECTED_SCORE as EXPECTED_SCORE
+from agents.answering.checks import FORMULA as FORMULA
+from agents.answering.checks import REFINE as REFINE
+from agents.answering.checks import SELF_ASSESSMENT as SELF_ASSESSMENT
+from agents.answering.checks import Check as Check
+from agents.answering.checks import checks_of as checks_of
+from agents.answering.checks import class_gate as class_gate
+from agents.answering.checks import gated_answer as gated_answer
+from agents.answering.checks import score_gate as score_gate
+from agents.answering.confidence import CALIBRATION_FOLDER as CALIBRATION_FOLDER
+from agents.answering.confidence import MOST_DEVIATIONS as MOST_DEVIATIONS
+from agents.answering.confidence import PAGES_KIND as PAGES_KIND
+from agents.answering.confidence import ConfidenceModel as ConfidenceModel
+from agents.answering.confidence import LogisticModel as LogisticModel
+from agents.answering.features import answer_features as answer_features
+from agents.answering.features import kind_of as kind_of
+from agents.answering.features import question_features as question_features
+from agents.answering.normalise import MAX_TOKENS as MAX_TOKENS
+from agents.answering.normalise import normalise as normalise
+from agents.answering.normalise import trim_to_tokens as trim_to_tokens
+from agents.answering.prompts import PROMPTS as PROMPTS
+from agents.answering.prompts import answer_prompt as answer_prompt

@@ -1,21 +1,22 @@
-"""Builds the answering prompt and reads the model's reply into a draft."""
+"""Builds requests to the answering model and reads its replies into drafts."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from agents.answering.normalise import normalise
-from agents.answering.prompts import answer_prompt
-from agents.answering.requests import request_of
-from agents.answering.second_look import Level, assessed
+from agents.answering.prompts import Prompt, answer_prompt
+from agents.answering.second_look import Level, Review, assessed
 from agents.common.contracts import Answer, Candidate, Decision, Query, abstain
+from agents.common.deadline import Deadline
 from agents.llm.base import Generation, GenerationRequest, LanguageModel
 from agents.settings import AnsweringSettings
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Draft:
     """An answer that no check has passed yet.
 
-    `generation` is None if no model wrote the answer. `replies` are the model's later replies, by check. `verdict` is
+    `generation` is None if no model wrote the answer. `replies` are the model's later replies, by check. `review` is
     the second look's. `candidate` holds the answer with its features and P(correct).
     """
 
@@ -23,8 +24,8 @@ class Draft:
     evidence: str = ""
     generation: Generation | None = None
     level: Level | None = None
-    verdict: str | None = None
-    replies: dict[str, Generation] = field(default_factory=dict)
+    review: Review | None = None
+    replies: Mapping[str, Generation] = field(default_factory=dict)
     candidate: Candidate | None = None
     withheld: bool = False
     """Whether a check has replaced the answer."""
@@ -33,11 +34,6 @@ class Draft:
     def abstains(self) -> bool:
         """Whether the draft is an abstention."""
         return self.answer.decision is Decision.ABSTAINED
-
-    @property
-    def mean_log_probability(self) -> float | None:
-        """Mean over the generated tokens, in nats."""
-        return self.generation.mean_log_probability if self.generation else None
 
 
 def draft_of(generation: Generation, source: str, *, assesses: bool = False, evidence: str = "") -> Draft:
@@ -73,3 +69,47 @@ class Answerer:
     def read(self, generation: Generation, context: str, source: str) -> Draft:
         """The draft that a reply gives."""
         return draft_of(generation, source, assesses=self._prompt.assesses, evidence=context)
+
+
+def shown(request: GenerationRequest) -> object:
+    """The prompt as the trace stores it: chat turns or plain text."""
+    turns = [{"role": message.role, "content": message.content} for message in request.messages]
+    return turns or request.prompt
+
+
+def request_of(
+    settings: AnsweringSettings,
+    prompt: Prompt,
+    query: Query,
+    context: str,
+    answer: str = "",
+    *,
+    max_tokens: int,
+    adapter: str | None,
+    log_probability: bool = False,
+) -> GenerationRequest:
+    """Fill in the prompt in the preset's form: a chat, or plain text for a base model."""
+    messages = prompt.render(
+        token_limit=settings.word_limit,
+        query_time=query.query_time,
+        context=context,
+        query=query.text,
+        answer=answer,
+    )
+    text = "\n\n".join(message.content for message in messages)
+    return GenerationRequest(
+        messages=messages if settings.form == "chat" else (),
+        prompt=None if settings.form == "chat" else text,
+        adapter=adapter,
+        max_tokens=max_tokens,
+        temperature=settings.temperature,
+        top_p=settings.top_p,
+        with_log_probability=log_probability,
+    )
+
+
+def generate_all(model: LanguageModel, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
+    """One generation per request, in order, even if the engine returns too few."""
+    generations = list(model.generate(requests, deadline))[: len(requests)]
+    missing = len(requests) - len(generations)
+    return generations + [Generation.failed("the engine returned no generation for this request")] * missing

@@ -6,14 +6,14 @@ saved. To add a check, write a class and put it into `checks_of`.
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Protocol
 
-from agents.answering.answerer import Draft
+from agents.answering.answerer import Draft, request_of
 from agents.answering.confidence import ConfidenceModel
 from agents.answering.features import answer_features, passages_with, repeats
 from agents.answering.prompts import PROMPTS
-from agents.answering.requests import request_of
-from agents.answering.second_look import LEVEL_GRAMMAR, level_of, review_of
+from agents.answering.second_look import review_of
 from agents.common.contracts import (
     I_DONT_KNOW,
     INVALID_QUESTION,
@@ -48,7 +48,7 @@ class CaseView(Protocol):
 
 
 class Check(ABC):
-    """Looks at a draft and may replace its answer."""
+    """Looks at a draft, may add to it what it reads there, and may replace its answer."""
 
     name: str
     reads_values = False
@@ -63,6 +63,10 @@ class Check(ABC):
     def request(self, case: CaseView, draft: Draft) -> GenerationRequest:
         """The request to the language model. `draft.replies` holds the reply when the check is called."""
         raise NotImplementedError(f"the check {self.name!r} has a key but no request")
+
+    def read(self, case: CaseView, draft: Draft) -> Draft:
+        """The draft with what this check reads from it, for itself and for later checks."""
+        return draft
 
     @abstractmethod
     def __call__(self, case: CaseView, draft: Draft) -> GateFiring | None:
@@ -80,18 +84,6 @@ class Formula(Check):
         return GateFiring(self.name, f"computed: {found.explanation}", found.text) if found else None
 
 
-class LogProbability(Check):
-    """The preset's gates on the mean log-probability of an answer."""
-
-    name = "mean_log_probability"
-
-    def __init__(self, gates: Sequence[GateSettings]) -> None:
-        self._gates = gates
-
-    def __call__(self, case: CaseView, draft: Draft) -> GateFiring | None:
-        return score_gate(self._gates, "mean_log_probability", draft.mean_log_probability)
-
-
 class SelfAssessment(Check):
     """Withholds answers that the model is not sure of (WeKnow-RAG). The level comes with the answer."""
 
@@ -105,33 +97,6 @@ class SelfAssessment(Check):
             return None
         said = f"calls its confidence {draft.level}" if draft.level else "does not say how sure it is"
         return GateFiring(self.name, f"the model {said}; accepted: {', '.join(self._accepted)}", I_DONT_KNOW)
-
-
-class LaterSelfAssessment(SelfAssessment):
-    """The same, with the level asked for in a second generation."""
-
-    key = "assess"
-
-    def __init__(self, settings: AnsweringSettings, accepted: Sequence[str]) -> None:
-        super().__init__(accepted)
-        self._settings = settings
-
-    def request(self, case: CaseView, draft: Draft) -> GenerationRequest:
-        own, text = self._settings, draft.answer.text
-        return request_of(
-            own,
-            PROMPTS["assess"],
-            case.query,
-            draft.evidence,
-            text,
-            max_tokens=4,
-            adapter=own.adapter,
-            grammar=LEVEL_GRAMMAR,
-        )
-
-    def __call__(self, case: CaseView, draft: Draft) -> GateFiring | None:
-        draft.level = level_of(draft.replies["assess"].text)
-        return super().__call__(case, draft)
 
 
 class Refine(Check):
@@ -158,16 +123,19 @@ class Refine(Check):
             draft.evidence,
             text,
             max_tokens=own.max_new_tokens,
-            adapter=own.adapter,
+            adapter=None,
         )
 
-    def __call__(self, case: CaseView, draft: Draft) -> GateFiring | None:
+    def read(self, case: CaseView, draft: Draft) -> Draft:
         reply = draft.replies["refine"]
         review = review_of(draft.answer, reply)
-        draft.verdict = review.verdict.value
         case.note(f"second look: {review.verdict}: {reply.text.strip()!r}")
-        same = review.answer == draft.answer
-        return None if same else GateFiring(self.name, review.answer.reason, review.answer.text)
+        return replace(draft, review=review)
+
+    def __call__(self, case: CaseView, draft: Draft) -> GateFiring | None:
+        if draft.review is None or draft.review.answer == draft.answer:
+            return None
+        return GateFiring(self.name, draft.review.answer.reason, draft.review.answer.text)
 
 
 class RepeatedQuestion(Check):
@@ -196,7 +164,7 @@ class ExpectedScore(Check):
         self._threshold = threshold
         self._model = model
 
-    def __call__(self, case: CaseView, draft: Draft) -> GateFiring | None:
+    def read(self, case: CaseView, draft: Draft) -> Draft:
         text, source = draft.answer.text, draft.answer.source
         features = answer_features(
             case.trace,
@@ -205,11 +173,14 @@ class ExpectedScore(Check):
             how="generated" if draft.generation else "read",
             generation=draft.generation,
             assessment=draft.level,
-            review=draft.verdict,
+            review=draft.review.verdict.value if draft.review else None,
             evidence=draft.evidence,
         )
         likely = self._model.probability(features) if self._model else None
-        draft.candidate = Candidate(text, source, features, likely)
+        return replace(draft, candidate=Candidate(text, source, features, likely))
+
+    def __call__(self, case: CaseView, draft: Draft) -> GateFiring | None:
+        likely = draft.candidate.probability if draft.candidate else None
         if likely is None or likely > self._threshold:
             return None
         return GateFiring(self.name, f"P(correct) is {likely:.2f}, not above {self._threshold:g}", I_DONT_KNOW)
@@ -218,11 +189,8 @@ class ExpectedScore(Check):
 def checks_of(settings: AnsweringSettings, confidence: ConfidenceModel | None) -> list[Check]:
     """The checks of a preset, in order. `ExpectedScore` also records each answer's features in the trace."""
     checks: list[Check] = [Formula()] if settings.compute else []
-    checks.append(LogProbability(settings.gates))
-    if assessment := settings.self_assessment:
-        later = assessment.asked == "afterwards"
-        accepted = assessment.accepted
-        checks.append(LaterSelfAssessment(settings, accepted) if later else SelfAssessment(accepted))
+    if settings.self_assessment:
+        checks.append(SelfAssessment(settings.self_assessment.accepted))
     if settings.refine:
         checks.append(Refine(settings, settings.refine))
     checks.append(ExpectedScore(settings.confidence.threshold if settings.confidence else 0.0, confidence))
@@ -248,12 +216,12 @@ def _class_reason(gate: ClassGate, route: Route | None) -> str | None:
     return f"P({gate.field} is {' or '.join(gate.classes)}) is {share:.2f}, above {gate.above:g}"
 
 
-def score_gate(gates: Sequence[GateSettings], score: str, value: float | None) -> GateFiring | None:
-    """The first gate on that score that closes. A missing score closes it."""
+def score_gate(gates: Sequence[GateSettings], value: float | None) -> GateFiring | None:
+    """The first gate on the best passage's probability that closes. A missing one closes it."""
     for gate in gates:
-        if isinstance(gate, ScoreGate) and gate.score == score and (value is None or value <= gate.minimum):
+        if isinstance(gate, ScoreGate) and (value is None or value <= gate.minimum):
             found = "there is no number" if value is None else f"it is {value:.2f}"
-            return GateFiring(gate.name, f"{score} must be above {gate.minimum:g}, and {found}", I_DONT_KNOW)
+            return GateFiring(gate.name, f"{gate.score} must be above {gate.minimum:g}, and {found}", I_DONT_KNOW)
     return None
 
 

@@ -6,7 +6,7 @@ A missing feature is left out; the model fills in its mean.
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from agents.common.contracts import GRAPH, INVALID_QUESTION, Passage, Trace, probability
 from agents.llm.base import Generation
@@ -60,25 +60,43 @@ def answer_features(
         review: Verdict of the second look.
         evidence: The text that the model read.
     """
-    features = question_features(trace) | _ranking_features(trace)
-    features["from_graph"] = float(source == GRAPH)
-    if source == GRAPH:
-        features |= _calls_features(trace)
-    features["from_values"] = float(how == "read")
-    said = _words(text)
-    new = [word for word in said if word not in set(_words(trace.query)) and word not in _SMALL]
-    features |= _wording_features(text, said, new)
+    of_graph, words = source == GRAPH, _words(text)
+    new = _new_words(words, trace)
+    features = question_features(trace) | {
+        "from_graph": float(of_graph),
+        "from_values": float(how == "read"),
+        "answer_words": float(min(len(words), 20)),
+        "answer_is_number": float(bool(words) and all(word[0].isdigit() for word in words)),
+        "answer_is_yes_or_no": float(bool(words) and words[0] in {"yes", "no"}),
+        "answer_is_invalid": float(text == INVALID_QUESTION),
+        "answer_repeats_question": float(bool(words) and not new),
+    }
+    scored = [passage for passage in trace.passages if "cross_encoder" in passage.scores]
+    logits = sorted((passage.scores["cross_encoder"] for passage in scored), reverse=True)
+    known: dict[str, float | None] = {
+        "top_passage_logit": logits[0] if logits else None,
+        "top_passage_margin": logits[0] - logits[1] if len(logits) > 1 else None,
+    }
+    if of_graph:
+        # How sure the writer was of the calls: a call for something else than the question is rarely its only idea.
+        calls = trace.generations.get("calls")
+        known["calls_log_probability"] = calls.mean_log_probability if calls is not None else None
+        known["example_similarity"] = trace.example_similarity
+    if generation is not None:
+        # How sure the model was of its words, and how undecided about the first one.
+        known["mean_log_probability"] = generation.mean_log_probability
+        known["first_token_entropy"] = None if of_graph else generation.first_entropy
+    features |= {name: value for name, value in known.items() if value is not None}
     if how == "generated":
         features["answer_in_evidence"] = _share(new, evidence)
-        others = " ".join(fact.text for fact in trace.facts)
-        if others and source != GRAPH:
-            features["answer_in_facts"] = _share(new, others)
+        if trace.facts and not of_graph:
+            features["answer_in_facts"] = _share(new, " ".join(fact.text for fact in trace.facts))
         if trace.passages:
-            features["passages_with_answer"] = _share_of_passages(said, trace)
-            if source != GRAPH:
-                features |= _passage_features(trace, new or said)
-    if generation is not None:
-        features |= _generation_features(generation, source)
+            wanted = f" {' '.join(words)} "
+            having = sum(wanted in f" {' '.join(_words(passage.text))} " for passage in trace.passages)
+            features["passages_with_answer"] = having / len(trace.passages) if words else 0.0
+        if scored and not of_graph:
+            features |= _passage_features(trace, scored, new or words)
     if assessment is not None:
         features["self_assessment"] = LEVELS[assessment]
     if review is not None:
@@ -86,37 +104,8 @@ def answer_features(
     return features
 
 
-def _generation_features(generation: Generation, source: str) -> dict[str, float]:
-    """How sure the model was of its words, and how undecided about the first one."""
-    known = {"mean_log_probability": generation.mean_log_probability}
-    if source != GRAPH:
-        known["first_token_entropy"] = generation.first_entropy
-    return {name: value for name, value in known.items() if value is not None}
-
-
-def _ranking_features(trace: Trace) -> dict[str, float]:
-    """How well the best passage fits the question, and how much better than the next."""
-    logits = sorted((p.scores["cross_encoder"] for p in trace.passages if "cross_encoder" in p.scores), reverse=True)
-    features = {"top_passage_logit": logits[0]} if logits else {}
-    return features | ({"top_passage_margin": logits[0] - logits[1]} if len(logits) > 1 else {})
-
-
-def _calls_features(trace: Trace) -> dict[str, float]:
-    """How sure the writer was of the calls: a call for something else than the question is rarely its only idea."""
-    features: dict[str, float] = {}
-    written = trace.generations.get("calls")
-    if written is not None and written.mean_log_probability is not None:
-        features["calls_log_probability"] = written.mean_log_probability
-    if trace.example_similarity is not None:
-        features["example_similarity"] = trace.example_similarity
-    return features
-
-
-def _passage_features(trace: Trace, words: list[str]) -> dict[str, float]:
+def _passage_features(trace: Trace, scored: Sequence[Passage], words: list[str]) -> dict[str, float]:
     """How well the passage with most of these words of the answer fits the question."""
-    scored = [passage for passage in trace.passages if "cross_encoder" in passage.scores]
-    if not scored:
-        return {}
     best = max(scored, key=lambda passage: (_share(words, passage.text), passage.scores["cross_encoder"]))
     asked = [word for word in _words(trace.query) if word not in _SMALL]
     return {
@@ -125,22 +114,11 @@ def _passage_features(trace: Trace, words: list[str]) -> dict[str, float]:
     }
 
 
-def _wording_features(text: str, said: list[str], new: list[str]) -> dict[str, float]:
-    """Features of an answer's wording; `new` are the words that the question does not contain."""
-    return {
-        "answer_words": float(min(len(said), 20)),
-        "answer_is_number": float(bool(said) and all(word[0].isdigit() for word in said)),
-        "answer_is_yes_or_no": float(bool(said) and said[0] in {"yes", "no"}),
-        "answer_is_invalid": float(text == INVALID_QUESTION),
-        "answer_repeats_question": float(bool(said) and not new),
-    }
-
-
 def passages_with(text: str, trace: Trace) -> list[Passage]:
     """The passages that hold most of what this answer adds to the question."""
-    said, asked = _words(text), set(_words(trace.query))
-    new = [word for word in said if word not in asked and word not in _SMALL] or said
-    return [passage for passage in trace.passages if _share(new, passage.text) >= HOLDS]
+    words = _words(text)
+    wanted = _new_words(words, trace) or words
+    return [passage for passage in trace.passages if _share(wanted, passage.text) >= HOLDS]
 
 
 def repeats(question: str, text: str) -> bool:
@@ -167,14 +145,13 @@ def _words(text: str) -> list[str]:
     return _WORD.findall(text.lower().replace(",", ""))
 
 
+def _new_words(words: list[str], trace: Trace) -> list[str]:
+    """The words of an answer that the question does not have."""
+    asked = set(_words(trace.query))
+    return [word for word in words if word not in asked and word not in _SMALL]
+
+
 def _share(words: list[str], text: str) -> float:
     """The share of the words that are in the text; 0 for no words."""
     found = set(_words(text))
     return sum(word in found for word in words) / len(words) if words else 0.0
-
-
-def _share_of_passages(words: list[str], trace: Trace) -> float:
-    """The share of passages that contain the answer word for word."""
-    wanted = f" {' '.join(words)} "
-    having = sum(wanted in f" {' '.join(_words(passage.text))} " for passage in trace.passages)
-    return having / len(trace.passages) if words else 0.0

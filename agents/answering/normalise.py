@@ -57,17 +57,13 @@ def one_line(text: str) -> str:
     """
     text = _CHAT_TOKENS.sub(" ", clean(text))
     text = _SCAFFOLDING.sub("", text.strip())
-    lines = [line for line in map(_printable, text.splitlines()) if any(c.isalnum() for c in line)]
+    printable = ("".join(c if c.isprintable() else " " for c in line) for line in text.splitlines())
+    lines = [" ".join(line.split()) for line in printable if any(map(str.isalnum, line))]
     line = _joined_list(lines) if lines else ""
     line = re.sub(r"^\*\*(.+?)\*\*", r"\1", line).strip()
     if len(line) > 1 and line[0] == line[-1] and line[0] in "\"'`" and line[0] not in line[1:-1]:
         line = line[1:-1].strip()
     return line
-
-
-def _printable(line: str) -> str:
-    """The line without invisible characters and with single blanks."""
-    return " ".join("".join(c if c.isprintable() else " " for c in line).split())
 
 
 def _joined_list(lines: list[str]) -> str:

@@ -18,11 +18,6 @@ _LEVEL = re.compile(
 )
 
 
-_ASKED_LEVEL = re.compile(
-    r"[\W_]*(?:confidence(?: level)?[\W_]+(?:is[\W_]+)?)?(?P<level>high|medium|low)(?![^\W_])"
-    r"(?![\W_]+(?:(?:or|to|and)\W+)?(?:high|medium|low)\b)",
-    re.IGNORECASE,
-)
 _LEVELS: dict[str, Level] = {"high": "high", "medium": "medium", "low": "low"}
 
 
@@ -34,27 +29,11 @@ class Assessed(NamedTuple):
 
 
 def assessed(text: str) -> Assessed:
-    """Remove the assessment from a text, wherever it stands. Contradictory levels count as none.
-
-    Levels that contradict each other are no level: what a model is sure of it says once.
-    """
+    """Remove the assessment from a text, wherever it stands. Levels that contradict each other count as none."""
     found = {match["level"].lower() for match in _LEVEL.finditer(text)}
     rest = _LEVEL.sub("\n", text).strip()
     return Assessed(rest, _LEVELS[found.pop()] if len(found) == 1 else None)
 
-
-def level_of(text: str) -> Level | None:
-    """The level in a reply to a question for the level alone; None if it names none or several.
-
-    Engines without grammars reply "High." or "**high** (the text says so)". A level later in a sentence may be about
-    something else.
-    """
-    found = _ASKED_LEVEL.match(text)
-    return _LEVELS[found["level"].lower()] if found else None
-
-
-LEVEL_GRAMMAR = 'start: "high" | "medium" | "low"'
-"""A level alone, as a Lark grammar. Models of around a billion parameters fail to give answer and level at once."""
 
 _SUBJECT = r"(?:it|that|this|(?:(?:the|that|this|your|given|proposed|provided)\s+)*answer)(?:\s+is|[\u2019']s)\s+"
 _END = r"(?=\s*(?:[.,;:!?()*\"\u201d]|\s[-\u2013\u2014]\s|(?:because|since)\b|$))"

@@ -50,7 +50,7 @@ GRAPH, WEB = "knowledge graph", "web"
 class Stage(enum.StrEnum):
     """The stages of a batch: names for the clock, traces and report.
 
-    `VALUE`, `FACTS`, `PAGES`, `LATE_VALUE` and `LATE_FACTS` are turns: each may answer questions.
+    `VALUE`, `FACTS` and `PAGES` are turns: each may answer questions.
     """
 
     ROUTE = "route"
@@ -69,8 +69,6 @@ class Stage(enum.StrEnum):
     RERANK = "rerank"
     PAGES = "generate"
     REVIEW = "review"
-    LATE_VALUE = "late_graph_value"
-    LATE_FACTS = "graph_after_web"
     FALSE_PREMISE = "false_premise"
 
 

@@ -43,7 +43,7 @@ LIMITS: dict[str, Limit] = {
     "page_result": Limit(
         20_000_000,
         "characters",
-        "real pages have up to 1.6 million; only `web.extract.max_bytes` are parsed",
+        "real pages have up to 1.6 million; only the first 2 million bytes are parsed",
     ),
 }
 """By the field's name in the evaluator's batch."""
@@ -97,14 +97,19 @@ def parse_row(interaction_id: object, query: object, search_results: object, que
     if len(search_results) > most:
         notes.append(cut_note("search_results", len(search_results)))
     time_text = _field("query_time", query_time, notes)
+    identifier = _field("interaction_id", interaction_id, notes)
+    pages = []
+    for rank, item in enumerate(search_results[:most]):
+        if isinstance(item, Mapping):
+            place = f"search result {rank}: "
+            fields = {field: _field(key, item.get(key), notes, place) for field, key in _PAGE_FIELDS.items()}
+            pages.append(Page(rank=rank, **fields))
     return Query(
-        interaction_id=_field("interaction_id", interaction_id, notes),
+        interaction_id=identifier,
         text=text,
         query_time=time_text,
         asked_at=parse_query_time(time_text),
-        pages=tuple(
-            _page(item, rank, notes) for rank, item in enumerate(search_results[:most]) if isinstance(item, Mapping)
-        ),
+        pages=tuple(pages),
         fault=fault,
         notes=tuple(notes),
     )
@@ -116,11 +121,6 @@ def parse_query_time(text: str) -> datetime | None:
         return datetime.strptime(text.strip().removesuffix("PT").strip(), "%m/%d/%Y, %H:%M:%S")
     except ValueError:
         return None
-
-
-def _page(item: Mapping[str, object], rank: int, notes: list[str]) -> Page:
-    place = f"search result {rank}: "
-    return Page(rank=rank, **{field: _field(key, item.get(key), notes, place) for field, key in _PAGE_FIELDS.items()})
 
 
 def _field(name: str, value: object, notes: list[str], place: str = "", *, references: bool = False) -> str:

@@ -7,21 +7,15 @@ only made `encodable` here: cleaning 50 pages of markup takes seconds, so the pr
 import html
 import math
 import re
-import unicodedata
+
+import regex
 
 MOST_MARKS = 30
 """Maximum combining marks per character (as in Unicode's Stream-Safe Text Format, UAX 15); normalising takes quadratic
 time in their number."""
 
 _LINE_END = re.compile("[\r\x0b\x0c\x1c-\x1f\x85\u2028\u2029]")
-_INVISIBLE = re.compile(
-    "["
-    "\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters but tab and line end
-    "\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f"
-    "\ufeff\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
-    "\U000e0000-\U000e007f"
-    "]+"
-)
+_INVISIBLE = regex.compile(r"(?V1)[[\p{Cc}\p{Cf}]--[\t\n]]+")
 """Format characters (zero width, direction overrides, soft hyphen, tag characters) and control characters."""
 CONTROL_TOKENS = (
     r"<\|[^<>|\n]{0,64}\|>|<｜[^<>｜\n]{0,64}｜>|<</?SYS>>"
@@ -30,11 +24,10 @@ CONTROL_TOKENS = (
 )
 """Pattern of texts that chat templates or tokenizers of common models turn into control tokens; ignore case."""
 _CONTROL_TOKEN = re.compile(CONTROL_TOKENS, re.IGNORECASE)
-_VOICED = "\uff9e\uff9f"
-"""Halfwidth Japanese sound marks: letters in Unicode, but normal forms turn them into combining marks."""
-_HEAP = re.compile(rf"[^\w\s\x00-\u02ff]{{{MOST_MARKS + 1},}}")
-_HEAP_WITH_VOICED = re.compile(rf"(?:[^\w\s\x00-\u02ff]|[{_VOICED}]){{{MOST_MARKS + 1},}}")
-"""Long runs of possible marks: characters that are neither letters nor digits."""
+_MARK = r"[\p{M}\uff9e\uff9f]"
+"""The last two, halfwidth Japanese sound marks, are letters in Unicode, but normal forms make combining marks of them.
+"""
+_LOOSE_MARKS = regex.compile(rf"\A{_MARK}+|(?<={_MARK}{{{MOST_MARKS}}}){_MARK}+")
 _LONG_NUMBER = re.compile(r"&#(?=[0-9]{9})0*+([0-9]{0,8})[0-9]*+")
 
 
@@ -54,11 +47,12 @@ def clean(value: object, *, references: bool = False, most: int | None = None) -
         return ""
     text = value if most is None else value[:most]
     if references and "&" in text:
-        text = _resolved(text)
+        # `html.unescape` fails above Python's limit of 4,300 digits; no character has more than seven.
+        text = html.unescape(_LONG_NUMBER.sub(lambda found: f"&#{found[1] or 0}", text))
     if text.isascii() and text.isprintable():
         return text
     text = _INVISIBLE.sub("", _LINE_END.sub("\n", encodable(text).replace("\r\n", "\n")))
-    return text if text.isascii() else _without_loose_marks(text)
+    return text if text.isascii() else str(_LOOSE_MARKS.sub("", text))
 
 
 def without_control_tokens(text: str, own: re.Pattern[str] | None = None) -> str:
@@ -95,28 +89,3 @@ def encodable_json(value: object) -> object:
     if isinstance(value, dict):
         return {encodable(key): encodable_json(one) for key, one in value.items()}
     return value
-
-
-def _resolved(text: str) -> str:
-    """`html.unescape` fails above Python's limit of 4,300 digits; no character has more than seven."""
-    return html.unescape(_LONG_NUMBER.sub(lambda found: f"&#{found[1] or 0}", text))
-
-
-def _without_loose_marks(text: str) -> str:
-    if _is_mark(text[0]):
-        text = text[next((place for place, one in enumerate(text) if not _is_mark(one)), len(text)) :]
-    heap = _HEAP_WITH_VOICED if any(mark in text for mark in _VOICED) else _HEAP
-    return heap.sub(_thinned, text)
-
-
-def _thinned(found: re.Match[str]) -> str:
-    kept, run = [], 0
-    for character in found[0]:
-        run = run + 1 if _is_mark(character) else 0
-        if run <= MOST_MARKS:
-            kept.append(character)
-    return "".join(kept)
-
-
-def _is_mark(character: str) -> bool:
-    return character > "\u02ff" and (unicodedata.category(character)[0] == "M" or character in _VOICED)

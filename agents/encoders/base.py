@@ -3,6 +3,7 @@
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -20,8 +21,8 @@ Pair = tuple[str, str]
 
 BATCHES_PER_SLICE = 4
 """Texts are sorted by length within slices of this many batches, so the first texts are still encoded first."""
-MOST_LEFT_BEHIND = 2
-"""How many stuck calls may keep their weights. More may not fit into memory."""
+PATIENCE_SECONDS = 20.0
+"""How long a batch of a few texts may keep another caller waiting before it counts as a hanging call."""
 
 
 class DenseEncoder(Protocol):
@@ -57,18 +58,17 @@ class CrossEncoder(Protocol):
 class _BatchedEncoder(ABC):
     """Batching, deadline and locking of both kinds.
 
-    Parallel threads share encoders, and tokenizers with per-call settings are not thread-safe. Every batch takes the
-    lock.
+    Parallel threads share encoders, and tokenizers with per-call settings are not thread-safe: every batch takes the
+    lock. A call that hangs keeps it, and others end as if their deadline had come.
     """
 
     _model: Any = None
-    """The loaded model; None before loading and after a stuck call was abandoned with it."""
+    """The loaded model; None before loading."""
 
     def __init__(self, settings: DenseEncoderSettings | CrossEncoderSettings) -> None:
         self.settings = settings
         self._lock = threading.Lock()
-        self._left_behind: list[threading.Lock] = []
-        """Locks of stuck calls; a call that ends releases its lock."""
+        self._hangs = False
 
     def check_weights(self) -> Path:
         """The model's folder, see `locate_any`; raises `models.manifest.WeightsMissingError`."""
@@ -78,22 +78,17 @@ class _BatchedEncoder(ABC):
     def warm_up(self) -> None:
         """Load weights; raises `models.manifest.WeightsMissingError`."""
 
-    def leave_behind(self, patience: float) -> bool:
-        """Abandon a call that still runs after `patience` seconds; later calls load their own weights.
-
-        Returns whether it did. With `MOST_LEFT_BEHIND` stuck calls later calls wait for the lock.
-        """
-        lock = self._lock
-        if lock.acquire(timeout=patience):
-            lock.release()
-            return False
-        self._left_behind = [one for one in self._left_behind if one.locked()]
-        if len(self._left_behind) >= MOST_LEFT_BEHIND:
-            return False
-        self._left_behind.append(lock)
-        self._model = None
-        self._lock = threading.Lock()
-        return True
+    @contextmanager
+    def _alone(self, deadline: Deadline | None) -> Iterator[bool]:
+        """Take the lock, or give False if an earlier call does not end. If it hangs, later calls do not wait."""
+        patience = min(PATIENCE_SECONDS, deadline.remaining) if deadline else PATIENCE_SECONDS
+        free = self._lock.acquire(timeout=0 if self._hangs else patience)
+        self._hangs = not free and (self._hangs or patience == PATIENCE_SECONDS)
+        try:
+            yield free
+        finally:
+            if free:
+                self._lock.release()
 
     def _batches(self, lengths: Sequence[int], deadline: Deadline | None) -> Iterator[list[int]]:
         """Positions of the texts by batch: slices in the given order, the longest texts of a slice first.
@@ -136,13 +131,15 @@ class BatchedDenseEncoder(_BatchedEncoder):
 
     def encode_passages(self, texts: Sequence[str], deadline: Deadline | None = None) -> tuple[Vectors, int]:
         """Vectors in order, and how many of the first texts were encoded in time; later rows are zero."""
-        with self._lock:
-            self.warm_up()
+        with self._alone(deadline) as free:
+            if free:
+                self.warm_up()
         vectors = np.zeros((len(texts), self.dimensions), dtype=np.float32)
         encoded = 0
         for batch in self._batches([len(text) for text in texts], deadline):
-            with self._lock:
-                self.warm_up()  # again if a stuck call was abandoned with the weights
+            with self._alone(deadline) as free:
+                if not free:
+                    break
                 vectors[batch] = self._encode_batch([texts[position] for position in batch])
             encoded += len(batch)
         if encoded < len(texts):
@@ -162,11 +159,11 @@ class BatchedCrossEncoder(_BatchedEncoder):
 
     def score(self, pairs: Sequence[Pair], deadline: Deadline | None = None) -> list[float | None]:
         """One raw logit per pair, in order; None for pairs that ran out of time."""
-        with self._lock:
-            self.warm_up()
         scores: list[float | None] = [None] * len(pairs)
         for batch in self._batches([len(query) + len(passage) for query, passage in pairs], deadline):
-            with self._lock:
+            with self._alone(deadline) as free:
+                if not free:
+                    break
                 self.warm_up()
                 logits = self._score_batch([pairs[position] for position in batch])
             for position, logit in zip(batch, logits, strict=True):

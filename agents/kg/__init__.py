@@ -6,7 +6,6 @@ with `tables` (program -> rows, through `client`), `verbalise` (rows -> sentence
 """
 
 import os
-import re
 from collections.abc import Sequence
 from typing import TypeAlias
 
@@ -49,9 +48,9 @@ def open_knowledge_graph(
     address = os.environ.get(settings.client.url_variable, "").strip() if settings else ""
     if settings is None or not address:
         return NoKnowledgeGraph()
-    if not re.match(r"https?://[^/]", address):
+    try:
+        return KnowledgeGraphPath(settings, address, model, dense)
+    except ValueError as error:
         raise SettingsError(
-            f"the environment variable {settings.client.url_variable} holds {address!r}, not an address such as "
-            "http://127.0.0.1:8000; without it there is no knowledge graph"
-        )
-    return KnowledgeGraphPath(settings, address, model, dense)
+            f"the environment variable {settings.client.url_variable}: {error}; without it there is no knowledge graph"
+        ) from None

@@ -1,85 +1,215 @@
-"""Client of the mock knowledge graph: limits time, calls and concurrency, with one cache per batch.
+"""Client of the mock knowledge graph: limits time, bytes, calls and concurrency, with one cache per batch.
 
-`KgClient` lives as long as the agent and keeps the connections. `KgBatch` lives as long as a batch: questions about the
-same entity share a call, even at the same moment. `KgSession` serves one question.
+`KgClient` lives as long as the agent and keeps the connections; they belong to an event loop in a thread of its own.
+`KgBatch` lives as long as a batch: questions about the same entity share a call, even at the same moment. `KgSession`
+serves one question, from the question's thread.
 """
 
+import asyncio
+import json
 import threading
 import time
-from collections.abc import Sequence
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
-from types import TracebackType
-from typing import Self, TypeAlias
+from collections.abc import Coroutine, Sequence
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Self, TypeAlias, TypeVar
+
+import httpx2
 
 from agents.common.deadline import Deadline
-from agents.kg.endpoints import Json, Request, check_shape
-from agents.kg.results import KgBusyError, KgError, KgUnreachableError
-from agents.kg.transport import Transport
-from agents.settings import KgClientSettings
+from agents.common.text import clean, encodable_json
+from agents.kg.endpoints import ENDPOINTS, Json, Request, check_shape
+from agents.kg.results import KgBusyError, KgError, KgReplyError, KgRequestError, KgTimeoutError, KgUnreachableError
+
+T = TypeVar("T")
+_CallResult: TypeAlias = Json | KgError
 
 FAILURES_THAT_BREAK = 3
 """After this many failed calls in a row the server counts as dead for the rest of the batch."""
+_HEADERS = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
+"""No compression: the server is near, and a small body cannot expand into a large one."""
+_PAUSE_SECONDS = 0.05
+"""Before a call is sent once more: after a lost connection or a 502, 503, 504, since calls only read."""
+_GRACE_SECONDS = 0.1
+"""After the deadline, for calls to end by themselves: those that have results keep them."""
+_ERROR_BODY_BYTES = 16_384
+_WRONG_REQUEST = frozenset({404, 405, 422})
+_BUSY = frozenset({502, 503, 504})
 
-_CallResult: TypeAlias = Json | KgError
+
+@dataclass(frozen=True, slots=True)
+class CallLimits:
+    """Limits on the calls of a client; the stage's deadline may be shorter.
+
+    `concurrency`: requests in flight, over the whole batch; the official server has a few workers. `seconds`: for a
+    whole exchange, from connection to last byte; most take milliseconds, a large reply of a busy server takes a few
+    seconds. `reply_bytes`: the longest real reply, all games of a year, has a few million.
+    """
+
+    concurrency: int = 16
+    seconds: float = 7.0
+    reply_bytes: int = 8_000_000
 
 
 class KgClient:
-    """The agent's client; thread-safe. At most `settings.concurrency` calls are in flight.
+    """The agent's client; thread-safe. `base_url`: ``http://host:port``, anything other than http(s) is a ValueError.
 
-    `base_url`: ``http://host:port``; anything other than http or https is a ValueError.
+    Ignores proxies and netrc (an internet proxy would hide the evaluator's server), cookies and redirects.
     """
 
-    def __init__(self, base_url: str, settings: KgClientSettings) -> None:
-        self._transport = Transport(base_url, settings)
-        self._window = settings.concurrency
-        self._pool = self._new_pool()
+    def __init__(self, base_url: str, limits: CallLimits | None = None) -> None:
+        self.limits = limits or CallLimits()
+        try:
+            address = httpx2.URL(base_url.rstrip("/"))
+        except httpx2.InvalidURL as error:
+            raise ValueError(f"{base_url!r} is no address: {error}") from None
+        if address.scheme not in {"http", "https"} or not address.host:
+            raise ValueError(f"{base_url!r} is no address such as http://127.0.0.1:8000")
+        self._urls = {path: httpx2.URL(f"{address}{path}") for path in ENDPOINTS}
+        connections = httpx2.Limits(max_connections=None, max_keepalive_connections=self.limits.concurrency)
+        self._http = httpx2.AsyncHTTPTransport(limits=connections, trust_env=False)
+        self.free = asyncio.Semaphore(self.limits.concurrency)
         self._last_batch: KgBatch | None = None
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._serve, name="knowledge-graph", daemon=True)
+        """Started by the first batch."""
 
-    def _new_pool(self) -> ThreadPoolExecutor:
-        return ThreadPoolExecutor(self._window, thread_name_prefix="knowledge-graph")
+    def _serve(self) -> None:
+        self._loop.run_forever()
+        self._loop.run_until_complete(self._end())
+        self._loop.close()  # waits for no thread, so that a hanging name lookup does not matter
+
+    async def _end(self) -> None:
+        tasks = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._http.aclose()
 
     def batch(self, deadline: Deadline) -> "KgBatch":
         """A context manager for the questions of one batch; after `deadline` no call is sent or waited for.
 
-        If the last batch ended with a dead server, one failure marks it dead again. Threads of hanging calls are
-        abandoned.
+        If the last batch ended with a dead server, one failure marks it dead again.
         """
-        last = self._last_batch
-        if last is not None and last.in_flight:
-            self._pool.shutdown(wait=False, cancel_futures=True)
-            self._pool = self._new_pool()
-        doubtful = last is not None and last.broken
-        self._last_batch = KgBatch(self._transport, self._pool, deadline, self._window, doubtful=doubtful)
+        with suppress(RuntimeError):  # the client is closed
+            # Threads that hang in a name lookup, which nothing can stop, are left to the batch that started them.
+            names = ThreadPoolExecutor(self.limits.concurrency, "knowledge-graph-names")
+            self._loop.call_soon_threadsafe(self._loop.set_default_executor, names)
+            if self._thread.ident is None:
+                self._thread.start()
+        doubtful = self._last_batch is not None and self._last_batch.broken
+        self._last_batch = KgBatch(self, deadline, doubtful=doubtful)
         return self._last_batch
 
+    def run(self, work: Coroutine[None, None, T], deadline: Deadline) -> T:
+        """What a coroutine gives in the client's loop.
+
+        Raises:
+            KgUnreachableError: the client is closed, or the deadline is over.
+        """
+        try:
+            future = asyncio.run_coroutine_threadsafe(work, self._loop)
+            return future.result(deadline.remaining + _GRACE_SECONDS)
+        except TimeoutError:
+            raise KgUnreachableError("no reply before the time for the knowledge graph was over") from None
+        except (CancelledError, RuntimeError):
+            work.close()
+            raise KgUnreachableError("the client is closed") from None
+
     def close(self) -> None:
-        """Close the connections. Waiting calls fail; calls in flight end by their deadline."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
-        self._transport.close()
+        """Close the connections; calls that wait or are in flight fail."""
+        if self._thread.ident is None:
+            self._loop.close()
+        with suppress(RuntimeError):  # closed already
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join()
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
+
+    async def ask(self, call: Request, deadline: Deadline) -> Json:
+        """POST a call and read its result; once more if no reply came and the deadline allows.
+
+        A timeout is not retried: the time is spent.
+
+        Raises:
+            KgError: no usable reply.
+        """
+        try:
+            return await self._exchange(call, deadline)
+        except (KgUnreachableError, KgBusyError) as error:
+            if isinstance(error, KgTimeoutError) or deadline.remaining <= _PAUSE_SECONDS:
+                raise
+        await asyncio.sleep(_PAUSE_SECONDS)
+        return await self._exchange(call, deadline)
+
+    async def _exchange(self, call: Request, deadline: Deadline) -> Json:
+        path, whole = call.endpoint, deadline.within(self.limits.seconds)
+        content = json.dumps(dict(call.payload)).encode() if call.payload else b""
+        request = httpx2.Request("POST", self._urls[path], headers=_HEADERS, content=content)
+        try:
+            async with asyncio.timeout(whole.remaining):
+                response = await self._http.handle_async_request(request)
+                try:
+                    status, body = response.status_code, await self._body(path, response)
+                finally:
+                    await response.aclose()
+        except TimeoutError:
+            raise KgTimeoutError(f"{path}: no whole reply after {whole.elapsed:.2f} s") from None
+        except (httpx2.TransportError, OSError) as error:
+            raise KgUnreachableError(f"{path}: the connection failed: {error or type(error).__name__}") from error
+        if status == httpx2.codes.OK:
+            return read_result(path, body)
+        what = f"{path}: status {status}: {clean(body[:120].decode('utf-8', 'replace'))!r}"
+        kind = KgRequestError if status in _WRONG_REQUEST else KgBusyError if status in _BUSY else KgReplyError
+        raise kind(what)
+
+    async def _body(self, path: str, response: httpx2.Response) -> bytes:
+        """The body; of an error only the beginning, so that an endless one does no harm."""
+        body, good = bytearray(), response.status_code == httpx2.codes.OK
+        async for chunk in response.aiter_raw():
+            body += chunk
+            if len(body) > self.limits.reply_bytes:
+                raise KgReplyError(f"{path}: the reply has more than {self.limits.reply_bytes} bytes")
+            if not good and len(body) > _ERROR_BODY_BYTES:
+                break
+        return bytes(body)
+
+
+def read_result(path: str, body: bytes) -> Json:
+    """The value of `result`. NaN and Infinity become null: Python's servers may write them, JSON has no such numbers.
+
+    Raises:
+        KgReplyError: the body is not JSON, not an object with `result`, or of another shape than the endpoint's.
+    """
+    begins = f"its {len(body)} bytes begin {body[:80]!r}"
+    try:
+        whole = encodable_json(json.loads(body.decode()))
+    except (ValueError, RecursionError) as error:  # ValueError: no JSON, no UTF-8, or a number of 5,000 digits
+        what = "is nested too deep" if isinstance(error, RecursionError) else f"is not JSON ({error})"
+        raise KgReplyError(f"{path}: the reply {what[:120]}; {begins}") from error
+    if not isinstance(whole, dict) or "result" not in whole:
+        raise KgReplyError(f"{path}: the reply has no 'result'; {begins}")
+    result: Json = whole["result"]
+    check_shape(path, result)
+    return result
 
 
 class KgBatch:
     """The calls of one batch: one cache, one deadline, one verdict on whether the server is alive.
 
-    The cache keeps results, and errors that a retry would repeat (422, 500, an unusable body).
+    The cache keeps results, and errors that a retry would repeat (422, 500, an unusable body). What it holds is touched
+    in the client's loop only, so it needs no locks.
     """
 
-    def __init__(
-        self, transport: Transport, pool: ThreadPoolExecutor, deadline: Deadline, window: int, *, doubtful: bool
-    ) -> None:
+    def __init__(self, client: KgClient, deadline: Deadline, *, doubtful: bool) -> None:
+        self.client = client
         self.deadline = deadline
-        self.window = window
-        self.in_flight = 0
-        self._transport = transport
-        self._pool = pool
-        self._lock = threading.Lock()
-        self._calls: dict[Request, Future[_CallResult]] = {}
+        self._calls: dict[Request, asyncio.Task[_CallResult]] = {}
         self._closed = False
         self._failures_in_a_row = FAILURES_THAT_BREAK - 1 if doubtful else 0
         self._last_reply = float("-inf")
@@ -96,71 +226,54 @@ class KgBatch:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        with self._lock:
-            self._closed = True
-            self._calls.clear()
+    def __exit__(self, *_: object) -> None:
+        self._closed = True
 
-    def start(self, call: Request, *, may_send: bool) -> tuple[Future[_CallResult], bool]:
-        """The future result of a call, and whether this sends it (False: already sent).
+    async def results(self, session: "KgSession", calls: Sequence[Request]) -> list[_CallResult]:
+        """The result of each call, in order; errors are results too, since several questions may wait for one."""
+        window = asyncio.Semaphore(self.client.limits.concurrency)
 
-        Raises:
-            KgError: the call is not cached and may not or cannot be sent.
-        """
-        with self._lock:
-            known = self._calls.get(call)
-            if known is not None:
-                return known, False
-            if not may_send:
-                raise KgError(f"{call.endpoint}: the question has used up its calls")
-            self._refuse_if_over(call)
-            try:
-                future = self._pool.submit(self._send, call)
-            except RuntimeError as error:  # the pool is shut down
-                raise KgUnreachableError(f"{call.endpoint}: the client is closed") from error
-            self._calls[call] = future
-            return future, True
+        async def result(call: Request) -> _CallResult:
+            async with window:
+                known = self._calls.get(call)
+                if known is None:
+                    if session.calls >= session.max_calls:
+                        return KgError(f"{call.endpoint}: the question has used up its calls")
+                    if over := self._over(call):
+                        return over
+                    session.calls += 1
+                    known = self._calls[call] = asyncio.create_task(self._send(call))
+                return await known
 
-    def _refuse_if_over(self, call: Request) -> None:
+        return await asyncio.gather(*map(result, calls))
+
+    def _over(self, call: Request) -> KgUnreachableError | None:
         if self._closed or self.deadline.expired:
-            raise KgUnreachableError(f"{call.endpoint}: not asked, the time for the knowledge graph is over")
+            return KgUnreachableError(f"{call.endpoint}: not asked, the time for the knowledge graph is over")
         if self.broken:
-            raise KgUnreachableError(f"{call.endpoint}: not asked, the server has stopped answering")
+            return KgUnreachableError(f"{call.endpoint}: not asked, the server has stopped answering")
+        return None
 
-    def _send(self, call: Request) -> _CallResult:
-        """Runs in the pool. Errors are results too: several threads may be waiting for this one."""
+    async def _send(self, call: Request) -> _CallResult:
         result: _CallResult
-        try:
-            self._refuse_if_over(call)
-        except KgError as error:
-            with self._lock:
-                self._calls.pop(call, None)
-            return error
-        started = time.monotonic()
-        with self._lock:
-            self.in_flight += 1
-        try:
-            result = self._transport.ask(call.endpoint, dict(call.payload), self.deadline)
-            check_shape(call.endpoint, result)
-        except KgError as error:
-            result = error
-        finally:
-            with self._lock:
-                self.in_flight -= 1
-        with self._lock:
-            self._judge_server(result, started)
-            if isinstance(result, KgUnreachableError | KgBusyError):
-                self._calls.pop(call, None)
-        return result
-
-    def _judge_server(self, result: _CallResult, started: float) -> None:
-        """Count a failure only if the server has sent nothing since that call began: behind one slow worker, many
-        concurrent calls time out together.
-        """
+        async with self.client.free:
+            if over := self._over(call):
+                del self._calls[call]
+                return over
+            started = time.monotonic()
+            try:
+                result = await self.client.ask(call, self.deadline)
+            except KgError as error:
+                result = error
+        # A failure counts only if the server has sent nothing since that call began: behind one slow worker, many
+        # concurrent calls time out together.
         if not isinstance(result, KgUnreachableError):
             self._last_reply, self._failures_in_a_row = time.monotonic(), 0
         elif started >= self._last_reply and not self.deadline.expired:
             self._failures_in_a_row += 1
+        if isinstance(result, KgUnreachableError | KgBusyError):
+            del self._calls[call]
+        return result
 
 
 class KgSession:
@@ -171,9 +284,8 @@ class KgSession:
 
     def __init__(self, batch: KgBatch, max_calls: int) -> None:
         self.calls = 0
+        self.max_calls = max_calls
         self._batch = batch
-        self._max_calls = max_calls
-        self._lock = threading.Lock()
 
     def get(self, call: Request) -> Json:
         """The value of `result`.
@@ -181,7 +293,7 @@ class KgSession:
         Raises:
             KgError: no usable reply in time, or no calls left for the question.
         """
-        result = self._wait(call, self._start(call))
+        (result,) = self.get_all([call])
         if isinstance(result, KgError):  # a new one each time: an exception collects the frames of each raise
             raise type(result)(*result.args) from result
         return result
@@ -192,28 +304,8 @@ class KgSession:
         A question has at most as many waiting calls as the client may send at once, so a long list does not block other
         questions.
         """
-        started: list[Future[_CallResult] | KgError] = []
-        for position, call in enumerate(calls):
-            if position >= self._batch.window:
-                self._wait(call, started[position - self._batch.window])
-            started.append(self._start(call))
-        return [self._wait(call, future) for call, future in zip(calls, started, strict=True)]
-
-    def _start(self, call: Request) -> Future[_CallResult] | KgError:
-        with self._lock:
-            try:
-                future, sent = self._batch.start(call, may_send=self.calls < self._max_calls)
-            except KgError as error:
-                return error
-            self.calls += sent
-            return future
-
-    def _wait(self, call: Request, future: Future[_CallResult] | KgError) -> _CallResult:
-        if isinstance(future, KgError):
-            return future
+        batch = self._batch
         try:
-            return future.result(timeout=self._batch.deadline.remaining)
-        except TimeoutError:
-            return KgUnreachableError(f"{call.endpoint}: no reply before the time for the knowledge graph was over")
-        except CancelledError:
-            return KgUnreachableError(f"{call.endpoint}: the client was closed while the call was waiting")
+            return batch.client.run(batch.results(self, calls), batch.deadline)
+        except KgUnreachableError as error:
+            return [KgUnreachableError(f"{call.endpoint}: {error}") for call in calls]

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import cast
 
+from agents.dates import Calendar
 from agents.kg.context import LookupContext
 from agents.kg.language import Condition, Key, Operator, Previous
 from agents.kg.results import Cell, Row, Value
 from agents.kg.schema import Column, Match, ParameterKind, Table, Type
 from agents.matching import contains_words, normalise_name, same_category, same_name
-from agents.questions import Calendar
 
 _NUMBER = re.compile(r"([-+]?\d+(?:\.\d+)?)(?:\s*(thousand|million|billion|trillion)\b)?", re.IGNORECASE)
 _SCALE = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}

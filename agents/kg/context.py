@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any
 
+from agents.dates import Calendar, ResolvedDate, resolve_date
 from agents.kg.client import KgSession
 from agents.kg.endpoints import Argument, Request, request
 from agents.kg.language import Condition
 from agents.kg.results import KgError, MeaninglessCallError
-from agents.questions import Calendar, ResolvedDate, resolve_date
 
 
 @dataclass(slots=True)

@@ -12,6 +12,7 @@ from itertools import takewhile
 from statistics import fmean
 
 from agents.common.deadline import Deadline
+from agents.dates import Calendar
 from agents.kg.client import KgBatch, KgClient, KgSession
 from agents.kg.conditions import Comparer, exact_number, shared_rows
 from agents.kg.context import LookupContext, TableQuery
@@ -42,11 +43,13 @@ from agents.kg.results import (
 from agents.kg.schema import Column, Domain, Schema, Table, Type, load_schema
 from agents.kg.tables import filler
 from agents.kg.verbalise import say_average, say_nothing_found, verbalise
-from agents.questions import Calendar
-from agents.settings import KgLimits
 
 log = logging.getLogger(__name__)
 
+MOST_ROWS = 2_000
+"""Rows that a statement may hold, more than any real table of one entity has."""
+MOST_CALLS = 500
+"""HTTP calls for one question; each film of a person costs one."""
 _MOST_PREVIOUS = 8
 """Names that `*` may stand for."""
 _GRACE_SECONDS = 0.2
@@ -72,9 +75,10 @@ class ProgramResult:
 class Executor:
     """Runs programs against one server; the constructor opens no connection."""
 
-    def __init__(self, client: KgClient, limits: KgLimits) -> None:
+    def __init__(self, client: KgClient, *, max_rows: int = MOST_ROWS, max_calls: int = MOST_CALLS) -> None:
         self._client = client
-        self._limits = limits
+        self._max_rows = max_rows
+        self._max_calls = max_calls
 
     def run_batch(self, tasks: Sequence[Task], deadline: Deadline) -> list[ProgramResult]:
         """One outcome per task, in order; tasks that are not done at the deadline are `kg_down`."""
@@ -93,10 +97,10 @@ class Executor:
         ]
 
     def _run(self, task: Task, batch: KgBatch) -> ProgramResult:
-        session = batch.question(self._limits.calls)
+        session = batch.question(self._max_calls)
         try:
             program = parse(task.program, task.domain) if isinstance(task.program, str) else task.program
-            results = _Run(task, session, self._limits.rows).results(program)
+            results = _Run(task, session, self._max_rows).results(program)
         except Exception as fault:  # even a bug here costs this question only, not the batch
             reason = str(fault)
             if not isinstance(fault, KgQueryError):
@@ -231,7 +235,7 @@ class _Run:
         else:
             values = flat(taken, key) if key is not None else ()
         self._state = _State(rows, table, values)
-        if not (values or (not count and key is None and rows)) or (count and not values[0] and self._context.unread):
+        if self._gave_nothing(values, counted=count, whole_rows=key is None and bool(rows)):
             missing = say_nothing_found(table, rows or asked, key, statement.conditions if not rows else ())
             failed = Result(text, self._nothing, tuple(rows), explanation=(missing,))
             self._state.failed = failed
@@ -242,6 +246,12 @@ class _Run:
             table, rows, taken, shown, conditions=statement.conditions, count=number, partial=self._context.unread > 0
         )
         return Result(text, Status.OK, tuple(rows), values, said)
+
+    def _gave_nothing(self, values: tuple[Value, ...], *, counted: bool, whole_rows: bool) -> bool:
+        """Whether a statement found nothing. A count of 0 is an answer, unless records were unreadable."""
+        if counted:
+            return not values or (not values[0] and self._context.unread > 0)
+        return not values and not whole_rows
 
     def _inner_rows(self, text: str, column: Column, taken: list[Row], statement: Call | Sort) -> Result:
         """Select a key that holds rows of another table: the next statement works on those rows."""

@@ -8,7 +8,7 @@ from agents.common.contracts import Fact, Query
 from agents.common.deadline import Deadline
 from agents.common.text import clean
 from agents.encoders.base import DenseEncoder
-from agents.kg.client import KgClient
+from agents.kg.client import CallLimits, KgClient
 from agents.kg.derive import Derived, derived_answer
 from agents.kg.direct import direct_answer
 from agents.kg.executor import Executor, ProgramResult, Task
@@ -78,12 +78,13 @@ class KnowledgeGraphPath:
         address: str,
         model: LanguageModel,
         dense: DenseEncoder | None = None,
+        limits: CallLimits | None = None,
     ) -> None:
         self._settings = settings
         self._model = model
         self._writer = CallWriter(settings.writer, model, dense)
-        self._client = KgClient(address, settings.client)
-        self._executor = Executor(self._client, settings.limits)
+        self._client = KgClient(address, limits)
+        self._executor = Executor(self._client)
 
     def warm_up(self) -> None:
         """Encode the example bank."""

@@ -1,68 +1,40 @@
 """The interface for training: the language, the schema, and the steps that make and run questions with calls."""
 
-from agents.kg.client import KgClient
-from agents.kg.derive import derived_answer
-from agents.kg.direct import direct_answer
-from agents.kg.entities import League, nicknames, team_spelling
-from agents.kg.executor import Executor, ProgramResult, Task
-from agents.kg.language import (
-    Argument,
-    Average,
-    Call,
-    Condition,
-    KgQueryError,
-    Operator,
-    Program,
-    Sort,
-    Statement,
-    parse,
-    render,
-)
-from agents.kg.path import facts_of
-from agents.kg.results import Result, Status, Value
-from agents.kg.schema import Domain, ParameterKind, load_schema
-from agents.kg.writing import CallRequest, CallWriter, Example, Written, load_bank
-from agents.kg.writing.bank import write_examples
-from agents.kg.writing.choice import ExampleChoice, ExampleIndex
-from agents.kg.writing.prompt import write_prompt
-from agents.matching import normalise_name
-
-__all__ = [
-    "Argument",
-    "Average",
-    "Call",
-    "CallRequest",
-    "CallWriter",
-    "Condition",
-    "Domain",
-    "Example",
-    "ExampleChoice",
-    "ExampleIndex",
-    "Executor",
-    "KgClient",
-    "KgQueryError",
-    "League",
-    "Operator",
-    "ParameterKind",
-    "Program",
-    "ProgramResult",
-    "Result",
-    "Sort",
-    "Statement",
-    "Status",
-    "Task",
-    "Value",
-    "Written",
-    "derived_answer",
-    "direct_answer",
-    "facts_of",
-    "load_bank",
-    "load_schema",
-    "nicknames",
-    "normalise_name",
-    "parse",
-    "render",
-    "team_spelling",
-    "write_examples",
-    "write_prompt",
-]
+from agents.kg.client import CallLimits as CallLimits
+from agents.kg.client import KgClient as KgClient
+from agents.kg.derive import derived_answer as derived_answer
+from agents.kg.direct import direct_answer as direct_answer
+from agents.kg.entities import League as League
+from agents.kg.entities import nicknames as nicknames
+from agents.kg.entities import team_spelling as team_spelling
+from agents.kg.executor import Executor as Executor
+from agents.kg.executor import ProgramResult as ProgramResult
+from agents.kg.executor import Task as Task
+from agents.kg.language import Argument as Argument
+from agents.kg.language import Average as Average
+from agents.kg.language import Call as Call
+from agents.kg.language import Condition as Condition
+from agents.kg.language import KgQueryError as KgQueryError
+from agents.kg.language import Operator as Operator
+from agents.kg.language import Program as Program
+from agents.kg.language import Sort as Sort
+from agents.kg.language import Statement as Statement
+from agents.kg.language import parse as parse
+from agents.kg.language import render as render
+from agents.kg.path import facts_of as facts_of
+from agents.kg.results import Result as Result
+from agents.kg.results import Status as Status
+from agents.kg.results import Value as Value
+from agents.kg.schema import Domain as Domain
+from agents.kg.schema import ParameterKind as ParameterKind
+from agents.kg.schema import load_schema as load_schema
+from agents.kg.writing import CallRequest as CallRequest
+from agents.kg.writing import CallWriter as CallWriter
+from agents.kg.writing import Example as Example
+from agents.kg.writing import Written as Written
+from agents.kg.writing import load_bank as load_bank
+from agents.kg.writing.bank import write_examples as write_examples
+from agents.kg.writing.choice import ExampleChoice as ExampleChoice
+from agents.kg.writing.choice import ExampleIndex as ExampleIndex
+from agents.kg.writing.prompt import write_prompt as write_prompt
+from agents.matching import normalise_name as normalise_name

@@ -1,7 +1,6 @@
-"""Decodes one batch of prompts with a transformers model, token by token, checking the clock after each step."""
+"""Decodes one batch of prompts step by step and checks the clock after each step."""
 
 import math
-import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -18,58 +17,8 @@ if TYPE_CHECKING:
 
 FEWEST_PREFILL_TOKENS = 32
 """Minimum prompt tokens (of all prompts together) in a step, even if the model seems slow: enough to measure it."""
-
-
-FEWEST_SHARED_TOKENS = 16
-"""A shorter common prefix is not worth its own step."""
-
-
-class Pace:
-    """Seconds per prompt token and per decoding step, measured while the model runs.
-
-    It decides how much work to take at once, never whether to start: a busy machine spoils the estimate. Before the
-    first measurement all work counts as affordable.
-    """
-
-    _NEWEST = 0.3
-    """Weight of a slower measurement: one slow step changes little. A faster one replaces the estimate."""
-    _FEWEST_TOKENS = 16
-    """A shorter prefill measures fixed costs, not the time per token."""
-
-    def __init__(self) -> None:
-        self.seconds_per_prompt_token: float | None = None
-        self.seconds_per_step: float | None = None
-
-    def note_prefill(self, tokens: int, seconds: float) -> None:
-        """Record that `tokens` prompt tokens (with padding) took `seconds`."""
-        if tokens >= self._FEWEST_TOKENS:
-            self.seconds_per_prompt_token = self._corrected(self.seconds_per_prompt_token, seconds / tokens)
-
-    def note_decoding(self, steps: int, seconds: float) -> None:
-        """Record that `steps` steps, each with one token per prompt, took `seconds`."""
-        if steps > 0:
-            self.seconds_per_step = self._corrected(self.seconds_per_step, seconds / steps)
-
-    def prefill_seconds(self, tokens: int) -> float:
-        """Expected seconds for a prefill of that many tokens."""
-        return tokens * (self.seconds_per_prompt_token or 0.0)
-
-    def prefill_tokens(self, seconds: float) -> float:
-        """How many prompt tokens fit into `seconds`, a fraction or infinity."""
-        return seconds / self.seconds_per_prompt_token if self.seconds_per_prompt_token else math.inf
-
-    def steps_within(self, seconds: float) -> float:
-        """How many decoding steps fit, a fraction or infinity; 0 if no time is left."""
-        if seconds <= 0:
-            return 0.0
-        return seconds / self.seconds_per_step if self.seconds_per_step else math.inf
-
-    def _corrected(self, old: float | None, new: float) -> float:
-        return new if old is None or new < old else (1 - self._NEWEST) * old + self._NEWEST * new
-
-    def forget(self) -> None:
-        """Drop all measurements."""
-        self.seconds_per_prompt_token = self.seconds_per_step = None
+GUESSED_TOKENS = 8
+"""Tokens of a step, of all prompts together, that are guessed from the prompt and checked by the model."""
 
 
 class GrammarError(ValueError):
@@ -128,10 +77,7 @@ class GrammarMatcher:
 
 @dataclass(slots=True)
 class Row:
-    """One prompt of a batch and its text so far, at most `limit` tokens.
-
-    An unfinished row (`finish_reason` is None) can be run again and continues.
-    """
+    """One prompt of a batch and its text so far, at most `limit` tokens."""
 
     request: GenerationRequest
     prompt: Sequence[int]
@@ -171,9 +117,6 @@ class StepModel(Protocol):
         x kept x vocabulary, float32) and the cache.
         """
 
-    def repeated(self, cache: Cache, rows: int) -> Cache:
-        """The cache of one text, repeated for `rows` texts with that prefix."""
-
 
 def seen_after(text: Sequence[int], most: int) -> list[int]:
     """The tokens, at most `most`, that followed the last earlier place of the text's ending (3 tokens, else 2)."""
@@ -185,96 +128,62 @@ def seen_after(text: Sequence[int], most: int) -> list[int]:
     return []
 
 
-def shared_prefix(texts: Sequence[Sequence[int]]) -> int:
-    """The length of the texts' common prefix, with at least one token left for each; 0 if sharing saves little."""
-    if len(texts) < 2:
-        return 0
-    first, most = texts[0], min(map(len, texts)) - 1
-    length = next((place for place in range(most) if any(text[place] != first[place] for text in texts)), most)
-    return length if length >= FEWEST_SHARED_TOKENS else 0
-
-
 class BatchDecoder:
-    """The decoding loop. The common prefix of a batch is read once.
+    """The decoding loop.
 
     transformers' own `generate` has one temperature, stop list and length for a whole batch, keeps all logits for
     log-probabilities, and reads a prompt in one step that cannot be interrupted.
 
     `prefill_tokens` bounds the prompt tokens (of all prompts together) in one step, and so the overrun of the deadline.
-    Near the deadline steps get smaller, by the measured pace; only the clock ends the work. `guessed_tokens` bounds the
-    guesses in one step: see `_decode`.
+    Near the deadline steps get smaller, by the speed of the last one.
     """
 
     def __init__(
-        self,
-        model: StepModel,
-        tokenizer: ChatTokenizer,
-        pace: Pace,
-        end_tokens: frozenset[int],
-        prefill_tokens: int,
-        guessed_tokens: int = 0,
+        self, model: StepModel, tokenizer: ChatTokenizer, end_tokens: frozenset[int], prefill_tokens: int
     ) -> None:
         self._model = model
         self._tokenizer = tokenizer
-        self._pace = pace
         self._end_tokens = end_tokens
         self._prefill_tokens = prefill_tokens
-        self._guessed_tokens = guessed_tokens
+        self._seconds_per_token = 0.0
         self._device = model.device
         # A fixed seed: sampling differs between requests but not between runs over the same questions.
         self._chance = torch.Generator(self._device).manual_seed(0)
 
-    def run(self, rows: Sequence[Row], deadline: Deadline, share: float = 1.0) -> list[Generation]:
-        """Generate for all rows until each ends or time runs out.
-
-        `share` limits generation to this part of the time left after the prefill.
-        """
-        texts = [[*row.prompt, *row.tokens] for row in rows]
-        shared = shared_prefix(texts)
+    def run(self, rows: Sequence[Row], deadline: Deadline) -> list[Generation]:
+        """Generate for all rows until each ends or time runs out."""
         with torch.inference_mode():
-            width = max(map(len, texts)) - shared
+            width = max(len(row.prompt) for row in rows)
             width += -width % self._model.multiple
-            tokens = self._left_padded([text[shared:] for text in texts], width)
-            own = self._left_padded([[1] * (len(text) - shared) for text in texts], width)
-            mask = torch.cat([torch.ones((len(texts), shared), dtype=own.dtype, device=self._device), own], dim=1)
-            cache = None
-            if shared:
-                prefix = torch.tensor([texts[0][:shared]], device=self._device)
-                read, cache = self._read(prefix, mask[:1, :shared], deadline)
-                cache = self._model.repeated(cache, len(rows)) if read is not None else None
-            logits = None
-            if cache is not None or not shared:
-                logits, cache = self._read(tokens, mask, deadline, cache)
+            tokens = self._left_padded([row.prompt for row in rows], width)
+            mask = self._left_padded([[1] * len(row.prompt) for row in rows], width)
+            logits, cache = self._read(tokens, mask, deadline)
             if logits is not None:
-                self._decode(rows, logits, cache, mask, deadline.within(share * deadline.remaining))
+                self._decode(rows, logits, cache, mask, deadline)
         return [self._generation(row) for row in rows]
 
     def _left_padded(self, sequences: Sequence[Sequence[int]], width: int) -> torch.Tensor:
         padded = [[0] * (width - len(sequence)) + list(sequence) for sequence in sequences]
         return torch.tensor(padded, device=self._device)
 
-    def _read(
-        self, tokens: torch.Tensor, mask: torch.Tensor, deadline: Deadline, cache: Cache = None
-    ) -> tuple[torch.Tensor | None, Cache]:
-        """Read the last tokens of the mask; returns the next token's logits (None if time ran out) and the cache."""
+    def _read(self, tokens: torch.Tensor, mask: torch.Tensor, deadline: Deadline) -> tuple[torch.Tensor | None, Cache]:
+        """Read the prompts; returns the next token's logits (None if time ran out) and the cache."""
         rows, width = tokens.shape
-        before = mask.shape[1] - width
         positions = (mask.cumsum(1) - 1).clamp(min=0)
-        logits, start = None, 0
+        logits, cache, start = None, None, 0
         while start < width:
             if deadline.expired:
                 return None, None
             end = min(width, start + max(1, self._step_tokens(deadline) // rows))
-            part, through = tokens[:, start:end], before + end
-            started = time.perf_counter()
-            logits, cache = self._model.step(part, mask[:, :through], positions[:, before + start : through], cache)
-            self._pace.note_prefill(part.numel(), time.perf_counter() - started)
+            part, before = tokens[:, start:end], deadline.remaining
+            logits, cache = self._model.step(part, mask[:, :end], positions[:, start:end], cache)
+            self._seconds_per_token = (before - deadline.remaining) / part.numel()
             start = end
         return logits, cache
 
     def _step_tokens(self, deadline: Deadline) -> int:
-        """How many prompt tokens to read in one step: half of what seems to fit, because the pace is an estimate."""
-        fitting = self._pace.prefill_tokens(deadline.remaining / 2)
+        """How many prompt tokens to read in one step: half of what seems to fit, because the speed varies."""
+        fitting = deadline.remaining / 2 / self._seconds_per_token if self._seconds_per_token else math.inf
         return int(min(self._prefill_tokens, max(FEWEST_PREFILL_TOKENS, fitting)))
 
     def _decode(
@@ -286,24 +195,16 @@ class BatchDecoder:
         already (names, examples of calls). Its own choices come after each; wrong guesses are masked. The text is the
         same up to rounding, with fewer steps.
         """
-        steps, quickest = 0, self._pace.seconds_per_step or math.inf
-        started = time.perf_counter()
         unread: list[list[int]] = [[] for _ in rows]
         while True:
             for index, row in enumerate(rows):
                 guess = unread[index][1:]
                 wrong = len(guess) - self._choose(row, logits[index], guess)
                 mask[index, mask.shape[1] - wrong :] = 0
-            if all(row.finish_reason for row in rows):
-                break
-            left = deadline.remaining
-            if left <= 0 or (steps and quickest > left):
-                break  # even the fastest step so far would end after the deadline
+            if all(row.finish_reason for row in rows) or deadline.expired:
+                return
             unread = [self._newest_and_guess(row, len(rows)) for row in rows]
             logits, cache, mask = self._read_more(unread, mask, cache)
-            quickest = min(quickest, left - deadline.remaining)
-            steps += 1
-        self._pace.note_decoding(steps, time.perf_counter() - started)
 
     def _read_more(
         self, texts: Sequence[Sequence[int]], mask: torch.Tensor, cache: Cache
@@ -319,7 +220,7 @@ class BatchDecoder:
         """The row's newest token and what may follow it, within the row's limit and grammar; empty if it has ended."""
         if row.finish_reason:
             return []
-        most = min(-(-self._guessed_tokens // rows), row.limit - len(row.tokens) - 1)
+        most = min(-(-GUESSED_TOKENS // rows), row.limit - len(row.tokens) - 1)
         guess = seen_after([*row.prompt, *row.tokens], most) if most else []
         return [row.tokens[-1], *(row.matcher.valid(guess) if row.matcher else guess)]
 

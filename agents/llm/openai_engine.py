@@ -4,13 +4,12 @@ import asyncio
 import logging
 import math
 import os
-import random
 import re
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import openai
 from pydantic import BaseModel, ValidationError
@@ -31,24 +30,21 @@ from agents.settings import MODEL_VARIABLE, OpenAIEngine
 
 log = logging.getLogger(__name__)
 
-_RETRIED_STATUS = frozenset({429, 502, 503, 504})
+_RETRIES = 2
 _CONNECT_SECONDS = 5.0
 _WARM_UP_SECONDS = 20.0
-_FIRST_PAUSE_SECONDS = 0.25
-_LONGEST_PAUSE_SECONDS = 4.0
 _NAMES_LOG_PROBABILITIES = re.compile(r"log[\s_-]?prob", re.IGNORECASE)
 
-
-class _UnreachableError(Exception):
-    """No connection after all attempts."""
+Outcomes = dict[int, Generation | openai.APIConnectionError]
+"""By the request's position; a request that missed the deadline has none."""
 
 
 class OpenAILanguageModel:
     """Requests run concurrently, at most `settings.concurrency` at a time. Adapters are model names on the server.
 
-    One `asyncio` deadline bounds the whole call; the official client's timeouts bound only single reads. Connection
-    errors and status 429, 502, 503, 504 are retried with growing pauses, at most `settings.max_attempts` attempts. A
-    request that misses the deadline gives no partial text. If a server refuses log-probabilities, this and all later
+    One `asyncio` deadline bounds the whole call; the official client's timeouts bound only single reads. The client
+    tries a request again, `_RETRIES` times, if there is no connection or the server is busy (429) or fails (above 499).
+    A request that misses the deadline gives no partial text. If a server refuses log-probabilities, this and all later
     requests go without. Grammars are sent as vLLM's `structured_outputs`; other servers may ignore them, so the caller
     checks the text.
     """
@@ -77,9 +73,9 @@ class OpenAILanguageModel:
         deadline = Deadline(_WARM_UP_SECONDS)
         try:
             _in_own_loop(self._greet(deadline), deadline)
-        except (_UnreachableError, TimeoutError) as error:
+        except (openai.APIConnectionError, TimeoutError) as error:
             raise EngineUnavailableError(
-                f"no language model server answers at {self._base_url} ({error}): start it, "
+                f"no language model server answers at {self._base_url} ({error.__cause__ or error}): start it, "
                 f"or set {self._settings.base_url_variable} to its address"
             ) from error
 
@@ -98,125 +94,79 @@ class OpenAILanguageModel:
         """Answer all requests; see `LanguageModel.generate`.
         Raises LanguageModelDiedError: no request found a server that accepts connections.
         """
-        outcomes: dict[int, Generation | _UnreachableError] = {}
-        if requests and not deadline.expired:
-            # A request that missed the deadline has no outcome.
+        refusals = [refuse_unknown_adapter(request, self._settings.adapters) for request in requests]
+        sent = {place: requests[place] for place, refusal in enumerate(refusals) if refusal is None}
+        outcomes: Outcomes = {}
+        if sent and not deadline.expired:
             with suppress(TimeoutError):
-                _in_own_loop(self._answer_all(requests, deadline, outcomes), deadline)
-        results = [outcomes.get(place, Generation.out_of_time()) for place in range(len(requests))]
-        unreachable = [result for result in results if isinstance(result, _UnreachableError)]
-        adapters = self._settings.adapters
-        sent = [request for request in requests if refuse_unknown_adapter(request, adapters) is None]
-        if unreachable and len(unreachable) == len(sent):
-            raise LanguageModelDiedError(f"no language model server at {self._base_url}: {unreachable[0]}")
-        return [
-            Generation.failed(f"no connection to {self._base_url}: {result}")
-            if isinstance(result, _UnreachableError)
-            else result
-            for result in results
-        ]
+                _in_own_loop(self._answer_all(sent, deadline, outcomes), deadline)
+        lost = [outcome for outcome in outcomes.values() if isinstance(outcome, openai.APIConnectionError)]
+        why = f"no language model server at {self._base_url}: {lost[0].__cause__ or lost[0]}" if lost else ""
+        if lost and len(lost) == len(sent):
+            raise LanguageModelDiedError(why)
+        generations = {
+            place: outcome if isinstance(outcome, Generation) else Generation.failed(why)
+            for place, outcome in outcomes.items()
+        }
+        return [refusal or generations.get(place, Generation.out_of_time()) for place, refusal in enumerate(refusals)]
 
     # --- one request -------------------------------------------------------------------------------------------------
 
     async def _answer_all(
-        self,
-        requests: Sequence[GenerationRequest],
-        deadline: Deadline,
-        outcomes: dict[int, Generation | _UnreachableError],
+        self, requests: Mapping[int, GenerationRequest], deadline: Deadline, outcomes: Outcomes
     ) -> None:
-        """Fill `outcomes` by position; cancelled requests are left out."""
         gate = asyncio.Semaphore(self._settings.concurrency)
-        async with self._client() as client:
+        async with self._client(deadline) as client:
 
             async def answer(place: int, request: GenerationRequest) -> None:
                 async with gate:
                     try:
-                        refused = refuse_unknown_adapter(request, self._settings.adapters)
-                        outcomes[place] = refused or await self._answer(client, request, deadline)
-                    except _UnreachableError as error:
+                        outcomes[place] = await self._answer(client, request)
+                    except openai.APIConnectionError as error:
                         outcomes[place] = error
 
-            await asyncio.gather(*(answer(place, request) for place, request in enumerate(requests)))
+            await asyncio.gather(*(answer(place, request) for place, request in requests.items()))
 
-    def _client(self) -> openai.AsyncOpenAI:
+    def _client(self, deadline: Deadline) -> openai.AsyncOpenAI:
         key = os.environ.get(self._settings.api_key_variable) or "not-needed"
-        return openai.AsyncOpenAI(api_key=key, base_url=self._base_url, max_retries=0)
+        left = max(0.001, deadline.remaining)
+        timeout = openai.Timeout(left, connect=min(_CONNECT_SECONDS, left))
+        return openai.AsyncOpenAI(api_key=key, base_url=self._base_url, max_retries=_RETRIES, timeout=timeout)
 
     async def _greet(self, deadline: Deadline) -> None:
         """Ask for the server's models; takes the only one if the settings name none."""
-        async with self._client() as client:
-
-            async def ask() -> str:
-                listing = await client.models.with_raw_response.list(timeout=_timeout(deadline))
-                return str(listing.text)
-
+        async with self._client(deadline) as client:
             try:
-                listing = await self._persist(ask, deadline)
+                listing = (await client.models.with_raw_response.list()).text
             except openai.APIStatusError as error:
                 listing = error.response.text
         if not self._model:
             self._model = _only_model(listing, self._base_url)
 
-    async def _answer(self, client: openai.AsyncOpenAI, request: GenerationRequest, deadline: Deadline) -> Generation:
+    async def _answer(self, client: openai.AsyncOpenAI, request: GenerationRequest) -> Generation:
+        """The server's reply; if it refuses log-probabilities, the reply to the request without them."""
+        body = self._body(request)
         try:
-            return read_reply(await self._reply(client, self._body(request), deadline))
+            try:
+                return read_reply(await _posted(client, body))
+            except openai.APIStatusError as error:
+                # Servers use different statuses: 400, 403, 422 and 500.
+                if body.pop("logprobs", None) is None or not _NAMES_LOG_PROBABILITIES.search(error.response.text):
+                    raise
+                refusal = error
+            reply = read_reply(await _posted(client, body))
         except openai.APIStatusError as error:
             return Generation.failed(
                 f"the server answered with status {error.status_code}: {clean(error.response.text, most=200)}"
             )
-        except openai.OpenAIError as error:
-            return Generation.failed(f"{type(error).__name__}: {error}")
-
-    async def _reply(self, client: openai.AsyncOpenAI, body: dict[str, Any], deadline: Deadline) -> str:
-        """The server's reply; if it refuses log-probabilities, the reply to the request without them."""
-
-        async def ask() -> str:
-            if "prompt" in body:
-                completion = await client.completions.with_raw_response.create(**body, timeout=_timeout(deadline))
-                return str(completion.text)
-            chat = await client.chat.completions.with_raw_response.create(**body, timeout=_timeout(deadline))
-            return str(chat.text)
-
-        try:
-            return await self._persist(ask, deadline)
-        except openai.APIStatusError as error:
-            # Servers use different statuses: 400, 403, 422 and 500.
-            if body.pop("logprobs", None) is None or not _NAMES_LOG_PROBABILITIES.search(error.response.text):
-                raise
-            refusal = error
-        reply = await self._persist(ask, deadline)
-        self._do_without_log_probabilities(refusal)
-        return reply
-
-    def _do_without_log_probabilities(self, refusal: openai.APIStatusError) -> None:
-        """Remember that the server has no log-probabilities; warn once, even if several requests find out."""
-        if self._has_log_probabilities:
+        if self._has_log_probabilities:  # several requests may find out
             self._has_log_probabilities = False
             log.warning(
                 "the server at %s refuses log-probabilities (status %d: %s): later requests go without them, "
                 "so gates and P(correct) cannot use them",
                 *(self._base_url, refusal.status_code, " ".join(clean(refusal.response.text, most=200).split())),
             )
-
-    async def _persist(self, ask: Callable[[], Awaitable[str]], deadline: Deadline) -> str:
-        """The reply of `ask`; retries transient failures.
-        Raises _UnreachableError: the last attempt found no connection; openai.APIStatusError: the last attempt failed.
-        """
-        for attempt in range(1, self._settings.max_attempts + 1):
-            wanted = 0.0
-            try:
-                return str(await ask())
-            except openai.APIConnectionError as error:
-                last: Exception = _UnreachableError(str(error.__cause__ or error))
-            except openai.APIStatusError as error:
-                if error.status_code not in _RETRIED_STATUS:
-                    raise
-                last, wanted = error, _retry_after(error.response.headers.get("retry-after"))
-            pause = max(wanted, _pause(attempt))
-            if attempt == self._settings.max_attempts or pause >= deadline.remaining:
-                break
-            await asyncio.sleep(pause)
-        raise last
+        return reply
 
     def _body(self, request: GenerationRequest) -> dict[str, Any]:
         adapters = self._settings.adapters
@@ -238,24 +188,15 @@ class OpenAILanguageModel:
         return {**body, "messages": messages}
 
 
+async def _posted(client: openai.AsyncOpenAI, body: dict[str, Any]) -> str:
+    """The text of the reply. Raises openai.APIConnectionError or openai.APIStatusError after the last attempt."""
+    if "prompt" in body:
+        return str((await client.completions.with_raw_response.create(**body)).text)
+    return str((await client.chat.completions.with_raw_response.create(**body)).text)
+
+
 def _safe(text: str) -> str:
     return without_control_tokens(encodable(text))
-
-
-def _timeout(deadline: Deadline) -> openai.Timeout:
-    remaining = max(0.001, deadline.remaining)
-    return openai.Timeout(remaining, connect=min(_CONNECT_SECONDS, remaining))
-
-
-def _pause(attempt: int) -> float:
-    longest = min(_LONGEST_PAUSE_SECONDS, _FIRST_PAUSE_SECONDS * 2.0 ** (attempt - 1))
-    # Randomised, so that the requests of a batch do not retry at the same moment.
-    return longest * random.uniform(0.5, 1.0)  # noqa: S311 - not a secret
-
-
-def _retry_after(header: str | None) -> float:
-    """Seconds of a Retry-After header; if it is a date, the usual pause."""
-    return float(header) if header is not None and header.isascii() and header.isdigit() else 0.0
 
 
 def _in_own_loop(work: Coroutine[None, None, None], deadline: Deadline) -> None:
@@ -324,7 +265,7 @@ class _Reply(BaseModel):
     usage: _Usage | None = None
 
 
-_FINISH_REASONS: dict[str | None, Literal["stop", "length"]] = {"stop": "stop", "length": "length", None: "stop"}
+_FINISH_REASONS: dict[str | None, FinishReason] = {"stop": "stop", "length": "length", None: "stop"}
 
 
 def read_reply(body: str) -> Generation:

@@ -123,8 +123,3 @@ class OpenvinoModel:
         self._request.infer()
         logits = torch.from_numpy(self._request.get_tensor("logits").data.copy())
         return logits, np.arange(len(tokens), dtype=np.int32)
-
-    @staticmethod
-    def repeated(cache: Rows, rows: int) -> Rows:  # noqa: ARG004 - the graph holds the cache
-        """See `StepModel.repeated`."""
-        return np.zeros(rows, np.int32)

@@ -95,50 +95,38 @@ class ScriptedLanguageModel:
             raise LanguageModelDiedError(f"the scripted engine dies after {self._settings.fault_after} requests")
         if fault == "hang":
             time.sleep(deadline.remaining + _HANG_OVERRUN_SECONDS)
-            return Generation.out_of_time()
-        if not _work(max(0.5, 10 * seconds) if fault == "slow" else seconds, deadline):
-            return Generation.out_of_time()
-        return self._speak_or_fail(request, fault)
+        elif _work(max(0.5, 10 * seconds) if fault == "slow" else seconds, deadline):
+            return self._said(request, fault)
+        return Generation.out_of_time()
 
-    def _speak_or_fail(self, request: GenerationRequest, fault: str | None) -> Generation | None:
-        match fault:
-            case "short_list":
-                return None
-            case "error":
-                return Generation.failed("the scripted engine fails on purpose")
-            case "garbage":
-                return self._garbage(request)
-            case _:
-                return self._speak("" if fault == "empty" else self._reply(request), request)
+    def _said(self, request: GenerationRequest, fault: str | None) -> Generation | None:
+        if fault == "short_list":
+            return None
+        if fault == "error":
+            return Generation.failed("the scripted engine fails on purpose")
+        if fault == "garbage":
+            return self._speak(request, self._garbage(), cut=False)
+        return self._speak(request, "" if fault == "empty" else self._reply(request))
 
     def _reply(self, request: GenerationRequest) -> str:
-        asked = _last_user_message(request)
-        return next(
-            (reply for part, reply in self._settings.replies.items() if part in asked), self._settings.default_reply
-        )
+        users = [turn.content for turn in request.messages if turn.role == "user"]
+        asked = request.prompt if request.prompt is not None else (users or [""])[-1]
+        replies = self._settings.replies.items()
+        return next((reply for part, reply in replies if part in asked), self._settings.default_reply)
 
-    def _speak(self, reply: str, request: GenerationRequest) -> Generation:
-        stopped = end_before_stop(reply, request.stop)
-        text = self.truncate(stopped, request.max_tokens)
-        tokens = self.count_tokens(text)
-        reason: FinishReason = "stop" if text == stopped else "length"
-        return Generation(text, _LOG_PROBABILITY if tokens else None, self._prompt_tokens(request), tokens, reason)
-
-    def _garbage(self, request: GenerationRequest) -> Generation:
+    def _garbage(self) -> str:
         chance = random.Random(_SEED + self._served)  # noqa: S311 - not a secret, it must be the same in every run
         noise = "".join(chr(chance.randrange(1, 0xD800)) for _ in range(40))
-        text = chance.choice((*_GARBAGE, noise))
-        return Generation(text, _LOG_PROBABILITY, self._prompt_tokens(request), self.count_tokens(text), "length")
+        return chance.choice((*_GARBAGE, noise))
 
-    def _prompt_tokens(self, request: GenerationRequest) -> int:
-        texts = [message.content for message in request.messages] + [request.prompt or ""]
-        return sum(map(self.count_tokens, texts))
-
-
-def _last_user_message(request: GenerationRequest) -> str:
-    if request.prompt is not None:
-        return request.prompt
-    return next((turn.content for turn in reversed(request.messages) if turn.role == "user"), "")
+    def _speak(self, request: GenerationRequest, reply: str, *, cut: bool = True) -> Generation:
+        stopped = end_before_stop(reply, request.stop) if cut else reply
+        text = self.truncate(stopped, request.max_tokens) if cut else reply
+        tokens = self.count_tokens(text)
+        reason: FinishReason = "stop" if cut and text == stopped else "length"
+        asked = [message.content for message in request.messages] + [request.prompt or ""]
+        prompt_tokens = sum(map(self.count_tokens, asked))
+        return Generation(text, _LOG_PROBABILITY if tokens else None, prompt_tokens, tokens, reason)
 
 
 def _work(seconds: float, deadline: Deadline) -> bool:

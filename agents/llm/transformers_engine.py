@@ -61,12 +61,6 @@ class TransformersModel:
         )
         return output.logits[:, -kept:].float(), output.past_key_values
 
-    @staticmethod
-    def repeated(cache: Cache, rows: int) -> Cache:
-        """See `StepModel.repeated`."""
-        cache.batch_repeat_interleave(rows)
-        return cache
-
 
 def _load_base(settings: TransformersEngine) -> PreTrainedModel:
     device = settings.device

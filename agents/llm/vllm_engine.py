@@ -119,7 +119,7 @@ class VllmLanguageModel(LocalEngine[VllmEngine]):
             "max_model_len": settings.max_model_tokens,
             "max_num_batched_tokens": _TOKENS_PER_STEP,
             "enforce_eager": settings.enforce_eager,
-            "enable_prefix_caching": settings.prefix_caching,
+            "enable_prefix_caching": True,
             # Reads Lark grammars directly; vLLM's other backend converts them, older versions not always correctly.
             "structured_outputs_config": {"backend": "guidance"},
             "use_tqdm_on_load": False,

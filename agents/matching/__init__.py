@@ -1,100 +1,51 @@
 """Reads numbers, dates, measures, names and lists from texts and compares them."""
 
-from agents.matching.dates import MONTH, month_number, placed_dates, read_dates, without_dates
-from agents.matching.names import (
-    MARGIN,
-    NameMatch,
-    best_match,
-    company_names,
-    contains_words,
-    normalise_name,
-    plain_name,
-    same_name,
-    similarity,
-    spellings,
-    without_article,
-    without_possessive,
-)
-from agents.matching.numbers import MAGNITUDES, Number, read_numbers, same_number
-from agents.matching.oscar_categories import category_title, other_category_names, same_category
-from agents.matching.units import (
-    CURRENCIES,
-    DAYS,
-    MONTHS,
-    PERCENT,
-    PLAIN,
-    UNITS,
-    WEEKS,
-    YEARS,
-    Measure,
-    Unit,
-    read_measures,
-    same_measure,
-)
-from agents.matching.words import (
-    NUMBER_WORDS,
-    STOP_WORDS,
-    alike,
-    content,
-    count_listed,
-    found_in,
-    normalise,
-    position_of,
-    recall,
-    split_list,
-    stem,
-    tokens,
-    words,
-)
-
-__all__ = [
-    "CURRENCIES",
-    "DAYS",
-    "MAGNITUDES",
-    "MARGIN",
-    "MONTH",
-    "MONTHS",
-    "NUMBER_WORDS",
-    "PERCENT",
-    "PLAIN",
-    "STOP_WORDS",
-    "UNITS",
-    "WEEKS",
-    "YEARS",
-    "Measure",
-    "NameMatch",
-    "Number",
-    "Unit",
-    "alike",
-    "best_match",
-    "category_title",
-    "company_names",
-    "contains_words",
-    "content",
-    "count_listed",
-    "found_in",
-    "month_number",
-    "normalise",
-    "normalise_name",
-    "other_category_names",
-    "placed_dates",
-    "plain_name",
-    "position_of",
-    "read_dates",
-    "read_measures",
-    "read_numbers",
-    "recall",
-    "same_category",
-    "same_measure",
-    "same_name",
-    "same_number",
-    "similarity",
-    "spellings",
-    "split_list",
-    "stem",
-    "tokens",
-    "without_article",
-    "without_dates",
-    "without_possessive",
-    "words",
-]
+from agents.matching.dates import MONTH as MONTH
+from agents.matching.dates import month_number as month_number
+from agents.matching.dates import placed_dates as placed_dates
+from agents.matching.dates import read_dates as read_dates
+from agents.matching.dates import without_dates as without_dates
+from agents.matching.names import MARGIN as MARGIN
+from agents.matching.names import NameMatch as NameMatch
+from agents.matching.names import best_match as best_match
+from agents.matching.names import category_title as category_title
+from agents.matching.names import company_names as company_names
+from agents.matching.names import contains_words as contains_words
+from agents.matching.names import normalise_name as normalise_name
+from agents.matching.names import other_category_names as other_category_names
+from agents.matching.names import plain_name as plain_name
+from agents.matching.names import same_category as same_category
+from agents.matching.names import same_name as same_name
+from agents.matching.names import similarity as similarity
+from agents.matching.names import spellings as spellings
+from agents.matching.names import without_article as without_article
+from agents.matching.names import without_possessive as without_possessive
+from agents.matching.numbers import MAGNITUDES as MAGNITUDES
+from agents.matching.numbers import Number as Number
+from agents.matching.numbers import read_numbers as read_numbers
+from agents.matching.numbers import same_number as same_number
+from agents.matching.units import CURRENCIES as CURRENCIES
+from agents.matching.units import DAYS as DAYS
+from agents.matching.units import MONTHS as MONTHS
+from agents.matching.units import PERCENT as PERCENT
+from agents.matching.units import PLAIN as PLAIN
+from agents.matching.units import UNITS as UNITS
+from agents.matching.units import WEEKS as WEEKS
+from agents.matching.units import YEARS as YEARS
+from agents.matching.units import Measure as Measure
+from agents.matching.units import Unit as Unit
+from agents.matching.units import read_measures as read_measures
+from agents.matching.units import same_measure as same_measure
+from agents.matching.words import NUMBER_WORDS as NUMBER_WORDS
+from agents.matching.words import STOP_WORDS as STOP_WORDS
+from agents.matching.words import alike as alike
+from agents.matching.words import content as content
+from agents.matching.words import count_listed as count_listed
+from agents.matching.words import found_in as found_in
+from agents.matching.words import normalise as normalise
+from agents.matching.words import position_of as position_of
+from agents.matching.words import recall as recall
+from agents.matching.words import split_list as split_list
+from agents.matching.words import stem as stem
+from agents.matching.words import tokens as tokens
+from agents.matching.words import words as words

@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 from agents.answering import Answerer, Check, Draft, gated_answer, generate_all, shown
 from agents.common.contracts import I_DONT_KNOW, Answer, Decision, GateFiring, Lost, Query, Stage, Trace, abstain
 from agents.common.deadline import BatchClock, Deadline, StuckError, call_within
-from agents.llm import Generation, GenerationRequest, LanguageModel, LanguageModelDiedError
+from agents.llm import Generation, GenerationRequest, LanguageModel
 from agents.pipeline.case import Case
 
 Result = TypeVar("Result")
@@ -56,7 +56,7 @@ class Turn:
         raise NotImplementedError
 
     def gate(self, case: Case) -> GateFiring | None:
-        """The gate that closes before the model is asked, or None."""
+        """The gate that closes before the model is asked, or None. Only the last turn of a plan may have one."""
         return None
 
 
@@ -84,8 +84,8 @@ class BatchRun:
         """Run a step for all questions that need it."""
         cases = [case for case in self.cases if step.wants(case)]
         with self.clock.stage(stage) as deadline:
-            found = self.isolated(stage, deadline, lambda some: step.work(some, deadline), cases)
-        self._keep(step, found)
+            results = self._isolated(stage, deadline, lambda some: step.work(some, deadline), cases)
+        self._keep(step, results)
 
     @contextmanager
     def beside(self, stage: Stage, step: Step[Result], *, wait: bool = False) -> Iterator[None]:
@@ -97,38 +97,24 @@ class BatchRun:
         def ready() -> Callable[[], dict[Case, Result]]:
             cases = [case for case in self.cases if step.wants(case)]
             deadline = self.clock.span(Stage.SELECT_PAGES, Stage.RERANK)
-            return lambda: self.isolated(stage, deadline, lambda some: step.work(some, deadline), cases)
+            return lambda: self._isolated(stage, deadline, lambda some: step.work(some, deadline), cases)
 
         if wait:
             yield
             self._keep(step, ready()())
             return
         with ThreadPoolExecutor(1, thread_name_prefix=stage) as thread:
-            found = thread.submit(ready())
+            results = thread.submit(ready())
             yield
-            self._keep(step, found.result())
+            self._keep(step, results.result())
 
     def turn(self, stage: Stage, turn: Turn) -> None:
-        """Let a source answer the open questions that have this turn in their plan: material, gate, draft, checks."""
+        """Let a source answer the open questions that have this turn in their plan."""
         cases = [case for case in self.cases if case.answer is None and stage in case.plan.turns]
-        found = self.isolated(stage, self.clock.whole, lambda some: [turn.material(case) for case in some], cases)
-        drafts = {case: material for case, material in found.items() if isinstance(material, Draft)}
-        texts = {case: material for case, material in found.items() if isinstance(material, str)}
-        for case in list(texts):
-            if (firing := turn.gate(case)) is not None and not self._passes(stage, case, firing, turn.source):
-                texts.pop(case)
-                drafts[case] = Draft(abstain(firing.reason, turn.source))
-        key, request = f"{turn.prefix}answer", lambda case: turn.answerer.request(case.query, texts[case])
-        said = self._generate(stage, key, turn.answerer.model, texts, request)
-        drafts |= self.isolated(
-            stage,
-            self.clock.whole,
-            lambda some: [turn.answerer.read(said[case], texts[case], turn.source) for case in some],
-            list(said),
-        )
-        for number, check in enumerate(turn.checks):
-            looks = sum(later.key is not None for later in turn.checks[number:])
-            self._check(turn, check, {case: drafts[case] for case in drafts if check.applies(drafts[case])}, looks)
+        drafts, contexts = self._materials(stage, turn, cases)
+        drafts |= self._answers(stage, turn, contexts)
+        for check in turn.checks:
+            drafts |= self._check(turn, check, {case: drafts[case] for case in drafts if check.applies(drafts[case])})
         for case in cases:
             if case.answer is None:
                 self._conclude(stage, turn, case, drafts.get(case) or Draft(abstain(case.fault, turn.source)))
@@ -146,72 +132,74 @@ class BatchRun:
             answers.append(answer)
         return answers, [case.trace for case in self.cases]
 
-    def _keep(self, step: Step[Result], found: Mapping[Case, Result]) -> None:
-        for case, result in found.items():
-            outcome = step.keep(case, result)
-            if isinstance(outcome, Answer):
-                self._settle(case, outcome)
-            elif outcome is not None:
-                self._close(case, outcome, "none")
+    # --- the steps of a turn: materials, answers, checks, conclusion --------------------------------------------------
 
-    def _generate(
-        self,
-        stage: Stage,
-        key: str,
-        model: LanguageModel,
-        cases: Collection[Case],
-        request: Callable[[Case], GenerationRequest],
-        looks: int = 1,
-    ) -> dict[Case, Generation]:
-        """One generation per question, recorded in its trace. `looks` calls of the stage share its time."""
-        if not cases:
-            return {}
+    def _materials(self, stage: Stage, turn: Turn, cases: Sequence[Case]) -> tuple[dict[Case, Draft], dict[Case, str]]:
+        """The drafts that need no model, and the contexts for the model. A gate that closes leaves no context."""
+        found = self._isolated(stage, self.clock.whole, lambda some: [turn.material(case) for case in some], cases)
+        drafts = {case: material for case, material in found.items() if isinstance(material, Draft)}
+        contexts = {case: material for case, material in found.items() if isinstance(material, str)}
+        for case in list(contexts):
+            if (firing := turn.gate(case)) is not None:
+                self._close(case, firing, turn.source)
+                if not self._audit:
+                    del contexts[case]
+        return drafts, contexts
 
-        def work(some: Sequence[Case]) -> list[tuple[GenerationRequest, Generation]]:
-            requests = [request(case) for case in some]
-            return list(zip(requests, generate_all(model, requests, deadline), strict=True))
+    def _answers(self, stage: Stage, turn: Turn, contexts: Mapping[Case, str]) -> dict[Case, Draft]:
+        """What the model makes of each context."""
+        answerer = turn.answerer
 
-        with self.clock.stage(stage) as whole:
-            deadline = whole.within(whole.remaining / looks)
-            found = self.isolated(stage, deadline, work, list(cases))
-        for case, (asked, generation) in found.items():
-            case.trace.note_generation(key, shown(asked), generation)
-        return {case: generation for case, (_, generation) in found.items()}
+        def request(case: Case) -> GenerationRequest:
+            return answerer.request(case.query, contexts[case])
 
-    def _check(self, turn: Turn, check: Check, drafts: Mapping[Case, Draft], looks: int) -> None:
-        """Apply a check to drafts. A check that fails withholds the answer."""
+        replies = self._generate(stage, f"{turn.prefix}answer", answerer.model, contexts, request)
+
+        def read(cases: Sequence[Case]) -> list[Draft]:
+            return [answerer.read(replies[case], contexts[case], turn.source) for case in cases]
+
+        return self._isolated(stage, self.clock.whole, read, list(replies))
+
+    def _check(self, turn: Turn, check: Check, drafts: dict[Case, Draft]) -> dict[Case, Draft]:
+        """The drafts after a check. A check that fails withholds the answer."""
         if check.key is not None:
             key, model = f"{turn.prefix}{check.key}", turn.answerer.model
-            replies = self._generate(
-                turn.review, key, model, drafts, lambda case: check.request(case, drafts[case]), looks
-            )
+            replies = self._generate(turn.review, key, model, drafts, lambda case: check.request(case, drafts[case]))
             for case, draft in drafts.items():
-                draft.replies[check.key] = replies.get(case, Generation.failed(case.fault))
-        firings = self.isolated(
-            check.name, self.clock.whole, lambda some: [check(case, drafts[case]) for case in some], list(drafts)
-        )
-        for case, draft in drafts.items():
-            firing = firings[case] if case in firings else GateFiring(check.name, case.fault, I_DONT_KNOW)
+                reply = replies.get(case, Generation.failed(case.fault))
+                drafts[case] = replace(draft, replies={**draft.replies, check.key: reply})
+
+        def work(cases: Sequence[Case]) -> list[tuple[Draft, GateFiring | None]]:
+            read = [check.read(case, drafts[case]) for case in cases]
+            return [(draft, check(case, draft)) for case, draft in zip(cases, read, strict=True)]
+
+        outcomes = self._isolated(check.name, self.clock.whole, work, list(drafts))
+        for case, before in drafts.items():
+            draft, firing = outcomes.get(case) or (before, GateFiring(check.name, case.fault, I_DONT_KNOW))
             if firing is not None:
                 case.trace.gates.append(replace(firing, withheld=draft.answer.text))
-                draft.answer, draft.withheld = gated_answer(firing, turn.source), True
+                draft = replace(draft, answer=gated_answer(firing, turn.source), withheld=True)
+            drafts[case] = draft
+        return drafts
 
     def _conclude(self, stage: Stage, turn: Turn, case: Case, draft: Draft) -> None:
         """Settle a question with the draft, unless it abstains and another turn follows."""
         if draft.candidate is not None:
             case.trace.candidates.append(draft.candidate)
-        if draft.abstains and not case.is_last(stage):
+        if draft.abstains and case.plan.turns[-1] is not stage:
             case.note(f"{turn.name} did not answer: {draft.answer.reason}")
         else:
             self._settle(case, draft.answer)
 
-    def _passes(self, stage: Stage, case: Case, firing: GateFiring, source: str) -> bool:
-        """Whether to ask the model after a gate closed: only in an audit, and only in the last turn."""
-        if case.is_last(stage):
-            self._close(case, firing, source)
-            return self._audit
-        case.trace.gates.append(firing)
-        return False
+    # --- results, gates and answers -----------------------------------------------------------------------------------
+
+    def _keep(self, step: Step[Result], results: Mapping[Case, Result]) -> None:
+        for case, result in results.items():
+            outcome = step.keep(case, result)
+            if isinstance(outcome, Answer):
+                self._settle(case, outcome)
+            elif outcome is not None:
+                self._close(case, outcome, "none")
 
     def _close(self, case: Case, firing: GateFiring, source: str) -> None:
         """Settle a question with the answer of the first gate that closed; an audit does so at the end."""
@@ -230,7 +218,31 @@ class BatchRun:
         case.answer = case.trace.answer = answer
         return answer
 
-    def isolated(
+    # --- work that may fail -------------------------------------------------------------------------------------------
+
+    def _generate(
+        self,
+        stage: Stage,
+        key: str,
+        model: LanguageModel,
+        cases: Collection[Case],
+        request: Callable[[Case], GenerationRequest],
+    ) -> dict[Case, Generation]:
+        """One generation per question, recorded in its trace."""
+        if not cases:
+            return {}
+
+        def work(some: Sequence[Case]) -> list[tuple[GenerationRequest, Generation]]:
+            requests = [request(case) for case in some]
+            return list(zip(requests, generate_all(model, requests, deadline), strict=True))
+
+        with self.clock.stage(stage) as deadline:
+            results = self._isolated(stage, deadline, work, list(cases))
+        for case, (asked, generation) in results.items():
+            case.trace.note_generation(key, shown(asked), generation)
+        return {case: generation for case, (_, generation) in results.items()}
+
+    def _isolated(
         self,
         stage: str,
         deadline: Deadline,
@@ -245,8 +257,8 @@ class BatchRun:
         try:
             results = call_within(patience.remaining, lambda: work(cases)) if cases else []
             return dict(zip(cases, results, strict=True))
-        except (StuckError, LanguageModelDiedError) as fault:
-            self._fail(stage, cases, fault)
+        except StuckError as fault:
+            _fail(stage, cases, fault)
             return {}
         except Exception as fault:
             # The boundary of the batch: no exception of a stage may cost the other questions their answers.
@@ -257,21 +269,20 @@ class BatchRun:
         for number, case in enumerate(cases):
             try:
                 alone[case] = call_within(patience.remaining, partial(work, [case]))[0]
-            except (StuckError, LanguageModelDiedError) as fault:
-                # The part is broken or the time is over: do not try the remaining questions.
-                self._fail(stage, cases[number:], fault)
+            except StuckError as fault:  # the time is over
+                _fail(stage, cases[number:], fault)
                 break
             except Exception as fault:
                 log.exception("stage %s failed for question %s", stage, case.query.interaction_id)
-                self._fail(stage, [case], fault)
+                _fail(stage, [case], fault)
         return alone
 
-    @staticmethod
-    def _fail(stage: str, cases: Sequence[Case], fault: BaseException) -> None:
-        for case in cases:
-            case.fault = f"{_words(stage)} failed: {_describe(fault)}"
-            case.lost = Lost.CLOCK if isinstance(fault, StuckError) else Lost.FAULT
-            case.note(case.fault)
+
+def _fail(stage: str, cases: Sequence[Case], fault: BaseException) -> None:
+    for case in cases:
+        case.fault = f"{_words(stage)} failed: {_describe(fault)}"
+        case.lost = Lost.CLOCK if isinstance(fault, StuckError) else Lost.FAULT
+        case.note(case.fault)
 
 
 def _lost(case: Case) -> Lost | None:

@@ -28,16 +28,12 @@ class Plan(NamedTuple):
 PAGES_ONLY = Plan((Stage.PAGES,))
 GRAPH_FIRST = Plan((Stage.VALUE, Stage.FACTS, Stage.PAGES))
 GRAPH_ONLY = Plan((Stage.VALUE, Stage.FACTS))
-TOGETHER = Plan((Stage.PAGES, Stage.LATE_VALUE), joint=True)
 GRAPH_LEADS = Plan((Stage.PAGES,), joint=True)
 PAGES_LEAD = Plan((Stage.PAGES,), joint=True, pages_lead=True)
-PAGES_FIRST = Plan((Stage.PAGES, Stage.LATE_VALUE, Stage.LATE_FACTS))
 
 POLICIES: Mapping[str, tuple[Plan, Mapping[str, Plan]]] = {
     "graph_first": (GRAPH_FIRST, {}),
-    "together": (TOGETHER, {}),
     "synthesis": (GRAPH_LEADS, {"fast-changing": PAGES_LEAD, "real-time": PAGES_LEAD}),
-    "by_dynamism": (GRAPH_FIRST, {"fast-changing": TOGETHER, "real-time": PAGES_FIRST}),
 }
 """`source_policy` of a preset -> the plan of its questions, and the plan of questions with fast-changing answers."""
 
@@ -60,10 +56,6 @@ class Case:
     fault: str = ""
     lost: Lost | None = None
 
-    def is_last(self, turn: Stage) -> bool:
-        """Whether this is the last turn."""
-        return self.plan.turns[-1] is turn
-
     def note(self, event: str) -> None:
         """Add an event to the trace, once: a stage that failed for the batch runs again."""
         if event not in self.trace.events:
@@ -81,17 +73,13 @@ def plan_of(settings: KnowledgeGraphSettings, route: Route | None, lookup: Looku
     asked = bool(lookup.statuses) and not lookup.down
     if asked and (label(route, "domain") or lookup.domain) in settings.graph_only_domains:
         plan = GRAPH_ONLY
-    empty: set[Stage] = set() if lookup.direct_answer is not None else {Stage.VALUE, Stage.LATE_VALUE}
-    empty |= set() if lookup.found else {Stage.FACTS, Stage.LATE_FACTS}
-    return plan._replace(turns=tuple(turn for turn in plan.turns if turn not in empty))
+    useful = {Stage.VALUE: lookup.direct_answer is not None, Stage.FACTS: lookup.found}
+    return plan._replace(turns=tuple(turn for turn in plan.turns if useful.get(turn, True)))
 
 
 def time_shares(settings: Settings) -> dict[str, float]:
     """Relative weights of the stages, without stages that the preset never runs."""
-    graph = settings.knowledge_graph or KnowledgeGraphSettings()
-    usual, by_dynamism = POLICIES[graph.source_policy]
-    late = any(Stage.LATE_FACTS in plan.turns for plan in (usual, *by_dynamism.values()))
-    return settings.deadline.shares(review=settings.answering.looks_twice, web_first=late)
+    return settings.deadline.shares(review=settings.answering.looks_twice)
 
 
 def facts_text(facts: Sequence[Fact], model: LanguageModel, max_tokens: int) -> str:

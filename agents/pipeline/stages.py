@@ -241,7 +241,7 @@ class WebPages(Turn):
         closed = class_gate(self._gates, case.trace.route, "web")
         if closed or case.evidence is None or case.trace.context != case.evidence.context:
             return closed
-        return score_gate(self._gates, "top_passage", case.evidence.top_probability)
+        return score_gate(self._gates, case.evidence.top_probability)
 
 
 def _queries(cases: Sequence[Case]) -> list[Query]:

@@ -9,7 +9,7 @@ import csv
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +17,6 @@ from agents.matching import category_title, other_category_names
 from agents.public_data.entity import INDEX_FORMAT, AwardTable, EntityTable, TableDescription
 from agents.public_data.tables import INDEX, SEPARATOR, SHIPPED_TABLES, Row, TableError, read_index, read_rows
 
-AWARD_COLUMNS = ("award", "ceremony", "year", "work_year", "work", "winner", "performer", "result")
-FILM_COLUMNS = (
-    *("title", "original_title", "director", "lead_actor", "release_year", "release_date", "original_language"),
-    *("genre", "runtime_in_minutes", "budget", "revenue"),
-)
-COMPANY_COLUMNS = ("name", "ticker_symbol", "market_capitalisation", "earnings_per_share", "price_to_earnings_ratio")
 LEAD_ACTORS = 4
 
 _SONGWRITERS = re.compile(r"(?P<writers>[^;]*), songwriters? \((?P<performer>[^()]+)\)")
@@ -45,6 +39,7 @@ _FIGURES = re.compile(
 
 def build_oscars(source: Path, out: Path) -> int:
     """The Academy Awards; returns the number of rows. Raises TableError."""
+    columns = ("year_film", "year_ceremony", "ceremony", "category", "name", "film", "winner")
     rows = [
         {
             "award": oscar_award(row["category"]),
@@ -56,22 +51,12 @@ def build_oscars(source: Path, out: Path) -> int:
             "performer": "",
             "result": "won" if row["winner"] == "True" else "nominated",
         }
-        for row in read_rows(source, ("year_film", "year_ceremony", "ceremony", "category", "name", "film", "winner"))
+        for row in read_rows(source, columns)
     ]
-    shipped = _shipped_awards("oscars.csv")
-    table = shipped.model_copy(
-        update={
-            "aliases": {
-                award: tuple(dict.fromkeys((*shipped.aliases.get(award, ()), *other_category_names(award))))
-                for award in sorted({row["award"] for row in rows})
-            },
-            "label": "Academy Awards",
-            "source": "https://www.kaggle.com/datasets/unanimad/the-oscar-award",
-            "won": "Academy Award{s} won",
-            "nominated": "Academy Award nomination{s} that did not win",
-        }
-    )
-    return _write(out, "oscars.csv", AWARD_COLUMNS, rows, table)
+    table = _award_table("oscars", "Academy Award", "", "the-oscar-award")
+    names = {row["award"]: (*table.aliases.get(row["award"], ()), *other_category_names(row["award"])) for row in rows}
+    aliases = {award: tuple(dict.fromkeys(others)) for award, others in sorted(names.items())}
+    return _write(out, "oscars.csv", rows, table.model_copy(update={"aliases": aliases}))
 
 
 def build_grammys(source: Path, out: Path) -> int:
@@ -89,33 +74,34 @@ def build_grammys(source: Path, out: Path) -> int:
         place = (row["year"], row["category"])
         seen[place] += 1
         rows.append(_grammy(row, known, won=nominees[place] <= 2 or seen[place] == 1))
-    table = _shipped_awards("grammys.csv").model_copy(
-        update={
-            "label": "Grammy Awards",
-            "source": "https://www.kaggle.com/datasets/unanimad/grammy-awards",
-            "won": "Grammy Award{s} won",
-            "nominated": "Grammy nomination{s} that did not win",
-        }
-    )
-    return _write(out, "grammys.csv", AWARD_COLUMNS, rows, table)
+    return _write(out, "grammys.csv", rows, _award_table("grammys", "Grammy", " Award", "grammy-awards"))
 
 
 def build_companies(source: Path, out: Path, as_of: str) -> int:
-    """Figures of companies by ticker, as of `as_of`; returns the number of rows. Raises TableError.
+    """Figures of companies, as of `as_of`; returns the number of rows. Raises TableError.
 
-    Reads ``{"ticker_info_map": {ticker: sentence}}`` and ``{ticker: {"name", "market_cap", "eps", "pe_ratio"}}``.
+    Reads ``{"ticker_info_map": {ticker: sentence}}``.
     """
     try:
-        data = json.loads(source.read_text(encoding="utf-8"))
+        sentences = json.loads(source.read_text(encoding="utf-8"))["ticker_info_map"].values()
     except OSError as error:
         raise TableError(f"{source}: cannot be read: {error.strerror}") from None
     except ValueError as error:
         raise TableError(f"{source}: not JSON: {error}") from None
-    if not isinstance(data, dict):
-        raise TableError(f"{source}: expected an object of companies by ticker")
-    sentences = data.get("ticker_info_map")
-    found = _from_sentences(sentences) if isinstance(sentences, dict) else _from_records(data)
-    rows = [{**row, "date_of_the_figures": as_of} for row in found]
+    except (KeyError, TypeError, AttributeError):
+        raise TableError(f"{source}: expected an object with sentences by ticker under ticker_info_map") from None
+    rows = [
+        {
+            "name": match["name"],
+            "ticker_symbol": match["ticker"].upper(),
+            "market_capitalisation": _dollars(match["cap"]),
+            "earnings_per_share": _number(match["eps"]),
+            "price_to_earnings_ratio": _number(match["ratio"]),
+            "date_of_the_figures": as_of,
+        }
+        for match in map(_FIGURES.search, map(str, sentences))
+        if match
+    ]
     table = EntityTable(
         layout="entities",
         domain="finance",
@@ -125,7 +111,7 @@ def build_companies(source: Path, out: Path, as_of: str) -> int:
         names=("name", "ticker_symbol"),
         companies=True,
     )
-    return _write(out, "companies.csv", (*COMPANY_COLUMNS, "date_of_the_figures"), rows, table)
+    return _write(out, "companies.csv", rows, table)
 
 
 def build_films(source: Path, out: Path, credits_file: Path | None) -> int:
@@ -162,14 +148,16 @@ def build_films(source: Path, out: Path, credits_file: Path | None) -> int:
         year="release_year",
         inverse={"director": "film{s} directed", "lead_actor": "film{s} with a leading role"},
     )
-    return _write(out, "films.csv", FILM_COLUMNS, rows, table)
+    return _write(out, "films.csv", rows, table)
 
 
-def _write(out: Path, file_name: str, columns: Sequence[str], rows: Sequence[Row], table: TableDescription) -> int:
+def _write(out: Path, file_name: str, rows: Sequence[Row], table: TableDescription) -> int:
     """Write the table and add it to the folder's index."""
+    if not rows:
+        raise TableError(f"{file_name}: the source has no row of the expected form")
     out.mkdir(parents=True, exist_ok=True)
     with (out / file_name).open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, columns, lineterminator="\n")
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
     index = read_index(out) if (out / INDEX).exists() else {}
@@ -178,12 +166,18 @@ def _write(out: Path, file_name: str, columns: Sequence[str], rows: Sequence[Row
     return len(rows)
 
 
-def _shipped_awards(file_name: str) -> AwardTable:
-    """The shipped table's description; its words and aliases hold for the full table too."""
-    table = read_index(SHIPPED_TABLES)[file_name]
+def _award_table(name: str, prize: str, won: str, source: str) -> AwardTable:
+    """The shipped table's description with the labels of the full table; its words and aliases hold for both."""
+    table = read_index(SHIPPED_TABLES)[f"{name}.csv"]
     if not isinstance(table, AwardTable):
-        raise TableError(f"{SHIPPED_TABLES / file_name}: not a table of awards")
-    return table
+        raise TableError(f"{SHIPPED_TABLES / name}.csv: not a table of awards")
+    labels = {
+        "label": f"{prize}{won}s",
+        "source": f"https://www.kaggle.com/datasets/unanimad/{source}",
+        "won": f"{prize}{won}{{s}} won",
+        "nominated": f"{prize} nomination{{s}} that did not win",
+    }
+    return table.model_copy(update=labels)
 
 
 def _ordinal(number: int) -> str:
@@ -191,26 +185,21 @@ def _ordinal(number: int) -> str:
     return f"{number}{ending}"
 
 
-def _grammy_year(title: str, work_year: int) -> int:
-    """The year of the ceremony; the file has the year of the awarded music."""
-    number = _ORDINAL.match(title)
-    return 1958 + int(number[1]) if number and int(number[1]) > 2 else work_year + 1
-
-
 def _artists(text: str, known: set[str]) -> list[str]:
     """Split the artists of a cell, guests too; "A & B" only if both are artists of their own."""
     whole = text.strip()
     if whole.startswith("(") and whole.endswith(")"):
         whole = whole[1:-1]
-    found: list[str] = []
+    artists: list[str] = []
     for artist in filter(None, _GUEST.split(whole)):
         parts = [part for part in _ARTIST_SEPARATOR.split(artist) if part]
-        found += parts if all(part.lower() in known for part in parts) else [artist]
-    return found
+        artists += parts if all(part.lower() in known for part in parts) else [artist]
+    return artists
 
 
 def _grammy(row: Row, known: set[str], *, won: bool) -> dict[str, str]:
     """A row of the table. The artist is in its own cell, after the songwriters, or is the nominee."""
+    number = _ORDINAL.match(row["title"])  # its year is that of the awarded music
     song = _SONGWRITERS.search(row["artist"]) or _SONGWRITERS.search(row["workers"])
     artists = [] if _SONGWRITERS.search(row["artist"]) else _artists(row["artist"], known)
     nominee_is_artist = not artists and not song and not row["workers"].strip()
@@ -221,33 +210,13 @@ def _grammy(row: Row, known: set[str], *, won: bool) -> dict[str, str]:
     return {
         "award": row["category"],
         "ceremony": row["title"].split("(")[0].strip(),
-        "year": str(_grammy_year(row["title"], int(row["year"]))),
+        "year": str(1958 + int(number[1]) if number and int(number[1]) > 2 else int(row["year"]) + 1),
         "work_year": row["year"],
         "work": "" if nominee_is_artist else row["nominee"],
         "winner": SEPARATOR.join(artists),
         "performer": SEPARATOR.join(_artists(song["performer"], known)) if song else "",
         "result": "won" if won else "nominated",
     }
-
-
-def _from_sentences(sentences: Mapping[str, Any]) -> Iterator[dict[str, str]]:
-    for sentence in sentences.values():
-        match = _FIGURES.search(str(sentence))
-        if match:
-            yield _company(match["name"], match["ticker"], match["cap"], match["eps"], match["ratio"])
-
-
-def _from_records(data: Mapping[str, Any]) -> Iterator[dict[str, str]]:
-    for ticker, record in data.items():
-        if not isinstance(record, dict):
-            raise TableError(f"company {ticker!r}: expected an object, found {record!r}")
-        figures = (str(record.get(key) or "") for key in ("market_cap", "eps", "pe_ratio"))
-        yield _company(str(record.get("name") or ticker), ticker, *figures)
-
-
-def _company(name: str, ticker: str, cap: str, eps: str, ratio: str) -> dict[str, str]:
-    values = (name, ticker.upper(), _dollars(cap), _number(eps), _number(ratio))
-    return dict(zip(COMPANY_COLUMNS, values, strict=True))
 
 
 def _number(text: str) -> str:
@@ -269,10 +238,10 @@ def _dollars(text: str) -> str:
 def _records(text: str) -> list[dict[str, Any]]:
     """A cell that holds a list of objects in Python's notation."""
     try:
-        found = ast.literal_eval(text) if text else []
+        records = ast.literal_eval(text) if text else []
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return []
-    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+    return [each for each in records if isinstance(each, dict)] if isinstance(records, list) else []
 
 
 def _names(text: str) -> list[str]:

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Protocol
 
 from agents.common.contracts import Fact, Query
 from agents.common.deadline import Deadline
@@ -18,8 +17,8 @@ from agents.settings import PublicDataSettings
 REPOSITORY = Path(__file__).parents[2]
 
 
-class PublicData(Protocol):
-    """Finds shipped facts about the entities of a question."""
+class PublicData:
+    """Finds shipped facts about the entities of a question. The base class has none, for submissions without them."""
 
     def warm_up(self) -> None:
         """Load what the first batch needs."""
@@ -31,22 +30,10 @@ class PublicData(Protocol):
 
         `domains` are the router's, where known: ``movie``, ``music``, ``finance`` or any other word.
         """
-
-
-class NoPublicData:
-    """For submissions without shipped data (tasks 2 and 3 of db3: the knowledge graph covers it)."""
-
-    def warm_up(self) -> None:
-        """Nothing to load."""
-
-    def facts(
-        self, queries: Sequence[Query], domains: Sequence[str | None], deadline: Deadline
-    ) -> list[tuple[Fact, ...]]:
-        """No facts for any query."""
         return [() for _ in queries]
 
 
-class ShippedPublicData:
+class ShippedPublicData(PublicData):
     """Finds facts in the tables. Method ``prompt`` needs `model`, links by similarity need `dense`.
 
     Raises:
@@ -97,7 +84,7 @@ def open_public_data(
     Raises:
         TableError: the folder of tables cannot be used.
     """
-    return ShippedPublicData(settings, model, dense) if settings is not None else NoPublicData()
+    return ShippedPublicData(settings, model, dense) if settings is not None else PublicData()
 
 
 def choose(links: Sequence[Sequence[Link]], years: Sequence[int], max_entities: int) -> list[Entity]:

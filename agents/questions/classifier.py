@@ -19,7 +19,6 @@ from agents.questions.ngrams import hashed_rows
 from agents.settings import SettingsError
 from models.manifest import WeightsMissingError, cache_folder, locate
 
-FORMAT = 1
 CONFIG_FILE = "config.json"
 WEIGHTS_FILE = "weights.safetensors"
 SHIPPED = Path(__file__).parents[2] / "models" / "routers"
@@ -80,7 +79,9 @@ def read_config(folder: Path) -> ClassifierConfig:
     try:
         return ClassifierConfig.model_validate_json(path.read_bytes())
     except ValidationError as error:
-        faults = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors(include_url=False))
+        faults = "; ".join(
+            f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors(include_url=False)
+        )
         raise SettingsError(f"{path}: {faults}") from None
     except OSError as error:
         raise SettingsError(f"{path}: cannot be read: {error.strerror}") from None
@@ -105,11 +106,8 @@ class Classifier:
         self._tokenizer: QuestionTokenizer | None = None
         self._lock = threading.Lock()
 
-    def check_weights(self) -> None:
-        """Raise `WeightsMissingError` if the base encoder is missing; loads nothing."""
-        self._base_folder()
-
-    def _base_folder(self) -> Path | None:
+    def check_weights(self) -> Path | None:
+        """The folder of the base encoder, if there is one; raises `WeightsMissingError`. Loads nothing."""
         if self.config.base is None or self._encoder_folder is not None:
             return self._encoder_folder
         return locate(self.config.base)
@@ -130,24 +128,21 @@ class Classifier:
 
     def probabilities(self, texts: Sequence[str]) -> dict[str, NDArray[np.float64]]:
         """For each field an array of shape (texts, classes) whose rows sum to 1; one forward pass for all texts."""
-        return {field: np.exp(logs) for field, logs in self.log_probabilities(texts).items()}
-
-    def log_probabilities(self, texts: Sequence[str]) -> dict[str, Logs]:
-        """The same as logarithms."""
         self.warm_up()
         if not texts:
             return {name: np.zeros((0, len(field.labels))) for name, field in self.config.fields.items()}
         encoder, ngrams = self._encoder_logs(texts), self._ngram_logs(texts)
-        return {
-            name: mixed(encoder.get(name), ngrams.get(name), MixingWeights(field.encoder_weight, field.ngram_weight))
-            for name, field in self.config.fields.items()
-        }
+        logs = {}
+        for name, field in self.config.fields.items():
+            weights = MixingWeights(field.encoder_weight, field.ngram_weight)
+            logs[name] = mixed(encoder.get(name), ngrams.get(name), weights)
+        return {name: np.exp(own) for name, own in logs.items()}
 
     def _load(self) -> None:
         from safetensors.numpy import load_file
 
         tensors = load_file(self._folder / WEIGHTS_FILE)
-        base = self._base_folder()
+        base = self.check_weights()
         try:
             if base is not None:
                 self._networks = [self._network(base, tensors, number) for number in range(self.config.members)]
@@ -184,18 +179,18 @@ class Classifier:
 
         batch = self._tokenizer.batch(self._tokenizer.tokens(texts), self._device)
         with torch.inference_mode():
-            said = [network.logits(batch) for network in self._networks]
-        members = [{name: log_softmax(logits.float().cpu().numpy()) for name, logits in one.items()} for one in said]
-        return {name: average_logs([one[name] for one in members]) for name in self.config.fields}
+            members = [network.logits(batch) for network in self._networks]
+        return {
+            name: average_logs([log_softmax(logits[name].float().cpu().numpy()) for logits in members])
+            for name in self.config.fields
+        }
 
     def _ngram_logs(self, texts: Sequence[str]) -> dict[str, Logs]:
         if not self.config.ngram_buckets or self._tensors is None:
             return {}
-        rows = hashed_rows(texts, self._tensors[f"{NGRAMS}rarity"])
+        tensors, rows = self._tensors, hashed_rows(texts, self._tensors[f"{NGRAMS}rarity"])
         return {
-            name: log_softmax(
-                rows.times(self._tensors[f"{NGRAMS}{name}.weight"]) + self._tensors[f"{NGRAMS}{name}.bias"]
-            )
+            name: log_softmax(rows.times(tensors[f"{NGRAMS}{name}.weight"]) + tensors[f"{NGRAMS}{name}.bias"])
             for name in self.config.fields
         }
 

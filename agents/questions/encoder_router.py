@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from agents.common.contracts import Query, Route
 from agents.common.deadline import Deadline
+from agents.questions.base import QuestionRouter, field_entry
 from agents.questions.classifier import Classifier, locate_classifier
-from agents.questions.routes import QuestionRouter, field_entry
 from agents.settings import EncoderRouter, SettingsError
 
 

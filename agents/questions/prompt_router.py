@@ -12,7 +12,7 @@ from typing import Any
 from agents.common.contracts import Query, Route
 from agents.common.deadline import Deadline
 from agents.llm import Generation, GenerationRequest, LanguageModel, Message
-from agents.questions.routes import DOMAINS, QuestionRouter
+from agents.questions.base import DOMAINS, QuestionRouter
 from agents.settings import PromptRouter
 
 OTHER = "other"

@@ -1,5 +1,6 @@
 """The interface for training: the parts of a classifier that training and inference share."""
 
+from agents.questions.base import field_entry
 from agents.questions.calibration import (
     Logs,
     MixingWeights,
@@ -18,30 +19,10 @@ from agents.questions.network import (
     load_encoder,
     tuned_linear_layers,
 )
-from agents.questions.ngrams import SparseRows, bucket_rarity, hashed_rows
-from agents.questions.routes import field_entry
+from agents.questions.ngrams import bucket_rarity, hashed_rows
 
 __all__ = [
-    "CONFIG_FILE",
-    "SHIPPED",
-    "WEIGHTS_FILE",
-    "ClassifierConfig",
-    "FieldConfig",
-    "Logs",
-    "MixingWeights",
-    "Pooling",
-    "QuestionNetwork",
-    "QuestionTokenizer",
-    "SparseRows",
-    "TokenBatch",
-    "average_logs",
-    "bucket_rarity",
-    "expected_calibration_error",
-    "field_entry",
-    "fit_mixing_weights",
-    "hashed_rows",
-    "load_encoder",
-    "log_softmax",
-    "mixed",
-    "tuned_linear_layers",
-]
+    "CONFIG_FILE", "SHIPPED", "WEIGHTS_FILE", "ClassifierConfig", "FieldConfig", "Logs", "MixingWeights", "Pooling",
+    "QuestionNetwork", "QuestionTokenizer", "TokenBatch", "average_logs", "bucket_rarity", "expected_calibration_error",
+    "field_entry", "fit_mixing_weights", "hashed_rows", "load_encoder", "log_softmax", "mixed", "tuned_linear_layers",
+]  # fmt: skip

@@ -1,49 +1,60 @@
-"""A small arithmetic language with its own parser; formulas are never executed as code.
+"""A small arithmetic language: lark parses it, exact fractions and dates compute it; formulas are never run as code.
 
-    comparison  = sum [(">" | "<" | ">=" | "<=" | "=" | "!=") sum]
-    sum         = product {("+" | "-") product}
-    product     = factor {("*" | "x" | "/" | "of") factor}        "of" and "percent of" after a percentage
-    factor      = "-" factor | value {value} | call | "(" comparison ")"    "5 feet 11 inches" is one quantity
-    call        = ("days" | "weeks" | "months" | "years") "between" sum "and" sum
-                | "difference between" sum "and" sum | "ratio of" sum "to" sum
-                | ("percent" | "percentage") "change from" sum "to" sum | "percent change (from, to)"
-                | "age on" sum "born" sum | "age(born, on)"
-                | ("min" | "max" | "average" | "sum" | "count") ("(" list ")" | ["of"] list)
-    list        = sum {("," | ";" | "and") sum}
-
-`value` is a number with its unit or a date (see `read_value`), or "today" if the caller gives the day.
+A value is a number with its unit or a date (see `read_value`); "5 feet 11 inches" is one quantity.
 """
 
+import calendar
 import datetime as dt
+import operator
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
+from functools import reduce
+from typing import cast
 
-from agents.matching import DAYS, MONTHS, PERCENT, WEEKS, YEARS
-from agents.reasoning import arithmetic
-from agents.reasoning.arithmetic import COMPARISONS
-from agents.reasoning.values import CalendarDate, ExpressionError, Quantity, Value, read_value
+from lark import Lark, Token, Transformer, UnexpectedInput, v_args
+
+from agents.matching import DAYS, MONTHS, PERCENT, PLAIN, WEEKS, YEARS, Unit
+from agents.reasoning.values import CalendarDate, ExpressionError, Quantity, ReadValue, Value, read_value
 
 MOST_CHARACTERS = 4_000
-MOST_DEPTH = 20
-"""Maximum number of nested brackets, signs and calls."""
+LARGEST = Fraction(10**30)
+"""Larger numbers, and fractions with more digits than its square, are refused."""
 
-_BETWEEN = {"days": DAYS, "weeks": WEEKS, "months": MONTHS, "years": YEARS}
-_LISTS: Mapping[str, Callable[[Sequence[Value]], Value]] = {
-    "sum": arithmetic.total,
-    "total": arithmetic.total,
-    "average": arithmetic.average,
-    "mean": arithmetic.average,
-    "max": lambda values: arithmetic.extreme(values, largest=True),
-    "maximum": lambda values: arithmetic.extreme(values, largest=True),
-    "min": lambda values: arithmetic.extreme(values, largest=False),
-    "minimum": lambda values: arithmetic.extreme(values, largest=False),
-    "count": lambda values: Quantity(Fraction(len(values))),
-}
-_BLANK = re.compile(r"\s*")
-_SYMBOL = re.compile(r">=|<=|==|!=|[-+*/()<>=,;×÷·−–]")
-_WORD = re.compile(r"[a-z]+", re.IGNORECASE)
-_SYNONYMS = {"−": "-", "–": "-", "×": "*", "·": "*", "x": "*", "times": "*", "÷": "/", "plus": "+", "minus": "-"}
+GRAMMAR = """
+?start: sum | sum COMPARISON sum -> compare
+?sum: product | sum "+" product -> add | sum "-" product -> subtract
+?product: factor | product "*" factor -> multiply | product "/" factor -> divide | product "of" factor -> part
+?factor: VALUE -> value | "-" factor -> negative | "(" start ")" | call
+?call: UNIT "between" sum "and" sum -> between
+    | "difference" "between" sum "and" sum -> difference
+    | "ratio" _OPEN sum _SEPARATOR sum ")" -> divide | "ratio" "of" sum "to" sum -> divide
+    | "percent" "change" _OPEN sum _SEPARATOR sum ")" -> change | "percent" "change" "from" sum "to" sum -> change
+    | "age" _OPEN sum _SEPARATOR sum ")" -> age | "age" "on" sum "born" sum -> age_on
+    | LIST _OPEN sum (_SEPARATOR sum)* ")" -> of_list
+    | LIST "of"? sum ((_SEPARATOR | _SEPARATOR? "and") sum)+ -> of_list
+%declare VALUE COMPARISON UNIT LIST _OPEN _SEPARATOR
+"""
+_COMPARISONS: Mapping[str, Callable[[Fraction, Fraction], bool]] = {
+    ">": operator.gt, "<": operator.lt, ">=": operator.ge, "<=": operator.le,
+    "=": operator.eq, "==": operator.eq, "!=": operator.ne,
+}  # fmt: skip
+_UNITS = {"days": DAYS, "weeks": WEEKS, "months": MONTHS, "years": YEARS}
+_LISTS = {
+    "sum": "sum", "total": "sum", "average": "average", "mean": "average", "max": "max", "maximum": "max",
+    "min": "min", "minimum": "min", "count": "count",
+}  # fmt: skip
+_SYMBOLS = {"+": "PLUS", "-": "MINUS", "*": "STAR", "/": "SLASH", "(": "LPAR", ")": "RPAR"} | dict.fromkeys(
+    ",;", "_SEPARATOR"
+)
+"""Symbol -> lark's name of it."""
+_SYNONYMS = {
+    "−": "-", "–": "-", "×": "*", "·": "*", "x": "*", "times": "*", "÷": "/", "plus": "+", "minus": "-",
+    "percentage": "percent",
+}  # fmt: skip
+_TOKEN = re.compile(r">=|<=|==|!=|[-+*/()<>=,;×÷·−–]|[a-z]+", re.IGNORECASE)
+_TODAY = re.compile(r"\btoday\b", re.IGNORECASE)
+_SPLIT_MEASURES = frozenset({"length", "weight", "time", "calendar"})
 
 
 def evaluate(text: str, today: dt.date | None = None) -> Value:
@@ -54,183 +65,228 @@ def evaluate(text: str, today: dt.date | None = None) -> Value:
     """
     if len(text) > MOST_CHARACTERS:
         raise ExpressionError(f"a formula has at most {MOST_CHARACTERS:,} characters")
-    reader = _Reader(text, today)
-    value = reader.comparison()
-    reader.end()
-    return value
+    text = _TODAY.sub(str(today), text) if today else text
+    parsing = _PARSER.parse_interactive("")
+    try:
+        for token in _tokens(text):
+            parsing.feed_token(token)
+        return cast("Value", parsing.feed_eof())  # type: ignore[no-untyped-call]
+    except UnexpectedInput as error:
+        raise ExpressionError(f"not a formula from {text[error.pos_in_stream or 0 :][:20]!r} on") from None
 
 
-class _Reader:
-    """Recursive descent over the text; `_at` is the offset of the unread rest."""
+def _tokens(text: str) -> Iterator[Token]:
+    at, brackets, before = 0, list[bool](), ""
+    while at < len(text):
+        if text[at].isspace():
+            at += 1
+            continue
+        if read := _value_at(text, at):
+            if read.grouped and any(brackets):
+                raise ExpressionError("does the comma separate thousands or items?")
+            yield Token("VALUE", read.value, start_pos=at)
+            at, before = read.end, ""
+            continue
+        found = _TOKEN.match(text, at)
+        word = found[0].casefold() if found else text[at]
+        word = _SYNONYMS.get(word, word)
+        kind = _SYMBOLS.get(word, "COMPARISON" if word in _COMPARISONS else word.upper())
+        kind = "UNIT" if word in _UNITS else "LIST" if word in _LISTS else kind
+        if word == "(":
+            brackets.append(before in _LISTS or before in {"ratio", "change", "age"})
+            kind = "_OPEN" if brackets[-1] else kind
+        elif word == ")" and brackets:
+            brackets.pop()
+        yield Token(kind, word, start_pos=at)
+        at, before = found.end() if found else at + 1, word
 
-    def __init__(self, text: str, today: dt.date | None) -> None:
-        self._text = text
-        self._today = today
-        self._at = 0
-        self._depth = 0
-        self._calls_with_brackets = 0
 
-    def end(self) -> None:
-        """Check that nothing is left."""
-        self._skip()
-        if self._at < len(self._text):
-            raise self._unexpected("the end")
+def _value_at(text: str, start: int) -> ReadValue | None:
+    """The quantity or date there; a length, weight or time with the smaller units after it."""
+    read = read_value(text, start)
+    if read is None or not isinstance(read.value, Quantity) or read.value.unit.dimension not in _SPLIT_MEASURES:
+        return read
+    value, rest = read.value, text[read.end :]
+    more = read_value(text, len(text) - len(rest.lstrip()))
+    if more and isinstance(more.value, Quantity) and more.value.unit.dimension == value.unit.dimension:
+        whole = Quantity(value.number + more.value.within(value.unit).number, value.unit)
+        return ReadValue(whole, more.end, read.grouped or more.grouped)
+    return read
 
-    def comparison(self) -> Value:
-        left = self._sum()
-        symbol = self._peek()
-        if symbol not in COMPARISONS:
-            return left
-        self._take(symbol)
-        return arithmetic.compare(left, symbol, self._sum())
 
-    def _sum(self) -> Value:
-        value = self._product()
-        while (symbol := self._peek()) in {"+", "-"}:
-            self._take(symbol)
-            value = arithmetic.add(value, self._product(), 1 if symbol == "+" else -1)
+@v_args(inline=True)
+class _Arithmetic(Transformer[Token, Value]):
+    """The value of each rule of the grammar; raises only `ExpressionError`."""
+
+    def value(self, token: Token) -> Value:
+        return cast("Value", token.value)
+
+    def compare(self, left: Value, symbol: str, right: Value) -> bool:
+        return _COMPARISONS[str(symbol)](*_comparable(left, right))
+
+    def add(self, left: Value, right: Value, sign: int = 1) -> Value:
+        """The sum: quantities of one dimension, dates and durations. Two dates can only be subtracted."""
+        if isinstance(left, CalendarDate) and isinstance(right, CalendarDate) and sign < 0:
+            return Quantity(Fraction((_exact(left) - _exact(right)).days), DAYS)
+        if isinstance(left, CalendarDate) and isinstance(right, Quantity):
+            return _moved(left, right, sign)
+        if isinstance(left, Quantity) and isinstance(right, Quantity) and left.unit.dimension == right.unit.dimension:
+            return _checked(left.number + sign * right.within(left.unit).number, left.unit)
+        raise ExpressionError(f"{_kind(left)} and {_kind(right)} cannot be added or subtracted")
+
+    def subtract(self, left: Value, right: Value) -> Value:
+        return self.add(left, right, -1)
+
+    def difference(self, one: Value, other: Value) -> Value:
+        """The larger value less the smaller one."""
+        return self.subtract(one, other) if self.compare(one, ">=", other) else self.subtract(other, one)
+
+    def multiply(self, left: Value, right: Value) -> Quantity:
+        """The product of two values, at most one with a unit; a percentage is a hundredth."""
+        one, other = _scalar(left), _scalar(right)
+        if one.unit is not PLAIN and other.unit is not PLAIN:
+            raise ExpressionError(f"{_kind(left)} and {_kind(right)} cannot be multiplied")
+        return _checked(one.number * other.number, other.unit if one.unit is PLAIN else one.unit)
+
+    def part(self, share: Value, whole: Value) -> Quantity:
+        if not (isinstance(share, Quantity) and share.unit is PERCENT):
+            raise ExpressionError('only a percentage has "of" after it')
+        return self.multiply(share, whole)
+
+    def divide(self, left: Value, right: Value) -> Quantity:
+        """The quotient by a plain number, or by a quantity of the same dimension, which gives a plain number."""
+        if isinstance(left, Quantity) and isinstance(right, Quantity) and left.unit.dimension == right.unit.dimension:
+            one, other, unit = left.size, right.size, PLAIN
+        else:
+            dividend, divisor = _scalar(left), _scalar(right)
+            if divisor.unit is not PLAIN:
+                raise ExpressionError(f"{_kind(left)} cannot be divided by {_kind(right)}")
+            one, other, unit = dividend.number, divisor.number, dividend.unit
+        if other == 0:
+            raise ExpressionError("division by zero")
+        return _checked(one / other, unit)
+
+    def negative(self, value: Value) -> Quantity:
+        if not isinstance(value, Quantity):
+            raise ExpressionError(f"{_kind(value)} has no negative")
+        return Quantity(-value.number, value.unit)
+
+    def change(self, before: Value, after: Value) -> Quantity:
+        """The change in percent of `before`."""
+        if isinstance(before, Quantity) and before.number < 0:
+            raise ExpressionError("a percent change of a negative number is meaningless")
+        return _checked(self.divide(self.subtract(after, before), before).number * 100, PERCENT)
+
+    def of_list(self, name: str, *values: Value) -> Value:
+        """The sum, average, maximum, minimum or number of the values; the latest date is the largest."""
+        match _LISTS[str(name)]:
+            case "count":
+                return Quantity(Fraction(len(values)))
+            case "max":
+                return reduce(lambda best, value: value if self.compare(value, ">", best) else best, values)
+            case "min":
+                return reduce(lambda best, value: value if self.compare(value, "<", best) else best, values)
+            case kind:
+                total = reduce(self.add, values)
+                return total if kind == "sum" else self.divide(total, Quantity(Fraction(len(values))))
+
+    def between(self, word: str, one: Value, other: Value) -> Quantity:
+        """Days, weeks (with a fraction), whole months or whole years between two dates, in either order.
+
+        A plain number is a year. If one date is only a year, the years are subtracted.
+        """
+        unit = _UNITS[str(word)]
+        first, last = sorted((_as_date(one), _as_date(other)), key=lambda d: (d.year, d.month or 0, d.day or 0))
+        if unit.dimension == DAYS.dimension:
+            return Quantity(Fraction((_exact(last) - _exact(first)).days), DAYS).within(unit)
+        if first.month is None or last.month is None:
+            if unit is not YEARS:
+                raise ExpressionError("months cannot be counted between years")
+            return Quantity(Fraction(last.year - first.year), YEARS)
+        months = (last.year - first.year) * 12 + last.month - first.month
+        if first.day is not None and last.day is not None and last.day < first.day:
+            months -= 1
+        return Quantity(Fraction(months // 12 if unit is YEARS else months), unit)
+
+    def age(self, born: Value, on: Value) -> Quantity:
+        """The age in whole years on a date, which must not be before the birth."""
+        if self.compare(_as_date(born), ">", _as_date(on)):
+            raise ExpressionError("nobody has an age before birth")
+        return self.between("years", born, on)
+
+    def age_on(self, on: Value, born: Value) -> Quantity:
+        return self.age(born, on)
+
+
+_PARSER = Lark(GRAMMAR, parser="lalr", transformer=_Arithmetic())
+
+
+def _as_date(value: Value) -> CalendarDate:
+    """A date; a plain whole number from 1 to 9999 is a year."""
+    if isinstance(value, CalendarDate):
         return value
+    if isinstance(value, Quantity) and value.unit is PLAIN and value.number.denominator == 1:
+        year = int(value.number)
+        if dt.MINYEAR <= year <= dt.MAXYEAR:
+            return CalendarDate(year)
+    raise ExpressionError(f"{_kind(value)} is no date")
 
-    def _product(self) -> Value:
-        value = self._factor()
-        while (symbol := self._peek()) in {"*", "/", "of"}:
-            if symbol == "of" and not (isinstance(value, Quantity) and value.unit is PERCENT):
-                break
-            self._take(symbol)
-            other = self._factor()
-            value = arithmetic.divide(value, other) if symbol == "/" else arithmetic.multiply(value, other)
-        return value
 
-    def _factor(self) -> Value:
-        self._depth += 1
-        if self._depth > MOST_DEPTH:
-            raise ExpressionError(f"more than {MOST_DEPTH} parts inside each other")
-        try:
-            return self._inner_factor()
-        finally:
-            self._depth -= 1
+def _moved(date: CalendarDate, duration: Quantity, sign: int) -> CalendarDate:
+    """A date some days, weeks, months or years later or earlier; February 29 becomes February 28."""
+    days = duration.size / DAYS.size
+    try:
+        if duration.unit.dimension == DAYS.dimension and days.denominator == 1:
+            day = _exact(date) + dt.timedelta(days=int(sign * days))
+            return CalendarDate(day.year, day.month, day.day)
+        if duration.unit.dimension == MONTHS.dimension and duration.size % (1 if date.month else 12) == 0:
+            months = date.year * 12 + (date.month or 1) - 1 + sign * int(duration.size)
+            first = dt.date(months // 12, months % 12 + 1, 1)
+            last = min(date.day, calendar.monthrange(first.year, first.month)[1]) if date.day else None
+            return CalendarDate(first.year, first.month if date.month else None, last)
+    except ExpressionError:  # a ValueError too, with a clear message
+        raise
+    except (ValueError, OverflowError) as error:
+        raise ExpressionError("the date is out of range") from error
+    raise ExpressionError(f"{_kind(duration)} is no duration that a date can be moved by")
 
-    def _inner_factor(self) -> Value:
-        if self._accept("-"):
-            return arithmetic.negative(self._factor())
-        if self._accept("("):
-            value = self.comparison()
-            self._take(")")
-            return value
-        known = self._value()
-        return self._call() if known is None else known
 
-    def _value(self) -> Value | None:
-        """The quantity or date at this position, including smaller units after it."""
-        self._skip()
-        read = read_value(self._text, self._at)
-        if read is None:
-            return None
-        if read.grouped and self._calls_with_brackets:
-            raise ExpressionError("does the comma separate thousands or items?")
-        self._at = read.end
-        value = read.value
-        if isinstance(value, Quantity) and value.unit.dimension in {"length", "weight", "time", "calendar"}:
-            self._skip()
-            more = read_value(self._text, self._at)
-            if more and isinstance(more.value, Quantity) and more.value.unit.dimension == value.unit.dimension:
-                self._at = more.end
-                return arithmetic.add(value, more.value)
-        return value
+def _exact(date: CalendarDate) -> dt.date:
+    if date.exact is None:
+        raise ExpressionError(f"{date} is no day")
+    return date.exact
 
-    def _call(self) -> Value:
-        word = self._peek()
-        if word in _BETWEEN or word == "difference":
-            return self._between(word)
-        if word in {"percent", "percentage"}:
-            self._take(word)
-            self._take("change")
-            return arithmetic.percent_change(*self._pair("from", "to"))
-        if word == "ratio":
-            self._take(word)
-            return arithmetic.divide(*self._pair("of", "to"))
-        if word == "age":
-            self._take(word)
-            on, born = self._pair("on", "born", reverse_in_brackets=True)
-            return arithmetic.age(born, on)
-        if word in _LISTS:
-            self._take(word)
-            return self._list_function(word)
-        if word == "today" and self._today is not None:
-            self._take(word)
-            return CalendarDate(self._today.year, self._today.month, self._today.day)
-        raise self._unexpected("a value")
 
-    def _between(self, word: str) -> Value:
-        self._take(word)
-        self._take("between")
-        one = self._sum()
-        self._take("and")
-        other = self._sum()
-        if word in _BETWEEN:
-            return arithmetic.between(_BETWEEN[word], one, other)
-        larger, smaller = (one, other) if arithmetic.compare(one, ">=", other) else (other, one)
-        return arithmetic.add(larger, smaller, -1)
+def _comparable(left: Value, right: Value) -> tuple[Fraction, Fraction]:
+    """Two values as comparable numbers; two dates by what both know: year, month or day."""
+    if isinstance(left, Quantity) and isinstance(right, Quantity) and left.unit.dimension == right.unit.dimension:
+        return left.size, right.size
+    if not isinstance(left, CalendarDate) and not isinstance(right, CalendarDate):
+        raise ExpressionError(f"{_kind(left)} and {_kind(right)} cannot be compared")
+    one, other = _as_date(left), _as_date(right)
+    months, days = one.month and other.month, one.day and other.day
+    first, second = (
+        Fraction(date.year * 372 + (date.month or 0) * 31 * bool(months) + (date.day or 0) * bool(months and days))
+        for date in (one, other)
+    )
+    return first, second
 
-    def _pair(self, first: str, second: str, *, reverse_in_brackets: bool = False) -> tuple[Value, Value]:
-        """Two values after two words, or in brackets."""
-        if self._accept("("):
-            one, other = self._items_in_brackets(exactly=2)
-            return (other, one) if reverse_in_brackets else (one, other)
-        self._take(first)
-        one = self._sum()
-        self._take(second)
-        return one, self._sum()
 
-    def _list_function(self, word: str) -> Value:
-        if self._accept("("):
-            return _LISTS[word](self._items_in_brackets())
-        self._accept("of")
-        items = [self._sum()]
-        while self._accept(",") or self._accept(";") or self._peek() == "and":
-            self._accept("and")
-            items.append(self._sum())
-        if len(items) < 2:
-            raise ExpressionError(f"{word} of one number")
-        return _LISTS[word](items)
+def _scalar(value: Value) -> Quantity:
+    if not isinstance(value, Quantity):
+        raise ExpressionError(f"{_kind(value)} cannot be multiplied or divided")
+    return Quantity(value.number / 100) if value.unit is PERCENT else value
 
-    def _items_in_brackets(self, exactly: int | None = None) -> list[Value]:
-        """The items up to the closing bracket. "max(100,200)" is refused, since it may have one item or two."""
-        self._calls_with_brackets += 1
-        items = [self._sum()]
-        while not self._accept(")"):
-            if not self._accept(";"):
-                self._take(",")
-            items.append(self._sum())
-        self._calls_with_brackets -= 1
-        if exactly is not None and len(items) != exactly:
-            raise ExpressionError(f"{exactly} values are wanted, not {len(items)}")
-        return items
 
-    def _skip(self) -> None:
-        blank = _BLANK.match(self._text, self._at)
-        self._at = blank.end() if blank else self._at
+def _checked(number: Fraction, unit: Unit) -> Quantity:
+    if abs(number) > LARGEST or number.denominator > LARGEST**2:
+        raise ExpressionError("the number is too large")
+    return Quantity(number, unit)
 
-    def _next(self) -> tuple[str, int]:
-        """The next symbol or word in plain form, and its end; empty at the end."""
-        self._skip()
-        found = _SYMBOL.match(self._text, self._at) or _WORD.match(self._text, self._at)
-        token = found.group().casefold() if found else ""
-        return _SYNONYMS.get(token, token), found.end() if found else self._at
 
-    def _peek(self) -> str:
-        return self._next()[0]
-
-    def _accept(self, token: str) -> bool:
-        word, end = self._next()
-        if word == token:
-            self._at = end
-        return word == token
-
-    def _take(self, token: str) -> None:
-        if not self._accept(token):
-            raise self._unexpected(f'"{token}"')
-
-    def _unexpected(self, wanted: str) -> ExpressionError:
-        found = self._text[self._at : self._at + 20] or "the end"
-        return ExpressionError(f"expected {wanted}, found {found!r}")
+def _kind(value: Value) -> str:
+    if isinstance(value, bool):
+        return "a yes or no"
+    if isinstance(value, CalendarDate):
+        return "a date"
+    return f"a number of {value.unit.name}" if value.unit is not PLAIN else "a plain number"

@@ -37,7 +37,6 @@ from agents.settings.loading import read_settings as read_settings
 from agents.settings.loading import require_weights as require_weights
 from agents.settings.loading import usual_preset as usual_preset
 from agents.settings.sources import KgClientSettings as KgClientSettings
-from agents.settings.sources import KgLimits as KgLimits
 from agents.settings.sources import KgWriterSettings as KgWriterSettings
 from agents.settings.sources import KnowledgeGraphSettings as KnowledgeGraphSettings
 from agents.settings.sources import LinkLevel as LinkLevel

@@ -13,7 +13,7 @@ from agents.settings.web import WebSettings
 from models.needed import needs_gpu
 
 _ADAPTER_USERS = (
-    "answering.adapter", "answering.refine.adapter", "router.adapter", "knowledge_graph.writer.adapter",
+    "answering.adapter", "router.adapter", "knowledge_graph.writer.adapter",
     "knowledge_graph.answer_adapter",
 )  # fmt: skip
 """Keys that name one of the engine's adapters."""
@@ -106,20 +106,17 @@ class Settings(StrictModel):
                     raise ValueError(
                         f"the gate {gate.name!r} has the key above, but a router with a prompt gives no probabilities"
                     )
-            elif gate.score == "top_passage" and self.web.rerank is None:
+            elif self.web.rerank is None:
                 raise ValueError(
                     "a gate on top_passage needs web.rerank, whose score it compares; answering.gates=[] removes gates"
                 )
         if self.public_data is not None and self.public_data.method == "prompt":
             self._check_route_field("domain", "public_data.method is prompt")
         if graph := self.knowledge_graph:
-            if graph.source_policy in {"by_dynamism", "synthesis"}:
-                self._check_route_field("static_or_dynamic", f"knowledge_graph.source_policy is {graph.source_policy}")
-            assessed = self.answering.self_assessment
-            if graph.answer_prompt == "assessed" and (assessed is None or assessed.asked != "with_answer"):
-                raise ValueError(
-                    "knowledge_graph.answer_prompt assessed needs answering.self_assessment with the answer"
-                )
+            if graph.source_policy == "synthesis":
+                self._check_route_field("static_or_dynamic", "knowledge_graph.source_policy is synthesis")
+            if graph.answer_prompt == "assessed" and self.answering.self_assessment is None:
+                raise ValueError("knowledge_graph.answer_prompt assessed needs answering.self_assessment")
         return self
 
     def _check_route_field(self, field: str, user: str) -> None:

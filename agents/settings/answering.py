@@ -1,10 +1,9 @@
 """How answers are generated, checked and withheld; the clock."""
 
-import math
 from string import Template
 from typing import Annotated, Literal
 
-from pydantic import Field, PositiveInt, ValidationInfo, field_validator, model_validator
+from pydantic import Field, PositiveInt, model_validator
 
 from agents.settings.base import StrictModel
 
@@ -55,29 +54,17 @@ class ClassGate(StrictModel):
 
 
 class ScoreGate(StrictModel):
-    """Withholds answers whose score is not above a minimum."""
+    """Withholds answers from pages whose best passage is not good enough, before generation (NEC 2.1 step 5: 0.8)."""
 
     gate: Literal["score"]
-    score: Literal["top_passage", "mean_log_probability"]
-    """``top_passage``: the best passage's cross-encoder probability, before generation (NEC 2.1 step 5: 0.8).
-    ``mean_log_probability``: of the answer's tokens, in nats."""
-    minimum: float
+    score: Literal["top_passage"]
+    minimum: Annotated[float, Field(ge=0, lt=1)]
+    """The best passage's cross-encoder probability must be above this."""
 
     @property
     def name(self) -> str:
         """The gate's name in traces and results."""
         return f"{self.score} above {self.minimum:g}"
-
-    @field_validator("minimum")
-    @classmethod
-    def _can_be_exceeded(cls, minimum: float, info: ValidationInfo) -> float:
-        """Refuse a minimum that would withhold every answer or none."""
-        score = info.data.get("score")
-        if score == "top_passage" and not 0 <= minimum < 1:
-            raise ValueError(f"top_passage is a probability: allowed are 0 to below 1, found {minimum:g}")
-        if score == "mean_log_probability" and not -math.inf < minimum < 0:
-            raise ValueError(f"mean_log_probability is never above 0: allowed are numbers below 0, found {minimum:g}")
-        return minimum
 
 
 GateSettings = Annotated[ClassGate | ScoreGate, Field(discriminator="gate")]
@@ -110,18 +97,15 @@ class RefineSettings(StrictModel):
 
     prompt: ReviewPromptName = "refine"
     max_new_tokens: PositiveInt = 50
-    adapter: str | None = None
     abstentions: bool = False
     """Also refine "i don't know" (NEC refines every initial answer)."""
 
 
 class SelfAssessmentSettings(StrictModel):
-    """The model rates its answer (WeKnow-RAG, "Answer Generation with Self-Assessment")."""
+    """The model rates its answer, by the prompt ``assessed`` (WeKnow-RAG, "Answer Generation with Self-Assessment")."""
 
     accepted: Annotated[tuple[Literal["high", "medium", "low"], ...], Field(min_length=1, strict=False)] = ("high",)
     """Answers with another level, or without one, are withheld."""
-    asked: Literal["with_answer", "afterwards"] = "with_answer"
-    """``with_answer``: in the same generation, by the prompt ``assessed``. ``afterwards``: in a second one."""
 
 
 class ConfidenceSettings(StrictModel):
@@ -140,7 +124,7 @@ class AnsweringSettings(StrictModel):
 
     prompt: AnswerPromptName = "controlled"
     own_prompt: OwnPrompt | None = None
-    """Instead of `prompt`, for answers from pages; not with `self_assessment` in the same generation."""
+    """Instead of `prompt`, for answers from pages; not with `self_assessment`."""
     form: Literal["chat", "completion"] = "chat"
     """``completion``: plain text without a chat template, for base models such as NEC's Llama-2-70B."""
     word_limit: Annotated[int, Field(ge=1, le=75)] = 50
@@ -163,42 +147,35 @@ class AnsweringSettings(StrictModel):
     @property
     def looks_twice(self) -> bool:
         """Whether any answer gets a second look."""
-        asked = self.self_assessment is not None and self.self_assessment.asked == "afterwards"
-        return asked or self.refine is not None
+        return self.refine is not None
 
     @model_validator(mode="after")
     def _assessment_is_asked_for(self) -> "AnsweringSettings":
-        asked = self.self_assessment.asked if self.self_assessment else None
-        if (asked == "with_answer") != (self.prompt == "assessed"):
-            raise ValueError("self_assessment with the answer and the prompt that asks for it, assessed, go together")
-        if asked == "with_answer" and self.own_prompt is not None:
-            raise ValueError("self_assessment with the answer reads what the prompt assessed asks for, not own_prompt")
+        if (self.self_assessment is not None) != (self.prompt == "assessed"):
+            raise ValueError("self_assessment and the prompt that asks for it, assessed, go together")
+        if self.self_assessment and self.own_prompt is not None:
+            raise ValueError("self_assessment reads what the prompt assessed asks for, not own_prompt")
         return self
 
 
+_SHARES_OF_THE_WEB = {"select_pages": 2.0, "extract": 4.0, "retrieve": 3.0, "rerank": 6.0, "generate": 12.0}
+"""Constants: a preset makes the stages before them longer or shorter, and these divide what is left."""
+
+
 class DeadlineSettings(StrictModel):
-    """The clock of a batch of n questions: n times `seconds_per_query`, less a reserve, divided by relative shares."""
+    """The clock of a batch of n questions: n times `seconds_per_query`, less a reserve, divided by relative shares.
+
+    Only the stages whose work depends on the preset have a key: a router that asks the model, and writing calls.
+    """
 
     seconds_per_query: Annotated[float, Field(gt=0)] = 30.0
     reserve_seconds: Annotated[float, Field(ge=0)] = 4.0
     route: Annotated[float, Field(gt=0)] = 1.0
     knowledge_graph: Annotated[float, Field(gt=0)] = 8.0
     answer_from_graph: Annotated[float, Field(gt=0)] = 6.0
-    public_data: Annotated[float, Field(gt=0)] = 1.0
-    select_pages: Annotated[float, Field(gt=0)] = 2.0
-    extract: Annotated[float, Field(gt=0)] = 4.0
-    retrieve: Annotated[float, Field(gt=0)] = 3.0
-    rerank: Annotated[float, Field(gt=0)] = 6.0
-    generate: Annotated[float, Field(gt=0)] = 12.0
-    review_graph: Annotated[float, Field(gt=0)] = 3.0
-    review: Annotated[float, Field(gt=0)] = 6.0
-    """Second looks at answers from the graph and from the web (refine, self-assessment asked afterwards)."""
-    graph_after_web: Annotated[float, Field(gt=0)] = 4.0
-    """The graph's turn after the web's (`knowledge_graph.source_policy` ``by_dynamism``)."""
 
-    def shares(self, *, review: bool = True, web_first: bool = True) -> dict[str, float]:
-        """Relative weights in order; without `review` no second looks, without `web_first` no late graph turn."""
-        left_out = (set() if review else {"review_graph", "review"}) | (set() if web_first else {"graph_after_web"})
-        sources = ("route", "knowledge_graph", "answer_from_graph", "review_graph", "public_data")
-        web = ("select_pages", "extract", "retrieve", "rerank", "generate", "review", "graph_after_web")
-        return {name: getattr(self, name) for name in (*sources, *web) if name not in left_out}
+    def shares(self, *, review: bool = True) -> dict[str, float]:
+        """Relative weights of the stages in order; without `review` no second looks at answers."""
+        own = {name: getattr(self, name) for name in ("route", "knowledge_graph", "answer_from_graph")}
+        shares = own | {"review_graph": 3.0, "public_data": 1.0} | _SHARES_OF_THE_WEB | {"review": 6.0}
+        return {name: share for name, share in shares.items() if review or not name.startswith("review")}

@@ -33,8 +33,6 @@ class StepwiseSettings(LocalEngineSettings):
 
     batch_size: PositiveInt = 4
     """Prompts per step."""
-    guessed_tokens: Annotated[int, Field(ge=0, le=64)] = 8
-    """Tokens of a step, of all prompts together, that are guessed from the prompt and checked by the model. 0: none."""
 
 
 class TransformersEngine(StepwiseSettings):
@@ -65,7 +63,6 @@ class VllmEngine(LocalEngineSettings):
     attention_backend: str | None = "TRITON_ATTN"
     """On T4, vLLM up to 0.23 chooses FlashInfer by default, which is broken there."""
     enforce_eager: bool = True
-    prefix_caching: bool = True
     distributed_executor: Literal["ray", "mp", "uni"] | None = None
     max_adapter_rank: Literal[8, 16, 32, 64, 128] = 8
 
@@ -83,7 +80,6 @@ class OpenAIEngine(EngineBase):
     adapters: dict[str, str] = Field(default_factory=dict)
     """Adapter name -> model name on the server."""
     concurrency: Annotated[int, Field(ge=1, le=256)] = 16
-    max_attempts: Annotated[int, Field(ge=1, le=10)] = 3
     tokenizer: str | None = None
     """A tokenizer of the manifest for counting; without one, an upper bound of tokens is used."""
 

@@ -13,23 +13,6 @@ class KgClientSettings(StrictModel):
 
     url_variable: str = "CRAG_MOCK_API_URL"
     """Environment variable with the server's address; without it there is no knowledge graph (task 1)."""
-    concurrency: Annotated[int, Field(ge=1, le=64)] = 16
-    """Maximum number of requests in flight, over the whole batch."""
-    connect_seconds: Annotated[float, Field(gt=0, le=30)] = 2.0
-    read_seconds: Annotated[float, Field(gt=0, le=30)] = 5.0
-    """Upper limits; the stage's deadline may be shorter."""
-    max_attempts: Annotated[int, Field(ge=1, le=5)] = 2
-    """After a lost connection or a 502, 503, 504; calls only read."""
-    max_response_bytes: Annotated[int, Field(ge=10_000, le=100_000_000)] = 8_000_000
-
-
-class KgLimits(StrictModel):
-    """Limits on the work for one question."""
-
-    rows: Annotated[int, Field(ge=1, le=10_000)] = 2_000
-    """Rows that a statement may hold."""
-    calls: Annotated[int, Field(ge=1, le=2_000)] = 500
-    """HTTP calls; each film of a person costs one."""
 
 
 class KgWriterSettings(StrictModel):
@@ -65,16 +48,13 @@ class KnowledgeGraphSettings(StrictModel):
     """The knowledge-graph path: question -> calls -> facts -> answer."""
 
     client: KgClientSettings = KgClientSettings()
-    limits: KgLimits = KgLimits()
     writer: KgWriterSettings = KgWriterSettings()
     max_fact_tokens: Annotated[int, Field(ge=32, le=8_192)] = 800
     """Longer facts are cut; in tokens of the answering model."""
-    source_policy: Literal["graph_first", "by_dynamism", "together", "synthesis"] = "graph_first"
-    """``graph_first``: the graph answers unless it says "i don't know" (db3 3.1). ``together``: one answer from graph
-    and web; if that abstains, a value of the graph that answers by itself. ``synthesis``: always one answer from both;
-    the graph's facts come first if the answer changes slowly or never, otherwise the pages (WeKnow-RAG, "Integrated
-    method", as submitted). ``by_dynamism``: a turn for each source instead of a synthesis: graph first for answers that
-    change slowly or never, together for fast-changing ones, web first for real-time ones."""
+    source_policy: Literal["graph_first", "synthesis"] = "graph_first"
+    """``graph_first``: the graph answers unless it says "i don't know" (db3 3.1). ``synthesis``: always one answer
+    from both; the graph's facts come first if the answer changes slowly or never, otherwise the pages (WeKnow-RAG,
+    "Integrated method", as submitted)."""
     direct_answers: bool = False
     """A single value of the graph is the answer, without the model."""
     derived_answers: bool = False

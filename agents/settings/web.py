@@ -22,13 +22,8 @@ class ExtractSettings(StrictModel):
 
     method: Literal["main_text", "beautifulsoup"] = "main_text"
     """``beautifulsoup``: the papers' choice. ``main_text`` drops boilerplate and is ten times faster."""
-    fallback_characters: Annotated[int, Field(ge=0)] = 300
-    """A main text shorter than this is replaced by all visible text."""
     labelled_tables: bool = False
     """With ``main_text``: write each cell of a table with its column's header."""
-    max_bytes: Annotated[int, Field(ge=1_000, le=50_000_000)] = 2_000_000
-    max_depth: Annotated[int, Field(ge=16, le=10_000)] = 512
-    max_text_characters: Annotated[int, Field(ge=1_000)] = 300_000
     page_seconds: Annotated[float, Field(gt=0, le=60)] = 4.0
     """A slower page is dropped; its worker process is killed."""
     workers: Annotated[int, Field(ge=0, le=64)] = 2

@@ -4,5 +4,6 @@
 
 from agents.web.context import TokenCounter as TokenCounter
 from agents.web.extract import ExtractionUnavailableError as ExtractionUnavailableError
+from agents.web.extract import page_text as page_text
 from agents.web.path import WebEvidence as WebEvidence
 from agents.web.path import WebPath as WebPath

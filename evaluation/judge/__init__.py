@@ -4,7 +4,6 @@ from evaluation.judge.base import Claim, Judge, Judgement, JudgeUnavailableError
 from evaluation.judge.choices import gold_items
 from evaluation.judge.llm import LanguageModelJudge
 from evaluation.judge.options import (
-    DEFAULT_JUDGE,
     JUDGE_NAMES,
     add_judge_arguments,
     cost_line,
@@ -14,7 +13,6 @@ from evaluation.judge.options import (
 from evaluation.judge.rules import RulesJudge
 
 __all__ = [
-    "DEFAULT_JUDGE",
     "JUDGE_NAMES",
     "Claim",
     "Judge",

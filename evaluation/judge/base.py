@@ -106,10 +106,6 @@ _ASKS_NUMBER = re.compile(
     r"|\bwhat (?:is|was|were|are)? ?(?:the )?(?:[\w']+ ){0,3}(?:number|total|price|age|percentage|average|score"
     r"|market cap|ratio|population|budget|height|cost|amount|eps)\b"
 )
-_ASKS_WORK = re.compile(
-    r"\b(?:what|which)(?: [\w-]+){0,3} "
-    r"(?:films?|movies?|songs?|albums?|singles?|tracks?|hits?|shows?|series|books?|novels?|games?)\b"
-)
 _ASKS_YES_NO = re.compile(
     r"(?:so |hey |please |and |in [^,]+, )?"
     r"(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|am)\b"
@@ -139,7 +135,6 @@ class ReadClaim:
         self.gold_numbers, self.prediction_numbers = read_numbers(gold), read_numbers(prediction)
         self.is_sentence = len(self.gold_tokens) >= 6 and bool(_VERB.search(gold.lower()))
         self.asks_for_number = bool(_ASKS_NUMBER.search(self.asked))
-        self.asks_for_work = bool(_ASKS_WORK.search(self.asked))
         self.asks_yes_or_no = bool(_ASKS_YES_NO.match(self.asked.strip())) and not re.search(r"\bor\b", self.asked)
 
     def not_asked(self, parts: tuple[str, ...]) -> list[str]:

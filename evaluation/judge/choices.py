@@ -1,6 +1,4 @@
-"""Rules for questions with a choice (yes or no, this or that), and for gold answers with several answers: alternatives
-such as "soccer / football", and sets, whose items are all required.
-"""
+"""Rules for questions with a choice (yes or no, this or that), and for gold answers that are sets of items."""
 
 import re
 from itertools import chain
@@ -9,10 +7,8 @@ from agents.matching import (
     Number,
     content,
     count_listed,
-    found_in,
     normalise,
     position_of,
-    read_dates,
     read_numbers,
     recall,
     same_number,
@@ -33,6 +29,7 @@ _EARLY = frozenset(words("older oldest longer longest 1th earlier before"))
 _LATE = frozenset(words("younger youngest newer later latest after recently"))
 _MUCH = frozenset(words("more most larger largest longer longest higher highest bigger biggest greater taller older"))
 _LITTLE = frozenset(words("less fewer fewest least smaller smallest lower lowest shorter shortest younger cheaper"))
+
 _OPPOSITES = (
     _MUCH | _EARLY | {"faster", "heavier", "better", "richer", "farther", "tallest"},
     (_LITTLE | _LATE | {"slower", "lighter", "worse", "poorer", "nearer", "newest"})
@@ -43,13 +40,9 @@ _OPPOSITES = (
 _QUESTION_WORDS = frozenset({"which", "who", "what", "how", "where", "when"})
 _SAME = re.compile(r"\b(?:same|equal(?:ly)?|tied?|as well)\b")
 _OPTION_EDGE = re.compile(r"[,;:?]|\bbetween\b|\bof these\b|\bis\b|\bdoes\b|\bdid\b|\bhas\b|\bwas\b|\bare\b|\bwere\b")
-
-
 _BETWEEN = re.compile(r"\b(?:between|of|out of) (?P<first>[^,?]+) and (?P<second>[^,?]+?)(?=,|$)")
 """Two options that a question compares."""
-
 _ASKS_WHICH = re.compile(r"\b(?:which|who|whose|what)\b")
-
 _ENDS_HERE = re.compile(r"\s*(?:[,.;:!(-]|$)")
 
 
@@ -59,14 +52,12 @@ def yes_or_no(claim: ReadClaim) -> RuleDecision | None:
     if gold is None or not (claim.asks_yes_or_no or _ENDS_HERE.match(normalise(claim.gold)[gold.end() :])):
         return None  # "No Country for Old Men" is a title
     wanted = gold["word"] in _YES
-    said = _YES_NO.match(normalise(claim.prediction))
-    if said is not None:
-        found = said["word"] in _YES
-        return RuleDecision(found is wanted, f"the gold answer says {gold['word']}, the prediction {said['word']}")
+    leading = _YES_NO.match(normalise(claim.prediction))
+    if leading is not None:
+        agrees = (leading["word"] in _YES) is wanted
+        return RuleDecision(agrees, f"the gold answer says {gold['word']}, the prediction {leading['word']}")
     if not claim.asks_yes_or_no:
         return None
-    if not wanted and _swapped(claim):
-        return RuleDecision(True, "the gold answer says no, and the prediction says the opposite")
     negated = bool(_NEGATION.search(normalise(claim.prediction)))
     restated = recall(content(claim.query_tokens), claim.prediction_tokens) >= 0.8
     bare = ReadClaim(claim.query, claim.gold, re.sub(r"\([^)]*\)", " ", claim.prediction))
@@ -74,17 +65,6 @@ def yes_or_no(claim: ReadClaim) -> RuleDecision | None:
     if negated is wanted or not restated or (wanted and adds):
         return RuleDecision(False, f"the gold answer says {gold['word']}, the prediction does not")
     return RuleDecision(True, f"the gold answer says {gold['word']}, the prediction says the same in other words")
-
-
-def _swapped(claim: ReadClaim) -> bool:
-    """Whether it says "B is longer than A" and the question is whether A is longer than B."""
-    asked, said = (normalise(text).split(" than ", 1) for text in (claim.query, claim.prediction))
-    if len(asked) < 2 or len(said) < 2:
-        return False
-    sides = [content(tokens(part)) for part in asked]
-    first, second = ([token for token in sides[n] if not found_in(token, sides[1 - n])] for n in (0, 1))
-    swapped = recall(second, tokens(said[0])) == 1.0 and any(found_in(token, tokens(said[1])) for token in first)
-    return bool(second) and swapped
 
 
 def this_or_that(claim: ReadClaim) -> RuleDecision | None:
@@ -97,14 +77,15 @@ def this_or_that(claim: ReadClaim) -> RuleDecision | None:
     wanted = _picked(options, claim.gold, claim.query)
     if wanted is None:
         return None
-    found = _picked(options, claim.prediction, claim.query)
-    if found is None:
+    picked = _picked(options, claim.prediction, claim.query)
+    if picked is None:
         return RuleDecision(False, "the prediction picks neither option")
-    if found == wanted and _other_numbers(claim):
+    if picked == wanted and _other_numbers(claim):
         return RuleDecision(False, "the prediction picks the same option as the gold answer, but by other numbers")
-    picked = " ".join(options[found])
-    other = "too" if found == wanted else "the other"
-    return RuleDecision(found == wanted, f'the prediction picks "{picked}", the gold answer {other}')
+    other = "too" if picked == wanted else "the other"
+    return RuleDecision(
+        picked == wanted, f'the prediction picks "{" ".join(options[picked])}", the gold answer {other}'
+    )
 
 
 def _other_numbers(claim: ReadClaim) -> bool:
@@ -124,10 +105,10 @@ def _options(query: str) -> tuple[list[str], list[str]] | None:
     """
     lowered = normalise(query).strip(" ?.")
     between = _BETWEEN.search(lowered)
-    left, found, right = lowered.rpartition(" or ")
-    if between is not None and not found and _ASKS_WHICH.search(lowered) and _COMPARES.search(lowered):
-        left, found, right = between["first"], "and", between["second"]
-    if not found:
+    left, divider, right = lowered.rpartition(" or ")
+    if between is not None and not divider and _ASKS_WHICH.search(lowered) and _COMPARES.search(lowered):
+        left, divider, right = between["first"], "and", between["second"]
+    if not divider:
         return None
     first = list(tokens(_OPTION_EDGE.split(left)[-1] if _OPTION_EDGE.split(left)[-1].strip() else left))
     second = list(tokens(_OPTION_EDGE.split(right)[0]))
@@ -149,9 +130,9 @@ def _picked(options: tuple[list[str], list[str]], text: str, query: str) -> int 
     sentences = [part for part in re.split(r"(?<=[.!?])\s+|\n+|;", text) if part.strip()]
     for sentence in reversed(sentences):
         cleaned = normalise(sentence)
-        found = _named(options, tokens(sentence))
-        if found and _COMPARES.search(cleaned) and not _SAME.search(cleaned):
-            return 1 - found[0] if len(found) == 2 and _turned_round(query, cleaned) else found[0]
+        places = _named(options, tokens(sentence))
+        if places and _COMPARES.search(cleaned) and not _SAME.search(cleaned):
+            return 1 - places[0] if len(places) == 2 and _turned_round(query, cleaned) else places[0]
     return _implied(options, text, query)
 
 
@@ -167,7 +148,7 @@ def _implied(options: tuple[list[str], list[str]], text: str, query: str) -> int
 
     A number belongs to the last named option. For two lengths such as 7 ft 6 and 7 ft 1 the later numbers decide.
     """
-    found_by_option: dict[int, list[Number]] = {}
+    by_option: dict[int, list[Number]] = {}
     option = None
     for part in re.split(r"(?<=[.!?])\s+|\n+|;|,\s(?!\d{3}\b)|\bwhile\b|\bwhereas\b|\band\b", text):
         named = _named(options, tokens(part))
@@ -175,14 +156,14 @@ def _implied(options: tuple[list[str], list[str]], text: str, query: str) -> int
             return None
         if named:
             option = named[0]
-        found = [number for number in read_numbers(part) if f"{number.value:g}" not in chain(*options)]
-        if option is not None and found and option not in found_by_option:
-            found_by_option[option] = [number for number in found if not number.year_like] or found
-    if len(found_by_option) < 2 or found_by_option[0][0].year_like != found_by_option[1][0].year_like:
+        numbers = [number for number in read_numbers(part) if f"{number.value:g}" not in chain(*options)]
+        if option is not None and numbers and option not in by_option:
+            by_option[option] = [number for number in numbers if not number.year_like] or numbers
+    if len(by_option) < 2 or by_option[0][0].year_like != by_option[1][0].year_like:
         return None
-    values = [[number.value for number in found_by_option[place]] for place in (0, 1)]
+    values = [[number.value for number in by_option[place]] for place in (0, 1)]
     asked = set(re.findall(r"\w+", normalise(query)))
-    low_wins, high_wins = (_EARLY, _LATE) if found_by_option[0][0].year_like else (_LITTLE, _MUCH)
+    low_wins, high_wins = (_EARLY, _LATE) if by_option[0][0].year_like else (_LITTLE, _MUCH)
     if values[0] == values[1] or not asked.intersection(low_wins | high_wins):
         return None
     lowest = 0 if values[0] < values[1] else 1
@@ -202,71 +183,7 @@ def _named(options: tuple[list[str], list[str]], text: tuple[str, ...]) -> list[
     return [number for _, number in sorted(places)]
 
 
-# --- alternatives and sets -------------------------------------------------------------------------------------------
-
-_LONGEST = 7
-"""Maximum words of an alternative; longer ones are clauses."""
-_SUBSTANTIAL = re.compile(r"[^\W\d_]{3}")
-_TITLE_CASE = re.compile(r"[A-Z][a-z]")
-_ASKS_PERSON = re.compile(r"\bwho(?:se|m)?\b")
-_ASKS_KIND = re.compile(
-    r"\b(?:what|which) (?!(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)\b)[a-z]"
-)
-_WORKS = re.compile(
-    r"\b(?:films?|movies?|songs?|albums?|singles?|tracks?|hits?|records?|bands?|groups?|shows?|series|sitcoms?|episodes?"
-    r"|books?|novels?|plays?|musicals?|operas?|poems?|games?|comics?|documentar(?:y|ies)|titles?|names?|brands?)\b"
-)
-"""Things whose name may contain an "or" or a slash."""
-
-
-def alternatives(query: str, gold: str) -> list[str]:
-    """The gold answer and its alternatives.
-
-    A name such as "Truth or Dare" or "Face/Off" has none. Most gold answers are in lower case, so an "or" separates
-    them only if both sides have numbers, end in the same word or are full names of people, or if the question asks for
-    a kind of thing without titles ("which metal"). A slash between longer sides always separates them.
-    """
-    for divider, are_answers in _DIVIDERS:
-        parts = [part.strip() for part in divider.split(gold.strip())]
-        short = len(parts) > 1 and all(0 < len(part.split()) <= _LONGEST for part in parts)
-        if short and are_answers(query.lower(), parts):
-            return [gold, *parts]
-    return [gold]
-
-
-def _are_substantial(_asked: str, parts: list[str]) -> bool:
-    return all(map(_SUBSTANTIAL.search, parts))
-
-
-def _beside_slash(asked: str, parts: list[str]) -> bool:
-    longer = any(len(part.split()) > 1 for part in parts)
-    return _are_substantial(asked, parts) and (longer or _of_plain_kind(asked, parts))
-
-
-def _beside_or(asked: str, parts: list[str]) -> bool:
-    if all(map(read_numbers, parts)) or all(map(read_dates, parts)):
-        return True
-    persons = _ASKS_PERSON.search(asked) and all(len(part.split()) > 1 for part in parts)
-    same_head = len({part.lower().split()[-1].strip(".") for part in parts}) == 1
-    titles = any(map(_TITLE_CASE.match, parts[1:]))
-    return _are_substantial(asked, parts) and bool(
-        persons or (same_head and not titles) or _of_plain_kind(asked, parts)
-    )
-
-
-def _of_plain_kind(asked: str, parts: list[str]) -> bool:
-    titles = any(map(_TITLE_CASE.match, parts[1:]))
-    return not titles and bool(_ASKS_KIND.search(asked)) and not _WORKS.search(asked)
-
-
-_DIVIDERS = (
-    (re.compile(r"\s+/\s+"), _are_substantial),
-    (
-        re.compile(r"(?<=[^\W\d_]{3})/(?=[^\W\d_]{3}|\d)|(?<=\d{4})/(?=\d{1,2} [^\W\d_]{3}|[^\W\d_]{3})"),
-        _beside_slash,
-    ),
-    (re.compile(r"(?i)\s+or\s+"), _beside_or),
-)
+# --- sets -------------------------------------------------------------------------------------------------------------
 
 _ASKS_SET = re.compile(
     r"\b(?:which|what) (?:two|three|four|five|six|seven|eight|nine|ten|[2-9]|10)\b"
@@ -275,8 +192,6 @@ _ASKS_SET = re.compile(
     r"|\b(?:what|which) (?:\w+ ){0,3}(?!(?:was|is|has|does|this)\b)\w+[^s\W]s "
     r"(?:are|were|have|had|did|do|won|play|make)\b"
 )
-_RELATIVE = re.compile(r",\s*(?:who|which|whose|where)\b[^,]*(?:,|$)")
-"""A descriptive clause between commas: "ann lee, who plays for rome, won"."""
 
 
 def same_items(claim: ReadClaim) -> RuleDecision | None:
@@ -307,7 +222,6 @@ def gold_items(claim: ReadClaim) -> list[list[str]] | None:
         return [content(tokens(item)) or list(tokens(item)) for item in quoted]
     if not claim.is_sentence:
         return _usable([content(tokens(part)) for part in split_list(text)])
-    text = _RELATIVE.sub(" ", text)
     verb = CLAUSE_VERB.search(text)
     if verb is None:
         return None

@@ -34,6 +34,9 @@ MAX_TOKENS = 128
 CLAIMS_AT_ONCE = 16
 """Verdicts are saved after this many; also the number of concurrent requests to an endpoint."""
 
+ATTEMPTS = 3
+"""Requests per claim until the reply is readable."""
+
 _PROBE = Claim("what is two plus two?", ("4",), "it is four")
 _THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL | re.IGNORECASE)
 _FIELD = re.compile(
@@ -67,7 +70,7 @@ class JudgeCost:
 class LanguageModelJudge:
     """Asks a language model about each claim that the official rules leave open and the cache lacks.
 
-    Unreadable replies, failed requests and timeouts are retried, up to `attempts` in all; then the claim is unscored
+    Unreadable replies, failed requests and timeouts are retried, `ATTEMPTS` in all; then the claim is unscored
     with the reason, never wrong. Decoding is greedy. Scored verdicts are cached at once.
 
     `where` names the model's address or preset in messages; `cache` is a file of JSON lines ``{key, correct, judge}``,
@@ -82,7 +85,6 @@ class LanguageModelJudge:
         where: str,
         rubric: str = "crag",
         cache: Path | None = None,
-        attempts: int = 3,
     ) -> None:
         try:
             self.model = load_language_model(settings)
@@ -99,7 +101,6 @@ class LanguageModelJudge:
         self._where = where
         self._cache = cache
         self._known = _read_verdicts(cache) if cache else {}
-        self._attempts = attempts
         self._checked = False
 
     def check(self) -> None:
@@ -117,17 +118,17 @@ class LanguageModelJudge:
 
     def judge(self, claims: Sequence[Claim]) -> list[Judgement]:
         """One judgement per claim, in order; raises JudgeUnavailableError."""
-        keyed = {self._key(claim): claim for claim in claims}
-        judged = {key: _judgement(self._known[key], "from the cache") for key in keyed if key in self._known}
+        keys = [self._key(claim) for claim in claims]
+        judged = {key: _judgement(self._known[key], "from the cache") for key in keys if key in self._known}
         self.cost.claims += len(claims)
-        self.cost.cached += sum(self._key(claim) in judged for claim in claims)
-        unknown = [(key, claim) for key, claim in keyed.items() if key not in judged]
+        self.cost.cached += sum(key in judged for key in keys)
+        unknown = [(key, claim) for key, claim in dict(zip(keys, claims, strict=True)).items() if key not in judged]
         if unknown:
             self.check()
         steps = range(0, len(unknown), CLAIMS_AT_ONCE)
         for start in tqdm(steps, desc="judging", unit=f"{CLAIMS_AT_ONCE} claims", disable=len(steps) < 2):
             judged |= self._ask(dict(unknown[start : start + CLAIMS_AT_ONCE]))
-        return [judged[self._key(claim)] for claim in claims]
+        return [judged[key] for key in keys]
 
     def _key(self, claim: Claim) -> str:
         parts = [self._key_signature, claim.query, list(claim.golds), claim.prediction]
@@ -136,11 +137,11 @@ class LanguageModelJudge:
     def _ask(self, claims: dict[str, Claim]) -> dict[str, Judgement]:
         judged: dict[str, Judgement] = {}
         faults: dict[str, str] = {}
-        for attempt in range(self._attempts):
+        for attempt in range(1, ATTEMPTS + 1):
             waiting = [key for key in claims if key not in judged]
             if not waiting:
                 break
-            generations = self._generate_all([self._request(claims[key], again=attempt > 0) for key in waiting])
+            generations = self._generate([self._request(claims[key], again=attempt > 1) for key in waiting])
             verdicts: dict[str, bool] = {}
             for key, generation in zip(waiting, generations, strict=True):
                 correct = None if generation.finish_reason == "error" else read_verdict(generation.text)
@@ -148,10 +149,10 @@ class LanguageModelJudge:
                     faults[key] = _fault(generation)
                 else:
                     verdicts[key] = correct
-                    judged[key] = _judgement(correct, f"in attempt {attempt + 1}")
+                    judged[key] = _judgement(correct, f"in attempt {attempt}")
             self._keep(verdicts)
         unscored = {
-            key: Judgement(Verdict.UNSCORED, f"llm: no verdict after {self._attempts} attempts: {fault}")
+            key: Judgement(Verdict.UNSCORED, f"llm: no verdict after {ATTEMPTS} attempts: {fault}")
             for key, fault in faults.items()
         }
         return unscored | judged
@@ -173,28 +174,27 @@ class LanguageModelJudge:
             messages = (*messages[:-1], Message("user", f"{last.content}\n\n{self._rubric.reminder}"))
         return GenerationRequest(messages=messages, max_tokens=MAX_TOKENS)
 
-    def _generate_all(self, requests: list[GenerationRequest]) -> list[Generation]:
+    def _generate(self, requests: list[GenerationRequest]) -> list[Generation]:
+        """One generation per request; a dead model has failed all, but for the first question."""
+        self.cost.requests += len(requests)
         try:
-            generations = self._generate(requests)
+            generations = self.model.generate(requests, Deadline(SECONDS_PER_REQUEST * len(requests)))
         except LanguageModelDiedError as error:
+            if not self._checked:
+                raise
             return [Generation.failed(str(error))] * len(requests)
+        self.cost.prompt_tokens += sum(generation.prompt_tokens for generation in generations)
+        self.cost.completion_tokens += sum(generation.completion_tokens for generation in generations)
         if len(generations) != len(requests):
             return [Generation.failed(f"{len(generations)} replies to {len(requests)} requests")] * len(requests)
         return generations
 
-    def _generate(self, requests: list[GenerationRequest]) -> list[Generation]:
-        self.cost.requests += len(requests)
-        generations = self.model.generate(requests, Deadline(SECONDS_PER_REQUEST * len(requests)))
-        self.cost.prompt_tokens += sum(generation.prompt_tokens for generation in generations)
-        self.cost.completion_tokens += sum(generation.completion_tokens for generation in generations)
-        return generations
-
 
 def _judgement(correct: bool, how: str) -> Judgement:
-    said = "the same as the gold answer" if correct else "not what the gold answer says"
-    return Judgement(
-        Verdict.CORRECT if correct else Verdict.INCORRECT, f"llm: the model finds the prediction {said}, {how}"
-    )
+    verdict, meaning = Verdict.INCORRECT, "not what the gold answer says"
+    if correct:
+        verdict, meaning = Verdict.CORRECT, "the same as the gold answer"
+    return Judgement(verdict, f"llm: the model finds the prediction {meaning}, {how}")
 
 
 def _identity(settings: LanguageModelSettings) -> str:
@@ -226,23 +226,17 @@ def _unusable(path: Path, why: object) -> JudgeUnavailableError:
 def _cause(error: Exception) -> str:
     """The bare cause if an engine finds no server: the engine's advice is about the agent's server."""
     cause = error.__cause__
-    if (
-        isinstance(error, EngineUnavailableError)
-        and isinstance(cause, Exception)
-        and not isinstance(cause, ImportError)
-    ):
+    if isinstance(error, EngineUnavailableError) and cause is not None and not isinstance(cause, ImportError):
         return str(cause) or "no reply in time"
     return str(error)
 
 
 def _fault(generation: Generation) -> str:
-    match generation.finish_reason:
-        case "error":
-            return generation.error or "the engine failed"
-        case "deadline":
-            return "no reply in time"
-        case _:
-            return f"the reply cannot be read: {generation.text[:80]!r}"
+    if generation.finish_reason == "error":
+        return generation.error or "the engine failed"
+    if generation.finish_reason == "deadline":
+        return "no reply in time"
+    return f"the reply cannot be read: {generation.text[:80]!r}"
 
 
 def read_verdict(reply: str) -> bool | None:

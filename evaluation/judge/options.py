@@ -33,34 +33,24 @@ def add_judge_arguments(parser: argparse.ArgumentParser | argparse._ArgumentGrou
     """Add the arguments that choose a judge; `judge_from` reads them."""
     model = f"llm: model at the endpoint; else ${MODEL_VARIABLE}, else {DEFAULT_MODEL}"
     url = f"llm: any OpenAI-compatible endpoint; else ${URL_VARIABLE}, else {DEFAULT_URL}. Its key: ${KEY_VARIABLE}"
+    preset, rubric = "llm: a preset's language model instead of an endpoint", "llm: the rubric (default: %(default)s)"
     cache = str(default_cache_file()).replace("%", "%%")  # argparse formats help texts
-    parser.add_argument(
-        "--judge", choices=JUDGE_NAMES, default=DEFAULT_JUDGE, help="the judge of the answers (default: %(default)s)"
-    )
+    judge = "the judge of the answers (default: %(default)s)"
+    parser.add_argument("--judge", choices=JUDGE_NAMES, default=DEFAULT_JUDGE, help=judge)
     parser.add_argument("--judge-model", metavar="NAME", help=model)
     parser.add_argument("--judge-url", metavar="URL", help=url)
-    parser.add_argument("--judge-preset", metavar="P", help="llm: a preset's language model instead of an endpoint")
-    parser.add_argument(
-        "--judge-rubric", choices=RUBRICS, default="crag", help="llm: the rubric (default: %(default)s)"
-    )
+    parser.add_argument("--judge-preset", metavar="P", help=preset)
+    parser.add_argument("--judge-rubric", choices=RUBRICS, default="crag", help=rubric)
     parser.add_argument("--judge-cache", metavar="FILE|none", help=f"llm: file of cached verdicts (default: {cache})")
-    parser.add_argument(
-        "--judge-attempts",
-        metavar="N",
-        type=int,
-        choices=range(1, 11),
-        default=3,
-        help="llm: attempts per claim until the reply is readable (default: %(default)s)",
-    )
 
 
 def judge_from(arguments: argparse.Namespace, *, check: bool = True) -> Judge:
     """The judge for the arguments of `add_judge_arguments`; see `make_judge`."""
     chosen = ("model", "url", "preset")
-    unused = [f"--judge-{name}" for name in chosen if getattr(arguments, f"judge_{name}") is not None]
+    options = {name: getattr(arguments, f"judge_{name}") for name in (*chosen, "rubric", "cache")}
+    unused = [f"--judge-{name}" for name in chosen if options[name] is not None]
     if arguments.judge != "llm" and unused:  # --judge-url suggests that that model should judge
         raise JudgeUnavailableError(f"{', '.join(unused)} has no effect without --judge llm")
-    options = {name: getattr(arguments, f"judge_{name}") for name in (*chosen, "rubric", "cache", "attempts")}
     return make_judge(arguments.judge, **options, check=check)
 
 
@@ -72,7 +62,6 @@ def make_judge(
     preset: str | None = None,
     rubric: str = "crag",
     cache: str | None = None,
-    attempts: int = 3,
     check: bool = True,
 ) -> Judge:
     """The judge of that name; all options are for ``llm``. Raises JudgeUnavailableError with the reason.
@@ -85,7 +74,7 @@ def make_judge(
         return RulesJudge()
     settings, where = _preset_engine(preset) if preset else _endpoint(url, model)
     file = Path(cache) if cache else default_cache_file() if settings.engine != "scripted" else None
-    judge = LanguageModelJudge(settings, where, rubric, None if cache == "none" else file, attempts)
+    judge = LanguageModelJudge(settings, where, rubric, None if cache == "none" else file)
     if check:
         judge.check()
     return judge

@@ -1,11 +1,8 @@
 """Rules for answers in words: names, titles, phrases and sentences."""
 
 import re
-from collections.abc import Sequence
 
 from agents.matching import (
-    STOP_WORDS,
-    alike,
     content,
     count_listed,
     found_in,
@@ -36,22 +33,6 @@ _NO_SECOND_NAME = frozenset(
     words("so more rather simply also sometimes just as known otherwise not later before after")
 )
 _SECOND_QUESTION = re.compile(r"\band (?:what|when|who|which|where|how)\b")
-_TITLES = frozenset(
-    words(
-        "king queen emperor empress prince princess duke lord lady sir dame saint st pope president senator governor "
-        "mr mrs ms miss dr doctor professor captain general coach jr sr esq"
-    )
-)
-"""Optional titles before or after a person's name."""
-_ASKS_PERSON = re.compile(r"\bwho(?:se|m)?\b|\bname of the (?:person|man|woman|actor|actress|author|player|singer)\b")
-_ASKS_PERSON_OR_TEAM = re.compile(rf"{_ASKS_PERSON.pattern}|\b(?:teams?|clubs?|franchises?|squads?|opponents?)\b")
-_ASKS_PLACE = re.compile(r"\bwhere\b|\b(?:city|town|place|location|venue|stadium|capital|headquarter\w*|birthplace)\b")
-_LAST_NAME = re.compile(
-    r"(?:(?P<before>[\w'’-]{1,40}\.?)\s+)?(?P<name>[^\W\d_a-z][\w'’-]{1,40})(?=\W|$)(?!\s+[^\W\d_a-z][a-z])"
-)
-_LONG_NAME = re.compile(r"[A-Z][\w'’-]+(?:\s+(?:(?:of|the|and|for|in|de)\s+){0,2}[A-Z][\w'’-]+){2,}")
-_SHORTEST_SURNAME = 4
-_SHORTEST_ABBREVIATION = 3
 NEEDED = 0.7
 NEEDED_OF_EXPLANATION = 0.4
 EXPLANATION = 9
@@ -93,7 +74,7 @@ def gold_phrase(claim: ReadClaim) -> RuleDecision | None:
     if count_listed(claim.prediction) > 1 or _one_of_several(claim):
         return RuleDecision(False, "the prediction lists several answers where the gold answer is one")
     place = position_of(claim.gold_tokens, claim.prediction_tokens)
-    if place >= 0 and (why := _longer_title(claim) or _taken_back(claim, place)):
+    if place >= 0 and (why := _taken_back(claim, place)):
         return RuleDecision(False, why)
     if place >= 0 or _close_together(wanted, claim.prediction_tokens) or _holds_joined(claim):
         return RuleDecision(True, "the prediction holds the gold answer")
@@ -131,20 +112,6 @@ def _taken_back(claim: ReadClaim, place: int) -> str | None:
     return None
 
 
-def _longer_title(claim: ReadClaim) -> str | None:
-    """Why a bare title that starts with the gold title is another work: "The Glass Harbor Returns"."""
-    if not claim.asks_for_work or not _TITLE_WORDS.fullmatch(claim.prediction.strip(" .\"'“”")):
-        return None
-    said, gold = claim.prediction_tokens, claim.gold_tokens
-    goes_on = len(said) > len(gold) and position_of(gold, said[: len(gold)]) == 0
-    return "the prediction is a longer title" if goes_on and said[len(gold)] != "by" else None
-
-
-_CAPITALISED = r"[A-Z][\w'’-]*"
-_TITLE_WORDS = re.compile(rf"{_CAPITALISED}(?::?\s(?:{_CAPITALISED}|of|the|and|a|in|to|for|on))*:?\s{_CAPITALISED}")
-"""Two words or more; the first, the last and all important ones are capitalised."""
-
-
 def _holds_joined(claim: ReadClaim) -> bool:
     """The prediction has the gold answer with other word boundaries: "spiderman" for "Spider-Man"."""
     wanted = "".join(claim.gold_tokens)
@@ -163,123 +130,6 @@ def _one_of_several(claim: ReadClaim) -> bool:
     return len(names) > 1 and any(recall(claim.gold_tokens, name) == 1.0 for name in [*names[:-1], names[-1][:6]])
 
 
-def same_name(claim: ReadClaim) -> RuleDecision | None:
-    """The prediction has the gold name in another form; None if not, so that other rules can decide."""
-    if claim.is_sentence or not claim.gold_tokens:
-        return None
-    how = next((how for holds, how in _WAYS if holds(claim)), None)
-    return RuleDecision(True, f"the prediction holds the gold name, {how}") if how else None
-
-
-def _without_title(claim: ReadClaim) -> bool:
-    """Such as "Otto III" for "King Otto III of Varn"; "Amsel" for "Amsel River" if the question asks for a river."""
-    name = list(claim.gold_tokens)
-    person = bool(_ASKS_PERSON.search(claim.asked))
-    if person and name[0] in _TITLES and "of" in name[2:]:
-        name = name[: name.index("of", 2)]
-    rest = [token for token in name if not (person and token in _TITLES) and not _names_kind(token, claim)]
-    return 0 < len(rest) < len(claim.gold_tokens) and position_of(rest, claim.prediction_tokens) >= 0
-
-
-def _names_kind(token: str, claim: ReadClaim) -> bool:
-    """The question has the word: river for "which river", mount for "which mountain"."""
-    return len(token) > 3 and any(asked.startswith(token) for asked in claim.query_tokens)
-
-
-def _initials(claim: ReadClaim) -> bool:
-    """Such as "J. K. Krell" for "Joanna Kim Krell" and "Tim Krell" for "Timothy Krell", and the reverse."""
-    *given, surname = claim.gold_tokens
-    if not 1 <= len(given) <= 3 or len(surname) < 3:
-        return False
-    said = claim.prediction_tokens
-    others = (
-        said[start:place]
-        for place in (place for place, token in enumerate(said) if alike(token, surname))
-        for start in range(max(0, place - 3), place)
-    )
-    return any(_abbreviates(given, other) or _abbreviates(other, given) for other in others)
-
-
-def _abbreviates(short: Sequence[str], names: Sequence[str]) -> bool:
-    """Whether `short` has the initials, or the beginnings, of the names in their order."""
-    letters = "".join(short)
-    if len(letters) <= min(len(names), 3):
-        return all(name[0] == letter for name, letter in zip(names, letters, strict=False))
-    pairs = zip(short, names, strict=False)
-    return len(short) == len(names) and all(
-        part == name or (len(part) != 2 and name.startswith(part)) for part, name in pairs
-    )
-
-
-def _surname(claim: ReadClaim) -> bool:
-    """Such as "Krell" for "Joanna Krell", or "Ravens" for "Amsel Ravens", if the question asks for a person or a team
-    and no other given name or town precedes it.
-    """
-    name = [token for token in claim.gold_tokens if token not in _TITLES]
-    if not 2 <= len(name) <= 4 or STOP_WORDS.intersection(name) or not _ASKS_PERSON_OR_TEAM.search(claim.asked):
-        return False
-    surname = name[-1]
-    if len(surname) < _SHORTEST_SURNAME or surname in claim.query_tokens:
-        return False
-    return claim.prediction_tokens == (surname,) or any(
-        tokens(found["name"]) == (surname,) and _is_no_given_name(found["before"])
-        for found in _LAST_NAME.finditer(claim.prediction)
-    )
-
-
-def _is_no_given_name(before: str | None) -> bool:
-    return before is None or before[0].islower() or normalise(before).strip(".") in STOP_WORDS | _TITLES
-
-
-def _abbreviation(claim: ReadClaim) -> bool:
-    """The first letters of a name's words: "HSF" for "Harbor School Foundation", and the reverse."""
-    gold = claim.gold_tokens
-    if len(gold) == 1:
-        names = (tokens(found[0]) for found in _LONG_NAME.finditer(claim.prediction))
-        return any(gold[0] in _first_letters(name) for name in names)
-    capitals = set(re.findall(r"[A-Z]{3,}", claim.prediction.replace(".", "")))
-    return any(letters.upper() in capitals for letters in _first_letters(gold))
-
-
-def _first_letters(name: Sequence[str]) -> list[str]:
-    chosen = [some for some in (content(name), name) if len(some) >= _SHORTEST_ABBREVIATION]
-    return ["".join(token[0] for token in some) for some in chosen if all(token.isalpha() for token in some)]
-
-
-def _place_in_place(claim: ReadClaim) -> bool:
-    """Such as "Amsel" for "Amsel, Varn", unless the prediction names another region: "Amsel, Kessa"."""
-    head, comma, region = claim.gold.partition(",")
-    name = tokens(head)
-    if not comma or not name or not region.strip() or not _ASKS_PLACE.search(claim.asked):
-        return False
-    other = re.search(rf"(?i:{re.escape(head.strip())}),\s+([A-Z]\w*)", claim.prediction)
-    held = position_of(name, claim.prediction_tokens) >= 0
-    return held and (other is None or recall(tokens(other[1]), tokens(region)) > 0)
-
-
-def _second_half(claim: ReadClaim) -> bool:
-    """Such as "Return of the Tide" for "The Glass Harbor: Return of the Tide"; the first half may name a series."""
-    subtitle = tokens(claim.gold.partition(": ")[2])
-    return len(content(subtitle)) > 1 and position_of(subtitle, claim.prediction_tokens) >= 0
-
-
-def _outside_brackets(claim: ReadClaim) -> bool:
-    """Such as "Glass Harbor" for "Glass Harbor (1990)"."""
-    rest = re.sub(r"\s*\([^)]*\)", "", claim.gold).strip()
-    return 0 < len(rest) < len(claim.gold.strip()) and position_of(tokens(rest), claim.prediction_tokens) >= 0
-
-
-_WAYS = (
-    (_without_title, "without its title"),
-    (_initials, "with initials"),
-    (_surname, "by surname"),
-    (_abbreviation, "abbreviated or in full"),
-    (_place_in_place, "without its region"),
-    (_second_half, "by its subtitle"),
-    (_outside_brackets, "without its brackets"),
-)
-
-
 def nothing_but_gold(claim: ReadClaim) -> RuleDecision | None:
     """The gold answer contains everything that the prediction adds to the question.
 
@@ -291,16 +141,8 @@ def nothing_but_gold(claim: ReadClaim) -> RuleDecision | None:
     if not sentence and tuple(claim.gold_tokens[: len(claim.prediction_tokens)]) != tuple(claim.prediction_tokens):
         return None
     if new and all(found_in(token, claim.gold_tokens) for token in new):
-        if not sentence and _shorter_title(claim):
-            return RuleDecision(False, "the prediction is a shorter title")
         return RuleDecision(True, "the gold answer contains all of the prediction")
     return None
-
-
-def _shorter_title(claim: ReadClaim) -> bool:
-    """The gold title continues after the prediction, but not with "by its artist" or in another part."""
-    rest = normalise(claim.gold)[len(normalise(claim.prediction).strip(" .")) :]
-    return claim.asks_for_work and bool(re.match(r" (?!by\b|from\b|featuring\b|feat\b|with\b|and\b|or\b)\w", rest))
 
 
 def telling_words(claim: ReadClaim) -> RuleDecision | None:

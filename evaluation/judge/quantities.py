@@ -2,22 +2,16 @@
 
 import re
 from dataclasses import replace
-from datetime import date
 from difflib import SequenceMatcher
-from itertools import pairwise
 
 from agents.matching import (
     MAGNITUDES,
-    STOP_WORDS,
     Number,
     content,
     count_listed,
     normalise,
-    placed_dates,
     read_dates,
-    read_measures,
     read_numbers,
-    same_measure,
     same_number,
     stem,
     tokens,
@@ -34,8 +28,6 @@ _UNIT_WORDS = frozenset(
         "song game title share win championship goal member kg lb per cent thousand point bce bc ad"
     )
 )
-_PAIR = re.compile(r"(?<![\w.,-])(?P<first>\d+)\s*(?:-|to|until|and|through)\s*(?P<second>\d+)(?![\w,-]|\.\d)")
-_YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
 _NO_VALUES = frozenset({"nan", "n/a", "na", "none", "null", "unknown", "not available", "i don't know", "nobody"})
 _SAYS_NO_VALUE = re.compile(
     r"\b(?:nan|n/a|none|null|no|not|never|nobody|unknown|unavailable|undefined|lacks)\b"
@@ -45,7 +37,6 @@ _CLUELESS = re.compile(r"\bno (?:idea|clue)\b|\bnot (?:sure|certain)\b|n't (?:kn
 _TIME_GIVEN = re.compile(r"\b(?:in|of|since|by|until|during|before|after) (?:[a-z]+ )?\d{4}\b(?![.,]\d)")
 """A year that only dates the answer: "none as of 2024"."""
 _ASKS_DATE = re.compile(r"^when\b|\b(?:what|which) (?:exact )?(?:date|day)\b|\bbirthday\b")
-_ASKS_YEAR = re.compile(r"\b(?:what|which) year\b")
 _ASKS_PART = re.compile(r"\b(?:what|which) (?P<part>year|month)\b")
 _ASKS_MAGNITUDE = re.compile(r"\b(?:in|many) (?P<word>thousand|million|billion|trillion)s?\b")
 _ABOUT = re.compile(r"\b(?:about|around|approximately|approx|roughly|nearly|almost|over|more than|some|circa)\b|~")
@@ -64,12 +55,6 @@ _UNITS_OF = {
     "long": frozenset(words("mile kilometer km meter metre foot feet inch hour minute second day week month year")),
 }
 _UNITS = _UNITS_OF["long"] | frozenset(words("mph kph kmh kg lb pound ton tonne"))
-_ONE_OF_TWO = re.compile(r"\W*(?:yes|no)\b")
-_BOTH_OF_TWO = re.compile(r"\W*(?:both )?(?:yes (?:and|or) no|no (?:and|or) yes)\s*(?:[.,;:!(-]|$)")
-_OR = re.compile(r",?\s+or\s+(?:(?:in|on|at|about|around|maybe|perhaps|possibly|even|the)\s+){0,2}")
-_UNIT = r"(?: (?:percent|per cent|hundred|thousand|(?:m|b|tr)illion))?(?: (?P<unit>[a-z]+))?"
-_NUMBER_BEFORE = re.compile(rf"\d[^\s\d]{{0,2}}{_UNIT}$")
-_NUMBER_AFTER = re.compile(rf"[-$€£¥]?\d[\d.,]*(?:st|nd|rd|th|%)?{_UNIT}")
 
 
 def no_value(claim: ReadClaim) -> RuleDecision | None:
@@ -91,48 +76,8 @@ def _says_none(claim: ReadClaim) -> bool:
     return all(number.value == 0 for number in own)
 
 
-def _not_among(found: list[Number], known: list[Number]) -> list[Number]:
-    return [number for number in found if not any(same_number(number, one) for one in known)]
-
-
-def left_open(claim: ReadClaim) -> RuleDecision | None:
-    """Wrong: a prediction "X or Y" in which only one of two numbers or dates is right, or "yes and no".
-
-    Does not apply if the question or the gold answer has an "or".
-    """
-    if re.search(r"\bor\b", f"{claim.query} {claim.gold}".lower()):
-        return None
-    said = normalise(claim.prediction)
-    if _ONE_OF_TWO.match(normalise(claim.gold)) and _BOTH_OF_TWO.match(said):
-        return RuleDecision(False, "the prediction says both yes and no")
-    if any(_one_is_gold(claim, first, second) for first, second in pairwise(_OR.split(said))):
-        return RuleDecision(False, "the prediction does not choose between the gold answer and another")
-    return None
-
-
-def _one_is_gold(claim: ReadClaim, before: str, after: str) -> bool:
-    """The first part ends with a date or number, the second starts with another, and only one of them is gold."""
-    first_day = next((one.day for one in placed_dates(before) if one.end == len(before)), None)
-    second_day = next((one.day for one in placed_dates(after) if one.start == 0), None)
-    if first_day and second_day:
-        wanted = read_dates(claim.gold)
-        return (first_day in wanted) is not (second_day in wanted)
-    pair = _number_pair(before, after)
-    if pair is None or same_number(*pair):
-        return False
-    numbers = _not_among(claim.gold_numbers, read_numbers(claim.query))
-    first, second = (any(same_number(one, said) for one in numbers) for said in pair)
-    return first is not second
-
-
-def _number_pair(before: str, after: str) -> tuple[Number, Number] | None:
-    """The numbers on both sides; None for one quantity in two units, "5 miles or 8 km"."""
-    first, second = _NUMBER_BEFORE.search(before), _NUMBER_AFTER.match(after)
-    if first is None or second is None:
-        return None
-    units = {unit.rstrip("s") for unit in (first["unit"], second["unit"]) if unit and unit not in STOP_WORDS}
-    numbers = read_numbers(before)[-1:] + read_numbers(after)[:1]
-    return (numbers[0], numbers[1]) if len(units) < 2 and len(numbers) == 2 else None
+def _not_among(numbers: list[Number], known: list[Number]) -> list[Number]:
+    return [number for number in numbers if not any(same_number(number, other) for other in known)]
 
 
 def same_date(claim: ReadClaim) -> RuleDecision | None:
@@ -141,64 +86,14 @@ def same_date(claim: ReadClaim) -> RuleDecision | None:
     rest = claim.not_asked(tokens(without_dates(claim.gold)))
     if len(wanted) != 1 or (rest and not _ASKS_DATE.search(claim.asked)):
         return None
-    found = read_dates(claim.prediction)
+    dates = read_dates(claim.prediction)
     day = min(wanted).isoformat()
-    if not found and (part := _ASKS_PART.search(claim.asked)):
-        said = (day[:4] if part["part"] == "year" else stem(f"{min(wanted):%B}".lower())) in claim.prediction_tokens
-        return RuleDecision(said, f"the question asks for the {part['part']} of {day}: {'' if said else 'not '}there")
-    if not found and not claim.prediction_numbers:
+    if not dates and (part := _ASKS_PART.search(claim.asked)):
+        holds = (day[:4] if part["part"] == "year" else stem(f"{min(wanted):%B}".lower())) in claim.prediction_tokens
+        return RuleDecision(holds, f"the question asks for the {part['part']} of {day}: {'' if holds else 'not '}there")
+    if not dates and not claim.prediction_numbers:
         return RuleDecision(False, f"the prediction holds no date, the gold answer is {day}")
-    return RuleDecision(wanted <= found, f"the prediction {'holds' if wanted <= found else 'does not hold'} {day}")
-
-
-def same_dates(claim: ReadClaim) -> RuleDecision | None:
-    """A gold answer that is a list of whole dates: the prediction must have all, and no others but the question's."""
-    wanted, found = read_dates(claim.gold), read_dates(claim.prediction)
-    if len(wanted) < 2 or not found or content(tokens(without_dates(claim.gold))):
-        return None
-    wrong: set[date] = wanted - found or found - wanted - read_dates(claim.query)
-    if wrong:
-        return RuleDecision(False, f"the prediction {'lacks' if wanted - found else 'adds'} {min(wrong).isoformat()}")
-    return RuleDecision(True, f"the prediction holds all {len(wanted)} dates")
-
-
-def same_pair(claim: ReadClaim) -> RuleDecision | None:
-    """A gold answer that is a score or a span, 3-1 or 1968-1972: the prediction must have both in order."""
-    gold = _PAIR.fullmatch(normalise(claim.gold).strip(" ."))
-    if gold is None:
-        return None
-    wanted = _whole_pair(gold)
-    pairs = [_whole_pair(found) for found in _PAIR.finditer(normalise(claim.prediction))]
-    years = [int(year) for year in _YEAR.findall(claim.prediction)]
-    if min(wanted) > 999 and [year for year in years if year in wanted] == [*wanted]:
-        return RuleDecision(True, f"the prediction goes from {wanted[0]} to {wanted[1]}")
-    if not pairs:
-        return RuleDecision(False, f"the gold answer is {gold[0]}, and the prediction holds no such pair")
-    return RuleDecision(
-        wanted in pairs, f"the gold answer is {gold[0]}, the prediction says {'-'.join(map(str, pairs[0]))}"
-    )
-
-
-def _whole_pair(found: re.Match[str]) -> tuple[int, int]:
-    first, second = found["first"], found["second"]
-    if len(first) == 4 and len(second) == 2:
-        second = first[:2] + second
-    return int(first), int(second)
-
-
-def same_in_other_units(claim: ReadClaim) -> RuleDecision | None:
-    """A gold answer that is one measure, if the prediction gives it only in other units."""
-    gold = read_measures(claim.gold)
-    if len(gold) != 1 or claim.is_sentence:
-        return None
-    said = [measure for measure in read_measures(claim.prediction) if measure.dimension == gold[0].dimension]
-    combined = len(claim.gold_numbers) > 1  # such as 2 hours 30 minutes
-    if not said or (not combined and any(measure.unit == gold[0].unit for measure in said)):
-        return None
-    same = any(same_measure(gold[0], measure) for measure in said)
-    return RuleDecision(
-        same, f"the prediction gives {'the same' if same else 'another'} {gold[0].dimension} in other units"
-    )
+    return RuleDecision(wanted <= dates, f"the prediction {'holds' if wanted <= dates else 'does not hold'} {day}")
 
 
 def same_quantity(claim: ReadClaim) -> RuleDecision | None:
@@ -212,12 +107,12 @@ def same_quantity(claim: ReadClaim) -> RuleDecision | None:
         return None
     if why := _said_without_number(claim, key):
         return RuleDecision(True, why)
-    found = _own_numbers(claim, key)
-    if not found:
+    own = _own_numbers(claim, key)
+    if not own:
         return RuleDecision(False, f"the prediction holds no number, the gold answer is {key.value:g}")
     if claim.asks_for_number and not key.year_like and count_listed(claim.prediction) > key.value > 0:
         return RuleDecision(False, f"the gold answer is {key.value:g}, but the prediction lists more")
-    answers = found if key.year_like else [*_of_first_sentence(claim, found), found[-1]]
+    answers = own if key.year_like else [*_of_first_sentence(claim, own), own[-1]]
     if why := _meets(claim, key, answers):
         return RuleDecision(True, why)
     return RuleDecision(False, f"the gold answer is {key.value:g}, the prediction says {answers[0].value:g}")
@@ -233,26 +128,26 @@ def _said_without_number(claim: ReadClaim, key: Number) -> str | None:
 
 def _own_numbers(claim: ReadClaim, key: Number) -> list[Number]:
     asked = read_numbers(claim.query)
-    found = _not_among(claim.prediction_numbers, asked)
-    if any(same_number(key, said) for said in asked):
-        found = read_numbers(_without_numbered_names(claim))
+    own = _not_among(claim.prediction_numbers, asked)
+    if any(same_number(key, number) for number in asked):
+        own = read_numbers(_without_numbered_names(claim))
     if key.year_like:
-        return found
-    found = [number for number in found if not number.year_like and (key.ordinal or not number.ordinal)] or found
-    return _of_asked_year(claim, found)
+        return own
+    own = [number for number in own if not number.year_like and (key.ordinal or not number.ordinal)] or own
+    return _of_asked_year(claim, own)
 
 
 def _without_numbered_names(claim: ReadClaim) -> str:
     """The prediction without the numbers of names in the question, such as "Ligue 1", in any spelling."""
-    named = {(found["name"], found["number"]) for found in _NUMBERED_NAME.finditer(normalise(claim.query))}
+    named = {(match["name"], match["number"]) for match in _NUMBERED_NAME.finditer(normalise(claim.query))}
 
-    def repeats(found: re.Match[str]) -> bool:
+    def repeats(match: re.Match[str]) -> bool:
         return any(
-            found["number"] == number and SequenceMatcher(None, found["name"], name, autojunk=False).ratio() > 0.7
+            match["number"] == number and SequenceMatcher(None, match["name"], name, autojunk=False).ratio() > 0.7
             for name, number in named
         )
 
-    return _NUMBERED_NAME.sub(lambda found: found["name"] if repeats(found) else found[0], normalise(claim.prediction))
+    return _NUMBERED_NAME.sub(lambda match: match["name"] if repeats(match) else match[0], normalise(claim.prediction))
 
 
 def _meets(claim: ReadClaim, key: Number, answers: list[Number]) -> str | None:
@@ -261,40 +156,41 @@ def _meets(claim: ReadClaim, key: Number, answers: list[Number]) -> str | None:
         return f"both say {key.value:g}"
     if magnitude := _ASKS_MAGNITUDE.search(claim.asked):  # if the question asks for millions, a bare 3 means 3 million
         scale = MAGNITUDES[magnitude["word"]]
-        if any(same_number(key, replace(one, value=scale * one.value, step=scale * one.step)) for one in answers):
+        scaled = (replace(answer, value=scale * answer.value, step=scale * answer.step) for answer in answers)
+        if any(same_number(key, answer) for answer in scaled):
             return f"both say {key.value:g}, the prediction in the units of the question"
     if len(claim.gold_numbers) > 1 and not _not_among(claim.gold_numbers, claim.prediction_numbers):
         return "the prediction holds all numbers of the gold answer"
     return None
 
 
-def _nearly(gold: Number, said: Number) -> bool:
+def _nearly(gold: Number, other: Number) -> bool:
     """A rounded whole number above 100 may be off by 1 %; a year or an amount of money may not."""
     if gold.year_like or gold.percent or gold.ordinal or gold.currency or gold.step < 1 or abs(gold.value) < 100:
         return False
-    return abs(gold.value - said.value) <= 0.01 * abs(gold.value)
+    return abs(gold.value - other.value) <= 0.01 * abs(gold.value)
 
 
-def _of_asked_year(claim: ReadClaim, found: list[Number]) -> list[Number]:
+def _of_asked_year(claim: ReadClaim, own: list[Number]) -> list[Number]:
     """Without the numbers that the prediction gives for another year than the question's."""
     asked = {number.value for number in read_numbers(claim.query) if number.year_like}
     if not asked:
-        return found
+        return own
     other: list[Number] = []
     for part in _PART_OF_SENTENCE.split(claim.prediction):
         here = read_numbers(part)
         years = {number.value for number in here if number.year_like}
         if years and not years & asked:
             other += here
-    return [number for number in found if number not in other] or found
+    return [number for number in own if number not in other] or own
 
 
-def _of_first_sentence(claim: ReadClaim, found: list[Number]) -> list[Number]:
+def _of_first_sentence(claim: ReadClaim, own: list[Number]) -> list[Number]:
     for sentence in sentences(claim.prediction):
-        here = [number for number in read_numbers(sentence) if number in found]
+        here = [number for number in read_numbers(sentence) if number in own]
         if here:
             return here
-    return found[:1]
+    return own[:1]
 
 
 def _gold_number(claim: ReadClaim) -> Number | None:
@@ -304,7 +200,7 @@ def _gold_number(claim: ReadClaim) -> Number | None:
     if len(claim.gold_numbers) == 1 and not named:
         return claim.gold_numbers[0]
     new = _not_among(claim.gold_numbers, read_numbers(claim.query))
-    if counted := _counted(claim) or _asked_year(claim, new):
+    if counted := _counted(claim):
         return counted
     if claim.asks_for_number:
         new = [number for number in new if not number.year_like] or new
@@ -312,17 +208,12 @@ def _gold_number(claim: ReadClaim) -> Number | None:
     return new[0] if new and (claim.asks_for_number or (len(new) == 1 and not new_words)) else None
 
 
-def _asked_year(claim: ReadClaim, new: list[Number]) -> Number | None:
-    years = {number.value: number for number in new if number.year_like}
-    return next(iter(years.values())) if len(years) == 1 and _ASKS_YEAR.search(claim.asked) else None
-
-
 def _counted(claim: ReadClaim) -> Number | None:
     asked = _COUNTED.search(normalise(claim.query))
     if asked is None or len(claim.gold_numbers) < 2:
         return None
     units = {stem(asked["noun"])} if asked["noun"] else _UNITS_OF.get(asked["measure"], _UNITS)
-    for found in _NUMBER_AND_NEXT.finditer(normalise(claim.gold)):
-        if units.intersection(map(stem, found["next"].split())):
-            return next(iter(read_numbers(found["number"])), None)
+    for match in _NUMBER_AND_NEXT.finditer(normalise(claim.gold)):
+        if units.intersection(map(stem, match["next"].split())):
+            return next(iter(read_numbers(match["number"])), None)
     return None

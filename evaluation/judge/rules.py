@@ -3,33 +3,20 @@
 from collections.abc import Callable, Sequence
 
 from evaluation.judge.base import Claim, Judgement, ReadClaim, RuleDecision, Verdict
-from evaluation.judge.choices import alternatives, same_items, this_or_that, yes_or_no
-from evaluation.judge.phrases import gold_phrase, hedged, nothing_but_gold, same_name, same_words, telling_words
-from evaluation.judge.quantities import (
-    left_open,
-    no_value,
-    same_date,
-    same_dates,
-    same_in_other_units,
-    same_pair,
-    same_quantity,
-)
+from evaluation.judge.choices import same_items, this_or_that, yes_or_no
+from evaluation.judge.phrases import gold_phrase, hedged, nothing_but_gold, same_words, telling_words
+from evaluation.judge.quantities import no_value, same_date, same_quantity
 
 RULES: dict[str, Callable[[ReadClaim], RuleDecision | None]] = {
     "same words": same_words,
     "no value": no_value,
     "hedged": hedged,
-    "left open": left_open,
     "yes or no": yes_or_no,
     "date": same_date,
-    "dates": same_dates,
-    "pair": same_pair,
-    "measure": same_in_other_units,
     "this or that": this_or_that,
     "number": same_quantity,
     "set": same_items,
     "gold phrase": gold_phrase,
-    "name": same_name,
     "nothing but gold": nothing_but_gold,
     "telling words": telling_words,
 }
@@ -38,20 +25,19 @@ RULES: dict[str, Callable[[ReadClaim], RuleDecision | None]] = {
 class RulesJudge:
     """Judges short factual answers without a model: deterministic, in microseconds.
 
-    Measured by benchmarks/judge_agreement.py against verdicts of strong language models. Not covered: paraphrases
-    without common words, other languages, and facts that are not in the gold answer.
+    It agrees with a strong language model on 0.93 of 542 answers (docs/results.md). Not covered: paraphrases without
+    common words, names in another form, and facts that are not in the gold answer.
     """
 
     name = "rules"
-    version = "3"
+    version = "4"
 
     def judge(self, claims: Sequence[Claim]) -> list[Judgement]:
         """One judgement per claim: correct if it matches any gold answer, else the judgement for the first one."""
         return [self._judge(claim) for claim in claims]
 
     def _judge(self, claim: Claim) -> Judgement:
-        golds = dict.fromkeys(one for gold in claim.golds if gold.strip() for one in alternatives(claim.query, gold))
-        judgements = [_decide(ReadClaim(claim.query, gold, claim.prediction)) for gold in golds]
+        judgements = [_decide(ReadClaim(claim.query, gold, claim.prediction)) for gold in claim.golds if gold.strip()]
         if not judgements:
             return Judgement(Verdict.UNSCORED, "rules: the gold answer is empty")
         return next((found for found in judgements if found.verdict is Verdict.CORRECT), judgements[0])

@@ -5,61 +5,57 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from agents.common.contracts import I_DONT_KNOW
-from agents.settings import PRESET_VARIABLE, needed_weights
-from evaluation.batches import evaluator_batch, in_batches
+from agents.settings import PRESET_VARIABLE
+from evaluation.batches import (
+    GRAPH_VARIABLE,
+    MAX_BATCH_SIZE,
+    SECONDS_PER_QUERY,
+    STARTUP_SECONDS,
+    evaluator_batch,
+    in_batches,
+)
 from evaluation.datasets import DatasetError, read_rows
-from evaluation.graph_server import GraphServerError, mock_graph
-from evaluation.preflight.findings import CheckReport, NotApplicableError, one_line, some
-from evaluation.preflight.subject import Subject
-from evaluation.preflight.weights import unusable
-from evaluation.preflight.world import empty_environment, guarded, mount, refused
-from evaluation.real_evaluator import GRAPH_VARIABLE, MAX_BATCH_SIZE, SECONDS_PER_QUERY, STARTUP_SECONDS
+from evaluation.graph_server import mock_graph
+from evaluation.preflight.subject import Finding, Findings, Level, Subject, note, one_line, some
+from evaluation.preflight.weights import lend
+from evaluation.preflight.world import empty_world, refused
 from evaluation.trim import official_trim
-from models.manifest import cache_folder
 
 PROBE = Path(__file__).with_name("probe.py")
 AGENT_FILE = "agents/user_config.py"
 QUESTIONS = "data/sample/questions.jsonl"
 NEARLY = 0.8
 """Warn if a batch takes this share of its limit here: it may take all of it there."""
-SLOW_IMPORT = 30.0
-"""Warn if importing takes more seconds."""
-POLL_SECONDS, GRACE_SECONDS = 0.2, 1.0
-"""Pause between looks at a batch, and what it may take beyond its limit before it is ended."""
 PAGES_OF_TASK_3 = 50
 _ALMOST_ABSTENTION = re.compile(r"\bi (?:do not|don['’`´]?t|dont) know\b", re.IGNORECASE)
 
 
-def probe(subject: Subject, rows: dict[str, list[Any]] | None, graph_url: str | None, limit: float) -> dict[str, Any]:
-    """Run `probe.py` in an empty world and return its notes and output; kills it if its start takes `limit` seconds.
-
-    Without `rows` the agent is only imported.
-    """
-    root = _pushed(subject)
+def probe(subject: Subject, rows: dict[str, list[Any]] | None, graph_url: str | None) -> dict[str, Any]:
+    """Run `probe.py` in an empty world and return its notes and output. Without `rows` the agent is only imported."""
+    root = subject.pushed
+    is_rehearsed = subject.preset != subject.active_preset
+    if is_rehearsed and root != subject.root:
+        lend(subject)
     with tempfile.TemporaryDirectory(prefix="preflight-") as name:
         folder = Path(name)
-        request, result, out, log = (folder / part for part in ("request", "result", "out", "log"))
-        environment = empty_environment(folder / "home")
-        if subject.preset and subject.preset != subject.active_preset:
-            environment[PRESET_VARIABLE] = subject.preset
-        if graph_url:
-            environment[GRAPH_VARIABLE] = graph_url
-        allowed = _addresses(graph_url) if graph_url else []
+        request, result, out = (folder / part for part in ("request", "result", "out"))
         hidden = subject.root if root != subject.root else PROBE.parent
-        environment |= guarded(log, hidden=hidden, root=root, allowed=allowed, loopback=rows is not None)
-        request.write_text(json.dumps({"rows": rows}), encoding="utf-8")
+        environment = empty_world(folder, hidden=hidden, server=urlsplit(graph_url or "").hostname)
+        environment |= {PRESET_VARIABLE: str(subject.preset)} if is_rehearsed else {}
+        environment |= {GRAPH_VARIABLE: graph_url} if graph_url else {}
+        asked = {"rows": rows, "startup": STARTUP_SECONDS, "per_query": SECONDS_PER_QUERY}
+        request.write_text(json.dumps(asked), encoding="utf-8")
         command = [sys.executable, "-s", "-P", "-B", str(PROBE), str(root), str(request), str(result)]
         with out.open("wb") as stdout:
             process = subprocess.Popen(  # noqa: S603 - this interpreter with a list of arguments
@@ -67,148 +63,78 @@ def probe(subject: Subject, rows: dict[str, list[Any]] | None, graph_url: str | 
                 start_new_session=True,
             )  # fmt: skip
             try:
-                ending = _ending(process, Path(f"{result}.begun"), limit)
+                code = process.wait()  # each of its steps has a limit
             finally:
-                _kill_group(process)
-        written = json.loads(result.read_text(encoding="utf-8")) if result.is_file() else {"error": ending}
-        noted = refused(log)
-        if noted is None and result.is_file():
-            written["error"] = "its network could not be blocked: its interpreter has another sitecustomize"
-        elif noted is not None:
-            written |= noted._asdict()
-        return {**written, "printed": out.read_text(encoding="utf-8", errors="replace")}
+                with suppress(ProcessLookupError, PermissionError):  # all have ended
+                    os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+        written: dict[str, Any] = json.loads(result.read_text(encoding="utf-8")) if result.is_file() else {}
+        if not written.get("done"):
+            written["error"] = f"its process ended with exit code {code}"
+            if time.time() > written.get("until", float("inf")):
+                written["error"] = f"{written['step']} took more than its {written['limit']:g} s"
+        written["network"] = refused(folder)
+        return written | {"printed": out.read_text(encoding="utf-8", errors="replace")}
 
 
-def _ending(process: "subprocess.Popen[bytes]", begun: Path, limit: float) -> str:
-    """Wait for the process: for its start at most `limit` seconds, then for each batch as long as the evaluator."""
-    told, since = 0, time.monotonic()
-    while True:
-        code: int | None = None
-        with suppress(subprocess.TimeoutExpired):
-            code = process.wait(POLL_SECONDS)
-        sizes = [int(size) for size in begun.read_text(encoding="ascii").split()] if begun.is_file() else []
-        if len(sizes) > told:
-            since, limit = time.monotonic(), SECONDS_PER_QUERY * sizes[-1]
-        for number in range(told, 0 if sys.stderr.isatty() else len(sizes)):
-            sys.stderr.write(f"  batch {number + 1}: {sizes[number]} questions ...\n")
-        told = len(sizes)
-        if code is not None:
-            return f"its process ended with exit code {code}"
-        if time.monotonic() - since > limit + (GRACE_SECONDS if sizes else 0.0):
-            if not sizes:
-                return f"it was not ready within {limit:g} seconds"
-            return f"a batch of {sizes[-1]} took more than its {limit:g} s: an overrun ends the whole submission"
-
-
-def _pushed(subject: Subject) -> Path:
-    """The copy of what git would push; a preset that is only rehearsed also gets this machine's weights."""
-    root = subject.pushed
-    rehearsed = subject.preset != subject.active_preset and root != subject.root
-    if rehearsed:
-        needed = needed_weights(subject.settings, manifest=subject.manifest, repository=subject.root)
-        mount(needed, subject.root, subject.tracked, root, cache=cache_folder())
-    return root
-
-
-def _addresses(url: str) -> list[tuple[str, int]]:
-    """Names and ports of a server: its name, and the addresses that the name resolves to."""
-    parts = urlsplit(url)
-    host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
-    numbers: set[str] = set()
-    with suppress(OSError):  # an unknown name: the agent will get the error
-        numbers = {str(answer[4][0]) for answer in socket.getaddrinfo(host, port)}
-    return [(name, port) for name in sorted({host, *numbers})]
-
-
-def _kill_group(process: "subprocess.Popen[bytes]") -> None:
-    with suppress(ProcessLookupError, PermissionError):  # all have ended
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-
-
-def imports(subject: Subject, found: CheckReport) -> None:
-    """The evaluator's import works without network, prints nothing, and provides both methods."""
-    result = probe(subject, None, None, STARTUP_SECONDS)
-    _check_common(result, found, "importing it")
-    if "import_seconds" not in result:
-        return
-    for method in {"get_batch_size", "batch_generate_answer"} - set(result["methods"]):
-        found.error(AGENT_FILE, f"has no method {method}", f"define {method}(self, ...)", field="UserAgent")
-    if result.get("user_model") is not True:
-        problem = "does not offer UserModel, which the 2024 kit imports"
-        found.warning("models/user_config.py", problem, "from agents.user_config import UserAgent as UserModel")
-    seconds = result["import_seconds"]
-    heavy = ", ".join(result["heavy"]) or "no heavy library"
-    if seconds > SLOW_IMPORT:
-        remedy = "import heavy libraries only where they are used"
-        found.warning(AGENT_FILE, f"takes {seconds:.0f} s to import (it loads {heavy})", remedy)
-    where = "in this tree: git cannot list what it would push"
-    if subject.tracked is not None:
-        where = f"in a copy of the {len(subject.tracked)} files that git has"
-    found.note = f"{seconds:.1f} s; loads {heavy}; {where}"
-
-
-def _check_common(result: dict[str, Any], found: CheckReport, what: str) -> None:
+def agent(subject: Subject) -> Findings:
+    """Imported without network and output, it answers as the evaluator asks: in time, in form, in 75 tokens."""
+    where = "this tree: git cannot list what it would push"
+    if subject.pushed != subject.root:
+        where = f"a copy of the {len(subject.tracked)} files that git has"
+    rows = None
+    if subject.settings.needs_gpu and shutil.which("nvidia-smi") is None:
+        why = f"the preset {subject.preset} needs GPUs, and this machine has none; --preset scripted asks a fake model"
+        yield note(f"not asked: {why}")
+    else:
+        rows = rehearsal_rows(subject.root / QUESTIONS, subject.task)
+    with ExitStack() as beside:
+        graph_url = None
+        if rows and subject.task in {"task2", "task3"}:
+            graph_url = os.environ.get(GRAPH_VARIABLE) or beside.enter_context(mock_graph())
+        result = probe(subject, rows, graph_url)
+    yield note(f"imported in {result.get('import_seconds', 0.0):.1f} s in {where}")
     if "error" in result:
         last = result["error"].strip().splitlines()[-1]
         frames = re.findall(r'File "([^"]+)", line (\d+)', result["error"])
-        where = next((f" ({file}:{line})" for file, line in reversed(frames) if "/agents/" in file), "")
+        place = next((f" ({file}:{line})" for file, line in reversed(frames) if "/agents/" in file), "")
         remedy = "correct it; the whole traceback: python -c 'import agents.user_config as u; u.UserAgent()'"
-        found.error(AGENT_FILE, f"{what} fails: {one_line(last, 400)}{where}", remedy)
+        yield Finding(Level.ERROR, AGENT_FILE, f"fails: {one_line(last, 400)}{place}", remedy)
     if result["printed"]:
-        problem = f"{what} prints to standard output, which evaluators use: {one_line(result['printed'], 80)!r}"
-        found.error(AGENT_FILE, problem, "write to standard error, or use logging")
-    if result.get("network"):
-        problem = f"{what} uses the network, which the evaluator lacks: {some(sorted(set(result['network'])))}"
-        found.error(AGENT_FILE, problem, "ship the file with the submission, and load it from its folder")
-    if result.get("writes"):
-        problem = f"{what} writes into the submission's folder: {some(sorted(set(result['writes'])))}"
-        found.error(AGENT_FILE, problem, "write below tempfile.gettempdir(), or not at all")
+        problem = f"prints to standard output, which evaluators use: {one_line(result['printed'], 80)!r}"
+        yield Finding(Level.ERROR, AGENT_FILE, problem, "write to standard error, or use logging")
+    if result["network"] is None:
+        remedy = "its interpreter has another sitecustomize: use another environment"
+        yield Finding(Level.ERROR, AGENT_FILE, "its network could not be blocked", remedy)
+    elif result["network"]:
+        problem = f"uses the network, which the evaluator lacks: {some(result['network'])}"
+        remedy = "ship the file with the submission, and load it from its folder"
+        yield Finding(Level.ERROR, AGENT_FILE, problem, remedy)
+    if "build_seconds" in result:
+        yield from _batches(subject, result, graph_url)
 
 
-def batch(subject: Subject, found: CheckReport) -> None:
-    """Sixteen questions and a shorter last batch, as the evaluator asks: seconds, answers, 75 tokens."""
-    if subject.settings.needs_gpu and shutil.which("nvidia-smi") is None:
-        no_gpu = f"the preset {subject.preset} needs GPUs, and this machine has none"
-        raise NotApplicableError(f"{no_gpu}; --preset scripted asks a fake model")
-    if why := unusable(subject):
-        raise NotApplicableError(why)
-    try:
-        rows = rehearsal_rows(subject.root / QUESTIONS, subject.task)
-    except (DatasetError, OSError) as error:
-        raise NotApplicableError(f"no questions to ask: {one_line(error)}") from None
-    with _graph(subject) as (graph_url, graph_note):
-        result = probe(subject, rows, graph_url, STARTUP_SECONDS)
-    _check_common(result, found, "asking it")
-    if "batch_size" not in result:
-        return
-    size = result["batch_size"]
-    if "batches" not in result and "error" not in result:
+def _batches(subject: Subject, result: dict[str, Any], graph_url: str | None) -> Findings:
+    size, asked = result["batch_size"], result.get("batches", [])
+    if not asked and "error" not in result:
         remedy = f"give a whole number from 1 to {MAX_BATCH_SIZE}; presets set batch_size"
-        found.error(AGENT_FILE, f"get_batch_size() gives {size!r}", remedy)
-    for done in result.get("batches", []):
-        _check_answers(done, found)
-        _check_seconds(done, found, subject)
-    full = [done["seconds"] for done in result.get("batches", []) if done["size"] == size]
-    found.note = f"built in {result['build_seconds']:.1f} s"
-    if full:
-        found.note += f"; a batch of {size} in {max(full):.1f} of {SECONDS_PER_QUERY * size:g} s here{graph_note}"
-
-
-@contextmanager
-def _graph(subject: Subject) -> Iterator[tuple[str | None, str]]:
-    if subject.task not in {"task2", "task3"}:
-        yield None, ""
-    elif given := os.environ.get(GRAPH_VARIABLE):
-        yield given, f", graph {given}"
-    else:
-        with ExitStack() as beside:
-            try:
-                url: str | None = beside.enter_context(mock_graph())
-                note = ", shipped graph"
-            except GraphServerError as error:
-                url, note = None, f", without a graph: {one_line(error, 80)}"
-            yield url, note
+        yield Finding(Level.ERROR, AGENT_FILE, f"get_batch_size() gives {size!r}", remedy)
+        return
+    for done in asked:
+        for problem, remedy in _faults_of(done):
+            yield Finding(Level.ERROR, f"{AGENT_FILE}, batch_generate_answer", problem, remedy)
+        limit = SECONDS_PER_QUERY * done["size"]
+        if done["seconds"] > NEARLY * limit:
+            over = done["seconds"] > limit
+            problem = f"a batch of {done['size']} took {done['seconds']:.1f} s of {limit:g} s on this machine"
+            problem += ": an overrun ends the whole submission" if over else ""
+            remedy = (
+                "a smaller model, fewer passages or tokens; results/.../report.html shows the seconds of each stage"
+            )
+            yield Finding(Level.ERROR if over else Level.WARNING, subject.preset_file, problem, remedy)
+    seconds = max((done["seconds"] for done in asked if done["size"] == size), default=0.0)
+    timed = f"a batch of {size} in {seconds:.1f} of {SECONDS_PER_QUERY * size:g} s here"
+    yield note(f"built in {result['build_seconds']:.1f} s; {timed}{f', graph {graph_url}' if graph_url else ''}")
 
 
 def rehearsal_rows(questions: Path, task: str | None) -> dict[str, list[Any]]:
@@ -226,50 +152,31 @@ def rehearsal_rows(questions: Path, task: str | None) -> dict[str, list[Any]]:
         every = [page for own in pages for page in own]
         for own in pages:
             own.extend(every[: max(0, PAGES_OF_TASK_3 - len(own))])
-    if pages[0]:
-        pages[0][-1] = dict(pages[0][0])
-    if len(pages[1]) > 1:
-        pages[1][-1] = dict.fromkeys(pages[1][-1], "")
-    if pages[2]:
-        html = pages[2][0]["page_result"]
-        pages[2][0] = pages[2][0] | {"page_result": f"{html[: len(html) // 2]}<div <p class='"}
+    pages[0][-1] = dict(pages[0][0])
+    pages[1][-1] = dict.fromkeys(pages[1][-1], "")
+    html = pages[2][0]["page_result"]
+    pages[2][0] = pages[2][0] | {"page_result": f"{html[: len(html) // 2]}<div <p class='"}
     pages[3].clear()
     return batch_rows
 
 
-def _check_seconds(done: dict[str, Any], found: CheckReport, subject: Subject) -> None:
-    limit = SECONDS_PER_QUERY * done["size"]
-    remedy = "a smaller model, fewer passages or tokens; results/.../report.html shows the seconds of each stage"
-    problem = f"a batch of {done['size']} took {done['seconds']:.1f} s of {limit:g} s on this machine"
-    if done["seconds"] > limit:
-        found.error(subject.preset_file, f"{problem}: an overrun ends the whole submission", remedy)
-    elif done["seconds"] > NEARLY * limit:
-        found.warning(subject.preset_file, problem, remedy)
-
-
-def _check_answers(done: dict[str, Any], found: CheckReport) -> None:
-    answers, cut = done["answers"], official_trim().cut
-    if not isinstance(answers, list) or len(answers) != done["size"]:
-        given = f"{len(answers)} answers" if isinstance(answers, list) else answers
-        faults = [(f"gives {given} for {done['size']} questions", "give a list, one text per question")]
-    else:
-        faults = [fault for answer in answers if (fault := _answer_fault(answer, cut))]
-    for problem, remedy in faults:
-        found.error(AGENT_FILE, problem, remedy, field="batch_generate_answer")
-
-
-def _answer_fault(answer: object, cut: Callable[[str], str]) -> tuple[str, str] | None:
-    if not isinstance(answer, str) or not answer.strip():
-        return f"gives {answer!r}", f"give a text; {I_DONT_KNOW!r} where there is no answer"
-    shown = repr(one_line(answer, 60))
-    if "\n" in answer or "\r" in answer:
-        return f"gives several lines: {shown}", "join the lines with spaces"
-    if cut(answer) != answer.strip():
-        remedy = "agents.answering.trim_to_tokens cuts it as the evaluator does"
-        return f"gives more than 75 tokens: {shown}", remedy
-    if _ALMOST_ABSTENTION.search(answer) and I_DONT_KNOW not in answer.lower():
-        return (
-            f"abstains as {shown}, which is judged as a wrong answer",
-            f"write {I_DONT_KNOW!r} with an ASCII apostrophe",
-        )
-    return None
+def _faults_of(done: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Problem and remedy of a batch's answers."""
+    answers = done["answers"]
+    if not done["is_list"] or len(answers) != done["size"]:
+        given = f"{len(answers)} answers" if done["is_list"] else "something else than a list"
+        yield f"gives {given} for {done['size']} questions", "give a list, one text per question"
+        return
+    cut = official_trim().cut
+    for answer in answers:
+        shown = repr(one_line(answer, 60))
+        if not isinstance(answer, str) or not answer.strip():
+            yield f"gives {answer!r}", f"give a text; {I_DONT_KNOW!r} where there is no answer"
+        elif "\n" in answer or "\r" in answer:
+            yield f"gives several lines: {shown}", "join the lines with spaces"
+        elif cut(answer) != answer.strip():
+            remedy = "agents.answering.trim_to_tokens cuts it as the evaluator does"
+            yield f"gives more than 75 tokens: {shown}", remedy
+        elif _ALMOST_ABSTENTION.search(answer) and I_DONT_KNOW not in answer.lower():
+            problem = f"abstains as {shown}, which is judged as a wrong answer"
+            yield problem, f"write {I_DONT_KNOW!r} with an ASCII apostrophe"

@@ -1,153 +1,141 @@
 """Checks of `aicrowd.json` and of its preset."""
 
-from difflib import SequenceMatcher
+from typing import Annotated, Literal
 
-from agents.settings import Settings
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from agents.settings import TransformersEngine, VllmEngine
 from evaluation.gpu_plan import plan
 from evaluation.preflight.challenges import CHALLENGES
-from evaluation.preflight.findings import CheckReport, NotApplicableError, one_line
-from evaluation.preflight.subject import ACTIVE, Subject
-from evaluation.real_evaluator import GRAPH_VARIABLE
+from evaluation.preflight.subject import (
+    ACTIVE,
+    DESCRIPTION,
+    Finding,
+    Findings,
+    Level,
+    NotApplicableError,
+    Subject,
+    note,
+    one_line,
+)
 
-FILE = "aicrowd.json"
-FIELDS: dict[str, type] = {"challenge_id": str, "authors": list, "gpu": bool, "gpu_count": int, "description": str}
-"""Of the 2024 kit (docs/submission.md there)."""
 MOST_GPUS = 4
 PLACEHOLDERS = ("your-", "your_", "aicrowd-bot", "example", "todo", "changeme")
 
 
-def fields(subject: Subject, found: CheckReport) -> None:
-    """aicrowd.json is readable and has the kit's fields with their types; the authors are user names."""
+def _known_challenge(name: str) -> str:
+    if name not in CHALLENGES.values():
+        raise ValueError(f"known are {', '.join(CHALLENGES.values())}")
+    return name
+
+
+class Description(BaseModel):
+    """`aicrowd.json` as the 2024 kit has it (docs/submission.md there)."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    challenge_id: Annotated[str, AfterValidator(_known_challenge)]
+    authors: list[str] = Field(min_length=1)
+    gpu: Literal[True]
+    gpu_count: int = Field(ge=1, le=MOST_GPUS)
+    description: str
+
+
+_REMEDIES = {
+    "challenge_id": "make task1 (or task2, task3) PRESET={preset} writes it",
+    "gpu": 'write "gpu": true: else the machine has 4 processors, 8 GB and no GPU',
+    "gpu_count": f"write a number from 1 to {MOST_GPUS}, without quotes",
+}
+
+
+def aicrowd_json(subject: Subject) -> Findings:
+    """aicrowd.json has the kit's fields; its authors are users, its challenge and its GPUs suit the preset."""
     try:
         description = subject.description
+        Description.model_validate(description)
     except NotApplicableError as error:
-        found.error(FILE, one_line(error), "write it again: make task1 (or task2, task3)")
+        yield Finding(Level.ERROR, DESCRIPTION, one_line(error), "write it again: make task1 (or task2, task3)")
         return
-    for name, kind in FIELDS.items():
-        value = description.get(name)
-        if name not in description:
-            found.error(FILE, "is missing", f"add it, a value of type {kind.__name__}", field=name)
-        elif not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-            problem = f"is {value!r}"
-            found.error(FILE, problem, f"write a value of type {kind.__name__}, without quotes", field=name)
-    for name in sorted(set(description) - FIELDS.keys()):
-        problem = "runs a debug submission, which does not count" if name == "debug" else "is not a field of the kit"
-        found.warning(FILE, problem, "remove it before the submission that counts", field=name)
-    authors = description.get("authors")
-    for name in authors if isinstance(authors, list) else []:
-        if not isinstance(name, str) or not name.strip() or name.strip().lower().startswith(PLACEHOLDERS):
-            problem = f"{name!r} is not a user name"
-            found.warning(FILE, problem, "write the AIcrowd user names of your team", field="authors")
+    except ValidationError as error:
+        for fault in error.errors(include_url=False):
+            field, found = str(fault["loc"][0]), repr(fault["input"])
+            remedy = _REMEDIES.get(field, "write it as in the example of docs/submitting.md")
+            level, problem = Level.ERROR, f"is {one_line(found, 80)}: {fault['msg']}"
+            if fault["type"] == "missing":
+                problem = "is missing"
+            elif fault["type"] == "extra_forbidden":
+                level, remedy = Level.WARNING, "remove it before the submission that counts"
+                problem = "runs a debug submission, which does not count" if field == "debug" else "is not of the kit"
+            yield Finding(level, f"{DESCRIPTION}, field {field}", problem, remedy.format(preset=subject.preset))
+    for name in description.get("authors") or ():
+        if not str(name).strip() or str(name).strip().lower().startswith(PLACEHOLDERS):
+            remedy = "write the AIcrowd user names of your team"
+            yield Finding(Level.WARNING, f"{DESCRIPTION}, field authors", f"{name!r} is not a user name", remedy)
+    yield from _fits(subject)
 
 
-def challenge(subject: Subject, found: CheckReport) -> None:
-    """challenge_id is that of the requested task, and the preset is for that task."""
-    field = "challenge_id"
-    task, preset = subject.named_task, subject.preset or ""
-    if task is None:
-        wrong = str(subject.description.get(field))
-        like = {key: SequenceMatcher(None, wrong, CHALLENGES[key]).ratio() for key in _tasks_of(preset) or CHALLENGES}
-        meant = subject.asked_task or max(like, key=lambda key: like[key])
-        remedy = f"make {meant} PRESET={preset} writes it; known: {CHALLENGES}"
-        found.error(FILE, f"no challenge {wrong!r}", remedy, field=field)
-        return
-    if subject.asked_task not in (None, task):
-        remedy = f"make {subject.asked_task} PRESET={preset}"
-        found.error(FILE, f"names {task}, not {subject.asked_task}", remedy, field=field)
-    tasks = _tasks_of(preset)
-    if tasks and task not in tasks:
-        problem = f"names {task}, and the preset {preset} is for {' and '.join(tasks)}"
-        found.error(FILE, problem, f"make {tasks[0]} PRESET={preset}, or make {task} with another preset", field=field)
-    found.note = task
-
-
-def _tasks_of(preset: str) -> list[str]:
-    """The tasks that a preset's name restricts it to: 2 and 3 of db3_task23; none if it names none."""
+def _fits(subject: Subject) -> Findings:
+    """Task and GPUs of the description against those of the command line and the preset."""
+    named, preset = Subject(subject.root).task, subject.preset or ""
     digits = preset.rpartition("task")[2] if "task" in preset else ""
-    return sorted({f"task{digit}" for digit in digits} & CHALLENGES.keys())
-
-
-def gpu(subject: Subject, found: CheckReport) -> None:
-    """A machine with as many GPUs as the preset uses is requested: the kit's default has none."""
-    asked, count = subject.description.get("gpu"), subject.description.get("gpu_count")
-    if asked is not True:
-        problem = f"is {asked!r}: the evaluator's machine has 4 processors, 8 GB and no GPU"
-        found.error(FILE, problem, 'write "gpu": true', field="gpu")
-    if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= MOST_GPUS:
-        found.error(FILE, f"is {count!r}", f"write a number from 1 to {MOST_GPUS}", field="gpu_count")
-    elif (used := _gpus_used(subject.settings)) > count:
-        problem = f"is {count}, and the preset {subject.preset} uses {used} GPUs"
-        found.error(FILE, problem, f"write {used}", field="gpu_count")
-
-
-def _gpus_used(settings: Settings) -> int:
+    wanted = [subject.asked_task] if subject.asked_task else [task for task in CHALLENGES if task[-1] in digits]
+    if named and wanted and named not in wanted:
+        problem = f"names {named}, but {preset} is to be submitted to {' or '.join(wanted)}"
+        yield Finding(Level.ERROR, f"{DESCRIPTION}, field challenge_id", problem, f"make {wanted[0]} PRESET={preset}")
+    settings, count = subject.settings, subject.description.get("gpu_count")
     parts = (settings.language_model, settings.dense_encoder, settings.cross_encoder, settings.router)
     devices = [str(getattr(part, "device", "")).removeprefix("cuda:") for part in parts]
     highest = [int(device) + 1 for device in devices if device.isdecimal()]
-    return max([*highest, getattr(settings.language_model, "tensor_parallel_size", 0)])
+    used = max([*highest, getattr(settings.language_model, "tensor_parallel_size", 0)])
+    if isinstance(count, int) and used > count:
+        problem = f"is {count}, and the preset {preset} uses {used} GPUs"
+        yield Finding(Level.ERROR, f"{DESCRIPTION}, field gpu_count", problem, f"write {used}")
+    yield note(named or "")
 
 
-def preset(subject: Subject, found: CheckReport) -> None:
-    """The preset loads, is the evaluator's, and has an available model."""
+def preset(subject: Subject) -> Findings:
+    """The preset loads, is the evaluator's, has an available model, and suits a T4 and the evaluator's processes."""
+    file = subject.preset_file
     try:
         settings = subject.settings
     except NotApplicableError as error:
-        found.error(subject.preset_file, one_line(error, 400), "correct the key, or choose: make task1 PRESET=...")
+        yield Finding(Level.ERROR, file, one_line(error, 400), "correct the key, or choose: make task1 PRESET=...")
         return
     if subject.preset != subject.active_preset:
         problem = f"the evaluator uses {subject.active_preset}, but {subject.preset} is checked"
-        found.warning(ACTIVE, problem, "leave --preset out, or choose it: make task1 PRESET=...")
-    field = "language_model.engine"
-    name = settings.language_model.engine
-    if name == "scripted" and subject.preset == subject.active_preset:
+        yield Finding(Level.WARNING, ACTIVE, problem, "leave --preset out, or choose it: make task1 PRESET=...")
+    for level, key, problem, remedy in _unsuitable(subject):
+        yield Finding(level, f"{file}, field {key}", problem, remedy)
+    yield note(f"{settings.name}: {settings.description}")
+
+
+def _unsuitable(subject: Subject) -> Findings:
+    """Settings that do not suit the evaluator, by their key."""
+    model = subject.settings.language_model
+    if model.engine == "scripted" and subject.preset == subject.active_preset:
         problem = "is a fake model, which always abstains"
-        found.warning(subject.preset_file, problem, "choose a real one: make task1", field=field)
-    if name == "openai":
-        problem = "uses a server, but the evaluator has no network"
-        found.error(subject.preset_file, problem, 'use engine "vllm" or "transformers" in a submission', field=field)
-    found.note = f"{settings.name}: {settings.description}"
-
-
-def engine(subject: Subject, found: CheckReport) -> None:
-    """The engine's settings suit a T4 and do not disturb the evaluator's processes."""
-    model, file = subject.settings.language_model, subject.preset_file
-    if model.engine == "transformers":
-        if model.dtype == "bfloat16":
-            problem = "is bfloat16, which a T4 does not have"
-            found.error(file, problem, 'write dtype = "float16"', field="language_model.dtype")
-        if model.dtype == "float32" and model.device != "cpu":
-            problem = "is float32, twice the memory of a T4's half precision"
-            found.warning(file, problem, 'write dtype = "float16"', field="language_model.dtype")
-    elif model.engine == "vllm":
+        yield Finding(Level.WARNING, "language_model.engine", problem, "choose a real one: make task1")
+    elif model.engine == "openai":
+        problem, remedy = "uses a server, but the evaluator has no network", 'write engine = "vllm" or "transformers"'
+        yield Finding(Level.ERROR, "language_model.engine", problem, remedy)
+    elif isinstance(model, TransformersEngine) and model.device != "cpu" and model.dtype != "float16":
+        bad = model.dtype == "bfloat16"
+        problem = "bfloat16, which a T4 does not have" if bad else "float32, twice the memory of half precision"
+        level = Level.ERROR if bad else Level.WARNING
+        yield Finding(level, "language_model.dtype", f"is {problem}", 'write dtype = "float16"')
+    elif isinstance(model, VllmEngine):
         if model.tensor_parallel_size > 1 and model.distributed_executor != "ray":
             problem = f"is {model.distributed_executor!r}: vLLM's own processes disturbed the evaluator"
-            key = "distributed_executor"
-            found.error(file, problem, f'write {key} = "ray"', field=f"language_model.{key}")
+            yield Finding(Level.ERROR, "language_model.distributed_executor", problem, 'write "ray"')
         if model.attention_backend != "TRITON_ATTN":
             problem = f"is {model.attention_backend!r}, and FlashInfer and Flash Attention do not run on a T4"
-            key = "attention_backend"
-            found.warning(file, problem, f'write {key} = "TRITON_ATTN"', field=f"language_model.{key}")
-    else:
-        raise NotApplicableError(f"engine {model.engine} uses no GPU")
-
-
-def graph_variable(subject: Subject, found: CheckReport) -> None:
-    """Tasks 2 and 3: the graph's address comes from the evaluator's variable. Task 1 has no such variable."""
-    graph = subject.settings.knowledge_graph
-    if subject.task is None:
-        raise NotApplicableError("the task is not known")
-    if subject.task == "task1":
-        raise NotApplicableError(f"task 1 has no {GRAPH_VARIABLE}; the batch is asked without it")
-    if graph is None:
+            yield Finding(Level.WARNING, "language_model.attention_backend", problem, 'write "TRITON_ATTN"')
+    if subject.task in {"task2", "task3"} and subject.settings.knowledge_graph is None:
         problem = f"is missing, so the graph of {subject.task} is not used"
-        found.warning(subject.preset_file, problem, "add a [knowledge_graph] table", field="knowledge_graph")
-    elif graph.client.url_variable != GRAPH_VARIABLE:
-        problem = f"is {graph.client.url_variable!r}, which the evaluator does not set"
-        field = "knowledge_graph.client.url_variable"
-        found.error(subject.preset_file, problem, f"write {GRAPH_VARIABLE!r}", field=field)
+        yield Finding(Level.WARNING, "knowledge_graph", problem, "add a [knowledge_graph] table")
 
 
-def memory(subject: Subject, found: CheckReport) -> None:
+def memory(subject: Subject) -> Findings:
     """The models fit on the GPUs, each engine in its share (estimated; benchmarks.t4_plan shows the details)."""
     if not subject.settings.needs_gpu:
         raise NotApplicableError(f"the preset {subject.preset} runs on a CPU")
@@ -155,9 +143,9 @@ def memory(subject: Subject, found: CheckReport) -> None:
     cards = count if isinstance(count, int) and 1 <= count <= MOST_GPUS else MOST_GPUS
     made = plan(subject.settings, cards=cards, manifest=subject.manifest)
     for key, problem, remedy in made.problems:
-        found.error(subject.preset_file, problem, remedy, field=key)
+        yield Finding(Level.ERROR, f"{subject.preset_file}, field {key}", problem, remedy)
     for name in dict.fromkeys(made.unknown):
         remedy = "give its entry in models/manifest.toml a shape, the numbers of its config.json"
-        found.warning(subject.preset_file, f"the GPU memory of {name} is not known", remedy)
+        yield Finding(Level.WARNING, subject.preset_file, f"the GPU memory of {name} is not known", remedy)
     fullest = max((made.total(card) for card in range(cards)), default=0.0)
-    found.note = f"the fullest GPU holds {fullest:.1f} of {made.memory_gib:g} GiB (estimated)"
+    yield note(f"the fullest GPU holds {fullest:.1f} of {made.memory_gib:g} GiB (estimated)")

@@ -1,86 +1,61 @@
-"""Checks of what git will push: tag, clean tree, Git LFS, sizes."""
+"""Checks of what git will push: clean tree, Git LFS, secrets, and imports that requirements.txt does not install."""
 
+import json
+import os
+import re
 import shutil
-from pathlib import Path
+import subprocess
+import sys
+from pathlib import Path, PurePosixPath
 
-from evaluation.preflight.findings import CheckReport, NotApplicableError, one_line, some
-from evaluation.preflight.subject import GitError, Subject
+from evaluation.preflight.subject import Finding, Findings, Level, NotApplicableError, Subject, note, one_line, some
 
-TAG_PREFIX = "submission-"
 POINTER = b"version https://git-lfs"
 POINTER_SIZE = 1024
 """A Git LFS pointer has about 130 bytes; the specification's limit is this."""
 LARGE = 5_000_000
 """Maximum bytes of a file in plain git in this project; larger files belong to Git LFS."""
-REFUSED = 50_000_000
-"""Bytes of one file at which a push will probably fail; the server does not publish its limit."""
 WEIGHT_SUFFIXES = (".safetensors", ".bin", ".gguf", ".onnx", ".pt", ".pth", ".ckpt")
+LARGEST_TEXT = 2_000_000
+"""Bytes of a file that is searched for secrets; larger ones are data and weights."""
+REQUIREMENTS = "requirements.txt"
 
 
-def _need_git(subject: Subject) -> None:
-    if subject.no_git:
-        raise NotApplicableError(subject.no_git)
-
-
-def clean_tree(subject: Subject, found: CheckReport) -> None:
+def clean_tree(subject: Subject) -> Findings:
     """All changes are committed: only commits are pushed."""
-    _need_git(subject)
     changed, unknown = subject.uncommitted
     if changed:
         problem = f"{len(changed)} changed file(s) are not committed: {some(changed)}"
-        found.error(changed[0], problem, "git commit them, or undo the changes; only commits are pushed")
+        yield Finding(Level.ERROR, changed[0], problem, "git commit them, or undo the changes")
     if unknown:
         problem = f"{len(unknown)} file(s) are not known to git: {some(unknown)}"
-        found.warning(unknown[0], problem, "git add and commit what the submission needs, put the rest into .gitignore")
+        remedy = "git add and commit what the submission needs, put the rest into .gitignore"
+        yield Finding(Level.WARNING, unknown[0], problem, remedy)
 
 
-def tag(subject: Subject, found: CheckReport) -> None:
-    """HEAD has an annotated tag submission-*, which starts the evaluation."""
-    _need_git(subject)
-    form = "--format=%(refname:short) %(objecttype)"
-    try:
-        tags = subject.git("for-each-ref", "--points-at", "HEAD", form, f"refs/tags/{TAG_PREFIX}*").splitlines()
-    except GitError as error:
-        found.error(".git", f"there is no commit yet: {one_line(error)}", "git add and commit")
-        return
-    for name, kind in (line.split() for line in tags):
-        if kind != "tag":
-            remedy = f"git tag -d {name} && git tag -a {name} -m '{name}'"
-            found.error(f"tag {name}", "is a lightweight tag, which does not start an evaluation", remedy)
-    if not tags:
-        remedy = f"when all other checks pass: git tag -a {TAG_PREFIX}NAME -m NAME && git push origin {TAG_PREFIX}NAME"
-        found.warning("HEAD", f"has no tag {TAG_PREFIX}*, and only a tag starts an evaluation", remedy)
-    found.note = "; ".join(line.split()[0] for line in tags)
-
-
-def lfs(subject: Subject, found: CheckReport) -> None:
+def lfs(subject: Subject) -> Findings:
     """Weights and other large files are in Git LFS: by rule, in commits, and in the tree."""
-    _need_git(subject)
-    tracked = subject.tracked or []
-    weights = {path for path in tracked if path.startswith("models/") and path.endswith(WEIGHT_SUFFIXES)}
-    by_rule = _lfs_paths(subject, tracked)
-    committed = _committed_sizes(subject)
+    tracked = subject.tracked
+    by_rule, committed = _lfs_paths(subject, tracked), _committed_sizes(subject)
     if not _lfs_paths(subject, ["models/weights/any/model.safetensors"]):
         rule = "models/weights/**/*.safetensors filter=lfs diff=lfs merge=lfs -text"
-        found.error(".gitattributes", "does not send weights to Git LFS", f"add the line: {rule}")
-    for path in sorted(by_rule | weights | {path for path in tracked if committed.get(path, 0) > LARGE}):
+        problem = "does not send weights to Git LFS"
+        yield Finding(Level.ERROR, ".gitattributes", problem, f"add the line: {rule}")
+    for path in tracked:
         size = committed.get(path, 0)
+        migrate = f"git lfs install && git lfs migrate import --include='{path}' --everything; this rewrites history"
         if path not in by_rule and size > LARGE:
-            found.error(path, f"has {size:,} bytes and is not in Git LFS", _migrate(path))
+            yield Finding(Level.ERROR, path, f"has {size:,} bytes and is not in Git LFS", migrate)
         elif path in by_rule and size > POINTER_SIZE:
             problem = f"was committed with its {size:,} bytes, not as a pointer: git-lfs did not run"
-            found.error(path, problem, _migrate(path))
-        elif is_pointer(subject.root / path):
+            yield Finding(Level.ERROR, path, problem, migrate)
+        elif (path in by_rule or path.endswith(WEIGHT_SUFFIXES)) and is_pointer(subject.root / path):
             problem = "is a Git LFS pointer: the contents are not here"
-            found.error(path, problem, "git lfs install && git lfs pull")
+            yield Finding(Level.ERROR, path, problem, "git lfs install && git lfs pull")
     if by_rule and shutil.which("git-lfs") is None:
         problem = f"git-lfs is not installed, and {len(by_rule)} file(s) need it: the push would send only pointers"
-        found.error(".gitattributes", problem, "install git-lfs (apt install git-lfs), then git lfs install")
-    found.note = f"{len(by_rule)} file(s) in Git LFS"
-
-
-def _migrate(path: str) -> str:
-    return f"git lfs install && git lfs migrate import --include='{path}' --everything; this rewrites history"
+        yield Finding(Level.ERROR, ".gitattributes", problem, "apt install git-lfs, then git lfs install")
+    yield note(f"{len(by_rule)} file(s) in Git LFS")
 
 
 def is_pointer(path: Path) -> bool:
@@ -91,8 +66,8 @@ def is_pointer(path: Path) -> bool:
 def _lfs_paths(subject: Subject, paths: list[str]) -> set[str]:
     if not paths:
         return set()
-    said = subject.git("check-attr", "-z", "--stdin", "filter", stdin="\0".join(paths) + "\0").split("\0")
-    return {path for path, value in zip(said[0::3], said[2::3], strict=False) if value == "lfs"}
+    fields = subject.git("check-attr", "-z", "--stdin", "filter", stdin="\0".join(paths) + "\0").split("\0")
+    return {path for path, value in zip(fields[0::3], fields[2::3], strict=False) if value == "lfs"}
 
 
 def _committed_sizes(subject: Subject) -> dict[str, int]:
@@ -103,19 +78,48 @@ def _committed_sizes(subject: Subject) -> dict[str, int]:
     return {line.split("\t", 1)[1]: int(size) for line, size in pairs if size.strip().isdecimal()}
 
 
-def history_size(subject: Subject, found: CheckReport) -> None:
-    """The history has no large files: deleted files are still pushed ("pack exceeds maximum allowed size")."""
-    _need_git(subject)
-    try:
-        objects = subject.git("rev-list", "--objects", "HEAD")
-    except GitError:
-        return  # no commit yet: the tag check reports it
-    lines = subject.git("cat-file", "--batch-check=%(objecttype) %(objectsize) %(rest)", stdin=objects).splitlines()
-    blobs = [line.split(" ", 2) for line in lines if line.startswith("blob ")]
-    sizes = sorted(((int(size), path) for _, size, path in blobs), reverse=True)
-    for size, path in sizes:
-        if size < LARGE:
-            break
-        gone = "" if (subject.root / path).is_file() else "; deleted, but still in the history"
-        add = found.error if size >= REFUSED else found.warning
-        add(path, f"{size:,} bytes in plain git{gone}", _migrate(path))
+_TOKENS = {
+    "a Hugging Face token": r"\bhf_[A-Za-z0-9]{30,}",
+    "a GitHub token": r"\b(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{60,})",
+    "a GitLab token": r"\bglpat-[\w-]{20,}",
+    "an API key": r"(?<![\w-])sk-(?:proj-|ant-)?[A-Za-z0-9_-]{32,}|\bAIza[\w-]{35}",
+    "an AWS key": r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b",
+    "a Slack token": r"\bxox[abprs]-[\w-]{20,}",
+    "a private key": r"-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----",
+}
+_OF_ENV = {
+    "a secret for the environment": r"(?im)^[ \t]*(?:export +)?\w*(?:KEY|TOKEN|SECRET|PASSWORD)\w* *= *['\"]?[^\s'\"#]"
+}
+
+
+def secrets(subject: Subject) -> Findings:
+    """No token, private key or filled .env is among the files that git has or would add. No secret is shown."""
+    remedy = "remove it, also from the history (git filter-repo), revoke it, and read it from the environment"
+    for name in sorted({*subject.tracked, *subject.uncommitted[1]}):
+        path = subject.root / name
+        if not path.is_file() or path.is_symlink() or path.stat().st_size > LARGEST_TEXT:
+            continue
+        text, file = path.read_text(encoding="utf-8", errors="replace"), PurePosixPath(name)
+        is_env = file.name.startswith(".env") and file.suffix not in {".example", ".template", ".sample"}
+        for kind, token in {**_TOKENS, **(_OF_ENV if is_env else {})}.items():
+            for match in re.finditer(token, text):
+                place = f"{name}:{text.count(chr(10), 0, match.start()) + 1}"
+                yield Finding(Level.ERROR, place, f"has {kind}", remedy)
+
+
+def imports_named(subject: Subject) -> Findings:
+    """requirements.txt names all packages that the agents import (deptry)."""
+    if not (subject.root / REQUIREMENTS).is_file():
+        raise NotApplicableError(f"{REQUIREMENTS} is missing")
+    own = [path.stem for path in subject.root.iterdir() if path.is_dir() or path.suffix == ".py"]
+    command = [sys.executable, "-m", "deptry", "agents", "--config", os.devnull, "--ignore", "DEP002"]
+    command += ["--requirements-files", REQUIREMENTS, "--requirements-files-dev", os.devnull]
+    command += ["--json-output", "/dev/stdout", *(word for module in own for word in ("--known-first-party", module))]
+    done = subprocess.run(command, cwd=subject.root, capture_output=True, text=True, check=False)  # noqa: S603
+    if not done.stdout:
+        raise OSError(f"deptry failed: {one_line(done.stderr)}")
+    for fault in json.loads(done.stdout):
+        place, module = fault["location"], fault["module"]
+        remedy = f"add the package of {module} with its exact version, to constraints.txt too"
+        problem = f"imports {module}, which {REQUIREMENTS} does not name"
+        yield Finding(Level.ERROR, f"{place['file']}:{place['line']}", problem, remedy)

@@ -1,100 +1,68 @@
-"""Checks of the model weights that the preset names."""
+"""Checks of the model weights that the preset names, in the copy of what git would push."""
 
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from agents.settings import needed_weights
-from evaluation.preflight.findings import CheckReport, NotApplicableError, one_line, some
 from evaluation.preflight.repository import is_pointer
-from evaluation.preflight.subject import Subject
+from evaluation.preflight.subject import Finding, Findings, Level, NotApplicableError, Subject, note, one_line, some
 from models.fetch import verification_problem
-from models.manifest import RECORD_NAME, cache_folder, recorded_files
-
-NAMED = 10
-"""Maximum number of uncommitted files that are named."""
+from models.manifest import cache_folder
 
 
-class NeededModel(NamedTuple):
-    """A model that the preset needs: its key, its place in the tree, and its place on this machine.
-
-    `problem` says why it cannot be loaded, `files` are its files (relative to the folder; none if `path` is the file),
-    `get` is the remedy if it is missing. `optional`: the agent starts without it.
+class NeededPart(NamedTuple):
+    """A model, adapter, classifier or calibration of the preset: its key, its place in the tree, where else it may lie
+    on this machine, and the remedy if it is missing. `optional`: the agent starts without it.
     """
 
     key: str
     shown: str
-    path: Path
-    problem: str | None
-    files: list[str]
+    elsewhere: Path
     get: str
+    problem: str | None
     optional: bool = False
 
 
-def weights(subject: Subject, found: CheckReport) -> None:
+def weights(subject: Subject) -> Findings:
     """The submission has every model of the preset, identical to the manifest and committed."""
-    models = list(_models(subject))
-    if all(model.optional for model in models):
+    parts = list(_parts(subject))
+    if all(part.optional for part in parts):
         raise NotApplicableError(f"the preset {subject.preset} loads no weights")
-    for model in models:
-        _check(subject, model, found)
-    subject.hashes.save()
-    found.note = f"{len(models)} model(s)"
+    is_active = subject.preset == subject.active_preset
+    for part in parts:
+        if part.problem:
+            level = Level.ERROR if is_active and not part.optional else Level.WARNING
+            here = next((place for place in (subject.root / part.shown, part.elsewhere) if place.exists()), None)
+            remedy = f"{part.get}; on this machine it is in {here}" if here else part.get
+            problem = f"{part.shown}, as git would push it: {one_line(part.problem, 400)}"
+            yield Finding(level, f"{subject.preset_file}, field {part.key}", problem, remedy)
+    yield note(f"{len(parts)} model(s)")
 
 
-def unusable(subject: Subject) -> str | None:
-    """Why the preset's weights are unusable, or None.
-
-    The active preset needs what git would push; a preset that is only rehearsed, what this machine has.
-    """
-    models = list(_models(subject))
-    if subject.preset == subject.active_preset:
-        found = CheckReport("weights")
-        for model in models:
-            _check(subject, model, found)
-        return "weights are missing, broken or not in git: see the weights check" if found.errors else None
-    broken = any(model.problem and not model.optional for model in models)
-    return "weights are missing or broken: see the weights check" if broken else None
+def lend(subject: Subject) -> None:
+    """Link this machine's weights into the copy, where git has none, for a preset that is only rehearsed."""
+    for part in _parts(subject):
+        place = subject.pushed / part.shown
+        here = next((place for place in (subject.root / part.shown, part.elsewhere) if place.exists()), None)
+        if here and part.problem and not place.exists():
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.symlink_to(here.resolve())
 
 
-def _models(subject: Subject) -> Iterator[NeededModel]:
-    needed = needed_weights(subject.settings, manifest=subject.manifest, repository=subject.root)
-    get = f"python -m models.fetch {subject.preset} --to models/weights, then commit it with Git LFS"
+def _parts(subject: Subject) -> Iterator[NeededPart]:
+    root, cache = subject.pushed, cache_folder()
+    needed = needed_weights(subject.settings, manifest=subject.manifest, repository=root, cache=root / "no-cache")
+    fetch = f"python -m models.fetch {subject.preset} --to models/weights, then git lfs install, git add and git commit"
     for name, key in (*needed.models.items(), *needed.optional.items()):
-        entry = subject.manifest.models[name]
         shown = f"models/weights/{name}"
-        folder = subject.root / shown if (subject.root / shown).is_dir() else cache_folder() / name
-        problem = verification_problem(entry, folder, subject.hashes.sha256)
-        record = [RECORD_NAME] if entry.snapshot or entry.conversion else []
-        files = sorted({*entry.expected, *recorded_files(folder), *record})
-        yield NeededModel(key, shown, folder, problem, files, get, name in needed.optional)
+        problem = verification_problem(subject.manifest.models[name], root / shown)
+        yield NeededPart(key, shown, cache / name, fetch, problem, name in needed.optional)
     for made in needed.folders:
-        place = made.places[0]
-        shown = place.relative_to(subject.root).as_posix() if place.is_relative_to(subject.root) else str(place)
+        place, problem = made.places[0], made.problem
+        shown = place.relative_to(root).as_posix() if place.is_relative_to(root) else str(place)
+        if pointers := [name for name in made.files if is_pointer(place / name)]:
+            problem = f"a Git LFS pointer, the contents are not here: {some(pointers)}; git lfs pull"
         without = "write tuned = false into" if made.kind == "adapter" else "remove the key from"
         get = f"{made.remedy}; commit {shown}, or {without} the preset"
-        problem = made.problem
-        if pointers := [name for name in made.files if is_pointer(made.path / name)]:
-            problem = f"a Git LFS pointer, the contents are not here: {some(pointers)}; git lfs pull"
-        yield NeededModel(made.key, shown, made.path, problem, sorted(made.files), get)
-
-
-def _check(subject: Subject, model: NeededModel, found: CheckReport) -> None:
-    preset, key, shown = subject.preset_file, model.key, model.shown
-    inside = model.path == subject.root / shown
-    if model.problem and model.optional:
-        problem = f"{shown} is not in the tree, but should be: {one_line(model.problem)}"
-        found.warning(preset, problem, model.get, field=key)
-    elif model.problem and not (inside and model.path.exists()):
-        found.error(preset, f"{shown} is not in the tree: {one_line(model.problem, 400)}", model.get, field=key)
-    elif model.problem:
-        found.error(shown, one_line(model.problem, 400), f"git lfs pull; or delete {model.path}, then {model.get}")
-    elif not inside:
-        add = found.error if subject.preset == subject.active_preset and not model.optional else found.warning
-        add(preset, f"{model.path.name} is in {model.path}, which is not pushed", model.get, field=key)
-    elif subject.tracked is not None:
-        names = [f"{shown}/{name}" for name in model.files] or [shown]
-        missing = [name.removeprefix(f"{shown}/") for name in names if name not in set(subject.tracked)]
-        if missing:
-            problem = f"is there, but not committed: {some(missing, NAMED)}"
-            found.error(shown, problem, f"git lfs install && git add {shown} && git commit")
+        yield NeededPart(made.key, shown, cache / made.name, get, problem)

@@ -16,15 +16,7 @@ async function showTraces(details) {
   }
 }
 
-/** The picture as PNG: many places take no SVG. */
-function savePicture() {
-  const canvas = element("canvas", { width: 1200, height: 630 });
-  canvas.getContext("2d").drawImage(byId("picture"), 0, 0, 1200, 630);
-  element("a", { href: canvas.toDataURL("image/png"), download: "comparison.png" }).click();
-}
-
 for (const details of document.querySelectorAll("details.flip")) {
   details.addEventListener("toggle", () => showTraces(details), { once: true });
 }
 byId("copy-markdown").addEventListener("click", () => copy(byId("markdown").textContent, "The Markdown is copied."));
-byId("save-picture").addEventListener("click", savePicture);

@@ -1,10 +1,11 @@
-"""The report's data: rows and traces, P(correct), seconds of stages, rows of the table."""
+"""The report's data: one object for a run, with what the templates show of it."""
 
 import json
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,11 +13,12 @@ import numpy as np
 
 from agents.common.contracts import INVALID_QUESTION
 from agents.pipeline.case import time_shares
-from agents.settings import Settings, SettingsError, load_settings
+from agents.settings import SettingsError, load_settings
 from evaluation.batches import RowKey
 from evaluation.judge import Verdict
-from evaluation.metrics import UNLABELLED, VALUE, Interval, field_title
+from evaluation.metrics import FEWEST, UNLABELLED, VALUE, Interval, field_title
 from evaluation.report.packing import BLOCK_QUESTIONS
+from evaluation.results import count_lost
 from evaluation.signature import settings_hash
 from evaluation.store import RESULTS, SavedRun, StoreError, row_key
 
@@ -25,12 +27,27 @@ THRESHOLDS = tuple(step / 50 for step in range(51))
 NORMAL_95 = 1.959964
 """The 97.5th percentile of the standard normal distribution."""
 WHOLE_BATCH = "whole batch"
+SHOWN = 5
+"""Rows of a list at the beginning of the page."""
 
 _HEADLINE = ("score", "ci", "intervals", "accuracy", "hallucination", "missing", "n", "unscored")
 _OWN_TITLES = {"gates": "gate", "source": "answer from", "lost": "lost to"}
 
 
-@dataclass(frozen=True, slots=True)
+class Loss(NamedTuple):
+    """The questions with one label that brought no point."""
+
+    label: str
+    wrong: int
+    missing: int
+
+    @property
+    def sum(self) -> int:
+        """Both together."""
+        return self.wrong + self.missing
+
+
+@dataclass(frozen=True)
 class FinishedRun:
     """`results` is results.json; `records` are the rows of predictions.jsonl, one per question in the order asked.
 
@@ -41,7 +58,7 @@ class FinishedRun:
     records: Sequence[Mapping[str, Any]]
     traces: Mapping[RowKey, Mapping[str, Any]]
     origin: Mapping[str, Any] = field(default_factory=dict)
-    """That of the last sitting: see `evaluation.origin`."""
+    """That of the last start: see `evaluation.runner.origin_of`."""
 
     @property
     def signature(self) -> Mapping[str, Any]:
@@ -54,9 +71,81 @@ class FinishedRun:
         limit = self.signature.get("seconds_per_query")
         return float(limit) if limit else None
 
+    @property
+    def name(self) -> str:
+        """The preset, or the agent if it has none: ``cpu``, ``cpu, changed``, ``MyAgent``."""
+        name = Path(str(self.signature.get("preset") or "").partition("@")[0]).stem
+        agent = str(self.signature.get("agent") or "").rpartition(":")[2]
+        return (name or agent or "a run") + (", changed" if self.signature.get("set") else "")
+
+    @property
+    def task(self) -> int:
+        """CRAG's task: 1 without a graph, 3 if the data's name says so, else 2."""
+        if "task_3" in str(self.signature.get("data")):
+            return 3
+        return 1 if self.signature.get("kg") in {"no", None} else 2
+
+    @property
+    def score(self) -> str:
+        """``-0.05 [-0.27, +0.16]``."""
+        if not self.results["n"]:
+            return "nothing scored"
+        interval = " [{:+.2f}, {:+.2f}]".format(*self.results["ci"]) if self.results["n"] >= FEWEST else ""
+        return f"{self.results['score']:+.2f}{interval}"
+
+    @property
+    def title(self) -> str:
+        """``cpu, CRAG task 2, -0.05 [-0.27, +0.16]``."""
+        return f"{self.name}, CRAG task {self.task}, {self.score}"
+
+    @cached_property
+    def labels(self) -> list[str]:
+        """The label fields that results.json slices by and that questions have."""
+        slices = self.results.get("slices") or ()
+        return [name for name in slices if any(name in record for record in self.records)]
+
+    @cached_property
+    def verdicts(self) -> Counter[str]:
+        """How many questions have which verdict."""
+        return Counter(record["verdict"] for record in self.records)
+
+    @cached_property
+    def lost(self) -> dict[str, int]:
+        """How many answers were lost to what."""
+        return count_lost(self.records)
+
     def trace(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
         """The trace of a question; may be empty."""
         return self.traces.get(row_key(record), {})
+
+    def probability(self, record: Mapping[str, Any]) -> float | None:
+        """P(correct) of the question's likeliest candidate."""
+        candidate = likeliest(self.trace(record))
+        return float(candidate["probability"]) if candidate else None
+
+    def losses(self, name: str) -> list[Loss]:
+        """The labels of a field with most wrong answers; of equals, those with most questions unanswered."""
+        counts = Counter((str(record[name]), record["verdict"]) for record in self.records if record.get(name))
+        losses = (
+            Loss(label, counts[label, "incorrect"], counts[label, "missing"]) for label in {key[0] for key in counts}
+        )
+        return sorted(losses, key=lambda loss: (-loss.wrong, -loss.missing, loss.label))[:SHOWN]
+
+    def surest_wrong(self) -> list[Mapping[str, Any]]:
+        """The wrong answers with the highest P(correct)."""
+        wrong = [record for record in self.records if record["verdict"] == Verdict.INCORRECT]
+        return sorted(wrong, key=lambda record: -(self.probability(record) or 0.0))[:SHOWN]
+
+    def lost_answers(self) -> list[Mapping[str, Any]]:
+        """The first lost answers, by what they were lost to."""
+        kinds = list(self.lost)
+        lost = [record for record in self.records if record.get("lost")]
+        return sorted(lost, key=lambda record: kinds.index(record["lost"]))[:SHOWN]
+
+    @property
+    def counts_lost(self) -> bool:
+        """Whether the run knows which answers were lost; an older one may not."""
+        return all("lost" in record for record in self.records)
 
 
 def read_run(folder: Path) -> FinishedRun:
@@ -89,27 +178,19 @@ def title(field: str) -> str:
     return _OWN_TITLES.get(field) or field_title(field)
 
 
-def labels(run: FinishedRun) -> list[str]:
-    """The label fields that results.json slices by and that questions have."""
-    return [field for field in run.results.get("slices") or () if any(field in record for record in run.records)]
-
-
 def table_data(run: FinishedRun) -> dict[str, Any]:
     """The data of the page's script: ``rows``, and ``facets``, fields to filter by, with titles.
 
     Facets with only one value are left out.
     """
-    fields = labels(run)
-    rows = [_table_row(run, record, place, fields) for place, record in enumerate(run.records)]
-    names = ("verdict", "lost", *fields, "gates", "judged_by", "source")
+    rows = [_table_row(run, record, place) for place, record in enumerate(run.records)]
+    names = ("verdict", "lost", *run.labels, "gates", "judged_by", "source")
     facets = [{"field": name, "title": title(name)} for name in names if len({str(row[name]) for row in rows}) > 1]
     return {"rows": rows, "facets": facets, "limit": run.limit, "block_questions": BLOCK_QUESTIONS}
 
 
-def _table_row(run: FinishedRun, record: Mapping[str, Any], place: int, fields: Sequence[str]) -> dict[str, Any]:
-    trace = run.trace(record)
-    candidate = likeliest(trace)
-    answer = trace.get("answer")
+def _table_row(run: FinishedRun, record: Mapping[str, Any], place: int) -> dict[str, Any]:
+    answer, probability = run.trace(record).get("answer"), run.probability(record)
     source = answer.get("source") if isinstance(answer, Mapping) else None
     kind, colon, _ = (record.get("reason") or "").partition(":")  # a judge's reason starts with its rule
     return {
@@ -120,11 +201,11 @@ def _table_row(run: FinishedRun, record: Mapping[str, Any], place: int, fields: 
         "gold": record.get("answer"),
         "verdict": record["verdict"],
         "lost": record.get("lost") or UNLABELLED,
-        **{field: record.get(field) or UNLABELLED for field in fields},
+        **{name: record.get(name) or UNLABELLED for name in run.labels},
         "gates": sorted({firing["name"] for firing in record.get("gates", ())}) or [UNLABELLED],
         "judged_by": kind if colon and len(kind) <= 30 else UNLABELLED,
         "source": source if isinstance(source, str) and source else UNLABELLED,
-        "probability": candidate and round(float(candidate["probability"]), 4),
+        "probability": None if probability is None else round(probability, 4),
         "seconds": record["seconds"],
     }
 
@@ -169,19 +250,14 @@ def _is_number(value: object) -> bool:
 
 def confidence(run: FinishedRun) -> Confidence:
     """P(correct) and verdict of each question's likeliest candidate."""
-    estimates: list[Estimate] = []
-    unjudged = without = 0
-    for record in run.records:
-        candidate = likeliest(run.trace(record))
-        if candidate is None:
-            without += 1
-            continue
-        verdict = _verdict(record, str(candidate.get("text", "")))
-        if verdict in VALUE:
-            estimates.append(Estimate(float(candidate["probability"]), VALUE[verdict]))
-        else:
-            unjudged += 1
-    return Confidence(estimates, unjudged, without)
+    candidates = [(record, likeliest(run.trace(record))) for record in run.records]
+    known = [
+        (float(candidate["probability"]), _verdict(record, str(candidate.get("text", ""))))
+        for record, candidate in candidates
+        if candidate is not None
+    ]
+    estimates = [Estimate(probability, VALUE[verdict]) for probability, verdict in known if verdict in VALUE]
+    return Confidence(estimates, len(known) - len(estimates), len(candidates) - len(known))
 
 
 def _verdict(record: Mapping[str, Any], text: str) -> Verdict:
@@ -239,13 +315,11 @@ def reliability(estimates: Sequence[Estimate]) -> list[ReliabilityBin]:
     for estimate in estimates:
         number = min(int(estimate.probability * RELIABILITY_BINS), RELIABILITY_BINS - 1)
         bins.setdefault(number, []).append(estimate)
-    found = []
+    points = []
     for _, members in sorted(bins.items()):
-        count = len(members)
-        right = sum(estimate.value > 0 for estimate in members) / count
-        mean = sum(estimate.probability for estimate in members) / count
-        found.append(ReliabilityBin(mean, right, wilson_interval(right, count), count))
-    return found
+        mean, right = (sum(values) / len(members) for values in zip(*((p, v > 0) for p, v in members), strict=True))
+        points.append(ReliabilityBin(mean, right, wilson_interval(right, len(members)), len(members)))
+    return points
 
 
 def wilson_interval(share: float, count: int) -> Interval:
@@ -278,12 +352,13 @@ class StageSeconds(NamedTuple):
 
 def stage_seconds(run: FinishedRun) -> list[StageSeconds]:
     """Each stage in the traces, in the order of the first trace that has it, and `WHOLE_BATCH` last."""
-    stages: dict[str, dict[tuple[int, int], float]] = {}
-    whole: dict[tuple[int, int], float] = {}
+    stages: dict[str, dict[int, float]] = {}
+    whole: dict[int, float] = {}
     sums: Counter[str] = Counter()
     for record in run.records:
-        batch = record["batch"], record["attempt"]
+        batch = record["batch"]
         whole[batch] = float(record["seconds"])
+        sums[WHOLE_BATCH] += record["seconds"]
         trace = run.trace(record)
         size, seconds = trace.get("batch_size"), trace.get("seconds")
         if isinstance(seconds, Mapping) and isinstance(size, int) and size > 0:
@@ -291,16 +366,15 @@ def stage_seconds(run: FinishedRun) -> list[StageSeconds]:
                 if _is_number(value):
                     stages.setdefault(stage, {})[batch] = value / size
                     sums[stage] += value / size
-        sums[WHOLE_BATCH] += record["seconds"]
-    budgets = stage_budgets(run)
-    found = []
-    for stage, seconds in {**stages, WHOLE_BATCH: whole}.items():
-        if seconds:
-            median, p95, worst = map(float, np.percentile(list(seconds.values()), [50, 95, 100]))
-            mean, budget = sums[stage] / len(run.records), budgets.get(stage)
-            over = sum(value > budget for value in seconds.values()) if budget is not None else 0
-            found.append(StageSeconds(stage, len(seconds), mean, median, p95, worst, budget, over))
-    return found
+    budgets, rows = stage_budgets(run), []
+    for stage, by_batch in {**stages, WHOLE_BATCH: whole}.items():
+        if by_batch:
+            values, budget = list(by_batch.values()), budgets.get(stage)
+            over = 0 if budget is None else sum(value > budget for value in values)
+            median, p95, worst = map(float, np.percentile(values, [50, 95, 100]))
+            mean = sums[stage] / len(run.records)
+            rows.append(StageSeconds(stage, len(values), mean, median, p95, worst, budget, over))
+    return rows
 
 
 def stage_budgets(run: FinishedRun) -> dict[str, float]:
@@ -308,21 +382,15 @@ def stage_budgets(run: FinishedRun) -> dict[str, float]:
 
     Empty if the preset has changed since the run, or the agent has none.
     """
-    settings = _settings(run)
-    if settings is None or not run.records:
+    name, _, digest = str(run.signature.get("preset") or "").partition("@")
+    try:
+        settings = load_settings(name, str(run.signature.get("set") or "").split("; "))
+    except SettingsError:
+        return {}
+    if settings_hash(settings) != digest or not run.records:
         return {}
     clock, shares = settings.deadline, time_shares(settings)
     size = max(record["batch_size"] for record in run.records)
     seconds = max(0.0, clock.seconds_per_query - clock.reserve_seconds / size)
     budgets = {stage: seconds * share / sum(shares.values()) for stage, share in shares.items()}
     return {**budgets, WHOLE_BATCH: seconds}
-
-
-def _settings(run: FinishedRun) -> Settings | None:
-    name, _, digest = str(run.signature.get("preset") or "").partition("@")
-    changes = str(run.signature.get("set") or "").split("; ")
-    try:
-        settings = load_settings(name, changes)
-    except SettingsError:
-        return None
-    return settings if settings_hash(settings) == digest else None

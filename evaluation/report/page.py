@@ -1,26 +1,41 @@
-"""The whole page: sections, table data, packed traces, style and script in one self-contained file."""
+"""The pages: a run, or two side by side, as one file with its data, packed traces, style and script."""
 
 import base64
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from string import Template
 from typing import Any
 
+import numpy as np
+from jinja2 import Environment, PackageLoader, StrictUndefined, TemplateError
+
 from agents.common.files import check_target, write_whole
-from evaluation.report import opening, sections
-from evaluation.report.markup import element, html
-from evaluation.report.measured import FinishedRun, read_run, table_data
-from evaluation.report.packing import PackedTraces, pack
-from evaluation.store import REPORT, StoreError
+from evaluation.batches import golds_of
+from evaluation.compare import Comparison, verdicts_title
+from evaluation.judge import Verdict
+from evaluation.metrics import FEWEST, Metrics
+from evaluation.report import measured
+from evaluation.report.measured import FinishedRun, ThresholdPoint, read_run, table_data
+from evaluation.report.packing import BLOCK_QUESTIONS, PackedTraces, pack
+from evaluation.results import lost_line, out_of_time_line, tokens_line
+from evaluation.signature import signature_line
+from evaluation.store import REPORT, SavedRun, StoreError
 
-SCRIPTS = ("elements.js", "page.js", "trace.js", "table.js")
-"""In order of dependency."""
-
-REPORT_FAULTS = (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
+SHARED_SCRIPTS = ("elements.js", "page.js", "trace.js")
+"""In order of dependency; each page has one more."""
+REPORT_FAULTS = (
+    *(OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError),
+    TemplateError,
+)
 """Raised for unreadable files or unexpected traces and results. A finished run must not fail for them."""
+CHANCE = 0.05
+"""From this p-value on, a difference is called one that chance may have made."""
+BARS = 20
+LEFT, RIGHT, UPPER, LOWER = 60.0, 408.0, 12.0, 256.0
+"""The plot area of a line chart of 420 x 300."""
 
 
 def write_report(folder: Path, out: Path | None = None) -> Path:
@@ -29,13 +44,25 @@ def write_report(folder: Path, out: Path | None = None) -> Path:
     Raises:
         DatasetError: the run is unfinished, or the page cannot be written.
     """
-    path = out or folder / REPORT
-    run = read_run(folder)
+    path, run = out or folder / REPORT, read_run(folder)
     check_target(path)
+    return _written(path, lambda: render(run))
+
+
+def write_comparison(comparison: Comparison, first: SavedRun, second: SavedRun, path: Path) -> Path:
+    """Write the page of two runs side by side; returns its path.
+
+    Raises:
+        StoreError: a trace is unreadable, or the file cannot be written.
+    """
+    return _written(path, lambda: render_comparison(comparison, first, second))
+
+
+def _written(path: Path, made: Callable[[], str]) -> Path:
     try:
-        page = render(run)
+        page = made()
     except REPORT_FAULTS as error:
-        raise StoreError(f"{folder}: the report cannot be made: {type(error).__name__}: {error}") from error
+        raise StoreError(f"{path}: the page cannot be made: {type(error).__name__}: {error}") from error
     try:
         write_whole(path, page.encode("utf-8", errors="replace"))
     except OSError as error:
@@ -44,57 +71,38 @@ def write_report(folder: Path, out: Path | None = None) -> Path:
 
 
 def render(run: FinishedRun) -> str:
-    """The page as text."""
+    """The page of a run as text."""
     packed = pack(run.records, [run.trace(record) for record in run.records])
-    return filled(
-        "template.html",
-        SCRIPTS,
-        packed,
-        data=script_json(table_data(run)),
-        title=html(element("title", opening.run_title(run))),
-        headed=html(element("h1", opening.run_title(run))),
-        sentence=html(*opening.sentence(run)),
-        heading=html(*opening.heading(run)),
-        count=f"{len(run.records):,}",
-        headline=html(*sections.headline(run)),
-        points=html(*opening.points(run)),
-        ruler=html(*opening.ruler(run)),
-        slices=html(*sections.by_slice(run)),
-        latency=html(*sections.latency(run)),
-        abstention=html(*sections.abstention(run)),
-        gates=html(*sections.gates(run)),
-        signature=html(*sections.signature(run)),
-        about_traces=html(element("p", about_traces(run, packed), class_="note")),
+    return _filled("report.html", "table.js", packed, table_data(run), run=run)
+
+
+def render_comparison(comparison: Comparison, first: SavedRun, second: SavedRun) -> str:
+    """The page of two runs as text."""
+    runs = _side(first, comparison.first), _side(second, comparison.second)
+    pairs = [pair for pairs in comparison.flips.values() for pair in pairs]
+    records = [record for pair in pairs for record in (pair.first, pair.second)]
+    traces = [run.trace(record) for pair in pairs for run, record in zip(runs, (pair.first, pair.second), strict=True)]
+    data = {"limits": [run.limit for run in runs], "block_questions": BLOCK_QUESTIONS}
+    won = sum(len(pairs) for kind, pairs in comparison.flips.items() if kind.second is Verdict.CORRECT)
+    lost = sum(len(pairs) for kind, pairs in comparison.flips.items() if kind.first is Verdict.CORRECT)
+    named = {"sides": list(zip("AB", runs, strict=True)), "won": won, "lost": lost, "chance": CHANCE}
+    return _filled("compared.html", "compare.js", pack(records, traces), data, compared=comparison, **named)
+
+
+def _side(saved: SavedRun, metrics: Metrics) -> FinishedRun:
+    return FinishedRun({**metrics.to_dict(), "signature": saved.run.signature}, (), saved.traces, saved.origin)
+
+
+def _filled(template: str, script: str, packed: PackedTraces, data: Mapping[str, Any], **parts: object) -> str:
+    """A template with its parts, our style and scripts, and the packed traces; nothing else may run in it."""
+    style = _file("style.css")
+    scripts = "\n".join(_file(name) for name in (*SHARED_SCRIPTS, script))
+    policy = (
+        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(scripts)}'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
     )
-
-
-def filled(template: str, scripts: Sequence[str], packed: PackedTraces, **parts: str) -> str:
-    """A template with its parts, our style, these scripts and the packed traces; nothing else may run in it."""
-    style, script = _file("style.css"), "\n".join(_file(name) for name in scripts)
-    return Template(_file(template)).substitute(
-        policy=f"default-src 'none'; img-src data:; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
-        "base-uri 'none'; form-action 'none'",
-        style=style,
-        script=script,
-        blocks="\n".join(
-            f'<script type="text/plain" id="block-{number}">{block}</script>'
-            for number, block in enumerate(packed.blocks)
-        ),
-        **parts,
-    )
-
-
-def about_traces(run: FinishedRun, packed: PackedTraces) -> str:
-    """A note on which traces the page has."""
-    if not run.traces:
-        return "The agent left no traces, so a question shows only its answer and verdict."
-    if not packed.shortened:
-        return "Every question has its whole trace."
-    return (
-        f"The page keeps {packed.budget:,} characters of text per question to stay small: in "
-        f"{packed.shortened:,} of {len(run.records):,} questions the longest texts are cut in their middle. "
-        "traces.jsonl has the full texts."
-    )
+    ours = {"style": style, "script": scripts, "policy": policy, "packed": packed, "data": script_json(data)}
+    return TEMPLATES.get_template(template).render(**ours, **parts)
 
 
 def script_json(data: Mapping[str, Any]) -> str:
@@ -113,3 +121,95 @@ def _file(name: str) -> str:
 
 def _hash(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")
+
+
+# --- what the templates call ------------------------------------------------------------------------------------------
+
+
+def counted(count: int, one: str, several: str = "") -> str:
+    """``1 question``, ``2 questions``."""
+    return f"{count:,} {one if count == 1 else several or one + 's'}"
+
+
+def percent(share: float, digits: int = 1) -> str:
+    """``12.3`` of 0.123."""
+    return f"{100 * share:.{digits}f}"
+
+
+def interval_of(ends: Sequence[float], n: int, form: str = "{:+.3f} to {:+.3f}") -> str:
+    """Both ends; a dash if the interval is of too few questions."""
+    return form.format(*ends) if n >= FEWEST else "–"
+
+
+def facts_of(run: FinishedRun) -> dict[str, str]:
+    """What was run, where and when."""
+    facts = {
+        **{name: run.signature.get(name) for name in ("preset", "set", "agent", "data", "judge")},
+        **{name: run.origin.get(name) for name in ("date", "machine", "commit", "command")},
+        "tokens": tokens_line(run.results).removeprefix("tokens: "),
+    }
+    return {"changes" if name == "set" else name: str(value) for name, value in facts.items() if value}
+
+
+def histogram(run: FinishedRun) -> Mapping[str, Any] | None:
+    """How many questions took how long, in `BARS` steps of ``width`` seconds; None without seconds."""
+    seconds = [float(record["seconds"]) for record in run.records]
+    if not seconds or max(seconds) <= 0:
+        return None
+    counts, _ = np.histogram(seconds, BARS, (0.0, max(seconds)))
+    alone = len({(row["batch"], row["attempt"]) for row in run.records}) == len(run.records)
+    return {"counts": counts.tolist(), "width": max(seconds) / BARS, "longest": max(seconds), "is_alone": alone}
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A line chart of data from (0, the lowest mark) to (1, 1)."""
+
+    marks: Sequence[float]
+
+    def x(self, value: float) -> float:
+        """The place from the left."""
+        return round(LEFT + value * (RIGHT - LEFT), 1)
+
+    def y(self, value: float) -> float:
+        """The place from above; what lies below the lowest mark or above 1 stands at the edge."""
+        bottom = min(self.marks)
+        return round(LOWER - (min(1.0, max(bottom, value)) - bottom) / (1.0 - bottom) * (LOWER - UPPER), 1)
+
+    def path(self, points: Iterable[tuple[float, float]]) -> str:
+        """A line through these points, as data of an SVG path."""
+        return "M" + "L".join(f"{self.x(x)} {self.y(y)}" for x, y in points)
+
+    def line(self, points: Sequence[ThresholdPoint], name: str) -> str:
+        """The line of a field over the threshold."""
+        return self.path((point.threshold, getattr(point, name)) for point in points)
+
+
+def threshold_frame(points: Sequence[ThresholdPoint]) -> Frame:
+    """From the lowest end of an interval, at most 0, to 1."""
+    lowest = min(point.interval.low for point in points)
+    return Frame([mark / 4 for mark in range(-4, 5) if mark >= 0 or mark / 4 > lowest - 0.25])
+
+
+def band(points: Sequence[ThresholdPoint]) -> list[tuple[float, float]]:
+    """The corners of the area between both ends of the intervals."""
+    upper = [(point.threshold, point.interval.high) for point in points]
+    return upper + [(point.threshold, point.interval.low) for point in reversed(points)]
+
+
+TEMPLATES = Environment(
+    loader=PackageLoader("evaluation.report", "."),
+    autoescape=True,  # no text of a page, a question or a model can become markup
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+_CALLED = (counted, interval_of, facts_of, histogram, Frame, threshold_frame, band, golds_of, verdicts_title)
+_MEASURED = (measured.confidence, measured.threshold_curve, measured.reliability, measured.stage_seconds)
+_LINES = (lost_line, out_of_time_line, signature_line, measured.row_id)
+TEMPLATES.globals |= {"FEWEST": FEWEST} | {call.__name__: call for call in (*_CALLED, *_MEASURED, *_LINES)}
+TEMPLATES.filters |= {
+    "title_of": measured.title,
+    "signed": "{:+.3f}".format,
+    "percent": percent,
+}

@@ -13,8 +13,8 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from mock_api.official.jobs import JOBS, STORED, Job, Work
-from mock_api.tables import DOMAINS, IMPORT_FILE, OFFICIAL_FILES, TYPES, GraphError, looks_official, store_path
+from mock_api.official.convert import MADE_BESIDE, MAKERS, STORED, Work
+from mock_api.tables import DOMAINS, IMPORT_FILE, OFFICIAL_FILES, GraphError, looks_official, store_path
 
 LOCK_FILE = ".import.lock"
 _POINTER = b"version https://git-lfs"
@@ -48,18 +48,18 @@ class ImportReport:
         return "\n".join(lines)
 
 
-def import_graph(source: Path, out: Path, *, partial: bool = False, quiet: bool = False) -> ImportReport:
+def import_graph(source: Path, out: Path, *, partial: bool = False) -> ImportReport:
     """Make our tables from the folder `cragkg`; raises GraphError if the import cannot start.
 
     `out` is a new folder, or that of an earlier import: its tables are kept, unless the official file has changed.
-    `partial`: import a graph that lacks files. `quiet`: no progress bars.
+    `partial`: import a graph that lacks files.
     """
     missing = _missing(source, partial=partial)
     _check_out(source, out)
     out.mkdir(parents=True, exist_ok=True)
     try:
         with FileLock(out / LOCK_FILE, timeout=0):
-            return _import(source, out, missing, quiet=quiet)
+            return _import(source, out, missing)
     except Timeout:
         raise GraphError(f"{out}: another process imports into it: wait for it, or pass another --out") from None
 
@@ -101,59 +101,54 @@ def _check_out(source: Path, out: Path) -> None:
         raise GraphError(f"--out {out}: holds {used[0]}, which no import made: pass a new folder")
 
 
-def _import(source: Path, out: Path, missing: list[str], *, quiet: bool) -> ImportReport:
+def _import(source: Path, out: Path, missing: list[str]) -> ImportReport:
     state = _read_state(out)
     report = ImportReport(missing)
-    for job in JOBS:
-        lacking = [name for name in job.sources if name in missing]
-        if len(lacking) == len(job.sources):
-            continue
+    for table in MAKERS:
+        sources = [name for name, made in OFFICIAL_FILES.items() if made == table]
+        lacking = [name for name in sources if name in missing]
         if lacking:
-            names = ", ".join(lacking)
-            report.faults.append(f"{source}: {names} is missing; its other half is not imported alone")
+            if len(lacking) < len(sources):
+                names = ", ".join(lacking)
+                report.faults.append(f"{source}: {names} is missing; its other half is not imported alone")
             continue
-        facts = {name: (source / name).stat() for name in job.sources}
+        facts = {name: (source / name).stat() for name in sources}
         stamp = {name: [fact.st_size, fact.st_mtime_ns] for name, fact in facts.items()}
-        table = job.tables[0]
-        if state["tables"].get(table) == stamp and all(_table(out, name).is_file() for name in job.tables):
-            report.kept += job.tables
+        tables = (table, *MADE_BESIDE.get(table, ()))
+        targets = [store_path(out, name) if name in STORED else out / name for name in tables]
+        if state["tables"].get(table) == stamp and all(target.is_file() for target in targets):
+            report.kept += tables
             continue
         _write_state(out, state)
         try:
-            report.made[table] = _make(job, source, out, quiet=quiet)
+            report.made[table] = _make(table, [source / name for name in sources], targets)
+            state["tables"][table] = stamp
         except GraphError as error:
             report.faults.append(str(error))
-            continue
-        state["tables"][table] = stamp
     _write_state(out, state | {"finished": not report.faults, "missing": missing})
     return report
 
 
-def _make(job: Job, source: Path, out: Path, *, quiet: bool) -> Work:
-    targets = [_table(out, name) for name in job.tables]
+def _make(table: str, sources: list[Path], targets: list[Path]) -> Work:
     unfinished = [path.with_name(f".{path.name}.unfinished") for path in targets]
     targets[0].parent.mkdir(parents=True, exist_ok=True)
-    work = Work([source / name for name in job.sources], unfinished, TYPES[job.tables[0]], quiet)
+    work = Work(sources, table, unfinished)
     try:
-        job.make(work)
+        MAKERS[table](work)
         for path, target in zip(unfinished, targets, strict=True):
             path.replace(target)
     except GraphError:
         raise
     except _NO_JSON as error:
         reason = str(error) or type(error).__name__
-        raise GraphError(f"{work.sources[0]}: a value that no table can hold ({reason}): fetch it again") from None
+        raise GraphError(f"{sources[0]}: a value that no table can hold ({reason}): fetch it again") from None
     except (OSError, EOFError, sqlite3.Error) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
-        raise GraphError(f"{work.sources[0]}: cannot be read, or its table cannot be written: {reason}") from None
+        raise GraphError(f"{sources[0]}: cannot be read, or its table cannot be written: {reason}") from None
     finally:
         for path in unfinished:
             path.unlink(missing_ok=True)
     return work
-
-
-def _table(out: Path, name: str) -> Path:
-    return store_path(out, name) if name in STORED else out / name
 
 
 def _read_state(out: Path) -> dict[str, Any]:

@@ -1,112 +1,147 @@
-"""Reads pickles as data: an allow-list unpickler that builds inert stand-ins.
+"""Reads pickles of the official graph: pandas and numpy make the values, and no other name is imported.
 
-A pickle is a program: it names functions and calls them, and a downloaded file may hold anything. So no name in a
-pickle is imported. The few names that frames, arrays, plain containers and datetimes need become empty classes that
-keep their arguments and state; any other name is an error. `frames` reads the stand-ins as data. Protocols before 3
-need more names and are refused: only Python 2 wrote them.
+A pickle is a program: it names functions and calls them, and a downloaded file may hold anything. So each name is
+looked up in a list of constructors before it is imported; any other name is an error. pandas and numpy themselves are
+trusted with the values. Protocols before 3 need more names and are refused: only Python 2 wrote them.
 """
 
+import datetime as dt
 import io
+import math
 import pickle
-from collections import OrderedDict
-from typing import IO, Any, ClassVar
+from typing import IO, Any
 
-NUMPY = frozenset(
-    {"numpy", "numpy.core.multiarray", "numpy._core.multiarray", "numpy.core.numeric", "numpy._core.numeric"}
-)
-_PANDAS_ARRAYS = frozenset((
-    "ArrowExtensionArray", "ArrowStringArray", "ArrowStringArrayNumpySemantics", "BooleanArray", "BooleanDtype",
-    "Categorical", "CategoricalDtype", "DatetimeArray", "FloatingArray", "Float32Dtype", "Float64Dtype",
-    "IntegerArray", "Int8Dtype", "Int16Dtype", "Int32Dtype", "Int64Dtype", "NumpyExtensionArray", "PandasArray",
-    "StringArray", "StringArrayNumpySemantics", "StringDtype", "UInt8Dtype", "UInt16Dtype", "UInt32Dtype",
-    "UInt64Dtype", "NA",
-))  # fmt: skip
-_PANDAS_FRAMES = frozenset((
-    "BlockManager", "DataFrame", "DatetimeIndex", "Float64Index", "Index", "Int64Index", "MultiIndex", "RangeIndex",
-    "UInt64Index", "_new_Index", "_new_DatetimeIndex", "_unpickle_block", "new_block",
-    "__pyx_unpickle_NDArrayBacked", "_nat_unpickle", "_unpickle_timestamp", "Timestamp", "NaT", "FrozenList",
-))  # fmt: skip
-ALLOWED: dict[str, frozenset[str]] = {
-    "builtins": frozenset({"bytearray", "dict", "float", "frozenset", "int", "list", "set", "slice", "str"}),
-    "collections": frozenset({"OrderedDict", "defaultdict"}),
-    "datetime": frozenset({"date", "datetime", "time", "timedelta"}),
-    "numpy": frozenset({"dtype", "ndarray", "_reconstruct", "_frombuffer", "scalar"}),
-    "pandas": _PANDAS_ARRAYS | _PANDAS_FRAMES,
-    "pyarrow.lib": frozenset({"_restore_array", "chunked_array", "py_buffer", "type_for_alias"}),
+import numpy as np
+
+try:
+    import pandas as pd
+except ModuleNotFoundError:
+    raise ImportError("the official files hold frames of pandas: pip install pandas==3.1.1") from None
+
+_PANDAS = """
+    ArrowExtensionArray ArrowStringArray ArrowStringArrayNumpySemantics BooleanArray BooleanDtype Categorical
+    CategoricalDtype DatetimeArray FloatingArray Float32Dtype Float64Dtype IntegerArray Int8Dtype Int16Dtype Int32Dtype
+    Int64Dtype NumpyExtensionArray PandasArray StringArray StringArrayNumpySemantics StringDtype UInt8Dtype UInt16Dtype
+    UInt32Dtype UInt64Dtype NA BlockManager DataFrame DatetimeIndex Float64Index Index Int64Index MultiIndex RangeIndex
+    UInt64Index _new_Index _new_DatetimeIndex _unpickle_block new_block __pyx_unpickle_NDArrayBacked _nat_unpickle
+    _unpickle_timestamp Timestamp NaT FrozenList
+"""
+ALLOWED = {
+    "builtins": {"bytearray", "dict", "float", "frozenset", "int", "list", "set", "slice", "str"},
+    "collections": {"OrderedDict", "defaultdict"},
+    "datetime": {"date", "datetime", "time", "timedelta"},
+    "numpy": {"dtype", "ndarray"},  # of the array's type only the name: it would read memory from any address
+    "numpy._core.multiarray": {"_reconstruct", "scalar"},
+    "numpy._core.numeric": {"_frombuffer"},
+    "pandas": set(_PANDAS.split()),
+    "pyarrow.lib": {"_restore_array", "chunked_array", "py_buffer", "type_for_alias"},
 }
-"""Family of modules -> the names that a pickle may use. None is imported: each becomes a `StandIn`."""
-
-
+"""Module (of pandas: any) -> the names that a pickle may use."""
+_MOVED = {
+    "pandas.core.indexes.numeric": ("pandas", "Index"),
+    "pandas.core.internals.blocks": ("pandas._libs.internals", "_unpickle_block"),
+}
+"""Modules of older versions of pandas -> where their one allowed name is now."""
 DAMAGE = (
     pickle.UnpicklingError, EOFError, ValueError, TypeError, AttributeError, IndexError, KeyError, ImportError,
-    OverflowError, MemoryError, RecursionError,
+    OverflowError, MemoryError, RecursionError, NotImplementedError, AssertionError,
 )  # fmt: skip
 """Errors from reading a truncated or damaged pickle."""
+_LARGEST_SHARE = 64
+"""Most values per byte of a pickle. References repeat a value in two bytes, and an array without columns has any number
+of rows: without a limit, a hundred bytes could stand for lists that no disk holds."""
 
 
 class PickleFaultError(ValueError):
     """A pickle cannot be read; the message says what is wrong with it, without the file's name."""
 
 
-class StandIn:
-    """The object for a name in a pickle: it keeps `arguments` and `state`, and does nothing.
-
-    Each reading makes its own classes, so that a pickle cannot change how the next one is read.
-    """
-
-    name: ClassVar[str] = ""
-    """Without the module, which differs between versions."""
-    arguments: tuple[Any, ...]
-    state: Any
-
-    def __new__(cls, *arguments: object, **_named: object) -> "StandIn":
-        """Keep the constructor's arguments."""
-        made = object.__new__(cls)
-        made.arguments = arguments
-        made.state = None
-        return made
-
-    def __setstate__(self, state: object) -> None:
-        self.state = state
-
-
-class _Dictionary(dict[Any, Any]):
-    """A dictionary that ignores the arguments of its constructor."""
-
-    def __init__(self, *_arguments: object) -> None:
-        super().__init__()
-
-
-_REAL: dict[str, type] = {"set": set, "frozenset": frozenset, "OrderedDict": OrderedDict}
-"""Containers that are built for real: their constructors only take their arguments."""
-
-
-class _Reader(pickle.Unpickler):
-    def __init__(self, stream: IO[bytes]) -> None:
-        super().__init__(stream)
-        self._known: dict[str, type] = {}
-
-    def find_class(self, module: str, name: str) -> type:
-        """A stand-in of this reading; raises PickleFaultError."""
-        family = "numpy" if module in NUMPY else "pandas" if module.split(".", 1)[0] == "pandas" else module
-        if name not in ALLOWED.get(family, ()):
+class _Unpickler(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> Any:  # noqa: ANN401 - a class or a function
+        """What the name means; raises PickleFaultError unless it is on the list."""
+        here = module.replace("numpy.core", "numpy._core")
+        if name not in ALLOWED.get("pandas" if here.split(".")[0] == "pandas" else here, ()):
             raise PickleFaultError(f"the pickle asks for {module}.{name}, which no graph needs: no code was run")
-        if name not in self._known:
-            base: type = _Dictionary if name == "defaultdict" else StandIn
-            self._known[name] = _REAL.get(name) or type(name, (base,), {"name": name})
-        return self._known[name]
+        if name in {"ndarray", "_reconstruct"}:
+            return _empty_array if name == "_reconstruct" else name
+        return super().find_class(*_MOVED.get(here, (here, name)))
 
     def persistent_load(self, key: object) -> object:
         """Refuse: a graph's pickles refer to nothing outside."""
         raise PickleFaultError(f"the pickle refers to something outside ({key!r:.40}), which no graph needs")
 
 
-def read_pickle(content: bytes | IO[bytes]) -> Any:  # noqa: ANN401 - what it holds
-    """The first object of a pickle, made of plain values, containers and `StandIn`; raises PickleFaultError."""
-    stream = io.BytesIO(content) if isinstance(content, bytes) else content
+def _empty_array(*_arguments: object) -> "np.ndarray[Any, Any]":
+    """What numpy's `_reconstruct` makes of any arguments; the pickle then sets its content."""
+    return np.empty(0, "b")
+
+
+def read_plain(content: bytes | IO[bytes], size: int) -> Any:  # noqa: ANN401 - what it holds
+    """The first object of a pickle of `size` bytes as JSON values, NaN included; a frame becomes the list of its rows.
+
+    Raises:
+        PickleFaultError: it is damaged, asks for a name that is not on the list, or is not data of a graph.
+    """
     try:
-        return _Reader(stream).load()
+        value = _Unpickler(io.BytesIO(content) if isinstance(content, bytes) else content).load()
+        return _Plain(_LARGEST_SHARE * max(size, 64)).of(value)
     except PickleFaultError:
         raise
     except DAMAGE as error:
         raise PickleFaultError(f"a damaged pickle: {str(error) or type(error).__name__}") from None
+
+
+class _Plain:
+    """Turns what a pickle holds into JSON values; `left` are the values that its size may still stand for."""
+
+    def __init__(self, left: int) -> None:
+        self._left = left
+
+    def of(self, value: Any) -> Any:  # noqa: ANN401, PLR0911 - anything goes in, a line per kind
+        """The value as JSON knows it. Moments become ISO texts without time zone, as everywhere in the graph."""
+        if value is None or type(value) in {str, int, float, bool}:
+            return value
+        if isinstance(value, dict):
+            self._count(len(value))
+            return {self._key(key): self.of(one) for key, one in value.items()}
+        if isinstance(value, list | tuple | set | frozenset):
+            self._count(len(value))
+            values = [self.of(one) for one in value]
+            return sorted(values, key=str) if isinstance(value, set | frozenset) else values
+        if isinstance(value, pd.DataFrame):
+            return self.of(_rows(value))
+        if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "biufUO":
+            self._count(max(value.shape, default=0))
+            return self.of(value.tolist())
+        if value is pd.NaT or value is pd.NA:
+            return None
+        if isinstance(value, pd.Timestamp):
+            return value.tz_localize(None).isoformat(timespec="milliseconds")
+        if isinstance(value, dt.date | dt.time):
+            return value.isoformat()
+        if isinstance(value, bytes | bytearray):
+            return bytes(value).decode("utf-8", "replace")
+        raise PickleFaultError(f"{type(value).__name__} is not data of a graph")
+
+    def _key(self, key: object) -> str:
+        plain = self.of(key)
+        if plain is None or isinstance(plain, dict | list):
+            raise PickleFaultError(f"a key that is neither text nor number: {plain!r:.40}")
+        return str(plain)
+
+    def _count(self, values: int) -> None:
+        self._left -= values + 1
+        if self._left < 0:
+            raise PickleFaultError("far more values than its size can hold")
+
+
+def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows of a frame: the named levels of its index, then its columns. Missing values are None."""
+    levels = [level for level in frame.index.names if level is not None]
+    columns = frame.reset_index(level=levels) if levels else frame
+    rows = columns.astype(object).to_dict("records")
+    return [{str(name): None if _is_missing(cell) else cell for name, cell in row.items()} for row in rows]
+
+
+def _is_missing(cell: object) -> bool:
+    return isinstance(cell, float) and math.isnan(cell)

@@ -9,16 +9,27 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from mock_api.official.importer import import_graph
 from mock_api.tables import GraphError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Import. Exit code: 0 complete, 1 something could not be imported, 130 interrupted."""
-    options = _parser().parse_args(arguments)
+    parser = argparse.ArgumentParser(prog="python -m mock_api.tables", description="Tables of a graph.")
+    verbatim = argparse.RawDescriptionHelpFormatter
+    command = parser.add_subparsers(required=True, metavar="COMMAND").add_parser(
+        "import", help="make tables from the official server's files", description=__doc__, formatter_class=verbatim
+    )
+    command.add_argument(
+        "folder", type=Path, metavar="OFFICIAL_FOLDER", help="the folder cragkg, with open/, movie/ ..."
+    )
+    command.add_argument("--out", type=Path, required=True, metavar="DIR", help="new folder for the tables")
+    command.add_argument("--partial", action="store_true", help="import although files are missing")
+    options = parser.parse_args(arguments)
     try:
-        report = import_graph(options.folder, options.out, partial=options.partial, quiet=options.quiet)
-    except (GraphError, OSError) as error:
+        from mock_api.official.importer import import_graph
+
+        report = import_graph(options.folder, options.out, partial=options.partial)
+    except (GraphError, OSError, ImportError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
@@ -28,24 +39,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for fault in report.faults:
         print(f"error: {fault}", file=sys.stderr)
     return 1 if report.faults else 0
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m mock_api.tables", description="Tables of a graph.")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    one = commands.add_parser(
-        "import",
-        help="make tables from the official server's files",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    one.add_argument(
-        "folder", type=Path, metavar="OFFICIAL_FOLDER", help="the folder cragkg, with open/, movie/ and so on"
-    )
-    one.add_argument("--out", type=Path, required=True, metavar="DIR", help="new folder for the tables")
-    one.add_argument("--partial", action="store_true", help="import although files are missing")
-    one.add_argument("--quiet", action="store_true", help="no progress bars")
-    return parser
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-import logging
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +19,7 @@ from agents.crag_agent import CragAgent
 from agents.kg import Lookup, NoKnowledgeGraph
 from agents.llm import Generation, GenerationRequest
 from agents.llm.scripted_engine import ScriptedLanguageModel
-from agents.public_data import NoPublicData
+from agents.public_data import PublicData
 from agents.settings import ScriptedEngine, Settings, load_settings
 from tests.agents.asking import agent_of, batch_of, page
 
@@ -171,55 +170,16 @@ def test_questions_served_before_a_fault_keep_their_answers() -> None:
     assert [trace.lost for trace in traces] == [None, None, Lost.FAULT, Lost.FAULT]
 
 
-def test_a_dead_engine_is_loaded_again_for_the_next_batch() -> None:
+def test_a_dead_engine_costs_its_answers_and_is_asked_again() -> None:
     agent = agent_of(settings_with({"fault": "die_after", "fault_after": 2}))
-    batches = [agent.answer_batch(questions_of(list(QUESTIONS)[:2]))[0] for _ in range(3)]
-    assert [[answer.text for answer in batch] for batch in batches[::2]] == [["Barry Levinson", "Sn"]] * 2
-    assert [answer.decision for answer in batches[1]] == [Decision.ABSTAINED] * 2
-    assert "LanguageModelDiedError" in batches[1][0].reason
-
-
-class Mortal(ScriptedLanguageModel):
-    """Dies with its second batch; what happens when it is closed and loaded again is up to the test."""
-
-    def __init__(self, close_fault: Exception | None = None, may_load: threading.Event | None = None) -> None:
-        super().__init__(ScriptedEngine(engine="scripted", replies=REPLIES, fault="die_after", fault_after=1))
-        self.close_fault = close_fault
-        self.may_load = may_load
-
-    def warm_up(self) -> None:
-        if self._dead and self.may_load:
-            self.may_load.wait(600)
-        super().warm_up()
-
-    def close(self) -> None:
-        if self.close_fault and self._dead:
-            raise self.close_fault
-
-
-def test_an_engine_that_cannot_even_be_closed_is_survived(caplog: pytest.LogCaptureFixture) -> None:
-    agent = agent_of(settings_with(), Mortal(close_fault=RuntimeError("CUDA is broken")))
-    batch = questions_of()
-    with caplog.at_level(logging.CRITICAL):
-        texts = [agent.answer_batch(batch)[0][0].text for _ in range(3)]
-    assert texts == ["Barry Levinson", I_DONT_KNOW, "Barry Levinson"]
-
-
-def test_loading_again_may_not_cost_the_batch_its_time() -> None:
-    may_load = threading.Event()
-    agent = agent_of(settings_with(), Mortal(may_load=may_load))
-    batch = questions_of()
-    agent.answer_batch(batch)
-    agent.answer_batch(batch)
-    patient = agent.settings
-    agent.settings = settings_with(seconds_per_query=2.2)
-    for _ in range(2):
-        answer, trace = asked(agent)
-        assert answer.text == I_DONT_KNOW
-        assert any("is being loaded" in event for event in trace.events)
-    may_load.set()
-    agent.settings = patient
-    assert asked(agent)[0].text == "Barry Levinson"
+    batches = [agent.answer_batch(questions_of(list(QUESTIONS)[:2])) for _ in range(3)]
+    assert [[answer.text for answer in answers] for answers, _ in batches] == [
+        ["Barry Levinson", "Sn"],
+        *([[I_DONT_KNOW] * 2] * 2),
+    ]
+    for answers, traces in batches[1:]:
+        assert "the language model died" in answers[0].reason
+        assert traces[0].lost is Lost.FAULT
 
 
 class NeverBack(NoKnowledgeGraph):
@@ -230,7 +190,7 @@ class NeverBack(NoKnowledgeGraph):
         return []
 
 
-class UnreadableTable(NoPublicData):
+class UnreadableTable(PublicData):
     """Shipped facts that cannot be read."""
 
     def facts(
@@ -252,21 +212,6 @@ def test_a_source_that_hangs_or_fails_costs_no_answer(source: dict[str, Any], ev
     assert answer.text == "Barry Levinson"
     assert any(event in said for said in trace.events)
     assert asked(agent)[0].text == "Barry Levinson"
-
-
-class Records(NoKnowledgeGraph):
-    """A graph that always knows the same."""
-
-    def look_up(self, queries: Sequence[Query], domains: Sequence[str | None], deadline: Deadline) -> list[Lookup]:
-        return [Lookup(("get_movie('rain man')",), (Fact("The director is Barry Levinson.", "kg"),)) for _ in queries]
-
-
-def test_an_answer_from_the_graph_is_accepted_before_the_web_is_asked() -> None:
-    answer, trace = asked(agent_of(settings_with(), knowledge_graph=Records()))
-    assert (answer.text, answer.source) == ("Barry Levinson", "knowledge graph")
-    assert trace.calls == ["get_movie('rain man')"]
-    assert '<doc source="kg">The director is Barry Levinson.</doc>' in trace.prompts["graph_answer"][-1]["content"]
-    assert "answer" not in trace.prompts
 
 
 CELLS = st.none() | st.integers() | st.text(max_size=30) | st.sampled_from(list(QUESTIONS))

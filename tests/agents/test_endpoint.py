@@ -12,10 +12,7 @@ from typing import Any
 
 import pytest
 import requests
-from pytest_httpserver import HTTPServer
-from werkzeug import Request, Response
 
-from agents.common.contracts import I_DONT_KNOW, Lost
 from agents.common.queries import BATCH_KEYS
 from agents.llm import load_language_model
 from agents.settings import OVERRIDES_VARIABLE, OpenvinoEngine
@@ -118,40 +115,3 @@ def test_a_server_answers_questions_from_their_pages(server: Any, monkeypatch: p
         assert trace.tokens["completion"] > 0
         assert trace.lost is None
         assert {candidate.source for candidate in trace.candidates} <= {"web", "question"}
-
-
-@pytest.mark.parametrize(("fault", "lost"), [("500", Lost.FAULT), ("cut off", Lost.FAULT), ("429 once", None)])
-def test_faults_of_a_server_cost_at_most_their_answers(
-    fault: str, lost: Lost | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    came: list[str] = []
-
-    def answer(request: Request) -> Response:
-        came.append(request.path)
-        whole = '{"choices": [{"message": {"content": "Brazil"}, "finish_reason": "stop"}]}'
-        if fault == "500":
-            return Response("out of memory", 500)
-        if fault == "cut off":
-            return Response(whole[:30])
-        return Response("slow down", 429) if len(came) == 1 else Response(whole)
-
-    with HTTPServer(threaded=True) as server:
-        server.expect_request("/v1/models").respond_with_json({"data": [{"id": "small"}]})
-        server.expect_request("/v1/chat/completions", method="POST").respond_with_handler(answer)
-        agent = agent_at(server.url_for("/v1"), monkeypatch, "router = none", "public_data = none")
-        try:
-            answers = agent.batch_generate_answer(batch_of(2))
-        finally:
-            agent.close()
-    assert [trace.lost for trace in agent.last_traces] == [lost, lost]
-    if lost is not None:
-        assert answers == [I_DONT_KNOW, I_DONT_KNOW]
-    else:
-        assert [trace.generations["answer"].text for trace in agent.last_traces] == ["Brazil", "Brazil"]
-
-
-def test_no_server_is_one_clear_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    from agents.llm import EngineUnavailableError
-
-    with pytest.raises(EngineUnavailableError, match=r"no language model server answers at .*:9/v1.*CRAG_LLM_URL"):
-        agent_at("http://127.0.0.1:9/v1", monkeypatch)

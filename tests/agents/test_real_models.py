@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from agents.common.contracts import I_DONT_KNOW
 from agents.common.queries import BATCH_KEYS
 from agents.settings import PRESETS
 from agents.user_config import UserAgent
@@ -71,21 +70,3 @@ def test_a_page_stuck_in_the_parser_costs_nothing_else(agent: UserAgent) -> None
     assert with_it.context == alone.context
     assert with_it.generations["answer"].completion_tokens > 0
     assert len(answers) == 3
-
-
-def test_a_question_without_any_page_gets_an_answer(agent: UserAgent) -> None:
-    batch = batch_of(1)
-    batch["search_results"] = [[]]
-    (answer,) = agent.batch_generate_answer(batch)
-    assert answer
-    (trace,) = agent.last_traces
-    assert trace.context == ""
-    assert trace.answer is not None
-    assert trace.answer.reason
-
-
-def test_a_malformed_row_leaves_the_other_answers_as_they_were(agent: UserAgent) -> None:
-    batch = batch_of(2)
-    clean = agent.batch_generate_answer(batch)
-    batch = {key: [column[0], None, column[1]] for key, column in batch.items()}
-    assert agent.batch_generate_answer(batch) == [clean[0], I_DONT_KNOW, clean[1]]

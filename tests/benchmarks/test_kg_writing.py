@@ -10,12 +10,24 @@ from agents.kg.trainable import Domain, parse
 from benchmarks import kg_writing
 from benchmarks.kg_writing import JudgedQuestion, differences, stratified
 from tests.agents.kg.small_graph import write_graph
-from tests.benchmarks.conftest import scripted_preset
 from training.api_pairs.pairs import Pair
 from training.folds import Fold, number_of
 
 FRAME: dict[str, Any] = {"table": "movie", "filters": [], "sort": None, "aggregate": None, "select": "release_date"}
 TUNED = """"the red kite" = 'get_movie("the red kite")["release_date"]'\n"""
+PRESET = """
+description = "script"
+batch_size = 1
+[language_model]
+engine = "scripted"
+default_reply = "None"
+[language_model.replies]
+{replies}
+[web]
+pages = {{ keep = 1, method = "search_order" }}
+chunk = {{ method = "words" }}
+retrieve = [{{ method = "bm25", top_k = 4 }}]
+"""
 
 
 def film(title: str, released: str) -> dict[str, Any]:
@@ -48,9 +60,10 @@ class Bench:
         self.questions = write(folder / "questions.jsonl", ROWS)
 
     def run(self, replies: str, *arguments: str) -> int:
-        preset = scripted_preset(self.folder, replies, 'default_reply = "None"\n')
+        preset = self.folder / "script.toml"
+        preset.write_text(PRESET.format(replies=replies), encoding="utf-8")
         own = ["--questions", str(self.questions), "--data", str(self.folder / "graph"), "--preset", str(preset)]
-        return kg_writing.main([*own, "--examples", "none", "--use-domain", *arguments])
+        return kg_writing.main([*own, "--set", "knowledge_graph.writer.examples=0", "--use-domain", *arguments])
 
 
 @pytest.fixture
@@ -149,4 +162,4 @@ def test_intervals_draw_whole_groups() -> None:
 
 def test_a_sample_takes_the_domains_in_turn() -> None:
     rows = [{"domain": name, "n": n} for name, count in (("movie", 9), ("music", 2)) for n in range(count)]
-    assert sorted(row["domain"] for row in stratified(rows, 6, 0)) == ["movie"] * 4 + ["music"] * 2
+    assert sorted(row["domain"] for row in stratified(rows, 6)) == ["movie"] * 4 + ["music"] * 2

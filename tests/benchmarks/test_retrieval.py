@@ -1,14 +1,13 @@
-"""Where an answer is found or lost between the pages and the prompt."""
+"""Where an answer is found or lost between the pages and the prompt, beside the starter kit's method."""
 
 import json
-import tarfile
 from pathlib import Path
 
 import pytest
 
 from agents.settings import load_settings
-from benchmarks.retrieval import dataset, measure, questions
-from evaluation.datasets import DatasetError
+from benchmarks.retrieval import KIT_CHARACTERS, PLACES, answer_recall, kit_context, measure, questions, with_pages
+from tests.agents.web.fakes import HashedWords, page, query
 
 FILLER = "".join(f"<p>The club played match number {n} of its long season in the rain.</p>" for n in range(300))
 TABLE = "<table><tr><th>Season<th>Top scorer</th></tr>" + "".join(
@@ -17,7 +16,12 @@ TABLE = "<table><tr><th>Season<th>Top scorer</th></tr>" + "".join(
 
 
 def row(number: int, question: str, answer: str, html: str, **more: object) -> dict[str, object]:
-    found = {"page_name": "The club", "page_url": "https://a.example", "page_snippet": "", "page_result": html}
+    found = {
+        "page_name": "The club",
+        "page_url": f"https://a.example/{number}",
+        "page_snippet": "",
+        "page_result": html,
+    }
     return {
         "interaction_id": str(number), "query": question, "query_time": "03/05/2024, 23:18:31 PT", "answer": answer,
         "search_results": [found | {"page_last_modified": ""}], **more,
@@ -30,36 +34,61 @@ def written(folder: Path, rows: list[dict[str, object]]) -> Path:
     return path
 
 
-def test_only_questions_with_a_measurable_answer_count(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("question", "gold", "context", "expected"),
+    [
+        ("who?", ["Tom Hanks"], "It was Tom Hanks, again.", 1.0),
+        ("who?", ["Tom Hanks"], "Tom met Mr. Hanks", 0.0),
+        ("who?", ["Thomas Hanks", "Tom Hanks"], "tom hanks", 1.0),
+        ("how far?", ["3,696 feet"], "only 3696 feet long", 1.0),
+        ("how far?", ["96 feet"], "3,696 feet", 0.0),
+        ("which road?", ["the road is i-878 in new york state, an interstate"], "I-878 (New York)", 4 / 6),
+        ("who is older, Tom Hanks or Brad Pitt?", ["Tom Hanks"], "", None),
+        ("is it so?", ["yes"], "", None),
+        ("what language?", ["en"], "", None),
+        ("is it so?", ["no", "it never was"], "", 0.0),
+    ],
+)
+def test_the_share_of_an_answer_that_a_page_can_spell_out(
+    question: str, gold: list[str], context: str, expected: float | None
+) -> None:
+    assert answer_recall(question, gold, context) == (None if expected is None else pytest.approx(expected))
+
+
+def test_the_kit_takes_the_sentences_nearest_to_the_question_and_no_more_characters() -> None:
+    text = "".join(f"<p>Filler sentence number {n}.</p>" for n in range(60)) + "<p>The comet came in 1910.</p>"
+    context = kit_context(query("when did the comet come", page(text)), HashedWords())
+    assert context.startswith("The comet came in 1910.")
+    assert len(context.splitlines()) == 20
+    assert kit_context(query("no pages"), HashedWords()) == ""
+    long = "".join(f"<p>{n} {'word ' * 150}.</p>" for n in range(60))
+    assert len(kit_context(query("word", page(long)), HashedWords())) == KIT_CHARACTERS
+
+
+def test_a_sample_is_spread_over_the_file_and_can_be_given_more_pages(tmp_path: Path) -> None:
     rows = [row(n, f"who scored {n} goals?", "Ann Berg", "<p>Ann Berg</p>") for n in range(10)]
-    rows += [row(10, "is it so?", "yes", "<p>yes</p>"), row(11, "who?", "Ann Berg", "x", question_type="false_premise")]
-    path = written(tmp_path, rows)
-    assert len(list(questions(path, None))) == 10
-    assert [query.interaction_id for query, _ in questions(path, 3)] == ["0", "3", "6"]
-
-
-def test_an_archive_is_read_with_its_pages(tmp_path: Path) -> None:
-    written(tmp_path, [row(0, "who?", "Ann Berg", "x")])
-    with tarfile.open(tmp_path / "pages.tar.xz", "w:xz") as archive:
-        archive.add(tmp_path / "questions.jsonl", "questions.jsonl")
-    with dataset(tmp_path / "pages.tar.xz") as path:
-        assert len(list(questions(path, None))) == 1
-    assert not path.exists()
-
-
-def test_missing_data_are_named(tmp_path: Path) -> None:
-    with (
-        pytest.raises(DatasetError, match=r"none.jsonl is missing: pass .* --dataset"),
-        dataset(tmp_path / "none.jsonl"),
-    ):
-        pass
+    rows += [row(10, "who?", "Ann Berg", "x", question_type="false_premise"), row(11, "no pages?", "", "")]
+    rows[-1]["search_results"] = []
+    asked = questions(written(tmp_path, rows), 3)
+    assert [each.interaction_id for each, _ in asked] == ["0", "3", "6"]
+    assert len(everything := questions(tmp_path / "questions.jsonl", None)) == 11
+    assert everything[-1][1] == [], "no page holds the refusal of a premise"
+    for grown, (own, _) in zip(with_pages([each for each, _ in asked], 3), asked, strict=True):
+        assert grown.pages[0] == own.pages[0]
+        assert [each.rank for each in grown.pages] == [0, 1, 2]
+        assert len({each.url for each in grown.pages}) == 3
 
 
 @pytest.mark.models
 def test_the_row_of_a_long_table_reaches_the_context(tmp_path: Path) -> None:
     html = f"<article><h1>The club</h1>{FILLER}{TABLE}</table></article>"
-    path = written(tmp_path, [row(0, "who was the club's top scorer in the 1987 season?", "Player 13909", html)])
-    ((found,), _, _) = measure(load_settings("cpu", ["web.extract.workers=0"]), path, None)
-    assert found["text"]
-    assert found["candidates"]
-    assert found["600 tokens"]
+    rows = [
+        row(0, "who was the club's top scorer in the 1987 season?", "Player 13909", html),
+        row(1, "so?", "yes", "x"),
+    ]
+    table, unmeasurable = measure(load_settings("cpu", []), questions(written(tmp_path, rows), None))
+    assert table.found is not None
+    assert [place for place in PLACES if table.found[place]][:2] == ["text", "candidates"]
+    assert table.found["600 tokens"]
+    assert unmeasurable.found is None
+    assert unmeasurable.seconds > 0

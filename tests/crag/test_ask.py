@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from pytest_httpserver import HTTPServer
 
-from crag.__main__ import COMMANDS, main
-from evaluation.cli import DEFAULT_DATASET
+from crag.__main__ import main
+from evaluation.datasets import DEFAULT_DATASET
 
 QUESTION = "who directed rain man?"
 SAYS = ["--preset", "scripted", "--set", 'language_model.replies={"who directed" = "Barry Levinson"}']
@@ -62,37 +62,6 @@ def test_without_page_and_graph_the_shipped_graph_is_asked(
     assert "asking the small graph that is shipped" in said.err
     trace = json.loads(said.out)
     assert trace["graph_state"] == "found"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "reported"),
-    [
-        (["--pages", "nowhere.html"], "--pages nowhere.html: cannot be read: No such file"),
-        (["--url-file", "nowhere.txt"], "--url-file nowhere.txt: cannot be read"),
-        (["--preset", "nobody"], "there is no preset 'nobody'"),
-        (["--set", "answering.speed=3"], "answering.speed"),
-    ],
-)
-def test_a_mistake_is_one_line(arguments: list[str], reported: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["ask", QUESTION, "--preset", "scripted", *arguments]) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("error: ")
-    assert reported in line
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_has_help(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main([name, "--help"])
-    assert ended.value.code == 0
-    assert "usage:" in capsys.readouterr().out
-
-
-def test_the_list_of_commands_and_a_wrong_one(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([]) == 0
-    assert all(f"  {name} " in capsys.readouterr().out for name in ["ask"])
-    assert main(["aks"]) == 2
-    assert "there is no command 'aks': evaluate, ask," in capsys.readouterr().err
 
 
 def test_a_run_may_be_started_here(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

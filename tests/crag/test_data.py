@@ -1,6 +1,10 @@
 """`crag data`: from a real HTTP server that keeps files like the publisher's."""
 
+import bz2
 import hashlib
+import io
+import json
+import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,7 +12,9 @@ import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
+from agents.common.files import DatasetError
 from crag import data
+from evaluation.datasets import read_rows
 
 CONTENT = bytes(range(256)) * 40_000
 NAME = data.ONE_FILE[0]
@@ -84,6 +90,30 @@ def test_wrong_bytes_are_refused_and_not_kept(
     assert fetched(tmp_path) == 2
     assert f"not those of sha256 {SHA256[:12]}" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_archive_of_task_3_becomes_one_question_file(tmp_path: Path) -> None:
+    """Its parts are cut anywhere; its members are packed, or not, or no questions."""
+    rows = [{"interaction_id": str(number), "query": "q", "alt_ans": []} for number in range(6)]
+    lines = [json.dumps(row).encode() for row in rows]
+    members = {"q/a.jsonl.bz2": bz2.compress(b"\n".join(lines[:3])), "q/._a.jsonl": b"{", "q/notes.txt": b"no rows"}
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:bz2") as archive:
+        for name, content in {**members, "q/b.jsonl": b"\n".join(lines[3:])}.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+    whole = packed.getvalue()
+    parts = [tmp_path / "q.tar.bz2.part1", tmp_path / "q.tar.bz2.part2"]
+    parts[0].write_bytes(whole[:200])
+    parts[1].write_bytes(whole[200:])
+    data.unpack(parts, tmp_path / "q.jsonl.bz2")
+    assert list(read_rows(tmp_path / "q.jsonl.bz2")) == rows
+    for damaged in (whole[200:300], b"x" * 200):
+        parts[1].write_bytes(damaged)
+        with pytest.raises(DatasetError, match=r"part1: damaged archive|a part is missing"):
+            data.unpack(parts, tmp_path / "other.jsonl.bz2")
+        assert not (tmp_path / "other.jsonl.bz2").exists()
 
 
 def test_a_file_of_another_day_is_fetched_anew(publisher: Publisher, tmp_path: Path) -> None:

@@ -98,11 +98,6 @@ class SilentAgent(EchoAgent):
         return "I don't know"
 
 
-class WrongAgent(EchoAgent):
-    def answer(self, query: str) -> str:
-        return "something else entirely"
-
-
 class NoisyAgent(EchoAgent):
     def answer(self, query: str) -> str:
         sys.stdout.write("noise on standard output\n")
@@ -145,15 +140,6 @@ class WaitingAgent(EchoAgent):
         if log:
             with Path(log).open("a", encoding="utf-8") as stream:
                 stream.write(f"{query}\n")
-        return super().answer(query)
-
-
-class RecoveringAgent(EchoAgent):
-    """Fails on "say crash" until the file named in FAKE_AGENT_MENDED is there."""
-
-    def answer(self, query: str) -> str:
-        if query == "say crash" and not Path(os.environ["FAKE_AGENT_MENDED"]).exists():
-            raise RuntimeError("the planted fault")
         return super().answer(query)
 
 

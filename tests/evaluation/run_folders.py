@@ -13,7 +13,6 @@ def record(number: int, verdict: str, batch_size: int = 1, **more: Any) -> dict[
         "interaction_id": f"id{number}",
         "occurrence": 0,
         "batch": number // batch_size,
-        "attempt": 1,
         "query": f"question {number}?",
         "prediction": f"{verdict} answer {number}",
         "answer": f"gold {number}",
@@ -37,9 +36,9 @@ def write_run(
     """A folder as local_evaluation.py leaves it, for rows in batches of one; the folder."""
     kept = {"preset": "x@1", "judge": "rules@1", **(signature or {})}
     store = RunStore(folder, {name: value for name, value in kept.items() if name != "python"}, kept)
-    store.set_batch_size(1)
+    store.update(batch_size=1)
     for row in records:
         store.append([row], [])
-    store.set_questions(run.get("questions", len(records)))
+    store.update(questions=run.get("questions", len(records)))
     store.close()
     return folder

@@ -1,8 +1,8 @@
-"""Agreement and kappa against published examples."""
+"""Agreement and kappa against published examples; tests/evaluation/judge/test_main.py has the report."""
 
 import pytest
 
-from evaluation.agreement import VerdictPair, agreement, cohens_kappa, differences, reference_verdict, report
+from evaluation.agreement import agreement, agreement_report, cohens_kappa, reference_verdict
 
 
 def test_kappa_of_the_textbook_table() -> None:
@@ -11,6 +11,7 @@ def test_kappa_of_the_textbook_table() -> None:
     second = ["yes"] * 20 + ["no"] * 5 + ["yes"] * 10 + ["no"] * 15
     assert agreement(first, second) == pytest.approx(0.7)
     assert cohens_kappa(first, second) == pytest.approx(0.4)
+    assert agreement_report([]).split()[:3] == ["n", "agree", "kappa"]
 
 
 @pytest.mark.parametrize(
@@ -24,31 +25,3 @@ def test_reference_verdicts(value: object, verdict: str | None) -> None:
 def test_what_is_no_verdict(value: object) -> None:
     with pytest.raises(ValueError, match='field "human"'):
         reference_verdict({"human": value}, "human")
-
-
-PAIRS = [
-    VerdictPair("correct", "correct", "a"),
-    VerdictPair("correct", "incorrect", "a"),
-    VerdictPair("missing", "missing", "b"),
-    VerdictPair("incorrect", "unscored", "b"),
-]
-
-
-def test_the_report_has_the_whole_and_each_group() -> None:
-    lines = [line.split() for line in report(PAIRS).splitlines()]
-    assert lines[1] == ["all", "3", "0.667", "0.500", "correct->incorrect", "1"]
-    assert lines[2] == ["a", "2", "0.500", "0.000", "correct->incorrect", "1"]
-    assert lines[3] == ["b", "1", "1.000", "1.000", "none"]
-    assert "unscored" in lines[4]
-
-
-def test_missing_counts_as_wrong_only_where_the_reference_has_two_classes() -> None:
-    two = [VerdictPair("correct", "correct", "a"), VerdictPair("incorrect", "missing", "a")]
-    assert ["all", "2", "1.000", "1.000", "none"] in [line.split() for line in report(two).splitlines()]
-    three = [*two, VerdictPair("missing", "missing", "a")]
-    assert "incorrect->missing 1" in report(three)
-
-
-def test_nothing_to_compare() -> None:
-    assert report([]).split()[:3] == ["n", "agree", "kappa"]
-    assert differences([]) == "none"

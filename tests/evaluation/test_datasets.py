@@ -2,12 +2,10 @@
 
 import bz2
 import gc
-import io
 import json
 import os
 import re
 import resource
-import tarfile
 import tracemalloc
 from pathlib import Path
 from typing import Any
@@ -46,16 +44,6 @@ def lines(rows: list[Any]) -> bytes:
     return "".join(json.dumps(value) + "\n" for value in rows).encode()
 
 
-def tar_of(members: dict[str, bytes], mode: str) -> bytes:
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode=mode) as archive:  # type: ignore[call-overload]
-        for name, content in members.items():
-            entry = tarfile.TarInfo(name)
-            entry.size = len(content)
-            archive.addfile(entry, io.BytesIO(content))
-    return buffer.getvalue()
-
-
 def cut(path: Path, content: bytes, names: list[str]) -> None:
     size = -(-len(content) // len(names))
     for number, name in enumerate(names):
@@ -70,12 +58,8 @@ def cut(path: Path, content: bytes, names: list[str]) -> None:
         ("q.jsonl", b"\xef\xbb\xbf" + lines(ROWS)),
         ("q.jsonl.bz2", bz2.compress(lines(ROWS))),
         ("q.jsonl.bz2", bz2.compress(lines(ROWS[:3])) + bz2.compress(lines(ROWS[3:]))),
-        ("q.json.bz2", bz2.compress(lines([ROWS[:4], ROWS[4:]]))),
-        ("q.tar", tar_of({"q/a.jsonl": lines(ROWS[:5]), "q/b.jsonl": lines(ROWS[5:])}, "w")),
-        ("q.tar.bz2", tar_of({"q/notes.txt": b"no rows", "q/a.jsonl": lines(ROWS)}, "w:bz2")),
-        ("q.tar.bz2", tar_of({"q/a.jsonl.bz2": bz2.compress(lines(ROWS))}, "w:bz2")),
     ],
-    ids=["jsonl", "crlf", "bom", "bz2", "bz2-streams", "list-per-line", "tar", "tar.bz2", "bz2-in-tar"],
+    ids=["jsonl", "crlf", "bom", "bz2", "bz2-streams"],
 )
 def test_every_form_gives_the_same_rows(tmp_path: Path, name: str, content: bytes) -> None:
     (tmp_path / name).write_bytes(content)
@@ -84,40 +68,25 @@ def test_every_form_gives_the_same_rows(tmp_path: Path, name: str, content: byte
     assert count_rows(tmp_path / name, 3) == 3
 
 
-@pytest.mark.parametrize(
-    "marks",
-    [
-        [f".part{number}" for number in range(1, 5)],
-        [f".part{number}" for number in range(4)],
-        [f".part{number}" for number in range(1, 13)],
-        [".part-aa", ".part-ab", ".part-ac"],
-        [".partaa", ".partab"],
-        [".part_01", ".part_02"],
-    ],
-    ids=["from-1", "from-0", "ten-after-nine", "letters", "split", "zeros"],
-)
+@pytest.mark.parametrize("numbers", [range(1, 5), range(4), range(1, 13)], ids=["from-1", "from-0", "ten-after-nine"])
 @pytest.mark.parametrize("asked", ["first part", "stem"])
-def test_numbered_parts_are_joined_in_order(tmp_path: Path, marks: list[str], asked: str) -> None:
-    names = [f"crag.tar.bz2{mark}" for mark in marks]
-    cut(tmp_path, tar_of({"crag/a.jsonl": lines(ROWS)}, "w:bz2"), names)
-    (tmp_path / "other.tar.bz2.part1").write_bytes(b"not ours")
-    path = tmp_path / (names[0] if asked == "first part" else "crag.tar.bz2")
+def test_numbered_parts_are_joined_in_order(tmp_path: Path, numbers: range, asked: str) -> None:
+    names = [f"crag.jsonl.bz2.part{number}" for number in numbers]
+    cut(tmp_path, bz2.compress(lines(ROWS)), names)
+    (tmp_path / "other.jsonl.bz2.part1").write_bytes(b"not ours")
+    path = tmp_path / (names[0] if asked == "first part" else "crag.jsonl.bz2")
     assert list(read_rows(path)) == ROWS
     assert [file.name for file in dataset_files(path)] == names
+    (tmp_path / names[-1]).unlink()
+    with pytest.raises(DatasetError, match="a part is missing"):
+        list(read_rows(path))
 
 
 def test_a_missing_part_is_named_before_anything_is_read(tmp_path: Path) -> None:
-    cut(tmp_path, b"x" * 99, ["c.tar.bz2.part1", "c.tar.bz2.part2", "c.tar.bz2.part3"])
-    (tmp_path / "c.tar.bz2.part2").unlink()
-    with pytest.raises(DatasetError, match=r"parts are missing; found c\.tar\.bz2\.part1, c\.tar\.bz2\.part3"):
-        read_rows(tmp_path / "c.tar.bz2")
-
-
-def test_a_lost_last_part_is_reported_while_reading(tmp_path: Path) -> None:
-    cut(tmp_path, tar_of({"a.jsonl": lines(ROWS * 50)}, "w:bz2"), ["c.tar.bz2.part1", "c.tar.bz2.part2"])
-    (tmp_path / "c.tar.bz2.part2").unlink()
-    with pytest.raises(DatasetError, match="a part is missing"):
-        list(read_rows(tmp_path / "c.tar.bz2"))
+    cut(tmp_path, b"x" * 99, [f"c.jsonl.bz2.part{number}" for number in (1, 2, 3)])
+    (tmp_path / "c.jsonl.bz2.part2").unlink()
+    with pytest.raises(DatasetError, match=r"parts are missing; found c\.jsonl\.bz2\.part1, c\.jsonl\.bz2\.part3"):
+        read_rows(tmp_path / "c.jsonl.bz2")
 
 
 @pytest.mark.parametrize(
@@ -172,7 +141,7 @@ def test_a_page_file_may_not_leave_the_folder(tmp_path: Path, name: str) -> None
     [
         (b'{"interaction_id": "x"', r"line 2: not valid JSON"),
         (b'"text"', r"line 2: expected a JSON object, found 'text'"),
-        (b"[1]", r"line 2, row 1: expected a JSON object, found 1"),
+        (b"[1]", r"line 2: expected a JSON object, found \[1\]"),
         (lines([{"query": "q"}]), r'line 2, field "interaction_id": missing'),
         (lines([row(1, query=None)]), r'line 2, field "query": expected text, found None'),
         (lines([row(1, domain=["movie"])]), r'line 2, field "domain": expected text, found \[\'movie\'\]'),
@@ -198,22 +167,27 @@ def test_a_bad_row_names_file_line_and_field(tmp_path: Path, bad: bytes, message
         next(rows)
 
 
-def test_a_bad_row_in_an_archive_names_the_member(tmp_path: Path) -> None:
-    (tmp_path / "q.tar.bz2").write_bytes(tar_of({"a.jsonl": b"{}\n"}, "w:bz2"))
-    with pytest.raises(DatasetError, match=r'q\.tar\.bz2:a\.jsonl, line 1, field "interaction_id": missing'):
-        list(read_rows(tmp_path / "q.tar.bz2"))
+def test_a_file_that_is_not_what_its_name_says(tmp_path: Path) -> None:
+    (tmp_path / "q.jsonl.bz2").write_bytes(b"not bz2")
+    with pytest.raises(DatasetError, match=r"q\.jsonl\.bz2: cannot be read"):
+        list(read_rows(tmp_path / "q.jsonl.bz2"))
 
 
-@pytest.mark.parametrize("name", ["q.tar.bz2", "q.jsonl.bz2"])
-def test_a_file_that_is_not_what_its_name_says(tmp_path: Path, name: str) -> None:
-    (tmp_path / name).write_bytes(b"neither bz2 nor tar")
-    with pytest.raises(DatasetError, match=r"q\..*bz2: (damaged archive|cannot be read)"):
-        list(read_rows(tmp_path / name))
-
-
-@pytest.mark.parametrize("name", ["none.jsonl", "none/none.jsonl", "none.tar.bz2.part1"])
-def test_a_wrong_path_is_reported_at_once(tmp_path: Path, name: str) -> None:
-    with pytest.raises(DatasetError, match=r"none.*: there is no such file"):
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("none.jsonl", "there is no such file"),
+        ("none/none.jsonl", "there is no such file"),
+        ("none.jsonl.bz2.part1", "there is no such file"),
+        ("pipe.jsonl", "there is no such file"),
+        (".", "is a folder, not a file"),
+        ("q.tar.bz2.part1", "an archive is not read; `crag data fetch` unpacks"),
+    ],
+)
+def test_a_wrong_path_is_reported_at_once(tmp_path: Path, name: str, reason: str) -> None:
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    (tmp_path / "q.tar.bz2.part1").touch()
+    with pytest.raises(DatasetError, match=f"{re.escape(str(tmp_path / name))}: {reason}"):
         read_rows(tmp_path / name)
 
 
@@ -254,7 +228,6 @@ def test_real_files() -> None:
     [
         ('{"interaction_id": "1", "query": "q", "split": ' + "9" * 5000 + "}", "not valid JSON (Exceeds the limit"),
         ('{"interaction_id": "1", "query": ' + "[" * 100_000 + "]" * 100_000 + "}", "JSON nested too deeply"),
-        ("[" * 100_000 + "]" * 100_000, "JSON nested too deeply"),
         (
             '{"interaction_id": "1", "query": "q", "search_results": [{"page_result_file": "a\\u0000b"}]}',
             "embedded null byte",
@@ -262,7 +235,7 @@ def test_real_files() -> None:
         ('{"interaction_id": "1", "query": "q", "search_results": [{"page_result_file": "pipe"}]}', "it is no file"),
         ('{"interaction_id": "1", "query": "q", "search_results": [{"page_result_file": "loop"}]}', "cannot be read"),
     ],
-    ids=["digits", "nested", "nested list", "null", "pipe", "loop"],
+    ids=["digits", "nested", "null", "pipe", "loop"],
 )
 def test_a_hostile_line_is_one_error_with_its_place(tmp_path: Path, line: str, why: str) -> None:
     os.mkfifo(tmp_path / "pipe")
@@ -274,12 +247,6 @@ def test_a_hostile_line_is_one_error_with_its_place(tmp_path: Path, line: str, w
     assert str(error.value).startswith(f"{path}, line 1")
     assert "\n" not in str(error.value)
     assert count_rows(path) == 1
-
-
-def test_a_pipe_is_no_question_file(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "q.jsonl")
-    with pytest.raises(DatasetError, match="there is no such file"):
-        read_rows(tmp_path / "q.jsonl")
 
 
 def test_gigabytes_in_one_line_are_refused_in_bounded_memory(tmp_path: Path) -> None:

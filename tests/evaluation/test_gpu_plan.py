@@ -1,11 +1,13 @@
-"""What fits on the evaluator's cards, and what does not."""
+"""What fits on the evaluator's cards and into its time, and what does not."""
 
 import re
 
 import pytest
 
+from agents.common.files import UserError
 from agents.settings import Settings, available_presets, load_settings
-from evaluation.gpu_plan import plan
+from evaluation.gpu_plan import Workload, Writer, plan, time_rows, writer_of
+from models.manifest import load_manifest
 
 GPU_PRESETS = [name for name in available_presets() if load_settings(name, []).needs_gpu]
 
@@ -74,3 +76,31 @@ def test_a_model_of_unknown_size_is_said() -> None:
 
 def test_a_preset_for_a_processor_takes_nothing_of_a_card() -> None:
     assert plan(planned("cpu")).parts == []
+
+
+def test_a_card_reads_at_its_peak_and_writes_at_its_bandwidth_by_the_assumed_shares() -> None:
+    """Llama-3-8B by hand: 15 GFLOP a token of 22.75 TFLOPS; 16.06 GB a step at 224 GB/s; 64 sums of 8 kB over PCIe."""
+    shape = load_manifest().model("llama-3-8b-instruct").shape
+    assert shape is not None
+    alone, four = Writer(shape, 1, 8), Writer(shape, 4, 8)
+    assert alone.read(1000) == pytest.approx(0.66, rel=0.01)
+    assert alone.write(prompts=8, tokens=10) == pytest.approx(0.717, rel=0.01)
+    assert alone.write(prompts=9, tokens=10) == 2 * alone.write(prompts=8, tokens=10)
+    assert four.read(1000) == pytest.approx(alone.read(1000) / 4 + 0.0874, rel=0.01)
+
+
+def test_the_graph_and_a_second_look_take_time_and_a_processor_has_no_plan() -> None:
+    settings = planned("submission")
+    load = Workload(questions=2, encoder_tokens=1000, reranker_tokens=1000, prompt_tokens=4000)
+    alone, graph = (dict(time_rows(settings, plan(settings), load, graph=graph)) for graph in (False, True))
+    assert set(graph) > set(alone)
+    assert all("knowledge graph" in step for step in set(graph) - set(alone))
+    twice = Workload(questions=2, prompt_tokens=8000)
+    assert dict(time_rows(settings, plan(settings), twice, graph=False))["read the prompts"] == pytest.approx(
+        2 * alone["read the prompts"]
+    )
+    assert "second look: read all again, write" in dict(
+        time_rows(planned("nec"), plan(planned("nec")), load, graph=False)
+    )
+    with pytest.raises(UserError, match="does not run its language model on a GPU"):
+        writer_of(planned("cpu"), plan(planned("cpu")), 0)

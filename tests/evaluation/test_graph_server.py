@@ -2,7 +2,6 @@
 
 import re
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -48,14 +47,6 @@ def test_it_answers_from_the_shipped_graph_and_is_gone_afterwards() -> None:
 def test_it_serves_the_graph_of_a_folder(tmp_path: Path) -> None:
     with mock_graph(write_graph(tmp_path)) as address:
         assert ask(address, "/movie/get_movie_info_by_id", "7")["title"] == "Café Story"
-
-
-@pytest.mark.usefixtures("processes")
-def test_a_delay_makes_it_as_slow_as_a_distant_server() -> None:
-    with mock_graph(delay_seconds=0.3) as address:
-        started = time.monotonic()
-        ask(address, "/finance/get_eps", "AAPL")
-        assert time.monotonic() - started >= 0.3
 
 
 @pytest.mark.usefixtures("processes")

@@ -8,9 +8,9 @@ import pytest
 
 from agents.settings import OVERRIDES_VARIABLE, PRESET_VARIABLE
 from evaluation.agent_host import DEFAULT_AGENT, AgentSpec
+from evaluation.batches import GRAPH_VARIABLE
 from evaluation.judge import RulesJudge
-from evaluation.real_evaluator import GRAPH_VARIABLE
-from evaluation.results import count_lost, lost_line, table
+from evaluation.results import count_lost, table
 from evaluation.runner import Evaluation, RunOptions
 from evaluation.store import RunStore
 from tests.evaluation.test_runner import TRIM
@@ -25,8 +25,7 @@ def results_of_our_agent(folder: Path, *overrides: str, graph: str = "") -> dict
     options = RunOptions(SAMPLE, limit=2, agent=AgentSpec(DEFAULT_AGENT, environment))
     store = RunStore(folder, {}, {})
     try:
-        with Evaluation(options, store, RulesJudge(), TRIM, {}, show_progress=False) as evaluation:
-            results = evaluation.run()
+        results = Evaluation(options, store, RulesJudge(), TRIM, {}, show_progress=False).run()
     finally:
         store.close()
     assert json.loads((folder / "results.json").read_text(encoding="utf-8")) == results
@@ -52,10 +51,3 @@ def test_what_our_agent_loses_is_counted(
     results = results_of_our_agent(tmp_path / "run", *overrides, graph=graph)
     assert results["lost"] == {"clock": 0, "fault": 0, "graph": 0, **lost}
     assert (" lost: " in table(results)) == bool(lost)
-
-
-def test_one_line_says_it() -> None:
-    rows: list[dict[str, str | None]] = [{"lost": "clock"}, {"lost": "graph"}, {"lost": "clock"}, {"lost": None}, {}]
-    assert lost_line(count_lost(rows)) == "3 answers lost: 2 to the clock, 1 to a knowledge graph that did not reply"
-    assert lost_line(count_lost(rows[1:2])) == "1 answer lost: 1 to a knowledge graph that did not reply"
-    assert lost_line(count_lost([])) == ""

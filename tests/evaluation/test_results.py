@@ -1,9 +1,13 @@
-"""results.json and the table."""
+"""results.json and the table; what gates cost and saved."""
 
 from pathlib import Path
 from typing import Any
 
-from evaluation.results import footer, summarise, table
+import pytest
+
+from evaluation.batches import Question, RowKey
+from evaluation.judge import RulesJudge
+from evaluation.results import footer, gate_effects, judged_firings, summarise, table
 
 
 def record(number: int, verdict: str, **more: Any) -> dict[str, Any]:
@@ -38,7 +42,7 @@ SITTINGS = [
 
 
 def test_summary() -> None:
-    results = summarise(RECORDS, SITTINGS, {"judge": "rules@1"})
+    results = summarise(RECORDS, SITTINGS, {"judge": "rules@1", "batch_size": None})
     assert (results["score"], results["n"], results["unscored"]) == (0.0, 5, 1)
     assert results["seconds"] == {
         "total": 18.0,
@@ -48,99 +52,75 @@ def test_summary() -> None:
         "first_answer": 5.0,
     }
     assert results["peak_memory_mb"] == 900.0
-    assert (results["timeouts"], results["errors"], results["retried"]) == (1, 1, 2)
+    assert (results["timeouts"], results["errors"]) == (1, 1)
     assert results["slices"]["domain"]["music"]["score"] == -1
     assert results["slices"]["domain"]["music"]["ci"] == [-1, -1]
-    assert results["signature"] == {"judge": "rules@1"}
     assert results["intervals"]["missing"][0] < 0.6 < results["intervals"]["missing"][1]
-    assert results["pairs"]["domain/question_type"]["music"]["simple"] == {
-        "score": -1.0,
-        "accuracy": 0.0,
-        "hallucination": 1.0,
-        "missing": 0.0,
-        "n": 1,
-        "unscored": 0,
-        "ci": [-1.0, -1.0],
-    }
-
-
-def test_generations_that_ran_out_of_time_are_counted_once_a_batch_and_reported() -> None:
-    counts = [
-        {"not_begun": 2, "cut_short": 1},
-        {"not_begun": 2, "cut_short": 1},
-        {"not_begun": 3},
-        {"not_begun": 3},
-        {},
+    assert footer(results, Path("out")).splitlines() == [
+        "3.00 s per question, start-up 3.0 s, first answer after 5.0 s, peak memory 900 MiB",
+        "signature  judge:rules@1",
+        "files      out",
     ]
-    results = summarise(
-        [record(number, "missing", out_of_time=reported) for number, reported in enumerate(counts)], [], {}
-    )
+    assert footer(summarise([], [], {}), Path("out")).splitlines()[0] == "0.00 s per question"
+
+
+def test_counts_of_a_batch_are_counted_once() -> None:
+    counts = [{"not_begun": 2, "cut_short": 1}, {"not_begun": 3}, {}]
+    tokens = [{"prompt": 1_500_000, "completion": 20_000}, {"prompt": 500_000}, {}]
+    rows = [
+        record(number, "missing", out_of_time=counts[number // 2], tokens=tokens[number // 2]) for number in range(5)
+    ]
+    results = summarise(rows, [], {})
     assert results["generations_out_of_time"] == {"not_begun": 5, "cut_short": 1}
     assert table(results).splitlines()[-1] == "generations that ran out of time: 5 not begun, 1 cut short"
-    assert summarise(RECORDS, [], {})["generations_out_of_time"] == {"not_begun": 0, "cut_short": 0}
-    assert "out of time" not in table(summarise(RECORDS, [], {}))
-
-
-def test_tokens_are_counted_once_a_batch_and_cost_what_was_said() -> None:
-    counts = [{"tokens": {"prompt": 1_500_000, "completion": 20_000}}, {"tokens": {"prompt": 500_000}}, {}]
-    rows = [record(2 * number, "missing", **counted) for number, counted in enumerate(counts)]
-    free = summarise([*rows, record(1, "correct", **counts[0])], [], {})
-    assert free["tokens"] == {"prompt": 2_000_000, "completion": 20_000}
-    assert "tokens: 2,000,000 read, 20,000 written\n" in footer(free, Path("run"))
-    paid = summarise(rows, [{"prices": [0.5, 10.0]}], {})
-    assert paid["tokens"]["dollars"] == 1.2
-    assert "20,000 written, 0.4000 dollars a question" in footer(paid, Path("run"))
-    assert "tokens" not in footer(summarise(RECORDS, [], {}), Path("run"))
+    assert results["tokens"] == {"prompt": 2_000_000, "completion": 20_000}
+    assert "tokens: 2,000,000 read, 20,000 written\n" in footer(results, Path("run"))
+    none = summarise(RECORDS, [], {})
+    assert "out of time" not in table(none)
+    assert "tokens" not in footer(none, Path("run"))
 
 
 def test_lost_answers_are_counted_by_what_they_were_lost_to() -> None:
     rows = [record(0, "missing", lost="clock"), record(1, "missing", lost="graph"), record(2, "missing", lost="graph")]
     results = summarise([*rows, record(3, "missing", lost=None), record(4, "correct")], [], {})
     assert results["lost"] == {"clock": 1, "fault": 0, "graph": 2}
-    said = '3 answers lost: 1 to the clock, 2 to a knowledge graph that did not reply ("lost" in predictions.jsonl)'
-    assert said in table(results).splitlines()
+    line = '3 answers lost: 1 to the clock, 2 to a knowledge graph that did not reply ("lost" in predictions.jsonl)'
+    assert line in table(results).splitlines()
+    assert "1 answer lost: 1 to the clock" in table(summarise(rows[:1], [], {}))
     assert "lost:" not in table(summarise(RECORDS, [], {}))
 
 
 def test_table_columns_line_up() -> None:
-    lines = table(summarise([*RECORDS, *RECORDS], SITTINGS, {})).splitlines()
+    nothing = record(6, "unscored", domain="open")
+    lines = table(summarise([*RECORDS, *RECORDS, nothing], SITTINGS, {})).splitlines()
     assert lines[1].split()[:3] == ["all", "questions", "+0.000"]
     rows = [line for line in lines if "[" in line]
     assert len({line.index("[") for line in rows}) == 1
-    (music,) = (line for line in lines if line.startswith("  music"))
+    music, other = (next(line for line in lines if line.startswith(f"  {label}")) for label in ("music", "open"))
     assert music.split()[:3] == ["music", "-1.000", "-"], "an interval of two questions is a dash"
-    rows.append(music)
-    assert len({len(line) for line in [lines[0], *rows]}) == 1
-    assert "2 more could not be scored" in lines[-1]
-    assert [line for line in lines if line in {"domain", "question type", "dynamism"}] == [
-        "domain",
-        "question type",
-        "dynamism",
-    ]
+    assert other.split() == ["open", *"-----", "0"], "nothing scored is no score of 0"
+    assert len({len(line) for line in [lines[0], *rows, music, other]}) == 1
+    assert "3 more could not be scored" in lines[-1]
+    titles = ["domain", "question type", "dynamism"]
+    assert [line for line in lines if line in titles] == titles
     plain = table(summarise([record(0, "correct", domain="a very long name of a domain")], [], {}))
     assert "gates" not in plain
     assert "could not be scored" not in plain
 
 
-def test_a_slice_without_a_scored_question_has_no_score_of_0() -> None:
-    records = [record(0, "correct"), record(1, "unscored", domain="music")]
-    head, all_questions, *lines = table(summarise(records, [], {})).splitlines()
-    music = next(line for line in lines if line.startswith("  music"))
-    assert music.split() == ["music", "-", "-", "-", "-", "-", "0"]
-    assert len({len(line) for line in (head, all_questions, music)}) == 1
-    assert table(summarise([record(0, "unscored")], [], {})).splitlines()[1].split()[2:] == ["-"] * 5 + ["0"]
+# --- gates ------------------------------------------------------------------------------------------------------------
 
 
-def gates(*closed: tuple[str, str | None]) -> list[dict[str, Any]]:
-    return [{"name": name, "withheld_verdict": withheld} for name, withheld in closed]
+def row(verdict: str, *closed: tuple[str, str | None]) -> dict[str, Any]:
+    return record(0, verdict, gates=[{"name": name, "withheld_verdict": withheld} for name, withheld in closed])
 
 
 def test_the_gates_have_a_block_of_their_own() -> None:
     records = [
-        record(0, "missing", gates=gates(("domain finance", "incorrect"))),
-        record(1, "missing", gates=gates(("expected score", "correct"), ("domain finance", None))),
-        record(2, "missing", gates=gates(("question_type false_premise", None))),
-        record(3, "correct", gates=[]),
+        row("missing", ("domain finance", "incorrect")),
+        row("missing", ("expected score", "correct"), ("domain finance", None)),
+        row("missing", ("question_type false_premise", None)),
+        row("correct"),
     ]
     block = table(summarise(records, [], {})).split("\n\n")[1].splitlines()
     titles = "gates effect 95 % interval n right lost wrong saved missing unknown closed"
@@ -151,15 +131,73 @@ def test_the_gates_have_a_block_of_their_own() -> None:
     assert block[3].split()[2:] == ["?", "?", "3", "0", "0", "0", "1", "1"]
     assert len({len(line) for line in block[:4]}) == 1
     assert "--set answering.audit=true" in block[5]
-    known = [record(0, "missing", gates=gates(("expected score", "correct")))]
-    assert "audit" not in table(summarise(known, [], {}))
+    assert "audit" not in table(summarise([row("missing", ("expected score", "correct"))], [], {}))
 
 
-def test_the_footer_leaves_out_what_is_not_known() -> None:
-    known = footer(summarise(RECORDS, SITTINGS, {"judge": "rules@1", "batch_size": None}), Path("out"))
-    assert known.splitlines() == [
-        "3.00 s per question, start-up 3.0 s, first answer after 5.0 s, peak memory 900 MiB",
-        "signature  judge:rules@1",
-        "files      out",
+def firing(name: str, withheld: str | None) -> dict[str, Any]:
+    return {"name": name, "reason": "because", "answer": "i don't know", "withheld": withheld}
+
+
+def judged(*traces: Any, golds: tuple[str | None, ...] = ("ann lee", "bo", "cy")) -> list[list[dict[str, Any]]]:
+    rows = [{"query": "who wrote it?", "answer": gold} for gold in golds]
+    questions = [Question(RowKey(str(number), 0), 0, row) for number, row in enumerate(rows)]
+    return judged_firings(RulesJudge(), lambda text: text[:12], questions, traces)
+
+
+def test_each_withheld_answer_is_judged_as_if_given_cut_as_the_evaluator_cuts() -> None:
+    firings = judged(
+        {"gates": [firing("a", "Ann Lee"), firing("b", "I don't know.")]},
+        {"gates": [firing("a", "somebody else, not Bo")]},
+        {"gates": [firing("a", None)]},
+    )
+    assert [[(entry["name"], entry["withheld_verdict"]) for entry in entries] for entries in firings] == [
+        [("a", "correct"), ("b", "missing")],
+        [("a", "incorrect")],
+        [("a", None)],
     ]
-    assert footer(summarise([], [], {}), Path("out")).splitlines()[0] == "0.00 s per question"
+    assert firings[0][0] == firing("a", "Ann Lee") | {"withheld_verdict": "correct"}
+    assert judged({"gates": [firing("a", "x")]}, golds=(None,))[0][0]["withheld_verdict"] == "unscored"
+
+
+@pytest.mark.parametrize(
+    "trace", [{}, {"gates": None}, {"gates": "shut"}, {"gates": [3, {"reason": "no name"}, {"name": 4}]}]
+)
+def test_traces_of_other_agents_have_no_firings(trace: dict[str, Any]) -> None:
+    assert judged(trace, trace, trace) == [[], [], []]
+    assert judged() == [[], [], []], "the batch failed: there are no traces"
+
+
+def test_effects_are_counted_by_question() -> None:
+    effects = gate_effects(
+        [
+            row("missing", ("class", "correct")),
+            row("missing", ("class", "incorrect"), ("sure", "incorrect")),
+            row("missing", ("class", "missing")),
+            row("missing", ("class", None)),
+            row("correct", ("refine", "incorrect")),
+            row("incorrect", ("refine", "correct")),
+            row("correct", ("refine", "correct")),
+            row("unscored", ("refine", "unscored")),
+            row("correct"),
+            row("missing", ("twice", "incorrect"), ("twice", "correct")),  # the first would have been given
+        ]
+    )
+    counts = ("fired", "right_lost", "wrong_saved", "missing", "unknown", "questions", "score_effect")
+    assert {name: tuple(effect[count] for count in counts) for name, effect in effects.items()} == {
+        "class": (4, 1, 1, 1, 1, 8, 0),
+        "sure": (1, 0, 1, 0, 0, 9, pytest.approx(1 / 9)),
+        "refine": (4, 1, 1, 0, 0, 9, 0),
+        "twice": (1, 0, 1, 0, 0, 9, pytest.approx(1 / 9)),
+    }
+
+
+def test_the_effect_is_the_difference_of_two_scores_and_what_is_unknown_changes_nothing() -> None:
+    """Against the same run without the gate, scored from scratch, with its interval paired by question."""
+    pairs = [("missing", "incorrect")] * 30 + [("missing", "correct")] * 10
+    rows = [*(row(final, ("g", held)) for final, held in pairs), *[row("correct")] * 60]
+    effect = gate_effects(rows)["g"]
+    assert effect["score_effect"] == pytest.approx(0.60 - (0.70 - 0.30))
+    error = (((30 + 10) / 100 - 0.2**2) / 100) ** 0.5
+    assert effect["ci"] == pytest.approx([0.2 - 1.96 * error, 0.2 + 1.96 * error], abs=0.02)
+    among = gate_effects([*rows, *[row("missing", ("g", None))] * 200])["g"]
+    assert {**among, "fired": 40, "unknown": 0} == effect

@@ -1,6 +1,11 @@
-"""A run in this process: which questions are asked, in which batches, and what is kept."""
+"""A run in this process: which questions are asked, in which batches, and what is kept; where it comes from."""
 
 import json
+import os
+import re
+import signal
+import subprocess
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +13,9 @@ import pytest
 
 from agents.common.files import write_rows
 from evaluation.agent_host import AgentSpec
-from evaluation.batches import Shard
 from evaluation.datasets import DatasetError
 from evaluation.judge import RulesJudge
-from evaluation.runner import Evaluation, FailedBatchError, RunOptions
+from evaluation.runner import Evaluation, RunOptions, Terminated, origin_of, progress_bar, stopped_in_order
 from evaluation.store import RunStore, StoreError
 from evaluation.trim import Trim
 
@@ -29,12 +33,14 @@ def questions(folder: Path, *words: str, **more: Any) -> Path:
     return path
 
 
-def run(folder: Path, data: Path, agent: str = "EchoAgent", *, resume: bool = False, **options: Any) -> dict[str, Any]:
+def run(
+    folder: Path, data: Path, agent: str = "EchoAgent", *, resume: bool = False, trim: Trim = TRIM, **options: Any
+) -> dict[str, Any]:
     store = RunStore(folder / "out", {"preset": "x"}, {"preset": "x"}, resume=resume)
     chosen = RunOptions(data, agent=AgentSpec(f"{FAKES}:{agent}"), in_process=True, **options)
     try:
-        with Evaluation(chosen, store, RulesJudge(), TRIM, {"preset": "x"}, show_progress=False) as evaluation:
-            return {**evaluation.run(), "records": list(store.records.values())}
+        results = Evaluation(chosen, store, RulesJudge(), trim, {"preset": "x"}, show_progress=False).run()
+        return {**results, "records": list(store.records.values())}
     finally:
         store.close()
 
@@ -47,7 +53,7 @@ def test_the_last_batch_is_shorter_and_shares_its_own_time(tmp_path: Path) -> No
     assert records[4]["seconds"] == records[4]["batch_seconds"]
 
 
-@pytest.mark.parametrize("content", ["", "\n\n", "[]\n"])
+@pytest.mark.parametrize("content", ["", "\n\n"])
 def test_a_dataset_without_questions_is_an_error(tmp_path: Path, content: str) -> None:
     path = tmp_path / "q.jsonl"
     path.write_text(content, encoding="utf-8")
@@ -56,22 +62,14 @@ def test_a_dataset_without_questions_is_an_error(tmp_path: Path, content: str) -
     assert not (tmp_path / "out/results.json").exists()
 
 
-def test_a_shard_asks_whole_batches_of_the_undivided_run(tmp_path: Path) -> None:
-    data = questions(tmp_path, *"abcdefg")
-    whole = run(tmp_path, data)["records"]
-    shards = [run(tmp_path / str(number), data, shard=Shard(number, 3))["records"] for number in (1, 2, 3)]
-    assert [[row["prediction"] for row in rows] for rows in shards] == [list("abg"), list("cd"), list("ef")]
-    asked = sorted((row for rows in shards for row in rows), key=lambda row: row["batch"])
-    place = ("interaction_id", "occurrence", "batch", "batch_size", "prediction")
-    assert [[row[name] for name in place] for row in asked] == [[row[name] for name in place] for row in whole]
-
-
 def test_how_many_questions_there_are_is_known_only_of_a_complete_run(tmp_path: Path) -> None:
-    data, run_file = questions(tmp_path, "a", "b", "crash"), tmp_path / "out/run.json"
+    data, run_file = questions(tmp_path, *"abcd"), tmp_path / "out/run.json"
     run(tmp_path, data, limit=2)
     assert json.loads(run_file.read_text(encoding="utf-8"))["questions"] == 2
-    with pytest.raises(FailedBatchError):
-        run(tmp_path, data, "CrashingAgent", resume=True, fail_on_error=True)
+    with data.open("a", encoding="utf-8") as stream:
+        stream.write("{broken\n")
+    with pytest.raises(DatasetError, match="line 5"):
+        run(tmp_path, data, resume=True)
     assert json.loads(run_file.read_text(encoding="utf-8"))["questions"] is None
 
 
@@ -82,55 +80,27 @@ def test_equal_ids_are_separate_questions_and_resume_knows_them_apart(tmp_path: 
     assert [(row["occurrence"], row["prediction"]) for row in records] == [(0, "a"), (1, "b"), (2, "c")]
 
 
-def test_only_failed_questions_are_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    data, mended = questions(tmp_path, "a", "b", "crash", "d", "e"), tmp_path / "mended"
-    monkeypatch.setenv("FAKE_AGENT_MENDED", str(mended))
-    first = run(tmp_path, data, "RecoveringAgent")
-    assert [row["verdict"] for row in first["records"]] == ["correct", "correct", "missing", "missing", "correct"]
-    assert (first["errors"], first["retried"]) == (1, 0)
-    again = run(tmp_path, data, "RecoveringAgent", resume=True, retry_failed=True)
-    assert [row["attempt"] for row in again["records"]] == [1, 1, 2, 2, 1], "it failed once more"
-    mended.touch()
-    last = run(tmp_path, data, "RecoveringAgent", resume=True, retry_failed=True)
-    assert [row["attempt"] for row in last["records"]] == [1, 1, 3, 3, 1]
-    assert [row["interaction_id"] for row in last["records"]] == [f"id{number}" for number in range(5)]
-    assert (last["score"], last["errors"], last["retried"]) == (1.0, 0, 2)
-    assert run(tmp_path, data, "RecoveringAgent", resume=True, retry_failed=True)["retried"] == 2, "nothing is left"
-
-
-def test_a_resumed_run_keeps_its_batch_size(tmp_path: Path) -> None:
-    data = questions(tmp_path, *"abcd")
-    run(tmp_path, data, limit=2)
-    with pytest.raises(StoreError, match=r"has batches of 2, the agent asks for 3; answers can depend on batch mates"):
-        run(tmp_path, data, resume=True, batch_size=3)
-
-
-def test_a_higher_limit_goes_on_from_whole_batches_only(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("before", "now", "refusal"),
+    [
+        (2, {"batch_size": 3}, "has batches of 2, the agent asks for 3; answers can depend on batch mates"),
+        (3, {"limit": 5}, r"ended within a batch \(--limit 3, batches of 2\).*give the same --limit"),
+        (4, {"limit": 2}, "has 4 questions, more than --limit 2"),
+    ],
+)
+def test_a_resumed_run_keeps_its_batches(tmp_path: Path, before: int, now: dict[str, Any], refusal: str) -> None:
     data = questions(tmp_path, *"abcdef")
-    run(tmp_path, data, limit=3)
-    with pytest.raises(StoreError, match=r"ended within a batch \(--limit 3, batches of 2\).*give the same --limit"):
-        run(tmp_path, data, resume=True, limit=5)
-    assert run(tmp_path, data, resume=True, limit=3)["n"] == 3
-
-
-def test_a_lower_limit_does_not_cut_a_run(tmp_path: Path) -> None:
-    data = questions(tmp_path, *"abcdef")
-    run(tmp_path, data, limit=4)
-    with pytest.raises(StoreError, match="has 4 questions, more than --limit 2"):
-        run(tmp_path, data, resume=True, limit=2)
-    assert run(tmp_path, data, resume=True)["n"] == 6
+    run(tmp_path, data, limit=before)
+    with pytest.raises(StoreError, match=refusal):
+        run(tmp_path, data, resume=True, **now)
+    assert run(tmp_path, data, resume=True, limit=before)["n"] == before
 
 
 def test_the_answer_is_judged_as_the_evaluator_cuts_it(tmp_path: Path) -> None:
     data = questions(tmp_path, "ann lee", answer="ann")
-    store = RunStore(tmp_path / "out", {}, {})
-    options = RunOptions(data, agent=AgentSpec(f"{FAKES}:EchoAgent"), in_process=True)
-    cut = Trim("three", lambda text: text[:3])
-    with Evaluation(options, store, RulesJudge(), cut, {}, show_progress=False) as evaluation:
-        assert evaluation.run()["accuracy"] == 1
-    (record,) = store.records.values()
-    assert record["prediction"] == "ann lee", "the file keeps all of it"
-    store.close()
+    results = run(tmp_path, data, trim=Trim("three", lambda text: text[:3]))
+    assert results["accuracy"] == 1
+    assert results["records"][0]["prediction"] == "ann lee", "the file keeps all of it"
 
 
 def test_what_gates_withheld_is_kept_with_its_verdict(tmp_path: Path) -> None:
@@ -146,3 +116,82 @@ def test_generations_that_ran_out_of_time_are_kept_and_counted(tmp_path: Path) -
     results = run(tmp_path, questions(tmp_path, *"abcde"), "LateAgent")
     assert results["generations_out_of_time"] == {"not_begun": 6, "cut_short": 3}
     assert [row["out_of_time"] for row in results["records"]] == [{"not_begun": 2, "cut_short": 1}] * 5
+
+
+# --- the progress bar -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("total", "done", "batches", "last"),
+    [
+        (4, [], [[("correct", 2.0), ("incorrect", 4.0)], [("correct", 3.0), ("missing", 3.0)]],
+         r"4/4 .*score \+0\.250, 3\.00 s/question"),
+        (1, [], [[("unscored", 1.0)]], r"1/1 .*score -, 1\.00 s/question"),
+        (4, [("correct", 90.0), ("correct", 90.0)], [], r"2/4 .*score \+1\.000\]"),
+        (4, [("correct", 90.0), ("correct", 90.0)], [[("incorrect", 5.0), ("incorrect", 7.0)]],
+         r"4/4 .*score \+0\.000, 6\.00 s/question"),
+        (None, [], [[("correct", 1.0)]], "1question"),
+    ],
+)  # fmt: skip
+def test_the_running_score_and_the_agents_seconds(
+    capsys: pytest.CaptureFixture[str], total: int | None, done: list[Any], batches: list[list[Any]], last: str
+) -> None:
+    def rows(pairs: list[Any]) -> list[dict[str, Any]]:
+        return [{"verdict": verdict, "seconds": seconds} for verdict, seconds in pairs]
+
+    for shown in (True, False):
+        with progress_bar(total, rows(done), shown=shown) as add:
+            for batch in batches:
+                add(rows(batch))
+        captured = capsys.readouterr()
+        assert captured.out == "", "standard output is for the table"
+        assert bool(re.search(last, captured.err.split("\r")[-1])) == shown
+
+
+# --- where it comes from, and how it is ended -------------------------------------------------------------------------
+
+
+def test_the_origin_tells_date_machine_command_and_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    origin = origin_of(["--preset", "cpu", "--kg-url", "http://me:secret@graph:8000", "--set", "a b=1"])
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", origin["date"])
+    assert re.search(r"\d+ cores, .+, \d+ GiB", origin["machine"])
+    assert origin["command"] == "python local_evaluation.py --preset cpu --kg-url http://graph:8000 --set 'a b=1'"
+    assert "commit" not in origin
+    file = tmp_path / "file"
+    file.write_text("one", encoding="utf-8")
+    for words in (["init", "-q"], ["add", "file"], ["commit", "-q", "-m", "first"]):
+        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b.example", *words], check=True)
+    clean = origin_of([])["commit"]
+    assert re.fullmatch(r"[0-9a-f]{12}", clean)
+    file.write_text("two", encoding="utf-8")
+    assert origin_of([])["commit"] == f"{clean} with changes"
+
+
+def test_the_first_sigterm_runs_every_finally_and_the_second_is_ignored() -> None:
+    cleaned = []
+
+    def work() -> None:
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+            signal.pause()
+        finally:
+            os.kill(os.getpid(), signal.SIGTERM)
+            cleaned.append(True)
+
+    with pytest.raises(Terminated), stopped_in_order():
+        work()
+    assert cleaned == [True]
+
+
+def test_a_thread_that_may_not_handle_signals_goes_without() -> None:
+    handlers: list[object] = []
+
+    def work() -> None:
+        with stopped_in_order():
+            handlers.append(signal.getsignal(signal.SIGTERM))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert handlers == [signal.getsignal(signal.SIGTERM)]

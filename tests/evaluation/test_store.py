@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from agents.common.files import FolderInUseError
 from evaluation.batches import RowKey
 from evaluation.store import PREDICTIONS, RESULTS, RUN, TRACES, RunStore, SavedRun, StoreError
 from tests.evaluation.run_folders import record, write_run
@@ -13,8 +14,8 @@ from tests.evaluation.run_folders import record, write_run
 IDENTITY = {"preset": "cpu@1", "data": "q@2"}
 
 
-def place(number: int, attempt: int = 1) -> dict[str, Any]:
-    return {"interaction_id": f"id{number}", "occurrence": 0, "batch": number // 2, "attempt": attempt}
+def place(number: int) -> dict[str, Any]:
+    return {"interaction_id": f"id{number}", "occurrence": 0, "batch": number // 2}
 
 
 def opened(folder: Path, identity: dict[str, str] = IDENTITY, **how: bool) -> RunStore:
@@ -24,7 +25,7 @@ def opened(folder: Path, identity: dict[str, str] = IDENTITY, **how: bool) -> Ru
 def filled(folder: Path) -> bytes:
     """Two batches of two questions; the predictions."""
     store = opened(folder)
-    store.set_batch_size(2)
+    store.update(batch_size=2)
     for batch in ((0, 1), (2, 3)):
         store.append([record(number, "correct", 2) for number in batch], [place(number) for number in batch])
     store.close()
@@ -35,9 +36,8 @@ def names(store: RunStore) -> list[str]:
     return [key.interaction_id for key in store.records]
 
 
-def traced(folder: Path) -> list[tuple[str, int]]:
-    rows = [json.loads(line) for line in (folder / TRACES).read_text(encoding="utf-8").splitlines()]
-    return [(row["interaction_id"], row["attempt"]) for row in rows]
+def traced(folder: Path) -> list[str]:
+    return [json.loads(line)["interaction_id"] for line in (folder / TRACES).read_text(encoding="utf-8").splitlines()]
 
 
 def test_every_cut_of_the_file_leaves_whole_batches(tmp_path: Path) -> None:
@@ -49,7 +49,7 @@ def test_every_cut_of_the_file_leaves_whole_batches(tmp_path: Path) -> None:
         finished = ["id0", "id1"] if length >= half else []
         assert names(store) == finished, "the torn batch is asked again as a whole"
         assert path.read_bytes() == (whole[:half] if finished else b"")
-        assert traced(tmp_path) == [(name, 1) for name in finished]
+        assert traced(tmp_path) == finished
         store.append([record(number, "correct", 2) for number in ((2, 3) if finished else (0, 1, 2, 3))], [])
         store.close()
         assert path.read_bytes() == whole
@@ -81,7 +81,7 @@ def test_runs_are_not_mixed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", [None, "", "null", "[]", "{}", '{"identity": {}, "signature": {}, "sittings": 5}', '{"identity": {}}']
+    "content", [None, "", "[]", "{}", '{"identity": {}, "signature": {}, "measured": 5}', '{"identity": {}}']
 )
 def test_answers_without_their_run_are_refused(tmp_path: Path, content: str | None) -> None:
     filled(tmp_path)
@@ -97,50 +97,42 @@ def test_answers_without_their_run_are_refused(tmp_path: Path, content: str | No
 
 def test_two_evaluators_do_not_write_to_one_folder(tmp_path: Path) -> None:
     first = opened(tmp_path)
-    with pytest.raises(StoreError, match="another evaluator is writing there"):
+    with pytest.raises(FolderInUseError, match="another process is writing here"):
         opened(tmp_path, resume=True)
     first.close()
     opened(tmp_path, resume=True).close()
 
 
-def test_a_folder_that_cannot_be_made() -> None:
-    with pytest.raises(StoreError, match="cannot be written"):
-        opened(Path("/proc/none/run"))
-
-
-def test_a_retried_question_replaces_the_first_attempt(tmp_path: Path) -> None:
-    filled(tmp_path)
-    store = opened(tmp_path, resume=True)
-    store.append([record(1, "correct", 1, batch=0, attempt=2)], [place(1, 2)])
+def test_a_finished_run_is_in_the_order_of_the_questions(tmp_path: Path) -> None:
+    """Several workers finish their batches in another one."""
+    store = opened(tmp_path)
+    for batch in ((2, 3), (4,), (0, 1)):
+        rows = [record(number, "correct", 2) | {"batch_size": len(batch)} for number in batch]
+        store.append(rows, [place(number) for number in batch])
+    store.finish(5)
     store.close()
-    store = opened(tmp_path, resume=True)
-    assert names(store) == ["id0", "id1", "id2", "id3"]
-    assert store.records[RowKey("id1", 0)]["attempt"] == 2
-    store.close()
+    in_order = [f"id{number}" for number in range(5)]
+    assert names(store) == [key.interaction_id for key in SavedRun.read(tmp_path).records] == in_order
+    assert store.run.questions == 5
 
 
 def test_traces_of_unfinished_questions_are_dropped(tmp_path: Path) -> None:
     filled(tmp_path)
     with (tmp_path / TRACES).open("ab") as stream:
-        for row in (place(4), place(0, attempt=2)):
-            stream.write(json.dumps(row).encode() + b"\n")
-        stream.write(b'{"torn')
+        stream.write(json.dumps(place(4)).encode() + b'\n{"torn')
     opened(tmp_path, resume=True).close()
-    assert traced(tmp_path) == [(f"id{number}", 1) for number in range(4)]
+    assert traced(tmp_path) == [f"id{number}" for number in range(4)]
 
 
-def test_sittings_signature_and_results_of_a_resumed_run(tmp_path: Path) -> None:
+def test_a_resumed_run_keeps_what_was_measured_and_drops_its_results(tmp_path: Path) -> None:
     filled(tmp_path)
     store = opened(tmp_path, resume=True)
-    assert store.batch_size == 2
-    store.set_sitting(0, {"startup_seconds": 1.0})
-    store.set_sitting(0, {"startup_seconds": 1.0, "first_answer_seconds": 2.0})
-    store.set_sitting(1, {"startup_seconds": 3.0})
+    store.update(measured={"startup_seconds": 1.0})
     store.write_results({"score": 1.0, "name": "é"})
     assert json.loads((tmp_path / RESULTS).read_bytes()) == {"score": 1.0, "name": "é"}
     store.close()
     store = RunStore(tmp_path, IDENTITY, {**IDENTITY, "python": "4"}, resume=True)
-    assert store.sittings == [{"startup_seconds": 1.0, "first_answer_seconds": 2.0}, {"startup_seconds": 3.0}]
+    assert (store.run.batch_size, store.run.measured) == (2, {"startup_seconds": 1.0})
     store.close()
     assert not (tmp_path / RESULTS).exists(), "results of a run that is going on would mislead"
     assert json.loads((tmp_path / RUN).read_text(encoding="utf-8"))["signature"]["python"] == "4"
@@ -149,71 +141,48 @@ def test_sittings_signature_and_results_of_a_resumed_run(tmp_path: Path) -> None
 # --- reading ----------------------------------------------------------------------------------------------------------
 
 
-def test_the_last_attempt_counts_and_a_torn_end_does_not(tmp_path: Path) -> None:
-    rows = [record(0, "missing"), record(1, "correct"), record(0, "correct", attempt=2)]
-    write_run(tmp_path, rows, {"python": "3.11"})
-    (tmp_path / TRACES).write_text(
-        "\n".join([json.dumps(place(0)), json.dumps({**place(1), "batch": 1}), '{"torn']), encoding="utf-8"
-    )
+def test_a_torn_end_does_not_count(tmp_path: Path) -> None:
+    write_run(tmp_path, [record(0, "missing"), record(1, "correct")], {"python": "3.11"})
+    rows = [json.dumps({**place(1), "batch": 1}), json.dumps(place(7)), '{"torn']
+    (tmp_path / TRACES).write_text("\n".join(rows), encoding="utf-8")
     path = tmp_path / PREDICTIONS
     path.write_bytes(torn := path.read_bytes() + b'{"interaction_id": "id2", "occ')
     run = SavedRun.read(tmp_path)
-    assert [row["attempt"] for row in run.rows] == [1, 1, 2]
     assert [(key.interaction_id, row["verdict"]) for key, row in run.records.items()] == [
-        ("id0", "correct"),
+        ("id0", "missing"),
         ("id1", "correct"),
     ]
-    assert (run.run.batch_size, run.run.questions, run.run.signature["python"]) == (1, 3, "3.11")
-    assert list(run.traces) == [RowKey("id1", 0)], "attempt 2 of the other left none"
+    assert (run.run.batch_size, run.run.questions, run.run.signature["python"]) == (1, 2, "3.11")
+    assert list(run.traces) == [RowKey("id1", 0)], "of a question that has a prediction"
     assert path.read_bytes() == torn
 
 
-def test_a_folder_that_is_no_run(tmp_path: Path) -> None:
+def test_folders_that_are_no_run() -> None:
     with pytest.raises(StoreError, match=r"there is no such folder; expected one written by local_evaluation\.py"):
-        SavedRun.read(tmp_path / "none")
-    assert SavedRun.read(write_run(tmp_path, [])).rows == ()
-
-
-@pytest.mark.parametrize("line", ["{", "[]", '{"occurrence": 0, "batch": 0, "attempt": 1}'])
-def test_a_bad_line_in_the_traces(tmp_path: Path, line: str) -> None:
-    write_run(tmp_path, [record(0, "correct")])
-    (tmp_path / TRACES).write_text(f"{line}\n{{}}\n", encoding="utf-8")
-    with pytest.raises(StoreError, match=r"traces\.jsonl, line 1"):
-        _ = SavedRun.read(tmp_path).traces
+        SavedRun.read(Path("/proc/none/run"))
+    with pytest.raises(StoreError, match="cannot be written"):
+        opened(Path("/proc/none/run"))
 
 
 @pytest.mark.parametrize(
-    ("wrong", "field"),
+    ("name", "line", "place_of_fault"),
     [
-        ({"verdict": "right"}, "verdict"),
-        ({"verdict": ["correct"]}, "verdict"),
-        ({"interaction_id": ["id1"]}, "interaction_id"),
-        ({"out_of_time": {"not_begun": "2"}}, r"out_of_time\.not_begun"),
-        ({"gates": 3}, "gates"),
-        ({"gates": [{"name": "x", "withheld_verdict": "right"}]}, r"gates\.0\.withheld_verdict"),
-        ({"domain": ["movie"]}, "domain"),
-        ({"query": None}, "query"),
-        ({"batch_size": 0}, "batch_size"),
-        ({"batch_size": "two"}, "batch_size"),
+        (TRACES, "{", "line 1"),
+        (TRACES, "[]", "line 1"),
+        (TRACES, '{"occurrence": 0, "batch": 0}', 'line 1, field "interaction_id"'),
+        (PREDICTIONS, "not json", "line 1"),
+        (PREDICTIONS, '{"query": "x"}', 'line 1, field "interaction_id"'),
+        (PREDICTIONS, json.dumps(record(0, "right")), 'line 1, field "verdict"'),
+        (PREDICTIONS, json.dumps(record(0, "correct", query=None)), 'line 1, field "query"'),
+        (PREDICTIONS, json.dumps({**record(0, "correct"), "batch_size": 0}), 'line 1, field "batch_size"'),
     ],
 )
-def test_a_bad_field_is_named_and_the_file_kept(tmp_path: Path, wrong: dict[str, Any], field: str) -> None:
+def test_a_bad_row_is_named_and_the_file_kept(tmp_path: Path, name: str, line: str, place_of_fault: str) -> None:
     filled(tmp_path)
-    path = tmp_path / PREDICTIONS
-    first, second, *rest = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    path.write_text("".join([first, json.dumps({**json.loads(second), **wrong}) + "\n", *rest]), encoding="utf-8")
+    path = tmp_path / name
+    path.write_text(f"{line}\n{{}}\n", encoding="utf-8")
     before = path.read_bytes()
-    for read in (lambda: SavedRun.read(tmp_path), lambda: opened(tmp_path, resume=True)):
-        with pytest.raises(StoreError, match=rf'predictions\.jsonl, line 2, field "{field}": '):
+    for read in (lambda: SavedRun.read(tmp_path).traces, lambda: opened(tmp_path, resume=True)):
+        with pytest.raises(StoreError, match=rf"{name}, {place_of_fault}"):
             read()
     assert path.read_bytes() == before
-
-
-@pytest.mark.parametrize("content", [b"not json\nmore\n", b"[1]\n[2]\n", b'{"query": "x"}\n{"query": "y"}\n'])
-def test_a_foreign_file_is_refused_and_kept(tmp_path: Path, content: bytes) -> None:
-    filled(tmp_path)
-    path = tmp_path / PREDICTIONS
-    path.write_bytes(content)
-    with pytest.raises(StoreError, match=r"predictions\.jsonl, line 1"):
-        opened(tmp_path, resume=True)
-    assert path.read_bytes() == content

@@ -1,29 +1,17 @@
 """The agent's process: what it cannot do to the evaluator."""
 
 import os
-import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from evaluation.agent_host import AgentSpec, AgentStartError
 from evaluation.worker import InProcessWorker, ProcessWorker
+from tests.evaluation.test_agent_host import batch
 
 FAKES = "tests.evaluation.fake_agents"
-
-
-def batch(*queries: str) -> dict[str, Any]:
-    return {
-        "interaction_id": list(queries),
-        "query": list(queries),
-        "search_results": [[] for _ in queries],
-        "query_time": ["" for _ in queries],
-    }
 
 
 @pytest.fixture
@@ -37,21 +25,8 @@ def workers() -> Iterator[list[ProcessWorker]]:
 def started(workers: list[ProcessWorker], name: str, startup_seconds: float = 600) -> ProcessWorker:
     worker = ProcessWorker(AgentSpec(f"{FAKES}:{name}"), startup_seconds)
     workers.append(worker)
-    worker.start()
+    worker.wait_until_ready()
     return worker
-
-
-def test_stack_files_of_evaluators_that_were_killed_go_and_those_of_others_stay(
-    workers: list[ProcessWorker], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    with subprocess.Popen([sys.executable, "-c", ""]) as ended:
-        ended.wait()
-    names = {pid: tmp_path / f"crag-agent-stack-{pid}.txt" for pid in (ended.pid, os.getppid(), "mine")}
-    for file in names.values():
-        file.touch()
-    started(workers, "EchoAgent")
-    assert [pid for pid, file in names.items() if file.exists()] == [os.getppid(), "mine"]
 
 
 def test_an_agent_in_this_process_leaves_its_environment_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,13 +35,12 @@ def test_an_agent_in_this_process_leaves_its_environment_as_it_was(monkeypatch: 
     worker = InProcessWorker(AgentSpec(f"{FAKES}:EchoAgent", {"CRAG_PRESET": "cpu", "CRAG_SETTINGS": "a = 1"}))
     worker.wait_until_ready()
     assert (os.environ["CRAG_PRESET"], os.environ["CRAG_SETTINGS"]) == ("cpu", "a = 1")
-    worker.finish()
+    worker.stop(in_order=True)
     assert (os.environ["CRAG_PRESET"], os.environ.get("CRAG_SETTINGS")) == ("mine", None)
 
 
 def test_answers_and_traces_come_back(workers: list[ProcessWorker]) -> None:
     worker = started(workers, "TracingAgent")
-    assert worker.wait_until_ready() == 2
     outcome = worker.answer(batch("say é\ud800", "say b"), 600)
     assert outcome.answers == ["é\ud800", "b"]
     assert [trace["interaction_id"] for trace in outcome.traces] == ["say é\ud800", "say b"]
@@ -74,24 +48,21 @@ def test_answers_and_traces_come_back(workers: list[ProcessWorker]) -> None:
     assert worker.peak_memory_mb > 10
 
 
-def test_an_agent_that_hangs_in_c_code_is_stopped_and_the_next_batch_answered(workers: list[ProcessWorker]) -> None:
-    worker = started(workers, "HangingAgent")
-    worker.wait_until_ready()
-    outcome = worker.answer(batch("say a", "say crash"), 1.0)
-    assert outcome.timed_out
-    assert outcome.answers is None
-    assert outcome.seconds >= 1.0
-    assert "fake_agents.py" in (outcome.error or ""), "the stack says where it hung"
-    assert worker.answer(batch("say b"), 600).answers == ["b"]
-
-
-def test_an_agent_that_dies_is_reported_and_the_next_batch_answered(workers: list[ProcessWorker]) -> None:
-    worker = started(workers, "DyingAgent")
-    worker.wait_until_ready()
-    outcome = worker.answer(batch("say crash"), 600)
-    assert outcome.answers is None
-    assert not outcome.timed_out
-    assert "signal SIGABRT" in (outcome.error or "")
+@pytest.mark.parametrize(
+    ("name", "limit", "timed_out", "error"),
+    [
+        ("HangingAgent", 1.0, True, "fake_agents.py"),  # the stack says where it hung, in C code
+        ("DyingAgent", 600, False, "signal SIGABRT"),
+    ],
+)
+def test_an_agent_that_hangs_or_dies_is_replaced_for_the_next_batch(
+    workers: list[ProcessWorker], name: str, limit: float, timed_out: bool, error: str
+) -> None:
+    worker = started(workers, name)
+    outcome = worker.answer(batch("say a", "say crash"), limit)
+    assert (outcome.answers, outcome.timed_out) == (None, timed_out)
+    assert outcome.seconds >= limit or not timed_out
+    assert error in (outcome.error or "")
     assert worker.answer(batch("say b"), 600).answers == ["b"]
 
 
@@ -99,7 +70,6 @@ def test_printing_does_not_reach_our_standard_output(
     workers: list[ProcessWorker], capfd: pytest.CaptureFixture[str]
 ) -> None:
     worker = started(workers, "NoisyAgent")
-    worker.wait_until_ready()
     assert worker.answer(batch("say a"), 10).answers == ["a"]
     worker.stop()
     assert "noise" not in capfd.readouterr().out
@@ -115,9 +85,8 @@ def test_printing_does_not_reach_our_standard_output(
 def test_an_agent_that_cannot_be_built(
     workers: list[ProcessWorker], name: str, startup_seconds: float, message: str
 ) -> None:
-    worker = started(workers, name, startup_seconds)
     with pytest.raises(AgentStartError, match=message):
-        worker.wait_until_ready()
+        started(workers, name, startup_seconds)
 
 
 def test_an_agent_may_close_itself(
@@ -125,9 +94,8 @@ def test_an_agent_may_close_itself(
 ) -> None:
     monkeypatch.setenv("FAKE_AGENT_LOG", str(tmp_path / "log"))
     worker = started(workers, "ClosingAgent")
-    worker.wait_until_ready()
     worker.answer(batch("say a"), 10)
-    worker.finish()
+    worker.stop(in_order=True)
     assert (tmp_path / "log").read_text(encoding="utf-8") == "closed"
 
 
@@ -145,7 +113,6 @@ def test_in_process() -> None:
 
 def test_huge_answers_arrive_whole(workers: list[ProcessWorker]) -> None:
     worker = started(workers, "HugeAgent")
-    worker.wait_until_ready()
     assert worker.answer(batch("say a", "say b"), 30).answers == ["é" * 2_000_000] * 2
 
 
@@ -156,7 +123,6 @@ def test_what_an_agent_started_is_stopped_with_it(
     log = tmp_path / "log"
     monkeypatch.setenv("FAKE_AGENT_LOG", str(log))
     worker = started(workers, "ForkingAgent")
-    worker.wait_until_ready()
     child = Path(f"/proc/{log.read_text(encoding='utf-8')}/stat")
     assert child.exists()
     if overrun:

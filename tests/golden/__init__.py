@@ -14,20 +14,12 @@ from typing import Any
 
 from agents.common.contracts import Trace
 from agents.llm import GenerationRequest
+from agents.settings import ROUTE_CLASSES
 from tests.papers.pipeline import Says, pipeline, text_of
 
 FOLDER = Path(__file__).parent
 SAMPLE = FOLDER.parents[1] / "data" / "sample"
 PRESETS = ("cpu", "db3_task1", "db3_task23", "nec", "submission", "weknow", "scripted")
-CLASSES = {
-    "domain": ("finance", "movie", "music", "open", "sports"),
-    "question_type": (
-        "aggregation", "comparison", "false_premise", "multi-hop", "post-processing", "set", "simple",
-        "simple_w_condition",
-    ),
-    "static_or_dynamic": ("fast-changing", "real-time", "slow-changing", "static"),
-}  # fmt: skip
-
 Row = dict[str, Any]
 
 
@@ -60,7 +52,7 @@ class LabelledRoutes:
     @staticmethod
     def _route(row: Row) -> dict[str, Any]:
         route = {}
-        for field, classes in CLASSES.items():
+        for field, classes in ROUTE_CLASSES.items():
             share = (0.45, 0.7, 0.95)[_number(row["query"] + field) % 3]
             rest = (1 - share) / (len(classes) - 1)
             probabilities = {name: share if name == row[field] else rest for name in classes}

@@ -50,6 +50,13 @@ def test_a_missing_field_or_a_wrong_type_is_422_without_a_result(
     assert "result" not in reply.text
 
 
+@pytest.mark.parametrize("value", ["NaN", "-Infinity", '{"a": NaN}'])
+def test_what_json_cannot_hold_is_a_wrong_argument(small: Client, value: str) -> None:
+    reply = requests.post(f"{small.url}/open/get_entity", data=f'{{"query": {value}}}', timeout=10)
+    assert reply.status_code == 422
+    assert reply.json()["detail"][0]["loc"] == ["body", "query"]
+
+
 @pytest.mark.parametrize(
     ("path", "query"),
     [

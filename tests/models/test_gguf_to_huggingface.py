@@ -2,7 +2,6 @@
 
 import json
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,6 @@ import gguf
 import numpy as np
 import pytest
 import torch
-from safetensors import SafetensorError
 from safetensors.numpy import load_file
 from transformers import (
     AutoModelForCausalLM,
@@ -174,21 +172,11 @@ def test_embeddings_written_twice_stay_tied_and_the_finer_copy_is_kept(tmp_path:
     assert "lm_head.weight" not in load_file(tmp_path / "folder" / "model.safetensors")
 
 
-@pytest.fixture
-def tiny(tmp_path: Path) -> Callable[[str], Any]:
-    def make(architecture: str) -> Any:
-        write_gguf(tmp_path / "t.gguf", random_model(architecture), architecture)
-        convert(tmp_path / "t.gguf", tmp_path / "folder")
-        return AutoTokenizer.from_pretrained(tmp_path / "folder")
-
-    return make
-
-
 @pytest.mark.parametrize("architecture", ["llama", "qwen2"])
-def test_the_tokenizer_gives_text_back_and_generation_ends_at_its_end_tokens(
-    tmp_path: Path, tiny: Callable[[str], Any], architecture: str
-) -> None:
-    tokenizer = tiny(architecture)
+def test_the_tokenizer_gives_text_back_and_generation_ends_at_its_end_tokens(tmp_path: Path, architecture: str) -> None:
+    write_gguf(tmp_path / "t.gguf", random_model(architecture), architecture)
+    convert(tmp_path / "t.gguf", tmp_path / "folder")
+    tokenizer: Any = AutoTokenizer.from_pretrained(tmp_path / "folder")
     for text in ("hello  world\n\n 42 €", "né <|im_end|><tool> x", ""):
         assert tokenizer.decode(tokenizer(text)["input_ids"], skip_special_tokens=False) == text
     assert tokenizer.convert_tokens_to_ids("<|im_end|>") == 2
@@ -214,10 +202,9 @@ def test_an_unknown_architecture_is_refused_by_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.models
-@pytest.mark.parametrize("name", ["smollm2-135m-instruct"])
-def test_the_fetched_language_models_speak(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_fetched_language_model_speaks() -> None:
     try:
-        folder = locate(name)
+        folder = locate("smollm2-135m-instruct")
     except WeightsMissingError as error:
         pytest.skip(str(error))
     assert os.access(folder / "model.safetensors", os.R_OK)
@@ -228,13 +215,3 @@ def test_the_fetched_language_models_speak(name: str, monkeypatch: pytest.Monkey
     assert " Paris" in tokenizer.decode(answer[0])
     text = "It's 3.14 — naïve “quotes”,\n\ttabs  and 東京 <|im_end|>"
     assert tokenizer.decode(tokenizer(text)["input_ids"]) == text
-
-
-def test_a_full_disk_is_an_error_of_the_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object, **__: object) -> None:
-        raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
-
-    write_gguf(tmp_path / "m.gguf", random_model("llama"), "llama")
-    monkeypatch.setattr("safetensors.numpy.save_file", full)
-    with pytest.raises(OSError, match=r"model\.safetensors: .*No space left on device"):
-        convert(tmp_path / "m.gguf", tmp_path / "folder")

@@ -48,9 +48,13 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]
 
 
 def test_no_preset_shares_its_name_with_a_model_or_a_group() -> None:
-    """A name given to `models.fetch` means one thing."""
+    """A name given to `models.fetch` means one thing, and a name in the manifest one of its models."""
     shipped = load_manifest()
-    assert not {*shipped.models, *shipped.groups} & set(available_presets())
+    names = [*shipped.models, *shipped.groups, *available_presets()]
+    assert len(names) == len(set(names))
+    for group in shipped.groups.values():
+        assert {*group.models, *group.optional} <= set(shipped.models)
+    assert all(shipped.model(entry.tokenizer).files for entry in shipped.models.values() if entry.tokenizer)
 
 
 def test_only_snapshots_go_without_a_hash_and_none_follows_a_branch() -> None:
@@ -82,20 +86,16 @@ def test_a_preset_of_plain_prompts_fetches_a_base_model_and_one_of_chats_a_tuned
         (one_model('files = [{ path = "a", size = 1, sha256 = "abc", mirror = ["pypi:p==1:a"] }]'), "sha256"),
         (one_model(f'files = [{{ path = "a", size = 1, sha256 = "{SHA}", mirror = ["pypi:p:a"] }}]'), "mirror must"),
         (one_model('snapshot = ["*"]\nhub = { repository = "no-owner", revision = "main" }'), "repository"),
-        (TINY + '[groups.g]\nmodels = ["absent"]', "unknown models: absent"),
-        (TINY + '[groups.m]\nmodels = ["m"]', "share a name: m"),
     ],
 )
 def test_a_wrong_manifest_says_what_is_wrong(text: str, message: str) -> None:
-    text = text if "[groups." not in text else text.replace("[groups]\n", "", 1)
     with pytest.raises(ValidationError, match=message):
         parse_manifest(text)
 
 
 def test_unknown_names_are_refused_and_the_known_ones_listed() -> None:
-    for look_up in (parse_manifest(TINY).resolve, parse_manifest(TINY).model):
-        with pytest.raises(UnknownModelError, match=r"known: m$"):
-            look_up("n")
+    with pytest.raises(UnknownModelError, match=r"known: m$"):
+        parse_manifest(TINY).model("n")
 
 
 def missing(text: str, message: str) -> None:

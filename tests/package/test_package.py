@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -42,17 +44,26 @@ def test_cpu_and_gpu_requirements_agree_unless_the_gpu_forbids_it() -> None:
     ).items()
 
 
-class FakeDocker:
-    """An executable called docker that writes down its arguments; `runtimes` is what `docker info` says."""
+def test_the_image_has_what_every_preset_imports_and_ends_as_the_evaluators_user() -> None:
+    assert pins("requirements.txt")["openvino"] == pins("requirements-cpu.txt")["openvino"], "the preset cpu"
+    assert pins("requirements.txt").items() <= pins("constraints.txt").items()
+    text = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+    assert re.findall(r"(?m)^(?:USER|WORKDIR) (.+)$", text) == ["aicrowd", "/home/aicrowd"]
+    for name in ("apt.txt", "constraints.txt", "docker_run.sh"):
+        assert b"\r" not in (ROOT / name).read_bytes(), "a carriage return breaks the build"
 
-    def __init__(self, folder: Path, runtimes: str = '{"runc":{}}') -> None:
+
+class FakeDocker:
+    """An executable called docker that writes down its builds and runs; `runtimes` is what `docker info` says."""
+
+    def __init__(self, folder: Path, runtimes: str = '{"runc":{}}', name: str = "docker") -> None:
         self.folder, self.log, self.weights = folder, folder / "calls", folder / "weights"
         self.weights.mkdir()
-        docker = folder / "docker"
+        docker = folder / name
         docker.write_text(
             "#!/usr/bin/env bash\n"
+            f"case $1 in info) echo '{runtimes}'; exit ;; --version) echo {name}; exit ;; esac\n"
             f'printf "%s\\037" "$@" >> "{self.log}"; echo >> "{self.log}"\n'
-            f"if [ \"$1\" = info ]; then echo '{runtimes}'; fi\n"
         )
         docker.chmod(0o755)
 
@@ -78,7 +89,7 @@ def environment_of(call: list[str]) -> list[str]:
 
 
 def test_it_works_without_an_openai_key_and_without_a_gpu(docker: FakeDocker) -> None:
-    build, _, run = docker.run("--preset", "cpu", "--limit", "1")
+    build, run = docker.run("--preset", "cpu", "--limit", "1")
     assert build == ["build", "--tag", "crag-submission", "."]
     assert run[0] == "run"
     assert "--gpus" not in run
@@ -113,4 +124,25 @@ def test_the_smoke_run_is_four_questions_without_network(docker: FakeDocker) -> 
 def test_the_smoke_run_refuses_missing_weights_and_arguments_that_it_would_ignore(docker: FakeDocker) -> None:
     assert docker.run("--smoke", "--no-build", code=1, CRAG_MODELS_DIR="/nowhere") == []
     assert "python -m models.fetch cpu" in docker.error
-    assert docker.run("--smoke", "--limit", "3", code=2) == []
+    assert docker.run("--smoke", "cpu", "--limit", "3", code=2) == []
+
+
+def test_the_base_and_the_requirements_can_be_chosen(docker: FakeDocker) -> None:
+    build, run = docker.run(
+        "--smoke", "scripted", REQUIREMENTS="-r other.txt", BASE_IMAGE="base", BUILD_OPTIONS="--x y"
+    )
+    words = ["--build-arg", "BASE_IMAGE=base", "--build-arg", "REQUIREMENTS=-r other.txt", "."]
+    assert build == ["build", "--tag", "crag-submission", "--x", "y", *words]
+    assert run[run.index("--preset") + 1] == "scripted"
+
+
+def test_podman_takes_the_place_of_docker(tmp_path: Path) -> None:
+    podman = FakeDocker(tmp_path, name="podman")
+    for tool in ("bash", "dirname", "id", "sed"):
+        (tmp_path / tool).symlink_to(shutil.which(tool) or tool)
+    build, run = podman.run("--smoke", PATH=str(tmp_path))
+    assert build[:5] == ["build", "--tag", "crag-submission", "--network", "host"]
+    assert run[run.index("--network") + 1] == "none"
+    (tmp_path / "podman").unlink()
+    assert podman.run("--smoke", PATH=str(tmp_path), code=1) == [build, run]
+    assert "neither docker nor podman works here" in podman.error

@@ -54,9 +54,6 @@ class Weightless:
 
     def check_weights(self) -> None: ...
 
-    def leave_behind(self, patience: float) -> bool:
-        return False
-
 
 class RecordedDense(Weightless, HashedWords):
     """Cosines of bags of words, or what `cosine` gives a text; `calls` holds the texts of each call for passages."""

@@ -105,7 +105,7 @@ def test_chunks_have_150_words_and_share_25_with_the_one_before(nec: Pipeline) -
 def test_of_more_than_2000_chunks_bm25_leaves_2000_and_of_fewer_it_leaves_all() -> None:
     """Section 2.1, step 4. Nothing else drops a chunk: the cross-encoder sees all that are left."""
     pages = [page(paragraphs(words(35_000 * number, 35_000)), number) for number in range(5)]
-    changes = ["web.chunk.words=20", "web.chunk.overlap=5", "web.extract.max_text_characters=300000"]
+    changes = ["web.chunk.words=20", "web.chunk.overlap=5"]
     with pipeline("nec", says, *changes, route=OPEN) as nec:
         question = f"who knows {word(100)} and {word(140_000)}?"
         nec.ask(question, *pages)

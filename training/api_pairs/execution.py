@@ -8,6 +8,7 @@ from pathlib import Path
 
 from agents.common.deadline import Deadline
 from agents.kg.trainable import (
+    CallLimits,
     Domain,
     Executor,
     KgClient,
@@ -19,7 +20,6 @@ from agents.kg.trainable import (
     derived_answer,
     direct_answer,
 )
-from agents.settings import KgClientSettings, KgLimits
 from mock_api import serve
 
 BATCH = 64
@@ -77,8 +77,8 @@ class Bench:
 @contextmanager
 def bench_at(address: str) -> Iterator[Bench]:
     """Use the graph of the server at this address."""
-    with KgClient(address, KgClientSettings(read_seconds=30.0)) as client:
-        yield Bench(Executor(client, KgLimits()))
+    with KgClient(address, CallLimits(seconds=30.0)) as client:
+        yield Bench(Executor(client))
 
 
 @contextmanager

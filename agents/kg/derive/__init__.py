@@ -26,9 +26,7 @@ RULES: Sequence[Callable[[GraphEvidence], Derived | None]] = (
     values.several_years,
 )
 RULES_OF_ONE_READING: Sequence[Callable[[GraphEvidence, Reading], Derived | None]] = (
-    comparison.whether_beyond_a_number,
     games.count_of_games,
-    games.total_of_games,
     games.opponents,
     games.one_game,
     values.original_title,

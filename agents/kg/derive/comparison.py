@@ -3,13 +3,26 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from agents.kg.derive.games import number_of_games, part_of_games
 from agents.kg.derive.infobox import compared_entry
-from agents.kg.derive.readings import Derived, GraphEvidence, Reading, amount, differing, shown, value_of, worked_out
+from agents.kg.derive.readings import (
+    Amount,
+    Derived,
+    GraphEvidence,
+    Reading,
+    amount,
+    answer,
+    differing,
+    order,
+    time_between,
+    with_unit,
+)
 from agents.kg.masked_question import WHICH
 from agents.kg.schema import Column, NumberKind, Table, Type
-from agents.reasoning import Quantity, in_words, read_value
+from agents.matching import DAYS, MONTHS, PERCENT, WEEKS, YEARS
+from agents.reasoning import CalendarDate, Quantity, in_words
 
 _AMOUNTS = re.compile(
     r"\b(?:(?P<more>more|most|higher|highest|larger|largest|bigger|biggest|greater|greatest|longer|longest|taller"
@@ -40,25 +53,21 @@ _CHANGE = re.compile(
 )
 _SIDE_BY_SIDE = re.compile(r"\bcompared? (?:to|with)\b|\bversus\b|\bvs\b")
 _SPAN = re.compile(r"\b(?P<unit>days|weeks|months|years)\b")
-_THRESHOLD = re.compile(
-    r"\b(?:(?P<more>(?:more|higher|greater|larger|longer) than|over|above|exceed(?:s|ed)?)|(?P<least>at least)"
-    r"|(?P<less>(?:less|fewer|lower|smaller|shorter) than|under|below)|(?P<most>at most)) (?=[$0-9])"
-)
-_SYMBOLS = {"more": ">", "least": ">=", "less": "<", "most": "<="}
+_SPANS = {"days": DAYS, "weeks": WEEKS, "months": MONTHS, "years": YEARS}
 _MOMENTS = frozenset({Type.DATE, Type.YEAR})
 
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    """The compared names as the question writes them, their numbers as formulas, and the direction."""
+    """The compared names as the question writes them, their numbers or dates, and the direction."""
 
     names: Sequence[str]
-    amounts: Sequence[str]
-    symbol: str
+    amounts: Sequence[Amount]
+    largest: bool
 
     def holds(self, one: int, other: int) -> bool:
         """Whether one exceeds the other in the requested direction."""
-        return value_of(f"{self.amounts[one]} {self.symbol} {self.amounts[other]}") is True
+        return order(self.amounts[one], self.amounts[other]) == (1 if self.largest else -1)
 
 
 def which_is_more(case: GraphEvidence) -> Derived | None:
@@ -73,36 +82,22 @@ def which_is_more(case: GraphEvidence) -> Derived | None:
     best = [one for one in places if all(compared.holds(one, other) for other in places if other != one)]
     if len(best) != 1:
         return None
-    listed = ", ".join(f"{name}: {shown(said)}" for name, said in zip(compared.names, compared.amounts, strict=True))
-    return Derived(compared.names[best[0]], f"the {'largest' if compared.symbol == '>' else 'smallest'} of {listed}")
+    listed = ", ".join(f"{name}: {in_words(each)}" for name, each in zip(compared.names, compared.amounts, strict=True))
+    return Derived(compared.names[best[0]], f"the {'largest' if compared.largest else 'smallest'} of {listed}")
 
 
 def whether_one_is_more(case: GraphEvidence) -> Derived | None:
     """Yes or no to "did A ... more than B", with A before the comparing word and B after "than"."""
     compared = _compared(case) if case.asked.is_yes_or_no and len(case.readings) == 2 else None
-    order = _in_order(case, compared.names) if compared else None
-    if compared is None or order is None or " or " in case.text:
+    in_order = _in_order(case, compared.names) if compared else None
+    if compared is None or in_order is None or " or " in case.text:
         return None
-    first, second, between = order
+    first, second, between = in_order
     if not re.search(r"\b(?:than|before|after)\b", between):
         return None
-    said = "yes" if compared.holds(first, second) else "no"
-    sides = f"{shown(compared.amounts[first])} {compared.symbol} {shown(compared.amounts[second])}"
-    return Derived(said, f"whether {sides}")
-
-
-def whether_beyond_a_number(case: GraphEvidence, reading: Reading) -> Derived | None:
-    """Yes or no to "did A make more than $100 million"."""
-    found = _THRESHOLD.search(case.text)
-    if found is None or not case.asked.is_yes_or_no or _NEGATED.search(case.text):
-        return None
-    known, limit = amount(case.asked, reading), read_value(case.text, found.end())
-    if known is None or limit is None or reading.kind is NumberKind.RANK or reading.column is None:
-        return None
-    if reading.column.type in _MOMENTS:
-        return None
-    symbol = next(_SYMBOLS[name] for name in _SYMBOLS if found[name])
-    return worked_out(f"{known} {symbol} {case.text[found.end() : limit.end]}")
+    sides = in_words(compared.amounts[first]), in_words(compared.amounts[second])
+    reason = f"whether {sides[0]} {'>' if compared.largest else '<'} {sides[1]}"
+    return Derived("yes" if compared.holds(first, second) else "no", reason)
 
 
 def how_much_more(case: GraphEvidence) -> Derived | None:
@@ -111,14 +106,19 @@ def how_much_more(case: GraphEvidence) -> Derived | None:
     if two is None or _NEGATED.search(case.text):
         return None
     names, (one, other), column = two
-    if column.type in _MOMENTS and not case.readings[0].counted:
+    if isinstance(one, CalendarDate) and isinstance(other, CalendarDate):
         return _time_between(case.text, one, other)
+    if not isinstance(one, Quantity) or not isinstance(other, Quantity):
+        return None
     if _PERCENT.search(case.text):
         return _percent(case, names, one, other)
-    larger, smaller = (one, other) if value_of(f"{one} >= {other}") is True else (other, one)
-    if re.search(r"\bhow many times\b.*\b(?:as|than)\b", case.text):
-        return worked_out(f"{larger} / {smaller}", "times")
-    return worked_out(f"{larger} - {smaller}", column.unit) if _BY_HOW_MUCH.search(case.text) else None
+    larger, smaller = (other, one) if order(one, other) == -1 else (one, other)
+    both = in_words(larger), in_words(smaller)
+    if re.search(r"\bhow many times\b.*\b(?:as|than)\b", case.text) and smaller.number:
+        return answer(Quantity(larger.number / smaller.number), f"computed {both[0]} / {both[1]}", "times")
+    difference = Quantity(larger.number - smaller.number, one.unit)
+    asks = _BY_HOW_MUCH.search(case.text)
+    return answer(difference, f"computed {both[0]} - {both[1]}", column.unit) if asks else None
 
 
 def put_side_by_side(case: GraphEvidence) -> Derived | None:
@@ -127,25 +127,25 @@ def put_side_by_side(case: GraphEvidence) -> Derived | None:
     if two is None or not _SIDE_BY_SIDE.search(case.text) or _AMOUNTS.search(case.text):
         return None
     names, amounts, column = two
-    if column.type in _MOMENTS:
+    pairs = [
+        (case.asked.written(name), with_unit(each, column.unit)) for name, each in zip(names, amounts, strict=True)
+    ]
+    comparison = order(*amounts)
+    if column.type in _MOMENTS or not comparison:
         return None
-    pairs = [(case.asked.written(name), text) for name, text in zip(names, amounts, strict=True)]
-    if value_of(f"{amounts[0]} < {amounts[1]}") is True:
-        pairs.reverse()
-    (name, higher), (other, lower) = pairs
-    values = value_of(higher), value_of(lower)
-    if values[0] is None or values[1] is None or values[0] == values[1]:
-        return None
-    said = f"{name} has the higher {column.label}: {in_words(values[0])}, against {in_words(values[1])} of {other}"
-    return Derived(said, f"{shown(higher)} > {shown(lower)}")
+    (name, higher), (other, lower) = pairs if comparison == 1 else reversed(pairs)
+    text = f"{name} has the higher {column.label}: {higher}, against {lower} of {other}"
+    return Derived(text, f"{higher} > {lower}")
 
 
-def _two_amounts(case: GraphEvidence) -> tuple[Sequence[str], Sequence[str], Column] | None:
+def _two_amounts(case: GraphEvidence) -> tuple[Sequence[str], tuple[Amount, Amount], Column] | None:
     """The names, numbers and common column of two calls that differ in one name; None for a yes-or-no question."""
     names = differing(case.readings) if len(case.readings) == 2 and not case.asked.is_yes_or_no else None
-    amounts = [text for reading in case.readings if (text := amount(case.asked, reading)) is not None]
+    amounts = [amount(case.asked, reading) for reading in case.readings]
     column = case.readings[0].column
-    return (names, amounts, column) if names and len(amounts) == 2 and column is not None else None
+    if not names or column is None or amounts[0] is None or amounts[1] is None:
+        return None
+    return names, (amounts[0], amounts[1]), column
 
 
 def _compared(case: GraphEvidence) -> _Compared | None:
@@ -153,18 +153,23 @@ def _compared(case: GraphEvidence) -> _Compared | None:
     names = differing(case.readings) if len(case.readings) > 1 else None
     if not names or _NEGATED.search(case.text) or not all(map(case.asked.mark, names)):
         return None
+    amounts: Sequence[Amount]
     largest: bool | None
-    entry = compared_entry(case)
-    if entry is not None:
-        amounts, largest = entry
+    entries = compared_entry(case)
+    if entries is not None:
+        amounts, largest = entries, False
     else:
-        numbers = [number_of_games(case, one) or amount(case.asked, part_of_games(case, one)) for one in case.readings]
-        amounts, largest = [text for text in numbers if text is not None], _largest_wins(case)
-    if largest is None or len(amounts) != len(names):
+        known = [_number_or_amount(case, reading) for reading in case.readings]
+        amounts, largest = [each for each in known if each is not None], _largest_wins(case)
+    if largest is None or len(amounts) != len(names) or any(order(amounts[0], each) is None for each in amounts):
         return None
-    if any(value_of(f"{amounts[0]} < {text}") is None for text in amounts):
-        return None
-    return _Compared([case.asked.written(name) for name in names], amounts, ">" if largest else "<")
+    return _Compared([case.asked.written(name) for name in names], amounts, largest)
+
+
+def _number_or_amount(case: GraphEvidence, reading: Reading) -> Amount | None:
+    """The number of games that the question counts, or what the reading comes to."""
+    games = number_of_games(case, reading)
+    return Quantity(Fraction(games)) if games is not None else amount(case.asked, part_of_games(case, reading))
 
 
 def _largest_wins(case: GraphEvidence) -> bool | None:
@@ -201,28 +206,34 @@ def _in_order(case: GraphEvidence, names: Sequence[str]) -> tuple[int, int, str]
     return first, 1 - first, case.text[min(places) : max(places)]
 
 
-def _time_between(text: str, one: str, other: str) -> Derived | None:
+def _time_between(text: str, one: CalendarDate, other: CalendarDate) -> Derived | None:
     """Days, weeks, months or years between two dates.
 
     Whole years only if they equal the difference of the calendar years: people may mean either.
     """
     if not _BY_HOW_MUCH.search(text) and not re.search(r"\bhow (?:long|far apart)\b", text):
         return None
-    unit = _SPAN.search(text)
-    span = worked_out(f"{unit['unit'] if unit else 'years'} between {one} and {other}")
-    if span is None or (unit and unit["unit"] != "years"):
-        return span
-    years = value_of(f"years between {one[:4]} and {other[:4]}")
-    return span if isinstance(years, Quantity) and in_words(years) == span.text else None
+    named = _SPAN.search(text)
+    unit = _SPANS[named["unit"]] if named else YEARS
+    span = time_between(one, other, unit)
+    if span is None or (unit is YEARS and span.number != abs(one.year - other.year)):
+        return None
+    return answer(span, f"computed {unit.name} between {one} and {other}")
 
 
-def _percent(case: GraphEvidence, names: Sequence[str], one: str, other: str) -> Derived | None:
+def _percent(case: GraphEvidence, names: Sequence[str], one: Quantity, other: Quantity) -> Derived | None:
     """The change from the earlier day to the later, or by how many percent A exceeds B."""
     days = [str(reading.rows[0].cells.get("time", "")) if reading.rows else "" for reading in case.readings]
     if all(days) and days[0] != days[1]:
         before, after = (one, other) if days[0] < days[1] else (other, one)
-        return worked_out(f"percent change from {before} to {after}") if _CHANGE.search(case.text) else None
-    order = _in_order(case, names)
-    if order is None or " than " not in order[2]:
+        if not _CHANGE.search(case.text):
+            return None
+    else:
+        in_order = _in_order(case, names)
+        if in_order is None or " than " not in in_order[2]:
+            return None
+        after, before = (one, other)[in_order[0]], (one, other)[in_order[1]]
+    if before.number <= 0:
         return None
-    return worked_out(f"percent change from {(one, other)[order[1]]} to {(one, other)[order[0]]}")
+    change = Quantity((after.number - before.number) / before.number * 100, PERCENT)
+    return answer(change, f"computed percent change from {in_words(before)} to {in_words(after)}")

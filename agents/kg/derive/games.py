@@ -3,13 +3,11 @@
 import re
 from dataclasses import replace
 
-from agents.kg.derive.readings import NUMBERS, Derived, GraphEvidence, Reading, amount, worked_out
+from agents.kg.derive.readings import NUMBERS, Derived, GraphEvidence, Reading
 from agents.kg.masked_question import (
-    AVERAGE,
     AWAY,
     HOME,
     HOW_MANY,
-    TOTAL,
     is_about_beating,
     letters_of,
     meant_rows,
@@ -20,16 +18,17 @@ _FARED = re.compile(r"\b(?:fared?|outcome|result)\b")
 _WORDS = {"W": "W (win)", "D": "D (draw)", "L": "L (loss)"}
 
 
-def number_of_games(case: GraphEvidence, reading: Reading) -> str | None:
+def number_of_games(case: GraphEvidence, reading: Reading) -> int | None:
     """How many games a team won, lost or drew, if the question counts them."""
-    if not _is_of_games(reading) or not (reading.counted or reading.key == "result"):
+    of_games = bool(reading.rows) and "result" in reading.rows[0].cells
+    if not of_games or not (reading.counted or reading.key == "result"):
         return None
     letters = letters_of(case.text) or ({"W"} if re.search(r"\bsuccess", case.text) else set())
     played = [row for row in reading.rows if row.cells.get("result")]
     if len(letters) != 1 or not played or is_about_beating(case.text):
         return None
     meant = meant_rows(case.asked, played, reading.decided)
-    return str(sum("result" in reading.decided or row.cells["result"] in letters for row in meant))
+    return sum("result" in reading.decided or row.cells["result"] in letters for row in meant)
 
 
 def part_of_games(case: GraphEvidence, reading: Reading) -> Reading:
@@ -47,17 +46,9 @@ def count_of_games(case: GraphEvidence, reading: Reading) -> Derived | None:
     if not HOW_MANY.search(case.text) or case.asked.is_yes_or_no:
         return None
     number = number_of_games(case, reading)
-    return Derived(number, f"counted {number} of {len(reading.rows)} games of {reading.name}") if number else None
-
-
-def total_of_games(case: GraphEvidence, reading: Reading) -> Derived | None:
-    """A sum or an average over the games that the question means."""
-    if len(reading.values) < 2 or not _is_of_games(reading) or case.asked.is_yes_or_no:
+    if number is None:
         return None
-    if not (TOTAL.search(case.text) or AVERAGE.search(case.text)):
-        return None
-    formula = amount(case.asked, part_of_games(case, reading))
-    return worked_out(formula) if formula else None
+    return Derived(str(number), f"counted {number} of {len(reading.rows)} games of {reading.name}")
 
 
 def opponents(case: GraphEvidence, reading: Reading) -> Derived | None:
@@ -74,36 +65,13 @@ def opponents(case: GraphEvidence, reading: Reading) -> Derived | None:
 
 
 def one_game(case: GraphEvidence, reading: Reading) -> Derived | None:
-    """The outcome or the venue of one game, also for "did they win" and "at home or away"."""
+    """The outcome of one game, or its venue for "at home or away"."""
     if len(reading.values) != 1 or reading.counted:
         return None
     value = str(reading.values[0])
-    if reading.key == "venue":
-        return _venue(case, value)
-    return _outcome(case, value) if reading.key == "result" and value in _WORDS else None
-
-
-def _venue(case: GraphEvidence, value: str) -> Derived | None:
-    home, away = bool(HOME.search(case.text)), bool(AWAY.search(case.text))
-    if home and away:
+    if reading.key == "venue" and HOME.search(case.text) and AWAY.search(case.text):
         return Derived(value, f"the venue is {value}")
-    if (home or away) and case.asked.is_yes_or_no:
-        return _yes(home is (value == "Home"), f"the venue is {value}")
-    return None
-
-
-def _outcome(case: GraphEvidence, value: str) -> Derived | None:
-    letters = letters_of(case.text)
-    if _FARED.search(case.text) or letters >= {"W", "L"}:
+    asks = _FARED.search(case.text) or letters_of(case.text) >= {"W", "L"}
+    if reading.key == "result" and value in _WORDS and asks:
         return Derived(_WORDS[value], f"the result is {value}")
-    if len(letters) == 1 and case.asked.is_yes_or_no:
-        return _yes(value in letters, f"the result is {value}")
     return None
-
-
-def _is_of_games(reading: Reading) -> bool:
-    return bool(reading.rows) and "result" in reading.rows[0].cells
-
-
-def _yes(holds: bool, reason: str) -> Derived:
-    return Derived("yes" if holds else "no", reason)

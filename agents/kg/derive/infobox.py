@@ -1,23 +1,19 @@
 """Answers from the info box of an encyclopedia article."""
 
 import re
+from fractions import Fraction
 
 from agents.kg.derive.readings import Derived, GraphEvidence, Reading
 from agents.kg.results import Row
 from agents.matching import contains_words, same_name
+from agents.reasoning import Quantity
 
 _FOUNDED = r"established(?:_date)?|founded|formation|foundation|opened|year_completed|inaugurated|consecration_year"
 _COMPARED = (
-    (
-        r"longer history|older|oldest|(?:founded|established|opened) (?:earlier|first)|historical record",
-        _FOUNDED,
-        False,
-    ),
-    (r"newer|newest|younger|youngest|(?:founded|established|opened) later", _FOUNDED, True),
-    (r"bright(?:er|est|ness)", "appmag_v", False),  # the smaller the apparent magnitude, the brighter a star
-    (r"more populous|larger population|more (?:people|inhabitants|residents)", "population_total|population", True),
-    (r"higher elevation|higher above sea level", "elevation_m", True),
+    (r"longer history|older|oldest|(?:founded|established|opened) (?:earlier|first)|historical record", _FOUNDED),
+    (r"bright(?:er|est|ness)", "appmag_v"),
 )
+"""Words of a question -> the entries whose smallest number is wanted: a brighter star has a smaller magnitude."""
 _YEAR = re.compile(r"\b(?:[5-9][0-9]{2}|1[0-9]{3}|20[0-9]{2})\b")
 _FIRST_NUMBER = re.compile(r"-?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?")
 _ALTERNATIVES = re.compile(r"\b(?P<one>[a-z]+) or (?:a |an )?(?P<other>[a-z]+)\b")
@@ -30,20 +26,20 @@ _START_DATE = re.compile(r"^(?:start )?date(?: and age)? (?P<year>[0-9]{4}) (?P<
 _MARKUP = re.compile(r"[{}*|=<>]|\blist\b")
 
 
-def compared_entry(case: GraphEvidence) -> tuple[list[str], bool] | None:
-    """The compared number of each article, and whether the largest is wanted."""
+def compared_entry(case: GraphEvidence) -> list[Quantity] | None:
+    """The compared number of each article; the smallest is wanted."""
     if not all(_is_the_article(reading) for reading in case.readings):
         return None
-    for words, keys, largest in _COMPARED:
+    for words, keys in _COMPARED:
         if not re.search(rf"\b(?:{words})\b", case.text):
             continue
         names = [key for key in case.readings[0].rows[0].cells if re.fullmatch(keys, key)]
         pattern = _YEAR if keys == _FOUNDED else _FIRST_NUMBER
         for name in names:
             found = [pattern.search(_cell(reading.rows[0], name)) for reading in case.readings]
-            amounts = [match.group() for match in found if match]
+            amounts = [Quantity(Fraction(match.group().replace(",", ""))) for match in found if match]
             if len(amounts) == len(case.readings):
-                return amounts, largest
+                return amounts
     return None
 
 

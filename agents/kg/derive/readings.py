@@ -4,21 +4,24 @@ import datetime as dt
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
+from fractions import Fraction
 from itertools import zip_longest
+from math import isfinite
 
 from agents.kg.language import Average, Call, Condition, Program, Sort
 from agents.kg.masked_question import AVERAGE, TOTAL, Asked, ask, keeps_dates
 from agents.kg.results import Result, Row, Status, Value
 from agents.kg.schema import Column, Domain, NumberKind, Table, Type, load_schema
-from agents.reasoning import CalendarDate, ExpressionError, Quantity, evaluate, in_words
-from agents.reasoning import Value as Computed
+from agents.matching import CURRENCIES, DAYS, WEEKS, YEARS, Unit
+from agents.reasoning import CalendarDate, Quantity, in_words
 
 NUMBERS = frozenset({Type.NUMBER, Type.MONEY})
-_MOST_SHOWN = 120
 _LARGEST = 10**25
-_UNITS = frozenset({"minutes", "weeks"})
-"""Units of columns that a formula can hold."""
+_DOLLARS = CURRENCIES["$"]
+_DAY = re.compile(r"([0-9]{4})(?:-([0-9]{2})-([0-9]{2}))?")
+
+Amount = Quantity | CalendarDate
+"""A number with its unit, or a date."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +98,8 @@ def read_case(
             table = tables[statement.table]
             key = statement.select or table.default_key
             column = table.column(key) if key else None
-            found = result.values, result.rows, statement.count
-            readings.append(Reading(statement, statement.conditions, table, column, *found))
+            given = result.values, result.rows, statement.count
+            readings.append(Reading(statement, statement.conditions, table, column, *given))
         elif readings:
             readings[-1] = _refined(readings[-1], statement, result, tables)
         else:
@@ -120,74 +123,83 @@ def _apart_from_names(reading: Reading) -> tuple[object, ...]:
     return reading.call.table, reading.key, reading.conditions, reading.counted, reading.averaged
 
 
-def amount(asked: Asked, reading: Reading) -> str | None:
-    """The one number or date of a reading as a formula: a value, a count, a mean or a sum; None if unsure."""
+def amount(asked: Asked, reading: Reading) -> Amount | None:
+    """The one number or date of a reading: a value, a count, a mean or a sum; None if unsure."""
     column = reading.column
     values = [value for value in reading.values if value is not None]
     if reading.counted or reading.averaged:
-        return plain_number(values[0]) if len(values) == 1 else None
-    if column is None or column.type not in NUMBERS | {Type.DATE, Type.YEAR}:
+        number = exact(values[0]) if len(values) == 1 else None
+        return Quantity(number) if number is not None else None
+    amounts = [_amount(value, column) for value in values] if column is not None else []
+    known = [each for each in amounts if each is not None]
+    if column is None or not known or len(known) != len(amounts):
         return None
-    written = [text for value in values if (text := _formula(value, column)) is not None]
-    if len(written) != len(values) or not written:
-        return None
-    return written[0] if len(written) == 1 else _together(asked, column, written)
-
-
-def _together(asked: Asked, column: Column, written: Sequence[str]) -> str | None:
-    """The formula for the mean or sum of several numbers."""
-    if column.type not in NUMBERS:
-        return None
+    numbers = [each for each in known if isinstance(each, Quantity)]
+    if len(known) == 1 or len(numbers) != len(known):
+        return known[0] if len(known) == 1 else None
+    total = sum((each.number for each in numbers), Fraction(0))
     if AVERAGE.search(asked.text):
-        return f"(({' + '.join(written)}) / {len(written)})"
+        return Quantity(total / len(numbers), numbers[0].unit)
     summable = TOTAL.search(asked.text) or column.kind is NumberKind.AMOUNT
-    return f"({' + '.join(written)})" if summable else None
+    return Quantity(total, numbers[0].unit) if summable else None
 
 
-def value_of(formula: str) -> Computed | None:
-    """The value of a formula, or None."""
-    try:
-        return evaluate(formula)
-    except ExpressionError:
+def _amount(value: Value, column: Column) -> Amount | None:
+    if column.type in {Type.DATE, Type.YEAR}:
+        day = _DAY.fullmatch(str(value))
+        return CalendarDate(*(int(part) for part in day.groups() if part)) if day else None
+    number = exact(value) if column.type in NUMBERS else None
+    if number is None:
         return None
+    return Quantity(number, _DOLLARS) if column.type is Type.MONEY else Quantity(number)
 
 
-def worked_out(formula: str, unit: str = "") -> Derived | None:
-    """The value of a formula as an answer; `unit` follows a plain number."""
-    value = value_of(formula)
-    if value is None or isinstance(value, CalendarDate):
+def exact(value: Value) -> Fraction | None:
+    """A number as it is written; None for other values and for numbers too large to be one."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
         return None
-    said = in_words(value)
-    if unit and isinstance(value, Quantity) and not value.unit.name:
-        said = f"{said} {unit}"
-    return Derived(said, f"computed {shown(formula)} = {said}")
+    number = Fraction(repr(value))
+    return number if abs(number) < _LARGEST else None
 
 
-def shown(formula: str) -> str:
-    """A formula for the trace; a long one is cut and followed by its value."""
-    value = value_of(formula)
-    if len(formula) <= _MOST_SHOWN or value is None:
-        return formula
-    return f"{formula[:_MOST_SHOWN].rsplit(' ', 2)[0]} + ...) = {in_words(value)}"
+def order(one: Amount, other: Amount) -> int | None:
+    """1 if the first exceeds the other, -1 if it is less, 0; None if they cannot be compared.
+
+    Two dates are compared by what both know: year, or day.
+    """
+    if isinstance(one, Quantity) and isinstance(other, Quantity) and one.unit == other.unit:
+        difference = one.number - other.number
+        return (difference > 0) - (difference < 0)
+    if isinstance(one, CalendarDate) and isinstance(other, CalendarDate):
+        first, second = (one.exact, other.exact) if one.exact and other.exact else (one.year, other.year)
+        return (first > second) - (first < second)  # type: ignore[operator]
+    return None
 
 
-def plain_number(value: Value) -> str | None:
-    """A number without exponent; None for other values and for numbers that formulas do not allow."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    number = Decimal(repr(value))
-    if not number.is_finite() or abs(number) >= _LARGEST:
-        return None
-    return format(number.quantize(1) if number == number.to_integral_value() else number, "f")
+def time_between(one: CalendarDate, other: CalendarDate, unit: Unit) -> Quantity | None:
+    """Days, weeks (with a fraction), whole months or whole years between two dates, in either order.
+
+    If one date is only a year, the years are subtracted; other units are then unknown.
+    """
+    if not one.exact or not other.exact:
+        return Quantity(Fraction(abs(one.year - other.year)), YEARS) if unit is YEARS else None
+    first, last = sorted((one.exact, other.exact))
+    if unit in {DAYS, WEEKS}:
+        return Quantity(Fraction((last - first).days), DAYS).within(unit)
+    months = (last.year - first.year) * 12 + last.month - first.month - (last.day < first.day)
+    return Quantity(Fraction(months // 12 if unit is YEARS else months), unit)
 
 
-def _formula(value: Value, column: Column) -> str | None:
-    if column.type is Type.DATE:
-        return str(value) if re.fullmatch(r"[0-9]{4}(?:-[0-9]{2}-[0-9]{2})?", str(value)) else None
-    number = plain_number(value)
-    if number is None or column.type is not Type.MONEY:
-        return f"{number} {column.unit}" if number is not None and column.unit in _UNITS else number
-    return f"-${number[1:]}" if number.startswith("-") else f"${number}"
+def answer(value: Amount, how: str, unit: str = "") -> Derived:
+    """An amount as an answer; `unit` follows a plain number."""
+    text = with_unit(value, unit)
+    return Derived(text, f"{how} = {text}")
+
+
+def with_unit(value: Amount, unit: str = "") -> str:
+    """An amount in words; `unit` follows a plain number."""
+    plain = isinstance(value, Quantity) and not value.unit.name
+    return f"{in_words(value)} {unit}" if unit and plain else in_words(value)
 
 
 def _refined(reading: Reading, statement: Sort | Average, result: Result, tables: Mapping[str, Table]) -> Reading:

@@ -2,13 +2,14 @@
 
 import re
 
-from agents.kg.derive.readings import Derived, GraphEvidence, Reading, amount, worked_out
+from agents.kg.derive.readings import Derived, GraphEvidence, Reading, amount, answer, order, time_between
 from agents.kg.direct import COMPLETE
 from agents.kg.language import Key
 from agents.kg.masked_question import AVERAGE, HOW_MANY, WHICH, meant_rows
 from agents.kg.schema import Type
 from agents.kg.verbalise import readable
-from agents.matching import normalise_name
+from agents.matching import YEARS, normalise_name
+from agents.reasoning import CalendarDate
 
 MOST_DAYS = 6
 """More dates do not fit into 75 tokens: a tokenizer that splits digits needs ten per date."""
@@ -98,24 +99,19 @@ def volume_of_days(case: GraphEvidence, reading: Reading) -> Derived | None:
         return None
     if case.asked.is_yes_or_no or AVERAGE.search(case.text) or not re.search(r"\bvolume\b|\bshares\b", case.text):
         return None
-    written = amount(case.asked, reading)
-    return worked_out(written, reading.column.unit if reading.column else "") if written else None
+    volume = amount(case.asked, reading)
+    unit = reading.column.unit if reading.column else ""
+    return answer(volume, f"the sum over {len(reading.values)} days", unit) if volume else None
 
 
 def life_span(case: GraphEvidence, reading: Reading) -> Derived | None:
-    """Start or end of a band or a life."""
-    if (
-        reading.key != "lifespan"
-        or not reading.values
-        or not case.text.startswith(("when", "what year", "which year", "in what year", "in which year"))
-    ):
+    """The start of a band or a life."""
+    asks = case.text.startswith(("when", "what year", "which year", "in what year", "in which year"))
+    if reading.key != "lifespan" or not reading.values or not asks:
         return None
-    begins, ends = bool(_BEGIN.search(case.text)), bool(_END.search(case.text))
-    if begins and not ends:
-        return Derived(str(reading.values[0]), "the beginning of the life span")
-    if ends and not begins and len(reading.values) == 2:
-        return Derived(str(reading.values[1]), "the end of the life span")
-    return None
+    if not _BEGIN.search(case.text) or _END.search(case.text):
+        return None
+    return Derived(str(reading.values[0]), "the beginning of the life span")
 
 
 def age(case: GraphEvidence) -> Derived | None:
@@ -129,20 +125,17 @@ def age(case: GraphEvidence) -> Derived | None:
     moments = [reading for reading in case.readings if reading.key not in _BIRTHS]
     if len(births) != 1 or len(moments) > 1 or len(births[0].values) != 1:
         return None
-    born = amount(case.asked, births[0])
+    born, on = amount(case.asked, births[0]), None
     if moments:
         on = amount(case.asked, moments[0]) if _is_moment(moments[0]) else None
-    else:
-        on = (
-            str(case.today)
-            if case.today and re.search(r"\bhow old is\b|\b(?:age of|current age)\b", case.text)
-            else None
-        )
-        if re.search(r"\b(?:when|at the time|in [0-9]{4})\b", case.text):
-            return None
-    if born is None or on is None:
+    elif re.search(r"\b(?:when|at the time|in [0-9]{4})\b", case.text):
         return None
-    return worked_out(f"age on {on} born {born}")
+    elif case.today and re.search(r"\bhow old is\b|\b(?:age of|current age)\b", case.text):
+        on = CalendarDate(case.today.year, case.today.month, case.today.day)
+    if not isinstance(born, CalendarDate) or not isinstance(on, CalendarDate) or order(born, on) == 1:
+        return None
+    years = time_between(born, on, YEARS)
+    return answer(years, f"the age on {on} of somebody born {born}") if years else None
 
 
 def several_years(case: GraphEvidence) -> Derived | None:

@@ -4,40 +4,20 @@
 decoding. docs/kg_language.md teaches the language.
 """
 
-from agents.kg.language.constraint import constraint
-from agents.kg.language.faults import ErrorKind, Fault, KgQueryError
-from agents.kg.language.parse import parse
-from agents.kg.language.program import (
-    Argument,
-    Average,
-    Call,
-    Condition,
-    Key,
-    Operator,
-    Previous,
-    Program,
-    Sort,
-    Statement,
-    Take,
-    render,
-)
-
-__all__ = [
-    "Argument",
-    "Average",
-    "Call",
-    "Condition",
-    "ErrorKind",
-    "Fault",
-    "Key",
-    "KgQueryError",
-    "Operator",
-    "Previous",
-    "Program",
-    "Sort",
-    "Statement",
-    "Take",
-    "constraint",
-    "parse",
-    "render",
-]
+from agents.kg.language.constraint import constraint as constraint
+from agents.kg.language.faults import ErrorKind as ErrorKind
+from agents.kg.language.faults import Fault as Fault
+from agents.kg.language.faults import KgQueryError as KgQueryError
+from agents.kg.language.parse import parse as parse
+from agents.kg.language.program import Argument as Argument
+from agents.kg.language.program import Average as Average
+from agents.kg.language.program import Call as Call
+from agents.kg.language.program import Condition as Condition
+from agents.kg.language.program import Key as Key
+from agents.kg.language.program import Operator as Operator
+from agents.kg.language.program import Previous as Previous
+from agents.kg.language.program import Program as Program
+from agents.kg.language.program import Sort as Sort
+from agents.kg.language.program import Statement as Statement
+from agents.kg.language.program import Take as Take
+from agents.kg.language.program import render as render

@@ -6,36 +6,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from lark import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
+from lark import UnexpectedInput
 
 from agents.kg.language.syntax import terminal
 
 _CLOSERS = {"(": ")", "[": "]"}
 _HALF_WIDTH = str.maketrans("（）［］【】", "()[][]")
-_QUOTES = "\"'“”„«»‘’‚"
 _CALL = re.compile(r"\w[(（]|\bget_\w", re.IGNORECASE)
 """Signs of a call: a word directly before a bracket, or the start of a table's name."""
-
-_READABLE = {
-    "NAME": "a call",
-    "TEXT": "a text in quotes",
-    "WORD": "a word",
-    "STAR": "*",
-    "OPEN_LIST": "[",
-    "_OPEN": "(",
-    "_CLOSE": ")",
-    "_CLOSE_LIST": "]",
-    "_COMMA": "a comma",
-    "_COLON": ":",
-    "COMPARISON": "a comparison",
-    "AVERAGE": "average",
-    "NONE": "None",
-    "$END": "the end",
-}
-"""Terminals that messages name. Others are tolerated but not recommended."""
-
-_AFTER_STATEMENT = frozenset({"_CLOSE", "_CLOSE_LIST", "_COMMA"})
-"""Expected together only after a complete statement."""
 
 
 class ErrorKind(enum.StrEnum):
@@ -95,7 +73,7 @@ def _mark_pattern() -> re.Pattern[str]:
     """Match texts, call names and words first, so that brackets and quotes inside them do not count."""
     return re.compile(
         f"(?P<text>{terminal('TEXT')})|(?P<call>{terminal('NAME')})|(?P<word>{terminal('WORD')})"
-        rf"|(?P<mark>[()（）\[\]［］【】{_QUOTES}])"
+        rf"|(?P<mark>[()（）\[\]［］【】\"'“”„«»‘’‚])"
     )
 
 
@@ -155,25 +133,17 @@ def _begins_new_line(text: str, position: int) -> bool:
 
 
 def syntax_fault(text: str, raised: UnexpectedInput) -> KgQueryError:
-    """The fault that stopped the parser."""
+    """The fault that stopped the parser, with what lark expected there."""
     if not _CALL.search(text):
         return prose(text)
-    fault = bracket_fault(text)
-    if fault is not None:
+    if fault := bracket_fault(text):
         return fault
-    position = min(raised.pos_in_stream or 0, len(text))
-    names: set[str] = set()
-    if isinstance(raised, UnexpectedToken):
-        names = set(raised.accepts or raised.expected)
-        position = len(text.rstrip()) if raised.token.type == "$END" else position
-    elif isinstance(raised, UnexpectedCharacters):
-        names = set(raised.allowed or ())
-    found = text[position : position + 20].split(maxsplit=1)
-    shown = f"{found[0]!r} cannot stand here" if found else "the text stops too early"
-    if names >= _AFTER_STATEMENT:
-        names -= _AFTER_STATEMENT
-    expected = [_READABLE[name] for name in sorted(names) if name in _READABLE]
-    return error(ErrorKind.SYNTAX, f"{shown}; expected {', '.join(expected) or 'nothing more'}", text, position)
+    names: set[str] = getattr(raised, "accepts", None) or getattr(raised, "expected", None) or set()
+    expected = ", ".join(sorted(name.strip("_").lower().replace("_", " ") for name in names if name[0] != "$"))
+    position = min(raised.pos_in_stream or 0, len(text.rstrip()))
+    stopped_by = text[position : position + 20].split(maxsplit=1)
+    shown = f"{stopped_by[0]!r} cannot stand here" if stopped_by else "the text stops too early"
+    return error(ErrorKind.SYNTAX, f"{shown}; expected {expected or 'nothing more'}", text, position)
 
 
 def prose(text: str) -> KgQueryError:

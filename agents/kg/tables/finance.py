@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import Any
 
+from agents.dates import Calendar, MomentKind, eastern_time
 from agents.kg.context import LookupContext, TableQuery, days_text
 from agents.kg.entities import company_data
 from agents.kg.results import Cell, MeaninglessCallError, NotFoundError, Row
-from agents.questions import Calendar, MomentKind, eastern_time
 
 NEAREST_EARLIER = timedelta(days=7)
 """A day without prices gets those of the nearest earlier day within this time..."""

@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from agents.dates import Calendar
 from agents.kg.conditions import year_range
 from agents.kg.context import LookupContext, TableQuery, name_list
 from agents.kg.endpoints import Request, request
 from agents.kg.results import Cell, MeaninglessCallError, NotFoundError, Row
 from agents.matching import best_match
-from agents.questions import Calendar
 
 _GRAMMY_YEARS = range(1957, 2020)
 """The only years of the server; a Grammy year is the year before the ceremony."""

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime, timedelta
 from typing import Any
 
+from agents.dates import Calendar, DateRange, MomentKind
 from agents.kg.context import LookupContext, TableQuery, days_text
 from agents.kg.entities import League, team_spelling
 from agents.kg.results import Cell, NoGameError, NotFoundError, Row, Value
-from agents.questions import Calendar, DateRange, MomentKind
 
 _SOCCER = "/sports/soccer/get_games_on_date"
 _NBA = "/sports/nba/get_games_on_date"

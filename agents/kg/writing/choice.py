@@ -52,7 +52,6 @@ class ExampleIndex:
 
     def __init__(self, bank: Sequence[Example], dense: DenseEncoder | None) -> None:
         self._bank = bank
-        self._domains = np.array([example.domain.value for example in bank])
         self._form = QuestionForm(bank)
         self._questions = [example.question for example in bank]
         self._forms = [self._form.of_example(example) for example in bank]
@@ -82,21 +81,19 @@ class ExampleIndex:
         if not questions:
             return []
         vectors = self._encode(questions, [self._form.of(question) for question in questions])
-        similarities = vectors @ self.warm_up().T
-        pairs = zip(similarities, domains, strict=True)
-        return [self._neighbourhood(each, domain or self._vote(each), count) for each, domain in pairs]
+        near = []
+        for similarity, given in zip(vectors @ self.warm_up().T, domains, strict=True):
+            order = np.argsort(-similarity, kind="stable")
+            domain = given or self._vote(similarity, order[:VOTERS])
+            places = [place for place in order if self._bank[place].domain is domain]
+            shown = tuple(self._bank[place] for place in reversed(places[:count]))
+            near.append(Neighbourhood(domain, shown, float(similarity[places[0]])))
+        return near
 
-    def _neighbourhood(self, similarity: Vectors, domain: Domain, count: int) -> Neighbourhood:
-        own = np.flatnonzero(self._domains == domain.value)
-        order = own[np.argsort(-similarity[own], kind="stable")]
-        shown = tuple(self._bank[place] for place in reversed(order[:count]))
-        return Neighbourhood(domain, shown, float(similarity[order[0]]))
-
-    def _vote(self, similarity: Vectors) -> Domain:
-        order = np.argsort(-similarity, kind="stable")[:VOTERS]
+    def _vote(self, similarity: Vectors, nearest: Iterable[int]) -> Domain:
         votes: dict[Domain, float] = defaultdict(float)
-        for place in order:
-            votes[self._bank[place].domain] += exp(VOTE_SHARPNESS * float(similarity[place] - similarity[order[0]]))
+        for place in nearest:
+            votes[self._bank[place].domain] += exp(VOTE_SHARPNESS * float(similarity[place] - similarity.max()))
         return max(votes, key=lambda domain: votes[domain])
 
 

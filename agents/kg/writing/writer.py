@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from agents.common.deadline import Deadline
+from agents.dates import Calendar, DateRange, find_dates, resolve_date
 from agents.encoders.base import DenseEncoder
 from agents.kg.language import Call, Fault, KgQueryError, Program, Sort, parse
 from agents.kg.schema import Domain, ParameterKind, Type, load_schema
 from agents.kg.writing.choice import ExampleChoice, Neighbourhood
 from agents.kg.writing.prompt import STOP, CallPrompt, output_grammar, write_prompt, write_repair_prompt
 from agents.llm.base import Generation, GenerationRequest, LanguageModel
-from agents.questions import Calendar, DateRange, find_dates, resolve_date
 from agents.settings import KgWriterSettings
 
 _ORDINAL = re.compile(r"\b\d+(?:st|nd|rd|th)\b")

@@ -1,4 +1,4 @@
-"""HTML to text within limits, in killable processes. `page_text` reads a page, `tables` writes its tables."""
+"""HTML to text within limits, in killable processes. `page_text` reads a page."""
 
 from agents.web.extract.page_text import page_text as page_text
 from agents.web.extract.pool import Extraction as Extraction

@@ -1,7 +1,12 @@
-"""Limits on parser input. HTML parsers are quadratic in nesting depth, so depth is cut first."""
+"""Limits on what parsers read. HTML parsers are quadratic in nesting depth, so depth is cut first."""
 
 import re
-from collections import Counter
+from collections import defaultdict
+
+MAX_BYTES = 2_000_000
+"""Of a page's UTF-8; the longest of CRAG's example pages has 1.6 million."""
+MAX_DEPTH = 512
+"""Of nested elements; no readable page comes near it."""
 
 _TAG = re.compile(r"<(?:(!--)|(/?)([a-zA-Z][^\s/>]*)(?:[^>=]++|=\s*+(?:\"[^\"]*+\"|'[^']*+')?+)*+>?)")
 _VOID = frozenset(
@@ -9,6 +14,7 @@ _VOID = frozenset(
 )
 _RAW_TEXT = frozenset(["script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes"])
 _END_OF_RAW_TEXT = {name: re.compile(f"</{name}", re.IGNORECASE) for name in _RAW_TEXT}
+_SCRIPT_OR_STYLE = re.compile(r"<(script|style).*?(?:</\1[^>]*+(?:>|\Z)|\Z)", re.IGNORECASE | re.DOTALL)
 _CLOSES_ITSELF = frozenset(["p", "li", "dt", "dd", "option"])
 """An opening tag closes an open element of the same name."""
 _SCOPES = frozenset(["table", "td", "th", "caption", "button", "object", "template", "svg", "math"])
@@ -22,24 +28,8 @@ def cut_bytes(html: str, max_bytes: int) -> str:
     """At most `max_bytes` of UTF-8. Removes scripts and styles first, so text is cut only if necessary."""
     if len(html) * 4 <= max_bytes or len(html.encode("utf-8")) <= max_bytes:
         return html
-    html = _without_raw(_without_raw(html[: max_bytes * 8], "script"), "style")
+    html = _SCRIPT_OR_STYLE.sub("", html[: max_bytes * 8])
     return html.encode("utf-8")[:max_bytes].decode("utf-8", "ignore")
-
-
-def _without_raw(html: str, name: str) -> str:
-    """The page without elements of this name, in one pass, even if none is ever closed."""
-    lowered = html.lower()
-    if len(lowered) != len(html):  # some capitals have longer lower-case forms; positions would not match
-        return html
-    kept, position = [], 0
-    while (start := lowered.find(f"<{name}", position)) >= 0:
-        kept.append(html[position:start])
-        end = lowered.find(f"</{name}", start)
-        if end < 0:
-            return "".join(kept)
-        position = lowered.find(">", end) + 1 or len(html)
-    kept.append(html[position:])
-    return "".join(kept)
 
 
 class _OpenElements:
@@ -47,9 +37,8 @@ class _OpenElements:
 
     def __init__(self) -> None:
         self._names: list[str] = []
-        self._scope_names = ["body"]
-        self._in_scope: list[Counter[str]] = [Counter()]
-        self._in_table: list[Counter[str]] = [Counter()]
+        self._places: defaultdict[str, list[int]] = defaultdict(list)
+        self._scopes: list[int] = []
 
     def __len__(self) -> int:
         return len(self._names)
@@ -58,43 +47,31 @@ class _OpenElements:
         """Open an element and close those that it ends: a paragraph ends a paragraph, a row the last row."""
         if name in _CLOSES_ITSELF and self._names and self._names[-1] == name:
             self._pop()
-        if (name in _CELLS or name == "tr") and self._scope_names[-1] in _CELLS:
-            self.close(self._scope_names[-1])
-        if name == "tr" and self._in_scope[-1][name]:
+        scope = self._names[self._scopes[-1]] if self._scopes else ""
+        if scope in _CELLS and (name in _CELLS or name == "tr"):
+            self.close(scope)
+        if name == "tr" and self._places[name] and self._places[name][-1] > max(self._scopes[-1:], default=-1):
             self.close(name)
-        self._names.append(name)
-        self._in_scope[-1][name] += 1
-        self._in_table[-1][name] += 1
+        self._places[name].append(len(self._names))
         if name in _SCOPES:
-            self._scope_names.append(name)
-            self._in_scope.append(Counter())
-        if name == "table":
-            self._in_table.append(Counter())
+            self._scopes.append(len(self._names))
+        self._names.append(name)
 
     def close(self, name: str) -> bool:
         """Pop up to the element of this name; False if the tag closes nothing."""
-        reachable = (
-            self._in_scope[-1][name]
-            or self._scope_names[-1] == name
-            or (name in _TABLE_PARTS and self._in_table[-1][name])
-            or (name == "table" and len(self._in_table) > 1)
-        )
-        if not reachable:
+        barriers = [] if name == "table" else self._places["table"] if name in _TABLE_PARTS else self._scopes
+        place = max(self._places[name][-1:], default=-1)
+        if place < max(barriers[-1:], default=0):
             return False
-        while self._pop() != name:
-            pass
+        while len(self._names) > place:
+            self._pop()
         return True
 
-    def _pop(self) -> str:
+    def _pop(self) -> None:
         name = self._names.pop()
-        if name == "table":
-            self._in_table.pop()
+        self._places[name].pop()
         if name in _SCOPES:
-            self._scope_names.pop()
-            self._in_scope.pop()
-        self._in_scope[-1][name] -= 1
-        self._in_table[-1][name] -= 1
-        return name
+            self._scopes.pop()
 
 
 def flatten(html: str, max_depth: int) -> str:

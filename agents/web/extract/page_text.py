@@ -1,14 +1,17 @@
-"""The text of a page: one block a line, table rows as `a | b | c` (see `agents.web.extract.tables`)."""
+"""The text of a page: one block a line, table rows as `a | b | c` (see `agents.web.extract.tree`)."""
 
 import re
 
 from agents.common.text import clean
 from agents.settings import ExtractSettings
 from agents.web.extract.clean import clean_lines, neutralise, tidy
-from agents.web.extract.hidden import UNSEEN_SELECTORS, mark_hidden, remove_hidden
-from agents.web.extract.limits import cut_bytes, flatten
-from agents.web.extract.tables import table_rows_in_soup, table_rows_in_tree
+from agents.web.extract.limits import MAX_BYTES, MAX_DEPTH, cut_bytes, flatten
+from agents.web.extract.tree import UNSEEN_SELECTORS, mark_hidden, remove_hidden, table_rows_in_soup, table_rows_in_tree
 
+MAX_TEXT_CHARACTERS = 300_000
+"""Of a page's text: some fifty times the longest article that a context has room for."""
+SHORT_CHARACTERS = 300
+"""A shorter main text is a sign that the article was not found."""
 _LIBXML2_DEPTH = 200
 """libxml2 silently drops content deeper than 256 elements, so pages are flattened below that."""
 _BLOCKS = re.findall(
@@ -23,24 +26,21 @@ def page_text(html: str, settings: ExtractSettings) -> str:
     """The text of one page, safe for prompts; may be empty. Accepts any string."""
     if not html.strip():
         return ""
-    most = settings.max_bytes
-    html = cut_bytes(clean(html, most=8 * most), most)
+    html = cut_bytes(clean(html, most=8 * MAX_BYTES), MAX_BYTES)
     if settings.method == "beautifulsoup":
-        text = visible_text(flatten(html, min(settings.max_depth, _LIBXML2_DEPTH)))
+        text = visible_text(flatten(html, _LIBXML2_DEPTH))
     else:
-        text = main_text(
-            flatten(html, settings.max_depth), settings.fallback_characters, labelled_tables=settings.labelled_tables
-        )
-    text = tidy(neutralise(text))[: settings.max_text_characters].rstrip()
+        text = main_text(flatten(html, MAX_DEPTH), labelled_tables=settings.labelled_tables)
+    text = tidy(neutralise(text))[:MAX_TEXT_CHARACTERS].rstrip()
     return clean_lines(text, english_only=settings.english_only, max_word_characters=settings.max_word_characters)
 
 
-def main_text(html: str, fallback_characters: int, *, labelled_tables: bool = False) -> str:
+def main_text(html: str, *, labelled_tables: bool = False, shortest: int = SHORT_CHARACTERS) -> str:
     """Main content by resiliparse (Bevendorff et al., ECIR 2018), plus tables that its heuristics lose.
 
     It drops menus and boilerplate in about 10 ms a page, but also tables beside the article, which often hold CRAG's
-    answers: boxes of facts, lists of records. A main text shorter than `fallback_characters` is replaced by all visible
-    text.
+    answers: boxes of facts, lists of records. A main text of fewer than `shortest` characters is replaced by all
+    visible text.
     """
     from resiliparse.extract.html2text import extract_plain_text
     from resiliparse.parse.html import HTMLTree
@@ -57,7 +57,7 @@ def main_text(html: str, fallback_characters: int, *, labelled_tables: bool = Fa
         )
 
     main = text_of(main_content=True)
-    if len(main) < fallback_characters:
+    if len(main) < shortest:
         return max(text_of(main_content=False), main, key=len)
     # A single row may be another table's header, so a table counts as kept only with all its rows.
     lost = [rows for rows in tables if not all(row in main for row in rows.split("\n"))]

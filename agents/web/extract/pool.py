@@ -2,10 +2,8 @@
 
 import threading
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import ExitStack
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from agents.common.deadline import Deadline
 from agents.common.files import UserError
@@ -29,11 +27,11 @@ class Extraction:
     dropped: Mapping[str, str]
 
 
-class _Dropped(NamedTuple):
-    reason: str
+class _DroppedError(Exception):
+    """A page has no text; the message says why."""
 
 
-_TOO_LATE = _Dropped("the time for reading pages was over")
+TOO_LATE = "the time for reading pages was over"
 
 
 class ExtractionPool:
@@ -68,25 +66,32 @@ class ExtractionPool:
 
     def extract(self, pages: Sequence[str], deadline: Deadline) -> Extraction:
         """Texts of the pages; the first pages are read first."""
-        distinct = dict.fromkeys(pages)
-        found: dict[str, str | _Dropped]
-        if self._settings.workers == 0:
-            found = {page: _TOO_LATE if deadline.expired else page_text(page, self._settings) for page in distinct}
-        else:
-            threads = self._started()
-            futures = {page: threads.submit(self._read, page, deadline) for page in distinct}
-            wait(futures.values())  # every job ends by the deadline, if necessary by killing its worker
-            found = {page: future.result() for page, future in futures.items()}
+        distinct = list(dict.fromkeys(pages))
+        texts: dict[str, str] = {}
+        dropped: dict[str, str] = {}
+
+        def read(page: str) -> None:  # ends by the deadline, if necessary by killing the page's worker
+            try:
+                texts[page] = self._read(page, deadline)
+            except _DroppedError as reason:
+                dropped[page] = str(reason)
+
+        list(self._started().map(read, distinct) if self._settings.workers else map(read, distinct))
         return Extraction(
-            texts={page: text for page, text in found.items() if isinstance(text, str)},
-            dropped={page: result.reason for page, result in found.items() if isinstance(result, _Dropped)},
+            {page: texts[page] for page in distinct if page in texts},
+            {page: dropped[page] for page in distinct if page in dropped},
         )
 
     def _started(self) -> ThreadPoolExecutor:
+        """The threads that wait for workers; if one worker fails at its start, the others are stopped."""
         if self._threads is None:
             try:
-                self._idle.extend(self._new_workers())
+                while len(self._idle) < self._settings.workers:
+                    self._idle.append(WorkerProcess(self._settings))
+                for worker in self._idle:
+                    worker.wait_ready(Deadline(START_SECONDS))
             except (OSError, WorkerDiedError) as error:  # a worker that is not ready in time is an OSError too
+                self.close()
                 raise ExtractionUnavailableError(
                     f"the processes that read pages cannot start ({error}): web.extract.workers=0 (with --set, or in "
                     f"{OVERRIDES_VARIABLE}) reads pages without them, but cannot stop a page that hangs"
@@ -94,31 +99,21 @@ class ExtractionPool:
             self._threads = ThreadPoolExecutor(self._settings.workers, thread_name_prefix="extract")
         return self._threads
 
-    def _new_workers(self) -> list[WorkerProcess]:
-        """Start all workers; if one fails, stop the others."""
-        with ExitStack() as on_failure:
-            workers = []
-            for _ in range(self._settings.workers):
-                workers.append(WorkerProcess(self._settings))
-                on_failure.callback(workers[-1].close)
-            for worker in workers:
-                worker.wait_ready(Deadline(START_SECONDS))
-            on_failure.pop_all()
-        return workers
-
-    def _read(self, page: str, deadline: Deadline) -> str | _Dropped:
-        """The text of a page, or why there is none. Runs in a thread that waits for one worker."""
+    def _read(self, page: str, deadline: Deadline) -> str:
+        """The text of a page. Runs in a thread that waits for one worker."""
         if deadline.expired:
-            return _TOO_LATE
+            raise _DroppedError(TOO_LATE)
+        if not self._settings.workers:
+            return page_text(page, self._settings)
         try:
             return self._read_by_worker(page, deadline)
         except PageTimeoutError:
-            slow = _Dropped(f"it took longer than {self._settings.page_seconds:g} s to read")
-            return _TOO_LATE if deadline.expired else slow
+            slow = f"it took longer than {self._settings.page_seconds:g} s to read"
+            raise _DroppedError(TOO_LATE if deadline.expired else slow) from None
         except WorkerDiedError as error:
-            return _Dropped(str(error))
+            raise _DroppedError(str(error)) from error
         except OSError as error:
-            return _Dropped(f"no extraction worker could be started: {error}")
+            raise _DroppedError(f"no extraction worker could be started: {error}") from error
 
     def _read_by_worker(self, page: str, deadline: Deadline) -> str:
         with self._lock:

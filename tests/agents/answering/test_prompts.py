@@ -3,7 +3,6 @@
 import pytest
 
 from agents.answering.prompts import PROMPTS
-from agents.common.contracts import I_DONT_KNOW, INVALID_QUESTION
 from agents.llm.base import Message
 
 WITHOUT_SYSTEM_TURN = {"nec", "nec_refine"}
@@ -25,7 +24,7 @@ def test_every_prompt_shows_context_and_question(name: str) -> None:
     assert "<doc>Tin is a metal.</doc>" in text
     assert "is tin a metal?" in text
     assert "$" not in text
-    assert ("no, a gas" in text) is (name.endswith("refine") or name == "assess")
+    assert ("no, a gas" in text) is name.endswith("refine")
     assert ("Confidence: high" in text) is PROMPTS[name].assesses
 
 
@@ -34,21 +33,6 @@ def test_a_chat_prompt_shows_the_limit_and_the_time_of_asking(name: str) -> None
     text = " ".join(message.content for message in rendered(name))
     assert ("37" in text) is (name != "facts")  # a tuned model has learnt how long answers are
     assert "03/05/2024, 23:18:31 PT" in text
-
-
-@pytest.mark.parametrize("name", ["basic", "controlled", "reader", "graph", "assessed"])
-def test_answers_are_asked_for_at_the_end(name: str) -> None:
-    _, user = rendered(name)
-    assert "<doc>Tin is a metal.</doc>" in user.content
-    assert user.content.index("is tin a metal?") > user.content.index("Tin is a metal.")
-    assert user.content.splitlines()[-1] in {"Answer:", "Question: is tin a metal?"}
-
-
-def test_only_the_controlled_prompt_names_the_two_ways_out() -> None:
-    contents = {name: prompt.user for name, prompt in PROMPTS.items()}
-    assert I_DONT_KNOW in contents["controlled"]
-    assert INVALID_QUESTION in contents["controlled"]
-    assert I_DONT_KNOW not in contents["basic"]
 
 
 def test_places_in_a_page_are_not_filled_in() -> None:

@@ -2,12 +2,9 @@
 
 import pytest
 
-from agents.answering import LEVEL_GRAMMAR, PROMPTS, Review, level_of, request_of, review_of
-from agents.answering.second_look import ReviewVerdict, assessed
-from agents.common.contracts import I_DONT_KNOW, Answer, Decision, Query
-from agents.common.deadline import Deadline
-from agents.llm import Generation, load_language_model
-from agents.settings import load_settings
+from agents.answering.second_look import Review, ReviewVerdict, assessed, review_of
+from agents.common.contracts import I_DONT_KNOW, Answer, Decision
+from agents.llm import Generation
 
 DRAFT = Answer("Barry Levinson", Decision.ANSWERED, "web", "the model answered")
 
@@ -105,42 +102,3 @@ def test_what_could_not_be_reviewed_is_not_trusted() -> None:
 def test_the_level_is_taken_out_of_the_text(said: str, text: str, level: str | None) -> None:
     found = assessed(said)
     assert (found.text.strip(), found.level) == (text, level)
-
-
-@pytest.mark.parametrize(
-    ("said", "level"),
-    [
-        ("high", "high"),
-        ("High.", "high"),
-        ("**High**", "high"),
-        ("__low__", "low"),
-        ("high (the", "high"),
-        ("Confidence: high", "high"),
-        ("Confidence level is medium.", "medium"),
-        ("\nlow\n", "low"),
-        ("Well, high I think", None),
-        ("highly", None),
-        ("high, medium or low", None),
-        ("low to medium", None),
-        ("", None),
-    ],
-)
-def test_a_level_that_was_asked_for_comes_first(said: str, level: str | None) -> None:
-    assert level_of(said) == level
-
-
-@pytest.mark.models
-def test_a_small_model_held_to_the_grammar_names_a_level() -> None:
-    bare = ["language_model.adapters = {}", "answering.adapter = none", "knowledge_graph = none"]
-    settings = load_settings("cpu", ["language_model.model = smollm2-135m-instruct", *bare])
-    model = load_language_model(settings.language_model)
-    model.check_weights()
-    query = Query("1", "who directed rain man?", "03/05/2024, 23:18:31 PT", None, ())
-    context = "Rain Man is a film by Barry Levinson."
-    own = settings.answering
-    request = request_of(
-        own, PROMPTS["assess"], query, context, DRAFT.text, max_tokens=4, adapter=None, grammar=LEVEL_GRAMMAR
-    )
-    (found,) = model.generate([request], Deadline(120))
-    model.close()
-    assert level_of(found.text) in {"high", "medium", "low"}

@@ -1,8 +1,10 @@
 """The clock of a batch, with a clock that only the test moves."""
 
+import threading
+
 import pytest
 
-from agents.common.deadline import BatchClock, Deadline
+from agents.common.deadline import BatchClock, Deadline, StuckError, call_within
 
 
 class Hands:
@@ -79,3 +81,20 @@ def test_a_stage_without_a_share_may_use_all_that_is_left_and_is_not_noted() -> 
     with clock.stage("plan") as budget:
         assert budget.remaining == 60
     assert clock.seconds == {}
+
+
+def test_result_and_exception_come_through() -> None:
+    assert call_within(5, lambda: 42) == 42
+    with pytest.raises(ZeroDivisionError):
+        call_within(5, lambda: 1 // 0)
+
+
+def test_none_is_a_result() -> None:
+    assert call_within(5, lambda: None) is None
+
+
+def test_a_stuck_call_is_left_behind() -> None:
+    release = threading.Event()
+    with pytest.raises(StuckError, match=r"no result after 0\.2 s"):
+        call_within(0.2, release.wait)
+    release.set()

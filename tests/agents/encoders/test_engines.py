@@ -3,18 +3,11 @@
 from itertools import pairwise
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from agents.encoders import load_cross_encoder, load_dense_encoder
 from agents.settings import CrossEncoderSettings, DenseEncoderSettings
 from models.manifest import WeightsMissingError, locate
-
-PASSAGES = [
-    "The Matrix was directed by Lana and Lilly Wachowski.",
-    "Bananas are yellow.",
-    "Mount Everest is the highest mountain on Earth, 8,849 metres above the sea. " * 5,
-]
 
 
 def present(model: str) -> str:
@@ -29,17 +22,6 @@ def dense(engine: str) -> DenseEncoderSettings:
     if engine == "onnx":
         return DenseEncoderSettings(engine="onnx", model=present("bge-small-en-v1.5"), pooling="cls", batch_size=1)
     return DenseEncoderSettings(model=present("all-minilm-l6-v2"))
-
-
-@pytest.mark.models
-@pytest.mark.parametrize("engine", ["onnx", "sentence-transformers"])
-def test_dense_vectors_have_unit_length_and_find_the_answer(engine: str) -> None:
-    encoder = load_dense_encoder(dense(engine))
-    vectors, encoded = encoder.encode_passages(PASSAGES)
-    assert encoded == 3
-    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-5)
-    found = vectors @ encoder.encode_queries(["who directed the matrix?", "how high is mount everest?"]).T
-    assert list(found.argmax(axis=0)) == [0, 2]
 
 
 @pytest.mark.models

@@ -96,16 +96,6 @@ def test_a_very_long_text_is_read_up_to_the_limit_and_no_further() -> None:
 
 
 @pytest.mark.models
-def test_token_offsets_cover_long_texts_and_leave_truncation_of_the_encoder_alone() -> None:
-    encoder = bge()
-    before, _ = encoder.encode_passages(["bridge " * 500])
-    offsets = encoder.token_offsets("bridge " * 500)
-    assert len(offsets) == 500
-    assert offsets[-1] == (499 * 7, 499 * 7 + 6)
-    np.testing.assert_array_equal(before, encoder.encode_passages(["bridge " * 500])[0])
-
-
-@pytest.mark.models
 def test_cross_encoder_logits_are_the_graphs_own() -> None:
     pairs = [("when was the bridge opened?", text) for text in TEXTS] + [("a", "when was the bridge opened?")]
     expected = [float(plain_output(CROSS, query, passage).ravel()[-1]) for query, passage in pairs]

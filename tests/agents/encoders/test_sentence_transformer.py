@@ -105,14 +105,6 @@ def test_cross_encoder_reads_up_to_its_limit_and_keeps_the_question(
     np.testing.assert_allclose(scores(encoder, ends), found, atol=1e-5)
 
 
-def test_cross_encoder_is_loaded_once(tiny_cross: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    encoder = cross(tiny_cross, monkeypatch)
-    encoder.warm_up()
-    monkeypatch.setattr(SentenceTransformerCrossEncoder, "check_weights", lambda _: pytest.fail("loaded again"))
-    encoder.warm_up()
-    assert len(encoder.score(PAIRS)) == len(PAIRS)
-
-
 @cache
 def minilm(max_tokens: int = 64) -> SentenceTransformerEncoder:
     try:
@@ -175,14 +167,3 @@ def test_a_cross_encoder_may_be_a_folder_or_a_model_of_the_hubs_cache(
         assert settings.cross_encoder is not None
         encoder = SentenceTransformerCrossEncoder(settings.cross_encoder)
         np.testing.assert_allclose(scores(encoder, PAIRS), expected, atol=1e-4)
-
-
-@pytest.mark.parametrize(
-    ("model", "advice"), [("me/nowhere", "hf download me/nowhere"), ("nowhere", "there is no folder")]
-)
-def test_a_model_that_is_nowhere_is_told_with_the_ways_to_name_one(model: str, advice: str) -> None:
-    with pytest.raises(WeightsMissingError, match=advice):
-        SentenceTransformerCrossEncoder(CrossEncoderSettings(model=model)).check_weights()
-    settings = load_settings("scripted", [f"cross_encoder = {{model='{model}'}}", "web.rerank = {top_k=2}"])
-    with pytest.raises(WeightsMissingError, match=model):
-        require_weights(settings)

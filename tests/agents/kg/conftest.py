@@ -9,7 +9,6 @@ from agents.common.deadline import Deadline
 from agents.kg.client import KgClient
 from agents.kg.executor import Executor, ProgramResult, Task
 from agents.kg.schema import Domain
-from agents.settings import KgClientSettings, KgLimits
 from mock_api import serve
 from tests.agents.kg.small_graph import write_graph
 
@@ -29,8 +28,8 @@ def graph_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture
 def executor(graph_address: str) -> Iterator[Executor]:
-    with KgClient(graph_address, KgClientSettings()) as client:
-        yield Executor(client, KgLimits())
+    with KgClient(graph_address) as client:
+        yield Executor(client)
 
 
 @pytest.fixture

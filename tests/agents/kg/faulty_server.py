@@ -17,27 +17,9 @@ from types import TracebackType
 from typing import Any, Literal, Self, cast, get_args
 
 Fault = Literal[
-    "drop",
-    "reset_in_body",
-    "hang",
-    "drip_headers",
-    "drip_body",
-    "truncated",
-    "not_json",
-    "no_result",
-    "nan",
-    "wrong_type",
-    "huge",
-    "endless",
-    "deep",
-    "redirect",
-    "redirect_endless",
-    "404",
-    "405",
-    "422",
-    "500",
-    "503",
-]
+    "drop", "reset_in_body", "hang", "drip_headers", "drip_body", "truncated", "not_json", "no_result", "nan",
+    "wrong_type", "huge", "endless", "deep", "redirect", "redirect_endless", "404", "405", "422", "500", "503",
+]  # fmt: skip
 FAULTS: tuple[Fault, ...] = get_args(Fault)
 HUGE_BYTES = 10_000_000
 _PLAIN_BODIES: dict[str, bytes] = {

@@ -10,7 +10,7 @@ from agents.kg.direct import direct_answer
 from agents.kg.language import parse
 from agents.kg.results import Result, Row, Status, Value
 from agents.kg.schema import Domain
-from benchmarks.kg_execution import GRAPH, QUESTIONS, graph_server, run_rows
+from benchmarks.kg_execution import GRAPH, QUESTIONS, graph_server, run_rows, values_agree
 from evaluation.datasets import read_records
 from evaluation.judge import make_judge
 from evaluation.judge.base import Claim, Verdict, judge_claims
@@ -87,6 +87,9 @@ def test_on_verified_labels_nearly_all_answers_without_a_model_are_right() -> No
     rows = [row for _, row in read_records(QUESTIONS) if row["verified"] and row["answerable"]]
     with graph_server(None, None) as address:
         outcomes = run_rows(rows, address)
+    agree = [values_agree(row, outcome) for row, outcome in zip(rows, outcomes, strict=True)]
+    assert len(rows) > 450
+    assert sum(agree) >= 0.99 * len(rows)
     claims: dict[str, list[Claim]] = {"direct": [], "derived": []}
     for row, outcome in zip(rows, outcomes, strict=True):
         domain, asked_at = Domain(row["domain"]), parse_query_time(row["query_time"])

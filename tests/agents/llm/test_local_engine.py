@@ -40,19 +40,6 @@ def test_a_path_counts_from_the_repository_and_not_from_where_the_command_runs(
     assert model_folder("models/own") == folder
 
 
-def test_an_absolute_path_is_taken_as_it_is(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    folder = make_model(tmp_path_factory.mktemp("far") / "model")
-    assert model_folder(str(folder)) == folder
-    adapter = make_adapter(folder.parent / "adapter")
-    assert adapter_folder(str(adapter)) == adapter
-
-
-def test_a_folder_without_a_config_is_no_model(repository: Path) -> None:
-    (repository / "empty").mkdir()
-    with pytest.raises(WeightsMissingError, match=r"empty/config\.json is missing"):
-        model_folder("empty")
-
-
 def test_a_name_that_is_neither_model_nor_folder_tells_both(repository: Path) -> None:
     with pytest.raises(WeightsMissingError) as caught:
         model_folder("smolm2")

@@ -156,7 +156,8 @@ def test_a_server_that_refuses_log_probabilities_answers_without_and_is_not_aske
     generations = model.generate([form(with_log_probability=True)] * 3, Deadline(20))
     generations += model.generate([form(with_log_probability=True)], Deadline(20))
     assert {(one.text, one.finish_reason, one.mean_log_probability) for one in generations} == {("Paris", "stop", None)}
-    assert ["logprobs" in body for body in seen] == [True, False, False, False, False]
+    tries = 3 if status >= 500 else 1
+    assert ["logprobs" in body for body in seen] == [True] * tries + [False] * 4
     (warning,) = warnings_of(caplog)
     assert f"{server.url_for('/v1')} refuses log-probabilities (status {status}: " in warning
     assert "cannot use them" in warning
@@ -197,26 +198,19 @@ def test_the_environment_overrides_the_address(server: HTTPServer, monkeypatch: 
     assert engine("http://127.0.0.1:1/v1").generate([ask()], Deadline(600))[0].text == "ok"
 
 
-@pytest.mark.parametrize("status", [429, 502])
-def test_a_busy_server_is_asked_again(server: HTTPServer, status: int) -> None:
-    server.expect_ordered_request(CHAT).respond_with_data("busy", status=status)
+def test_a_busy_server_is_asked_again(server: HTTPServer) -> None:
+    server.expect_ordered_request(CHAT).respond_with_data("busy", status=429)
     server.expect_ordered_request(CHAT).respond_with_response(said("at last"))
     assert at(server).generate([ask()], Deadline(600))[0].text == "at last"
 
 
-@pytest.mark.parametrize(("status", "attempts"), [(400, 1), (500, 1), (503, 2)])
+@pytest.mark.parametrize(("status", "attempts"), [(400, 1), (503, 3)])
 def test_a_refusal_is_quoted_and_attempts_are_counted(server: HTTPServer, status: int, attempts: int) -> None:
     server.expect_request(CHAT).respond_with_data("because I say so", status=status)
-    (generation,) = at(server, max_attempts=2).generate([ask()], Deadline(600))
+    (generation,) = at(server).generate([ask()], Deadline(600))
     assert generation.finish_reason == "error"
     assert f"status {status}: because I say so" in (generation.error or "")
     assert len(server.log) == attempts
-
-
-def test_a_pause_that_outlasts_the_deadline_is_not_begun(server: HTTPServer) -> None:
-    server.expect_request(CHAT).respond_with_data("busy", status=429, headers={"Retry-After": "3000"})
-    (generation,) = at(server).generate([ask()], Deadline(600))
-    assert "429" in (generation.error or "")
 
 
 def test_a_slow_reply_costs_its_own_request_only(server: HTTPServer) -> None:
@@ -267,52 +261,15 @@ def test_warm_up_takes_any_answer_for_a_server(server: HTTPServer) -> None:
     at(server).warm_up()
 
 
-@pytest.fixture
-def raw_server() -> Iterator[Callable[[bytes, float], str]]:
-    """A server that answers every connection with the same bytes, one at a time, and then keeps silent."""
-    listeners: list[socket.socket] = []
+def test_a_server_that_drips_does_not_outlast_the_deadline(server: HTTPServer) -> None:
+    def drip() -> Iterator[bytes]:
+        for _ in range(1_000):
+            time.sleep(0.02)
+            yield b" "
 
-    def start(data: bytes, pause: float) -> str:
-        listener = socket.create_server(("127.0.0.1", 0))
-        listeners.append(listener)
-
-        def talk(connection: socket.socket) -> None:
-            with connection:
-                connection.recv(65536)
-                for index in range(len(data)):
-                    try:
-                        connection.sendall(data[index : index + 1])
-                    except OSError:
-                        return
-                    time.sleep(pause)
-
-        def accept() -> None:
-            while True:
-                try:
-                    connection, _ = listener.accept()
-                except OSError:
-                    return
-                threading.Thread(target=talk, args=(connection,), daemon=True).start()
-
-        threading.Thread(target=accept, daemon=True).start()
-        return f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
-
-    yield start
-    for listener in listeners:
-        listener.shutdown(socket.SHUT_RDWR)
-        listener.close()
-
-
-def test_a_server_that_drips_does_not_outlast_the_deadline(raw_server: Callable[[bytes, float], str]) -> None:
-    url = raw_server(b"HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n" + b" " * 5000, 0.02)
-    (generation,) = engine(url).generate([ask()], Deadline(0.8))
+    server.expect_request(CHAT).respond_with_handler(lambda _: Response(drip()))
+    (generation,) = at(server).generate([ask()], Deadline(0.8))
     assert generation.finish_reason == "deadline"
-
-
-def test_a_connection_that_breaks_off_is_tried_again_and_then_dead(raw_server: Callable[[bytes, float], str]) -> None:
-    url = raw_server(b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nhalf", 0.0)
-    with pytest.raises(LanguageModelDiedError):
-        engine(url, max_attempts=2).generate([ask()], Deadline(600))
 
 
 def test_it_works_inside_a_running_event_loop(server: HTTPServer) -> None:

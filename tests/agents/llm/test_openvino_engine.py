@@ -15,7 +15,7 @@ from agents.llm.openvino_engine import AdapterError, OpenvinoModel, read_adapter
 from agents.llm.transformers_engine import TransformersModel
 from agents.settings import OpenvinoEngine, TransformersEngine
 from models.int8 import INT8_FILE, quantised
-from models.manifest import WeightsMissingError, locate
+from models.manifest import WeightsMissingError
 from tests.agents.llm.tiny_models import build_adapter
 
 PROMPTS = [[5, 77, 130, 9, 200, 41], [260, 3, 3, 91, 17, 300], [12, 8, 250, 33, 61, 90]]
@@ -76,16 +76,6 @@ def test_a_text_is_continued_alike_whatever_was_read_before_and_beside_it(
     torch.testing.assert_close(padded[:1, -1], alone, atol=0.02, rtol=0.02)
 
 
-def test_several_texts_go_on_from_one_beginning(pair: tuple[OpenvinoModel, TransformersModel]) -> None:
-    model, ends = pair[0], torch.tensor([[91, 17], [5, 5]])
-    with model.adapter(None):
-        _, cache = model.step(torch.tensor([[5, 77]]), torch.ones(1, 2, dtype=torch.long), torch.tensor([[0, 1]]), None)
-        mask = torch.ones(2, 4, dtype=torch.long)
-        shared, _ = model.step(ends, mask, torch.tensor([[2, 3]] * 2), model.repeated(cache, 2))
-        whole, _ = model.step(torch.tensor([[5, 77, 91, 17], [5, 77, 5, 5]]), mask, mask.cumsum(1) - 1, None)
-    torch.testing.assert_close(shared, whole, atol=0.02, rtol=0.02)
-
-
 @pytest.mark.models
 def test_a_real_model_begins_its_answers_alike(smollm2: str) -> None:
     tokenizer = load_language_model(settings(smollm2))._tokenizer  # type: ignore[attr-defined]
@@ -109,11 +99,13 @@ def test_rows_of_a_matrix_are_rounded_each_by_its_own_scale() -> None:
     assert not integers[3].any()
 
 
-def rewritten(adapter: Path, folder: Path, change: Callable[[dict[str, Any]], object]) -> Path:
-    shutil.copytree(adapter, folder)
-    config = json.loads((folder / "adapter_config.json").read_text())
+def rewritten(source: Path, folder: Path, change: Callable[[dict[str, Any]], object]) -> Path:
+    """A copy of a model's or an adapter's folder with another configuration."""
+    shutil.copytree(source, folder)
+    config_file = next(path for name in ("adapter_config.json", "config.json") if (path := folder / name).is_file())
+    config = json.loads(config_file.read_text())
     change(config)
-    (folder / "adapter_config.json").write_text(json.dumps(config))
+    config_file.write_text(json.dumps(config))
     return folder
 
 
@@ -144,10 +136,7 @@ def test_an_adapter_that_cannot_be_applied_as_it_was_tuned_is_refused(
 
 
 def test_an_adapter_of_a_deeper_model_is_refused_with_the_tensor(tmp_path: Path, tiny_llama: Path) -> None:
-    deeper = tmp_path / "deeper"
-    shutil.copytree(tiny_llama, deeper)
-    config = json.loads((deeper / "config.json").read_text())
-    (deeper / "config.json").write_text(json.dumps(config | {"num_hidden_layers": 3}))
+    deeper = rewritten(tiny_llama, tmp_path / "deeper", lambda c: c.update(num_hidden_layers=3))
     adapter = rewritten(
         build_adapter(tmp_path / "adapter", deeper, seed=1), tmp_path / "a", lambda c: c.pop("base_model_name_or_path")
     )
@@ -169,30 +158,9 @@ def test_weights_that_are_missing_or_broken_are_one_line_with_the_remedy(tmp_pat
 
 
 def test_another_family_of_models_is_refused(tmp_path: Path, tiny_llama: Path) -> None:
-    folder = tmp_path / "model"
-    shutil.copytree(tiny_llama, folder)
-    config = json.loads((folder / "config.json").read_text())
-    (folder / "config.json").write_text(json.dumps(config | {"model_type": "mamba"}))
+    folder = rewritten(tiny_llama, tmp_path / "model", lambda c: c.update(model_type="mamba"))
     with pytest.raises(EngineUnavailableError, match="mamba"):
         load_language_model(settings(folder)).warm_up()
-
-
-@pytest.mark.models
-def test_fetch_completes_a_folder_of_an_earlier_version(smollm2: str, tmp_path: Path) -> None:
-    from models.fetch import Fetcher
-    from models.manifest import RECORD_NAME, load_manifest, recorded_files
-
-    folder = tmp_path / smollm2
-    shutil.copytree(locate(smollm2), folder)
-    older = folder / "model-int8.safetensors"  # vLLM reads every such file beside the configuration
-    (folder / INT8_FILE).rename(older)
-    record = folder / RECORD_NAME
-    record.write_text(record.read_text().replace(INT8_FILE, older.name))
-    said: list[str] = []
-    Fetcher(load_manifest(), tmp_path, tmp_path, said.append).fetch(smollm2)
-    assert INT8_FILE in recorded_files(folder)
-    assert not older.exists()
-    assert "already here" in said[-1]
 
 
 def test_without_openvino_the_model_runs_on_transformers(

@@ -11,7 +11,6 @@ from agents.common.contracts import I_DONT_KNOW, Answer, Decision, Lost, Query, 
 from agents.common.deadline import BatchClock, Deadline
 from agents.kg import Lookup
 from agents.kg.results import Status
-from agents.llm import LanguageModelDiedError
 from agents.pipeline import batch_run
 from agents.pipeline.batch_run import BatchRun, Step
 from agents.pipeline.case import Case
@@ -68,19 +67,6 @@ def test_one_question_that_breaks_the_stage_costs_one_answer(caplog: pytest.LogC
     assert "was run alone" in run.cases[0].trace.events[0]
 
 
-def test_a_failed_step_settles_nothing_and_says_why(caplog: pytest.LogCaptureFixture) -> None:
-    run = run_of(2)
-
-    def work(some: Sequence[int]) -> list[str]:
-        raise OSError("server gone")
-
-    with caplog.at_level(logging.CRITICAL):
-        results = kept(run, work)
-    assert results == {}
-    assert [case.answer for case in run.cases] == [None, None]
-    assert "server gone" in run.cases[1].trace.events[-1]
-
-
 def test_too_few_results_are_a_fault_too(caplog: pytest.LogCaptureFixture) -> None:
     run = run_of(2)
     with caplog.at_level(logging.CRITICAL):
@@ -98,18 +84,6 @@ def test_a_stuck_stage_is_left_when_its_time_is_over(monkeypatch: pytest.MonkeyP
 
     assert kept(run, sleep) == {}
     assert [answer.text for answer in run.finish()[0]] == [I_DONT_KNOW, I_DONT_KNOW]
-
-
-def test_a_dead_engine_is_not_asked_again_for_each_question() -> None:
-    run = run_of(5)
-    calls: list[int] = []
-
-    def work(some: Sequence[int]) -> list[str]:
-        calls.append(len(some))
-        raise LanguageModelDiedError("out of memory")
-
-    assert kept(run, work) == {}
-    assert calls == [5]
 
 
 def test_what_no_stage_answered_is_an_abstention_with_a_reason() -> None:
@@ -139,22 +113,6 @@ def test_questions_tried_alone_share_one_time_limit(
     assert len(run.finish()[0]) == 16
 
 
-def test_a_dead_engine_ends_the_single_tries(caplog: pytest.LogCaptureFixture) -> None:
-    run = run_of(5)
-    calls: list[int] = []
-
-    def work(some: Sequence[int]) -> Sequence[int]:
-        calls.append(len(some))
-        if len(some) > 1:
-            raise ValueError("not as a batch")
-        raise LanguageModelDiedError("gone")
-
-    with caplog.at_level(logging.CRITICAL):
-        kept(run, work)
-    assert calls == [5, 1]
-    assert all("gone" in case.fault for case in run.cases)
-
-
 class PanicError(BaseException):
     """What a Rust library raises when it panics."""
 
@@ -170,18 +128,6 @@ def test_a_panic_in_a_library_costs_one_answer(caplog: pytest.LogCaptureFixture)
     with caplog.at_level(logging.CRITICAL):
         assert kept(run, work) == {0: 0, 2: 2}
     assert "index out of bounds" in run.cases[1].fault
-
-
-def test_graces_of_several_stages_do_not_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batch_run, "GRACE_SECONDS", 0.3)
-    run = run_of(1, seconds=0.2)
-
-    def sleep(some: Sequence[int]) -> Sequence[int]:
-        threading.Event().wait()
-        return some
-
-    for _ in range(4):
-        kept(run, sleep)
 
 
 def test_an_abstention_after_a_dead_graph_is_lost_and_an_answer_is_not() -> None:

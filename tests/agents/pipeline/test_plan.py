@@ -9,7 +9,7 @@ from agents.common.contracts import Fact, Stage
 from agents.kg import Lookup
 from agents.kg.results import Status
 from agents.llm import load_language_model
-from agents.pipeline.case import Plan, facts_text, plan_of
+from agents.pipeline.case import GRAPH_FIRST, GRAPH_LEADS, PAGES_LEAD, Plan, facts_text, plan_of
 from agents.settings import KnowledgeGraphSettings, ScriptedEngine
 
 FOUND = Lookup(facts=(Fact("The film is of 1988.", "kg"),), statuses=(Status.OK,), direct_answer="1988")
@@ -35,38 +35,21 @@ def test_the_first_facts_are_kept_within_the_limit_and_the_last_one_is_cut() -> 
     assert facts_text([], MODEL, 120) == ""
 
 
-TURNS = {
-    "facts": (Stage.VALUE, Stage.FACTS, Stage.PAGES),
-    "pages": (Stage.PAGES,),
-    "pages, value": (Stage.PAGES, Stage.LATE_VALUE),
-    "pages, value, facts": (Stage.PAGES, Stage.LATE_VALUE, Stage.LATE_FACTS),
-}
-
-
 @pytest.mark.parametrize(
-    ("policy", "dynamism", "turns", "joint", "pages_lead"),
+    ("policy", "dynamism", "plan"),
     [
-        ("graph_first", "real-time", "facts", False, False),
-        ("together", "static", "pages, value", True, False),
-        ("by_dynamism", "static", "facts", False, False),
-        ("by_dynamism", "slow-changing", "facts", False, False),
-        ("by_dynamism", "fast-changing", "pages, value", True, False),
-        ("by_dynamism", "real-time", "pages, value, facts", False, False),
-        ("by_dynamism", None, "facts", False, False),
-        ("synthesis", "static", "pages", True, False),
-        ("synthesis", "slow-changing", "pages", True, False),
-        ("synthesis", "fast-changing", "pages", True, True),
-        ("synthesis", "real-time", "pages", True, True),
-        ("synthesis", None, "pages", True, False),
+        ("graph_first", "real-time", GRAPH_FIRST),
+        ("synthesis", "static", GRAPH_LEADS),
+        ("synthesis", "slow-changing", GRAPH_LEADS),
+        ("synthesis", "fast-changing", PAGES_LEAD),
+        ("synthesis", "real-time", PAGES_LEAD),
+        ("synthesis", None, GRAPH_LEADS),
     ],
 )
-def test_the_policy_and_the_pace_of_the_answer_choose_the_turns(
-    policy: Any, dynamism: str | None, turns: str, joint: bool, pages_lead: bool
-) -> None:
+def test_the_policy_and_the_pace_of_the_answer_choose_the_plan(policy: Any, dynamism: str | None, plan: Plan) -> None:
     """WeKnow-RAG, "Integrated method": how fast an answer changes decides between graph and web."""
     route = {"static_or_dynamic": {"label": dynamism}} if dynamism else None
-    settings = KnowledgeGraphSettings(source_policy=policy)
-    assert plan_of(settings, route, FOUND) == Plan(TURNS[turns], joint, pages_lead)
+    assert plan_of(KnowledgeGraphSettings(source_policy=policy), route, FOUND) == plan
 
 
 def test_a_source_without_anything_has_no_turn() -> None:

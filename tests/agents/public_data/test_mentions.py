@@ -43,39 +43,30 @@ def found(text: str, domain: str | None = None) -> list[Mention]:
     return SpanFinder(ENTITIES).find([query(text)], [domain], Deadline(SOON))[0]
 
 
-@pytest.mark.parametrize(
-    ("question", "names"),
-    [
-        ("who directed the godfather part ii?", ["the godfather part ii"]),
-        ("when was godfather part ii filmed", ["godfather part ii"]),
-        ("who stars in schindlers list?", ["schindlers list"]),
-        ("who stars in schindler's list?", ["schindler list"]),
-        ("which movie is longer, titanic or the godfather?", ["titanic", "the godfather"]),
-        ("who won best actor in 1994?", ["best actor"]),
-        ("what's apple's stock price?", ["apple"]),
-        ("p/e ratio of cbt?", ["cbt"]),
-        ("how long is the movie 2012?", ["2012"]),
-        ('who wrote the film "it"?', ["it"]),
-    ],
-)
-def test_names_are_found_the_longest_first(question: str, names: list[str]) -> None:
-    assert [mention.text for mention in found(question)] == names
+NAMED = {
+    "who directed the godfather part ii?": ["the godfather part ii"],
+    "when was godfather part ii filmed": ["godfather part ii"],
+    "who stars in schindlers list?": ["schindlers list"],
+    "who stars in schindler's list?": ["schindler list"],
+    "which movie is longer, titanic or the godfather?": ["titanic", "the godfather"],
+    "who won best actor in 1994?": ["best actor"],
+    "what's apple's stock price?": ["apple"],
+    "p/e ratio of cbt?": ["cbt"],
+    "how long is the movie 2012?": ["2012"],
+    'who wrote the film "it"?': ["it"],
+    "how deep did the titanic sink?": [],  # nothing shows a domain that has tables
+    "when is it on at the cinema?": [],
+    "what is the stock price of xyz on friday?": [],
+    "which movie was released in 2012?": [],
+    "how does the movie seven samurai reach the end?": [],
+    "who directed emma goldman: a dangerous woman?": [],  # part of a longer name
+    'who sings "emma, forgive me", the song?': [],
+}
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
-        "how deep did the titanic sink?",  # nothing shows a domain that has tables
-        "when is it on at the cinema?",
-        "what is the stock price of xyz on friday?",
-        "which movie was released in 2012?",
-        "how does the movie seven samurai reach the end?",
-        "who directed emma goldman: a dangerous woman?",  # part of a longer name
-        'who sings "emma, forgive me", the song?',
-    ],
-)
-def test_words_that_are_no_names_here_are_left_alone(question: str) -> None:
-    assert found(question) == []
+@pytest.mark.parametrize("question", NAMED)
+def test_names_are_found_the_longest_first_and_other_words_left_alone(question: str) -> None:
+    assert [mention.text for mention in found(question)] == NAMED[question]
 
 
 def test_the_words_of_the_question_choose_between_namesakes() -> None:
@@ -105,22 +96,19 @@ def test_one_call_serves_the_batch_and_only_domains_with_tables_are_asked() -> N
     assert model.calls == [2]
 
 
-@pytest.mark.parametrize("fault", ["garbage", "error", "empty", "short_list"])
-def test_a_failing_model_finds_nothing_and_breaks_nothing(fault: str) -> None:
-    finder = PromptFinder(CountedModel(REPLIES, fault=fault), 64)
-    assert len(finder.find(QUERIES, MOVIES, Deadline(SOON))) == len(QUERIES)
-
-
-def test_a_dead_engine_is_reported() -> None:
+def test_a_failing_model_finds_nothing_and_a_dead_engine_is_reported() -> None:
+    for fault in ("garbage", "error", "empty", "short_list"):
+        finder = PromptFinder(CountedModel(REPLIES, fault=fault), 64)
+        assert len(finder.find(QUERIES, MOVIES, Deadline(SOON))) == len(QUERIES)
     with pytest.raises(LanguageModelDiedError):
         PromptFinder(CountedModel(REPLIES, fault="die_after"), 64).find(QUERIES, MOVIES, Deadline(SOON))
 
 
-@pytest.mark.parametrize(("domain", "seconds"), [(None, SOON), ("movie", 0)], ids=["no domain", "no time"])
-def test_the_model_is_asked_only_about_known_domains_and_in_time(domain: str | None, seconds: float) -> None:
+def test_the_model_is_asked_only_about_known_domains_and_in_time() -> None:
     model = CountedModel(REPLIES)
-    found = PromptFinder(model, 64).find(QUERIES, [domain] * len(QUERIES), Deadline(seconds))
-    assert found == [[] for _ in QUERIES]
+    finder = PromptFinder(model, 64)
+    assert finder.find(QUERIES, [None] * len(QUERIES), Deadline(SOON)) == [[] for _ in QUERIES]
+    assert finder.find(QUERIES, MOVIES, Deadline(0)) == [[] for _ in QUERIES]
     assert model.calls == []
 
 

@@ -6,10 +6,10 @@ from pydantic import ValidationError
 
 from agents.common.deadline import Deadline
 from agents.public_data import ShippedPublicData
-from agents.public_data.__main__ import main
 from agents.public_data.link import Link
 from agents.public_data.shipped import choose
 from agents.settings import PRESETS, LinkSettings, PublicDataSettings, load_settings
+from crag.public_data import main
 from tests.agents.public_data.fakes import SOON, CountedModel, entity, query
 
 SPANS = PublicDataSettings(method="spans")
@@ -94,29 +94,17 @@ def test_settings_ask_for_the_encoder_that_similarity_needs() -> None:
         type(settings).model_validate(data | {"dense_encoder": None, "web": web})
 
 
-def test_show_prints_paragraphs_with_their_level(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["show", "the godfather"]) == 0
-    assert "exact 1.00  [films]" in capsys.readouterr().out
-    assert main(["show", "shawshank redemption story"]) == 0
-    shown = capsys.readouterr().out
-    assert shown.startswith("substring 0.")
-    assert "Frank Darabont" in shown
-    assert main(["show", "qqqq"]) == 1
-    assert "nothing links to 'qqqq'" in capsys.readouterr().err
-
-
-def test_build_makes_a_folder_that_show_reads(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    source = tmp_path / "figures.json"
-    source.write_text('{"EX": {"name": "Example Inc.", "eps": 2}}', encoding="utf-8")
-    out = tmp_path / "tables"
-    assert main(["build", "--companies", str(source), "--as-of", "2024-03-01", "--out", str(out)]) == 0
-    assert "1 rows of companies" in capsys.readouterr().out
-    assert main(["show", "example", "--tables", str(out)]) == 0
-    assert "The earnings per share is 2." in capsys.readouterr().out
-
-
-def test_mistakes_are_reported_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["build", "--out", str(tmp_path)]) == 1
+def test_build_makes_a_folder_of_tables_and_a_mistake_is_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, out = tmp_path / "oscars.csv", tmp_path / "tables"
+    source.write_text(
+        "year_film,year_ceremony,ceremony,category,name,film,winner\n1970,1971,43,DIRECTING,Jane Doe,Deep,True\n"
+    )
+    assert main(["build", "--oscars", str(source), "--out", str(out)]) == 0
+    assert "1 rows of oscars" in capsys.readouterr().out
+    data = ShippedPublicData(PublicDataSettings(tables=str(out), method="spans"), None, None)
+    [facts] = data.facts([query("which movie did jane doe direct?")], [None], Deadline(SOON))
+    assert "Deep" in facts[0].text
+    assert main(["build", "--out", str(tmp_path)]) == 2
     assert capsys.readouterr().err.startswith("error: nothing to build")
-    assert main(["show", "x", "--tables", str(tmp_path / "absent")]) == 1
-    assert "cannot be read" in capsys.readouterr().err

@@ -26,30 +26,9 @@ def test_a_weight_is_the_inverse_of_a_temperature() -> None:
     np.testing.assert_allclose(np.exp(mixed(logs, None, MixingWeights(0.5, 0.0))), [[0.75, 0.25]])
 
 
-def test_equal_weights_multiply_the_two_opinions() -> None:
-    """0.9 x 0.2 against 0.1 x 0.8: 18 to 8."""
-    both = mixed(np.log([[0.9, 0.1]]), np.log([[0.2, 0.8]]), MixingWeights(1.0, 1.0))
-    np.testing.assert_allclose(np.exp(both), [[18 / 26, 8 / 26]])
-
-
-def test_nothing_to_mix_is_an_error() -> None:
-    with pytest.raises(ValueError, match="encoder, n-grams or both"):
-        mixed(None, None, MixingWeights(1.0, 1.0))
-
-
 def test_members_are_averaged_as_logarithms() -> None:
     members = [np.log([[0.8, 0.2]]), np.log([[0.5, 0.5]])]
     np.testing.assert_allclose(np.exp(average_logs(members)), [[2 / 3, 1 / 3]])
-
-
-def test_overconfidence_is_found_and_removed() -> None:
-    """Ten questions at odds of 99 to 1 of which eight are right: the fitted temperature gives 0.8."""
-    logs = np.log(np.tile([0.99, 0.01], (10, 1)))
-    classes = np.array([0] * 8 + [1] * 2)
-    weights = fit_mixing_weights(logs, None, classes)
-    assert weights.ngrams == 0.0
-    np.testing.assert_allclose(np.exp(mixed(logs, None, weights))[:, 0], 0.8, atol=1e-3)
-    assert weights.encoder == pytest.approx(np.log(4) / np.log(99), rel=1e-3)
 
 
 def test_a_part_that_knows_nothing_gets_no_weight_and_is_never_turned_round() -> None:

@@ -51,15 +51,6 @@ def test_after_the_deadline_a_route_is_empty(bert: Path, tmp_path: Path) -> None
     assert routes == [{}]
 
 
-def test_missing_classifiers_are_reported_before_anything_is_loaded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CRAG_MODELS_DIR", str(tmp_path))
-    settings = EncoderRouter(engine="encoder", classifiers=("nec_domain",))
-    with pytest.raises(WeightsMissingError, match="nec_domain"):
-        open_router(settings, None).check_weights()
-
-
 @pytest.fixture(scope="module")
 def shipped() -> Iterator[QuestionRouter]:
     router = open_router(EncoderRouter(engine="encoder", classifiers=("cpu",)), None)

@@ -58,12 +58,6 @@ def test_rows_are_tf_idf_of_scikit_learn_folded_into_buckets() -> None:
     np.testing.assert_allclose(rows.times(weights), dense @ weights, atol=1e-4)
 
 
-def test_each_block_of_a_row_has_unit_length() -> None:
-    rows = hashed_rows(TEXTS, bucket_rarity(TEXTS, 1 << 15))
-    lengths = np.bincount(rows.rows, weights=rows.values**2)
-    np.testing.assert_allclose(lengths, 2.0, atol=1e-5)
-
-
 def test_a_year_counts_as_a_year_whichever_it_is() -> None:
     assert bucket_counts("in 1986?", word_ngrams) == bucket_counts("IN 2024?", word_ngrams)
     assert bucket_counts("in 1986?", word_ngrams) != bucket_counts("in 86?", word_ngrams)

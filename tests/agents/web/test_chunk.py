@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.settings import ChunkSettings, ParentChildChunks, TokenChunks, WordChunks
+from agents.settings import ParentChildChunks, TokenChunks, WordChunks
 from agents.web.chunk import Span, pack, sentences, split
 from tests.agents.web.fakes import HashedWords
 
@@ -83,22 +83,11 @@ def test_token_chunks_use_the_tokenizer_and_keep_offsets() -> None:
     assert parents[0].children == (parents[0].span,)
 
 
-def test_token_chunks_without_a_tokenizer_say_what_is_missing() -> None:
+def test_a_text_without_words_has_no_chunks_and_token_chunks_need_a_tokenizer() -> None:
+    settings = ParentChildChunks(method="parent_child"), WordChunks(method="words"), TokenChunks(method="tokens")
+    assert [split(text, each, HashedWords()) for each in settings for text in ("", " \n\t ")] == [[]] * 6
     with pytest.raises(ValueError, match="tokenizer"):
-        split("text", TokenChunks(method="tokens"))
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [
-        ParentChildChunks(method="parent_child"),
-        WordChunks(method="words"),
-        TokenChunks(method="tokens"),
-    ],
-)
-@pytest.mark.parametrize("text", ["", " \n\t "])
-def test_a_text_without_words_has_no_chunks(settings: ChunkSettings, text: str) -> None:
-    assert split(text, settings, HashedWords()) == []
+        split("text", settings[-1])
 
 
 def test_a_megabyte_without_a_blank_is_cut_in_linear_time() -> None:

@@ -18,7 +18,6 @@ from agents.web.ranking import (
     cosines,
     in_turns,
     query_terms,
-    rank_bm25_plus,
     reciprocal_rank_fusion,
     terms,
 )
@@ -74,11 +73,6 @@ def test_stop_words_count_only_in_a_question_that_has_nothing_else() -> None:
 def test_numbers_with_and_without_separators_are_the_same_term() -> None:
     assert terms("1,234,567 people") == terms("1234567 people")
     assert terms("1, 2") == ["1", "2"]
-
-
-def test_rank_bm25_prefers_the_document_with_the_term() -> None:
-    scores = rank_bm25_plus(["rain"], [["rain"], ["sun"], ["rain", "sun", "fog", "wind"]])
-    assert list(np.argsort(-scores)) == [0, 2, 1]
 
 
 def test_every_distinct_text_of_the_batch_is_encoded_once_in_one_call() -> None:

@@ -17,26 +17,13 @@ def test_the_cross_encoder_decides_the_order_and_its_logit_is_the_last_score() -
     assert ranked.passages[0].scores["bm25"] == 2.0
 
 
-def test_the_whole_batch_is_one_call_and_every_question_has_its_best_candidates_first() -> None:
-    encoder = SharedWords()
-    rerank(encoder, ["q", "r"], [[passage("1"), passage("2")], [passage("3")]], RerankSettings(top_k=9), Deadline(9))
-    assert encoder.calls == [[("q", "1"), ("r", "3"), ("q", "2")]]
-
-
-def test_what_time_did_not_allow_follows_in_the_order_of_retrieval() -> None:
-    candidates = [[passage("x"), passage("a"), passage("b")], [passage("a")]]
-    ranked = rerank(SharedWords(at_most=2), ["a", "a"], candidates, RerankSettings(top_k=9), Deadline(9))
-    assert [[each.text for each in own.passages] for own in ranked] == [["x", "a", "b"], ["a"]]
-    assert [["cross_encoder" in each.scores for each in own.passages] for own in ranked] == [
-        [True, False, False],
-        [True],
-    ]
-
-
-def test_each_question_tells_how_many_of_its_pairs_were_scored_whatever_is_kept() -> None:
-    candidates = [[passage(text) for text in "abcd"], [passage("a")], []]
-    settings = RerankSettings(top_k=1, max_pairs=3)
-    ranked = rerank(SharedWords(at_most=3), ["a", "a", "a"], candidates, settings, Deadline(9))
+def test_the_batch_is_one_call_and_what_time_did_not_allow_follows_in_the_order_of_retrieval() -> None:
+    encoder = SharedWords(at_most=3)
+    candidates = [[passage(text) for text in "xabc"], [passage("a")], []]
+    settings = RerankSettings(top_k=2, max_pairs=3)
+    ranked = rerank(encoder, ["a", "a", "a"], candidates, settings, Deadline(9))
+    assert encoder.calls == [[("a", "x"), ("a", "a"), ("a", "a"), ("a", "b")]]
+    assert [[each.text for each in own.passages] for own in ranked] == [["a", "x"], ["a"], []]
     assert [(own.scored, own.pairs) for own in ranked] == [(2, 3), (1, 1), (0, 0)]
 
 

@@ -52,20 +52,10 @@ def test_hits_bring_their_parents_each_once_in_the_order_of_the_best_child() -> 
     assert found[0].score > found[1].score
 
 
-def test_two_hits_in_one_parent_give_it_once() -> None:
-    text = "The matrix is a film.\nThe matrix was made."
-    assert texts([bm25(10)], "matrix", source(text, chunks=LINES)) == [text]
-
-
 def test_per_kind_gives_snippets_places_of_their_own() -> None:
     sources = [source("pears " * 4), source("red pears"), source("a few pears here", PassageKind.SNIPPET)]
     assert len(texts([bm25(1, per_kind=True)], "red pears", *sources)) == 2
     assert "a few pears here" not in texts([bm25(1)], "red pears", *sources)
-
-
-def test_dense_ranks_by_cosine() -> None:
-    stage = DenseStage(method="dense", top_k=1)
-    assert texts([stage], "blue moon", source("red sun"), source("blue moon"), dense=HashedWords()) == ["blue moon"]
 
 
 @pytest.mark.parametrize("stage", [bm25(1), DenseStage(method="dense", top_k=1)])
@@ -90,12 +80,6 @@ def test_each_question_tells_how_many_of_its_chunks_were_encoded_whatever_is_kep
     assert [(own.encoded, own.chunks) for own in found] == [(2, 3), (1, 1), (0, 0)]
     sparse = found_by([bm25(3)], "moon", *sources[0])
     assert (sparse.encoded, sparse.chunks) == (0, 0), "no dense stage, nothing to encode"
-
-
-def test_a_chain_encodes_only_what_reaches_the_dense_stage() -> None:
-    dense = HashedWords()
-    texts([bm25(2), DenseStage(method="dense", top_k=1)], "moon", *(source(f"moon {n}") for n in range(9)), dense=dense)
-    assert [len(call) for call in dense.calls] == [2]
 
 
 def test_fusion_prefers_what_both_rankings_like() -> None:

@@ -23,42 +23,30 @@ class Recorder:
 
 
 @pytest.mark.parametrize(
-    ("prediction", "verdict", "asked"),
-    [
-        ("i don't know", Verdict.MISSING, False),
-        ("I DON'T KNOW", Verdict.MISSING, False),
-        ("Well, i don't know who it was.", Verdict.MISSING, False),
-        ("i don’t know", Verdict.CORRECT, True),
-        ("i dont't know", Verdict.CORRECT, True),
-        ("I do not know", Verdict.CORRECT, True),
-        ("", Verdict.CORRECT, True),
-        ("ANN LEE", Verdict.CORRECT, False),
-        ("  ann lee ", Verdict.CORRECT, False),
-        ("cy young", Verdict.CORRECT, False),
-        ("ann lee.", Verdict.CORRECT, True),
-    ],
-)
-def test_what_is_settled_without_the_judge(prediction: str, verdict: Verdict, asked: bool) -> None:
-    judge = Recorder()
-    (judgement,) = judge_claims(judge, [Claim("who?", ("Ann Lee", "cy young"), prediction)], str)
-    assert judgement.verdict is verdict
-    assert bool(judge.asked) is asked
-
-
-@pytest.mark.parametrize(
     ("gold", "prediction", "verdict"),
     [
+        ("Ann Lee", "i don't know", "missing"),
+        ("Ann Lee", "I DON'T KNOW", "missing"),
+        ("Ann Lee", "Well, i don't know who it was.", "missing"),
+        ("Ann Lee", "i don’t know", "asked"),
+        ("Ann Lee", "i dont't know", "asked"),
+        ("Ann Lee", "I do not know", "asked"),
+        ("Ann Lee", "", "asked"),
+        ("Ann Lee", "ANN LEE", "correct"),
+        ("Ann Lee", "  ann lee ", "correct"),
+        ("Ann Lee", "cy young", "correct"),
+        ("Ann Lee", "ann lee.", "asked"),
+        ("Ann Lee", "invalid question", "incorrect"),
+        ("Ann Lee", "i don't know, the question is invalid", "missing"),
         ("invalid question", "The question is INVALID.", "correct"),
         ("invalid question", "ann lee", "incorrect"),
-        ("ann lee", "invalid question", "incorrect"),
-        ("ann lee", "i don't know, the question is invalid", "missing"),
     ],
 )
-def test_the_word_invalid_in_both_or_in_one(gold: str, prediction: str, verdict: str) -> None:
+def test_what_is_settled_without_the_judge(gold: str, prediction: str, verdict: str) -> None:
     judge = Recorder()
-    (judgement,) = judge_claims(judge, [Claim("who?", (gold,), prediction)], str)
-    assert judgement.verdict == verdict
-    assert not judge.asked
+    golds = (gold,) if gold == "invalid question" else (gold, "cy young")
+    (judgement,) = judge_claims(judge, [Claim("who?", golds, prediction)], str)
+    assert (judgement.verdict if not judge.asked else "asked") == verdict
 
 
 @pytest.mark.parametrize(

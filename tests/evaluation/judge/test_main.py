@@ -8,7 +8,8 @@ import pytest
 
 from agents.common.files import write_rows
 from agents.settings import PRESETS
-from evaluation.judge.__main__ import main
+from crag.judge import main
+from evaluation.datasets import read_records
 
 ROWS: list[dict[str, Any]] = [
     {"query": "who?", "ground_truth": "ann lee", "prediction": "Ann Lee wrote it.", "kept": 1},
@@ -17,12 +18,16 @@ ROWS: list[dict[str, Any]] = [
     {"query": "who?", "answer": None, "prediction": "ann lee"},
     {"query": "who?", "answer": "ann lee", "prediction": "cy young"},
 ]
+JUDGED = [
+    {**ROWS[0], "judgement": "correct", "question_type": "simple"},
+    {**ROWS[4], "judgement": "correct", "question_type": "simple"},
+    {**ROWS[2], "judgement": "missing", "question_type": "set"},
+    {**ROWS[3], "judgement": "incorrect", "question_type": "set"},
+]
 
 
 @pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.bz2"])
 def test_rows_get_verdict_and_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str], suffix: str) -> None:
-    from evaluation.datasets import read_records
-
     source, target = tmp_path / f"in{suffix}", tmp_path / f"out{suffix}"
     write_rows(source, ROWS)
     assert main(["--in", str(source), "--out", str(target)]) == 0
@@ -33,103 +38,59 @@ def test_rows_get_verdict_and_reason(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "5 judged: 2 correct" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("row", "message"),
-    [
-        ({"query": "who?", "answer": "x"}, 'line 2, field "prediction": expected text'),
-        ({"query": "who?", "prediction": "x"}, 'line 2, field "ground_truth or answer": expected text'),
-        ({"answer": "who?", "prediction": "x"}, 'line 2, field "query": expected text'),
-        ({"query": "q", "answer": "a", "prediction": "x", "alt_ans": 5}, 'line 2, field "alt_ans"'),
-    ],
-)
-def test_a_bad_row(tmp_path: Path, capsys: pytest.CaptureFixture[str], row: dict[str, Any], message: str) -> None:
-    source, target = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
-    source.write_text(json.dumps(ROWS[0]) + "\n" + json.dumps(row) + "\n", encoding="utf-8")
-    assert main(["--in", str(source), "--out", str(target)]) == 2
-    assert message in capsys.readouterr().err
-    assert not target.exists()
-
-
-def test_what_cannot_be_used(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--in", str(tmp_path / "none.jsonl"), "--out", str(tmp_path / "o")]) == 2
-    assert "there is no such file" in capsys.readouterr().err
-    write_rows(tmp_path / "in.jsonl", ROWS)
-    llm = ["--judge", "llm", "--judge-url", "http://127.0.0.1:9/v1", "--judge-cache", "none"]
-    assert main(["--in", str(tmp_path / "in.jsonl"), "--out", str(tmp_path / "o"), *llm]) == 2
-    assert "error: the llm judge cannot ask" in capsys.readouterr().err
-    assert not (tmp_path / "o").exists()
-    assert main(["--in", str(tmp_path / "in.jsonl"), "--out", "/proc/none/o"]) == 2
-    assert "cannot be written" in capsys.readouterr().err
-
-
-JUDGED = [
-    {**ROWS[0], "judgement": "correct", "question_type": "simple"},
-    {**ROWS[4], "judgement": "correct", "question_type": "simple"},
-    {**ROWS[2], "judgement": "missing", "question_type": "set"},
-    {**ROWS[3], "judgement": "incorrect", "question_type": "set"},
-]
-
-
 def test_rows_with_a_verdict_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write_rows(tmp_path / "in.jsonl", JUDGED)
+    write_rows(tmp_path / "in.jsonl", [{**row, "human": place == 0} for place, row in enumerate(JUDGED)])
     assert main(["--in", str(tmp_path / "in.jsonl")]) == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert ["all", "3", "0.667", "0.500", "correct->incorrect", "1"] in lines
     assert ["simple", "2", "0.500", "0.000", "correct->incorrect", "1"] in lines
     assert ["set", "1", "1.000", "1.000", "none"] in lines
-    assert ["correct", "1", "1", "0"] in lines
-    assert ["1", "more", "are", "unscored", "and", "left", "out"] in lines
-
-
-def test_predictions_are_cut_unless_whole_ones_are_wanted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    row = {**ROWS[0], "prediction": "so " * 90 + "ann lee", "judgement": True}
-    write_rows(tmp_path / "in.jsonl", [row])
-    assert main(["--in", str(tmp_path / "in.jsonl")]) == 0
-    assert "1 judged: 1 incorrect" in capsys.readouterr().out
-    assert main(["--in", str(tmp_path / "in.jsonl"), "--whole"]) == 0
-    assert "1 judged: 1 correct" in capsys.readouterr().out
-
-
-def test_human_verdicts_know_right_and_wrong_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = [{**row, "human": place < 2} for place, row in enumerate(ROWS[:3])]
-    write_rows(tmp_path / "in.jsonl", rows)
-    assert main(["--in", str(tmp_path / "in.jsonl"), "--against", "human", "--by", "kept"]) == 0
+    assert main(["--in", str(tmp_path / "in.jsonl"), "--against", "human", "--by", "answer"]) == 0
     out = capsys.readouterr().out
     assert ["all", "3", "1.000", "1.000", "none"] in [line.split() for line in out.splitlines()]
     assert "missing counts as incorrect" in out
 
 
+def test_whole_predictions_on_request(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_rows(tmp_path / "in.jsonl", [{**ROWS[4], "prediction": "word " * 200 + "ann lee"}])
+    for more, verdict in (([], "incorrect"), (["--whole"], "correct")):
+        assert main(["--in", str(tmp_path / "in.jsonl"), "--out", str(tmp_path / "out.jsonl"), *more]) == 0
+        assert f"1 judged: 1 {verdict}" in capsys.readouterr().out
+
+
+FEW = {"query": "q", "answer": "a", "prediction": "x"}
+BY = "error: --by alt_ans: no row has that field; fields with one value: answer, ground_truth, judgement, "
+
+
 @pytest.mark.parametrize(
-    ("rows", "arguments", "error"),
+    ("rows", "arguments", "fault"),
     [
         ([*({**row, "human": True} for row in ROWS * 20), ROWS[0]], ["--against", "human"], 'line 101, field "human"'),
         ([{**ROWS[0], "judgement": "maybe"}], [], 'line 1, field "judgement": expected true, false or one of'),
-        (
-            [{**row, "alt_ans": []} for row in JUDGED],
-            ["--by", "alt_ans"],
-            "error: --by alt_ans: no row has that field; fields with one value: answer, ground_truth, judgement, ",
-        ),
+        ([{**row, "alt_ans": []} for row in JUDGED], ["--by", "alt_ans"], BY),
         (ROWS, ["--out", "/proc"], "/proc: cannot be written: it is a folder\n"),
+        (ROWS, ["--out", "/proc/none/o"], "cannot be written"),
+        (ROWS, [], 'the rows have no field "judgement" to compare with: give --out'),
+        ([FEW, {"query": "q", "answer": "x"}], [], 'line 2, field "prediction": expected text'),
+        ([FEW, {"query": "q", "prediction": "x"}], [], 'line 2, field "ground_truth or answer": expected text'),
+        ([FEW, {"answer": "q", "prediction": "x"}], [], 'line 2, field "query": expected text'),
+        ([FEW, {**FEW, "alt_ans": 5}], [], 'line 2, field "alt_ans"'),
+        (None, [], "there is no such file"),
     ],
-    ids=["no verdict in a late row", "a verdict that is none", "an unknown group", "a folder as output"],
 )
 def test_nothing_is_paid_for_what_cannot_be_done(
-    rows: list[dict[str, Any]],
+    rows: list[dict[str, Any]] | None,
     arguments: list[str],
-    error: str,
+    fault: str,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("evaluation.judge.__main__.judge_from", lambda *_, **__: pytest.fail("a judge was made"))
-    source = tmp_path / "in.jsonl"
-    write_rows(source, rows)
-    assert main(["--in", str(source), *arguments]) == 2
-    assert error in capsys.readouterr().err
-    write_rows(source, ROWS)
-    with pytest.raises(SystemExit):
-        main(["--in", str(source)])
-    assert "give --out" in capsys.readouterr().err
+    monkeypatch.setattr("crag.judge.judge_from", lambda *_, **__: pytest.fail("a judge was made"))
+    if rows is not None:
+        (tmp_path / "in.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    assert main(["--in", str(tmp_path / "in.jsonl"), *arguments]) == 2
+    assert fault in capsys.readouterr().err
 
 
 def test_an_llm_judges_a_file_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -147,3 +108,6 @@ def test_an_llm_judges_a_file_once(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "judge: 3 requests" in out, "one to see that the model is there"
     assert main(command) == 0
     assert "judge: 0 requests, 0 prompt and 0 completion tokens; 2 of 2 verdicts (100%)" in capsys.readouterr().out
+    nobody = ["--judge", "llm", "--judge-url", "http://127.0.0.1:9/v1", "--judge-cache", "none"]
+    assert main([*command[:4], *nobody]) == 2
+    assert "error: the llm judge cannot ask" in capsys.readouterr().err

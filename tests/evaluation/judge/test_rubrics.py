@@ -25,12 +25,8 @@ def test_the_chat(rubric: Rubric) -> None:
     }
     replies = [read_verdict(turn.content) for turn in turns if turn.role == "assistant"]
     assert replies == [correct for _, correct in rubric.examples], "our reader reads our examples"
-
-
-def test_what_the_two_ask_for() -> None:
-    assert '{"score": 1} or {"score": 0}' in RUBRICS["crag"].reminder
-    assert '{"accuracy": true} or {"accuracy": false}' in RUBRICS["db3"].reminder
-    assert RUBRICS["crag"].fingerprint != RUBRICS["db3"].fingerprint
+    forms = {"crag": '{"score": 1} or {"score": 0}', "db3": '{"accuracy": true} or {"accuracy": false}'}
+    assert forms[rubric.name] in rubric.reminder
 
 
 @pytest.mark.parametrize(
@@ -60,42 +56,23 @@ def test_any_claim_comes_back_whole(query: str, gold: str, prediction: str) -> N
 
 # --- replies: liberal in form, never guessed ------------------------------------------------------------------------
 
-
-@pytest.mark.parametrize(
-    ("reply", "verdict"),
-    [
-        ('{"accuracy": true}', True),
-        ('{"accuracy": false}', False),
-        ('{"score": 1}', True),
-        ('{"score": 0, "explanation": "another person"}', False),
-        ('{"Accuracy": "True"}', True),
-        ("{'accuracy': False}", False),
-        ('```json\n{"score": 1.0}\n```', True),
-        ('Here it is: {"accuracy": true} I hope that helps.', True),
-        ("accuracy: true", True),
-        ('<think>maybe {"score": 0}, no</think>{"score": 1}', True),
-        ("True", True),
-        ("0.", False),
-        ('{"score": 1} {"score": 0}', None),
-        ('{"accuracy": true or false}', None),
-        ("score: 1/5", None),
-        ("Accuracy: 0% match", None),
-        ("I think it is correct: true enough?", None),
-        ('{"score": 0.5}', None),
-        ('{"score": 10}', None),
-        ('<think>{"score": 1}', None),
-        ("", None),
-        ("\ud800", None),
+READ_AS = {
+    True: [
+        *('{"accuracy": true}', '{"score": 1}', '{"Accuracy": "True"}', "accuracy: true", "True"),
+        *('```json\n{"score": 1.0}\n```', 'Here it is: {"accuracy": true} I hope that helps.'),
+        '<think>maybe {"score": 0}, no</think>{"score": 1}',
     ],
-)
+    False: ['{"accuracy": false}', '{"score": 0, "explanation": "another person"}', "{'accuracy': False}", "0."],
+    None: [
+        *('{"score": 1} {"score": 0}', '{"accuracy": true or false}', "score: 1/5", "Accuracy: 0% match", ""),
+        *("I think it is correct: true enough?", '{"score": 0.5}', '{"score": 10}', '<think>{"score": 1}', "\ud800"),
+    ],
+}
+
+
+@pytest.mark.parametrize(("reply", "verdict"), [(reply, verdict) for verdict in READ_AS for reply in READ_AS[verdict]])
 def test_reading(reply: str, verdict: bool | None) -> None:
     assert read_verdict(reply) is verdict
-
-
-@given(st.booleans(), st.sampled_from(["accuracy", "score"]), st.integers(0, 4))
-def test_every_json_object_of_ours_is_read(correct: bool, field: str, indent: int) -> None:
-    value = correct if field == "accuracy" else int(correct)
-    assert read_verdict(json.dumps({field: value}, indent=indent or None)) is correct
 
 
 @given(st.text())

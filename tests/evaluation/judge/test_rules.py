@@ -1,11 +1,13 @@
 """The rules judge, by a text file of pairs and by verdicts of strong language models."""
 
+import hashlib
 import itertools
+import json
 from pathlib import Path
 
 import pytest
 
-from benchmarks.judge_agreement import judged_rows
+from agents.matching import position_of, tokens
 from evaluation.agreement import agreement, cohens_kappa
 from evaluation.judge import Claim, RulesJudge, Verdict, judge_claims
 from evaluation.judge.rules import RULES
@@ -22,50 +24,54 @@ def judged(query: str, golds: tuple[str, ...], prediction: str) -> tuple[Verdict
     return judgement.verdict, judgement.reason
 
 
-@pytest.mark.parametrize(("query", "gold", "prediction", "verdict"), PAIRS_TO_JUDGE)
-def test_pairs(query: str, gold: str, prediction: str, verdict: str) -> None:
-    found, reason = judged(query, (gold,), prediction)
-    assert found == verdict, reason
+def test_pairs_which_show_every_rule() -> None:
+    judgements = [judged(query, (gold,), prediction) for query, gold, prediction, _ in PAIRS_TO_JUDGE]
+    wrong = [
+        (*pair, reason)
+        for pair, (verdict, reason) in zip(PAIRS_TO_JUDGE, judgements, strict=True)
+        if pair[3] != verdict
+    ]
+    assert wrong == []
+    assert {reason.split(":")[0] for _, reason in judgements} >= {*RULES, "official"}
 
 
-def test_every_rule_is_shown_by_a_pair() -> None:
-    reasons = {judged(query, (gold,), prediction)[1].split(":")[0] for query, gold, prediction, _ in PAIRS_TO_JUDGE}
-    assert reasons >= {*RULES, "official"}
+def test_case_and_closing_stop_do_not_matter() -> None:
+    pairs = [pair for pair in PAIRS_TO_JUDGE[:150] if pair[3] == "correct"]
+    verdicts = [judged(query, (gold.upper(),), said.rstrip(".") + ".")[0] for query, gold, said, _ in pairs]
+    assert [pair for pair, verdict in zip(pairs, verdicts, strict=True) if verdict is not Verdict.CORRECT] == []
 
 
-@pytest.mark.parametrize(
-    ("query", "gold", "prediction", "verdict"), [pair for pair in PAIRS_TO_JUDGE[:150] if pair[3] == "correct"]
-)
-def test_case_and_closing_stop_do_not_matter(query: str, gold: str, prediction: str, verdict: str) -> None:
-    assert judged(query, (gold.upper(),), prediction.rstrip(".") + ".")[0] == verdict
+MEMBERS = "who are the members of the band?"
 
 
-@pytest.mark.parametrize("order", list(itertools.permutations(["Ann Lee", "Bob Ray", "Cyrus Young"])))
 @pytest.mark.parametrize("separator", [", ", "; ", "\n", " and ", " & ", "\n- "])
-def test_order_and_separator_of_a_set_do_not_matter(order: tuple[str, ...], separator: str) -> None:
+def test_order_and_separator_of_a_set_do_not_matter(separator: str) -> None:
     golds = ("ann lee, bob ray and cyrus young",)
-    assert judged("who are the members of the band?", golds, separator.join(order))[0] is Verdict.CORRECT
-    assert judged("who are the members of the band?", golds, separator.join(order[:2]))[0] is Verdict.INCORRECT
+    for order in itertools.permutations(["Ann Lee", "Bob Ray", "Cyrus Young"]):
+        assert judged(MEMBERS, golds, separator.join(order))[0] is Verdict.CORRECT
+        assert judged(MEMBERS, golds, separator.join(order[:2]))[0] is Verdict.INCORRECT
 
 
 @pytest.mark.parametrize("form", ["{}. {}\n", "- {1}\n", "• {1}\n", "({}) {} "])
 def test_further_items_of_a_list_are_wrong(form: str) -> None:
-    query, golds = "who are the members of the band?", ("ann lee and bob ray",)
     lines = [form.format(number, name) for number, name in enumerate(("Ann Lee", "Bob Ray", "Cy Young"), start=1)]
-    assert judged(query, golds, "".join(lines[:2]))[0] is Verdict.CORRECT
-    assert judged(query, golds, "".join(lines))[0] is Verdict.INCORRECT
+    assert judged(MEMBERS, ("ann lee and bob ray",), "".join(lines[:2]))[0] is Verdict.CORRECT
+    assert judged(MEMBERS, ("ann lee and bob ray",), "".join(lines))[0] is Verdict.INCORRECT
 
 
-def test_any_alternative_answer_counts() -> None:
-    assert judged("who?", ("ann lee", "cy young"), "Cy Young")[0] is Verdict.CORRECT
-    assert judged("who?", ("ann lee", "cy young"), "Bob Ray")[0] is Verdict.INCORRECT
-
-
-def test_no_gold_answer_is_unscored() -> None:
-    assert judged("who?", (), "Ann Lee")[0] is Verdict.UNSCORED
-    assert judged("who?", ("",), "Ann Lee")[0] is Verdict.UNSCORED
-    assert judged("who?", ("",), "")[0] is Verdict.UNSCORED
-    assert judged("who?", (), "i don't know")[0] is Verdict.MISSING
+@pytest.mark.parametrize(
+    ("golds", "prediction", "verdict"),
+    [
+        (("ann lee", "cy young"), "Cy Young", "correct"),
+        (("ann lee", "cy young"), "Bob Ray", "incorrect"),
+        ((), "Ann Lee", "unscored"),
+        (("",), "Ann Lee", "unscored"),
+        (("",), "", "unscored"),
+        ((), "i don't know", "missing"),
+    ],
+)
+def test_any_gold_answer_counts_and_none_is_unscored(golds: tuple[str, ...], prediction: str, verdict: str) -> None:
+    assert judged("who?", golds, prediction)[0] == verdict
 
 
 @pytest.mark.parametrize("gold", ["nan", "0", "none", "no", "ann lee", "i don't know", "/", ""])
@@ -74,7 +80,7 @@ def test_an_empty_answer_is_never_right(gold: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "prediction", ["", " ", "\x00", "(" * 5000, "1." * 5000, "a " * 20_000, "\ud800", ", " * 5000, "A and " * 3000]
+    "prediction", ["", "\x00", "(" * 5000, "1." * 5000, "a " * 20_000, "\ud800", ", " * 5000, "A and " * 3000]
 )
 @pytest.mark.parametrize("gold", ["ann lee, bob ray and cy young", "5", "the nile is longer, at 6,650 km.", "yes", "("])
 def test_hostile_texts_are_judged_in_no_time(prediction: str, gold: str) -> None:
@@ -82,13 +88,16 @@ def test_hostile_texts_are_judged_in_no_time(prediction: str, gold: str) -> None
 
 
 def test_agreement_with_language_model_judges() -> None:
+    """Half of the questions, by hash of their ids, were not read when the rules were written."""
     if not JUDGED.is_file():
         pytest.skip(f"no judged file at {JUDGED}")
-    rows = judged_rows(JUDGED, RulesJudge())
-    held_out = [row for row in rows if row.held_out]
-    for some, least, least_kappa in ((rows, 0.91, 0.84), (held_out, 0.88, 0.78)):
-        reference, rules = [row.reference for row in some], [row.verdicts["rules"] for row in some]
-        containment = [row.verdicts["containment"] for row in some]
+    rows = [json.loads(line) for line in JUDGED.read_text(encoding="utf-8").splitlines()]
+    held_out = [row for row in rows if int(hashlib.sha256(row["interaction_id"].encode()).hexdigest(), 16) % 2]
+    for some, least, least_kappa in ((rows, 0.92, 0.86), (held_out, 0.89, 0.80)):
+        reference = [row["judgement"] for row in some]
+        rules = [judged(row["query"], (row["ground_truth"],), row["prediction"])[0].value for row in some]
         assert agreement(reference, rules) >= least
         assert cohens_kappa(reference, rules) >= least_kappa
-        assert agreement(reference, rules) > agreement(reference, containment) + 0.1
+        held = [position_of(tokens(row["ground_truth"]), tokens(row["prediction"])) >= 0 for row in some]
+        containment = sum((verdict == "correct") == right for verdict, right in zip(reference, held, strict=True))
+        assert agreement(reference, rules) > containment / len(some)

@@ -4,21 +4,18 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable
-from functools import lru_cache
 from pathlib import Path
 
 import pytest
 
-from evaluation.preflight.__main__ import run_check
-from evaluation.preflight.findings import CheckReport
+from crag.preflight import CheckReport, run_check
 from evaluation.preflight.subject import Subject
 
 ROOT = Path(__file__).parents[3]
 FOLDERS = ("agents", "models", "scripts", "data/sample")
 FILES = (
-    "aicrowd.json", "apt.txt", "requirements.txt", "requirements-cpu.txt", "constraints.txt", "Dockerfile",
-    ".dockerignore", ".gitattributes", ".gitignore", "docker_run.sh", "local_evaluation.py", "pyproject.toml",
-    "evaluation/__init__.py", "evaluation/datasets.py",
+    "aicrowd.json", "apt.txt", "requirements.txt", "constraints.txt", ".gitattributes", ".gitignore", "docker_run.sh",
+    "local_evaluation.py", "evaluation/__init__.py", "crag/__init__.py",
 )  # fmt: skip
 
 Checked = Callable[..., CheckReport]
@@ -58,33 +55,20 @@ def clean_tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copytree(ROOT / folder, root / folder, ignore=without)
     for large in (root / "models" / "adapters").rglob("*.safetensors"):
         large.write_bytes(b"the contents do not matter here")  # megabytes that git would compress
-    (root / "evaluation").mkdir()
     for name in FILES:
+        (root / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, root / name)
     replace(root / "aicrowd.json", "your-aicrowd-username", "ada")
     (root / "agents" / "presets" / "active.toml").write_text('preset = "scripted"\n')
     git(root, "init", "--quiet")
     commit(root, "submission")
     git(root, "repack", "-a", "-d", "--quiet")  # one file instead of hundreds to copy
-    git(root, "tag", "--annotate", "submission-1", "--message", "first")
-    git(root, "remote", "add", "aicrowd", "git@gitlab.aicrowd.com:ada/crag.git")
     return root
 
 
 @pytest.fixture
 def tree(clean_tree: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(clean_tree, tmp_path / "submission", symlinks=True, copy_function=linked))
-
-
-@pytest.fixture(scope="session")
-def clean_problems(clean_tree: Path) -> Callable[[str], set[str]]:
-    """What a check finds in the clean tree, asked once for each check."""
-
-    @lru_cache
-    def problems(name: str) -> set[str]:
-        return {finding.problem for finding in run_check(name, Subject(clean_tree)).findings}
-
-    return problems
 
 
 @pytest.fixture

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from crag.preflight import CheckReport
 from evaluation.datasets import DatasetError
 from evaluation.preflight.agent import QUESTIONS, rehearsal_rows
-from evaluation.preflight.findings import CheckReport, Level
-from evaluation.preflight.guard.sitecustomize import Watch
+from evaluation.preflight.subject import Level
 from tests.evaluation.preflight.conftest import ROOT, Checked
 
 AGENT = """
@@ -37,23 +37,24 @@ def tree(tmp_path: Path) -> Path:
     (root / "agents" / "presets" / "scripted.toml").symlink_to(ROOT / "agents" / "presets" / "scripted.toml")
     (root / "models").mkdir()
     (root / "models" / "manifest.toml").symlink_to(ROOT / "models" / "manifest.toml")
+    (root / "models" / "user_config.py").write_text("from agents.user_config import UserAgent as UserModel")
     (root / "data").symlink_to(ROOT / "data")
     return root
 
 
 def ask(tree: Path, checked: Checked, answers: str, size: str = "4", task: str = "task1") -> CheckReport:
     (tree / "agents" / "user_config.py").write_text(AGENT.replace("ANSWERS", answers).replace("SIZE", size))
-    return checked("batch", tree, task=task)
+    return checked("agent", tree, task=task)
 
 
 def problems(report: CheckReport) -> str:
-    return "\n".join(finding.problem for finding in report.findings)
+    return "\n".join(finding.problem for finding in report.of(Level.ERROR))
 
 
 def test_a_good_agent_has_no_finding_and_its_seconds_are_reported(tree: Path, checked: Checked) -> None:
     report = ask(tree, checked, "return ['paris'] * n")
-    assert report.findings == []
-    assert re.search(r"a batch of 4 in \d+\.\d of 120 s", report.note)
+    assert problems(report) == ""
+    assert re.search(r"a batch of 4 in \d+\.\d of 120 s", report.of(Level.NOTE)[-1].problem)
 
 
 @pytest.mark.parametrize(
@@ -69,11 +70,7 @@ def test_a_good_agent_has_no_finding_and_its_seconds_are_reported(tree: Path, ch
         ),
         (
             "return ('x',) * n if n == 4 else []",
-            ["gives <class 'tuple'> for 4 questions", "gives 0 answers for 1 questions"],
-        ),
-        (
-            "open('a.txt', 'w').close(); os.open('b.txt', os.O_CREAT); return ['x'] * n",
-            ["writes into the submission's folder: a.txt, b.txt"],
+            ["gives something else than a list for 4 questions", "gives 0 answers for 1 questions"],
         ),
         (
             "print('thinking', flush=True); os.write(1, b'from C'); return ['x'] * n",
@@ -91,16 +88,7 @@ def test_a_good_agent_has_no_finding_and_its_seconds_are_reported(tree: Path, ch
 def test_bad_habits_are_errors(answers: str, expected: list[str], tree: Path, checked: Checked) -> None:
     report = ask(tree, checked, answers)
     assert [problem for problem in expected if problem not in problems(report)] == [], problems(report)
-    assert {finding.level for finding in report.findings} == {Level.ERROR}
-
-
-def test_only_the_graph_may_be_asked_not_every_host_on_its_port() -> None:
-    watch = Watch("/submission", [["192.0.2.7", 8000], ["graph", 8000]], loopback=False)
-    watch("socket.connect", (None, ("192.0.2.7", 8000)))
-    watch("socket.getaddrinfo", ("graph", 8000))
-    for host, port in (("192.0.2.8", 8000), ("192.0.2.7", 80)):
-        with pytest.raises(OSError, match="no network"):
-            watch("socket.connect", (None, (host, port)))
+    assert report.of(Level.ERROR)
 
 
 @pytest.mark.parametrize("size", ["0", "True"])
@@ -133,31 +121,25 @@ def test_the_agent_sees_the_evaluators_environment(
 
 
 @pytest.mark.parametrize(
-    ("per_query", "startup", "sleep", "problem"),
+    ("answers", "size", "problem"),
     [
-        (0.05, 600.0, 0.3, "ends the whole submission"),
-        (0.05, 600.0, 600, "a batch of 4 took more than its 0.2 s: an overrun ends the whole submission"),
+        (
+            "__import__('time').sleep(0.3); return ['x'] * n",
+            "4",
+            "s of 0.2 s on this machine: an overrun ends the whole",
+        ),
+        ("__import__('time').sleep(600)", "4", "a batch of 4 took more than its 0.2 s"),
+        ("__import__('re').match('(a*)*b', 'a' * 40)", "4", "a batch of 4 took more than its 0.2 s"),
+        ("return ['x'] * n", "__import__('time').sleep(60)", "its start took more than its 3 s"),
     ],
+    ids=["slow", "hangs", "never comes back from C", "never starts"],
 )
 def test_an_agent_that_is_slow_or_hangs(
-    per_query: float,
-    startup: float,
-    sleep: float,
-    problem: str,
-    tree: Path,
-    checked: Checked,
-    monkeypatch: pytest.MonkeyPatch,
+    answers: str, size: str, problem: str, tree: Path, checked: Checked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("evaluation.preflight.agent.SECONDS_PER_QUERY", per_query)
-    monkeypatch.setattr("evaluation.preflight.agent.STARTUP_SECONDS", startup)
-    assert problem in problems(ask(tree, checked, f"import time; time.sleep({sleep}); return ['x'] * n"))
-
-
-def test_an_agent_whose_start_hangs(tree: Path, checked: Checked, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evaluation.preflight.agent.STARTUP_SECONDS", 1.0)
-    assert "not ready within 1 seconds" in problems(
-        ask(tree, checked, "return ['x'] * n", "__import__('time').sleep(60)")
-    )
+    monkeypatch.setattr("evaluation.preflight.agent.SECONDS_PER_QUERY", 0.05)
+    monkeypatch.setattr("evaluation.preflight.agent.STARTUP_SECONDS", 3.0)
+    assert problem in problems(ask(tree, checked, answers, size))
 
 
 def test_the_rehearsal_has_the_pages_that_real_batches_have(tmp_path: Path) -> None:

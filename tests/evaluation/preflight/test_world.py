@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from agents.settings import needed_weights
-from evaluation.preflight.findings import Level
-from evaluation.preflight.subject import Subject
-from evaluation.preflight.world import LARGE, copy_tracked, empty_environment, guarded, mount, refused
+from evaluation.preflight.subject import Level, Subject
+from evaluation.preflight.weights import lend
+from evaluation.preflight.world import LARGE, copy_tracked, empty_world, refused
 from models.manifest import load_manifest
 from tests.evaluation.preflight.conftest import Checked, commit, replace
 
@@ -45,26 +44,23 @@ def routed(tree: Path) -> Path:
 
 
 def test_a_model_in_the_cache_does_not_hide_that_the_submission_lacks_it(
-    routed: Path, cache: Path, checked: Checked, monkeypatch: pytest.MonkeyPatch
+    routed: Path, cache: Path, checked: Checked
 ) -> None:
-    assert (cache / BASE).is_dir()
-    (finding,) = [one for one in checked("weights", routed).findings if one.level is Level.ERROR]
-    assert finding.field == "router.classifiers.cpu, base model"
-    assert "not in git" in (checked("batch", routed).skipped or "")
-    # Even if the list of what is needed missed it, as the hand-kept one did:
-    monkeypatch.setattr("evaluation.preflight.agent.unusable", lambda subject: None)
-    (failed,) = checked("batch", routed).findings
+    (finding,) = checked("weights", routed).of(Level.ERROR)
+    assert "field router.classifiers.cpu, base model" in finding.place
+    assert f"on this machine it is in {cache / BASE}" in finding.remedy
+    (failed,) = checked("agent", routed).of(Level.ERROR)
     assert f"WeightsMissingError: preset routed: weights of {BASE}" in failed.problem
 
 
-def test_a_preset_that_is_only_rehearsed_takes_its_weights_from_the_cache(routed: Path, cache: Path) -> None:
+def test_a_preset_that_is_only_rehearsed_takes_its_weights_from_the_cache(
+    routed: Path, cache: Path, checked: Checked
+) -> None:
     (routed / "agents" / "presets" / "active.toml").write_text('preset = "scripted"\n')
     commit(routed)
+    assert checked("weights", routed, preset="routed").of(Level.ERROR) == []
     subject = Subject(routed, asked_preset="routed")
-    needed = needed_weights(subject.settings, repository=routed)
-    mounted = mount(needed, routed, subject.tracked, subject.pushed, cache=cache)
-    assert mounted.not_in_git == [f"models/weights/{BASE}"]
-    assert mounted.missing == []
+    lend(subject)
     config = subject.pushed / "models" / "weights" / BASE / "1_Pooling" / "config.json"
     assert config.resolve() == (cache / BASE / "1_Pooling" / "config.json").resolve()
 
@@ -74,23 +70,17 @@ def test_a_module_that_was_never_committed_is_missing(tree: Path, checked: Check
     replace(tree / "agents" / "user_config.py", line, f"import agents.x\n{line}")
     commit(tree)
     (tree / "agents" / "x.py").touch()
-    assert any("No module named 'agents.x'" in one.problem for one in checked("import", tree).findings)
+    assert any("No module named 'agents.x'" in one.problem for one in checked("agent", tree).of(Level.ERROR))
     commit(tree)
-    report = checked("import", tree)
-    assert report.findings == []
-    assert "in a copy of the " in report.note
+    report = checked("agent", tree)
+    assert report.of(Level.ERROR) == []
+    assert "in a copy of the " in report.of(Level.NOTE)[0].problem
 
 
-def in_the_world(tmp_path: Path, code: str, *, loopback: bool = True) -> "subprocess.CompletedProcess[str]":
-    environment = empty_environment(tmp_path / "home") | guarded(tmp_path / "log", hidden=tmp_path, loopback=loopback)
+def in_the_world(tmp_path: Path, code: str, server: str | None = None) -> "subprocess.CompletedProcess[str]":
+    environment = empty_world(tmp_path / "world", hidden=tmp_path, server=server)
     command = [sys.executable, "-c", code]
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
-
-
-def noted(tmp_path: Path) -> list[str]:
-    seen = refused(tmp_path / "log")
-    assert seen is not None
-    return seen.network
 
 
 def test_nothing_of_the_developers_environment_is_there(
@@ -120,13 +110,15 @@ ASK = "import socket; socket.create_connection(('192.0.2.1', 80), timeout=5)"
 def test_no_process_reaches_the_network_and_each_attempt_is_noted(code: str, tmp_path: Path) -> None:
     done = in_the_world(tmp_path, code)
     assert "the evaluator has no network: 192.0.2.1" in done.stderr
-    assert noted(tmp_path) == ["192.0.2.1"]
+    assert refused(tmp_path / "world") == ["192.0.2.1"]
 
 
-def test_processes_of_the_same_machine_may_talk(tmp_path: Path) -> None:
+def test_this_machine_and_the_graph_may_be_asked(tmp_path: Path) -> None:
     code = "import socket; s = socket.create_server(('127.0.0.1', 0)); socket.create_connection(s.getsockname())"
     assert in_the_world(tmp_path, code).returncode == 0
-    assert in_the_world(tmp_path, code, loopback=False).returncode != 0
+    assert "no network: 192.0.2.1" in in_the_world(tmp_path, ASK, server="192.0.2.2").stderr
+    assert "no network" not in in_the_world(tmp_path, ASK, server="192.0.2.1").stderr
+    assert refused(tmp_path / "world") == ["192.0.2.1"]
     assert refused(tmp_path / "no-log") is None, "without a guard nothing is claimed"
 
 
@@ -148,10 +140,10 @@ except socket.gaierror:
 """
     done = in_the_world(tmp_path, code)
     assert done.returncode == 0, done.stderr
-    assert noted(tmp_path) == []
+    assert refused(tmp_path / "world") == []
     sends = "import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('192.0.2.1', 53))"
     assert in_the_world(tmp_path, sends).returncode != 0
-    assert noted(tmp_path) == ["192.0.2.1"]
+    assert refused(tmp_path / "world") == ["192.0.2.1"]
 
 
 def test_a_copy_holds_what_git_has_and_links_what_is_large(tree: Path, tmp_path: Path) -> None:

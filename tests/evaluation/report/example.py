@@ -6,34 +6,26 @@ from typing import Any
 
 from evaluation.results import summarise
 from evaluation.store import RunStore
+from tests.evaluation import run_folders
 
 HOSTILE = "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">\u2028&amp;"
 SIGNATURE = {"preset": "own@0123", "data": "few.jsonl@4567", "judge": "rules@1", "seconds_per_query": "30"}
 
 
 def record(number: int, verdict: str = "correct", **more: Any) -> dict[str, Any]:
-    return {
-        "interaction_id": f"id-{number}",
-        "occurrence": 0,
-        "batch": number // 2,
-        "attempt": 1,
+    ours = {
         "query": f"what is number {number}?",
         "prediction": f"answer {number}",
-        "answer": f"gold {number}",
-        "alt_ans": [],
-        "verdict": verdict,
         "reason": "number: both say 3",
-        "gates": [],
-        "domain": ("movie", "music")[number % 2],
+        "interaction_id": f"id-{number}",
         "question_type": "simple",
         "static_or_dynamic": "static",
         "seconds": 2.0,
         "batch_seconds": 4.0,
         "batch_size": 2,
-        "timed_out": False,
-        "error": None,
-        **more,
+        "batch": number // 2,
     }
+    return run_folders.record(number, verdict, **{**ours, **more})
 
 
 def trace(number: int, **more: Any) -> dict[str, Any]:
@@ -132,8 +124,8 @@ def write_run(
 ) -> Path:
     """The folder of a finished run, written as the evaluator writes it."""
     store = RunStore(folder, signature, signature)
-    store.set_batch_size(2)
+    store.update(batch_size=2)
     store.append(records, traces)
-    store.write_results(summarise(records, store.sittings, signature))
+    store.write_results(summarise(records, [store.run.measured], signature))
     store.close()
     return folder

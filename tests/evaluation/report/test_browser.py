@@ -1,306 +1,253 @@
 """The report as people see it: in a headless Chromium."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
-selenium = pytest.importorskip("selenium", reason="selenium of requirements-dev.txt is not installed")
+pytest.importorskip("selenium", reason="selenium of requirements-dev.txt is not installed")
 
-from selenium.webdriver import Chrome, Keys  # noqa: E402
-from selenium.webdriver.common.by import By  # noqa: E402
-from selenium.webdriver.remote.webelement import WebElement  # noqa: E402
-from selenium.webdriver.support.select import Select  # noqa: E402
-from selenium.webdriver.support.ui import WebDriverWait  # noqa: E402
+from selenium.webdriver import Chrome, Keys
+from selenium.webdriver.support.select import Select
+from selenium.webdriver.support.ui import WebDriverWait
 
-from benchmarks.report_size import NoBrowserError, chromium, find_chromium  # noqa: E402
-from evaluation.report import write_report  # noqa: E402
-from tests.evaluation.report.example import HOSTILE, RECORDS, TRACES, record, trace, write_run  # noqa: E402
+from evaluation.report import write_report
+from tests.evaluation.report.example import HOSTILE, RECORDS, TRACES, record, trace, write_run
 
 MANY = 150
 """More questions than the table draws at once."""
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Chrome]:
-    try:
-        find_chromium()
-    except NoBrowserError as error:
-        pytest.skip(str(error))
-    with chromium() as driver:
-        yield driver
+class Page:
+    """The report in a browser."""
+
+    def __init__(self, browser: Chrome, address: str) -> None:
+        self.browser, self.address = browser, address
+        self.run = browser.execute_script
+        self.send = browser.execute_cdp_cmd
+
+    def go(self, place: str) -> None:
+        self.browser.get("about:blank")
+        self.browser.get(self.address + place)
+
+    def all(self, selector: str) -> list[Any]:
+        return list(self.browser.find_elements("css selector", selector))
+
+    def click(self, selector: str) -> None:
+        self.browser.find_element("css selector", selector).click()
+
+    def text(self, name: str) -> str:
+        return str(self.browser.find_element("id", name).text)
+
+    def is_shown(self, name: str) -> bool:
+        return bool(self.browser.find_element("id", name).is_displayed())
+
+    @property
+    def rows(self) -> list[str]:
+        return [row.text for row in self.all("button.open")]
+
+    @property
+    def focused(self) -> str:
+        return str(self.browser.switch_to.active_element.text)
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.browser.switch_to.active_element.send_keys(key)
+
+    def until(self, holds: Callable[[], object]) -> None:
+        WebDriverWait(self.browser, 10).until(lambda _: holds())
+
+    def until_at(self, place: str) -> None:
+        self.until(lambda: self.run("return location.hash") == place)
+
+    def until_listed(self, count: int) -> None:
+        self.until(lambda: self.text("status") == f"{count} of {MANY} questions")
+
+    def open(self, row: int) -> str:
+        """The trace of a question of the table."""
+        self.all("button.open")[row].click()
+        return self.opened()
+
+    def opened(self) -> str:
+        self.until(lambda: self.all("#trace-body section.summary"))
+        return self.text("trace-body")
+
+    def show_on(self, width: int, **media: str) -> None:
+        features = [{"name": name.replace("_", "-"), "value": value} for name, value in media.items()]
+        self.send("Emulation.setEmulatedMedia", {"features": features})
+        metrics = {"width": width, "height": 740, "deviceScaleFactor": 1, "mobile": width < 500}
+        self.send("Emulation.setDeviceMetricsOverride", metrics)
 
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     more = range(len(RECORDS), MANY)
-    folder = write_run(
-        tmp_path_factory.mktemp("run"),
-        [*RECORDS, *(record(number) for number in more)],
-        [*TRACES, *(trace(number) for number in more)],
-    )
-    return write_report(folder).as_uri()
+    records, traces = [*RECORDS, *map(record, more)], [*TRACES, *map(trace, more)]
+    return write_report(write_run(tmp_path_factory.mktemp("run"), records, traces)).as_uri()
 
 
 @pytest.fixture
-def page(browser: Chrome, address: str) -> Iterator[Chrome]:
+def page(browser: Chrome, address: str) -> Iterator[Page]:
     """The questions of the report freshly opened, in whose console nothing may be at the end."""
-    browser.get("about:blank")
-    browser.get(f"{address}#questions")
-    yield browser
-    assert browser.execute("getLog", {"type": "browser"})["value"] == []
-    assert browser.title.startswith("own, CRAG task 1, +0."), "no text of the run was executed"
-
-
-def rows(page: Chrome) -> list[WebElement]:
-    return page.find_elements(By.CSS_SELECTOR, "button.open")
-
-
-def reported(page: Chrome, element: str) -> str:
-    return page.find_element(By.ID, element).text
-
-
-def focused(page: Chrome) -> str:
-    return page.switch_to.active_element.text
-
-
-def opened(page: Chrome) -> str:
-    """The text of the opened trace, once it is there."""
-    WebDriverWait(page, 20).until(lambda driver: driver.find_elements(By.CSS_SELECTOR, "#trace-body section.summary"))
-    return reported(page, "trace-body")
-
-
-def choose(page: Chrome, facet: str, value: str) -> None:
-    Select(page.find_element(By.CSS_SELECTOR, f"[data-facet={facet}]")).select_by_value(value)
-
-
-def hash_of(page: Chrome) -> str:
-    return str(page.execute_script("return location.hash"))
-
-
-def test_filters_and_search(page: Chrome) -> None:
-    assert reported(page, "status") == f"{MANY} questions"
-    choose(page, "verdict", "missing")
-    WebDriverWait(page, 5).until(lambda driver: reported(driver, "status") == f"2 of {MANY} questions")
-    assert [row.text for row in rows(page)] == ["what is number 1?", "what is number 5?"]
-    choose(page, "gates", "expected score")
-    WebDriverWait(page, 5).until(lambda driver: reported(driver, "status") == f"1 of {MANY} questions")
-    assert hash_of(page) == "#verdict=missing&gates=expected+score"
-    page.find_element(By.CSS_SELECTOR, "button[type=reset]").click()
-    WebDriverWait(page, 5).until(lambda driver: reported(driver, "status") == f"{MANY} questions")
-    assert hash_of(page) == "#questions"
-    page.find_element(By.CSS_SELECTOR, ".tabs [href='#overview']").click()
-    page.find_element(By.CSS_SELECTOR, "#slices [href='#domain=music']").click()
-    WebDriverWait(page, 5).until(lambda driver: reported(driver, "status") == f"{MANY // 2 - 1} of {MANY} questions")
-    page.find_element(By.ID, "search").send_keys("GOLD 77 answer")
-    assert [row.text for row in rows(page)] == ["what is number 77?"]
-
-
-def test_order(page: Chrome) -> None:
-    head = page.find_element(By.CSS_SELECTOR, "[data-sort=probability]")
-    head.click()
-    assert rows(page)[0].text == "what is number 1?"
-    assert head.find_element(By.XPATH, "..").get_attribute("aria-sort") == "ascending"
-    head.click()
-    assert rows(page)[0].text == "what is number 0?", "of equals the first asked"
-    assert head.find_element(By.XPATH, "..").get_attribute("aria-sort") == "descending"
-
-
-def test_more_rows_come_as_one_scrolls(page: Chrome) -> None:
-    assert len(rows(page)) < MANY
-
-    def all_drawn(driver: Chrome) -> bool:
-        driver.execute_script("window.scrollTo(0, document.body.scrollHeight)")
-        return len(rows(driver)) == MANY
-
-    WebDriverWait(page, 10).until(all_drawn)
-    assert not page.find_element(By.ID, "more").is_displayed()
-
-
-def test_a_click_opens_a_trace_with_all_that_happened(page: Chrome) -> None:
-    rows(page)[0].click()
-    text = opened(page)
-    for expected in (
-        "answer 0",
-        "gold 0",
-        "number: both say 3",
-        "answered · web · the model answered",
-        'get_number("0")',
-        "It is gold 0.",
-        "All numbers",
-        "bm25 1.250",
-        "cross encoder 3.500",
-        "Generated 0",
-        "event of 0",
-        "0.750",
-        "its limit was 60 s",
-    ):
-        assert expected in text
-    assert "The prompt of 0" not in text, "folded away"
-    page.find_element(By.XPATH, "//summary[.='Prompt']").click()
-    assert "The prompt of 0" in reported(page, "trace-body")
-    marks = [(mark.get_attribute("class"), mark.text) for mark in page.find_elements(By.CSS_SELECTOR, ".text mark")]
-    assert marks == [("given", "answer 0"), ("gold", "gold 0")], "gold 00 is another number"
-    page.find_element(By.ID, "close").click()
-    assert focused(page) == "what is number 0?"
-    WebDriverWait(page, 5).until(lambda driver: hash_of(driver) == "#questions")
-
-
-def test_all_of_it_by_keyboard(page: Chrome) -> None:
-    page.execute_script("document.querySelector('#columns th:last-child button').focus()")
-    page.switch_to.active_element.send_keys(Keys.TAB)
-    assert focused(page) == "what is number 0?"
-    page.switch_to.active_element.send_keys(Keys.ARROW_DOWN)
-    page.switch_to.active_element.send_keys(Keys.ARROW_DOWN)
-    assert focused(page) == "what is number 2?"
-    outline = page.execute_script("return getComputedStyle(document.activeElement).outlineStyle")
-    assert outline == "solid", "the focus can be seen"
-    page.switch_to.active_element.send_keys(Keys.ENTER)
-    assert "set: of 3 items" in opened(page)
-    page.switch_to.active_element.send_keys(Keys.ARROW_LEFT)
-    WebDriverWait(page, 5).until(lambda driver: reported(driver, "trace-title") == "what is number 1?")
-    WebDriverWait(page, 5).until(lambda driver: "withheld" in reported(driver, "trace-body"))
-    page.switch_to.active_element.send_keys(Keys.ESCAPE)
-    WebDriverWait(page, 5).until(lambda driver: not driver.find_element(By.ID, "trace").is_displayed())
-    assert focused(page) == "what is number 1?", "back where the open question stands"
-    page.switch_to.active_element.send_keys(Keys.END)
-    assert focused(page) == f"what is number {MANY - 1}?", "rows are drawn as they are needed"
-
-
-def is_shown(page: Chrome, element: str) -> bool:
-    return page.find_element(By.ID, element).is_displayed()
-
-
-def test_the_overview_is_first_and_back_goes_through_what_was_seen(page: Chrome, address: str) -> None:
-    page.get("about:blank")
-    page.get(address)
-    assert (is_shown(page, "overview"), is_shown(page, "all-questions")) == (True, False)
-    page.find_element(By.CSS_SELECTOR, ".tabs [href='#questions']").click()
-    WebDriverWait(page, 5).until(lambda driver: is_shown(driver, "all-questions"))
-    assert not is_shown(page, "overview")
-    rows(page)[2].click()
-    opened(page)
-    page.find_element(By.ID, "next").click()
-    WebDriverWait(page, 5).until(lambda driver: hash_of(driver) == "#question=id-3")
-    page.back()
-    WebDriverWait(page, 5).until(lambda driver: not is_shown(driver, "trace"))
-    assert hash_of(page) == "#questions"
-    assert len(rows(page)) > 3, "the table is as it was"
-    page.back()
-    WebDriverWait(page, 5).until(lambda driver: is_shown(driver, "overview"))
-
-
-def test_closing_is_not_a_step_that_back_repeats(page: Chrome, address: str) -> None:
-    rows(page)[0].click()
-    opened(page)
-    page.find_element(By.ID, "close").click()
-    WebDriverWait(page, 5).until(lambda driver: hash_of(driver) == "#questions")
-    page.back()
-    WebDriverWait(page, 5).until(lambda driver: driver.current_url == "about:blank")
-    page.get(address)
-
-
-def test_a_linked_filter_is_in_view(page: Chrome, address: str) -> None:
-    page.get("about:blank")
-    page.get(f"{address}#verdict=incorrect")
-    WebDriverWait(page, 5).until(lambda driver: reported(driver, "status") == f"1 of {MANY} questions")
-    top = page.execute_script("return document.getElementById('filters').getBoundingClientRect().top")
-    assert 0 <= top < 400
-    page.find_element(By.CSS_SELECTOR, ".tabs [href='#overview']").click()
-    page.execute_script("document.querySelector('#gates a.filter').click()")
-    WebDriverWait(page, 5).until(lambda driver: [row.text for row in rows(driver)] == ["what is number 1?"])
-    top = page.execute_script("return document.getElementById('filters').getBoundingClientRect().top")
-    assert 0 <= top < 400
-
-
-def test_a_link_opens_its_question(page: Chrome, address: str) -> None:
-    page.get("about:blank")
-    page.get(f"{address}#question=id-0%3A1")
-    assert "of another shape" in opened(page)
-    assert reported(page, "trace-title") == "asked again"
-    page.execute_script("location.hash = '#question=id-120'")
-    WebDriverWait(page, 5).until(lambda driver: reported(driver, "trace-title") == "what is number 120?")
-    page.find_element(By.ID, "close").click()
-    WebDriverWait(page, 5).until(lambda driver: focused(driver) == "what is number 120?")
-
-
-def test_a_trace_as_json(page: Chrome) -> None:
-    page.execute_script("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
-    rows(page)[1].click()
-    opened(page)
-    page.find_element(By.ID, "copy-json").click()
-    WebDriverWait(page, 5).until(lambda driver: reported(driver, "copied") == "The JSON is copied.")
-    copied = json.loads(page.execute_script("return window.copied"))
-    assert copied == {"record": RECORDS[1], "trace": TRACES[1], "left_out": 0}
-    page.find_element(By.ID, "copy-link").click()
-    WebDriverWait(page, 5).until(lambda driver: "#question=id-1" in driver.execute_script("return window.copied"))
-
-
-def test_hostile_texts_are_shown_and_nothing_else(page: Chrome) -> None:
-    rows(page)[3].click()
-    shown = " ".join(opened(page).split())
-    assert reported(page, "trace-title") == " ".join(HOSTILE.replace("\u2028", " ").split())
-    assert shown.count("<img src=x onerror=") >= 8
-    assert page.find_elements(By.CSS_SELECTOR, "img") == []
-    assert page.find_elements(By.CSS_SELECTOR, "a[href^=javascript]") == []
-
-
-def shown_on(page: Chrome, width: int, **media: str) -> None:
-    features = [{"name": name.replace("_", "-"), "value": value} for name, value in media.items()]
-    page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-    metrics: dict[str, Any] = {"width": width, "height": 740, "deviceScaleFactor": 1, "mobile": width < 500}
-    page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-
-
-@pytest.fixture
-def phone(page: Chrome) -> Iterator[Chrome]:
-    shown_on(page, 360)
-    page.refresh()
+    page = Page(browser, address)
+    page.go("#questions")
     yield page
-    page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    page.send("Emulation.clearDeviceMetricsOverride", {})
+    page.send("Emulation.setEmulatedMedia", {"features": []})
+    assert browser.execute("getLog", {"type": "browser"})["value"] == []
+    assert browser.title in {"", "about:blank"} or browser.title.startswith("own, CRAG task 1, +0."), "nothing ran"
 
 
-def test_a_phone_scrolls_in_one_direction(phone: Chrome) -> None:
+def test_filters_and_search(page: Page) -> None:
+    assert page.text("status") == f"{MANY} questions"
+    for facet, value, listed in (("verdict", "missing", 2), ("gates", "expected score", 1)):
+        Select(page.all(f"[data-facet={facet}]")[0]).select_by_value(value)
+        page.until_listed(listed)
+    assert page.rows == ["what is number 1?"]
+    page.until_at("#verdict=missing&gates=expected+score")
+    page.click("button[type=reset]")
+    page.until_at("#questions")
+    page.click(".tabs [href='#overview']")
+    page.click("#slices [href='#domain=music']")
+    page.until_listed(MANY // 2 - 1)
+    page.all("#search")[0].send_keys("GOLD 77 answer")
+    assert page.rows == ["what is number 77?"]
+
+
+def test_order(page: Page) -> None:
+    for direction, first in (("ascending", 1), ("descending", 0)):
+        page.click("[data-sort=probability]")
+        assert page.rows[0] == f"what is number {first}?", "of equals the first asked"
+        assert page.all("th:has([data-sort=probability])")[0].get_attribute("aria-sort") == direction
+
+
+def test_more_rows_come_as_one_scrolls(page: Page) -> None:
+    assert len(page.rows) < MANY
+    page.until(lambda: page.run("scrollTo(0, document.body.scrollHeight)") or len(page.rows) == MANY)
+    assert not page.is_shown("more")
+
+
+def test_a_click_opens_a_trace_with_all_that_happened(page: Page) -> None:
+    text = page.open(0)
+    told = ["answer 0", "gold 0", "number: both say 3", "answered · web · the model answered", 'get_number("0")']
+    told += ["It is gold 0.", "All numbers", "bm25 1.250", "cross encoder 3.500", "Generated 0", "event of 0", "0.750"]
+    assert [part for part in [*told, "its limit was 60 s"] if part not in text] == []
+    assert "The prompt of 0" not in text, "folded away"
+    next(summary for summary in page.all("summary") if summary.text == "Prompt").click()
+    assert "The prompt of 0" in page.text("trace-body")
+    marks = [(mark.get_attribute("class"), mark.text) for mark in page.all(".text mark")]
+    assert marks == [("given", "answer 0"), ("gold", "gold 0")], "gold 00 is another number"
+    page.click("#close")
+    assert page.focused == "what is number 0?"
+    page.until_at("#questions")
+    page.browser.back()
+    page.until(lambda: page.browser.current_url == "about:blank")  # closing is not a step that Back repeats
+
+
+def test_all_of_it_by_keyboard(page: Page) -> None:
+    page.run("document.querySelector('#columns th:last-child button').focus()")
+    page.press(Keys.TAB, Keys.ARROW_DOWN, Keys.ARROW_DOWN)
+    assert page.focused == "what is number 2?"
+    assert page.run("return getComputedStyle(document.activeElement).outlineStyle") == "solid", "the focus can be seen"
+    page.press(Keys.ENTER)
+    assert "set: of 3 items" in page.opened()
+    page.press(Keys.ARROW_LEFT)
+    page.until(lambda: page.text("trace-title") == "what is number 1?" and "withheld" in page.text("trace-body"))
+    page.press(Keys.ESCAPE)
+    page.until(lambda: not page.is_shown("trace"))
+    assert page.focused == "what is number 1?", "back where the open question stands"
+    page.press(Keys.END)
+    assert page.focused == f"what is number {MANY - 1}?", "rows are drawn as they are needed"
+
+
+def test_the_overview_is_first_and_back_goes_through_what_was_seen(page: Page) -> None:
+    page.go("")
+    assert (page.is_shown("overview"), page.is_shown("all-questions")) == (True, False)
+    drawn = (
+        "const width = (shape) => shape.getBoundingClientRect().width;"
+        "return [...document.querySelectorAll('.scroll:last-child > .losses rect')].map((bar) =>"
+        " width(bar) / width(bar.ownerSVGElement) - bar.getAttribute('width') / 100)"
+    )
+    assert page.run(drawn) == pytest.approx([0.0] * 2, abs=0.02), "a bar is as long as its number says"
+    page.click(".tabs [href='#questions']")
+    page.until(lambda: page.is_shown("all-questions") and not page.is_shown("overview"))
+    page.open(2)
+    page.click("#next")
+    page.until_at("#question=id-3")
+    page.browser.back()
+    page.until(lambda: not page.is_shown("trace"))
+    page.until_at("#questions")
+    assert len(page.rows) > 3, "the table is as it was"
+    page.browser.back()
+    page.until(lambda: page.is_shown("overview"))
+
+
+def test_links_show_their_filter_and_their_question(page: Page) -> None:
+    page.go("#verdict=incorrect")
+    page.until_listed(1)
+    page.click(".tabs [href='#overview']")
+    page.run("document.querySelector('#gates a.filter').click()")
+    page.until(lambda: page.rows == ["what is number 1?"])
+    assert 0 <= page.run("return document.getElementById('filters').getBoundingClientRect().top") < 400, "in view"
+    page.go("#question=id-0%3A1")
+    assert "of another shape" in page.opened()
+    assert page.text("trace-title") == "asked again"
+    page.run("location.hash = '#question=id-120'")
+    page.until(lambda: page.text("trace-title") == "what is number 120?")
+    page.click("#close")
+    page.until(lambda: page.focused == "what is number 120?")
+
+
+def test_a_trace_is_copied_as_json_and_as_a_link(page: Page) -> None:
+    page.run("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
+    page.open(1)
+    page.click("#copy-json")
+    page.until(lambda: page.text("copied") == "The JSON is copied.")
+    copied = json.loads(page.run("return window.copied"))
+    assert copied == {"record": RECORDS[1], "trace": TRACES[1], "left_out": 0}
+    page.click("#copy-link")
+    page.until(lambda: "#question=id-1" in page.run("return window.copied"))
+
+
+def test_hostile_texts_are_shown_and_nothing_else(page: Page) -> None:
+    shown = page.open(3)
+    assert page.text("trace-title") == " ".join(HOSTILE.replace("\u2028", " ").split())
+    assert shown.count("<img src=x onerror=") >= 8
+    assert page.all("img, a[href^=javascript]") == []
+
+
+def test_a_phone_scrolls_in_one_direction_and_keeps_the_intervals(page: Page) -> None:
+    page.show_on(360)
+    page.browser.refresh()
     widths = "return [document.documentElement.scrollWidth, document.getElementById('trace').scrollWidth]"
-    assert phone.execute_script(widths)[0] == 360
     for number in (0, 3):
-        rows(phone)[number].click()
-        opened(phone)
-        assert phone.execute_script(widths) == [360, 360]
-        phone.find_element(By.ID, "close").click()
+        page.open(number)
+        assert page.run(widths) == [360, 360]
+        page.click("#close")
+    page.go("")
+    assert page.run(widths)[0] == 360
+    assert any(" to " in cell.text for cell in page.all(".slices td.interval") if cell.is_displayed())
 
 
-def test_slices_keep_their_intervals_on_a_phone(phone: Chrome, address: str) -> None:
-    phone.get("about:blank")
-    phone.get(address)
-    cells = [cell for cell in phone.find_elements(By.CSS_SELECTOR, ".slices td.interval") if cell.is_displayed()]
-    assert any(" to " in cell.text for cell in cells)
-    assert phone.execute_script("return document.documentElement.scrollWidth") == 360
-
-
-def test_dark_where_the_system_is_dark(page: Chrome) -> None:
+def test_dark_where_the_system_is_dark(page: Page) -> None:
     brightness = (
         "return ['backgroundColor', 'color'].map((name) => getComputedStyle(document.body)[name]"
         ".match(/\\d+/g).slice(0, 3).reduce((sum, part) => sum + Number(part), 0))"
     )
-    shown_on(page, 1280, prefers_color_scheme="light")
-    background, text = page.execute_script(brightness)
+    page.show_on(1280, prefers_color_scheme="light")
+    background, text = page.run(brightness)
     assert (background > 700, text < 150) == (True, True)
-    shown_on(page, 1280, prefers_color_scheme="dark")
-    background, text = page.execute_script(brightness)
+    page.show_on(1280, prefers_color_scheme="dark")
+    background, text = page.run(brightness)
     assert (background < 100, text > 650) == (True, True)
-    page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
-    page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
-def test_every_control_has_a_name(page: Chrome) -> None:
-    """As a screen reader is reported: by the browser's own tree of what is accessible."""
-    rows(page)[0].click()
-    opened(page)
-    tree = page.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
-    controls = [
-        node for node in tree if node.get("role", {}).get("value") in {"button", "combobox", "searchbox", "dialog"}
-    ]
+def test_every_control_has_a_name(page: Page) -> None:
+    """As a screen reader is told: by the browser's own tree of what is accessible."""
+    page.open(0)
+    tree = page.send("Accessibility.getFullAXTree", {})["nodes"]
+    roles = {"button", "combobox", "searchbox", "dialog"}
+    controls = [node for node in tree if node.get("role", {}).get("value") in roles]
     assert len(controls) > 5
     assert not [node for node in controls if not node.get("name", {}).get("value")]

@@ -22,7 +22,9 @@ def unpacked(blocks: Any) -> list[dict[str, Any]]:
 def test_small_runs_keep_every_character() -> None:
     records = [record(number, query=HOSTILE) for number in range(BLOCK_QUESTIONS + 1)]
     traces = [trace(number, odd="\ud800") for number in range(BLOCK_QUESTIONS + 1)]
+    traces[0] |= {"context": "the page says", "prompts": {"answer": "Read: the page says. Question?"}}
     packed = pack(records, [*traces[:-1], {}])
+    traces[0]["context"] = ""  # kept once: the prompt repeats it
     assert len(packed.blocks) == 2
     entries = unpacked(packed.blocks)
     assert [entry["record"] for entry in entries] == records
@@ -45,12 +47,6 @@ def test_long_texts_give_way_until_the_blocks_are_small_enough(monkeypatch: pyte
     assert first["trace"]["context"].startswith(noise[:50])
     assert first["trace"]["context"].endswith(noise[-50:])
     assert {**first["trace"], "context": noise} == traces[0], "nothing else is touched"
-
-
-def test_a_context_that_the_prompt_repeats_is_kept_once() -> None:
-    traces = [trace(0, context="the page says", prompts={"answer": "Read: the page says. Question?"})]
-    (entry,) = unpacked(pack([record(0)], traces).blocks)
-    assert entry["trace"] == {**traces[0], "context": ""}
 
 
 @given(st.lists(st.integers(0, 200), max_size=12), st.integers(0, 1000))

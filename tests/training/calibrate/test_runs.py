@@ -39,16 +39,6 @@ def test_the_run_s_verdict_stands_and_other_answers_are_judged(tmp_path: Path) -
     ]
 
 
-def test_the_last_attempt_counts(tmp_path: Path) -> None:
-    old = (row("a", "", "missing"), trace("a", [candidate(WRONG)]))
-    new = (row("a", RIGHT, "correct", attempt=2), trace("a", [candidate(RIGHT)], attempt=2))
-    (only,) = questions_of(tmp_path, old, new)
-    assert [one.text for one in only.candidates] == [RIGHT]
-    rows, traces = zip(old, new, strict=True)
-    unfinished = write_run(tmp_path / "unfinished", [rows[0]], [*traces])  # traces are written first
-    assert [question.trace for question in read_run(unfinished).questions] == [traces[0]]
-
-
 def test_a_question_twice_is_two_rows_of_one_group_and_one_without_gold_answer_is_left_out(tmp_path: Path) -> None:
     pairs = [(row("a", RIGHT, "correct", occurrence=n), trace("a", [candidate(RIGHT)], occurrence=n)) for n in (0, 1)]
     pairs.append((row("b", "x", "unscored", answer=None), trace("b", [])))
@@ -85,7 +75,6 @@ def gated_trace(name: str, candidates: list[dict[str, Any]], gate: str, answer: 
         (FINANCE.model_copy(update={"above": 0.5}).name, [True, True]),
         (FINANCE.model_copy(update={"source": "web"}).name, [False, True]),
         (ScoreGate(gate="score", score="top_passage", minimum=0.8).name, [False, True]),
-        (ScoreGate(gate="score", score="mean_log_probability", minimum=-0.1).name, [False, False]),
         ("expected score", [False, False]),
         ("self-assessment", [False, False]),
     ],
@@ -136,8 +125,8 @@ def test_out_of_fold_routes_replace_those_of_the_run_and_nothing_else(tmp_path: 
         (lambda folder: (folder / "traces.jsonl").write_text(""), r'no question has a trace with "candidates"'),
         (lambda folder: (folder / "predictions.jsonl").write_text('{"x": 1}\n'), r'line 1, field "interaction_id"'),
         (
-            lambda folder: (folder / "traces.jsonl").write_text(json.dumps(trace("a", [], attempt="1")) + "\n"),
-            r'traces\.jsonl, line 1, field "attempt": .*, found \'1\'; run local_evaluation',
+            lambda folder: (folder / "traces.jsonl").write_text(json.dumps(trace("a", [], batch="1")) + "\n"),
+            r'traces\.jsonl, line 1, field "batch": .*, found \'1\'; run local_evaluation',
         ),
         (lambda folder: (folder / "predictions.jsonl").write_text('{"torn\n'), r"predictions\.jsonl, line 1"),
     ],

@@ -53,27 +53,3 @@ def test_a_condition_of_the_call_is_not_applied_twice() -> None:
 )
 def test_who_beat_whom(question: str, expected: str | None) -> None:
     assert derived(question, "sports", CALL.format(key="result"), GAMES) == expected
-
-
-def test_totals_are_those_of_the_games_that_are_meant() -> None:
-    calls = CALL.format(key="GF")
-    assert derived("how many points in total did the owls score at home in 2022-12?", "sports", calls, GAMES) == "220"
-    assert derived("what was their average score away in 2022-12?", "sports", calls, GAMES) == "65"
-    assert derived("what was their score in 2022-12?", "sports", calls, GAMES) is None
-
-
-@pytest.mark.parametrize(
-    ("question", "key", "value", "expected"),
-    [
-        ("did nice play at home or on the road?", "venue", "Away", "Away"),
-        ("was the last game of nice at home?", "venue", "Away", "no"),
-        ("how did nice fare in terms of wins and losses?", "result", "D", "D (draw)"),
-        ("did nice win or lose their last game?", "result", "L", "L (loss)"),
-        ("did nice win their last game?", "result", "D", "no"),
-        ("did nice come out victorious?", "result", "W", "yes"),
-        ("did nice enjoy their last game?", "result", "W", None),
-        ("who won?", "result", "W", None),
-    ],
-)
-def test_one_game(question: str, key: str, value: str, expected: str | None) -> None:
-    assert derived(question, "sports", f'get_soccer_last_game("nice")["{key}"]', (value,)) == expected

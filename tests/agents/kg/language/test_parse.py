@@ -3,7 +3,6 @@
 import json
 import re
 import time
-from collections import Counter
 from collections.abc import Callable
 from random import Random
 
@@ -92,47 +91,25 @@ def test_nesting_and_repetition_never_break_the_parser(word: str) -> None:
             parse(text, Domain.MOVIE)
 
 
-def mutated(rng: Random) -> tuple[Domain, str]:
-    """A canonical program with bytes replaced, removed, doubled, inserted or moved, decoded as a log reader would."""
-    domain = rng.choice(list(Domain))
-    data = bytearray(render(random_program(domain, rng)).encode())
-    for _ in range(rng.randint(1, 3)):
-        place = rng.randrange(len(data) + 1)
-        end = place + rng.randint(1, 20)
-        pieces = (b"(", b")", b"[", b"]", b'"', b"'", b",", b"\\", b"\n", b"*", b"=", b":", b"None", b"ALL ", b"and ")
-        match rng.randrange(5):
-            case 0:
-                data[place : place + 1] = bytes([rng.randrange(256)])
-            case 1:
-                del data[place : place + rng.randint(1, 8)]
-            case 2:
-                data[place:place] = data[place:end]
-            case 3:
-                data[place:place] = rng.choice(pieces) * rng.choice((1, 1, 1, 2, 40))
-            case _:
-                data[:] = data[place:end] + data[:place] + data[end:]
-    return domain, data.decode("utf-8", errors="replace")
+PIECES = st.sampled_from(
+    ["(", ")", "[", "]", '"', "'", ",", "\\", "\n", "*", "=", ":", "None", "ALL ", "and ", ""]
+) | st.text(max_size=20)
 
 
-def test_of_mutated_texts_only_the_languages_own_error_escapes() -> None:
-    rng, counts = Random(7), Counter[str]()
-    for _ in range(5000):
-        domain, text = mutated(rng)
-        try:
-            program = parse(text, domain)
-        except KgQueryError as error:
-            counts[error.fault.kind] += 1
-        else:
-            counts["read"] += 1
-            assert parse(render(program), domain) == program, text
-    assert counts["read"] > 100
-    assert len(counts) > 8
-
-
-@given(text=st.text(max_size=200), domain=st.sampled_from(list(Domain)))
-def test_of_any_text_only_the_languages_own_error_escapes(text: str, domain: Domain) -> None:
+@given(
+    seed=st.integers(0, 10_000),
+    domain=st.sampled_from(list(Domain)),
+    piece=PIECES,
+    at=st.floats(0, 1),
+    lost=st.integers(0, 9),
+)
+def test_of_spoiled_programs_only_the_languages_own_error_escapes(
+    seed: int, domain: Domain, piece: str, at: float, lost: int
+) -> None:
+    text = render(random_program(domain, Random(seed)))
+    place = int(at * len(text))
     try:
-        program = parse(text, domain)
+        program = parse(text[:place] + piece + text[place + lost :], domain)
     except KgQueryError:
         return
     assert parse(render(program), domain) == program
@@ -216,9 +193,9 @@ def test_what_a_hand_made_statement_looks_like(statement: Call | Sort, text: str
     assert render(Program((statement,))) == text
 
 
-def test_a_thousand_random_programs_and_awkward_keys_come_back() -> None:
+def test_random_programs_and_awkward_keys_come_back() -> None:
     rng = Random(3)
-    for _ in range(1000):
+    for _ in range(300):
         domain = rng.choice(list(Domain))
         program = random_program(domain, rng)
         assert parse(render(program), domain) == program

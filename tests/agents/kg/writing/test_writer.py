@@ -6,16 +6,13 @@ from datetime import datetime
 import pytest
 
 from agents.common.deadline import Deadline
-from agents.encoders import load_dense_encoder
 from agents.kg.language import Call, ErrorKind, Program, parse, render
 from agents.kg.schema import Domain
 from agents.kg.writing.prompt import output_grammar
 from agents.kg.writing.writer import CallRequest, CallWriter, invented_dates, trim
-from agents.llm import load_language_model
 from agents.llm.base import Generation, GenerationRequest
 from agents.llm.scripted_engine import ScriptedLanguageModel
-from agents.settings import KgWriterSettings, ScriptedEngine, load_settings
-from models.manifest import WeightsMissingError
+from agents.settings import KgWriterSettings, ScriptedEngine
 
 JAWS = CallRequest("when was jaws released?", domain=Domain.MOVIE)
 ACME = CallRequest("what is the market cap of acme?", domain=Domain.FINANCE)
@@ -60,15 +57,10 @@ def test_what_was_written_before_is_not_asked_for_again() -> None:
     assert [len(requests) for requests in model.calls] == [2]
     assert [each.program for each in again] == [first[1].program, first[0].program]
     assert first[2].program == first[0].program
-
-
-def test_what_failed_before_is_asked_for_again() -> None:
-    model = Recorder(GOOD, fault="error")
-    own = writer(model)
-    for _ in range(2):
-        (written,) = own.write([JAWS], Deadline(10))
-        assert written.generation.finish_reason == "error"
-    assert len(model.calls) == 2
+    failing = Recorder(GOOD, fault="error")
+    own = writer(failing)
+    assert [own.write([JAWS], Deadline(10))[0].generation.finish_reason for _ in range(2)] == ["error"] * 2
+    assert len(failing.calls) == 2, "what failed before is asked for again"
 
 
 def test_settings_can_do_without_grammar_schema_and_examples() -> None:
@@ -134,8 +126,8 @@ def test_what_cannot_be_read_twice_is_dropped_with_both_errors() -> None:
     assert [fault.kind for fault in dropped.faults] == [ErrorKind.PROSE, ErrorKind.PROSE]
 
 
-@pytest.mark.parametrize(("repair", "left"), [(False, 100.0), (True, 0.0)])
-def test_there_is_no_repair_where_it_is_not_wanted_or_there_is_no_time(*, repair: bool, left: float) -> None:
+@pytest.mark.parametrize(("repair", "left", "rounds"), [(False, 100.0, 1), (True, 0.0, 1), (True, 1.0, 2)])
+def test_a_repair_is_begun_where_it_is_wanted_and_there_is_time(*, repair: bool, left: float, rounds: int) -> None:
     now = 0.0
     deadline = Deadline(20.0 + left, lambda: now)
 
@@ -146,26 +138,11 @@ def test_there_is_no_repair_where_it_is_not_wanted_or_there_is_no_time(*, repair
             now += 20.0
             return generations
 
-    model = Slow({"jaws released": "get_movie("})
-    (dropped,) = writer(model, repair=repair).write([JAWS], deadline)
-    assert len(model.calls) == 1
-    assert dropped.program is None
-    assert len(dropped.faults) == 1
-
-
-def test_a_repair_is_begun_while_there_is_time_however_long_the_first_round_took() -> None:
-    now = 0.0
-    deadline = Deadline(21.0, lambda: now)
-
-    class SlowAtFirst(Recorder):
-        def generate(self, requests: Sequence[GenerationRequest], deadline: Deadline) -> list[Generation]:
-            nonlocal now
-            now += 0.5 if self.calls else 20.0
-            return super().generate(requests, deadline)
-
-    replies = {"Corrected calls:": 'get_movie("jaws")["year"]', "jaws released": "get_movie("}
-    (repaired,) = writer(SlowAtFirst(replies)).write([JAWS], deadline)
-    assert repaired.repaired
+    model = Slow({"Corrected calls:": 'get_movie("jaws")["year"]', "jaws released": "get_movie("})
+    (written,) = writer(model, repair=repair).write([JAWS], deadline)
+    assert len(model.calls) == rounds
+    assert written.repaired is (rounds == 2)
+    assert len(written.faults) == 1
 
 
 @pytest.mark.parametrize("fault", ["error", "empty", "short_list", "garbage"])
@@ -194,29 +171,6 @@ def test_time_that_is_over_and_no_questions_at_all() -> None:
 )
 def test_what_follows_a_program_is_not_part_of_it(text: str, program: str) -> None:
     assert trim(text) == program
-
-
-@pytest.mark.models
-def test_the_embedded_default_writes_calls_that_can_be_read() -> None:
-    settings = load_settings("cpu")
-    assert settings.dense_encoder is not None
-    model, dense = load_language_model(settings.language_model), load_dense_encoder(settings.dense_encoder)
-    try:
-        model.check_weights()
-        dense.check_weights()
-    except WeightsMissingError as error:
-        pytest.skip(str(error))
-    questions = [
-        CallRequest("who directed the film gremlins?"),
-        CallRequest("what was the closing price of zm yesterday?"),
-        CallRequest("how many grammys has carole king won?"),
-    ]
-    written = CallWriter(KgWriterSettings(examples=4), model, dense).write(questions, Deadline(3600))
-    model.close()
-    assert [each.domain for each in written] == [Domain.MOVIE, Domain.FINANCE, Domain.MUSIC]
-    for each, name in zip(written, ("gremlins", "zm", "carole king"), strict=True):
-        assert each.program is not None
-        assert f'"{name}"' in render(each.program)
 
 
 ASKED = datetime(2024, 3, 13, 10, 0)

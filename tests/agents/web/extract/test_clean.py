@@ -28,11 +28,6 @@ def test_tokens_cannot_be_built_from_parts_and_a_second_pass_changes_nothing(par
     assert not [token for token in ("<|", "|>", "[INST]", "<s>", "</s>", "<doc>", "</doc>", "<<SYS>>") if token in text]
 
 
-@pytest.mark.parametrize("text", ["<|[INST]|>", "<doc x=[/INST]>", "<|[CLS]|>"])
-def test_a_mark_inside_a_mark_does_not_survive(text: str) -> None:
-    assert "[" not in neutralise(text)
-
-
 @pytest.mark.parametrize(
     "text", ["a < b > c", "f(x) = [1, 2]", "x|y", "<docket>", "<sub>", "[institute]", "é 中 ß 😀", "a\tb\nc"]
 )

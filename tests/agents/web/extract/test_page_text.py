@@ -21,7 +21,9 @@ PAGES = sorted((Path(__file__).parents[4] / "data" / "sample" / "pages").glob("*
 HIDING = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden|(left|top|text-indent)\s*:\s*-9999", re.IGNORECASE)
 STORY = (
     "<p>The bridge was opened in <b>1937</b> after\nfour years of work, and a hundred thousand cars cross it every "
-    "day.</p>{}<p>Painters work on it all year round. The colour was chosen by the architect, who saw it in the primer."
+    "day.</p>{}<p>The towers are as high as houses of seventy floors, and their cables hold more wire than it takes to "
+    "go three times round the earth.</p><p>Painters work on it all year round. The colour was chosen by the architect, "
+    "who saw it in the primer."
 )
 PAGE = (
     "<html><head><title>Title</title><style>p {{color: red}}</style></head><body>"
@@ -32,15 +34,15 @@ PAGE = (
 
 
 def text_of(html: str, **more: Any) -> str:
-    return page_text(html, ExtractSettings.model_validate({"fallback_characters": 50, **more}))
+    return page_text(html, ExtractSettings.model_validate(more))
 
 
 def lines(method: str, part: str) -> list[str]:
     return text_of(PAGE.format(part), method=method).split("\n")
 
 
-def main_lines(part: str, *, fallback_characters: int = 50) -> list[str]:
-    return tidy(main_text(PAGE.format(part), fallback_characters)).split("\n")
+def main_lines(part: str, *, shortest: int = 50) -> list[str]:
+    return tidy(main_text(PAGE.format(part), shortest=shortest)).split("\n")
 
 
 def visible_lines(html: str) -> list[str]:
@@ -65,7 +67,7 @@ def seen_by_selectolax(html: str) -> set[str]:
 @pytest.mark.parametrize("page", PAGES[::9], ids=lambda page: page.stem)
 def test_the_visible_words_of_a_sample_page_are_those_that_another_parser_sees(page: Path) -> None:
     html = page.read_text(encoding="utf-8")
-    found = words(text_of(html, method="beautifulsoup", max_text_characters=5_000_000))
+    found = words(text_of(html, method="beautifulsoup"))
     expected = seen_by_selectolax(html)
     assert len(expected) > 100
     # Words with a tag in the middle are one word here and two there; nothing else may differ.
@@ -76,7 +78,7 @@ def test_the_visible_words_of_a_sample_page_are_those_that_another_parser_sees(p
 @pytest.mark.parametrize("page", PAGES[::9], ids=lambda page: page.stem)
 def test_the_main_text_of_a_sample_page_invents_nothing_and_keeps_the_paragraphs(page: Path) -> None:
     html = page.read_text(encoding="utf-8")
-    found = words(page_text(html, ExtractSettings(max_text_characters=5_000_000)))
+    found = words(page_text(html, ExtractSettings()))
     # Python's own parser shares no code with the one inside the extractor.
     soup = BeautifulSoup(html, "html.parser")
     assert soup.body is not None
@@ -105,7 +107,7 @@ def test_the_main_text_of_a_sample_page_invents_nothing_and_keeps_the_paragraphs
 def test_blocks_are_lines_and_inline_marks_neither_join_nor_split_words(
     method: str, part: str, expected: list[str]
 ) -> None:
-    found = text_of(PAGE.format(part), method=method, fallback_characters=100_000).split("\n")
+    found = lines(method, part) if method == "beautifulsoup" else main_lines(part, shortest=100_000)
     at = next(place for place, line in enumerate(found) if expected[0] in line)
     assert all(want in line for want, line in zip(expected, found[at:], strict=False))
 
@@ -151,19 +153,16 @@ def test_definitions_follow_their_terms_and_preformatted_text_keeps_its_lines() 
     ],
 )
 def test_what_nobody_sees_is_dropped_also_where_all_text_is_taken(method: str, hidden: str) -> None:
-    for fallback in (50, 100_000):
-        text = text_of(PAGE.format(f"{hidden}<p>Painters also came.</p>"), method=method, fallback_characters=fallback)
+    part = f"{hidden}<p>Painters also came.</p>"
+    for text in ("\n".join(lines(method, part)), "\n".join(main_lines(part, shortest=100_000))):
         assert "SECRET" not in text
         assert "Painters also came." in text
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize(
-    "shown",
-    ["aria-hidden=false", "style=display:block", "style=top:-99px", "hidden=until-found"],
-)
-def test_what_can_be_seen_is_kept(method: str, shown: str) -> None:
-    assert "SHOWN HERE" in lines(method, f"<p {shown}>SHOWN HERE</p>")
+def test_what_can_be_seen_is_kept(method: str) -> None:
+    for shown in ("aria-hidden=false", "style=display:block", "style=top:-99px", "hidden=until-found"):
+        assert "SHOWN HERE" in lines(method, f"<p {shown}>SHOWN HERE</p>")
 
 
 def test_main_text_drops_the_boilerplate_that_visible_text_keeps() -> None:
@@ -175,8 +174,8 @@ def test_main_text_drops_the_boilerplate_that_visible_text_keeps() -> None:
 
 def test_the_fallback_begins_below_its_number_of_characters() -> None:
     main = "\n".join(main_lines(""))
-    assert "Cookies" not in "\n".join(main_lines("", fallback_characters=len(main) - 5))
-    assert "Cookies" in "\n".join(main_lines("", fallback_characters=len(main) + 100))
+    assert "Cookies" not in "\n".join(main_lines("", shortest=len(main) - 5))
+    assert "Cookies" in "\n".join(main_lines("", shortest=len(main) + 100))
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -186,25 +185,10 @@ def test_a_page_without_text_gives_none(method: str, html: str) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_zero_width_characters_lone_surrogates_and_control_tokens(method: str) -> None:
-    html = "<p>ca\u200bli\u00adfor&#8203;nia \ud800 &lt;|eot_id|&gt;</p>"
-    text = text_of(html, method=method)
-    text.encode("utf-8")
-    assert text.startswith("california ")
-    assert text.endswith(" (eot_id)")
-
-
-@pytest.mark.parametrize("method", METHODS)
 def test_text_below_three_hundred_elements_is_kept_and_endless_text_is_cut(method: str) -> None:
     """Everything built on libxml2 loses deep text unless the page is made shallower first."""
     assert "needle" in text_of("<div>" * 300 + "needle" + "</div>" * 300, method=method)
-    assert 990 <= len(text_of("<p>word word</p>" * 1000, method=method, max_text_characters=1000)) <= 1000
-
-
-def test_the_cleaning_of_the_settings_is_applied() -> None:
-    html = f"<p>Tokyo (東京) is large.</p><p>東京は日本の首都です</p><p>before {'x' * 30} {'y' * 31} after</p>"
-    text = page_text(html, ExtractSettings(english_only=True, max_word_characters=30))
-    assert text == f"Tokyo (東京) is large.\nbefore {'x' * 30} after"
+    assert 299_990 <= len(text_of(f"<p>{'word ' * 100_000}</p>", method=method)) <= 300_000
 
 
 HOSTILE = {

@@ -2,25 +2,16 @@ import pytest
 
 from agents.settings import ExtractSettings
 from agents.web.extract import page_text
-from agents.web.extract.tables import is_data_table
+from agents.web.extract.tree import is_data_table
 from tests.agents.web.extract.test_page_text import METHODS, lines, main_lines, visible_lines
 
 INNER = "<table><tr><td>Height</td><td>227 m</td></tr><tr><td>Width</td><td>27 m</td></tr></table>"
 
 
-@pytest.mark.parametrize(
-    ("rows", "expected"),
-    [
-        ([["a", "b"], ["c", "d"]], True),
-        ([["a", "b"]], False),
-        ([["a"], ["b"], ["c"]], False),
-        ([["menu", ""], ["article", ""]], False),
-        ([["menu", "x" * 5000], ["a", "b"], ["c", "d"]], False),
-        ([], False),
-    ],
-)
-def test_data_and_layout(rows: list[list[str]], expected: bool) -> None:
-    assert is_data_table(rows) is expected
+def test_data_and_layout() -> None:
+    assert is_data_table([["a", "b"], ["c", "d"]])
+    for layout in ([["a", "b"]], [["a"], ["b"]], [["menu", ""], ["x", ""]], [["m", "x" * 5000], ["a", "b"]] * 2, []):
+        assert not is_data_table(layout)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -43,7 +34,7 @@ def test_only_the_innermost_table_is_written_as_rows(method: str) -> None:
 
 
 def labelled(html: str) -> list[str]:
-    settings = ExtractSettings(labelled_tables=True, fallback_characters=0)
+    settings = ExtractSettings(labelled_tables=True)
     return page_text(f"<article><p>{'A sentence about the clubs. ' * 20}</p>{html}</article>", settings).split("\n")
 
 
@@ -103,21 +94,11 @@ def test_a_table_beside_the_article_is_put_back_even_if_its_head_is_like_that_of
 
 
 @pytest.mark.parametrize("html", [INNER, f"<aside>{INNER}</aside>"])
-@pytest.mark.parametrize("fallback", [50, 100_000])
-def test_a_table_stands_in_the_text_once(html: str, fallback: int) -> None:
-    assert "\n".join(main_lines(html, fallback_characters=fallback)).count("227 m") == 1
+@pytest.mark.parametrize("shortest", [50, 100_000])
+def test_a_table_stands_in_the_text_once(html: str, shortest: int) -> None:
+    assert "\n".join(main_lines(html, shortest=shortest)).count("227 m") == 1
 
 
-@pytest.mark.parametrize(
-    "wrapped",
-    [
-        "<div hidden>{}</div>",
-        "<div style='display:none'><p>x</p>{}</div>",
-        "<noscript>{}</noscript>",
-        "<canvas>{}</canvas>",
-        "<object>{}</object>",
-        "<nav>{}</nav>",
-    ],
-)
-def test_a_table_inside_something_hidden_or_a_menu_is_not_put_back(wrapped: str) -> None:
-    assert "Height" not in "\n".join(main_lines(wrapped.format(INNER)))
+@pytest.mark.parametrize("around", ["div hidden", "div style='display:none'", "noscript", "canvas", "object", "nav"])
+def test_a_table_inside_something_hidden_or_a_menu_is_not_put_back(around: str) -> None:
+    assert "Height" not in "\n".join(main_lines(f"<{around}><b>x</b>{INNER}</{around.split(maxsplit=1)[0]}>"))

@@ -1,0 +1,126 @@
+"""Days, periods and trading sessions: arithmetic for date expressions.
+
+Weeks run from Sunday to Saturday, as in the answers to CRAG's sports questions. A season runs from July 1 to June 30,
+which covers a European football season and an NBA season with its play-offs. Sessions are those of the New York Stock
+Exchange; days with an early close are sessions.
+"""
+
+from calendar import SATURDAY, SUNDAY, monthrange
+from dataclasses import dataclass
+from datetime import date, timedelta
+from enum import StrEnum
+from functools import lru_cache
+
+from holidays import financial_holidays
+
+ONE_DAY = timedelta(days=1)
+_SEASON_STARTS_IN_MONTH = 7
+
+
+@dataclass(frozen=True, slots=True)
+class DateRange:
+    """The days from `first` to `last`, inclusive. Raises ValueError if `last` is before `first`."""
+
+    first: date
+    last: date
+
+    def __post_init__(self) -> None:
+        if self.last < self.first:
+            raise ValueError(f"a range of dates cannot end ({self.last}) before it begins ({self.first})")
+
+    @property
+    def is_day(self) -> bool:
+        """Whether the range is a single day."""
+        return self.first == self.last
+
+    def contains(self, day: date) -> bool:
+        """Whether the day lies in the range."""
+        return self.first <= day <= self.last
+
+    def __str__(self) -> str:
+        return f"{self.first}" if self.is_day else f"{self.first} to {self.last}"
+
+
+class Unit(StrEnum):
+    """Units of the calendar."""
+
+    DAY = "day"
+    WEEK = "week"
+    WEEKEND = "weekend"
+    MONTH = "month"
+    QUARTER = "quarter"
+    HALF = "half"
+    YEAR = "year"
+    SEASON = "season"
+
+
+_MONTHS_IN = {Unit.MONTH: 1, Unit.QUARTER: 3, Unit.HALF: 6, Unit.YEAR: 12, Unit.SEASON: 12}
+
+
+def shifted(day: date, unit: Unit, count: int) -> date:
+    """The day `count` units later (negative: earlier). A day missing in the new month becomes its last day.
+
+    Raises ValueError or OverflowError outside the years 1 to 9999.
+    """
+    if unit not in _MONTHS_IN:
+        return day + timedelta(days=count * (1 if unit is Unit.DAY else 7))
+    years, month_index = divmod(day.month - 1 + count * _MONTHS_IN[unit], 12)
+    year, month = day.year + years, month_index + 1
+    return date(year, month, min(day.day, monthrange(year, month)[1]))
+
+
+def period_around(day: date, unit: Unit) -> DateRange:
+    """The calendar unit that contains the day; for a weekend that of its Monday-to-Sunday week."""
+    if unit is Unit.WEEKEND:
+        sunday = day + timedelta(days=SUNDAY - day.weekday())
+        return DateRange(sunday - ONE_DAY, sunday)
+    if unit is Unit.WEEK:
+        day -= timedelta(days=day.isoweekday() % 7)
+    elif unit in _MONTHS_IN:
+        start = _SEASON_STARTS_IN_MONTH if unit is Unit.SEASON else 1
+        day = shifted(day.replace(day=1), Unit.MONTH, -((day.month - start) % _MONTHS_IN[unit]))
+    return period_from(day, unit)
+
+
+def period_from(first: date, unit: Unit, count: int = 1) -> DateRange:
+    """The `count` units that start on `first`."""
+    return DateRange(first, shifted(first, unit, count) - ONE_DAY)
+
+
+def month_range(year: int, month: int) -> DateRange:
+    """The month."""
+    return period_from(date(year, month, 1), Unit.MONTH)
+
+
+def quarter_range(year: int, quarter: int) -> DateRange:
+    """The quarter (1 to 4) of the calendar year."""
+    return period_around(date(year, 3 * quarter, 1), Unit.QUARTER)
+
+
+def season_range(first_year: int) -> DateRange:
+    """The season that starts in the year."""
+    return period_from(date(first_year, _SEASON_STARTS_IN_MONTH, 1), Unit.SEASON)
+
+
+# --- sessions of the stock exchange -----------------------------------------------------------------------------------
+
+
+def is_session(day: date) -> bool:
+    """Whether the exchange is open on the day, even if only for part of it."""
+    return day.weekday() < SATURDAY and day not in _closed_days(day.year)
+
+
+def session_at(day: date, count: int) -> date:
+    """The session `count` sessions after the day (negative: before); OverflowError at an end of the calendar."""
+    step = ONE_DAY if count > 0 else -ONE_DAY
+    for _ in range(abs(count)):
+        day += step
+        while not is_session(day):
+            day += step
+    return day
+
+
+@lru_cache(maxsize=256)
+def _closed_days(year: int) -> frozenset[date]:
+    """The holidays and special closings of the year. One calendar for all years would not be safe between threads."""
+    return frozenset(financial_holidays("NYSE", years=year))

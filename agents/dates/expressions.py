@@ -1,0 +1,181 @@
+"""Resolves date expressions at the time of asking.
+
+The router uses it to find dates in questions, the knowledge graph's executor to resolve arguments of calls. It follows
+the conventions of CRAG's questions and answers:
+
+* On the civil calendar "today" is the asker's day, in Pacific time. On the trading calendar it is New York's day, three
+  hours ahead: at ``03/05/2024, 23:18:31 PT`` it is March 6.
+* "last friday" is the Friday of the previous week (Sunday to Saturday), "recent friday" the latest one before today.
+* "last trading day" is the latest session before today. On the trading calendar, a day counted from today ("yesterday",
+  "two days ago") without a session becomes the session before it, a named weekday the session after it. Words for
+  sessions ("last close") mean sessions on either calendar.
+* Written-out dates stay unchanged, with or without a session.
+* A month, quarter or day without a year is the latest one that has started.
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from agents.dates.calendars import DateRange
+from agents.dates.rules import MONTH, RULES, YEAR, Rule, Viewpoint
+
+MAX_QUESTION_CHARACTERS = 2_000
+"""Later characters are not searched for dates."""
+
+MAX_EXPRESSION_CHARACTERS = 200
+"""A longer text is not a date expression."""
+
+_DAY_NAMES = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_LEADING = re.compile(r"(?:(?:on|in|at|during|for|of|over|within|by|the|as of) ){0,4}")
+_TRAILING = re.compile(r"(?:(?<!\d0)'s)?[ ?!.,;:]{0,9}$")
+_AMBIGUOUS_ALONE = re.compile(rf"{MONTH}|mon|tues?|wed|thu(?:rs?)?|fri|sat|sun")
+"""Names of months and short names of weekdays that are also names of people or other words ("may", "april", "sun")."""
+_ANNOUNCES_DATE = re.compile(r"(?:in|on|during|since|of|for|by|until|till|from|early|mid|late|next|last) (?:the )?$")
+_SHORT_SEASON = re.compile(r"[0-9]{4}")
+_FOUR_DIGIT_YEAR = re.compile(YEAR)
+
+
+class MomentKind(StrEnum):
+    """The kind of an expression: a day, several days, or the newest record of any day."""
+
+    DAY = "day"
+    RANGE = "range"
+    LATEST = "latest"
+
+
+class Calendar(StrEnum):
+    """Which days count: all in the asker's time zone, or sessions of the New York Stock Exchange in its zone."""
+
+    CIVIL = "civil"
+    TRADING = "trading"
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedDate:
+    """The meaning of an expression.
+
+    `range` is None only for kind LATEST, and only if the expression names no time ("latest"); for "now" it is today.
+    `explanation` is a sentence for the trace.
+    """
+
+    kind: MomentKind
+    range: DateRange | None
+    expression: str
+    explanation: str
+
+
+@dataclass(frozen=True, slots=True)
+class FoundDate:
+    """A date expression in a question: `question[start:end] == text`."""
+
+    start: int
+    end: int
+    text: str
+    resolved: ResolvedDate
+
+
+def eastern_time(asked_at: datetime) -> datetime:
+    """Pacific wall-clock time as Eastern wall-clock time, both without a zone.
+
+    Without the time zone database it adds three hours, which is wrong by one hour for three hours around each change of
+    the clocks, and never wrong about the day.
+    """
+    try:
+        pacific = asked_at.replace(tzinfo=ZoneInfo("America/Los_Angeles"))
+        return pacific.astimezone(ZoneInfo("America/New_York")).replace(tzinfo=None)
+    except ZoneInfoNotFoundError:
+        return asked_at + timedelta(hours=3)
+
+
+def resolve_date(expression: str, asked_at: datetime, calendar: Calendar = Calendar.CIVIL) -> ResolvedDate | None:
+    """The meaning of the whole expression; None if it is not a date expression.
+
+    `asked_at` is Pacific wall-clock time without a zone, as in `Query.asked_at`.
+    """
+    if len(expression) > MAX_EXPRESSION_CHARACTERS:
+        return None
+    text = _TRAILING.sub("", _prepared(expression)[0].strip())
+    leading = _LEADING.match(text)
+    texts = (text, text[leading.end() :] if leading else text)
+    view = _viewpoint(asked_at, calendar)
+    for rule in RULES:
+        for form in texts:
+            match = rule.pattern.fullmatch(form)
+            resolved = _read(rule, match, view, " ".join(expression.split())) if match else None
+            if resolved:
+                return resolved
+    return None
+
+
+def find_dates(question: str, asked_at: datetime, calendar: Calendar = Calendar.CIVIL) -> list[FoundDate]:
+    """The date expressions of the question in order, without overlaps: the longest match wins.
+
+    A month, a short weekday or "2324" alone counts only next to a word like "in" or "season".
+    """
+    prepared, places = _prepared(question[:MAX_QUESTION_CHARACTERS])
+    view = _viewpoint(asked_at, calendar)
+    candidates = [
+        (match.start() - match.end(), match.start(), number, match)
+        for number, rule in enumerate(RULES)
+        for match in rule.pattern.finditer(prepared)
+        if not _is_another_word(match, prepared)
+    ]
+    taken = bytearray(len(prepared))
+    found = []
+    for _, start, number, match in sorted(candidates, key=lambda candidate: candidate[:3]):
+        if any(taken[start : match.end()]):
+            continue
+        first, last = places[start], places[match.end() - 1] + 1
+        resolved = _read(RULES[number], match, view, question[first:last])
+        if resolved:
+            taken[start : match.end()] = b"\1" * (match.end() - start)
+            found.append(FoundDate(first, last, question[first:last], resolved))
+    return sorted(found, key=lambda one: one.start)
+
+
+def _viewpoint(asked_at: datetime, calendar: Calendar) -> Viewpoint:
+    trading = calendar is Calendar.TRADING
+    return Viewpoint((eastern_time(asked_at) if trading else asked_at).date(), trading)
+
+
+def _prepared(text: str) -> tuple[str, list[int]]:
+    """The text as patterns expect it (lower case, single blanks, plain quotes and hyphens), and each character's
+    position in the original text.
+    """
+    characters: list[str] = []
+    places: list[int] = []
+    for place, character in enumerate(text):
+        if character.isspace():
+            if characters and characters[-1] == " ":
+                continue
+            plain = " "
+        else:
+            lower = character.lower()
+            plain = {"’": "'", "‘": "'", "‐": "-", "‑": "-", "–": "-", "—": "-"}.get(character, lower)
+        characters.append(plain if len(plain) == 1 else character)
+        places.append(place)
+    return "".join(characters), places
+
+
+def _is_another_word(match: re.Match[str], text: str) -> bool:
+    words = match[0]
+    if _AMBIGUOUS_ALONE.fullmatch(words):
+        return not _ANNOUNCES_DATE.search(text, max(0, match.start() - 12), match.start())
+    return bool(_SHORT_SEASON.fullmatch(words)) and not _FOUR_DIGIT_YEAR.fullmatch(words)
+
+
+def _read(rule: Rule, match: re.Match[str], view: Viewpoint, expression: str) -> ResolvedDate | None:
+    try:
+        days = rule.read(match, view)
+    except (ValueError, OverflowError):
+        return None
+    if days is None and not rule.newest:
+        return None
+    kind = MomentKind.LATEST if rule.newest else MomentKind.DAY if days and days.is_day else MomentKind.RANGE
+    meaning = "the newest record" if kind is MomentKind.LATEST else str(days)
+    place = " in New York" if view.trading else ""
+    seen_from = f"{_DAY_NAMES[view.today.weekday()]} {view.today}{place}"
+    return ResolvedDate(kind, days, expression, f'"{expression}" seen from {seen_from} is {meaning}')

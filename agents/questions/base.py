@@ -1,0 +1,38 @@
+"""The interface of routers, and the form of a route's entries."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.common.contracts import Query, Route
+from agents.common.deadline import Deadline
+from agents.settings import ROUTE_CLASSES
+
+FIELD_CLASSES = ROUTE_CLASSES
+"""The fields of a route and the classes of CRAG's labels (CRAG, section 2)."""
+DOMAINS = ROUTE_CLASSES["domain"]
+
+
+class QuestionRouter:
+    """Classifies the questions of a batch. The base class returns empty routes, for presets without a router."""
+
+    def check_weights(self) -> None:
+        """Raise `models.manifest.WeightsMissingError` if a file is missing; loads nothing."""
+
+    def warm_up(self) -> None:
+        """Load weights, once; raises `models.manifest.WeightsMissingError`."""
+
+    def route(self, queries: Sequence[Query], deadline: Deadline) -> list[Route]:
+        """One route per query, in order."""
+        return [{} for _ in queries]
+
+    def close(self) -> None:
+        """Release memory; safe to call twice."""
+
+
+def field_entry(labels: Sequence[str], probabilities: NDArray[np.floating[Any]]) -> dict[str, Any]:
+    """A route's entry for one field: the most probable label, and all probabilities (shape (labels,))."""
+    numbers = {name: round(float(number), 6) for name, number in zip(labels, probabilities, strict=True)}
+    return {"label": labels[int(np.argmax(probabilities))], "probabilities": numbers}

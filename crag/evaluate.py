@@ -1,0 +1,277 @@
+"""`crag evaluate` and local_evaluation.py: run the agent over a question file as the real evaluator does.
+
+The answers are judged and the CRAG metrics printed. Finished batches are saved in DIR; --resume continues after an
+interruption.
+"""
+
+import argparse
+import hashlib
+import os
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from agents.common.files import DatasetError
+from agents.settings import OVERRIDES_VARIABLE, PRESET_VARIABLE, load_settings, usual_preset
+from crag.command import add_graph_arguments, add_preset_arguments, exit_code, folder, form, number, parser_of, whole
+from evaluation.agent_host import DEFAULT_AGENT, AgentSpec, AgentStartError
+from evaluation.batches import GRAPH_VARIABLE, MAX_BATCH_SIZE, SECONDS_PER_QUERY
+from evaluation.datasets import DEFAULT_DATASET, Split, dataset_files
+from evaluation.graph_server import mock_graph, silent_graph
+from evaluation.judge import Judge, add_judge_arguments, cost_line, judge_from
+from evaluation.ray_workers import LOCAL, RayWorkers
+from evaluation.report import write_report
+from evaluation.results import footer, table
+from evaluation.runner import Evaluation, RunOptions, Terminated, origin_of, stopped_in_order
+from evaluation.signature import dataset_hash, identity_of, package_version, preset_signature, versions
+from evaluation.store import RunStore
+from evaluation.trim import Trim, official_trim
+
+EXIT_FAILED_BATCHES, EXIT_INTERRUPTED, EXIT_TERMINATED = 1, 130, 143
+LONGEST_FOLDER = 120
+"""Maximum length of a folder's default name; a longer one is cut and ends in a hash."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the evaluation; returns the exit code.
+
+    0: the run is complete. 1: complete, but a batch timed out or failed, which would have lost a real submission. 2: it
+    could not run. 130 and 143: interrupted or terminated; it can be resumed.
+    """
+    words = sys.argv[1:] if arguments is None else arguments
+    options = parsed(words)
+    output = options.output or default_folder(options)
+    try:
+        with stopped_in_order():
+            return exit_code(lambda: _evaluate(options, output, words))
+    except KeyboardInterrupt as interrupt:
+        _say(f"\ninterrupted; finished batches are kept in {output}. Continue with --resume and the same arguments")
+        return EXIT_TERMINATED if isinstance(interrupt, Terminated) else EXIT_INTERRUPTED
+
+
+def _evaluate(options: argparse.Namespace, output: Path, words: Sequence[str]) -> int:
+    dataset_files(options.dataset)  # report a wrong path first
+    address = options.kg_url or os.environ.get(GRAPH_VARIABLE, "").strip()
+    if options.mock_kg is None and address and (why := silent_graph(address)):
+        _say(f"warning: the knowledge graph at {address} gives no results ({why}): answers will be lost or worse")
+    try:
+        with ExitStack() as beside:
+            if options.mock_kg is not None and not options.ray:  # on a cluster each worker has its own
+                options.kg_url = beside.enter_context(mock_graph(options.mock_kg))
+            results = _results(options, output, origin_of(words))
+    except OSError as error:  # such as a full disk
+        error.add_note(f"finished batches are kept in {output}. Continue with --resume")
+        raise
+    sys.stdout.write(f"\n{table(results)}\n\n{footer(results, output)}\n")
+    options.split.report()
+    try:
+        sys.stdout.write(f"report     {write_report(output)}\n")
+    except DatasetError as error:
+        _say(f"no report: {error}")
+    return _warn_of_lost_submission(results)
+
+
+def _results(options: argparse.Namespace, output: Path, origin: Mapping[str, Any]) -> dict[str, Any]:
+    judge, trim = judge_from(options), official_trim()
+    signature = _signature(options, judge, trim)
+    run_options = RunOptions(
+        dataset=options.dataset,
+        limit=options.limit,
+        split=options.split,
+        agent=AgentSpec(options.agent, _environment(options)),
+        batch_size=options.batch_size,
+        seconds_per_query=options.seconds_per_query,
+        in_process=options.in_process,
+        origin=origin,
+    )
+    workers = None
+    if options.ray:
+        cluster = (options.ray, options.workers, options.worker_cpus, options.worker_gpus)
+        workers = RayWorkers(run_options.agent, *cluster, options.mock_kg)
+    store = RunStore(output, identity_of(signature), signature, resume=options.resume, overwrite=options.overwrite)
+    if not options.quiet:
+        named = options.agent if options.agent != DEFAULT_AGENT else f"preset {options.preset or usual_preset()}"
+        _say(f"loading {named} ...")
+    if options.in_process:
+        _say("the agent runs in this process: its time limit is not enforced")
+    try:
+        evaluation = Evaluation(run_options, store, judge, trim, signature, workers, show_progress=not options.quiet)
+        return evaluation.run()
+    except AgentStartError:
+        store.discard_if_new()
+        raise
+    finally:
+        store.close()
+        if cost := cost_line(judge):
+            _say(cost)
+
+
+def _signature(options: argparse.Namespace, judge: Judge, trim: Trim) -> dict[str, Any]:
+    """Everything that the results of this run depend on."""
+    preset = options.preset
+    if preset is None and options.agent == DEFAULT_AGENT:
+        preset = usual_preset()  # another agent may have none, so there only a named preset counts
+    return {
+        **preset_signature(load_settings(preset, _overrides(options)) if preset else None),
+        "set": "; ".join(_overrides(options)) or None,
+        "agent": options.agent,
+        "data": f"{options.dataset.name}@{dataset_hash(options.dataset)}",
+        "judge": f"{judge.name}@{judge.version}",
+        "trim": trim.name,
+        "seconds_per_query": f"{options.seconds_per_query:g}",
+        "batch_size": options.batch_size,
+        "kg": _graph_signature(options),
+        **({} if options.split.wanted is None else {"split": str(options.split)}),
+        "package": package_version(),
+        **versions(),
+    }
+
+
+def _graph_signature(options: argparse.Namespace) -> str:
+    """The agent's knowledge graph: none, the mock graph with its folder, or another server."""
+    if options.mock_kg is not None:
+        return f"mock:{Path(options.mock_kg).name or 'shipped'}"
+    return "yes" if options.kg_url or os.environ.get(GRAPH_VARIABLE) else "no"
+
+
+def _overrides(options: argparse.Namespace) -> list[str]:
+    """Changes to the preset: from the environment, then from the command line, which take precedence."""
+    inherited = (line.strip() for line in os.environ.get(OVERRIDES_VARIABLE, "").splitlines())
+    return [*filter(None, inherited), *options.set]
+
+
+def _environment(options: argparse.Namespace) -> dict[str, str]:
+    """Additions to the agent's environment: like the real evaluator, we pass no arguments."""
+    additions = {
+        PRESET_VARIABLE: options.preset or usual_preset(),
+        GRAPH_VARIABLE: options.kg_url,
+        OVERRIDES_VARIABLE: "\n".join(_overrides(options)),
+    }
+    return {name: value for name, value in additions.items() if value}
+
+
+def default_folder(options: argparse.Namespace) -> Path:
+    """``results/DATASET-PRESET-GRAPH-CHANGES``."""
+    stem = re.sub(r"(\.jsonl|\.json|\.bz2|\.part\d+)+$", "", options.dataset.name)
+    named = [Path(options.preset or usual_preset()).stem]
+    if options.agent != DEFAULT_AGENT:
+        named = [options.agent.replace(":", "."), *(named if options.preset else [])]
+    graph = _graph_signature(options).replace("mock:", "mock-kg-").removesuffix("-shipped")
+    graphs = {"no": [], "yes": ["kg"]}.get(graph, [graph])
+    changes = [re.sub(r"[^\w.=,-]", "", line) for line in _overrides(options)]  # without quotes and brackets
+    name = "-".join([stem, *named, *graphs, *changes])
+    if len(name) > LONGEST_FOLDER:
+        name = f"{name[:LONGEST_FOLDER]}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+    return Path("results") / name
+
+
+def _warn_of_lost_submission(results: Mapping[str, Any]) -> int:
+    """Warn if the submission would have been lost; returns the exit code."""
+    counts = {"exceeded their time limit": results["timeouts"], "failed": results["errors"]}
+    faults = [f"{count} batch(es) {fate}" for fate, count in counts.items() if count]
+    if not faults:
+        return 0
+    bar = "!" * 88
+    last = f"\n  The last error: {results['last_error']}" if results["last_error"] else ""
+    _say(
+        f"\n{bar}\n  {' and '.join(faults)}. THE REAL EVALUATOR WOULD HAVE FAILED THIS WHOLE SUBMISSION.\n"
+        f"  See the fields timed_out and error in predictions.jsonl.{last}\n{bar}"
+    )
+    return EXIT_FAILED_BATCHES
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"{text}\n")
+
+
+def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """The options; ends the process where they cannot be."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if options.ray and options.in_process:
+        parser.error("--in-process runs one agent here, --ray several elsewhere")
+    if options.workers and not options.ray:
+        parser.error("--workers needs --ray")
+    return options
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = parser_of(
+        "local_evaluation.py",
+        __doc__,
+        "Exit code: 0 done; 1 a batch timed out or failed; 2 it could not run; 130 interrupted (143 by SIGTERM).",
+    )
+    what = parser.add_argument_group("what is run")
+    add_preset_arguments(what)
+    parser.set_defaults(preset=None)  # whether one was named counts with another agent
+    what.add_argument(
+        "--dataset",
+        metavar="FILE",
+        type=Path,
+        default=DEFAULT_DATASET,
+        help="questions: .jsonl, .jsonl.bz2, or the first part of a cut file (default: %(default)s)",
+    )
+    what.add_argument("--limit", metavar="N", type=whole(1), help="only the first N questions")
+    what.add_argument(
+        "--split",
+        metavar="N|any",
+        type=form(Split.parse),
+        default=Split.ANY,
+        help="only questions of this split of CRAG: 0 is for training, 1 is the public test set (default: %(default)s)",
+    )
+    what.add_argument(
+        "--agent", metavar="M:C", default=DEFAULT_AGENT, help="the agent's module and class (default: %(default)s)"
+    )
+    add_graph_arguments(what)
+    add_judge_arguments(parser.add_argument_group("who judges"))
+
+    limits = parser.add_argument_group("limits")
+    limits.add_argument("--batch-size", metavar="N", type=whole(1, MAX_BATCH_SIZE), help="default: the agent's")
+    limits.add_argument(
+        "--seconds-per-query",
+        metavar="S",
+        type=number(0.001),
+        default=SECONDS_PER_QUERY,
+        help="a batch of N questions gets N times this (default: %(default)g)",
+    )
+    limits.add_argument("--in-process", action="store_true", help="no process for the agent, no limits; for debuggers")
+
+    files = parser.add_argument_group("files")
+    files.add_argument("--output", metavar="DIR", type=folder, help="default: results/DATASET-PRESET-GRAPH-CHANGES")
+    going_on = files.add_mutually_exclusive_group()
+    going_on.add_argument("--resume", action="store_true", help="continue the run in DIR")
+    going_on.add_argument("--overwrite", action="store_true", help="delete the run in DIR")
+    files.add_argument("--quiet", action="store_true", help="no progress bar")
+
+    cluster = parser.add_argument_group("more processes or machines")
+    cluster.add_argument(
+        "--ray",
+        metavar="HOST:PORT|auto",
+        nargs="?",
+        type=form(_cluster_address),
+        const=LOCAL,
+        help="agents as workers of this Ray cluster (auto: this machine's; nothing: one of our own, started and "
+        "stopped with the run); needs requirements-ray.txt",
+    )
+    cluster.add_argument("--workers", metavar="N", type=whole(1), help="how many (default: one for each machine)")
+    for name, default, what_for in (("cpus", 1.0, "processors"), ("gpus", 0.0, "cards")):
+        help_text = f"{what_for} of a worker (default: %(default)g)"
+        cluster.add_argument(f"--worker-{name}", metavar="N", type=form(_share), default=default, help=help_text)
+    return parser
+
+
+def _cluster_address(text: str) -> str:
+    host, _, port = text.rpartition(":")
+    if text not in {"auto", LOCAL} and not (host and "/" not in host and port.isdecimal() and 0 < int(port) < 1 << 16):
+        raise ValueError(f"must be HOST:PORT or auto, found {text!r}")
+    return text
+
+
+def _share(text: str) -> float:
+    value = number(0)(text)
+    if value > 1 and value % 1:
+        raise ValueError(f"must be whole above 1, found {text}")
+    return value

@@ -1,0 +1,103 @@
+"""`crag judge`, `python -m evaluation.judge`: judges a file's predictions and compares them with existing verdicts."""
+
+import argparse
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from agents.common.files import DatasetError, Record, check_target, write_rows
+from crag.command import exit_code, parser_of
+from evaluation.agreement import JudgedPair, agreement_report, reference_verdict
+from evaluation.datasets import alternative_answers, read_records
+from evaluation.judge import Claim, add_judge_arguments, cost_line, judge_claims, judge_from
+from evaluation.metrics import fields_of
+from evaluation.trim import official_trim
+
+DEFAULT_REFERENCE = "judgement"
+DEFAULT_GROUPS = "question_type"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Judge a file. Exit code: 0 done, 2 the file or the judge is unusable."""
+    options = parser().parse_args(arguments)
+    return exit_code(lambda: _judge(options))
+
+
+def _judge(options: argparse.Namespace) -> None:
+    records = list(read_records(options.source))
+    claims = [claim_of(record) for record in records]
+    references = [_reference(record, options.against) for record in records]
+    if records and not any(references) and options.target is None:  # before a model costs money
+        raise DatasetError(
+            f'the rows have no field "{options.against or DEFAULT_REFERENCE}" to compare with: give --out'
+        )
+    known = fields_of(record.data for record in records)
+    if options.by is not None and options.by not in known:
+        raise DatasetError(
+            f"--by {options.by}: no row has that field; fields with one value: {', '.join(known) or 'none'}"
+        )
+    if options.target is not None:
+        check_target(options.target)
+    judge = judge_from(options, check=False)  # a file with only cached verdicts needs no model
+    judged = judge_claims(judge, claims, str if options.whole else official_trim().cut)
+    rows = [
+        {**record.data, "verdict": judgement.verdict.value, "reason": judgement.reason}
+        for record, judgement in zip(records, judged, strict=True)
+    ]
+    if options.target is not None:
+        write_rows(options.target, rows)
+    counts = Counter(row["verdict"] for row in rows)
+    print(f"{len(rows)} judged: {', '.join(f'{count} {verdict}' for verdict, count in counts.most_common())}")
+    print(f"judge: {judge.name}@{judge.version}")
+    if cost := cost_line(judge):
+        print(cost)
+    pairs = [
+        JudgedPair(reference, row["verdict"], str(row.get(options.by or DEFAULT_GROUPS, "unlabelled")))
+        for reference, row in zip(references, rows, strict=True)
+        if reference is not None
+    ]
+    if pairs:
+        print(f"\n{agreement_report(pairs)}")
+
+
+def claim_of(record: Record) -> Claim:
+    """The claim in this row; raises DatasetError."""
+    row = record.data
+    gold_field = "ground_truth" if "ground_truth" in row else "answer"
+    has_answer = row.get(gold_field) is not None or gold_field not in row  # null: a question without a known answer
+    for name in ("query", *((gold_field,) if has_answer else ()), "prediction"):
+        if not isinstance(row.get(name), str):
+            shown = "ground_truth or answer" if name == "answer" else name
+            raise DatasetError(f'{record.place}, field "{shown}": expected text, found {type(row.get(name)).__name__}')
+    golds = (row[gold_field], *alternative_answers(record)) if has_answer else ()
+    return Claim(row["query"], golds, row["prediction"])
+
+
+def _reference(record: Record, against: str | None) -> str | None:
+    try:
+        reference = reference_verdict(record.data, against or DEFAULT_REFERENCE)
+    except ValueError as error:
+        raise DatasetError(f"{record.place}, {error}") from None
+    if reference is None and against is not None:
+        raise DatasetError(f'{record.place}, field "{against}": --against needs it in every row')
+    return reference
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of the command line."""
+    parser = parser_of(
+        "python -m evaluation.judge",
+        "Rows {query, ground_truth or answer, alt_ans?, prediction} get a verdict (correct, incorrect, missing or\n"
+        "unscored) and a reason. Existing verdicts are compared with ours: agreement, Cohen's kappa and what differs.\n"
+        "Files ending in .bz2 are compressed.",
+    )
+    parser.add_argument("--in", dest="source", metavar="FILE", type=Path, required=True, help="JSON lines")
+    compared = "JSON lines; may be left out where verdicts are compared"
+    parser.add_argument("--out", dest="target", metavar="FILE", type=Path, help=compared)
+    against = f"compare with this field of every row (default: {DEFAULT_REFERENCE}, where a row has it)"
+    parser.add_argument("--against", metavar="FIELD", help=against)
+    parser.add_argument("--by", metavar="FIELD", help=f"compare in groups by this field (default: {DEFAULT_GROUPS})")
+    whole = "judge whole predictions, not the 75 tokens that the evaluator keeps"
+    parser.add_argument("--whole", action="store_true", help=whole)
+    add_judge_arguments(parser)
+    return parser

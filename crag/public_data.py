@@ -1,0 +1,43 @@
+"""Tables of public facts from the files that db3 used.
+
+python -m agents.public_data build --oscars CSV --films CSV ... --out DIR   a folder for public_data.tables of a preset
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from agents.public_data import TableError, build_companies, build_films, build_grammys, build_oscars
+from crag.command import exit_code, parser_of
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; the exit code is 0 only if it succeeded."""
+    parser = parser_of("python -m agents.public_data", __doc__)
+    build = parser.add_subparsers(required=True).add_parser("build", help="create a folder of tables")
+    given = build.add_argument
+    given("--oscars", type=Path, metavar="CSV", help='Kaggle "the-oscar-award"')
+    given("--grammys", type=Path, metavar="CSV", help='Kaggle "grammy-awards"')
+    given("--companies", type=Path, metavar="JSON", help="market capitalisation, EPS and P/E by ticker")
+    given("--as-of", default="", metavar="DATE", help="day of the companies' figures")
+    given("--films", type=Path, metavar="CSV", help='movies_metadata.csv of "The Movies Dataset"')
+    given("--credits", type=Path, metavar="CSV", help="its credits.csv: directors and actors")
+    given("--out", type=Path, required=True, metavar="DIR")
+    options = parser.parse_args(arguments)
+    return exit_code(lambda: _build(options))
+
+
+def _build(options: argparse.Namespace) -> None:
+    rows = {}
+    if options.oscars:
+        rows["oscars"] = build_oscars(options.oscars, options.out)
+    if options.grammys:
+        rows["grammys"] = build_grammys(options.grammys, options.out)
+    if options.companies:
+        rows["companies"] = build_companies(options.companies, options.out, options.as_of)
+    if options.films:
+        rows["films"] = build_films(options.films, options.out, options.credits)
+    if not rows:
+        raise TableError("nothing to build: give at least one of --oscars, --grammys, --companies, --films")
+    sys.stdout.write(f"{options.out}: " + ", ".join(f"{count} rows of {name}" for name, count in rows.items()) + "\n")

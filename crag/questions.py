@@ -1,0 +1,104 @@
+"""Classifies questions from the command line.
+
+python -m agents.questions classify --in FILE --out FILE   every row gets "route": the classes of its question
+"""
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from agents.common.contracts import Query
+from agents.common.deadline import Deadline
+from agents.common.files import write_rows
+from agents.common.queries import parse_row
+from agents.llm import LanguageModel, load_language_model
+from agents.questions import QuestionRouter, open_router
+from agents.settings import EncoderRouter, SettingsError, load_settings
+from crag.command import exit_code, parser_of, whole
+from evaluation.datasets import DatasetError, Record, read_records
+
+SHIPPED_CLASSIFIER = "cpu"
+BATCH_SIZE = 16
+SECONDS_PER_BATCH = 600.0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; the exit code is 0 only if every row was processed."""
+    parser = parser_of("python -m agents.questions", __doc__)
+    classify = parser.add_subparsers(required=True).add_parser("classify", help="add a route to every row of a file")
+    given = classify.add_argument
+    given("--in", dest="source", metavar="FILE", type=Path, required=True, help="JSON lines with `query`")
+    given("--out", type=Path, required=True, help="JSON lines, compressed if it ends with .bz2")
+    given("--limit", type=whole(1), help="maximum number of rows")
+    router = classify.add_mutually_exclusive_group()
+    router.add_argument("--preset", help="the router of this preset, by name or as a TOML file")
+    router.add_argument(
+        "--classifiers", nargs="+", default=[SHIPPED_CLASSIFIER], metavar="NAME", help="default: the shipped one"
+    )
+    options = parser.parse_args(arguments)
+    return exit_code(lambda: _classify(options))
+
+
+def _classify(options: argparse.Namespace) -> None:
+    records = read_records(options.source, options.limit)
+    router, model = _router(options)
+    try:
+        router.check_weights()
+        if model is not None:
+            model.check_weights()
+            model.warm_up()
+        router.warm_up()
+        started = time.perf_counter()
+        with tqdm(unit="question", desc="classify", file=sys.stderr, disable=None) as bar:
+            count = write_rows(options.out, _routed(records, router, bar))
+    finally:
+        router.close()
+        if model is not None:
+            model.close()
+    pace = 1000 * (time.perf_counter() - started) / max(1, count)
+    sys.stderr.write(f"{options.out}: {count} rows, {pace:.1f} ms per question\n")
+
+
+def _routed(records: Iterator[Record], router: QuestionRouter, bar: "tqdm[Any]") -> Iterator[dict[str, Any]]:
+    while batch := list(islice(records, BATCH_SIZE)):
+        routes = router.route([_query(record) for record in batch], Deadline(SECONDS_PER_BATCH))
+        for record, route in zip(batch, routes, strict=True):
+            yield {**record.data, "route": route}
+        bar.update(len(batch))
+
+
+def _query(record: Record) -> Query:
+    """The question of a row; routing needs neither pages nor a time."""
+    row = record.data
+    query = parse_row(row.get("interaction_id", ""), row.get("query"), (), row.get("query_time"))
+    if query.fault:
+        raise DatasetError(f'{record.place}, field "query": {query.fault}')
+    return query
+
+
+def _router(options: argparse.Namespace) -> tuple[QuestionRouter, LanguageModel | None]:
+    """The requested router, and the language model that it needs, if any."""
+    if options.preset is None:
+        _use_one_thread()
+        return open_router(EncoderRouter(engine="encoder", classifiers=tuple(options.classifiers))), None
+    preset = load_settings(options.preset)
+    if preset.router is None:
+        raise SettingsError(f"preset {options.preset} has no router")
+    if preset.router.engine == "encoder":
+        _use_one_thread()
+        return open_router(preset.router), None
+    model = load_language_model(preset.language_model)
+    return open_router(preset.router, model), model
+
+
+def _use_one_thread() -> None:
+    """On two busy cores two threads of a small encoder took 80 ms a question, one took 12."""
+    import torch
+
+    torch.set_num_threads(1)

@@ -1,0 +1,203 @@
+"""Agents on a Ray cluster: each an actor that loads the agent once. The batch of one that is lost goes to another.
+
+The driver reads the questions, judges and writes, so the machines share no folder; each needs this code, in the same
+place, and the weights.
+"""
+
+import logging
+import os
+import signal
+import socket
+import sys
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from agents.common.files import UserError
+from evaluation.agent_host import AgentSpec, BatchResult
+from evaluation.batches import GRAPH_VARIABLE, Question, evaluator_batch
+from evaluation.graph_server import mock_graph
+from evaluation.signature import versions
+from evaluation.worker import CLOSE_SECONDS, Answered, ProcessWorker
+
+LOCAL = "local"
+"""The address that stands for a Ray of our own, started and stopped with the run."""
+LOSSES = 10
+"""So many lost workers in a row, with no answer between them, end the run."""
+CONNECT_SECONDS = 10.0
+OBJECT_STORE_BYTES = 100_000_000
+
+
+class RayUnavailableError(UserError, RuntimeError):
+    """No cluster, or none that can run a worker; the message says what to do."""
+
+
+class RayWorkers:
+    """Agents on a cluster; the methods are those of `evaluation.worker.ProcessWorker`.
+
+    Args:
+        spec: The agent.
+        address: Of the cluster: ``HOST:PORT``, ``auto`` or `LOCAL`.
+        workers: How many; None: one for each machine that fits.
+        cpus: Processors that each worker has to itself.
+        gpus: Cards that each worker has to itself.
+        mock_kg: A folder of graph tables that each worker serves for its agent; empty: the shipped graph; None: none.
+    """
+
+    def __init__(
+        self,
+        spec: AgentSpec,
+        address: str,
+        workers: int | None = None,
+        cpus: float = 1.0,
+        gpus: float = 0.0,
+        mock_kg: str | None = None,
+    ) -> None:
+        self._agent = (spec, mock_kg, Path.cwd())
+        self._address, self._workers, self._needs = address, workers, {"CPU": cpus, "GPU": gpus}
+        self._ray: Any = None
+        self._running: dict[Any, tuple[Any, Sequence[Question]]] = {}
+        """What runs -> its worker and the questions; without questions the worker starts."""
+        self._idle: list[Any] = []
+        self._batch_size = 0
+        self.peak_memory_mb = 0.0
+        self._losses = 0
+
+    def start(self) -> None:
+        """Connect to the cluster and begin to build the agents.
+
+        Raises:
+            RayUnavailableError: Ray is not installed, the cluster is not there or has no machine for a worker.
+        """
+        self._ray = _connected(self._address)
+        machines = [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
+        fitting = sum(all(has.get(name, 0) >= number for name, number in self._needs.items()) for has in machines)
+        if not fitting:
+            listed = " and ".join(f"{number:g} {name}" for name, number in self._needs.items())
+            raise RayUnavailableError(f"no machine of the cluster has {listed}: see --worker-cpus, --worker-gpus")
+        for _ in range(self._workers or fitting):
+            self._add_worker()
+
+    def _add_worker(self) -> None:
+        remote = self._ray.remote(num_cpus=self._needs["CPU"], num_gpus=self._needs["GPU"])(_Worker)
+        ours = {name: value for name, value in os.environ.items() if name.startswith("CRAG_")}
+        worker = remote.remote(*self._agent, ours)
+        self._running[worker.start.remote()] = worker, ()
+
+    def wait_until_ready(self) -> int:
+        """Wait until the first agent is built; returns its batch size."""
+        if self._ray is None:
+            self.start()
+        while not self._idle:
+            self._next()
+        return self._batch_size
+
+    def answers(self, batches: Iterable[Sequence[Question]], seconds_per_query: float) -> Answered:
+        """The results as they come in. A batch is given only to a worker that is built, so others may wait for room."""
+        unasked = iter(batches)
+        again: list[Sequence[Question]] = []
+        while True:
+            while self._idle and (questions := again.pop() if again else next(unasked, ())):
+                worker = self._idle.pop()
+                reply = worker.answer.remote(evaluator_batch(questions), seconds_per_query * len(questions))
+                self._running[reply] = worker, questions
+            if not again and not any(questions for _, questions in self._running.values()):
+                return
+            questions, result = self._next()
+            if questions and result:
+                self._losses = 0
+                yield questions, BatchResult(**result)
+            elif questions:
+                again.append(questions)
+
+    def _next(self) -> tuple[Sequence[Question], dict[str, Any] | None]:
+        """Wait for whatever is done next: the questions, if any, and the result; None if their worker was lost."""
+        (done,), _ = self._ray.wait(list(self._running), num_returns=1)
+        worker, questions = self._running.pop(done)
+        try:
+            reply = self._ray.get(done)
+        except self._ray.exceptions.RayTaskError as error:
+            raise error.cause from None
+        except self._ray.exceptions.RayError as error:
+            self._losses += 1
+            if self._losses > LOSSES:
+                reason = " ".join(str(error).split())
+                raise RayUnavailableError(f"{self._losses} workers were lost in a row: {reason}") from None
+            self._add_worker()
+            return questions, None
+        self._idle.append(worker)
+        self.peak_memory_mb = max(self.peak_memory_mb, reply["peak_memory_mb"])
+        if not questions:
+            self._batch_size = reply["batch_size"]
+            if reply["versions"] != versions():
+                sys.stderr.write(f"note: {reply['machine']} has other versions than this one: {reply['versions']}\n")
+        return questions, reply.get("result")
+
+    def stop(self, *, in_order: bool = False) -> None:
+        """End all workers and leave the cluster."""
+        if self._ray is None:
+            return
+        if in_order:
+            with suppress(self._ray.exceptions.RayError):
+                self._ray.get([worker.stop.remote() for worker in self._idle], timeout=2 * CLOSE_SECONDS)
+        ray, self._ray, self._running, self._idle = self._ray, None, {}, []
+        ray.shutdown()  # kills what still runs
+
+
+def _connected(address: str) -> Any:  # noqa: ANN401 - Ray has no types
+    """The module `ray`, connected."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # otherwise Ray reports to its makers
+    try:
+        import ray
+    except ImportError:
+        raise RayUnavailableError("--ray needs Ray: pip install -r requirements-ray.txt") from None
+    own = {"include_dashboard": False, "object_store_memory": OBJECT_STORE_BYTES} if address == LOCAL else {}
+    terminated = signal.getsignal(signal.SIGTERM)
+    try:
+        if ":" in address:  # Ray itself would try for minutes
+            host, _, port = address.rpartition(":")
+            socket.create_connection((host, int(port)), CONNECT_SECONDS).close()
+        with warnings.catch_warnings(action="ignore"):  # about a default of its next version
+            ray.init(address, log_to_driver=False, logging_level=logging.ERROR, **own)
+    except (OSError, RuntimeError, ValueError) as error:
+        raise RayUnavailableError(
+            f"--ray {address}: no cluster to connect to: {' '.join(str(error).split())}"
+        ) from None
+    with suppress(ValueError):  # not in the main thread
+        signal.signal(signal.SIGTERM, terminated)  # Ray takes it for itself
+    return ray
+
+
+class _Worker:
+    """An agent in a process of Ray's, as it would run where the driver is: same folder, same variables."""
+
+    def __init__(self, spec: AgentSpec, mock_kg: str | None, cwd: Path, environment: Mapping[str, str]) -> None:
+        os.chdir(cwd)
+        sys.path.append(str(cwd))  # as local_evaluation.py does
+        os.environ.update(environment)
+        self._spec, self._mock_kg, self._beside = spec, mock_kg, ExitStack()
+
+    def start(self) -> dict[str, Any]:
+        try:
+            spec = self._spec
+            if self._mock_kg is not None:
+                address = self._beside.enter_context(mock_graph(self._mock_kg))
+                spec = replace(spec, environment={**spec.environment, GRAPH_VARIABLE: address})
+            self._agent = ProcessWorker(spec)
+            batch_size = self._agent.wait_until_ready()
+        except UserError as error:
+            error.add_note(f"on {socket.gethostname()}")
+            raise
+        ours = {"versions": versions(), "machine": socket.gethostname()}
+        return {"batch_size": batch_size, "peak_memory_mb": self._agent.peak_memory_mb, **ours}
+
+    def answer(self, batch: dict[str, Any], limit: float) -> dict[str, Any]:
+        result = self._agent.answer(batch, limit)
+        return {"result": asdict(result), "peak_memory_mb": self._agent.peak_memory_mb}
+
+    def stop(self) -> None:
+        self._agent.stop(in_order=True)
+        self._beside.close()

@@ -1,0 +1,44 @@
+"""How commands end: in processes of their own, with real signals and a real pipe."""
+
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from crag.command import EXIT_INTERRUPTED, EXIT_READER_GONE
+
+
+def started(body: str) -> subprocess.Popen[str]:
+    # A shell's background job ignores SIGINT, and so would its child.
+    heard = "import signal, time\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    code = f"{heard}from crag.command import end_with\ndef main():\n    {body}\nend_with(main)"
+    return subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, bufsize=1
+    )
+
+
+@pytest.mark.parametrize("code", [0, 1, 2])
+def test_the_exit_code_is_the_commands(code: int) -> None:
+    with started(f"return {code}") as process:
+        assert process.wait(60) == code
+
+
+def test_ctrl_c_is_one_line() -> None:
+    with started("print('begun', flush=True); time.sleep(60)") as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline() == "begun\n"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == EXIT_INTERRUPTED
+        assert process.stderr.read().strip().startswith("interrupted: ")
+
+
+def test_a_reader_that_has_enough_ends_it_quietly() -> None:
+    with started("[print('x' * 100) for _ in range(100_000)]; return 0") as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.wait(60) == EXIT_READER_GONE
+        assert process.stderr.read() == ""
