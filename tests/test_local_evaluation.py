@@ -1,5 +1,6 @@
 """`python local_evaluation.py` from outside: what a person who runs it sees and finds."""
 
+import html
 import json
 import os
 import signal
@@ -150,7 +151,8 @@ def test_a_batch_that_fails_or_overruns_is_recorded_and_told_loudly(
     if not timed_out:
         assert results["last_error"]
         assert f"The last error: {results['last_error']}" in err
-        assert results["last_error"] in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+        page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+        assert results["last_error"] in html.unescape(page)
 
 
 # --- what a person gets wrong -----------------------------------------------------------------------------------------

@@ -149,7 +149,7 @@ class FinishedRun:
 
 
 def read_run(folder: Path) -> FinishedRun:
-    """Read the folder of a finished run. The last attempt of a question counts.
+    """Read the folder of a finished run.
 
     Raises:
         StoreError: the run is unfinished, or a file is unreadable.

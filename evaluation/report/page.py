@@ -157,7 +157,7 @@ def histogram(run: FinishedRun) -> Mapping[str, Any] | None:
     if not seconds or max(seconds) <= 0:
         return None
     counts, _ = np.histogram(seconds, BARS, (0.0, max(seconds)))
-    alone = len({(row["batch"], row["attempt"]) for row in run.records}) == len(run.records)
+    alone = len({row["batch"] for row in run.records}) == len(run.records)
     return {"counts": counts.tolist(), "width": max(seconds) / BARS, "longest": max(seconds), "is_alone": alone}
 
 

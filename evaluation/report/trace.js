@@ -1,6 +1,6 @@
 // One question's trace as elements. Empty sections are left out.
 
-const PLAIN_FIELDS = ["interaction_id", "occurrence", "batch", "attempt", "batch_size", "query", "query_time", "graph_state",
+const PLAIN_FIELDS = ["interaction_id", "occurrence", "batch", "batch_size", "query", "query_time", "graph_state",
   "pages_read", "context"];
 const OBJECT_FIELDS = ["route", "prompts", "generations", "answer", "seconds"];
 const LIST_FIELDS = ["calls", "facts", "passages", "candidates", "gates", "events"];
@@ -47,7 +47,7 @@ function summary(record, trace) {
     ["judge", [badge(record.verdict), " ", written(record.reason)]],
     ["decision", [answer.decision, answer.source, answer.reason].filter(Boolean).map(written).join(" · ")],
     ["labels", labels.filter(Boolean).join(" · ")],
-    ["asked", [written(trace.query_time), `batch ${record.batch}`, record.attempt > 1 && `attempt ${record.attempt}`]
+    ["asked", [written(trace.query_time), `batch ${record.batch}`]
       .filter(Boolean).join(" · ")],
     ["id", record.interaction_id],
     ["error", record.error ? element("pre", {}, written(record.error)) : ""],

@@ -14,7 +14,6 @@ def record(number: int, verdict: str, **more: Any) -> dict[str, Any]:
     return {
         "batch": number // 2,
         "batch_size": 2,
-        "attempt": 1,
         "verdict": verdict,
         "domain": "movie",
         "question_type": "simple",
@@ -32,8 +31,8 @@ RECORDS = [
     record(1, "incorrect", domain="music"),
     record(2, "missing", timed_out=True, error="stack", seconds=5.0, batch_seconds=10.0),
     record(3, "missing", timed_out=True, error="stack", seconds=5.0, batch_seconds=10.0),
-    record(4, "missing", error="Traceback", attempt=2),
-    record(5, "unscored", error="Traceback", attempt=2),
+    record(4, "missing", error="Traceback"),
+    record(5, "unscored", error="Traceback"),
 ]
 SITTINGS = [
     {"startup_seconds": 9.0, "first_answer_seconds": 12.0, "peak_memory_mb": 900.0},

@@ -236,7 +236,7 @@ def test_a_fault_is_tried_again_and_what_stays_unscored_is_asked_by_the_next_run
     server: HTTPServer, cache: Path
 ) -> None:
     right, boom = '{"accuracy": true}', Response("boom", status=500)
-    sent: list[str | Response] = [right, "Yes, it is fine.", right, boom, boom, "?", right, '{"accuracy": false}']
+    sent: list[str | Response] = [right, "Yes, it is fine.", right, boom, "?", "?", "?", right, '{"accuracy": false}']
     answers = iter(sent)
     seen = replies(server, lambda claim: next(answers))
     judge = at(server, cache)

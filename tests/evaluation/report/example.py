@@ -33,7 +33,6 @@ def trace(number: int, **more: Any) -> dict[str, Any]:
         "interaction_id": f"id-{number}",
         "occurrence": 0,
         "batch": number // 2,
-        "attempt": 1,
         "query": f"what is number {number}?",
         "query_time": "03/05/2024, 23:18:31 PT",
         "route": {
@@ -109,7 +108,6 @@ TRACES = [
         "interaction_id": "id-0",
         "occurrence": 1,
         "batch": 2,
-        "attempt": 1,
         "passages": "of another shape",
         "thoughts": [1],
     },

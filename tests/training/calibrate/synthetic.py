@@ -34,7 +34,7 @@ def asked(count: int, seed: int, each: int = 1) -> list[AskedQuestion]:
 
 def row(name: str, prediction: str, verdict: str, **more: Any) -> dict[str, Any]:
     """A row of predictions.jsonl."""
-    place = {"interaction_id": name, "occurrence": 0, "batch": 0, "attempt": 1, "batch_size": 1}
+    place = {"interaction_id": name, "occurrence": 0, "batch": 0, "batch_size": 1}
     timing = {"seconds": 1.0, "batch_seconds": 1.0, "timed_out": False, "error": None}
     return {
         **place,
@@ -51,7 +51,7 @@ def row(name: str, prediction: str, verdict: str, **more: Any) -> dict[str, Any]
 
 def trace(name: str, candidates: Sequence[Mapping[str, Any]], **more: Any) -> dict[str, Any]:
     """A row of traces.jsonl."""
-    place = {"interaction_id": name, "occurrence": 0, "batch": 0, "attempt": 1}
+    place = {"interaction_id": name, "occurrence": 0, "batch": 0}
     whole = {"query": f"what about {name}?", "query_time": "", "route": None, "candidates": [*candidates], "gates": []}
     return {**place, **whole, **more}
 

