@@ -83,9 +83,10 @@ if [ -d "$weights" ]; then
 fi
 
 if [ "$smoke" = true ]; then
-    exec "${engine[@]}" run "${options[@]}" --network none "$image" \
+    "${engine[@]}" run "${options[@]}" --network none "$image" \
         python local_evaluation.py --preset "${1:-cpu}" --dataset data/sample/questions.jsonl --limit 4 \
         --output results/docker-smoke --overwrite
+    exec "${engine[@]}" run "${options[@]}" --network none "$image" python -c 'import json; run = json.load(open("results/docker-smoke/results.json")); assert sum(run["lost"].values()) < run["n"], "smoke: every answer was lost: see results/docker-smoke"'
 fi
 
 options+=(--add-host host.docker.internal:host-gateway)

@@ -113,7 +113,7 @@ def test_gpus_are_used_where_docker_has_the_nvidia_runtime(tmp_path: Path) -> No
 
 
 def test_the_smoke_run_is_four_questions_without_network(docker: FakeDocker) -> None:
-    (run,) = docker.run("--smoke", "--no-build")
+    run, _ = docker.run("--smoke", "--no-build")
     assert run[run.index("--network") + 1] == "none"
     assert f"{docker.weights}:/weights:ro" in run
     command = " ".join(run[run.index("crag-submission") + 1 :])
@@ -128,7 +128,7 @@ def test_the_smoke_run_refuses_missing_weights_and_arguments_that_it_would_ignor
 
 
 def test_the_base_and_the_requirements_can_be_chosen(docker: FakeDocker) -> None:
-    build, run = docker.run(
+    build, run, _ = docker.run(
         "--smoke", "scripted", REQUIREMENTS="-r other.txt", BASE_IMAGE="base", BUILD_OPTIONS="--x y"
     )
     words = ["--build-arg", "BASE_IMAGE=base", "--build-arg", "REQUIREMENTS=-r other.txt", "."]
@@ -140,9 +140,9 @@ def test_podman_takes_the_place_of_docker(tmp_path: Path) -> None:
     podman = FakeDocker(tmp_path, name="podman")
     for tool in ("bash", "dirname", "id", "sed"):
         (tmp_path / tool).symlink_to(shutil.which(tool) or tool)
-    build, run = podman.run("--smoke", PATH=str(tmp_path))
+    build, run, check = podman.run("--smoke", PATH=str(tmp_path))
     assert build[:5] == ["build", "--tag", "crag-submission", "--network", "host"]
     assert run[run.index("--network") + 1] == "none"
     (tmp_path / "podman").unlink()
-    assert podman.run("--smoke", PATH=str(tmp_path), code=1) == [build, run]
+    assert podman.run("--smoke", PATH=str(tmp_path), code=1) == [build, run, check]
     assert "neither docker nor podman works here" in podman.error
