@@ -99,15 +99,12 @@ def _names(domain: Domain, program: Program) -> Iterator[str]:
         if isinstance(statement, Call):
             for argument, parameter in zip(statement.arguments, tables[statement.table].parameters, strict=False):
                 if parameter.kind.is_entity:
-                    yield from (argument,) if isinstance(argument, str) else _several(argument)
+                    names = argument if isinstance(argument, tuple) else (argument,)
+                    yield from (name for name in names if isinstance(name, str))
         if not isinstance(statement, Average):
             for condition in statement.conditions:
                 if isinstance(condition.value, str) and " " in condition.value:
                     yield condition.value
-
-
-def _several(argument: object) -> Sequence[str]:
-    return argument if isinstance(argument, tuple) else ()
 
 
 def _pattern(name: str) -> re.Pattern[str]:
@@ -123,7 +120,7 @@ LOSS = re.compile(
 DRAW = re.compile(r"\b(?:draws?|drew|drawn|ties?|tied)\b")
 HOME = re.compile(r"\bhome\b|\bas hosts?\b|\bhosted\b")
 AWAY = re.compile(r"\baway\b|\bon the road\b|\broad (?:team|games?)\b|\bvisit(?:ing|ors?)\b|\bforeign\b")
-_BEATS = re.compile(
+BEATS = re.compile(
     r"\b(?:won|win|wins|victorious|triumph(?:ed)?|prevail(?:ed)?)(?: \w+){0,3}? (?:against|over)\b"
     r"|\b(?:beat|beaten|defeat(?:ed)?|outplay(?:ed)?|outscored?|overcome|overcame|bested|conquer(?:ed)?)\b"
 )
@@ -162,7 +159,7 @@ def letters_of(text: str) -> set[str]:
 
 def result_against_others(asked: Asked, rows: Sequence[Row]) -> str | None:
     """W or L of the games in "which teams beat A" (L: A lost) or "which teams did A beat" (W)."""
-    verb = _LOSES_TO.search(asked.core) or _BEATS.search(asked.core)
+    verb = _LOSES_TO.search(asked.core) or BEATS.search(asked.core)
     mark = next((mark for row in rows[:1] if (mark := asked.mark(str(row.cells.get("team"))))), None) or "@0"
     if verb is None or mark not in asked.core or not _TEAMS.search(asked.core) or not rows:
         return None
@@ -170,11 +167,6 @@ def result_against_others(asked: Asked, rows: Sequence[Row]) -> str | None:
         return None
     loses = bool(_LOSES_TO.search(asked.core))
     return "L" if (asked.core.find(mark) < verb.start()) is loses else "W"
-
-
-def is_about_beating(text: str) -> bool:
-    """Whether the text is about one team beating another."""
-    return bool(_BEATS.search(text))
 
 
 def _at_the_place(text: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:

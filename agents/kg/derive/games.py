@@ -4,15 +4,7 @@ import re
 from dataclasses import replace
 
 from agents.kg.derive.readings import NUMBERS, Derived, GraphEvidence, Reading
-from agents.kg.masked_question import (
-    AWAY,
-    HOME,
-    HOW_MANY,
-    is_about_beating,
-    letters_of,
-    meant_rows,
-    result_against_others,
-)
+from agents.kg.masked_question import AWAY, BEATS, HOME, HOW_MANY, letters_of, meant_rows, result_against_others
 
 _FARED = re.compile(r"\b(?:fared?|outcome|result)\b")
 _WORDS = {"W": "W (win)", "D": "D (draw)", "L": "L (loss)"}
@@ -25,7 +17,7 @@ def number_of_games(case: GraphEvidence, reading: Reading) -> int | None:
         return None
     letters = letters_of(case.text) or ({"W"} if re.search(r"\bsuccess", case.text) else set())
     played = [row for row in reading.rows if row.cells.get("result")]
-    if len(letters) != 1 or not played or is_about_beating(case.text):
+    if len(letters) != 1 or not played or BEATS.search(case.text):
         return None
     meant = meant_rows(case.asked, played, reading.decided)
     return sum("result" in reading.decided or row.cells["result"] in letters for row in meant)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from agents.kg.conditions import year_range
@@ -33,16 +34,6 @@ def get_movie(context: LookupContext, query: TableQuery) -> list[Row]:
         Row("get_movie", film["title"], {"title": film["title"], **_film_cells(film), **_makers(film)})
         for film in find_films(context, query.name("a film"), query.conditions)
     ]
-
-
-def get_movie_person_cast(context: LookupContext, query: TableQuery) -> list[Row]:
-    """The cast of a film, the roles of a person, or both."""
-    return _credits(context, "get_movie_person_cast", query)
-
-
-def get_movie_person_crew(context: LookupContext, query: TableQuery) -> list[Row]:
-    """The crew of a film, the jobs of a person, or both."""
-    return _credits(context, "get_movie_person_crew", query)
 
 
 def get_movie_person_oscar(context: LookupContext, query: TableQuery) -> list[Row]:
@@ -139,10 +130,10 @@ def _renown(person: _Record) -> tuple[bool, int]:
     return bool(person.get("oscar_awards")), len(person.get("acted_movies") or ())
 
 
-def _credits(context: LookupContext, table: str, query: TableQuery) -> list[Row]:
+def _credits(context: LookupContext, query: TableQuery, part: str) -> list[Row]:
     """Rows of the cast or crew table, from the film's side if a film is named."""
     movie, person = query.names
-    part = "cast" if table == "get_movie_person_cast" else "crew"
+    table = f"get_movie_person_{part}"
     if movie is not None:
         film = find_films(context, movie, query.conditions)[0]
         members = sorted(film.get(part) or (), key=_credit_order) if part == "cast" else list(film.get(part) or ())
@@ -165,6 +156,10 @@ def _credits(context: LookupContext, table: str, query: TableQuery) -> list[Row]
         # Such a record lists only the films in which somebody acted. There may be others.
         raise NotFoundError(f"the graph does not list the films that {record['name']} made")
     return rows
+
+
+get_movie_person_cast = partial(_credits, part="cast")
+get_movie_person_crew = partial(_credits, part="crew")
 
 
 def _films_of(context: LookupContext, person: _Record, part: str, query: TableQuery) -> Iterable[tuple[int, _Record]]:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from agents.dates import Calendar
@@ -133,19 +134,9 @@ def get_billboard(context: LookupContext, query: TableQuery) -> list[Row]:
     return [Row("get_billboard", f"{song} in the Billboard Hot 100 of {day}", {"song": song, **cells})]
 
 
-def find_artist(context: LookupContext, name: str) -> str:
-    """The artist's name as the graph spells it; raises `NotFoundError`."""
-    return _find(context, name, "/music/search_artist_entity_by_name", "/music/get_lifespan", "artist")
-
-
-def find_song(context: LookupContext, name: str) -> str:
-    """The song's title as the graph spells it; raises `NotFoundError`."""
-    return _find(context, name, "/music/search_song_entity_by_name", "/music/get_song_release_date", "song")
-
-
-def _find(context: LookupContext, name: str, search: str, probe: str, what: str) -> str:
-    """Search, then rank by spelling; the search drops common words, so "The Band" is tried as written."""
-    found = context.ask(search, query=name)
+def _find(context: LookupContext, name: str, *, what: str, probe: str) -> str:
+    """The graph's spelling; raises `NotFoundError`. The search drops common words: "The Band" is tried as written."""
+    found = context.ask(f"/music/search_{what}_entity_by_name", query=name)
     match = best_match(name, found)
     if match is not None:
         best = str(found[match.position])
@@ -160,6 +151,10 @@ def _find(context: LookupContext, name: str, search: str, probe: str, what: str)
         if known not in (None, [None, None]):
             return spelling
     raise NotFoundError(f'the graph has no {what} "{name}"; nearest: {name_list(found)}')
+
+
+find_artist = partial(_find, what="artist", probe="/music/get_lifespan")
+find_song = partial(_find, what="song", probe="/music/get_song_release_date")
 
 
 def _read(context: LookupContext, query: TableQuery, calls: Mapping[str, Request]) -> dict[str, Any]:

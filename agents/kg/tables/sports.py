@@ -3,6 +3,7 @@
 from ast import literal_eval
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime, timedelta
+from functools import partial
 from typing import Any
 
 from agents.dates import Calendar, DateRange, MomentKind
@@ -17,16 +18,6 @@ _LAST_SEASONS = 2
 
 _Columns = Mapping[str, Mapping[str, Any]]
 _GamesOf = Callable[[LookupContext, str | None, str], list[Row]]
-
-
-def get_soccer_last_game(context: LookupContext, query: TableQuery) -> list[Row]:
-    """The last game before the day of asking; with conditions all games before it, latest first."""
-    return _season_games(context, query, -1)
-
-
-def get_soccer_next_game(context: LookupContext, query: TableQuery) -> list[Row]:
-    """The first game after the day of asking; with conditions all games after it, earliest first."""
-    return _season_games(context, query, 1)
 
 
 def _season_games(context: LookupContext, query: TableQuery, step: int) -> list[Row]:
@@ -45,17 +36,12 @@ def _season_games(context: LookupContext, query: TableQuery, step: int) -> list[
     return games
 
 
-def get_soccer_on_date(context: LookupContext, query: TableQuery) -> list[Row]:
-    """The games of the days that the date means, oldest first."""
-    return _games_on_date(context, query, "soccer", _soccer)
-
-
-def get_nba_on_date(context: LookupContext, query: TableQuery) -> list[Row]:
-    """The games of the days that the date means, oldest first."""
-    return _games_on_date(context, query, "nba", _nba)
+get_soccer_last_game = partial(_season_games, step=-1)
+get_soccer_next_game = partial(_season_games, step=1)
 
 
 def _games_on_date(context: LookupContext, query: TableQuery, league: League, read: _GamesOf) -> list[Row]:
+    """The games of the days that the date means, oldest first."""
     span = _span(context, query.names[1])
     team, known = _team(context, query.names[0], league)
     rows = [row for text in _months(span) for row in read(context, team, text)]
@@ -77,9 +63,8 @@ def _soccer(context: LookupContext, team: str | None, day: str) -> list[Row]:
     rows: list[Row] = []
     records = list(_records(columns))
     if team is None:
-        records = list(
-            {_row_key(key)[3] or key: (key, game) for key, game in sorted(records, key=_is_at_home)}.values()
-        )
+        records.sort(key=lambda record: record[1].get("venue") == "Home")
+        records = list({_row_key(key)[3] or key: (key, game) for key, game in records}.values())
     for key, game in records:
         league, season, side, _ = _row_key(key)
         cells: dict[str, Cell] = {
@@ -120,15 +105,15 @@ def _nba(context: LookupContext, team: str | None, day: str) -> list[Row]:
     return rows
 
 
+get_soccer_on_date = partial(_games_on_date, league="soccer", read=_soccer)
+get_nba_on_date = partial(_games_on_date, league="nba", read=_nba)
+
+
 def _records(columns: _Columns | None) -> Iterable[tuple[str, dict[str, Any]]]:
     """The rows of a column-oriented reply, each with its key."""
     table = columns or {}
     keys = dict.fromkeys(key for column in table.values() for key in column)
     return ((key, {name: column.get(key) for name, column in table.items()}) for key in keys)
-
-
-def _is_at_home(record: tuple[str, dict[str, Any]]) -> bool:
-    return record[1].get("venue") == "Home"
 
 
 def _number(goals: Value) -> Value:
