@@ -7,7 +7,7 @@ measured to stop work.
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -58,14 +58,14 @@ class BatchClock:
         self.whole = Deadline(max(0.0, seconds - reserve), clock)
         self.seconds: dict[str, float] = {}
         self._shares = dict(shares)
-        self._order: Sequence[str] = list(shares)
         self._clock = clock
 
     def span(self, first: str, last: str) -> Deadline:
         """The deadline of the stages `first` to `last`, counted from now."""
-        start, end = self._order.index(first), self._order.index(last) + 1
-        weights = [self._shares[stage] for stage in self._order[start:]]
-        return self.whole.within(self.whole.remaining * sum(weights[: end - start]) / sum(weights))
+        order = list(self._shares)
+        start, end = order.index(first), order.index(last) + 1
+        weights = list(self._shares.values())
+        return self.whole.within(self.whole.remaining * sum(weights[start:end]) / sum(weights[start:]))
 
     @contextmanager
     def stage(self, name: str) -> Iterator[Deadline]:
@@ -73,11 +73,9 @@ class BatchClock:
         if name not in self._shares:
             yield self.whole
             return
-        following = self._order[self._order.index(name) :]
-        part = self._shares[name] / sum(self._shares[stage] for stage in following)
         started = self._clock()
         try:
-            yield self.whole.within(self.whole.remaining * part)
+            yield self.span(name, name)
         finally:
             self.seconds[name] = self.seconds.get(name, 0.0) + self._clock() - started
 

@@ -79,7 +79,7 @@ def plan_of(settings: KnowledgeGraphSettings, route: Route | None, lookup: Looku
 
 def time_shares(settings: Settings) -> dict[str, float]:
     """Relative weights of the stages, without stages that the preset never runs."""
-    return settings.deadline.shares(review=settings.answering.looks_twice)
+    return settings.deadline.shares(review=settings.answering.refine is not None)
 
 
 def facts_text(facts: Sequence[Fact], model: LanguageModel, max_tokens: int) -> str:

@@ -144,11 +144,6 @@ class AnsweringSettings(StrictModel):
     audit: bool = False
     """Also generate the answers that gates withhold, to measure them; the gates' answers are still given."""
 
-    @property
-    def looks_twice(self) -> bool:
-        """Whether any answer gets a second look."""
-        return self.refine is not None
-
     @model_validator(mode="after")
     def _assessment_is_asked_for(self) -> "AnsweringSettings":
         if (self.self_assessment is not None) != (self.prompt == "assessed"):

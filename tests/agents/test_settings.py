@@ -13,7 +13,6 @@ from agents.settings import (
     PRESET_VARIABLE,
     PRESETS,
     AnswerPromptName,
-    ClassGate,
     DeadlineSettings,
     PromptRouter,
     ReviewPromptName,
@@ -157,12 +156,6 @@ def test_prompt_names_in_the_settings_are_the_keys_of_the_table() -> None:
     assert {name for name, prompt in PROMPTS.items() if "$answer" in prompt.user} == reviews
 
 
-def test_the_graph_s_answers_may_be_assessed_where_the_web_s_are() -> None:
-    graph = load_settings("weknow", ["knowledge_graph.answer_prompt = assessed"]).knowledge_graph
-    assert graph is not None
-    assert graph.answer_prompt == "assessed"
-
-
 def test_an_override_changes_one_key_and_keeps_its_neighbours() -> None:
     plain, changed = load_settings("cpu"), load_settings("cpu", ["answering.word_limit = 7", "knowledge_graph=none"])
     assert (changed.answering.word_limit, changed.knowledge_graph) == (7, None)
@@ -256,20 +249,6 @@ def test_names_that_a_model_finds_need_the_domain_that_a_router_gives() -> None:
 )
 def test_what_can_open_and_close_is_allowed(lines: list[str]) -> None:
     assert load_settings("cpu", ["router = none", *lines]).name == "cpu"
-
-
-def test_gates_that_differ_have_different_names() -> None:
-    gate = ClassGate(gate="class", field="domain", classes=("movie", "music"))
-    everything: dict[str, object] = {"above": 0.5, "answer": "invalid question", "source": "web"}
-    changes = [{}, *({key: value} for key, value in everything.items()), everything]
-    names = [gate.model_copy(update=change).name for change in changes]
-    assert names == [
-        "domain movie/music",
-        "domain movie/music > 0.5",
-        "domain movie/music -> invalid question",
-        "domain movie/music (web)",
-        "domain movie/music > 0.5 -> invalid question (web)",
-    ]
 
 
 def test_another_engine_replaces_the_table_of_the_one_before() -> None:

@@ -60,12 +60,6 @@ def test_pages_have_a_model_of_their_own_where_the_file_gives_one(tmp_path: Path
     assert ConfidenceModel(MODEL, None).probability({"a": 1.0}) == MODEL.probability({"a": 1.0})
 
 
-def test_what_is_stored_is_what_is_read(tmp_path: Path) -> None:
-    path = tmp_path / "own.json"
-    path.write_text(json.dumps(ConfidenceModel(MODEL, None).to_dict()), encoding="utf-8")
-    assert ConfidenceModel.load(str(path)) == ConfidenceModel(MODEL, None)
-
-
 HUGE = f'{{"mean": {"9" * 400}, "scale": 1, "weight": 1}}'
 
 

@@ -18,12 +18,6 @@ def trace_of(**values: object) -> Trace:
     return trace
 
 
-def test_a_question_of_which_nothing_is_known_has_only_the_state_of_the_graph() -> None:
-    assert question_features(trace_of()) == {
-        f"graph={state}": 0.0 for state in ("found", "not_found", "empty_calendar", "no_call", "down")
-    }
-
-
 def test_the_best_passage_and_its_margin() -> None:
     trace = trace_of(passages=[passage("a", -1.0), passage("b", 4.0), passage("c", 3.5)])
     features = answer_features(trace, "a", "web")

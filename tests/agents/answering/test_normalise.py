@@ -84,11 +84,6 @@ def test_a_long_answer_is_cut_at_the_evaluators_limit() -> None:
     assert 60 < len(cut) < len(text)
 
 
-def test_a_short_answer_is_not_cut() -> None:
-    text = "Dustin Hoffman and Tom Cruise star in Rain Man, which Barry Levinson directed."
-    assert trim_to_tokens(text) == text
-
-
 @pytest.mark.models
 @pytest.mark.parametrize(
     "text",

@@ -7,11 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.dates.calendars import (
-    DateRange,
     Unit,
     is_session,
     period_around,
-    season_range,
     session_at,
     shifted,
 )
@@ -27,12 +25,6 @@ def test_units_tile_the_calendar(day: date, unit: Unit) -> None:
     assert period_around(period.last + timedelta(days=1), unit).first == period.last + timedelta(days=1)
 
 
-AROUND = (
-    "2024-02-28 week 2024-02-25 to 2024-03-02|2024-02-25 weekend 2024-02-24 to 2024-02-25"
-    "|2024-02-26 weekend 2024-03-02 to 2024-03-03|2024-02-28 month 2024-02-01 to 2024-02-29"
-    "|2024-06-30 quarter 2024-04-01 to 2024-06-30|2024-07-01 half 2024-07-01 to 2024-12-31"
-    "|2024-06-30 season 2023-07-01 to 2024-06-30|2024-07-01 season 2024-07-01 to 2025-06-30"
-)
 AWAY = (
     "2024-01-31 month 1 2024-02-29|2024-03-31 month -1 2024-02-29|2024-02-29 year -1 2023-02-28"
     "|2024-01-15 month -1 2023-12-15|2024-08-31 half 1 2025-02-28|2024-02-28 weekend 1 2024-03-06"
@@ -40,26 +32,10 @@ AWAY = (
 )
 
 
-@pytest.mark.parametrize("row", AROUND.split("|"))
-def test_the_unit_around_a_day(row: str) -> None:
-    day, unit, expected = row.split(" ", 2)
-    period = period_around(date.fromisoformat(day), Unit(unit))
-    assert str(period) == expected
-    assert unit != "season" or season_range(period.first.year) == period
-
-
 @pytest.mark.parametrize("row", AWAY.split("|"))
 def test_a_day_some_units_away(row: str) -> None:
     day, unit, count, expected = row.split(" ")
     assert shifted(date.fromisoformat(day), Unit(unit), int(count)) == date.fromisoformat(expected)
-
-
-def test_both_ends_belong_to_a_range_and_they_stand_in_order() -> None:
-    days = DateRange(date(2024, 1, 1), date(2024, 1, 2))
-    inside = [days.contains(date(2023, 12, 31) + timedelta(days=number)) for number in range(4)]
-    assert inside == [False, True, True, False]
-    with pytest.raises(ValueError, match="before it begins"):
-        DateRange(date(2024, 1, 2), date(2024, 1, 1))
 
 
 def test_sessions_of_the_exchange() -> None:

@@ -105,14 +105,6 @@ def test_the_count_of_a_hurried_run_says_which_rows_may_be_used(
     assert encoded == len(texts) or encoded == seconds // BATCHES_PER_SLICE * slice_of_texts
 
 
-@pytest.mark.parametrize(("deadline", "longest"), [(1000, [7, 6]), (None, [19, 18])])
-def test_the_longest_texts_of_a_slice_come_first(deadline: int | None, longest: list[int]) -> None:
-    encoder = HashEncoder()
-    texts = ["x" * length for length in range(20)]
-    encoder.encode_passages(texts, None if deadline is None else Deadline(deadline, encoder.clock))
-    assert [len(text) for text in encoder.batches[0]] == longest
-
-
 def test_the_instruction_stands_before_queries_only() -> None:
     encoder = HashEncoder(query_instruction="q: ")
     queries = ["short", "a much longer question", "mid-size one"]
@@ -145,12 +137,6 @@ def test_scores_before_the_deadline_are_right_and_the_rest_is_none(
     assert all(score is None for score in scores[whole + batch_size * BATCHES_PER_SLICE :])
     # All the time there was is used: a pair is left out only where every second went to a batch.
     assert None not in scores or len(encoder.batches) == seconds
-
-
-def test_pairs_are_sorted_by_the_length_of_both_texts_together() -> None:
-    encoder = Arithmetic(1)
-    encoder.score([("q" * 5, "p"), ("q", "p" * 3), ("q", "p" * 7)])
-    assert [len(query) + len(passage) for batch in encoder.batches for query, passage in batch] == [8, 6, 4]
 
 
 def test_an_engine_that_returns_too_much_is_an_error() -> None:

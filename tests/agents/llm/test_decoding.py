@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from agents.common.deadline import Deadline
 from agents.llm.base import GenerationRequest
-from agents.llm.decoding import FEWEST_PREFILL_TOKENS, BatchDecoder, GrammarError, Row, seen_after
+from agents.llm.decoding import FEWEST_PREFILL_TOKENS, BatchDecoder, GrammarError, Row
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 END = 26
@@ -98,13 +98,6 @@ def test_each_row_goes_on_from_its_own_last_letter_whatever_its_batch_mates_and_
         assert (each.prompt_tokens, each.completion_tokens) == (len(prompt), min(limit, len(rest) + 1))
         assert each.mean_log_probability == pytest.approx(log_probability(LIKELY))
         assert (prompt + each.text).startswith(known), "no wrong guess is left in the cache"
-
-
-def test_padding_moves_no_position() -> None:
-    model = Alphabet()
-    run(model, row("abc", 2), row("k", 2))
-    assert model.positions[0] == [[0, 1, 2], [0, 0, 0]]
-    assert model.positions[1] == [[3], [1]]
 
 
 def test_prompts_are_padded_to_the_widths_that_the_model_likes() -> None:
@@ -220,22 +213,6 @@ def test_what_the_prompt_says_already_is_read_in_fewer_steps() -> None:
     assert long.mean_log_probability == pytest.approx(short.mean_log_probability)
     assert len(plain.shapes) == 9
     assert copying.widths == [13, 8], "one step reads c and, after the bc of the prompt, seven guesses"
-
-
-@pytest.mark.parametrize(
-    ("text", "most", "found"),
-    [
-        ([1, 2, 3, 9, 1, 2, 3], 2, [9, 1]),
-        ([1, 2, 3, 9, 8, 2, 3, 7, 1, 2, 3], 1, [9]),
-        ([2, 3, 9, 4, 2, 3, 8, 5, 2, 3], 5, [8, 5, 2, 3]),
-        ([1, 2], 3, []),
-        ([1], 3, []),
-        ([1, 2, 3, 1, 2], 0, []),
-        ([7, 7, 7, 7], 3, [7]),
-    ],
-)
-def test_three_tokens_or_two_find_the_place_where_they_last_stood(text: list[int], most: int, found: list[int]) -> None:
-    assert seen_after(text, most) == found
 
 
 def test_a_grammar_that_breaks_fails_its_row_alone() -> None:

@@ -61,12 +61,6 @@ def test_step_is_the_value_of_the_last_digit() -> None:
     assert [(number.value, number.step) for number in numbers] == [pytest.approx(pair) for pair in expected]
 
 
-def test_marks_of_a_number() -> None:
-    numbers = read_numbers("$5, 6%, 7th and 8,000")
-    marks = [(number.currency, number.percent, number.ordinal, number.grouped) for number in numbers]
-    assert marks == [tuple(place == mark for mark in range(4)) for place in range(4)]
-
-
 @pytest.mark.parametrize("text", ["mp3", "b2b", "version v2", "no numbers here", "12/31/1999"])
 def test_digits_inside_words_are_no_numbers(text: str) -> None:
     assert read_numbers(text) == []

@@ -228,6 +228,3 @@ def test_while_an_encoder_hangs_questions_are_answered_without_it(gate: Gate) ->
     gate.open.set()
     call.join(LONG)
     assert ask(agent, LONG)[1].passages[0].score == 0.5
-
-
-# --- what is too much -------------------------------------------------------------------------------------------------

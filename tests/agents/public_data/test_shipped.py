@@ -38,11 +38,6 @@ def test_the_language_model_names_what_is_looked_up() -> None:
     assert "John G. Avildsen" in facts[0].text
 
 
-def test_nothing_is_found_without_time() -> None:
-    data = ShippedPublicData(SPANS, None, None)
-    assert data.facts([query("who directed pulp fiction?")] * 2, [None] * 2, Deadline(0)) == [(), ()]
-
-
 def test_the_prompt_method_needs_a_model() -> None:
     with pytest.raises(ValueError, match="needs a language model"):
         ShippedPublicData(PublicDataSettings(), None, None)

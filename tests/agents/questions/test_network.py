@@ -8,7 +8,6 @@ import torch
 from transformers import AutoModel
 
 from agents.questions.network import (
-    Pooling,
     QuestionNetwork,
     QuestionTokenizer,
     add_update,
@@ -19,17 +18,6 @@ from agents.settings import SettingsError
 from tests.agents.questions.tiny_bert import DIMENSIONS, build_bert
 
 TEXTS = ["who directed the film ?", "what is the share price of acme today ?", "goal"]
-
-
-@pytest.mark.parametrize("pooling", ["mean", "cls"])
-def test_padding_does_not_change_what_a_head_says(bert: Path, pooling: Pooling) -> None:
-    heads = {"domain.weight": torch.randn(5, DIMENSIONS), "domain.bias": torch.zeros(5)}
-    network = QuestionNetwork(load_encoder(bert), heads, ("domain",), pooling)
-    tokenizer = QuestionTokenizer(bert, 32)
-    with torch.inference_mode():
-        together = network.logits(tokenizer.batch(tokenizer.tokens(TEXTS)))["domain"]
-        alone = [network.logits(tokenizer.batch(tokenizer.tokens([text])))["domain"][0] for text in TEXTS]
-    torch.testing.assert_close(together, torch.stack(alone), atol=1e-5, rtol=1e-5)
 
 
 def test_pooling_reads_the_states_of_the_plain_encoder(bert: Path) -> None:
@@ -70,11 +58,6 @@ def test_a_replaced_parameter_is_the_new_one(bert: Path, tmp_path: Path) -> None
     add_update(ours, {name: parameter.detach().half() for name, parameter in other.named_parameters()})
     for (name, found), (_, expected) in zip(ours.named_parameters(), other.named_parameters(), strict=True):
         np.testing.assert_allclose(found.detach().numpy(), expected.detach().numpy(), atol=1e-3, err_msg=name)
-
-
-def test_an_update_of_another_encoder_is_refused(bert: Path) -> None:
-    with pytest.raises(KeyError, match=r"no\.such\.layer"):
-        add_update(load_encoder(bert), {"no.such.layer.weight": torch.zeros(1)})
 
 
 def test_long_and_broken_texts_have_tokens(bert: Path) -> None:

@@ -43,10 +43,6 @@ def test_certainty_and_dynamism_are_read(reply: str, domain: str, certainty: flo
     assert probability(route, "domain", ["movie"]) is None, "what a model says of itself is no probability"
 
 
-def test_an_unreadable_reply_says_nothing() -> None:
-    assert read_domain_with_certainty("95%, static") == {}
-
-
 def test_a_batch_is_routed_and_uncertain_domains_are_open() -> None:
     replies = {"goalie": "sports, 91%, static", "acme": "finance, 90%, real-time", "riddle": "I would rather not say"}
     model = load_language_model(ScriptedEngine(engine="scripted", replies=replies))

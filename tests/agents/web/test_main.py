@@ -93,20 +93,3 @@ def test_a_fault_is_one_line_that_names_its_cause_and_nothing_is_written(
     assert line.startswith("error: ")
     assert named in line
     assert not out.exists()
-
-
-@pytest.mark.usefixtures("without_weights")
-def test_an_interrupted_run_leaves_an_older_file_as_it_was(
-    dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    out = tmp_path / "out.jsonl"
-    out.write_text("of an earlier run")
-
-    def interrupted(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(WebPath, "prepare", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        context(dataset, out, "--set", "web.extract.workers=0")
-    assert out.read_text() == "of an earlier run"
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.jsonl", "questions.jsonl"]
