@@ -33,7 +33,9 @@ def dry_run(*words: str) -> str:
     make = shutil.which("make")
     if make is None:
         pytest.skip("there is no make")
-    return subprocess.run([make, "--no-print-directory", "--dry-run", *words], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return subprocess.run(
+        [make, "--no-print-directory", "--dry-run", *words], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
 
 
 def test_make_test_vllm_rehearses_every_preset_for_gpus_and_runs_every_file_with_such_tests() -> None:
