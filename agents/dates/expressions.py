@@ -20,7 +20,7 @@ from enum import StrEnum
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from agents.dates.calendars import DateRange
-from agents.dates.rules import MONTH, RULES, YEAR, Rule, Viewpoint
+from agents.dates.rules import MONTH, RULES, Rule, Viewpoint
 
 MAX_QUESTION_CHARACTERS = 2_000
 """Later characters are not searched for dates."""
@@ -34,8 +34,6 @@ _TRAILING = re.compile(r"(?:(?<!\d0)'s)?[ ?!.,;:]{0,9}$")
 _AMBIGUOUS_ALONE = re.compile(rf"{MONTH}|mon|tues?|wed|thu(?:rs?)?|fri|sat|sun")
 """Names of months and short names of weekdays that are also names of people or other words ("may", "april", "sun")."""
 _ANNOUNCES_DATE = re.compile(r"(?:in|on|during|since|of|for|by|until|till|from|early|mid|late|next|last) (?:the )?$")
-_SHORT_SEASON = re.compile(r"[0-9]{4}")
-_FOUR_DIGIT_YEAR = re.compile(YEAR)
 
 
 class MomentKind(StrEnum):
@@ -113,7 +111,7 @@ def resolve_date(expression: str, asked_at: datetime, calendar: Calendar = Calen
 def find_dates(question: str, asked_at: datetime, calendar: Calendar = Calendar.CIVIL) -> list[FoundDate]:
     """The date expressions of the question in order, without overlaps: the longest match wins.
 
-    A month, a short weekday or "2324" alone counts only next to a word like "in" or "season".
+    A month or a short weekday alone counts only next to a word like "in".
     """
     prepared, places = _prepared(question[:MAX_QUESTION_CHARACTERS])
     view = _viewpoint(asked_at, calendar)
@@ -161,10 +159,8 @@ def _prepared(text: str) -> tuple[str, list[int]]:
 
 
 def _is_another_word(match: re.Match[str], text: str) -> bool:
-    words = match[0]
-    if _AMBIGUOUS_ALONE.fullmatch(words):
-        return not _ANNOUNCES_DATE.search(text, max(0, match.start() - 12), match.start())
-    return bool(_SHORT_SEASON.fullmatch(words)) and not _FOUR_DIGIT_YEAR.fullmatch(words)
+    alone = _AMBIGUOUS_ALONE.fullmatch(match[0])
+    return bool(alone) and not _ANNOUNCES_DATE.search(text, max(0, match.start() - 12), match.start())
 
 
 def _read(rule: Rule, match: re.Match[str], view: Viewpoint, expression: str) -> ResolvedDate | None:

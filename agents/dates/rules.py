@@ -56,7 +56,6 @@ MONTH = (
 WEEKDAY = "mon(?:day)?|tue(?:s|sday)?|wed(?:nesday)?|thu(?:r|rs|rsday)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?"
 SESSION = "(?:stock )?(?:trading day|day of trading|trading session|market day|market close|session|close)"
 OF = "(?: of| in| for| from|,)? ?(?:the )?(?:year )?"
-SO_FAR_UNIT = "(?P<unit>year|month|quarter|week|season)"
 NTH_UNIT = f"trading day|trading session|session|day of trading|day|week|month|quarter|qtr|half|{WEEKDAY}"
 COUNTED = "trading day|trading session|session|business day|day|week|month|quarter|year"
 
@@ -145,12 +144,6 @@ def _season(match: Match, _view: Viewpoint) -> DateRange | None:
     return season_range(year)
 
 
-def _short_season(match: Match, _view: Viewpoint) -> DateRange | None:
-    """For "2324". Earlier rules read years first: "2021" is 2021, not the season of 2020."""
-    start, end = int(match["start"]), int(match["end"])
-    return season_range((1900 if start > 50 else 2000) + start) if end == (start + 1) % 100 else None
-
-
 def _numbered_month(match: Match, _view: Viewpoint) -> DateRange:
     return month_range(int(match["year"]), int(match["month"]))
 
@@ -236,13 +229,6 @@ def _edge_of_period(match: Match, view: Viewpoint) -> DateRange:
     return one_day(session_at(period.first - ONE_DAY, 1) if view.trading else period.first)
 
 
-def _week_around(match: Match, view: Viewpoint) -> DateRange:
-    day = _date(match["date"], view).first
-    if match["how"] == "ending":
-        return DateRange(day - timedelta(days=6), day)
-    return period_around(day, Unit.WEEK) if match["how"] == "of" else period_from(day, Unit.WEEK)
-
-
 def _from_to(match: Match, view: Viewpoint) -> DateRange:
     """If the first date lacks a year, it is the latest one before the second. Two years may come in any order."""
     end = _date(match["end"], view)
@@ -323,20 +309,15 @@ _PERIOD_FORMS: tuple[tuple[str, Reader], ...] = (
         "(?P<decade>(?:1[89]|20)[0-9])0'?s",
         lambda match, _: period_from(date(int(match["decade"]) * 10, 1, 1), Unit.YEAR, 10),
     ),
-    (f"(?P<year>{YEAR})[ -]?q(?P<number>[1-4])", _quarter),
-    (f"(?P<year>{YEAR})[ -](?P<name>{MONTH})", _named_month),
     (f"(?P<year>{YEAR})[-/](?P<month>0?[1-9]|1[0-2])(?: season)?", _numbered_month),
     (
         f"(?:year )?(?P<year>{YEAR})(?: season)?",
         lambda match, _: period_from(date(int(match["year"]), 1, 1), Unit.YEAR),
     ),
     (f"(?:q(?P<number>[1-4])|(?P<ordinal>{ORDINAL}) (?:quarter|qtr))(?:{OF}(?P<year>{YEAR}))?", _quarter),
-    (f"(?P<month>0?[1-9]|1[0-2])/(?P<year>{YEAR})", _numbered_month),
     (f"(?:(?P<step>{STEP}) )?(?P<name>{MONTH})(?:(?:,|, | | of |-)(?P<year>{YEAR}))?", _named_month),
     (f"(?P<step>{STEP}) (?P<unit>weekend|week|month|quarter|qtr|half|year|season)", _relative),
 )
-_SHORT_SEASON: tuple[str, Reader] = ("(?P<start>[0-9]{2})(?P<end>[0-9]{2})(?: season)?", _short_season)
-"""Not inside a longer pattern, where four digits are often something else."""
 
 
 def _alternatives(*forms: tuple[str, Reader]) -> str:
@@ -344,11 +325,10 @@ def _alternatives(*forms: tuple[str, Reader]) -> str:
     return "(?:" + "|".join(re.sub(r"\(\?P<\w+>", "(?:", pattern) for pattern, _ in forms) + ")"
 
 
-_DAYS = _alternatives(*_DAY_FORMS)
 _DATES = _alternatives(*_DAY_FORMS, *_PERIOD_FORMS)
 _PERIOD = f"(?:the )?(?P<period>{_alternatives(*_PERIOD_FORMS)}|week|month|quarter|year|season)"
 
-SIMPLE_RULES = tuple(Rule(*form) for form in (*_DAY_FORMS, *_PERIOD_FORMS, _SHORT_SEASON))
+SIMPLE_RULES = tuple(Rule(*form) for form in (*_DAY_FORMS, *_PERIOD_FORMS))
 """Expressions that can be part of a longer one."""
 
 RULES = (
@@ -360,17 +340,10 @@ RULES = (
         lambda _, view: one_day(session_at(view.today, -1)),
     ),
     Rule(r"(?P<unit>year|month|quarter|week|season|y|m)(?: to |-to-|t)d(?:ate)?", _to_date),
-    Rule(f"this {SO_FAR_UNIT} (?:so far|to date)", _to_date),
-    Rule(f"so far this {SO_FAR_UNIT}", _to_date),
     Rule(f"(?P<count>{NUMBER}) (?P<unit>{COUNTED})s? ago", _ago),
     Rule(f"(?P<step>last|past|previous|prior|next|coming) (?P<count>{NUMBER}) (?P<unit>{COUNTED})s?", _count),
     Rule(f"(?P<nth>{ORDINAL}|last|final) (?P<unit>{NTH_UNIT}) (?:of|in|for|from) {_PERIOD}", _part_of_period),
     Rule(f"(?P<edge>end|close|start|beginning) of {_PERIOD}", _edge_of_period),
-    Rule(
-        f"(?:start|beginning) of {_PERIOD} (?:to|until|till|through) (?:its|it's|the) end",
-        lambda match, view: _period(match["period"], view),
-    ),
-    Rule(f"week (?P<how>of|starting|beginning|ending)(?: on)? (?:the )?(?P<date>{_DAYS})", _week_around),
     Rule(f"between (?:the )?(?P<start>{_DATES}) and (?:the )?(?P<end>{_DATES})", _from_to),
     Rule(
         f"(?:from )?(?P<start>{_DATES})(?: to | until | till | through | - |-)(?:the )?(?P<end>{_DATES})",
