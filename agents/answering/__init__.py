@@ -19,6 +19,7 @@ from agents.answering.confidence import CALIBRATION_FOLDER as CALIBRATION_FOLDER
 from agents.answering.confidence import MOST_DEVIATIONS as MOST_DEVIATIONS
 from agents.answering.confidence import PAGES_KIND as PAGES_KIND
 from agents.answering.confidence import ConfidenceModel as ConfidenceModel
+from agents.answering.confidence import Feature as Feature
 from agents.answering.confidence import LogisticModel as LogisticModel
 from agents.answering.features import answer_features as answer_features
 from agents.answering.features import kind_of as kind_of

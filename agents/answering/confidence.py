@@ -4,80 +4,65 @@ A right answer scores 1, a wrong one -1, an abstention 0. The expected score of 
 agent answers if P(correct) is above 0.5.
 """
 
-import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Literal
 
-from agents.answering.features import kind_of, vector
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
+
+from agents.answering.features import kind_of
 from agents.settings import SettingsError
 
 CALIBRATION_FOLDER = Path(__file__).parents[2] / "models" / "calibration"
-FORMAT = 1
 MOST_DEVIATIONS = 3.0
-PAGES_KIND = "web"
-ALL_KINDS = frozenset({PAGES_KIND, "graph generated", "graph read"})
-_OPTIONAL = ("invalid", "pages")
-"""Fields of `ConfidenceModel` that a file may leave out."""
+PAGES_KIND: Literal["web"] = "web"
 
 
-def within_limits(standardised: float) -> float:
-    """The value cut to at most `MOST_DEVIATIONS` standard deviations."""
-    return max(-MOST_DEVIATIONS, min(MOST_DEVIATIONS, standardised))
+class Feature(BaseModel):
+    """Mean and scale of a feature in the training rows, and its weight once standardised."""
+
+    model_config = ConfigDict(frozen=True)
+
+    mean: FiniteFloat
+    scale: Annotated[FiniteFloat, Field(gt=0)]
+    weight: FiniteFloat
 
 
-@dataclass(frozen=True, slots=True)
-class LogisticModel:
+class LogisticModel(BaseModel):
     """Logistic regression over standardised features: P = 1 / (1 + exp(-(bias + weights . z))), z = (x - mean) / scale.
 
     z is cut to the range from -3 to 3, so that a value that the training rows hardly knew cannot decide alone.
     """
 
-    names: tuple[str, ...]
-    mean: tuple[float, ...]
-    scale: tuple[float, ...]
-    weights: tuple[float, ...]
-    bias: float
+    model_config = ConfigDict(frozen=True)
+
+    bias: FiniteFloat
+    features: dict[str, Feature] = Field(default_factory=dict)
 
     def probability(self, features: Mapping[str, float]) -> float:
         """A number from 0 to 1. A missing feature counts as its mean."""
-        values = vector(features, self.names, dict(zip(self.names, self.mean, strict=True)))
-        terms = zip(values, self.mean, self.scale, self.weights, strict=True)
-        logit = self.bias + sum(weight * within_limits((value - mean) / scale) for value, mean, scale, weight in terms)
+        logit = self.bias
+        for name, own in self.features.items():
+            deviations = (features.get(name, own.mean) - own.mean) / own.scale
+            logit += own.weight * max(-MOST_DEVIATIONS, min(MOST_DEVIATIONS, deviations))
         return 1 / (1 + math.exp(-max(-30.0, min(30.0, logit))))
 
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-ready data."""
-        columns = zip(self.names, self.mean, self.scale, self.weights, strict=True)
-        features = {name: {"mean": m, "scale": s, "weight": w} for name, m, s, w in columns}
-        return {"bias": self.bias, "features": features}
 
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> "LogisticModel":
-        """The inverse of `to_dict`. Raises KeyError, TypeError or ValueError for other data."""
-        features = data["features"]
-        mean, scale, weights = (
-            tuple(float(entry[key]) for entry in features.values()) for key in ("mean", "scale", "weight")
-        )
-        if any(value <= 0 for value in scale):
-            raise ValueError("a scale is not above 0")
-        return cls(tuple(features), mean, scale, weights, float(data["bias"]))
-
-
-@dataclass(frozen=True, slots=True)
-class ConfidenceModel:
+class ConfidenceModel(BaseModel):
     """P(correct) of an answer, and P(false premise) of a question if `invalid` is given.
 
     `covers` are the kinds of answers (`agents.answering.kind_of`) that the model was fitted to. `pages` is fitted to
     answers from pages alone, and used for them, if given: there the same feature deserves another weight.
     """
 
+    model_config = ConfigDict(frozen=True)
+
+    format: Literal[1] = 1
     correct: LogisticModel
-    invalid: LogisticModel | None
-    covers: frozenset[str] = ALL_KINDS
+    invalid: LogisticModel | None = None
     pages: LogisticModel | None = None
+    covers: tuple[Literal["graph generated", "graph read", "web"], ...] = ("graph generated", "graph read", "web")
 
     def probability(self, features: Mapping[str, float]) -> float | None:
         """P(correct); None for a kind of answer that the model does not cover."""
@@ -94,33 +79,14 @@ class ConfidenceModel:
         """
         path = Path(name).expanduser() if name.endswith(".json") else CALIBRATION_FOLDER / f"{name}.json"
         try:
-            data = json.loads(path.read_text(encoding="utf-8"))
-            return cls.from_dict(data)
+            return cls.model_validate_json(path.read_bytes())
         except OSError as error:
             there = ", ".join(sorted(file.stem for file in CALIBRATION_FOLDER.glob("*.json"))) or "none"
             raise SettingsError(
                 f'key "answering.confidence.model": {path} cannot be read ({error.strerror}); shipped: {there}; '
                 "python -m training.calibrate makes one"
             ) from None
-        except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
-            raise SettingsError(f'key "answering.confidence.model": {path} is no calibration file: {error!r}') from None
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> "ConfidenceModel":
-        """The inverse of `to_dict`. Raises KeyError, TypeError or ValueError for other data."""
-        if data["format"] != FORMAT:
-            raise ValueError(f"format {data['format']} is not supported; expected {FORMAT}")
-        covers = frozenset(data.get("covers", ALL_KINDS))
-        if not covers <= ALL_KINDS:
-            raise ValueError(f"covers has unknown kinds of answers: {', '.join(sorted(covers - ALL_KINDS))}")
-        invalid, pages = (LogisticModel.from_dict(part) if (part := data.get(key)) else None for key in _OPTIONAL)
-        return cls(LogisticModel.from_dict(data["correct"]), invalid, covers, pages)
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-ready data."""
-        return {
-            "format": FORMAT,
-            "correct": self.correct.to_dict(),
-            **{key: part.to_dict() if (part := getattr(self, key)) else None for key in _OPTIONAL},
-            "covers": sorted(self.covers),
-        }
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            fault = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+            raise SettingsError(f'key "answering.confidence.model": {path} is no calibration file: {fault}') from None

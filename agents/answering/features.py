@@ -136,11 +136,6 @@ def kind_of(features: Mapping[str, float]) -> str:
     return "graph generated" if features.get("from_graph", 0.0) > 0 else "web"
 
 
-def vector(features: Mapping[str, float], names: tuple[str, ...], fill: Mapping[str, float]) -> list[float]:
-    """The features in the order of `names`; missing ones are taken from `fill`."""
-    return [features.get(name, fill.get(name, 0.0)) for name in names]
-
-
 def _words(text: str) -> list[str]:
     return _WORD.findall(text.lower().replace(",", ""))
 

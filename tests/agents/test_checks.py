@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.answering import ConfidenceModel, LogisticModel
+from agents.answering import ConfidenceModel, Feature, LogisticModel
 from agents.common.contracts import I_DONT_KNOW, INVALID_QUESTION, Answer, Query, Route, Trace
 from agents.common.deadline import Deadline
 from agents.llm import Generation, GenerationRequest, LanguageModel
@@ -69,14 +69,14 @@ def calibrated(tmp_path: Path, *, correct: float = 0.0, invalid: float | None = 
     """A model whose P(correct) depends on whether the evidence has the answer; with biases in logits."""
 
     def model(name: str, bias: float, weight: float) -> LogisticModel:
-        return LogisticModel((name,), mean=(0.5,), scale=(0.5,), weights=(weight,), bias=bias)
+        return LogisticModel(bias=bias, features={name: Feature(mean=0.5, scale=0.5, weight=weight)})
 
     own = ConfidenceModel(
-        model("answer_in_evidence", correct, 2.0),
-        None if invalid is None else model("question_type=false_premise", invalid, 2.0),
+        correct=model("answer_in_evidence", correct, 2.0),
+        invalid=None if invalid is None else model("question_type=false_premise", invalid, 2.0),
     )
     path = tmp_path / "model.json"
-    path.write_text(json.dumps(own.to_dict()), encoding="utf-8")
+    path.write_text(own.model_dump_json(), encoding="utf-8")
     return f"answering.confidence = {{model = {json.dumps(str(path))}}}"
 
 

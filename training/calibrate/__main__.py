@@ -75,7 +75,7 @@ def _fit(options: argparse.Namespace, judge: Judge) -> None:
     path = Path(options.out) if options.out.endswith(".json") else CALIBRATION_FOLDER / f"{options.out}.json"
     trained_on = _trained_on(runs, questions, options.routes, judge)
     more = {"without_invalid": found.without_invalid, "trained_on": trained_on, "cross_validated": metrics}
-    write_json(path, found.model.to_dict() | more)
+    write_json(path, found.model.model_dump(mode="json") | more)
     data = {f"{run.folder.name} {name}": run.folder / name for run in runs for name in (PREDICTIONS, TRACES)}
     data |= {f"routes {number}": route_file for number, route_file in enumerate(options.routes, 1)}
     settings = {
@@ -152,7 +152,8 @@ def _report(found: Calibration, metrics: Mapping[str, Any]) -> None:
         print(f"P(correct), {kind}: {found_for['answers']} answers, {figures}")
     for of, model in (("", found.model.correct), (" of answers from pages", found.model.pages)):
         if model is not None:
-            strongest = sorted(zip(model.names, model.weights, strict=True), key=lambda pair: -abs(pair[1]))[:8]
+            weights = {name: feature.weight for name, feature in model.features.items()}
+            strongest = sorted(weights.items(), key=lambda pair: -abs(pair[1]))[:8]
             print(f"strongest features{of}: " + ", ".join(f"{name} {weight:+.2f}" for name, weight in strongest))
     print("weighed kinds of answers: " + ", ".join(sorted(found.model.covers)) + "; others are given unweighed")
     print("no P(false premise): " + found.without_invalid if found.without_invalid else "with P(false premise)")

@@ -75,7 +75,7 @@ class Calibration:
             "always_answer": score_table(plain, groups),
             "against_always_answer": difference(ours, plain, groups),
             "against_always_i_dont_know": difference(ours, np.zeros_like(ours), groups),
-            "probabilities": quality(*self.answers(self.model.covers)),
+            "probabilities": quality(*self.answers(set(self.model.covers))),
             "probabilities_by_kind": {
                 kind: quality(likely, right)
                 for kind, (likely, right) in kinds.items()
@@ -115,7 +115,8 @@ def calibrate(questions: Sequence[AskedQuestion], folds: int, seed: int) -> Cali
     invalid, beliefs, reason = _invalid(questions, beliefs, folds, seed)
     parts = {"correct": correct, "invalid": invalid, "pages": pages}
     strengths = {name: part.inverse_strength for name, part in parts.items() if part}
-    model = ConfidenceModel(correct.model, invalid.model if invalid else None, covers, pages.model if pages else None)
+    fitted = {name: part.model for name, part in parts.items() if part}
+    model = ConfidenceModel.model_validate(fitted | {"covers": sorted(covers)})
     return Calibration(model, tuple(questions), beliefs, strengths, reason)
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.answering import MOST_DEVIATIONS, LogisticModel
+from agents.answering import MOST_DEVIATIONS, Feature, LogisticModel
 from agents.common.files import UserError
 from training.calibrate.expected_score import Floats
 
@@ -54,7 +54,7 @@ def fit_logistic(rows: Sequence[Features], right: Sequence[bool], groups: Sequen
     columns = {name: column for name, column in known.items() if np.nanstd(column) > _NO_SPREAD}
     if not columns:
         rate = float(labels.mean())
-        return FittedLogistic(LogisticModel((), (), (), (), math.log(rate / (1 - rate))), STRENGTHS[0])
+        return FittedLogistic(LogisticModel(bias=math.log(rate / (1 - rate))), STRENGTHS[0])
     scaler = StandardScaler()
     matrix = np.nan_to_num(scaler.fit_transform(np.array(list(columns.values())).T))  # the scaler passes gaps over
     matrix = np.clip(matrix, -MOST_DEVIATIONS, MOST_DEVIATIONS)
@@ -69,8 +69,9 @@ def fit_logistic(rows: Sequence[Features], right: Sequence[bool], groups: Sequen
 
     chosen = min(STRENGTHS, key=loss)
     fitted = regression(chosen).fit(matrix, labels)
-    means, scales, weights = (tuple(column.tolist()) for column in (scaler.mean_, scaler.scale_, fitted.coef_[0]))
-    return FittedLogistic(LogisticModel(tuple(columns), means, scales, weights, float(fitted.intercept_[0])), chosen)
+    of_each = zip(columns, scaler.mean_, scaler.scale_, fitted.coef_[0], strict=True)
+    features = {name: Feature(mean=mean, scale=scale, weight=weight) for name, mean, scale, weight in of_each}
+    return FittedLogistic(LogisticModel(bias=float(fitted.intercept_[0]), features=features), chosen)
 
 
 def out_of_fold(

@@ -10,10 +10,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from agents.answering.confidence import CALIBRATION_FOLDER, ConfidenceModel, LogisticModel
+from agents.answering.confidence import CALIBRATION_FOLDER, ConfidenceModel, Feature, LogisticModel
 from agents.settings import SettingsError
 
-MODEL = LogisticModel(("a", "b"), mean=(1.0, 0.0), scale=(2.0, 1.0), weights=(3.0, -1.0), bias=0.5)
+FEATURES = {"a": Feature(mean=1.0, scale=2.0, weight=3.0), "b": Feature(mean=0.0, scale=1.0, weight=-1.0)}
+MODEL = LogisticModel(bias=0.5, features=FEATURES)
 
 
 def test_the_formula_is_that_of_logistic_regression() -> None:
@@ -21,13 +22,9 @@ def test_the_formula_is_that_of_logistic_regression() -> None:
     rows = noise.normal([3.0, -1.0], [2.0, 0.5], (200, 2))
     fitted = make_pipeline(StandardScaler(), LogisticRegression()).fit(rows, rows[:, 0] + noise.normal(size=200) > 3)
     scaler, regression = fitted[0], fitted[1]
-    model = LogisticModel(
-        ("a", "b"),
-        tuple(scaler.mean_),
-        tuple(scaler.scale_),
-        tuple(regression.coef_[0]),
-        float(regression.intercept_[0]),
-    )
+    columns = zip("ab", scaler.mean_, scaler.scale_, regression.coef_[0], strict=True)
+    features = {name: Feature(mean=mean, scale=scale, weight=weight) for name, mean, scale, weight in columns}
+    model = LogisticModel(bias=regression.intercept_[0], features=features)
     rows = np.clip(rows, scaler.mean_ - 3 * scaler.scale_, scaler.mean_ + 3 * scaler.scale_)
     own = [model.probability({"a": a, "b": b}) for a, b in rows]
     assert np.allclose(own, fitted.predict_proba(rows)[:, 1], atol=1e-9)
@@ -42,22 +39,19 @@ def test_a_value_far_from_the_fitted_ones_counts_as_three_deviations() -> None:
     assert MODEL.probability({"a": 1e300}) == MODEL.probability({"a": 7.0}) < 1
 
 
-def test_a_kind_of_answer_that_was_never_seen_has_no_probability(tmp_path: Path) -> None:
-    path = tmp_path / "web.json"
-    path.write_text(json.dumps({**ConfidenceModel(MODEL, None).to_dict(), "covers": ["web"]}), encoding="utf-8")
-    model = ConfidenceModel.load(str(path))
+def test_a_kind_of_answer_that_was_never_seen_has_no_probability() -> None:
+    model = ConfidenceModel(correct=MODEL, covers=("web",))
     assert model.probability({"a": 1.0}) == MODEL.probability({"a": 1.0})
     assert model.probability({"a": 1.0, "from_graph": 1.0}) is None
     assert model.probability({"a": 1.0, "from_graph": 1.0, "from_values": 1.0}) is None
 
 
 def test_pages_have_a_model_of_their_own_where_the_file_gives_one(tmp_path: Path) -> None:
-    of_pages, path = LogisticModel((), (), (), (), bias=-2.0), tmp_path / "model.json"
-    path.write_text(json.dumps(ConfidenceModel(MODEL, None, pages=of_pages).to_dict()), encoding="utf-8")
+    of_pages, path = LogisticModel(bias=-2.0), tmp_path / "model.json"
+    path.write_text(ConfidenceModel(correct=MODEL, pages=of_pages).model_dump_json(), encoding="utf-8")
     model, graph = ConfidenceModel.load(str(path)), {"a": 1.0, "from_graph": 1.0}
     assert model.probability({"a": 1.0}) == of_pages.probability({})
     assert model.probability(graph) == MODEL.probability(graph)
-    assert ConfidenceModel(MODEL, None).probability({"a": 1.0}) == MODEL.probability({"a": 1.0})
 
 
 HUGE = f'{{"mean": {"9" * 400}, "scale": 1, "weight": 1}}'

@@ -68,16 +68,16 @@ def from_graph(questions: list[AskedQuestion], count: int, kind: dict[str, float
 def test_kinds_of_answers_that_are_too_rare_are_neither_learned_from_nor_weighed() -> None:
     questions, value = asked(120, seed=4), {"from_graph": 1.0, "from_values": 1.0}
     rare = calibrate(from_graph(questions, 9, value), FOLDS, seed=0)
-    assert rare.model.covers == {"web"}
+    assert rare.model.covers == ("web",)
     assert rare.model.correct == calibrate(questions[9:], FOLDS, seed=0).model.correct
     assert [own.correct for own in rare.beliefs[:9]] == [(None,)] * 9
     assert rewards(rare.questions[:9], rare.beliefs[:9]).sum() == 9, "they are given"
     assert rare.metrics()["probabilities"]["answers"] == 111
     enough = calibrate(from_graph(questions, 10, value), FOLDS, seed=0)
-    assert enough.model.covers == {"web", "graph read"}
+    assert enough.model.covers == ("graph read", "web")
     assert enough.model.correct.probability(value) > 0.5
     generated = calibrate(from_graph(questions, 10, {"from_graph": 1.0, "from_values": 0.0}), FOLDS, 0)
-    assert generated.model.covers == {"web", "graph generated"}
+    assert generated.model.covers == ("graph generated", "web")
 
 
 def test_enough_answers_but_of_no_kind_are_too_few() -> None:

@@ -15,8 +15,8 @@ def rows_of(count: int, seed: int, each: int = 1) -> tuple[list[dict[str, float]
 
 def test_a_feature_that_does_not_vary_is_dropped_and_noise_has_little_weight() -> None:
     model = fit_logistic(*rows_of(800, seed=1), seed=0).model
-    assert set(model.names) == {"top_passage_logit", "mean_log_probability"}
-    weights = dict(zip(model.names, map(abs, model.weights), strict=True))
+    assert set(model.features) == {"top_passage_logit", "mean_log_probability"}
+    weights = {name: abs(feature.weight) for name, feature in model.features.items()}
     assert weights["mean_log_probability"] < weights["top_passage_logit"] / 5
 
 
@@ -26,7 +26,7 @@ def test_an_unknown_value_counts_as_the_mean() -> None:
     for row in rows[1::2]:
         del row["top_passage_logit"]
     model = fit_logistic(rows, right, groups, seed=0).model
-    assert model.mean[model.names.index("top_passage_logit")] == pytest.approx(np.mean(known))
+    assert model.features["top_passage_logit"].mean == pytest.approx(np.mean(known))
     assert model.probability({}) == model.probability({"top_passage_logit": float(np.mean(known))})
 
 

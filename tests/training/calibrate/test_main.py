@@ -21,7 +21,7 @@ def test_a_model_that_the_agent_reads_with_its_card(tmp_path: Path, capsys: pyte
     assert main([*runs, "--out", str(out)]) == 0
     model = ConfidenceModel.load(str(out))
     assert model.invalid is None
-    assert model.covers == {"web"}
+    assert model.covers == ("web",)
     for logit in (-2.0, 4.0, 9.0):
         likely = model.correct.probability({"top_passage_logit": logit})
         assert likely == pytest.approx(true_probability(logit), abs=0.12)
@@ -55,9 +55,9 @@ def test_routes_that_are_too_sure_of_themselves_are_replaced(tmp_path: Path) -> 
     file.write_text("".join(json.dumps(one) + "\n" for one in routes), encoding="utf-8")
     out = str(tmp_path / "model.json")
     assert main([str(run), "--out", out]) == 0
-    assert "domain=movie" in ConfidenceModel.load(out).correct.names
+    assert "domain=movie" in ConfidenceModel.load(out).correct.features
     assert main([str(run), "--out", out, "--routes", str(file)]) == 0
-    assert "domain=movie" not in ConfidenceModel.load(out).correct.names
+    assert "domain=movie" not in ConfidenceModel.load(out).correct.features
 
 
 def test_faults_are_reported_in_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
