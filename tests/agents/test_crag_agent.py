@@ -161,15 +161,6 @@ def test_generations_that_ran_out_of_time_are_counted_in_every_trace_of_the_batc
     assert agent._model.take_counts() == nothing
 
 
-def test_questions_served_before_a_fault_keep_their_answers() -> None:
-    engine = ScriptedEngine(engine="scripted", replies=REPLIES, fault="error", fault_after=2)
-    answers, traces = agent_of(settings_with(), ScriptedLanguageModel(engine)).answer_batch(
-        questions_of(list(QUESTIONS))
-    )
-    assert [answer.text for answer in answers] == ["Barry Levinson", "Sn", I_DONT_KNOW, I_DONT_KNOW]
-    assert [trace.lost for trace in traces] == [None, None, Lost.FAULT, Lost.FAULT]
-
-
 def test_a_dead_engine_costs_its_answers_and_is_asked_again() -> None:
     agent = agent_of(settings_with({"fault": "die_after", "fault_after": 2}))
     batches = [agent.answer_batch(questions_of(list(QUESTIONS)[:2])) for _ in range(3)]

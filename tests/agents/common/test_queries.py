@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.common.queries import LIMITS, BatchFormatError, parse_batch, parse_query_time
+from agents.common.queries import LIMITS, BatchFormatError, parse_batch
 
 PAGE = {
     "page_name": "Rain Man",
@@ -96,17 +96,6 @@ def test_what_is_longer_than_its_limit_is_cut_and_the_cut_is_reported(field: str
     assert max(map(len, texts)) <= max(limit.most for limit in LIMITS.values())
     assert len(query.pages) <= LIMITS["search_results"].most
     assert query.fault is None
-
-
-def test_every_field_of_a_row_has_a_limit_with_a_reason_and_an_ordinary_row_none_to_tell() -> None:
-    assert set(LIMITS) == {*PAGE, "interaction_id", "query", "query_time", "search_results"}
-    assert all(limit.most > 0 and limit.reason for limit in LIMITS.values())
-    assert parse_batch(batch_of())[0].notes == ()
-
-
-@pytest.mark.parametrize("text", ["", "2024-03-05", "13/45/2024, 10:00:00 PT"])
-def test_unreadable_query_time_is_none(text: str) -> None:
-    assert parse_query_time(text) is None
 
 
 @given(st.lists(st.tuples(*[st.none() | st.integers() | st.text() | st.lists(st.none() | st.text())] * 4), max_size=5))

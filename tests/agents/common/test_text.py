@@ -106,11 +106,6 @@ def test_clean(text: str, cleaned: str | None) -> None:
     assert clean(text) == (text if cleaned is None else cleaned)
 
 
-def test_what_is_no_text_is_empty_and_only_so_much_is_looked_at() -> None:
-    assert clean(None) == clean(b"bytes") == ""
-    assert clean("abc\0def", most=4) == "abc"
-
-
 JSON = st.recursive(
     st.none() | st.booleans() | st.floats() | st.integers() | ANY_TEXT,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(ANY_TEXT, inner, max_size=3),

@@ -45,12 +45,6 @@ def test_one_generation_per_request_in_order_whatever_the_batch_mates(engine: La
     assert all(generation.finish_reason in {"stop", "length"} for generation in together)
 
 
-def test_raw_prompts_are_answered(engine: LanguageModel) -> None:
-    generation = alone(engine, GenerationRequest(prompt="The quick brown", max_tokens=5))
-    assert generation.finish_reason in {"stop", "length"}
-    assert generation.prompt_tokens >= 3
-
-
 def test_adapters_mix_in_one_batch(engine: LanguageModel) -> None:
     requests = [ask("How many dogs?", adapter=adapter) for adapter in ("first", None, "second", "first", None)]
     together = engine.generate(requests, Deadline(LONG))

@@ -100,15 +100,6 @@ def test_each_row_goes_on_from_its_own_last_letter_whatever_its_batch_mates_and_
         assert (prompt + each.text).startswith(known), "no wrong guess is left in the cache"
 
 
-def test_prompts_are_padded_to_the_widths_that_the_model_likes() -> None:
-    model = Alphabet()
-    model.multiple = 4
-    found = run(model, row("abcde", 2), row("k", 2))
-    assert model.shapes == [(2, 8), (2, 1)]
-    assert model.positions[0] == [[0, 0, 0, 0, 1, 2, 3, 4], [0] * 8]
-    assert [each.text for each in found] == ["fg", "lm"]
-
-
 @pytest.mark.parametrize(
     ("stop", "text", "tokens"), [(("d",), "bc", 3), (("cd",), "b", 3), (("zz", "b"), "", 1), (("",), "bcdef", 5)]
 )
@@ -135,14 +126,6 @@ def test_a_deadline_while_prompts_are_read_gives_no_text(seconds: int) -> None:
     assert (found.text, found.completion_tokens, found.finish_reason) == ("", 0, "deadline")
     assert found.mean_log_probability is None
     assert model.now == seconds
-
-
-def test_prompts_are_read_in_parts_of_all_rows_together() -> None:
-    model = Alphabet()
-    first, second = run(model, row("abcdefg", 2), row("klm", 2), prefill_tokens=6)
-    assert model.widths == [3, 3, 1, 1]
-    assert (first.text, second.text) == ("hi", "no")
-    assert model.positions[0][0] + model.positions[1][0] + model.positions[2][0] == list(range(7))
 
 
 def test_steps_get_smaller_near_the_deadline_and_none_is_refused() -> None:

@@ -32,14 +32,6 @@ def make_adapter(folder: Path, weights_file: str = "adapter_model.safetensors") 
     return folder
 
 
-def test_a_path_counts_from_the_repository_and_not_from_where_the_command_runs(
-    repository: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = make_model(repository / "models" / "own")
-    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
-    assert model_folder("models/own") == folder
-
-
 def test_a_name_that_is_neither_model_nor_folder_tells_both(repository: Path) -> None:
     with pytest.raises(WeightsMissingError) as caught:
         model_folder("smolm2")

@@ -1,4 +1,3 @@
-import asyncio
 import json
 import logging
 import socket
@@ -256,11 +255,6 @@ def test_no_server_at_all_is_a_dead_engine() -> None:
         model.warm_up()
 
 
-def test_warm_up_takes_any_answer_for_a_server(server: HTTPServer) -> None:
-    server.expect_request("/v1/models").respond_with_data("no list here", status=404)
-    at(server).warm_up()
-
-
 def test_a_server_that_drips_does_not_outlast_the_deadline(server: HTTPServer) -> None:
     def drip() -> Iterator[bytes]:
         for _ in range(1_000):
@@ -270,25 +264,6 @@ def test_a_server_that_drips_does_not_outlast_the_deadline(server: HTTPServer) -
     server.expect_request(CHAT).respond_with_handler(lambda _: Response(drip()))
     (generation,) = at(server).generate([ask()], Deadline(0.8))
     assert generation.finish_reason == "deadline"
-
-
-def test_it_works_inside_a_running_event_loop(server: HTTPServer) -> None:
-    server.expect_request(CHAT).respond_with_response(said("ok"))
-
-    async def notebook() -> str:
-        return at(server).generate([ask()], Deadline(600))[0].text
-
-    assert asyncio.run(notebook()) == "ok"
-
-
-def test_a_chat_reply_is_read() -> None:
-    tokens = [{"token": "Par", "logprob": -0.5}, {"token": "is", "logprob": -0.1}]
-    choice = {"message": {"content": "Paris"}, "finish_reason": "stop", "logprobs": {"content": tokens}}
-    usage = {"prompt_tokens": 7, "completion_tokens": 2, "total_tokens": 9}
-    generation = read_reply(json.dumps({"choices": [choice], "usage": usage}))
-    assert (generation.text, generation.prompt_tokens, generation.completion_tokens) == ("Paris", 7, 2)
-    assert generation.mean_log_probability == pytest.approx(-0.3)
-    assert generation.finish_reason == "stop"
 
 
 @pytest.mark.parametrize(

@@ -55,17 +55,6 @@ def test_years(text: str, year: bool) -> None:
     assert read_numbers(text)[0].year_like is year
 
 
-def test_step_is_the_value_of_the_last_digit() -> None:
-    numbers = read_numbers("1.23 billion; $5k; €2.50; 7 hundred; 3-million; 1,000; 12.50%")
-    expected = [(1.23e9, 1e7), (5000, 1000), (2.5, 0.01), (700, 100), (3e6, 1e6), (1000, 1), (12.5, 0.01)]
-    assert [(number.value, number.step) for number in numbers] == [pytest.approx(pair) for pair in expected]
-
-
-@pytest.mark.parametrize("text", ["mp3", "b2b", "version v2", "no numbers here", "12/31/1999"])
-def test_digits_inside_words_are_no_numbers(text: str) -> None:
-    assert read_numbers(text) == []
-
-
 @pytest.mark.parametrize("value", [7, 1999, 25_000, 3_141_593])
 @pytest.mark.parametrize("form", ["{:d}", "{:,d}", "{:.1f}", "${:,d}"])
 def test_a_number_is_itself_in_any_notation(value: int, form: str) -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.matching import alike, content, normalise, position_of, recall, tokens
+from agents.matching import alike, normalise, position_of, recall, tokens
 
 SAME = (
     "The Beatles' = beatle|J. R. R. Tolkien = JRR Tolkien|the U.S. Navy = united states navy|Beyoncé = beyonce"
@@ -88,7 +88,3 @@ def test_any_text_is_like_itself(text: str) -> None:
 def test_tokens_with_digits_are_never_merely_alike(one: str, digit: int) -> None:
     assert not alike(one, f"{one}{digit}")
     assert not alike(f"{one}{digit}", one)
-
-
-def test_content_drops_words_without_meaning_only() -> None:
-    assert content(tokens("It is the sum of 3 films by Ann Lee, Inc.")) == ["sum", "3", "film", "ann", "lee"]

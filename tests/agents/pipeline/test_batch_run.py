@@ -74,18 +74,6 @@ def test_too_few_results_are_a_fault_too(caplog: pytest.LogCaptureFixture) -> No
     assert results == {0: "y", 1: "y"}
 
 
-def test_a_stuck_stage_is_left_when_its_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batch_run, "GRACE_SECONDS", 0.1)
-    run = run_of(2, seconds=0.2)
-
-    def sleep(some: Sequence[int]) -> Sequence[int]:
-        threading.Event().wait()
-        return some
-
-    assert kept(run, sleep) == {}
-    assert [answer.text for answer in run.finish()[0]] == [I_DONT_KNOW, I_DONT_KNOW]
-
-
 def test_what_no_stage_answered_is_an_abstention_with_a_reason() -> None:
     run = run_of(2)
     paris = Answer("Paris", Decision.ANSWERED, "web", "the model answered")

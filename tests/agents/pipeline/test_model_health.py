@@ -108,15 +108,6 @@ def test_a_call_that_ends_late_costs_the_next_batch_nothing(gate: Gate) -> None:
     assert said(model) == ANSWER
 
 
-def test_a_dead_engine_fails_each_request_and_is_asked_again() -> None:
-    dying = ScriptedLanguageModel(ScriptedEngine(engine="scripted", replies=REPLIES, fault="die_after"))
-    model = WatchedModel(dying)
-    assert "the language model died" in said(model)
-    dying.warm_up()  # as a server that comes back
-    dying._settings = dying._settings.model_copy(update={"fault": None})
-    assert said(model) == ANSWER
-
-
 def test_what_a_call_left_behind_gives_back_is_not_counted_for_a_later_batch(gate: Gate) -> None:
     class Late(Engine):
         """Time ran out while it hung."""

@@ -1,6 +1,5 @@
 """Facts as the model reads them, and whose turn it is to answer."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -50,12 +49,6 @@ def test_the_policy_and_the_pace_of_the_answer_choose_the_plan(policy: Any, dyna
     """WeKnow-RAG, "Integrated method": how fast an answer changes decides between graph and web."""
     route = {"static_or_dynamic": {"label": dynamism}} if dynamism else None
     assert plan_of(KnowledgeGraphSettings(source_policy=policy), route, FOUND) == plan
-
-
-def test_a_source_without_anything_has_no_turn() -> None:
-    settings = KnowledgeGraphSettings()
-    assert plan_of(settings, None, Lookup()).turns == (Stage.PAGES,)
-    assert plan_of(settings, None, replace(FOUND, direct_answer=None)).turns == (Stage.FACTS, Stage.PAGES)
 
 
 @pytest.mark.parametrize(

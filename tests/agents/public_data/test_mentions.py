@@ -69,17 +69,6 @@ def test_names_are_found_the_longest_first_and_other_words_left_alone(question: 
     assert [mention.text for mention in found(question)] == NAMED[question]
 
 
-def test_the_words_of_the_question_choose_between_namesakes() -> None:
-    assert found("who sang the song frozen?") == [Mention("frozen", "music")]
-    assert found("which actor speaks in frozen?") == [Mention("frozen", "movie")]
-
-
-def test_a_known_domain_is_believed() -> None:
-    assert found("how long is titanic?") == []
-    assert found("how long is titanic?", "movie") == [Mention("titanic", "movie")]
-    assert found("how old is adele, the singer?", "sports") == []
-
-
 REPLIES = {
     "longer, jaws or e.t.?\nNames:": 'jaws && "e.t. the extra-terrestrial"\nQuestion: more',
     "p/e of ibm?\nNames:": "IBM",

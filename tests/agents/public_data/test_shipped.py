@@ -10,7 +10,7 @@ from agents.public_data.link import Link
 from agents.public_data.shipped import choose
 from agents.settings import PRESETS, LinkSettings, PublicDataSettings, load_settings
 from crag.public_data import main
-from tests.agents.public_data.fakes import SOON, CountedModel, entity, query
+from tests.agents.public_data.fakes import SOON, entity, query
 
 SPANS = PublicDataSettings(method="spans")
 
@@ -29,18 +29,6 @@ def test_questions_get_the_paragraphs_of_what_they_are_about() -> None:
     assert nothing == ()
     assert ["held in 1996" in fact.text for fact in award] == [True, False]
     assert "Susan Sarandon" in award[0].text
-
-
-def test_the_language_model_names_what_is_looked_up() -> None:
-    model = CountedModel({"one with the boxer?\nNames:": "rocky"})
-    data = ShippedPublicData(PublicDataSettings(), model, None)
-    [facts] = data.facts([query("that one with the boxer?")], ["movie"], Deadline(SOON))
-    assert "John G. Avildsen" in facts[0].text
-
-
-def test_the_prompt_method_needs_a_model() -> None:
-    with pytest.raises(ValueError, match="needs a language model"):
-        ShippedPublicData(PublicDataSettings(), None, None)
 
 
 def test_a_preset_names_its_own_tables(tmp_path: Path) -> None:

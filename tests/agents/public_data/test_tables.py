@@ -36,13 +36,6 @@ def test_people_are_reported_what_the_rows_are_to_them(tmp_path: Path) -> None:
     assert paragraphs["Ann"] == 'The name is Ann. The films directed are "One" (1990) and "Two" (1995).'
 
 
-def test_aliases_are_names_but_are_not_reported(tmp_path: Path) -> None:
-    folder = write(tmp_path, "t,other\nAlphabet,Google\n", names=["t", "other"], hidden=["other"])
-    [entity] = load_entities(folder)
-    assert entity.names == ("Alphabet", "Google")
-    assert verbalise(entity, 9) == "The t is Alphabet."
-
-
 @pytest.mark.parametrize(
     ("table", "entry", "message"),
     [
@@ -138,11 +131,6 @@ def test_an_award_goes_by_its_aliases_and_both_its_years() -> None:
     assert award.names == ("Best Swim", "Golden Fish for Best Swim", "best swimming")
     assert award.years == (1971, 1970)
     assert award.one_a_year
-
-
-def test_one_person_has_one_paragraph_however_the_name_is_spelt() -> None:
-    again = replace(WIN, year=1975, winners=("ANN LEE",), work="Low")
-    assert 'for "Deep" (ceremony of 1971) and Best Swim for "Low"' in verbalise(entities(WIN, again)["Ann Lee"], 9)
 
 
 def test_singers_count_beside_the_writers_of_their_song() -> None:

@@ -5,7 +5,6 @@ import pytest
 
 from agents.questions.calibration import (
     MixingWeights,
-    average_logs,
     expected_calibration_error,
     fit_mixing_weights,
     log_softmax,
@@ -24,11 +23,6 @@ def test_a_weight_is_the_inverse_of_a_temperature() -> None:
     """At temperature 2, odds of 9 to 1 become odds of 3 to 1."""
     logs = np.log([[0.9, 0.1]])
     np.testing.assert_allclose(np.exp(mixed(logs, None, MixingWeights(0.5, 0.0))), [[0.75, 0.25]])
-
-
-def test_members_are_averaged_as_logarithms() -> None:
-    members = [np.log([[0.8, 0.2]]), np.log([[0.5, 0.5]])]
-    np.testing.assert_allclose(np.exp(average_logs(members)), [[2 / 3, 1 / 3]])
 
 
 def test_a_part_that_knows_nothing_gets_no_weight_and_is_never_turned_round() -> None:

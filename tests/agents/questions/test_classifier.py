@@ -54,11 +54,6 @@ def test_members_and_ngrams_are_mixed_as_the_configuration_says(bert: Path, tmp_
     assert not np.allclose(silent["domain"], expected["domain"], atol=1e-3)
 
 
-def test_no_questions_are_no_rows(bert: Path, tmp_path: Path) -> None:
-    found = Classifier(build_classifier(tmp_path, ["domain"]), encoder_folder=bert).probabilities([])
-    assert {field: table.shape for field, table in found.items()} == {"domain": (0, 5)}
-
-
 def test_a_missing_classifier_names_its_training_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CRAG_MODELS_DIR", str(tmp_path))
     with pytest.raises(WeightsMissingError, match=r"python -m training\.router --config nec_domain"):

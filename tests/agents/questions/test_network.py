@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
 from transformers import AutoModel
@@ -15,7 +14,7 @@ from agents.questions.network import (
     tuned_linear_layers,
 )
 from agents.settings import SettingsError
-from tests.agents.questions.tiny_bert import DIMENSIONS, build_bert
+from tests.agents.questions.tiny_bert import DIMENSIONS
 
 TEXTS = ["who directed the film ?", "what is the share price of acme today ?", "goal"]
 
@@ -50,14 +49,6 @@ def test_an_update_is_what_peft_merges(bert: Path) -> None:
         expected = tuned(input_ids=batch.ids, attention_mask=batch.mask).last_hidden_state
         found = ours(input_ids=batch.ids, attention_mask=batch.mask).last_hidden_state
     torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-5)
-
-
-def test_a_replaced_parameter_is_the_new_one(bert: Path, tmp_path: Path) -> None:
-    other = load_encoder(build_bert(tmp_path / "other", seed=1))
-    ours = load_encoder(bert)
-    add_update(ours, {name: parameter.detach().half() for name, parameter in other.named_parameters()})
-    for (name, found), (_, expected) in zip(ours.named_parameters(), other.named_parameters(), strict=True):
-        np.testing.assert_allclose(found.detach().numpy(), expected.detach().numpy(), atol=1e-3, err_msg=name)
 
 
 def test_long_and_broken_texts_have_tokens(bert: Path) -> None:

@@ -6,8 +6,8 @@ from agents.common.contracts import label, probability
 from agents.common.deadline import Deadline
 from agents.llm import load_language_model
 from agents.questions import open_router
-from agents.questions.prompt_router import ROUTING_PROMPTS, read_domain_with_certainty, read_domain_word
-from agents.settings import PromptRouter, ScriptedEngine, SettingsError
+from agents.questions.prompt_router import read_domain_with_certainty, read_domain_word
+from agents.settings import PromptRouter, ScriptedEngine
 from tests.agents.questions.tiny_bert import queries
 
 
@@ -62,13 +62,3 @@ def test_a_failing_model_gives_routes_without_classes(fault: str) -> None:
     model = load_language_model(ScriptedEngine.model_validate({"engine": "scripted", "fault": fault}))
     router = open_router(PromptRouter(engine="prompt"), model)
     assert router.route(queries(*["who?"] * 8), Deadline(10)) == [{}] * 8
-
-
-def test_the_question_is_put_in_as_it_is() -> None:
-    for prompt in ROUTING_PROMPTS.values():
-        assert "what is $query worth in $ {query}?" in prompt.messages("what is $query worth in $ {query}?")[-1].content
-
-
-def test_a_prompt_router_needs_a_model() -> None:
-    with pytest.raises(SettingsError, match="language model"):
-        open_router(PromptRouter(engine="prompt"), None)

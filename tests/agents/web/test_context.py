@@ -23,12 +23,6 @@ def test_passages_stand_best_first_in_marks_with_their_source() -> None:
     assert [each.text for each in found.passages] == ["First.", "Second."]
 
 
-def test_repeated_and_contained_text_stands_once() -> None:
-    texts = ["The film was made in 1999.", "the film was made in 1999", "was made in 1999", "was made", "ade in 1999"]
-    found = context_of(*map(passage, texts))
-    assert [each.text for each in found.passages] == [texts[0], texts[4]]
-
-
 def test_the_last_passage_is_cut_where_enough_of_it_remains() -> None:
     long = passage(" ".join(f"word{n}" for n in range(200)))
     found = context_of(passage("First one."), long, passage("Never reached."))
@@ -38,12 +32,6 @@ def test_the_last_passage_is_cut_where_enough_of_it_remains() -> None:
     assert long.text.startswith(cut.text)
     assert cut.end - cut.start == len(cut.text)
     assert len(cut.text.split()) >= SMALLEST_PART_TOKENS
-
-
-def test_a_passage_of_which_too_little_would_remain_is_left_out() -> None:
-    first = passage(" ".join(f"one{n}" for n in range(50)))
-    second = passage(" ".join(f"two{n}" for n in range(50)))
-    assert len(context_of(first, second, max_tokens=60 + SMALLEST_PART_TOKENS - 10).passages) == 1
 
 
 def test_a_title_or_url_cannot_close_the_mark() -> None:

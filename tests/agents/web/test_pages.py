@@ -28,13 +28,6 @@ def test_the_pages_whose_snippets_fit_are_read_best_first(method: str) -> None:
     assert select(pages, 2, method) == [1, 3]
 
 
-def test_the_name_is_left_out_where_the_settings_say_so_and_stands_in_for_a_missing_snippet() -> None:
-    cross = SharedWords()
-    pages = [page("<p>0</p>", 0, name="Blue moon", snippet="a dog"), page("<p>1</p>", 1, name="Moon")]
-    selection(pages, cross, keep=1, with_page_name=False)
-    assert cross.calls == [[("blue moon", "a dog"), ("blue moon", "Moon")]]
-
-
 def test_duplicates_and_empty_pages_take_no_place() -> None:
     pages = [
         page("", 0),
@@ -56,10 +49,3 @@ def test_pages_that_time_did_not_allow_to_be_scored_follow_in_search_order() -> 
     found = selection(pages, SharedWords(at_most=1), keep=2)
     assert [each.rank for each in found.read] == [0, 1]
     assert found.events == ["page selection ran out of time: some pages were taken in search order"]
-
-
-def test_the_snippets_of_the_whole_batch_are_scored_in_one_call() -> None:
-    cross = SharedWords()
-    pages = [page("a", 0, snippet="s"), page("b", 1, snippet="t")]
-    select_pages([query("q", *pages), query("r", *pages)], PageSelectionSettings(keep=1), cross, Deadline(9))
-    assert cross.calls == [[("q", "Page. s"), ("r", "Page. s"), ("q", "Page. t"), ("r", "Page. t")]]

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from agents.common.contracts import PassageKind
 from agents.common.deadline import BatchClock, Deadline
 from agents.settings import WebSettings, available_presets, load_settings
 from agents.web import WebPath
@@ -59,19 +58,6 @@ def test_each_question_gets_the_context_of_its_own_pages_in_order() -> None:
     assert passage.text in found[0].context
     assert passage.end - passage.start == len(passage.text)
     assert list(passage.scores) == ["bm25", "dense", "fusion", "cross_encoder"]
-
-
-def test_snippets_are_passages_even_of_pages_that_are_empty_or_not_read() -> None:
-    pages = [
-        page("", 0, snippet="comet <b>1910</b>"),
-        page("<p>a</p>", 1),
-        page("<p>b</p>", 2),
-        page("<p>c</p>", 3, snippet="comet 3"),
-    ]
-    with web_path(settings(snippets=True, pages={"keep": 1, "method": "search_order"})) as path:
-        (found,) = path.prepare([query("comet", *pages)], clock())
-    snippets = [passage.text for passage in found.passages if passage.kind is PassageKind.SNIPPET]
-    assert snippets == ["comet 1910", "comet 3"]
 
 
 def test_no_time_at_all_still_gives_one_evidence_per_question() -> None:

@@ -15,7 +15,6 @@ from agents.web.ranking import (
     bm25,
     bm25_of_texts,
     cosines,
-    query_terms,
     terms,
 )
 from tests.agents.web.fakes import HashedWords
@@ -62,11 +61,6 @@ def test_small_and_empty_corpora_get_finite_scores(implementation: str, texts: l
     assert (scores >= 0).all()
 
 
-def test_stop_words_count_only_in_a_question_that_has_nothing_else() -> None:
-    assert query_terms("Who was the director of The Matrix?") == ["director", "matrix"]
-    assert query_terms("who is it?") == ["who", "is", "it"]
-
-
 def test_numbers_with_and_without_separators_are_the_same_term() -> None:
     assert terms("1,234,567 people") == terms("1234567 people")
     assert terms("1, 2") == ["1", "2"]
@@ -79,11 +73,6 @@ def test_every_distinct_text_of_the_batch_is_encoded_once_in_one_call() -> None:
     np.testing.assert_allclose(found[0], [1.0, 0.0], atol=1e-6)
     np.testing.assert_allclose(found[1], [1.0, 1.0, 0.0], atol=1e-6)
     assert [len(own) for own in cosines(HashedWords(), ["red"], {0: []}, Deadline(9)).values()] == [0]
-
-
-def test_texts_after_the_deadline_have_no_cosine_and_each_question_has_its_first() -> None:
-    found = cosines(HashedWords(at_most=2), ["red", "blue"], {0: ["a", "b"], 1: ["c", "d"]}, Deadline(9))
-    assert [list(np.isnan(own)) for own in found.values()] == [[False, True], [False, True]]
 
 
 def test_a_vector_that_is_no_number_is_unlike_everything_but_was_encoded() -> None:

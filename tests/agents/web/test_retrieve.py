@@ -1,10 +1,8 @@
-from dataclasses import replace
-
 import pytest
 
 from agents.common.contracts import PassageKind
 from agents.common.deadline import Deadline
-from agents.settings import Bm25Stage, DenseStage, FusionStage, ParentChildChunks, RetrieveStage, UnionStage, WordChunks
+from agents.settings import Bm25Stage, DenseStage, FusionStage, ParentChildChunks, RetrieveStage, WordChunks
 from agents.web.chunk import split
 from agents.web.retrieve import Retrieved, Source, retrieve
 from tests.agents.web.fakes import HashedWords
@@ -30,11 +28,6 @@ def bm25(top_k: int, *, per_kind: bool = False) -> Bm25Stage:
     return Bm25Stage(method="bm25", top_k=top_k, per_kind=per_kind)
 
 
-def test_bm25_keeps_the_best() -> None:
-    sources = [source("green apples are rarely sold"), source("red pears are often eaten"), source("pears")]
-    assert texts([bm25(2)], "red pears", *sources) == ["red pears are often eaten", "pears"]
-
-
 def test_hits_bring_their_parents_each_once_in_the_order_of_the_best_child() -> None:
     text = (
         "Nothing at all to see here.\nThe matrix is a film.\n"
@@ -52,34 +45,11 @@ def test_hits_bring_their_parents_each_once_in_the_order_of_the_best_child() -> 
     assert found[0].score > found[1].score
 
 
-def test_per_kind_gives_snippets_places_of_their_own() -> None:
-    sources = [source("pears " * 4), source("red pears"), source("a few pears here", PassageKind.SNIPPET)]
-    assert len(texts([bm25(1, per_kind=True)], "red pears", *sources)) == 2
-    assert "a few pears here" not in texts([bm25(1)], "red pears", *sources)
-
-
-@pytest.mark.parametrize("stage", [bm25(1), DenseStage(method="dense", top_k=1)])
-def test_a_heading_is_searched_with_every_chunk_of_its_source_but_is_no_part_of_it(stage: RetrieveStage) -> None:
-    headed = replace(source("it was made in 1999"), heading="The matrix")
-    plain = source("a dog and a cat were seen in town")
-    found = found_by([stage], "the matrix", plain, headed, dense=HashedWords())
-    assert [(passage.text, passage.heading) for passage in found.passages] == [("it was made in 1999", "The matrix")]
-
-
 def test_dense_without_time_keeps_the_order_it_was_given() -> None:
     stages: list[RetrieveStage] = [bm25(3), DenseStage(method="dense", top_k=2)]
     sources = [source("one"), source("moon moon x"), source("moon")]
     found = texts(stages, "moon", *sources, dense=HashedWords(at_most=0))
     assert found == texts([bm25(2)], "moon", *sources)
-
-
-def test_each_question_tells_how_many_of_its_chunks_were_encoded_whatever_is_kept() -> None:
-    stages: list[RetrieveStage] = [bm25(3), DenseStage(method="dense", top_k=1)]
-    sources = [[source(f"moon {number}") for number in range(5)], [source("sun")], []]
-    found = retrieve(["moon", "sun", "x"], sources, stages, HashedWords(at_most=3), Deadline(9))
-    assert [(own.encoded, own.chunks) for own in found] == [(2, 3), (1, 1), (0, 0)]
-    sparse = found_by([bm25(3)], "moon", *sources[0])
-    assert (sparse.encoded, sparse.chunks) == (0, 0), "no dense stage, nothing to encode"
 
 
 def test_fusion_prefers_what_both_rankings_like() -> None:
@@ -89,14 +59,3 @@ def test_fusion_prefers_what_both_rankings_like() -> None:
     assert found[0].text == "moon landing of apollo"
     assert found[0].scores["fusion"] == pytest.approx(2 / 61)
     assert set(found[0].scores) == {"bm25", "dense", "fusion"}
-
-
-def test_union_takes_the_best_of_each_once() -> None:
-    stage = UnionStage(method="union", sparse_k=1, dense_k=2)
-    sources = [source("blue moon"), source("blue moon over the lake"), source("sun")]
-    assert len(texts([stage], "blue moon", *sources, dense=HashedWords())) == 2
-
-
-def test_questions_do_not_mix_and_may_have_no_source() -> None:
-    found = retrieve(["red", "blue", "x"], [[source("red")], [], [source("")]], [bm25(5)], None, Deadline(9))
-    assert [[passage.text for passage in own.passages] for own in found] == [["red"], [], []]

@@ -45,30 +45,6 @@ def test_depth_is_bounded_and_the_text_is_kept(html: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "html",
-    [
-        "<p>one<p>two<p>three" * 300,
-        "<ul>" + "<li>item" * 900 + "</ul>",
-        "<table>" + "<tr><td>a<td>b" * 900 + "</table>",
-        "<br>" * 2000 + "<img src=x>" * 900,
-        "<div><span>x</div>" * 900,
-        "<td>a</td>" * 900,
-        "<!-- <div> -->" * 900,
-        "<script>'<div>'</script>" * 900,
-        "a < b " * 900,
-    ],
-)
-def test_wide_pages_are_left_as_they_are(html: str) -> None:
-    assert flatten(html, 100) == html
-
-
-def test_what_follows_a_deep_part_is_left_as_it_is() -> None:
-    html = "<div>" * 300 + "deep" + "</div>" * 300 + "<table><tr><td>a</td></tr></table>"
-    assert flatten(html, 100).endswith("</div><table><tr><td>a</td></tr></table>")
-    assert flatten(html, 100).count("<div>") == flatten(html, 100).count("</div>") == 100
-
-
-@pytest.mark.parametrize(
     "part", ["<div>", "<script>", "<!--", "<a '", '<a "', "<a =", "</td>", "<td></div>", "<", "<a b=\"'"]
 )
 def test_scanning_is_linear(part: str) -> None:

@@ -112,20 +112,6 @@ def test_blocks_are_lines_and_inline_marks_neither_join_nor_split_words(
     assert all(want in line for want, line in zip(expected, found[at:], strict=False))
 
 
-def test_visible_text_keeps_every_block_on_its_line() -> None:
-    html = "<header>Site</header><nav><a>Home</a></nav><main><p>Text.</p></main><footer>Imprint</footer>"
-    assert visible_lines(html) == ["Site", "Home", "Text.", "Imprint"]
-    for gap in ("<br>", "<hr>", "</div><div>", "</p><p>", "<h2>x</h2>", "<blockquote></blockquote>"):
-        found = visible_lines(f"<div>one{gap}two</div>")
-        assert (found[0], found[-1]) == ("one", "two")
-
-
-def test_definitions_follow_their_terms_and_preformatted_text_keeps_its_lines() -> None:
-    found = main_lines("<dl><dt>Opened</dt><dd>in May</dd><dt>Length</dt><dd>2,737 m</dd></dl><pre>first\nsecond</pre>")
-    assert "Opened in May Length 2,737 m" in " ".join(found)
-    assert found.index("first") + 1 == found.index("second")
-
-
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(
     "hidden",
@@ -163,19 +149,6 @@ def test_what_nobody_sees_is_dropped_also_where_all_text_is_taken(method: str, h
 def test_what_can_be_seen_is_kept(method: str) -> None:
     for shown in ("aria-hidden=false", "style=display:block", "style=top:-99px", "hidden=until-found"):
         assert "SHOWN HERE" in lines(method, f"<p {shown}>SHOWN HERE</p>")
-
-
-def test_main_text_drops_the_boilerplate_that_visible_text_keeps() -> None:
-    main, visible = "\n".join(lines("main_text", "")), "\n".join(lines("beautifulsoup", ""))
-    for boilerplate in ("Home", "Sections", "Imprint", "Cookies"):
-        assert boilerplate not in main
-        assert boilerplate in visible
-
-
-def test_the_fallback_begins_below_its_number_of_characters() -> None:
-    main = "\n".join(main_lines(""))
-    assert "Cookies" not in "\n".join(main_lines("", shortest=len(main) - 5))
-    assert "Cookies" in "\n".join(main_lines("", shortest=len(main) + 100))
 
 
 @pytest.mark.parametrize("method", METHODS)

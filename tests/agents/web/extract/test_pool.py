@@ -38,14 +38,6 @@ def pool(stuck_pages: Path) -> Iterator[ExtractionPool]:
         shared.close()
 
 
-def test_texts_are_found_by_page(pool: ExtractionPool) -> None:
-    pages = [f"<p>page number {n}</p>" for n in range(20)]
-    found = pool.extract(pages + pages, Deadline(600))
-    assert found.texts == {page: f"page number {n}" for n, page in enumerate(pages)}
-    assert not found.dropped
-    assert pool.extract([], Deadline(600)).texts == {}
-
-
 def test_large_pages_and_any_characters_pass_through_the_pipes(pool: ExtractionPool) -> None:
     page = "<p>é 中 😀 \ud800 " + "word " * 200_000 + "</p>"
     text = pool.extract([page, ""], Deadline(600)).texts
@@ -137,10 +129,3 @@ def test_a_pool_that_cannot_start_names_the_cause_and_the_way_out_and_may_try_ag
     )
     assert pool.extract(["<p>a</p>"], Deadline(600)).texts == {"<p>a</p>": "a"}
     pool.close()
-
-
-def test_workers_that_are_not_ready_in_time_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker, "COMMAND", "import time; time.sleep(99)")
-    monkeypatch.setattr("agents.web.extract.pool.START_SECONDS", 0.2)
-    with pytest.raises(ExtractionUnavailableError, match=r"\(the extraction worker was not ready in time\)"):
-        pool_of(1).warm_up()

@@ -3,7 +3,7 @@ import pytest
 from agents.settings import ExtractSettings
 from agents.web.extract import page_text
 from agents.web.extract.tree import is_data_table
-from tests.agents.web.extract.test_page_text import METHODS, lines, main_lines, visible_lines
+from tests.agents.web.extract.test_page_text import METHODS, lines, main_lines
 
 INNER = "<table><tr><td>Height</td><td>227 m</td></tr><tr><td>Width</td><td>27 m</td></tr></table>"
 
@@ -25,27 +25,9 @@ def test_rows_keep_values_in_their_columns_and_entities_are_read_once(method: st
     assert found[start : start + 4] == ["Year | Club | Score", "2021 | | 1 0", "2022 | A&B AFC | <2 1", "last"]
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_only_the_innermost_table_is_written_as_rows(method: str) -> None:
-    found = lines(
-        method, f"<table><tr><td>Left column</td><td>Intro {INNER} Outro</td></tr><tr><td>a</td><td>b</td></tr></table>"
-    )
-    assert found.count("Height | 227 m") == found.count("Width | 27 m") == 1
-
-
 def labelled(html: str) -> list[str]:
     settings = ExtractSettings(labelled_tables=True)
     return page_text(f"<article><p>{'A sentence about the clubs. ' * 20}</p>{html}</article>", settings).split("\n")
-
-
-def test_each_cell_carries_its_header() -> None:
-    html = (
-        "<table><tr><th>Year<th>Club<th><th>Score<tr><th>2021<td>Ajax<td>won<td>3-1<tr><td>2022<td><td><td>0-0</table>"
-    )
-    found = labelled(html)
-    assert "Year: 2021 | Club: Ajax | won | Score: 3-1" in found
-    assert "Year: 2022 | Score: 0-0" in found
-    assert not any(line.startswith("Year | Club") for line in found)
 
 
 def test_headers_and_cells_that_span_columns_keep_the_columns() -> None:
@@ -76,27 +58,10 @@ def test_a_box_of_facts_becomes_labels_with_values() -> None:
     assert {"Born: 1969", "Height: 1.92 m", "Clubs | Ajax | 1990"} <= set(found)
 
 
-def test_a_row_with_other_cells_than_its_headers_stays_as_it_is() -> None:
-    assert "A note | on the season | 1 | 2" in labelled(
-        "<table><tr><th>Year<th>Club<tr><td>1<td>2<tr><td>A note<td>on the season<td>1<td>2</table>"
-    )
-
-
-def test_a_caption_is_a_line_of_its_own() -> None:
-    html = "<table><caption>Winners</caption><thead><tr><th>Year<th>Club</thead><tbody><tr><td>1<td>2</tbody></table>"
-    assert visible_lines(html) == ["Winners", "Year | Club", "1 | 2"]
-
-
 def test_a_table_beside_the_article_is_put_back_even_if_its_head_is_like_that_of_another() -> None:
     inside = "<table><tr><th>Team<th>Points<tr><td>Ajax<td>71</table>"
     beside = "<aside class=sidebar><table><tr><th>Team<th>Points<tr><td>Feyenoord<td>68</table></aside>"
     assert {"Ajax | 71", "Feyenoord | 68"} <= set(main_lines(inside + beside))
-
-
-@pytest.mark.parametrize("html", [INNER, f"<aside>{INNER}</aside>"])
-@pytest.mark.parametrize("shortest", [50, 100_000])
-def test_a_table_stands_in_the_text_once(html: str, shortest: int) -> None:
-    assert "\n".join(main_lines(html, shortest=shortest)).count("227 m") == 1
 
 
 @pytest.mark.parametrize("around", ["div hidden", "div style='display:none'", "noscript", "canvas", "object", "nav"])

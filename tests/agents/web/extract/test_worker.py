@@ -73,11 +73,3 @@ def test_a_worker_that_ends_says_why(monkeypatch: pytest.MonkeyPatch, command: s
     process = worker_that_runs(monkeypatch, command)
     with pytest.raises(WorkerDiedError, match=f"^the extraction worker ended with status {re.escape(message)}$"):
         process.wait_ready(PATIENCE)
-
-
-def test_a_worker_that_complains_at_length_is_not_held_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    talkative = "import sys; [sys.stderr.write('a warning ' * 99 + chr(10)) for _ in range(2000)]; "
-    process = worker_that_runs(monkeypatch, talkative + worker.COMMAND)
-    process.wait_ready(PATIENCE)
-    assert process.extract("<p>hello</p>", PATIENCE) == "hello"
-    process.close()
