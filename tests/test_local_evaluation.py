@@ -166,15 +166,6 @@ def test_a_python_without_the_packages_is_told_in_one_line() -> None:
     assert line.endswith("`make install` makes .venv: use .venv/bin/python")
 
 
-def test_an_unreadable_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    data = tmp_path / "q.jsonl"
-    good = {"interaction_id": "a", "query": "say a", "answer": "a"}
-    data.write_text(json.dumps(good) + "\n" + json.dumps(good) + "\n{broken\n", encoding="utf-8")
-    assert main(arguments(tmp_path, data)) == 2
-    assert "q.jsonl, line 3: not valid JSON" in capsys.readouterr().err
-    assert len(rows_of(tmp_path / "out")) == 2, "the batch before it is kept"
-
-
 def test_a_graph_that_does_not_reply_is_told_before_the_first_question(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

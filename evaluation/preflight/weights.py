@@ -40,16 +40,6 @@ def weights(subject: Subject) -> Findings:
     yield note(f"{len(parts)} model(s)")
 
 
-def lend(subject: Subject) -> None:
-    """Link this machine's weights into the copy, where git has none, for a preset that is only rehearsed."""
-    for part in _parts(subject):
-        place = subject.pushed / part.shown
-        here = next((place for place in (subject.root / part.shown, part.elsewhere) if place.exists()), None)
-        if here and part.problem and not place.exists():
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.symlink_to(here.resolve())
-
-
 def _parts(subject: Subject) -> Iterator[NeededPart]:
     root, cache = subject.pushed, cache_folder()
     needed = needed_weights(subject.settings, manifest=subject.manifest, repository=root, cache=root / "no-cache")

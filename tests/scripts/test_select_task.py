@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.preflight.challenges import CHALLENGES
+from evaluation.preflight import CHALLENGES
 from scripts.select_task import main
 
 ROOT = Path(__file__).parents[2]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from crag.preflight import CHECKS, main, run_check
-from evaluation.preflight.challenges import CHALLENGES
+from evaluation.preflight import CHALLENGES
 from evaluation.preflight.subject import Finding, Findings, Level, Subject
 from tests.evaluation.preflight.conftest import ROOT, Checked, commit, git, replace
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from evaluation.preflight.subject import Level, Subject
-from evaluation.preflight.weights import lend
 from evaluation.preflight.world import LARGE, copy_tracked, empty_world, refused
 from models.manifest import load_manifest
 from tests.evaluation.preflight.conftest import Checked, commit, replace
@@ -50,19 +49,7 @@ def test_a_model_in_the_cache_does_not_hide_that_the_submission_lacks_it(
     assert "field router.classifiers.cpu, base model" in finding.place
     assert f"on this machine it is in {cache / BASE}" in finding.remedy
     (failed,) = checked("agent", routed).of(Level.ERROR)
-    assert f"WeightsMissingError: preset routed: weights of {BASE}" in failed.problem
-
-
-def test_a_preset_that_is_only_rehearsed_takes_its_weights_from_the_cache(
-    routed: Path, cache: Path, checked: Checked
-) -> None:
-    (routed / "agents" / "presets" / "active.toml").write_text('preset = "scripted"\n')
-    commit(routed)
-    assert checked("weights", routed, preset="routed").of(Level.ERROR) == []
-    subject = Subject(routed, asked_preset="routed")
-    lend(subject)
-    config = subject.pushed / "models" / "weights" / BASE / "1_Pooling" / "config.json"
-    assert config.resolve() == (cache / BASE / "1_Pooling" / "config.json").resolve()
+    assert f"preset routed: weights of {BASE}" in failed.problem
 
 
 def test_a_module_that_was_never_committed_is_missing(tree: Path, checked: Checked) -> None:
