@@ -6,7 +6,6 @@ import re
 import shlex
 import signal
 import subprocess
-import threading
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -274,12 +273,8 @@ class Terminated(KeyboardInterrupt):
 def stopped_in_order() -> Iterator[None]:
     """Inside, SIGTERM raises `Terminated`, so that every `finally` runs; by default Python would exit at once.
 
-    Only the first signal counts: a second would break the clean-up. Does nothing outside the main thread, which alone
-    may handle signals.
+    Only the first signal counts: a second would break the clean-up.
     """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
     before = signal.signal(signal.SIGTERM, _raise_once)
     try:
         yield

