@@ -94,14 +94,7 @@ class GpuPlan:
 def plan(
     settings: Settings, *, cards: int = 4, memory_gib: float = GPU_MEMORY_GIB, manifest: Manifest | None = None
 ) -> GpuPlan:
-    """Place the preset's models on the cards, and list what does not fit.
-
-    Args:
-        settings: The preset's settings.
-        cards: Number of GPUs.
-        memory_gib: Usable memory of each.
-        manifest: The models' shapes; default: the shipped manifest.
-    """
+    """Place the preset's models on the cards, and list what does not fit."""
     entries = (manifest or load_manifest()).models
     made = GpuPlan(cards, memory_gib, {name: entry.shape for name, entry in entries.items() if entry.shape})
     engine = settings.language_model
