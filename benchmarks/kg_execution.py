@@ -1,6 +1,6 @@
 """Check whether the executor gets the labelled values from the labelled calls of real questions.
 
-    python -m benchmarks.kg_execution [--questions FILE] [--data DIR | --kg-url URL] [--show-misses]
+    python -m benchmarks.kg_execution [--questions FILE] [--data DIR | --kg-url URL]
 
 A row has `LABEL_FIELDS` and `ANSWER_FIELDS`. Without --kg-url `mock_api` serves the graph of --data. "Equal" has
 two readings:
@@ -171,7 +171,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = parser_of("benchmarks.kg_execution", __doc__)
     parser.add_argument("--questions", type=Path, default=QUESTIONS)
     add_graph_arguments(parser)
-    parser.add_argument("--show-misses", action="store_true")
     options = parser.parse_args(arguments)
     return exit_code(lambda: _run(options), GraphError)
 
@@ -187,11 +186,6 @@ def _run(options: argparse.Namespace) -> None:
     with graph_server(options.data, options.kg_url) as address:
         outcomes = run_rows(rows, address)
     measured = [measure(*each) for each in zip(rows, outcomes, strict=True)]
-    for row, outcome, found in zip(rows, outcomes, measured, strict=True):
-        if options.show_misses and not found.derived:
-            print(f"{row['query']}\n  {row['calls']} -> {str(row['kg_values'])[:200]} ({row['derive']})")
-            for result in outcome.results:
-                print(f"    {result.status} {str(result.values)[:200]} {' '.join(result.explanation)[:300]}")
     lines = [
         [name, len(some), fmean(row.direct for row in some), fmean(row.derived for row in some), *_given(some)]
         for name, some in by_label(measured, lambda row: row.domain).items()

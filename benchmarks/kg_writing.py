@@ -2,7 +2,7 @@
 
     python -m benchmarks.kg_writing --preset cpu --limit 60 [--set KEY=VALUE]
                                     [--adapter NAME|FOLDER|none] [--pairs FILE --fold 1/5]
-                                    [--save FILE] [--against SAVED.jsonl]
+                                    [--save FILE]
 
 The rows are those of `benchmarks.kg_execution`. It prints shares by domain, with 95 % intervals in percent:
 
@@ -15,8 +15,7 @@ domain    the right domain was chosen (without --use-domain);
 repaired  an unreadable output was written again.
 
 --fold asks only the questions that this fold tests, by the entities in the file of --pairs (`training.api_pairs`): an
-adapter that was trained with the same fold never saw them. --against compares the shares with those of an earlier run
-over the same questions, paired; the intervals are resampled by group.
+adapter that was trained with the same fold never saw them.
 """
 
 import argparse
@@ -24,11 +23,8 @@ import json
 import random
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
-
-import numpy as np
 
 from agents.answering import shown
 from agents.common.deadline import Deadline
@@ -50,14 +46,14 @@ from benchmarks.kg_execution import (
     values_agree,
 )
 from crag.command import add_preset_arguments, end_with, exit_code, parser_of, whole
-from evaluation.datasets import DatasetError, read_records
+from evaluation.datasets import DatasetError
 from mock_api import GraphError
 from training.api_pairs.pairs import REAL, read_pairs
 from training.folds import Fold, held_out_fold, is_tested, may_train, parse_fold, spelling
 from training.run_card import CARD_FILE
 
 COLUMNS = ("parses", "values", "none", "over-none", "domain", "repaired")
-RESAMPLES, CONFIDENCE = 2000, 0.95
+CONFIDENCE = 0.95
 
 Judged = Mapping[str, bool]
 """The verdict on a question in each column that applies to it."""
@@ -73,7 +69,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--save", type=Path, help="JSON lines of every question's prompt, output and calls")
     parser.add_argument("--pairs", type=Path, nargs="+", help="output of training.api_pairs: its groups make folds")
     parser.add_argument("--fold", type=parse_fold, metavar="K/N", help="only questions that this fold of --pairs tests")
-    parser.add_argument("--against", type=Path, metavar="SAVED", help="compare with an earlier --save")
     parser.add_argument("--adapter", metavar="NAME|FOLDER|none", help="default: the preset's; none: the base model")
     add_preset_arguments(parser)
     options = parser.parse_args(arguments)
@@ -94,9 +89,6 @@ def _run(options: argparse.Namespace) -> None:
     if options.pairs:
         rows = _in_fold(rows, options.pairs, options.fold)
     rows = stratified(rows, options.limit) if options.limit else rows
-    before = read_saved(options.against) if options.against else {}
-    if options.against and before.keys().isdisjoint(row["query"] for row in rows):
-        raise DatasetError(f"{options.against}: holds none of these {len(rows)} questions")
 
     dense = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder else None
     writer = CallWriter(writing, load_language_model(engine), dense)
@@ -114,13 +106,7 @@ def _run(options: argparse.Namespace) -> None:
     if options.save:
         saved = zip(rows, written, judged, strict=True)
         write_rows(options.save, (_said(each) | row | {"judged": dict(now)} for row, each, now in saved))
-    pairs = [
-        JudgedQuestion(row["domain"], (row.get("groups") or [row["query"]])[0], now, before.get(row["query"]))
-        for row, now in zip(rows, judged, strict=True)
-    ]
-    print(shares(pairs))
-    if options.against:
-        print(f"\nminus {options.against.name}:\n{differences(pairs)}")
+    print(shares([row["domain"] for row in rows], judged))
     tokens = sum(each.generation.prompt_tokens for each in written) / len(written)
     print(f"\n{tokens:.0f} prompt tokens and {seconds / len(rows):.2f} s per question")
 
@@ -211,85 +197,22 @@ def _judged(rows: Sequence[Row], written: Sequence[Written], options: argparse.N
     ]
 
 
-def read_saved(path: Path) -> dict[str, Judged]:
-    """The rows of --save, by question.
-
-    Raises:
-        DatasetError: a row has another form.
-    """
-    saved: dict[str, Judged] = {}
-    for place, row in read_records(path):
-        if not isinstance(row.get("judged"), dict) or not isinstance(row.get("query"), str):
-            raise DatasetError(f'{place}: field "query" or "judged" is missing; a file of --save is expected')
-        saved[row["query"]] = row["judged"]
-    return saved
-
-
-# --- tables -----------------------------------------------------------------------------------------------------------
-
-
-class JudgedQuestion(NamedTuple):
-    """A question in this run, and in the one of --against."""
-
-    domain: str
-    group: str
-    now: Judged
-    before: Judged | None
-
-
-def _by_domain(questions: Sequence[JudgedQuestion], cell: Callable[[Sequence[JudgedQuestion], str], str]) -> str:
-    groups = by_label(questions, lambda question: question.domain)
-    rows = [[domain, len(some), *(cell(some, name) for name in COLUMNS)] for domain, some in groups.items()]
-    return table(["domain", "n", *COLUMNS], rows)
-
-
-def shares(questions: Sequence[JudgedQuestion]) -> str:
-    """The share in each column that applies, with its interval (Wilson 1927) in percent."""
+def shares(domains: Sequence[str], judged: Sequence[Judged]) -> str:
+    """The share in each column that applies, by domain, with its interval (Wilson 1927) in percent."""
     from scipy.stats import binomtest
 
-    def cell(some: Sequence[JudgedQuestion], name: str) -> str:
-        right = [question.now[name] for question in some if name in question.now]
+    def cell(some: Sequence[Judged], name: str) -> str:
+        right = [verdicts[name] for verdicts in some if name in verdicts]
         if not right:
             return "-"
         low, high = binomtest(sum(right), len(right)).proportion_ci(CONFIDENCE, "wilson")
         return f"{sum(right) / len(right):.3f} ({100 * low:.0f}-{100 * high:.0f})"
 
-    return _by_domain(questions, cell)
-
-
-def differences(questions: Sequence[JudgedQuestion]) -> str:
-    """The shares minus those of the earlier run over the questions of both, with intervals that resample groups."""
-    from scipy.stats import bootstrap
-
-    both = [(question, question.before) for question in questions if question.before]
-
-    def cell(some: Sequence[JudgedQuestion], name: str) -> str:
-        changes: dict[str, list[int]] = defaultdict(list)
-        for question, before in both:
-            if question in some and name in before.keys() & question.now.keys():
-                changes[question.group].append(question.now[name] - before[name])
-        if not changes:
-            return "-"
-        sums, counts = np.array([(sum(group), len(group)) for group in changes.values()], np.float64).T
-        low = high = mean = sums.sum() / counts.sum()
-        if len(sums) > 1:
-            low, high = bootstrap(
-                (sums, counts),
-                lambda total, count, axis=-1: total.sum(axis) / count.sum(axis),
-                paired=True,
-                method="percentile",
-                n_resamples=RESAMPLES,
-                confidence_level=CONFIDENCE,
-                random_state=0,
-            ).confidence_interval
-        return f"{mean:+.3f} [{low:+.3f}, {high:+.3f}]"
-
-    values = [(question.now["values"], before["values"]) for question, before in both]
-    return (
-        f"{_by_domain([question for question, _ in both], cell)}\nvalues right only now: "
-        f"{values.count((True, False))}, only before: {values.count((False, True))}; "
-        f"not asked before: {len(questions) - len(both)}"
-    )
+    groups = by_label(list(zip(domains, judged, strict=True)), lambda pair: pair[0])
+    rows = [
+        [name, len(some), *(cell([own for _, own in some], key) for key in COLUMNS)] for name, some in groups.items()
+    ]
+    return table(["domain", "n", *COLUMNS], rows)
 
 
 if __name__ == "__main__":

@@ -9,8 +9,8 @@ seconds of a question, over all of them. The starter kit's published method, rei
 text of every page, split it into sentences (by a regular expression; the kit used blingfire), cut each at 1,000
 characters, embed all of them, join the 20 nearest to the question and cut at 4,000 characters, about 1,000 tokens.
 
-Both sides get the same pages, the same dense encoder, the same process, `--threads` threads for torch, onnxruntime and
-BLAS, no extraction workers, one question at a time. `--pages N` adds pages of other questions until each has N.
+Both sides get the same pages, the same dense encoder, the same process, one thread for torch, onnxruntime and BLAS, no
+extraction workers, one question at a time. `--pages N` adds pages of other questions until each has N.
 """
 
 import argparse
@@ -61,7 +61,7 @@ DATASETS = {
 """Kind of pages -> file."""
 PLACES = ("text", "candidates", *(f"{budget} tokens" for budget in BUDGETS), "starter kit")
 _SAFE: Mapping[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}  # from Python 3.11.4 on
-_THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _WORD = re.compile(r"[^\W_]+")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3})")
@@ -211,13 +211,11 @@ def main() -> int:
     parser.add_argument("--dataset", type=Path, nargs="+", help="default: the three kinds of ../shared/data")
     parser.add_argument("--limit", type=whole(1), help="at most N questions of each file, spread over it")
     parser.add_argument("--pages", type=whole(1), help="as many pages for each question")
-    parser.add_argument("--threads", type=whole(1), default=1, help="threads of torch, onnxruntime and BLAS")
     add_preset_arguments(parser)
     options = parser.parse_args()
-    if any(os.environ.get(name) != str(options.threads) for name in _THREAD_VARIABLES):  # libraries read them once
-        environment = {**os.environ, **dict.fromkeys(_THREAD_VARIABLES, str(options.threads))}
+    if not _ONE_THREAD.items() <= os.environ.items():  # libraries read them once
         command = [sys.executable, "-m", "benchmarks.retrieval", *sys.argv[1:]]
-        os.execve(sys.executable, command, environment)  # noqa: S606 - this program again
+        os.execve(sys.executable, command, {**os.environ, **_ONE_THREAD})  # noqa: S606 - this program again
     return exit_code(lambda: _run(options))
 
 

@@ -104,9 +104,6 @@ def print_memory(made: GpuPlan) -> None:
         rows += [(card, f"{part.key}: {part.what}", f"{part.gib:.1f}") for part in made.on(card)]
         rows.append((card, "**all**", f"{made.total(card):.1f}"))
     print(f"\n### memory\n\n{table(['GPU', 'what', f'GiB of {made.memory_gib:g}'], rows)}")
-    if made.inside:
-        inside = [(what, f"{gib:.1f}") for what, gib in made.inside]
-        print(f"\n{table(['in the share of vLLM of each card', 'GiB'], inside)}")
     if made.cached_tokens is not None:
         print(f"\nKeys and values of {made.cached_tokens:,} tokens at once.")
     for name in made.unknown:

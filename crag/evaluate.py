@@ -17,7 +17,6 @@ from typing import Any
 from agents.common.files import DatasetError
 from agents.settings import OVERRIDES_VARIABLE, PRESET_VARIABLE, load_settings, usual_preset
 from crag.command import add_graph_arguments, add_preset_arguments, exit_code, folder, form, number, parser_of, whole
-from evaluation.agent_host import DEFAULT_AGENT, AgentSpec, AgentStartError
 from evaluation.batches import GRAPH_VARIABLE, MAX_BATCH_SIZE, SECONDS_PER_QUERY
 from evaluation.datasets import DEFAULT_DATASET, Split, dataset_files
 from evaluation.graph_server import mock_graph, silent_graph
@@ -25,10 +24,11 @@ from evaluation.judge import Judge, add_judge_arguments, cost_line, judge_from
 from evaluation.ray_workers import LOCAL, RayWorkers
 from evaluation.report import write_report
 from evaluation.results import footer, table
-from evaluation.runner import Evaluation, RunOptions, Terminated, origin_of, stopped_in_order
+from evaluation.runner import Evaluation, Terminated, origin_of, stopped_in_order
 from evaluation.signature import dataset_hash, identity_of, package_version, preset_signature, versions
 from evaluation.store import RunStore
 from evaluation.trim import Trim, official_trim
+from evaluation.worker import DEFAULT_AGENT, AgentSpec, AgentStartError, InProcessWorker, ProcessWorker, Worker
 
 EXIT_FAILED_BATCHES, EXIT_INTERRUPTED, EXIT_TERMINATED = 1, 130, 143
 LONGEST_FOLDER = 120
@@ -77,20 +77,6 @@ def _evaluate(options: argparse.Namespace, output: Path, words: Sequence[str]) -
 def _results(options: argparse.Namespace, output: Path, origin: Mapping[str, Any]) -> dict[str, Any]:
     judge, trim = judge_from(options), official_trim()
     signature = _signature(options, judge, trim)
-    run_options = RunOptions(
-        dataset=options.dataset,
-        limit=options.limit,
-        split=options.split,
-        agent=AgentSpec(options.agent, _environment(options)),
-        batch_size=options.batch_size,
-        seconds_per_query=options.seconds_per_query,
-        in_process=options.in_process,
-        origin=origin,
-    )
-    workers = None
-    if options.ray:
-        cluster = (options.ray, options.workers, options.worker_cpus, options.worker_gpus)
-        workers = RayWorkers(run_options.agent, *cluster, options.mock_kg)
     store = RunStore(output, identity_of(signature), signature, resume=options.resume, overwrite=options.overwrite)
     if not options.quiet:
         named = options.agent if options.agent != DEFAULT_AGENT else f"preset {options.preset or usual_preset()}"
@@ -98,8 +84,20 @@ def _results(options: argparse.Namespace, output: Path, origin: Mapping[str, Any
     if options.in_process:
         _say("the agent runs in this process: its time limit is not enforced")
     try:
-        evaluation = Evaluation(run_options, store, judge, trim, signature, workers, show_progress=not options.quiet)
-        return evaluation.run()
+        return Evaluation(
+            dataset=options.dataset,
+            store=store,
+            worker=_worker(options),
+            judge=judge,
+            trim=trim,
+            signature=signature,
+            limit=options.limit,
+            split=options.split,
+            batch_size=options.batch_size,
+            seconds_per_query=options.seconds_per_query,
+            origin=origin,
+            show_progress=not options.quiet,
+        ).run()
     except AgentStartError:
         store.discard_if_new()
         raise
@@ -107,6 +105,14 @@ def _results(options: argparse.Namespace, output: Path, origin: Mapping[str, Any
         store.close()
         if cost := cost_line(judge):
             _say(cost)
+
+
+def _worker(options: argparse.Namespace) -> Worker:
+    spec = AgentSpec(options.agent, _environment(options))
+    if options.ray:
+        share = (options.workers, options.worker_cpus, options.worker_gpus)
+        return RayWorkers(spec, options.ray, *share, options.mock_kg)
+    return InProcessWorker(spec) if options.in_process else ProcessWorker(spec)
 
 
 def _signature(options: argparse.Namespace, judge: Judge, trim: Trim) -> dict[str, Any]:

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from crag.command import EXIT_UNUSABLE, parser_of
-from evaluation.preflight import agent, description, repository, weights
-from evaluation.preflight.challenges import CHALLENGES
+from evaluation.preflight import CHALLENGES, agent, description, repository
 from evaluation.preflight.subject import Finding, Level, NotApplicableError, Subject, one_line, some
 
 REPOSITORY = Path(__file__).parents[1]
@@ -23,7 +22,7 @@ CHECKS: dict[str, Check] = {
     "clean-tree": repository.clean_tree,
     "lfs": repository.lfs,
     "secrets": repository.secrets,
-    "weights": weights.weights,
+    "weights": repository.weights,
     "imports-named": repository.imports_named,
     "agent": agent.agent,
 }

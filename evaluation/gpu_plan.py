@@ -60,16 +60,14 @@ class Part:
 class GpuPlan:
     """The memory use of each card.
 
-    `shapes` are those of the manifest. `inside` lists the parts of vLLM's share of each card, in GiB; `cached_tokens`
-    is how many tokens' keys and values it holds; `unknown` are models without a shape; `problems` holds (key of the
-    preset, problem, remedy).
+    `shapes` are those of the manifest. `cached_tokens` is how many tokens' keys and values vLLM's share holds;
+    `unknown` are models without a shape; `problems` holds (key of the preset, problem, remedy).
     """
 
     cards: int
     memory_gib: float
     shapes: Mapping[str, Shape]
     parts: list[Part] = field(default_factory=list)
-    inside: list[tuple[str, float]] = field(default_factory=list)
     cached_tokens: int | None = None
     unknown: list[str] = field(default_factory=list)
     problems: list[tuple[str, str, str]] = field(default_factory=list)
@@ -96,14 +94,7 @@ class GpuPlan:
 def plan(
     settings: Settings, *, cards: int = 4, memory_gib: float = GPU_MEMORY_GIB, manifest: Manifest | None = None
 ) -> GpuPlan:
-    """Place the preset's models on the cards, and list what does not fit.
-
-    Args:
-        settings: The preset's settings.
-        cards: Number of GPUs.
-        memory_gib: Usable memory of each.
-        manifest: The models' shapes; default: the shipped manifest.
-    """
+    """Place the preset's models on the cards, and list what does not fit."""
     entries = (manifest or load_manifest()).models
     made = GpuPlan(cards, memory_gib, {name: entry.shape for name, entry in entries.items() if entry.shape})
     engine = settings.language_model
@@ -151,12 +142,6 @@ def _vllm(engine: VllmEngine, made: GpuPlan) -> None:
     adapters = ADAPTER_GIB * len(engine.adapters)
     room = share - weights - adapters - VLLM_WORKSPACE_GIB
     made.cached_tokens = max(0, int(room / token))
-    made.inside = [
-        (f"weights of {engine.model}, a {cards}th" if cards > 1 else f"weights of {engine.model}", weights),
-        *([("adapters", adapters)] if adapters else []),
-        ("activations, exchange, workspace (assumed)", VLLM_WORKSPACE_GIB),
-        ("keys and values: the rest", max(0.0, room)),
-    ]
     if made.cached_tokens < engine.max_model_tokens:
         wanted = math.ceil((share - room + engine.max_model_tokens * token) / made.memory_gib * 100) / 100
         higher = f"raise it to {wanted:g} (of {made.memory_gib:g} GiB), or raise " if wanted <= 1 else "raise "
@@ -218,16 +203,12 @@ def _check(settings: Settings, card: int, made: GpuPlan) -> None:
         listed = "; ".join(f"{part.what} {part.gib:.1f}" for part in parts)
         problem = f"GPU {card} would hold {made.total(card):.1f} GiB of {made.memory_gib:g}: {listed}"
         others = [part for part in parts if part.key != "language_model"]
-        movable = sorted({f"{part.key}.device" for part in others if part.key != "agent"})
-        free = next((f"GPU {other}" for other in range(made.cards) if not made.on(other)), "another GPU")
-        move = f"move {' or '.join(movable)} to {free}" if movable else ""
         if isinstance(settings.language_model, VllmEngine) and len(others) < len(parts):
             share = math.floor((1 - sum(part.gib for part in others) / made.memory_gib) * 100) / 100
-            remedy = f"lower it to {share:g}{', or ' + move if move else ''}"
-            made.problems.append(("language_model.gpu_memory_utilization", problem, remedy))
+            made.problems.append(("language_model.gpu_memory_utilization", problem, f"lower it to {share:g}"))
         else:
             largest = max(parts, key=lambda part: part.gib).key
-            made.problems.append((f"{largest}.device", problem, move or "a smaller batch_size, or fewer tokens"))
+            made.problems.append((f"{largest}.device", problem, "another GPU, a smaller batch_size, or fewer tokens"))
 
 
 # --- seconds ----------------------------------------------------------------------------------------------------------

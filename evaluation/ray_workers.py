@@ -12,16 +12,15 @@ import sys
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from agents.common.files import UserError
-from evaluation.agent_host import AgentSpec, BatchResult
 from evaluation.batches import GRAPH_VARIABLE, Question, evaluator_batch
 from evaluation.graph_server import mock_graph
 from evaluation.signature import versions
-from evaluation.worker import CLOSE_SECONDS, Answered, ProcessWorker
+from evaluation.worker import CLOSE_SECONDS, AgentSpec, Answered, BatchResult, ProcessWorker, Worker
 
 LOCAL = "local"
 """The address that stands for a Ray of our own, started and stopped with the run."""
@@ -35,36 +34,26 @@ class RayUnavailableError(UserError, RuntimeError):
     """No cluster, or none that can run a worker; the message says what to do."""
 
 
-class RayWorkers:
-    """Agents on a cluster; the methods are those of `evaluation.worker.ProcessWorker`.
+@dataclass
+class RayWorkers(Worker):
+    """Agents on the cluster at `address` (``HOST:PORT``, ``auto`` or `LOCAL`).
 
-    Args:
-        spec: The agent.
-        address: Of the cluster: ``HOST:PORT``, ``auto`` or `LOCAL`.
-        workers: How many; None: one for each machine that fits.
-        cpus: Processors that each worker has to itself.
-        gpus: Cards that each worker has to itself.
-        mock_kg: A folder of graph tables that each worker serves for its agent; empty: the shipped graph; None: none.
+    There are `workers` of them (None: one for each machine that fits), each with so many processors and cards to
+    itself. Each serves the graph of the folder `mock_kg` for its agent (empty: the shipped graph; None: none).
     """
 
-    def __init__(
-        self,
-        spec: AgentSpec,
-        address: str,
-        workers: int | None = None,
-        cpus: float = 1.0,
-        gpus: float = 0.0,
-        mock_kg: str | None = None,
-    ) -> None:
-        self._agent = (spec, mock_kg, Path.cwd())
-        self._address, self._workers, self._needs = address, workers, {"CPU": cpus, "GPU": gpus}
-        self._ray: Any = None
-        self._running: dict[Any, tuple[Any, Sequence[Question]]] = {}
-        """What runs -> its worker and the questions; without questions the worker starts."""
-        self._idle: list[Any] = []
-        self._batch_size = 0
-        self.peak_memory_mb = 0.0
-        self._losses = 0
+    spec: AgentSpec
+    address: str
+    workers: int | None = None
+    cpus: float = 1.0
+    gpus: float = 0.0
+    mock_kg: str | None = None
+    _ray: Any = field(default=None, init=False)
+    _running: dict[Any, tuple[Any, Sequence[Question]]] = field(default_factory=dict, init=False)
+    """What runs -> its worker and the questions; without questions the worker starts."""
+    _idle: list[Any] = field(default_factory=list, init=False)
+    _batch_size: int = field(default=0, init=False)
+    _losses: int = field(default=0, init=False)
 
     def start(self) -> None:
         """Connect to the cluster and begin to build the agents.
@@ -72,19 +61,19 @@ class RayWorkers:
         Raises:
             RayUnavailableError: Ray is not installed, the cluster is not there or has no machine for a worker.
         """
-        self._ray = _connected(self._address)
+        self._ray, needs = _connected(self.address), {"CPU": self.cpus, "GPU": self.gpus}
         machines = [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
-        fitting = sum(all(has.get(name, 0) >= number for name, number in self._needs.items()) for has in machines)
+        fitting = sum(all(has.get(name, 0) >= number for name, number in needs.items()) for has in machines)
         if not fitting:
-            listed = " and ".join(f"{number:g} {name}" for name, number in self._needs.items())
+            listed = " and ".join(f"{number:g} {name}" for name, number in needs.items())
             raise RayUnavailableError(f"no machine of the cluster has {listed}: see --worker-cpus, --worker-gpus")
-        for _ in range(self._workers or fitting):
+        for _ in range(self.workers or fitting):
             self._add_worker()
 
     def _add_worker(self) -> None:
-        remote = self._ray.remote(num_cpus=self._needs["CPU"], num_gpus=self._needs["GPU"])(_Worker)
+        remote = self._ray.remote(num_cpus=self.cpus, num_gpus=self.gpus)(_Worker)
         ours = {name: value for name, value in os.environ.items() if name.startswith("CRAG_")}
-        worker = remote.remote(*self._agent, ours)
+        worker = remote.remote(self.spec, self.mock_kg, Path.cwd(), ours)
         self._running[worker.start.remote()] = worker, ()
 
     def wait_until_ready(self) -> int:
@@ -109,11 +98,11 @@ class RayWorkers:
             questions, result = self._next()
             if questions and result:
                 self._losses = 0
-                yield questions, BatchResult(**result)
+                yield questions, result
             elif questions:
                 again.append(questions)
 
-    def _next(self) -> tuple[Sequence[Question], dict[str, Any] | None]:
+    def _next(self) -> tuple[Sequence[Question], BatchResult | None]:
         """Wait for whatever is done next: the questions, if any, and the result; None if their worker was lost."""
         (done,), _ = self._ray.wait(list(self._running), num_returns=1)
         worker, questions = self._running.pop(done)
@@ -129,12 +118,12 @@ class RayWorkers:
             self._add_worker()
             return questions, None
         self._idle.append(worker)
-        self.peak_memory_mb = max(self.peak_memory_mb, reply["peak_memory_mb"])
-        if not questions:
-            self._batch_size = reply["batch_size"]
-            if reply["versions"] != versions():
-                sys.stderr.write(f"note: {reply['machine']} has other versions than this one: {reply['versions']}\n")
-        return questions, reply.get("result")
+        if questions:
+            return questions, reply
+        self._batch_size, theirs, machine = reply
+        if theirs != versions():
+            sys.stderr.write(f"note: {machine} has other versions than this one: {theirs}\n")
+        return questions, None
 
     def stop(self, *, in_order: bool = False) -> None:
         """End all workers and leave the cluster."""
@@ -180,23 +169,21 @@ class _Worker:
         os.environ.update(environment)
         self._spec, self._mock_kg, self._beside = spec, mock_kg, ExitStack()
 
-    def start(self) -> dict[str, Any]:
+    def start(self) -> tuple[int, dict[str, str], str]:
+        """Its batch size, versions and machine."""
+        spec = self._spec
         try:
-            spec = self._spec
             if self._mock_kg is not None:
                 address = self._beside.enter_context(mock_graph(self._mock_kg))
                 spec = replace(spec, environment={**spec.environment, GRAPH_VARIABLE: address})
             self._agent = ProcessWorker(spec)
-            batch_size = self._agent.wait_until_ready()
+            return self._agent.wait_until_ready(), versions(), socket.gethostname()
         except UserError as error:
             error.add_note(f"on {socket.gethostname()}")
             raise
-        ours = {"versions": versions(), "machine": socket.gethostname()}
-        return {"batch_size": batch_size, "peak_memory_mb": self._agent.peak_memory_mb, **ours}
 
-    def answer(self, batch: dict[str, Any], limit: float) -> dict[str, Any]:
-        result = self._agent.answer(batch, limit)
-        return {"result": asdict(result), "peak_memory_mb": self._agent.peak_memory_mb}
+    def answer(self, batch: dict[str, Any], limit: float) -> BatchResult:
+        return self._agent.answer(batch, limit)
 
     def stop(self) -> None:
         self._agent.stop(in_order=True)

@@ -11,7 +11,7 @@ import re
 import sys
 from pathlib import Path
 
-from evaluation.preflight.challenges import CHALLENGES
+from evaluation.preflight import CHALLENGES
 
 
 def main(arguments: list[str] | None = None, root: Path = Path(__file__).parents[1]) -> int:

@@ -21,14 +21,12 @@ from agents.common.files import UserError
 from agents.settings import Settings, VllmEngine, load_settings
 from crag.command import end_with, exit_code, parser_of
 from evaluation.preflight.subject import NotApplicableError, Subject, some
-from evaluation.preflight.world import copy_tracked, empty_world, refused
+from evaluation.preflight.world import copy_tracked, empty_world, refused, run_python
 from models.manifest import cache_folder
 from models.stand_in import StandInError, make_stand_ins
 
 REPOSITORY = Path(__file__).parents[1]
 QUESTIONS = 4
-LIMIT_SECONDS = 1800.0
-"""For one evaluation."""
 VLLM_ENVIRONMENT = {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_HOST_IP": "127.0.0.1"}
 """For vLLM's CPU build: GiB of its cache of keys and values; this machine's address, else looked up in the network."""
 _FAULT = re.compile(r"(?:\w+ )+failed(?: for the whole batch \(|: )|the language model (?:hung|could not be loaded)")
@@ -120,12 +118,9 @@ def smoke(repository: Path, preset: str, *, stand_ins: bool) -> None:
 
 def _evaluate(folder: Path, preset: str, options: Sequence[str], environment: Mapping[str, str]) -> None:
     """Answer a few questions in the copy. Raises SmokeError, with the end of its output."""
-    command = [sys.executable, "local_evaluation.py", "--preset", preset, "--dataset", "data/sample/questions.jsonl"]
+    command = ["local_evaluation.py", "--preset", preset, "--dataset", "data/sample/questions.jsonl"]
     command += ["--limit", str(QUESTIONS), "--output", "results", "--overwrite", "--quiet", *options]
-    done = subprocess.run(  # noqa: S603 - a list of arguments
-        command, cwd=folder, env=dict(environment), stdin=subprocess.DEVNULL, capture_output=True, text=True,
-        check=False, timeout=LIMIT_SECONDS,
-    )  # fmt: skip
+    done = run_python(folder, environment, *command)
     if done.returncode != 0:
         tail = "\n".join((done.stderr or done.stdout).strip().splitlines()[-12:])
         raise SmokeError(f"{preset} {' '.join(options)} ended with exit code {done.returncode}:\n{tail}")

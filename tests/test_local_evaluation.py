@@ -166,15 +166,6 @@ def test_a_python_without_the_packages_is_told_in_one_line() -> None:
     assert line.endswith("`make install` makes .venv: use .venv/bin/python")
 
 
-def test_an_unreadable_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    data = tmp_path / "q.jsonl"
-    good = {"interaction_id": "a", "query": "say a", "answer": "a"}
-    data.write_text(json.dumps(good) + "\n" + json.dumps(good) + "\n{broken\n", encoding="utf-8")
-    assert main(arguments(tmp_path, data)) == 2
-    assert "q.jsonl, line 3: not valid JSON" in capsys.readouterr().err
-    assert len(rows_of(tmp_path / "out")) == 2, "the batch before it is kept"
-
-
 def test_a_graph_that_does_not_reply_is_told_before_the_first_question(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -189,11 +180,14 @@ def test_a_graph_that_does_not_reply_is_told_before_the_first_question(
         assert silent_graph(f"{alive}/elsewhere") == "status 404 for /open/search_entity_by_name"
 
 
-def test_the_environment_of_the_agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The agent gets preset and server as the evaluator would give them: by its environment."""
+def test_the_environment_of_the_agent_and_what_it_prints(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """It gets preset and server as the evaluator would give them; its output does not reach our standard output."""
     monkeypatch.delenv("CRAG_PRESET", raising=False)
     monkeypatch.delenv("CRAG_MOCK_API_URL", raising=False)
     data = dataset(tmp_path, count=1, query="say it", answer="cpu http://127.0.0.1:1")
     assert main(arguments(tmp_path, data, "EnvironmentAgent", "--kg-url", "http://127.0.0.1:1")) == 0
     assert rows_of(tmp_path / "out")[0]["prediction"] == "cpu http://127.0.0.1:1"
     assert "CRAG_MOCK_API_URL" not in os.environ
+    assert "noise" not in capfd.readouterr().out

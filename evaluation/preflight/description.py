@@ -6,7 +6,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from agents.settings import TransformersEngine, VllmEngine
 from evaluation.gpu_plan import plan
-from evaluation.preflight.challenges import CHALLENGES
+from evaluation.preflight import CHALLENGES
 from evaluation.preflight.subject import (
     ACTIVE,
     DESCRIPTION,

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from agents.settings import Settings, SettingsError, load_settings
-from evaluation.preflight.challenges import CHALLENGES
+from evaluation.preflight import CHALLENGES
 from evaluation.preflight.world import copy_tracked
 from models.manifest import Manifest, parse_manifest
 

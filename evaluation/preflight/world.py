@@ -6,7 +6,9 @@ import json
 import os
 import shutil
 import socket
-from collections.abc import Iterable
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -16,6 +18,9 @@ INHERITED = ("PATH", "TMPDIR", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "OMP_N
 """Variables kept in an empty world: paths of programs and temporary files. Neither HOME nor caches."""
 LARGE = 5_000_000
 """Files from this size on are linked instead of copied."""
+
+LIMIT_SECONDS = 1800.0
+"""For one process; what it does has limits of its own."""
 
 
 def empty_world(folder: Path, *, hidden: Path, server: str | None = None) -> dict[str, str]:
@@ -39,6 +44,14 @@ def empty_world(folder: Path, *, hidden: Path, server: str | None = None) -> dic
         "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(Path(__file__).with_name("guard")),
         GUARD_VARIABLE: json.dumps(request),
     }  # fmt: skip
+
+
+def run_python(root: Path, environment: Mapping[str, str], *words: str) -> "subprocess.CompletedProcess[str]":
+    """Run this interpreter with these arguments in a folder."""
+    return subprocess.run(  # noqa: S603 - a list of arguments, no shell
+        [sys.executable, "-s", "-B", *words], cwd=root, env=dict(environment), stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, errors="replace", check=False, timeout=LIMIT_SECONDS,
+    )  # fmt: skip
 
 
 def refused(folder: Path) -> list[str] | None:

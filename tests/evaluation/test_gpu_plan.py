@@ -36,15 +36,6 @@ def test_weknow_with_nine_tenths_of_every_card_for_vllm_does_not_fit_beside_its_
     assert not plan(planned("weknow", f"{key}={advised[1]}")).problems
 
 
-def test_weights_that_do_not_fit_in_vllms_share() -> None:
-    made = plan(planned("submission", "language_model.tensor_parallel_size=1"))
-    ((key, problem, remedy),) = made.problems
-    assert key == "language_model.gpu_memory_utilization"
-    assert "keys and values of 0 tokens" in problem
-    assert remedy.startswith("raise language_model.tensor_parallel_size"), "no card has more than all of its memory"
-    assert made.cached_tokens == 0
-
-
 def test_a_share_that_leaves_too_little_for_one_prompt_names_one_that_does_not() -> None:
     made = plan(planned("nec", "language_model.gpu_memory_utilization=0.65"))
     ((key, _, remedy),) = made.problems
@@ -69,15 +60,6 @@ def test_layers_are_spread_over_the_cards_that_there_are() -> None:
     assert plan(planned("db3_task1"), cards=1, memory_gib=15.0).problems
 
 
-def test_a_model_of_unknown_size_is_said() -> None:
-    made = plan(planned("submission", "dense_encoder.model=models/weights/my-own-encoder"))
-    assert made.unknown == ["models/weights/my-own-encoder"]
-
-
-def test_a_preset_for_a_processor_takes_nothing_of_a_card() -> None:
-    assert plan(planned("cpu")).parts == []
-
-
 def test_a_card_reads_at_its_peak_and_writes_at_its_bandwidth_by_the_assumed_shares() -> None:
     """Llama-3-8B by hand: 15 GFLOP a token of 22.75 TFLOPS; 16.06 GB a step at 224 GB/s; 64 sums of 8 kB over PCIe."""
     shape = load_manifest().model("llama-3-8b-instruct").shape
@@ -95,10 +77,6 @@ def test_the_graph_and_a_second_look_take_time_and_a_processor_has_no_plan() -> 
     alone, graph = (dict(time_rows(settings, plan(settings), load, graph=graph)) for graph in (False, True))
     assert set(graph) > set(alone)
     assert all("knowledge graph" in step for step in set(graph) - set(alone))
-    twice = Workload(questions=2, prompt_tokens=8000)
-    assert dict(time_rows(settings, plan(settings), twice, graph=False))["read the prompts"] == pytest.approx(
-        2 * alone["read the prompts"]
-    )
     assert "second look: read all again, write" in dict(
         time_rows(planned("nec"), plan(planned("nec")), load, graph=False)
     )

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from agents.settings import OVERRIDES_VARIABLE, PRESET_VARIABLE
-from evaluation.agent_host import DEFAULT_AGENT, AgentSpec
 from evaluation.batches import GRAPH_VARIABLE
 from evaluation.judge import RulesJudge
 from evaluation.results import count_lost, table
-from evaluation.runner import Evaluation, RunOptions
+from evaluation.runner import Evaluation
 from evaluation.store import RunStore
+from evaluation.worker import AgentSpec, ProcessWorker
 from tests.evaluation.test_runner import TRIM
 
 SAMPLE = Path("data/sample/questions.jsonl")
@@ -22,10 +22,12 @@ CALL = """language_model.replies = { "Calls:" = 'get_movie("titanic")["revenue"]
 def results_of_our_agent(folder: Path, *overrides: str, graph: str = "") -> dict[str, Any]:
     """Of the scripted preset with these faults, in a process of its own, on two questions."""
     environment = {PRESET_VARIABLE: "scripted", OVERRIDES_VARIABLE: "\n".join(overrides), GRAPH_VARIABLE: graph}
-    options = RunOptions(SAMPLE, limit=2, agent=AgentSpec(DEFAULT_AGENT, environment))
+    worker = ProcessWorker(AgentSpec(environment=environment))
     store = RunStore(folder, {}, {})
     try:
-        results = Evaluation(options, store, RulesJudge(), TRIM, {}, show_progress=False).run()
+        results = Evaluation(
+            dataset=SAMPLE, store=store, worker=worker, judge=RulesJudge(), trim=TRIM, limit=2, show_progress=False
+        ).run()
     finally:
         store.close()
     assert json.loads((folder / "results.json").read_text(encoding="utf-8")) == results

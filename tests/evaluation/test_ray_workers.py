@@ -149,11 +149,7 @@ def test_without_ray_it_says_what_to_install(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        *(
-            (["--ray", address], f"must be HOST:PORT or auto, found {address!r}")
-            for address in ("ray://10.0.0.1:10001", "10.0.0.1", "10.0.0.1:0", ":6379")
-        ),
-        (["--ray", "--worker-cpus", "-1"], "a number of at least 0"),
+        (["--ray", "10.0.0.1:0"], "must be HOST:PORT or auto, found '10.0.0.1:0'"),
         (["--ray", "--worker-cpus", "1.5"], "must be whole above 1, found 1.5"),
         (["--workers", "2"], "--workers needs --ray"),
         (["--ray", "--in-process"], "--in-process runs one agent here"),

@@ -5,19 +5,18 @@ import os
 import re
 import signal
 import subprocess
-import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from agents.common.files import write_rows
-from evaluation.agent_host import AgentSpec
 from evaluation.datasets import DatasetError
 from evaluation.judge import RulesJudge
-from evaluation.runner import Evaluation, RunOptions, Terminated, origin_of, progress_bar, stopped_in_order
+from evaluation.runner import Evaluation, Terminated, origin_of, running_score, stopped_in_order
 from evaluation.store import RunStore, StoreError
 from evaluation.trim import Trim
+from evaluation.worker import AgentSpec, InProcessWorker
 
 FAKES = "tests.evaluation.fake_agents"
 TRIM = Trim("none", str)
@@ -37,9 +36,10 @@ def run(
     folder: Path, data: Path, agent: str = "EchoAgent", *, resume: bool = False, trim: Trim = TRIM, **options: Any
 ) -> dict[str, Any]:
     store = RunStore(folder / "out", {"preset": "x"}, {"preset": "x"}, resume=resume)
-    chosen = RunOptions(data, agent=AgentSpec(f"{FAKES}:{agent}"), in_process=True, **options)
+    worker = InProcessWorker(AgentSpec(f"{FAKES}:{agent}"))
+    options |= {"judge": RulesJudge(), "trim": trim, "show_progress": False}
     try:
-        results = Evaluation(chosen, store, RulesJudge(), trim, {"preset": "x"}, show_progress=False).run()
+        results = Evaluation(dataset=data, store=store, worker=worker, **options).run()
         return {**results, "records": list(store.records.values())}
     finally:
         store.close()
@@ -53,13 +53,11 @@ def test_the_last_batch_is_shorter_and_shares_its_own_time(tmp_path: Path) -> No
     assert records[4]["seconds"] == records[4]["batch_seconds"]
 
 
-@pytest.mark.parametrize("content", ["", "\n\n"])
-def test_a_dataset_without_questions_is_an_error(tmp_path: Path, content: str) -> None:
+def test_a_dataset_without_questions_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "q.jsonl"
-    path.write_text(content, encoding="utf-8")
+    path.write_text("\n\n", encoding="utf-8")
     with pytest.raises(DatasetError, match=r"q\.jsonl: it has no questions"):
         run(tmp_path, path)
-    assert not (tmp_path / "out/results.json").exists()
 
 
 def test_how_many_questions_there_are_is_known_only_of_a_complete_run(tmp_path: Path) -> None:
@@ -103,49 +101,21 @@ def test_the_answer_is_judged_as_the_evaluator_cuts_it(tmp_path: Path) -> None:
     assert results["records"][0]["prediction"] == "ann lee", "the file keeps all of it"
 
 
-def test_what_gates_withheld_is_kept_with_its_verdict(tmp_path: Path) -> None:
+def test_what_gates_withheld_is_kept_with_its_verdict_and_late_generations_are_counted(tmp_path: Path) -> None:
     results = run(tmp_path, questions(tmp_path, "a", "b"), "GatedAgent")
     firings = [gate for row in results["records"] for gate in row["gates"]]
     kept = [tuple(gate[key] for key in ("name", "withheld", "withheld_verdict")) for gate in firings]
     assert kept == [("sure", "a", "correct"), ("class", None, None)]
     assert (results["gates"]["sure"]["right_lost"], results["gates"]["class"]["unknown"]) == (1, 1)
     assert results["gates"]["sure"]["score_effect"] == -0.5
+    assert results["generations_out_of_time"] == {"not_begun": 2, "cut_short": 1}
+    assert [row["out_of_time"] for row in results["records"]] == [{"not_begun": 2, "cut_short": 1}] * 2
 
 
-def test_generations_that_ran_out_of_time_are_kept_and_counted(tmp_path: Path) -> None:
-    results = run(tmp_path, questions(tmp_path, *"abcde"), "LateAgent")
-    assert results["generations_out_of_time"] == {"not_begun": 6, "cut_short": 3}
-    assert [row["out_of_time"] for row in results["records"]] == [{"not_begun": 2, "cut_short": 1}] * 5
-
-
-# --- the progress bar -------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("total", "done", "batches", "last"),
-    [
-        (4, [], [[("correct", 2.0), ("incorrect", 4.0)], [("correct", 3.0), ("missing", 3.0)]],
-         r"4/4 .*score \+0\.250, 3\.00 s/question"),
-        (1, [], [[("unscored", 1.0)]], r"1/1 .*score -, 1\.00 s/question"),
-        (4, [("correct", 90.0), ("correct", 90.0)], [], r"2/4 .*score \+1\.000\]"),
-        (4, [("correct", 90.0), ("correct", 90.0)], [[("incorrect", 5.0), ("incorrect", 7.0)]],
-         r"4/4 .*score \+0\.000, 6\.00 s/question"),
-        (None, [], [[("correct", 1.0)]], "1question"),
-    ],
-)  # fmt: skip
-def test_the_running_score_and_the_agents_seconds(
-    capsys: pytest.CaptureFixture[str], total: int | None, done: list[Any], batches: list[list[Any]], last: str
-) -> None:
-    def rows(pairs: list[Any]) -> list[dict[str, Any]]:
-        return [{"verdict": verdict, "seconds": seconds} for verdict, seconds in pairs]
-
-    for shown in (True, False):
-        with progress_bar(total, rows(done), shown=shown) as add:
-            for batch in batches:
-                add(rows(batch))
-        captured = capsys.readouterr()
-        assert captured.out == "", "standard output is for the table"
-        assert bool(re.search(last, captured.err.split("\r")[-1])) == shown
+def test_the_running_score_and_the_agents_seconds() -> None:
+    rows = [{"verdict": verdict, "seconds": seconds} for verdict, seconds in (("unscored", 1), ("correct", 2))]
+    assert running_score(rows[:1]) == "score -, 1.00 s/question"
+    assert running_score(rows) == "score +1.000, 1.50 s/question"
 
 
 # --- where it comes from, and how it is ended -------------------------------------------------------------------------
@@ -182,16 +152,3 @@ def test_the_first_sigterm_runs_every_finally_and_the_second_is_ignored() -> Non
     with pytest.raises(Terminated), stopped_in_order():
         work()
     assert cleaned == [True]
-
-
-def test_a_thread_that_may_not_handle_signals_goes_without() -> None:
-    handlers: list[object] = []
-
-    def work() -> None:
-        with stopped_in_order():
-            handlers.append(signal.getsignal(signal.SIGTERM))
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    thread.join()
-    assert handlers == [signal.getsignal(signal.SIGTERM)]

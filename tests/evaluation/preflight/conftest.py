@@ -12,10 +12,10 @@ from crag.preflight import CheckReport, run_check
 from evaluation.preflight.subject import Subject
 
 ROOT = Path(__file__).parents[3]
-FOLDERS = ("agents", "models", "scripts", "data/sample")
+FOLDERS = ("agents", "models", "scripts", "evaluation", "crag", "mock_api", "data/sample")
 FILES = (
     "aicrowd.json", "apt.txt", "requirements.txt", "constraints.txt", ".gitattributes", ".gitignore", "docker_run.sh",
-    "local_evaluation.py", "evaluation/__init__.py", "crag/__init__.py",
+    "local_evaluation.py", "pyproject.toml",
 )  # fmt: skip
 
 Checked = Callable[..., CheckReport]

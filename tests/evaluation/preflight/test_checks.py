@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from crag.preflight import CHECKS, main, run_check
-from evaluation.preflight.challenges import CHALLENGES
+from evaluation.preflight import CHALLENGES
 from evaluation.preflight.subject import Finding, Findings, Level, Subject
 from tests.evaluation.preflight.conftest import ROOT, Checked, commit, git, replace
 
@@ -54,10 +54,8 @@ FAULTS: dict[str, tuple[str, Plant, str]] = {
     "more GPUs than there are": ("aicrowd-json", json_field("gpu_count", 8), "1 to 4"),
     "unknown challenge": ("aicrowd-json", json_field("challenge_id", "meta-kdd-cup-25"), "PRESET=scripted"),
     "placeholder author": ("aicrowd-json", json_field("authors", ["your-aicrowd-username"]), "user names"),
-    "number as text": ("aicrowd-json", json_field("gpu_count", "4"), "without quotes"),
     "debug submission": ("aicrowd-json", json_field("debug", True), "submission that counts"),
     "broken aicrowd.json": ("aicrowd-json", written("aicrowd.json", "{"), "make task1"),
-    "aicrowd.json without an object": ("aicrowd-json", written("aicrowd.json", "[]"), "make task1"),
     "challenge of another task than the preset": (
         "aicrowd-json", written("agents/presets/active.toml", 'preset = "db3_task23"\n'), "make task2",
     ),
@@ -70,7 +68,6 @@ FAULTS: dict[str, tuple[str, Plant, str]] = {
     "large file outside of models": ("lfs", written("data/größe.csv", bytes(6_000_000)), "git lfs migrate import"),
     "no rule for weights": ("lfs", written(".gitattributes", "* text=auto eol=lf\n"), "filter=lfs"),
     "token": ("secrets", written("notes.txt", "first\nuse hf_" + "aB3" * 12), "revoke it"),
-    "private key": ("secrets", written("deploy", f"-----BEGIN OPENSSH {'PRIVATE'} KEY-----\n"), "revoke it"),
     "filled .env": ("secrets", written(".env", "# mine\nOPENAI_API_KEY=" + "x" * 8), "revoke it"),
     "secret that git does not know yet": (
         "secrets", lambda root: (root / "new.py").write_text(f"KEY = 'ghp_{'a1' * 18}'"), "revoke it",
@@ -79,13 +76,7 @@ FAULTS: dict[str, tuple[str, Plant, str]] = {
     "import that only another package brings": (
         "imports-named", changed("requirements.txt", "beautifulsoup4==", "# "), "package of bs4",
     ),
-    "import that fails": ("agent", written("agents/user_config.py", "import nowhere_to_be_found\n"), "traceback"),
     "import that prints": ("agent", written("agents/user_config.py", AGENT + "print('loading')\n"), "logging"),
-    "import that asks the network": (
-        "agent",
-        written("agents/user_config.py", AGENT + "import socket\nsocket.create_connection(('192.0.2.1', 80), 1)\n"),
-        "ship the file",
-    ),
     "agent without its method": ("agent", written("agents/user_config.py", "class UserAgent: pass\n"), "traceback"),
     "kit's name that is missing": ("agent", written("models/user_config.py", ""), "traceback"),
 }  # fmt: skip
@@ -121,13 +112,11 @@ def test_a_secret_is_named_by_file_and_line_and_never_shown(tree: Path, capsys: 
 
 
 def test_equal_findings_are_one(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    wrong = AGENT.replace("return []", "return ['two\\nlines'] * len(b['query'])").replace("return 1", "return 16")
-    written("agents/user_config.py", wrong)(tree)
+    written("agents/user_config.py", AGENT.replace("return []", "return ['two\\nlines']"))(tree)
     assert main(["--root", str(tree), "--skip", *(name for name in CHECKS if name != "agent")]) == 1
     output = capsys.readouterr()
     (line,) = [line for line in output.out.splitlines() if "several lines" in line]
     assert line.endswith("(17 times)")
-    assert "checking agent ..." in output.err
 
 
 @pytest.mark.parametrize("check", ["secrets", "imports-named"])
@@ -157,7 +146,7 @@ def test_what_needs_git_is_skipped_with_the_reason_where_git_cannot_be_asked(
     assert "git cannot be run" in (checked("lfs", clean_tree).skipped or "")
 
 
-@pytest.mark.parametrize("error", [IndexError, re.error, OSError, subprocess.TimeoutExpired])
+@pytest.mark.parametrize("error", [IndexError, subprocess.TimeoutExpired])
 def test_no_check_ends_the_others(error: Callable[..., Exception], clean_tree: Path) -> None:
     def stumbles(subject: Subject) -> Findings:
         yield Finding(Level.WARNING, "a.py", "seen before")
@@ -186,7 +175,6 @@ VLLM = 'distributed_executor = "ray" '
     ("check", "file", "old", "new", "asked", "problem"),
     [
         ("preset", "submission", VLLM, 'distributed_executor = "mp" ', {}, "is 'mp': vLLM's own processes"),
-        ("preset", "submission", VLLM, "# ", {}, "is None: vLLM's own processes"),
         ("preset", "db3_task1", 'dtype = "float16"\ndevice = "auto"', 'dtype = "bfloat16"', {}, "bfloat16"),
         ("aicrowd-json", "aicrowd.json", '"gpu_count": 4', '"gpu_count": 2', {}, "submission uses 4 GPUs"),
         ("aicrowd-json", "submission", "", "", {"task": "task3"}, "names task1, but submission is to be"),

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from evaluation.preflight.subject import Level, Subject
-from evaluation.preflight.weights import lend
 from evaluation.preflight.world import LARGE, copy_tracked, empty_world, refused
 from models.manifest import load_manifest
 from tests.evaluation.preflight.conftest import Checked, commit, replace
@@ -50,19 +49,7 @@ def test_a_model_in_the_cache_does_not_hide_that_the_submission_lacks_it(
     assert "field router.classifiers.cpu, base model" in finding.place
     assert f"on this machine it is in {cache / BASE}" in finding.remedy
     (failed,) = checked("agent", routed).of(Level.ERROR)
-    assert f"WeightsMissingError: preset routed: weights of {BASE}" in failed.problem
-
-
-def test_a_preset_that_is_only_rehearsed_takes_its_weights_from_the_cache(
-    routed: Path, cache: Path, checked: Checked
-) -> None:
-    (routed / "agents" / "presets" / "active.toml").write_text('preset = "scripted"\n')
-    commit(routed)
-    assert checked("weights", routed, preset="routed").of(Level.ERROR) == []
-    subject = Subject(routed, asked_preset="routed")
-    lend(subject)
-    config = subject.pushed / "models" / "weights" / BASE / "1_Pooling" / "config.json"
-    assert config.resolve() == (cache / BASE / "1_Pooling" / "config.json").resolve()
+    assert f"preset routed: weights of {BASE}" in failed.problem
 
 
 def test_a_module_that_was_never_committed_is_missing(tree: Path, checked: Checked) -> None:
@@ -102,10 +89,9 @@ ASK = "import socket; socket.create_connection(('192.0.2.1', 80), timeout=5)"
     "code",
     [
         ASK,
-        f"import subprocess, sys; subprocess.run([sys.executable, '-c', {ASK!r}], check=True)",
         f"import multiprocessing as m; p = m.get_context('spawn').Process(target=exec, args=({ASK!r},)); p.start()",
     ],
-    ids=["the process", "a child", "a worker"],
+    ids=["the process", "a worker"],
 )
 def test_no_process_reaches_the_network_and_each_attempt_is_noted(code: str, tmp_path: Path) -> None:
     done = in_the_world(tmp_path, code)
@@ -141,9 +127,6 @@ except socket.gaierror:
     done = in_the_world(tmp_path, code)
     assert done.returncode == 0, done.stderr
     assert refused(tmp_path / "world") == []
-    sends = "import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('192.0.2.1', 53))"
-    assert in_the_world(tmp_path, sends).returncode != 0
-    assert refused(tmp_path / "world") == ["192.0.2.1"]
 
 
 def test_a_copy_holds_what_git_has_and_links_what_is_large(tree: Path, tmp_path: Path) -> None:
