@@ -59,10 +59,3 @@ def test_nothing_but_the_four_fields_leaks_and_the_order_stays(
         assert {question.batch for question in batch} == {number}
         asked += shown["interaction_id"]
     assert asked == [str(number) for number in range(count)]
-
-
-def test_labels_and_gold_answers_are_those_that_rows_have() -> None:
-    rows = [row("a", popularity="head", domain="movie", answer="x", alt_ans=["y"]), row("b", popularity=None)]
-    (batch,) = in_batches(rows, 2)
-    assert [question.labels for question in batch] == [{"domain": "movie", "popularity": "head"}, {}]
-    assert [question.golds for question in batch] == [("x", "y"), ()]

@@ -1,6 +1,5 @@
 """What a comparison says of two runs, on the command line and in numbers: against scipy and against every toss."""
 
-import itertools
 import json
 import random
 from pathlib import Path
@@ -11,9 +10,8 @@ import pytest
 from scipy import stats
 
 from crag.compare import main
-from evaluation.compare import MEASURES, VerdictPair, compare_runs, paired_differences, randomisation_p_value
+from evaluation.compare import MEASURES, VerdictPair, paired_differences
 from evaluation.judge import Verdict
-from evaluation.store import SavedRun
 from tests.evaluation.run_folders import record, write_run
 
 A = ["incorrect", "missing", "correct", "correct", "incorrect", "unscored"]
@@ -31,26 +29,6 @@ def same_verdicts(folder: Path, *verdicts: str) -> list[str]:
     for name in "ab":
         write_run(folder / name, [record(number, verdict) for number, verdict in enumerate(verdicts)])
     return [str(folder / "a"), str(folder / "b")]
-
-
-def test_numbers_and_flips(tmp_path: Path) -> None:
-    first, second = (SavedRun.read(Path(folder)) for folder in two_runs(tmp_path))
-    comparison = compare_runs(first, second)
-    assert (comparison.common, comparison.scored, comparison.only_first, comparison.only_second) == (6, 5, 0, 0)
-    assert comparison.signature_changes == []
-    assert comparison.differences["score"].change == pytest.approx(0.4)
-    assert {(kind.first, kind.second): len(pairs) for kind, pairs in comparison.flips.items()} == {
-        ("correct", "incorrect"): 1,
-        ("incorrect", "correct"): 1,
-        ("incorrect", "missing"): 1,
-        ("missing", "correct"): 1,
-        ("unscored", "correct"): 1,
-    }
-    (lost,) = comparison.flips[VerdictPair(Verdict.CORRECT, Verdict.INCORRECT)]
-    assert lost.to_dict()["predictions"] == ["correct answer 3", "incorrect answer 3"]
-    assert {label: part.n for label, part in comparison.slices["domain"].items()} == {"movie": 3, "music": 2}
-    assert comparison.slices["domain"]["movie"].differences["score"].change == pytest.approx((2 + 0 + 1) / 3)
-    assert "popularity" not in comparison.slices, "nobody labelled it"
 
 
 def test_what_a_person_reads(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -114,14 +92,6 @@ def test_only_common_questions_are_compared(tmp_path: Path, capsys: pytest.Captu
     assert "B is not finished" not in out
 
 
-def test_nothing_scored_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(same_verdicts(tmp_path, "unscored")) == 0
-    out = capsys.readouterr().out
-    assert "No question is scored in both runs" in out
-    assert "A: nothing scored, 1 unscored" in out
-    assert "interval" not in out
-
-
 @pytest.mark.parametrize(
     ("arguments", "fault"),
     [
@@ -183,15 +153,6 @@ def test_change_p_value_and_interval_are_those_of_scipy(seed: int, name: str) ->
     assert list(paired_differences(many, resamples=4000)[name].ci) == pytest.approx(
         [interval.low, interval.high], abs=0.012
     )
-
-
-@pytest.mark.parametrize(("ones", "twos"), [(0, 0), (3, 0), (0, 4), (4, 3), (1, 7)])
-def test_the_p_value_by_enumeration(ones: int, twos: int) -> None:
-    steps = [1] * ones + [2] * twos
-    sums = [sum(toss) for toss in itertools.product(*((step, -step) for step in steps))]
-    for total in {*sums, 0}:
-        expected = sum(abs(toss) >= abs(total) for toss in sums) / len(sums)
-        assert randomisation_p_value(total, ones=ones, twos=twos) == pytest.approx(expected)
 
 
 def test_for_shares_it_is_the_exact_mcnemar_test() -> None:

@@ -109,12 +109,6 @@ def test_alternative_answers_have_one_shape(tmp_path: Path, found: dict[str, Any
     assert read == {"interaction_id": "x", "query": "q", "alt_ans": expected}
 
 
-def test_null_page_fields_become_empty_text(tmp_path: Path) -> None:
-    (tmp_path / "q.jsonl").write_bytes(lines([row(0, search_results=[{"page_url": "u", "page_snippet": None}])]))
-    (read,) = read_rows(tmp_path / "q.jsonl")
-    assert read["search_results"] == [dict.fromkeys(PAGE, "") | {"page_url": "u"}]
-
-
 def test_pages_in_files_beside_the_questions(tmp_path: Path) -> None:
     (tmp_path / "pages").mkdir()
     (tmp_path / "pages/one.html").write_text("<p>café</p>", encoding="utf-8")

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from evaluation.judge import Verdict
-from evaluation.metrics import UNLABELLED, bootstrap_interval, measure, resampled_counts, slices
+from evaluation.metrics import UNLABELLED, bootstrap_interval, measure, slices
 
 C, W, M, U = Verdict.CORRECT, Verdict.INCORRECT, Verdict.MISSING, Verdict.UNSCORED
 
@@ -59,11 +59,6 @@ def test_slices_add_up_to_the_whole() -> None:
     assert found["question_type"]["simple"].accuracy == 1
 
 
-def test_unscored_questions_change_neither_metrics_nor_interval() -> None:
-    plain, mixed = measure([C, W, M, C]).to_dict(), measure([U, C, W, U, M, C, U]).to_dict()
-    assert {**mixed, "unscored": 0} == plain
-
-
 def test_every_share_has_the_interval_of_scipys_bootstrap() -> None:
     verdicts = [C] * 60 + [W] * 25 + [M] * 35 + [U] * 4
     metrics = measure(verdicts, resamples=8000)
@@ -74,11 +69,3 @@ def test_every_share_has_the_interval_of_scipys_bootstrap() -> None:
         ).confidence_interval
         assert list(metrics.intervals[name]) == pytest.approx((theirs.low, theirs.high), abs=0.01)
         assert metrics.to_dict()["intervals"][name] == list(metrics.intervals[name])
-
-
-def test_resampled_counts_are_samples_with_replacement() -> None:
-    samples = resampled_counts([30, 10, 0], resamples=20_000)
-    assert set(samples.sum(axis=1)) == {40}
-    assert samples.mean(axis=0) == pytest.approx([30, 10, 0], abs=0.1)
-    assert samples[:, 0].std() == pytest.approx(math.sqrt(40 * 0.75 * 0.25), rel=0.03)
-    assert resampled_counts([0, 0], resamples=3).tolist() == [[0, 0]] * 3

@@ -9,6 +9,7 @@ import pytest
 from agents.common.files import write_rows
 from agents.settings import PRESETS
 from crag.judge import main
+from evaluation.agreement import agreement, cohens_kappa
 from evaluation.datasets import read_records
 
 ROWS: list[dict[str, Any]] = [
@@ -111,3 +112,11 @@ def test_an_llm_judges_a_file_once(tmp_path: Path, capsys: pytest.CaptureFixture
     nobody = ["--judge", "llm", "--judge-url", "http://127.0.0.1:9/v1", "--judge-cache", "none"]
     assert main([*command[:4], *nobody]) == 2
     assert "error: the llm judge cannot ask" in capsys.readouterr().err
+
+
+def test_kappa_of_the_textbook_table() -> None:
+    """Two readers of 50 grant proposals: 20 both yes, 5 yes/no, 10 no/yes, 15 both no; kappa 0.4."""
+    first = ["yes"] * 25 + ["no"] * 25
+    second = ["yes"] * 20 + ["no"] * 5 + ["yes"] * 10 + ["no"] * 15
+    assert agreement(first, second) == pytest.approx(0.7)
+    assert cohens_kappa(first, second) == pytest.approx(0.4)

@@ -73,8 +73,3 @@ READ_AS = {
 @pytest.mark.parametrize(("reply", "verdict"), [(reply, verdict) for verdict in READ_AS for reply in READ_AS[verdict]])
 def test_reading(reply: str, verdict: bool | None) -> None:
     assert read_verdict(reply) is verdict
-
-
-@given(st.text())
-def test_any_text_is_survived(reply: str) -> None:
-    assert read_verdict(reply) in {True, False, None}

@@ -48,15 +48,6 @@ def test_the_page_has_both_scores_what_the_difference_is_and_a_markdown_block(pa
     assert "Changed: `set` from `None` to `a=|1`." in lines
 
 
-def test_a_few_questions_have_no_interval_and_a_run_may_have_no_traces(tmp_path: Path) -> None:
-    folders = two_runs(tmp_path, 8)
-    (tmp_path / "b/traces.jsonl").unlink()
-    assert main([*folders, "--html", str(tmp_path / "page.html")]) == 0
-    text = Parsed((tmp_path / "page.html").read_text(encoding="utf-8")).text
-    assert "more than A on 8 common questions, p " in text
-    assert "–" in text
-
-
 @pytest.mark.parametrize(("verdict", "is_scored"), [("correct", True), ("unscored", False)])
 def test_equal_runs_and_runs_without_a_score(tmp_path: Path, verdict: str, is_scored: bool) -> None:
     folder = write_run(tmp_path / "run", [record(0, verdict), record(1, verdict)], [])
@@ -87,13 +78,3 @@ def test_a_flipped_question_opens_with_both_traces_and_the_markdown_is_copied(br
     assert browser.execute_script("return window.copied").startswith("**B scores")
     assert browser.title.startswith("A: x +0.04"), "no text of the run was executed"
     assert browser.get_log("browser") == []
-
-
-def test_a_phone_scrolls_in_one_direction(browser: Any, page: Path) -> None:
-    metrics = {"width": 400, "height": 740, "deviceScaleFactor": 1, "mobile": True}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-    browser.get(page.as_uri())
-    assert browser.execute_script("return document.documentElement.scrollWidth") == 400
-    cells = browser.find_elements("css selector", ".compared td.interval")
-    assert all(cell.is_displayed() for cell in cells)
-    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

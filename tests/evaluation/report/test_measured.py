@@ -70,12 +70,6 @@ def test_a_batch_counts_once_however_many_traces_tell_of_it(tmp_path: Path) -> N
     assert (stages[WHOLE_BATCH].median, stages[WHOLE_BATCH].worst) == (5.5, 9.0)
 
 
-@pytest.mark.parametrize("seconds", [None, "long", {"retrieve": "long"}, {"retrieve": 1e999}, [1.0]])
-def test_seconds_of_another_shape_are_passed_over(tmp_path: Path, seconds: object) -> None:
-    run = read_run(write_run(tmp_path, [record(0), record(1)], [trace(0, seconds=seconds)]))
-    assert [stage.stage for stage in stage_seconds(run)] == [WHOLE_BATCH]
-
-
 def test_budgets_are_the_shares_of_the_preset_s_clock(tmp_path: Path) -> None:
     changes = ["deadline.knowledge_graph = 100.0", "deadline.reserve_seconds = 6.0"]
     settings = load_settings("scripted", changes)

@@ -74,14 +74,6 @@ def page_of(folder: Path, **options: Any) -> Parsed:
     return Parsed(write_report(write_run(folder, **options)).read_text(encoding="utf-8"))
 
 
-def test_hostile_texts_stay_texts(tmp_path: Path) -> None:
-    page = page_of(tmp_path)
-    check_nothing_else_runs(page)
-    assert sum(tag == "script" for tag, _ in page.tags) == 3, "the data, our script, one block"
-    assert HOSTILE.replace("\u2028", "") in page.whole.replace("\u2028", ""), "its domain is a slice's label"
-    assert page.data["rows"][3]["query"] == HOSTILE
-
-
 def test_a_run_may_be_hostile_in_every_field(tmp_path: Path) -> None:
     gate = {"name": HOSTILE, "reason": HOSTILE, "answer": HOSTILE, "withheld": HOSTILE, "withheld_verdict": "correct"}
     fields = ("interaction_id", "query", "prediction", "answer", "reason", "domain", "question_type", "error", "lost")
@@ -199,15 +191,6 @@ def test_where_the_points_went(tmp_path: Path) -> None:
     assert re.findall(r"P\(correct\) ([\d.]+)", points) == ["0.30", "0.20", "0.10", "0.00"]
     links = {tag.get("href") for name, tag in page.tags if name == "a"}
     assert {"#domain=movie&verdict=incorrect", "#question=id-3", "#verdict=incorrect"} <= links
-
-
-def test_small_slices_have_a_dash_and_slow_stages_a_mark(tmp_path: Path) -> None:
-    rows = [record(n, batch_size=1, domain="movie" if n else "music") for n in range(11)]
-    slow = [trace(0, batch_size=1, seconds={"generate": 55.0})]
-    path = write_report(write_run(tmp_path, rows, slow, {"preset": SCRIPTED}))
-    html = path.read_text(encoding="utf-8")
-    assert re.findall('<td class="interval">(.*?)</td>', html)[:2] == ["+1.00 to +1.00", "–"]
-    assert '<td class="over"><strong class="negative">1 of 1</strong></td>' in html
 
 
 def test_a_long_run_says_what_it_leaves_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
