@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -59,17 +59,6 @@ class RunPair:
         """The verdicts of the two."""
         return VerdictPair(Verdict(self.first["verdict"]), Verdict(self.second["verdict"]))
 
-    def to_dict(self) -> dict[str, Any]:
-        """A flip as JSON-ready data."""
-        return {
-            **self.key._asdict(),
-            "query": self.first["query"],
-            "answer": self.first.get("answer"),
-            **{field: self.first[field] for field in SLICE_FIELDS if field in self.first},
-            "verdicts": [verdict.value for verdict in self.verdicts],
-            "predictions": [self.first["prediction"], self.second["prediction"]],
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class Difference:
@@ -92,7 +81,8 @@ class Difference:
         return "<0.0001" if self.p_value < 0.0001 else f"{self.p_value:.4f}"
 
 
-class SliceDifferences(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class SliceDifferences:
     """Two runs over the questions with one label; `n` are scored in both. `differences` is empty if n is 0."""
 
     n: int
@@ -119,31 +109,9 @@ class Comparison:
     slices: Mapping[str, Mapping[str, SliceDifferences]]
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-ready data."""
-        return {
-            "finished": dict(zip(("first", "second"), self.finished, strict=True)),
-            "signature_changes": [
-                {"name": name, "first": first, "second": second} for name, first, second in self.signature_changes
-            ],
-            "questions": {
-                "common": self.common,
-                "scored_in_both": self.scored,
-                "only_in_first": self.only_first,
-                "only_in_second": self.only_second,
-            },
-            "first": self.first.to_dict(),
-            "second": self.second.to_dict(),
-            "differences": _plain(self.differences),
-            "slices": {
-                field: {label: {"n": part.n, **_plain(part.differences)} for label, part in parts.items()}
-                for field, parts in self.slices.items()
-            },
-            "flips": [pair.to_dict() for pairs in self.flips.values() for pair in pairs],
-        }
-
-
-def _plain(differences: Mapping[str, Difference]) -> dict[str, Any]:
-    return {name: asdict(difference) for name, difference in differences.items()}
+        """JSON-ready data: the fields by name; a flip has the rows of both runs."""
+        plain = asdict(replace(self, flips={}))
+        return {**plain, "flips": [asdict(pair) for pairs in self.flips.values() for pair in pairs]}
 
 
 def compare_runs(first: SavedRun, second: SavedRun, fields: Sequence[str] = SLICE_FIELDS) -> Comparison:

@@ -2,16 +2,7 @@
 
 import re
 
-from agents.matching import (
-    content,
-    count_listed,
-    found_in,
-    normalise,
-    position_of,
-    recall,
-    tokens,
-    words,
-)
+from agents.matching import content, count_listed, found_in, normalise, position_of, recall, tokens, words
 from evaluation.judge.base import CLAUSE_VERB, ReadClaim, RuleDecision, sentences
 
 _HEDGE = re.compile(

@@ -73,10 +73,11 @@ def test_everything_as_json(tmp_path: Path) -> None:
     target = tmp_path / "new/folder/comparison.json"
     assert main([*two_runs(tmp_path, judge="llm@1"), "--out", str(target)]) == 0
     data = json.loads(target.read_text(encoding="utf-8"))
-    assert data["signature_changes"] == [{"name": "judge", "first": "rules@1", "second": "llm@1"}]
-    assert data["questions"] == {"common": 6, "scored_in_both": 5, "only_in_first": 0, "only_in_second": 0}
+    assert data["signature_changes"] == [["judge", "rules@1", "llm@1"]]
+    assert [data[name] for name in ("common", "scored", "only_first", "only_second")] == [6, 5, 0, 0]
     assert set(data["differences"]["score"]) == {"first", "second", "change", "p_value", "ci"}
     assert data["slices"]["domain"]["music"]["n"] == 2
+    assert data["differences"]["score"]["change"] == pytest.approx(0.4)
     assert len(data["flips"]) == 5
 
 
