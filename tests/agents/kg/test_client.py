@@ -59,8 +59,6 @@ ERRORS: dict[Fault, type[KgError]] = {
     "hang": KgTimeoutError,
     "drip_headers": KgTimeoutError,
     "drip_body": KgTimeoutError,
-    "404": KgRequestError,
-    "405": KgRequestError,
     "422": KgRequestError,
     "503": KgBusyError,
 }
