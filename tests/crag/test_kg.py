@@ -3,7 +3,6 @@
 import bz2
 import io
 import json
-from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,9 +12,7 @@ import pytest
 from agents.common.deadline import Deadline
 from agents.llm import Generation, GenerationRequest, scripted_engine
 from agents.llm.scripted_engine import ScriptedLanguageModel
-from agents.settings import OVERRIDES_VARIABLE, ScriptedEngine
-from crag.command import chosen_settings
-from crag.kg import choose_adapter, main
+from crag.kg import main
 from mock_api import serve
 from tests.agents.kg.faulty_server import FaultyServer, unused_address
 
@@ -181,18 +178,6 @@ def test_a_run_goes_on_after_the_rows_of_the_last_one(preset: Path) -> None:
     assert [row.get("mark") for row in read(preset)] == ["from the last run", None, None]
 
 
-def test_an_adapter_is_a_name_of_the_preset_a_folder_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    engine = ScriptedEngine(engine="scripted", adapters={"writer": "shipped-writer", "other": "not-fetched"})
-    (tmp_path / "run.fold0").mkdir()
-    monkeypatch.chdir(tmp_path)
-    for chosen, place in (("writer", "shipped-writer"), ("run.fold0", str(tmp_path / "run.fold0")), ("new", "new")):
-        language_model, adapter = choose_adapter(engine, chosen)
-        assert adapter is not None
-        assert language_model.adapters == {adapter: place}, "the others need not be there"
-        assert adapter.isidentifier(), "PEFT refuses names with a full stop"
-    assert choose_adapter(engine, "none") == (engine.model_copy(update={"adapters": {}}), None)
-
-
 @pytest.mark.parametrize(
     ("arguments", "adapter", "shown"),
     [
@@ -219,12 +204,6 @@ def test_base_and_tuned_are_asked_with_examples_and_without(
     assert read(preset)[0]["calls"] == ["None"], "the engine knows the adapter"
     assert [request.adapter for request in asked] == [adapter]
     assert (asked[0].prompt or "").count("Question:") == shown + 1
-
-
-def test_changes_of_the_command_line_win_over_those_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(OVERRIDES_VARIABLE, "batch_size = 3\nanswering.word_limit = 31")
-    settings = chosen_settings(Namespace(preset="cpu", set=["batch_size=5"]))
-    assert (settings.batch_size, settings.answering.word_limit) == (5, 31)
 
 
 @pytest.mark.parametrize(

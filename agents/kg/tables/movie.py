@@ -102,11 +102,8 @@ def _search_film(context: LookupContext, query: str, title: str) -> tuple[list[_
     films = sorted(found, key=_fame, reverse=True)
     match = best_match(title, [film["title"] for film in films])
     if match is None:
-        longer = [
-            place
-            for place, film in enumerate(films)
-            if normalise_name(_stem(film["title"])[0]) == normalise_name(title)
-        ]
+        wanted, stems = normalise_name(title), [normalise_name(_stem(film["title"])[0]) for film in films]
+        longer = [place for place, stem in enumerate(stems) if stem == wanted]
         match = NameMatch(longer[0], 0.9, exact=False) if len(longer) == 1 else None
     return films, match
 
@@ -193,9 +190,8 @@ def _ceremonies(context: LookupContext, conditions: Sequence[Condition]) -> tupl
     years = [year for year in OSCAR_YEARS if year in allowed]
     if not years:
         raise NotFoundError(f"the graph has Oscars of {OSCAR_YEARS[0]} to {OSCAR_YEARS[-1]} only")
-    awards: list[_Record] = []
-    for reply in context.ask_all("/movie/get_year_info", [str(year) for year in years]):
-        awards.extend((reply or {}).get("oscar_awards") or ())
+    replies = context.ask_all("/movie/get_year_info", [str(year) for year in years])
+    awards = [award for reply in replies for award in (reply or {}).get("oscar_awards") or ()]
     span = str(years[0]) if len(years) == 1 else f"{years[0]} to {years[-1]}"
     return f"the {span} Academy Awards", awards
 
@@ -206,10 +202,7 @@ def _film_cells(film: _Record) -> dict[str, Cell]:
         "year": _year(film),
         "revenue": film.get("revenue") or None,  # 0: unknown
         "budget": film.get("budget") or None,
-        "rating": film.get("rating"),
-        "original_title": film.get("original_title"),
-        "original_language": film.get("original_language"),
-        "length": film.get("length"),
+        **{key: film.get(key) for key in ("rating", "original_title", "original_language", "length")},
         "genres": tuple(genre["name"] for genre in film.get("genres") or () if genre.get("name")) or None,
     }
 

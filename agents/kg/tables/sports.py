@@ -71,10 +71,8 @@ def _soccer(context: LookupContext, team: str | None, day: str) -> list[Row]:
             "team": side,
             "opponent": game.get("opponent"),
             "date": str(game.get("date") or "")[:10],
-            "venue": game.get("venue"),
-            "result": game.get("result"),
-            "GF": _number(game.get("GF")),
-            "GA": _number(game.get("GA")),
+            **{name: game.get(name) for name in ("venue", "result")},
+            **{name: _number(game.get(name)) for name in ("GF", "GA")},
             "league": league,
             "season": season,
         }
@@ -149,11 +147,8 @@ def _months(span: DateRange) -> list[str]:
         return [span.first.isoformat()]
     if span.first.year != span.last.year or (span.last - span.first).days > 62:
         return [str(year) for year in range(span.first.year, span.last.year + 1)]
-    first, last = span.first.replace(day=1), span.last
-    months = [first]
-    while (months[-1] + timedelta(days=32)).replace(day=1) <= last:
-        months.append((months[-1] + timedelta(days=32)).replace(day=1))
-    return [month.strftime("%Y-%m") for month in months]
+    days = ((span.first + timedelta(days=more)).strftime("%Y-%m") for more in range((span.last - span.first).days + 1))
+    return list(dict.fromkeys(days))
 
 
 def _team(context: LookupContext, name: str | None, league: League) -> tuple[str | None, bool]:

@@ -18,7 +18,7 @@ from typing import Any, Literal, Self, cast, get_args
 
 Fault = Literal[
     "drop", "reset_in_body", "hang", "drip_headers", "drip_body", "truncated", "not_json", "no_result", "nan",
-    "wrong_type", "huge", "endless", "deep", "redirect", "redirect_endless", "404", "405", "422", "500", "503",
+    "wrong_type", "huge", "endless", "deep", "redirect", "redirect_endless", "422", "500", "503",
 ]  # fmt: skip
 FAULTS: tuple[Fault, ...] = get_args(Fault)
 HUGE_BYTES = 10_000_000
@@ -32,8 +32,6 @@ _PLAIN_BODIES: dict[str, bytes] = {
     "deep": b'{"result": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
 }
 _STATUS_BODIES: dict[str, bytes] = {
-    "404": b'{"detail":"Not Found"}',
-    "405": b'{"detail":"Method Not Allowed"}',
     "422": b'{"detail":[{"type":"missing","loc":["body","query"],"msg":"Field required"}]}',
     "500": b"Internal Server Error",
     "503": b"no server is available",

@@ -6,8 +6,8 @@ from random import Random
 import pytest
 
 from agents.kg.results import Cell, Row
-from agents.kg.schema import Column, Domain, Table, load_schema
-from agents.kg.verbalise import MOST_CHARACTERS, MOST_LISTED, grouped, label, money, readable, verbalise
+from agents.kg.schema import Column, Domain, load_schema
+from agents.kg.verbalise import MOST_CHARACTERS, grouped, money, readable, verbalise
 from tests.agents.kg.conftest import Run
 
 SENTENCES = """
@@ -126,10 +126,6 @@ def test_every_text_is_bounded() -> None:
                     assert len(verbalise(table, rows, taken, key)) <= MOST_CHARACTERS + 60
 
 
-def table(name: str) -> Table:
-    return next(schema.tables[name] for schema in map(load_schema, Domain) if name in schema.tables)
-
-
 def column(place: str) -> Column:
     name, _, key = place.partition(".")
     tables = (schema.tables[name] for schema in map(load_schema, Domain) if name in schema.tables)
@@ -157,13 +153,6 @@ def test_values(place: str, value: Cell, text: str) -> None:
     assert readable(value, column(place)) == text
 
 
-def test_as_many_as_fit_are_listed_and_rows_are_not() -> None:
-    names = tuple(f"n{number}" for number in range(MOST_LISTED + 1))
-    assert readable(names[:-1]).endswith(f"n{MOST_LISTED - 2} and n{MOST_LISTED - 1}")
-    assert readable(names).endswith(f"n{MOST_LISTED - 1} and 1 more")
-    assert readable((Row("music", "x"),)) == ""
-
-
 def test_numbers_and_money() -> None:
     numbers = (1234567, 3.14159, 0.03412, -7, 0, -12345.5, -0.034125, 1e15)
     shown = "1,234,567 3.142 0.03412 -7 0 -12,345.5 -0.03413 1,000,000,000,000,000"
@@ -171,16 +160,3 @@ def test_numbers_and_money() -> None:
     assert grouped(1e300)
     amounts = (1234.5, 1200, 0.0341, -5, -2.5, 0.999, 1.999, 0)
     assert " ".join(map(money, amounts)) == "$1,234.50 $1,200 $0.0341 -$5 -$2.50 $0.999 $2.00 $0"
-
-
-def test_flags_and_lists() -> None:
-    values: list[Cell] = [True, False, None, (), ("a",), ("a", "b"), ("a", "b", "c")]
-    assert list(map(readable, values)) == ["yes", "no", "unknown", "", "a", "a and b", "a, b and c"]
-
-
-def test_labels_are_words() -> None:
-    info = "get_stock_info fullTimeEmployees=full-time employees|get_stock_info auditRisk=audit risk"
-    rest = "get_stock_info USDValue=USDValue|get_open GDP per Head=GDP per head|get_movie release_date=release date"
-    for case in f"{info}|{rest}".split("|"):
-        key, words = case.split("=")
-        assert label(table(key.split()[0]), key.split(maxsplit=1)[1]) == words

@@ -67,22 +67,6 @@ def test_a_repair_shows_the_output_the_named_error_and_its_place() -> None:
     assert len(long) < 1000
 
 
-@pytest.mark.parametrize("domain", Domain)
-def test_described_every_key_stands_with_its_type_and_meaning(domain: Domain) -> None:
-    """db3 C.3: "- title (string): title of movie"."""
-    blocks = {block.split("(")[0]: block for block in schema_text(domain, "described").split("\nget_")[1:]}
-    for table in load_schema(domain).callable_tables:
-        block = blocks.pop(table.name.removeprefix("get_"))
-        assert table.meaning in block.splitlines()[0]
-        shared = block.partition("- all keys of ")[2].partition("\n")[0]
-        known = load_schema(domain).tables[shared].columns if shared else {}
-        for column in table.columns.values():
-            reported = [line for line in block.splitlines() if line.startswith(f"- {column.name} (")]
-            assert all(line.endswith(f"): {column.meaning}") for line in reported)
-            assert reported or column.name in known
-    assert not blocks
-
-
 def test_a_chat_is_an_instruction_with_schema_rules_examples_and_the_question_last() -> None:
     system, user = write_prompt(CHAT, Domain.MOVIE, MOVIES[:2], "who directed  jaws?").messages
     assert (system.role, user.role) == ("system", "user")
@@ -98,26 +82,3 @@ def test_a_chat_is_an_instruction_with_schema_rules_examples_and_the_question_la
     assert places == sorted(places)
     assert user.content.endswith(order[-1])
     assert RULES not in user.content
-
-
-def test_form_and_detail_are_chosen_apart() -> None:
-    described = text_of(KgWriterSettings(schema_detail="described"), (), "who?")
-    assert described.startswith(RULES_ONE_BY_ONE)
-    named = text_of(KgWriterSettings(form="chat"), (), "who?")
-    assert RULES in named
-    assert schema_text(Domain.MOVIE) in named
-    bare = text_of(CHAT.model_copy(update={"schema_in_prompt": False}), (), "who?")
-    assert "Tables:" not in bare
-    assert "Examples:" not in bare
-
-
-def test_a_repair_of_a_chat_goes_on_with_it() -> None:
-    output = 'get_movie("jaws")["directr"]'
-    with pytest.raises(KgQueryError) as caught:
-        parse(output, Domain.MOVIE)
-    first = write_prompt(CHAT, Domain.MOVIE, (), "who?")
-    *before, written, complaint = write_repair_prompt(first, output, caught.value.fault).messages
-    assert tuple(before) == first.messages
-    assert (written.role, written.content) == ("assistant", output)
-    assert complaint.role == "user"
-    assert caught.value.fault.message in complaint.content

@@ -9,7 +9,7 @@ from agents.common.deadline import Deadline
 from agents.kg.language import Call, ErrorKind, Program, parse, render
 from agents.kg.schema import Domain
 from agents.kg.writing.prompt import output_grammar
-from agents.kg.writing.writer import CallRequest, CallWriter, invented_dates, trim
+from agents.kg.writing.writer import CallRequest, CallWriter, invented_dates
 from agents.llm.base import Generation, GenerationRequest
 from agents.llm.scripted_engine import ScriptedLanguageModel
 from agents.settings import KgWriterSettings, ScriptedEngine
@@ -61,13 +61,6 @@ def test_what_was_written_before_is_not_asked_for_again() -> None:
     own = writer(failing)
     assert [own.write([JAWS], Deadline(10))[0].generation.finish_reason for _ in range(2)] == ["error"] * 2
     assert len(failing.calls) == 2, "what failed before is asked for again"
-
-
-def test_settings_can_do_without_grammar_schema_and_examples() -> None:
-    model = Recorder(GOOD)
-    writer(model, grammar=False, schema_in_prompt=False, examples=0).write([JAWS], Deadline(10))
-    assert model.calls[0][0].grammar is None
-    assert model.calls[0][0].prompt == "Question: when was jaws released?\nCalls:\n"
 
 
 def test_in_chosen_domains_the_grammar_knows_only_names_of_the_question() -> None:
@@ -158,19 +151,6 @@ def test_time_that_is_over_and_no_questions_at_all() -> None:
     assert late[0].program is None
     assert late[0].generation.finish_reason == "deadline"
     assert writer(Recorder(GOOD)).write([], Deadline(10)) == []
-
-
-@pytest.mark.parametrize(
-    ("text", "program"),
-    [
-        (' get_x("a")\n', 'get_x("a")'),
-        ('get_x("a")\naverage\n\nQuestion: what else?\nCalls:\nNone', 'get_x("a")\naverage'),
-        ('get_x("a")\nQuestion: what else?', 'get_x("a")'),
-        ("", ""),
-    ],
-)
-def test_what_follows_a_program_is_not_part_of_it(text: str, program: str) -> None:
-    assert trim(text) == program
 
 
 ASKED = datetime(2024, 3, 13, 10, 0)
