@@ -45,10 +45,7 @@ class Comparer:
 
         have = [row for row in rows if row.cells.get(name) not in (None, "", ())]
         lack = [row for row in rows if row.cells.get(name) in (None, "", ())]
-        try:
-            return [*sorted(have, key=order, reverse=descending), *lack]
-        except TypeError:  # numbers and texts in one column: compare as texts
-            return [*sorted(have, key=lambda row: str(row.cells[name]), reverse=descending), *lack]
+        return [*sorted(have, key=order, reverse=descending), *lack]
 
     def _test(self, condition: Condition) -> Callable[[Row], bool]:
         column = self.table.column(condition.key)

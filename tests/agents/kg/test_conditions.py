@@ -4,13 +4,11 @@ import ast
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from agents.common.deadline import Deadline
 from agents.dates import Calendar
 from agents.kg.client import KgClient
-from agents.kg.conditions import Comparer, as_number, day_span, exact_number, shared_rows, year_range
+from agents.kg.conditions import Comparer, shared_rows
 from agents.kg.context import LookupContext
 from agents.kg.language import Condition, Key, Operator, Previous
 from agents.kg.results import Cell, MeaninglessCallError, Row
@@ -127,44 +125,6 @@ def test_order() -> None:
     assert ordered([(5, None), (5, None)], "revenue", descending=True) == ["0", "1"]
 
 
-@given(st.lists(st.tuples(st.integers() | st.none(), st.sampled_from(["1990", "2001-02", "2001-02-03"]) | st.none())))
-def test_order_loses_no_row_and_sorts_as_numbers(films: Films) -> None:
-    for descending in (False, True):
-        found = ordered(films, "revenue", descending=descending)
-        assert sorted(found, key=int) == [str(place) for place in range(len(films))]
-        numbers = [films[int(place)][0] for place in found]
-        known = [number for number in numbers if number is not None]
-        assert known == sorted(known, reverse=descending)  # type: ignore[type-var]
-        assert numbers[: len(known)] == known
-
-
-@pytest.mark.parametrize(
-    ("text", "number", "exact"),
-    [("1,200", 1200, 1200), ("$3.5", 3.5, None), ("Boeing 747", 747, None), ("-2", -2, -2), ("2 million", 2e6, 2e6),
-     ("none", None, None), (True, None, None), (7, 7, 7), ("", None, None), ("2 millions", 2, None)],
-)  # fmt: skip
-def test_numbers_out_of_texts(text: object, number: float | None, exact: float | None) -> None:
-    assert as_number(text) == number
-    assert exact_number(text) == exact
-
-
-def test_spans_of_dates() -> None:
-    assert [str(day) for day in day_span("2024-02") or ()] == ["2024-02-01", "2024-02-29"]
-    assert [str(day) for day in day_span("2023-12") or ()] == ["2023-12-01", "2023-12-31"]
-    assert day_span("2024-13") is day_span("") is day_span("0000") is None
-
-
-def test_years_that_conditions_allow() -> None:
-    def allowed(*conditions: tuple[Operator, str]) -> range | None:
-        return year_range([Condition(operator, "year", value) for operator, value in conditions])
-
-    assert allowed() is None
-    assert allowed((NEQ, "2000")) is None
-    assert allowed((EQ, "2000")) == range(2000, 2001)
-    assert allowed((GE, "2000"), (LE, "2005")) == range(2000, 2006)
-    assert not allowed((GE, "2005"), (LE, "2000"))
-
-
 def rows(entity: str, *cells: dict[str, Cell]) -> list[Row]:
     return [Row("table", entity, one) for one in cells]
 
@@ -215,17 +175,3 @@ def test_entries_that_all_lists_have(table: str, key: str, lists: list[Cell], en
     found = [rows(name, {key: each}) for name, each in zip("ABC", lists, strict=False)]
     ((row,),) = shared("music", table, 0, *found, select=key)
     assert (row.entity, row.cells) == (" and ".join("ABC"[: len(lists)]), {key: entries})
-
-
-def test_single_values_and_single_names_stay_as_they_are() -> None:
-    found = [rows("A", {"birth_date": "1990"}), rows("B", {"birth_date": "1990"})]
-    assert shared("music", "get_person", 0, *found, select="birth_date") == found
-    assert shared("music", "get_person", 0, *found) == found
-    assert shared("music", "get_person", 0, rows("A", {"members": ("Ida",)}), select="members") == [
-        rows("A", {"members": ("Ida",)})
-    ]
-
-
-def test_where_no_name_is_known_there_is_no_row() -> None:
-    assert shared("music", "get_person", 0, [], [], select="members") == [[]]
-    assert shared("movie", "get_movie_person_cast", 0, [], []) == [[]]

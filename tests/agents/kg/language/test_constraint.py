@@ -99,11 +99,6 @@ def test_every_text_it_allows_can_be_read(domain: Domain) -> None:
     check()
 
 
-@pytest.mark.parametrize("domain", list(Domain))
-def test_nothing_is_always_allowed(domain: Domain) -> None:
-    assert Matcher(domain).allows("None")
-
-
 QUESTION = 'Who directed "Wall-E",  and was it longer than Heat/Ronin or the film of a.b. co. in 2024?'
 
 
@@ -127,12 +122,6 @@ QUESTION = 'Who directed "Wall-E",  and was it longer than Heat/Ronin or the fil
 )
 def test_with_a_question_calls_name_only_what_stands_in_it(text: str, *, allowed: bool) -> None:
     assert Matcher(Domain.MOVIE, QUESTION).allows(text) is allowed
-
-
-def test_dates_stay_free_where_names_are_given() -> None:
-    matcher = Matcher(Domain.FINANCE, "what did krys's share cost at the close of the last day?")
-    assert matcher.allows('get_stock_price("krys","last trading day")["close"]')
-    assert not matcher.allows('get_stock_price("krystal","last trading day")["close"]')
 
 
 @given(st.text(max_size=60))

@@ -16,7 +16,6 @@ from agents.kg.language import (
     ErrorKind,
     KgQueryError,
     Operator,
-    Previous,
     Program,
     Sort,
     parse,
@@ -43,10 +42,6 @@ def test_each_fault_has_its_name_and_place(case: Faulty) -> None:
     assert (str(fault.kind), fault.line, fault.column) == (case.kind, case.line, case.column), fault.message
     assert fault.caret.endswith("^")
     assert len(fault.message) < 300
-
-
-def test_every_kind_of_fault_has_a_case() -> None:
-    assert {case.kind for case in faulty()} | {"too_long"} == set(ErrorKind)
 
 
 @pytest.mark.parametrize(
@@ -80,15 +75,6 @@ def test_a_long_text_is_refused_at_once(text: str) -> None:
     with pytest.raises(KgQueryError, match="too_long"):
         parse(text, Domain.MOVIE)
     assert time.process_time() - start < 0.05
-
-
-@pytest.mark.parametrize(
-    "word", ["((", "[[", "get_movie(", "avg(", "get_movie([[", "a'b(", "and'[", "-", ",", "1:", "\\'"]
-)
-def test_nesting_and_repetition_never_break_the_parser(word: str) -> None:
-    for text in (word * (1990 // len(word)), f"get_movie({word * 300}{']' * 600}", f"{word * 200}{')' * 400}"):
-        with pytest.raises(KgQueryError):
-            parse(text, Domain.MOVIE)
 
 
 PIECES = st.sampled_from(
@@ -144,13 +130,6 @@ def test_how_it_is_written_changes_nothing(domain: Domain, change: Callable[[str
         assert parse(change(render(program)), domain) == program
 
 
-def test_equal_questions_are_equal_programs() -> None:
-    one = parse("get_movie('Heat')[release-date]", Domain.MOVIE)
-    assert one == parse('get_movie("Heat",None)["date"]', Domain.MOVIE)
-    assert one == Program((Call("get_movie", ("Heat",), select="release_date"),))
-    assert hash(one)
-
-
 def test_all_labelled_calls_are_read() -> None:
     if not LABELLED.is_file():
         pytest.skip(f"the labelled questions are not at {LABELLED}")
@@ -171,26 +150,6 @@ def test_the_caret_stands_under_the_place_of_a_long_line(position: int) -> None:
     assert shown[caret.index("^")] == "!"
     assert caret.strip() == "^"
     assert len(shown) <= 100
-
-
-def test_the_message_of_the_exception_says_all() -> None:
-    raised = error(ErrorKind.SYNTAX, "cannot be read", "ab\ncd", 4)
-    assert str(raised) == "syntax: cannot be read (line 2, column 2)\ncd\n ^"
-    assert error(ErrorKind.SYNTAX, "no", "a\n", 2).fault.caret.endswith("\n^")
-
-
-@pytest.mark.parametrize(
-    ("statement", "text"),
-    [
-        (Call("get_movie", ("a\n b\t",)), 'get_movie("a b")'),
-        (Call("get_movie", ('"\\',)), r'get_movie("\"\\")'),
-        (Call("get_movie"), "get_movie()"),
-        (Sort(key="population total", descending=True), 'sort(None,"-population total")'),
-        (Sort((Condition(Operator.EQ, "and", Previous()),)), 'sort(eq("and",*))'),
-    ],
-)
-def test_what_a_hand_made_statement_looks_like(statement: Call | Sort, text: str) -> None:
-    assert render(Program((statement,))) == text
 
 
 def test_random_programs_and_awkward_keys_come_back() -> None:
