@@ -121,8 +121,7 @@ class Server(uvicorn.Server):
 
 def listen(host: str = LOOPBACK, port: int = 0) -> socket.socket:
     """A listening socket; port 0 takes a free one. Raises OSError if host or port cannot be used."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listening = socket.create_server((host, port), family=family)
+    listening = socket.create_server((host, port))
     # Connections inherit it. asyncio sets it only on sockets that name their protocol; without it each answer after a
     # connection's first is 40 ms late.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -131,8 +130,8 @@ def listen(host: str = LOOPBACK, port: int = 0) -> socket.socket:
 
 def url_of(listening: socket.socket) -> str:
     """The URL of a listening socket."""
-    host, port = listening.getsockname()[:2]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    host, port = listening.getsockname()
+    return f"http://{host}:{port}"
 
 
 @contextmanager

@@ -1,88 +1,93 @@
-"""Imports the official graph: each of its files becomes one of our tables, completely or not at all.
+"""Imports the official graph: each table is made from its official files, completely or not at all.
 
-Tables are made one after the other and moved into place when complete; `import.json` beside them records their sources.
-The same command again makes the missing tables, so that a kill costs only the current one. Large files are streamed:
-one article, share or game at a time; pickled dictionaries are loaded as a whole, as by the official server.
+The same command again makes the tables that are not there yet, so that a kill costs only the current one. Articles,
+shares and games are streamed; other files are loaded as a whole, as by the official server. Games and matches without
+a date or a team are left out, because no answer of the official server holds them.
 """
 
+import bz2
 import json
+import shutil
 import sqlite3
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_origin
 
-from filelock import FileLock, Timeout
+from pydantic import TypeAdapter
+from tqdm import tqdm
 
-from mock_api.official.convert import MADE_BESIDE, MAKERS, STORED, Work
-from mock_api.tables import DOMAINS, IMPORT_FILE, OFFICIAL_FILES, GraphError, looks_official, store_path
+from mock_api.official.pickles import read_plain
+from mock_api.tables import (
+    ARTICLE,
+    IMPORT_FILE,
+    OFFICIAL_FILES,
+    STORED,
+    TYPES,
+    GraphError,
+    listings,
+    looks_official,
+    store_path,
+    validated,
+)
+from mock_api.tables.store import writing
 
-LOCK_FILE = ".import.lock"
+LONGEST_LINE = 1 << 28
+"""Most bytes of an article, far more than any has. Without a limit, a few bytes of bz2 could fill the memory."""
 _POINTER = b"version https://git-lfs"
 """First bytes of a Git LFS pointer, which stands for a file that was not fetched."""
-_NO_JSON = (TypeError, ValueError, OverflowError, RecursionError, MemoryError)
-"""Errors from writing a value that no table holds: bytes, a number with millions of digits, far too much data."""
+_UNREADABLE = (
+    *(OSError, EOFError, sqlite3.Error),
+    *(TypeError, ValueError, OverflowError, RecursionError, MemoryError),
+)
+"""Errors of a damaged file, and from writing a value that no table holds: bytes, a number of millions of digits."""
+
+Pairs = Iterable[tuple[str, Any]]
 
 
-@dataclass
-class ImportReport:
-    """The result of an import: tables made now, tables kept, and a line for each failure."""
+def import_graph(source: Path, out: Path, *, partial: bool = False, say: Callable[[str], None] = print) -> None:
+    """Make our tables from the folder `cragkg` in `out`, a new folder or that of an earlier import.
 
-    missing: list[str]
-    made: dict[str, Work] = field(default_factory=dict)
-    kept: list[str] = field(default_factory=list)
-    faults: list[str] = field(default_factory=list)
+    `partial`: import a graph that lacks files; `say` gets a line for each table.
 
-    def summary(self, out: Path) -> str:
-        """The report as text."""
-        lines = []
-        for table, work in self.made.items():
-            left = "".join(f", left out {count:,} {reason}" for reason, count in (+work.left_out).items())
-            lines.append(f"{table:40} {work.records:>10,} records{left}")
-        if self.kept:
-            lines.append(f"done already: {len(self.kept)} tables")
-        if self.missing:
-            domains = ", ".join(sorted({name.split("/")[0] for name in self.missing}, key=DOMAINS.index))
-            lines.append(f"missing, so empty: {', '.join(self.missing)} ({domains})")
-        if not self.faults:
-            lines.append(f"{out} is complete: python -m mock_api --port 8000 --data {out}")
-        return "\n".join(lines)
-
-
-def import_graph(source: Path, out: Path, *, partial: bool = False) -> ImportReport:
-    """Make our tables from the folder `cragkg`; raises GraphError if the import cannot start.
-
-    `out` is a new folder, or that of an earlier import: its tables are kept, unless the official file has changed.
-    `partial`: import a graph that lacks files.
+    Raises:
+        GraphError: the folders cannot be used, or the official file that the message names is damaged.
     """
-    missing = _missing(source, partial=partial)
-    _check_out(source, out)
+    missing = _missing(source, out, partial=partial)
     out.mkdir(parents=True, exist_ok=True)
-    try:
-        with FileLock(out / LOCK_FILE, timeout=0):
-            return _import(source, out, missing)
-    except Timeout:
-        raise GraphError(f"{out}: another process imports into it: wait for it, or pass another --out") from None
+    state = {"finished": False, "missing": missing}
+    (out / IMPORT_FILE).write_text(json.dumps(state), encoding="utf-8")
+    for table, names in OFFICIAL_FILES.items():
+        target = store_path(out, table) if table in STORED else out / table
+        if target.is_file():
+            say(f"{table:40} is there already")
+        elif not set(names) & set(missing):
+            say(f"{table:40} {_make(table, [source / name for name in names], target):>10,} records")
+    if missing:
+        say(f"missing, so that their tables are empty: {', '.join(missing)}")
+    (out / IMPORT_FILE).write_text(json.dumps(state | {"finished": True}), encoding="utf-8")
+    say(f"{out} is complete: python -m mock_api --port 8000 --data {out}")
 
 
-def _missing(source: Path, *, partial: bool) -> list[str]:
-    if not source.is_dir():
-        raise GraphError(f"{source}: no such folder")
+def _missing(source: Path, out: Path, *, partial: bool) -> list[str]:
+    """The official files that are not there; raises GraphError if the folders cannot be used."""
     if not looks_official(source):
-        near = next(filter(looks_official, (source / "cragkg", source / "mock_api/cragkg", source.parent)), None)
-        hint = f"pass {near}" if near else "pass the folder cragkg of the CRAG repository (mock_api/cragkg)"
-        raise GraphError(f"{source}: holds none of the official files, such as music/grammy_df.pickle: {hint}")
-    missing = [name for name in OFFICIAL_FILES if not (source / name).is_file()]
-    pointers = [name for name in OFFICIAL_FILES if name not in missing and _is_pointer(source / name)]
-    if pointers:
-        raise GraphError(
-            f"{source / pointers[0]}: git has fetched only its Git LFS pointer "
-            f"({len(pointers)} of {len(OFFICIAL_FILES)} files): run `git lfs pull` in that repository"
-        )
+        raise GraphError(f"{source}: holds no official file: pass the folder mock_api/cragkg of the CRAG repository")
+    files = list(dict.fromkeys(name for names in OFFICIAL_FILES.values() for name in names))
+    missing = [name for name in files if not (source / name).is_file()]
     if missing and not partial:
         raise GraphError(
-            f"{source}: {len(missing)} of {len(OFFICIAL_FILES)} official files are missing: {', '.join(missing)}: "
+            f"{source}: {len(missing)} of {len(files)} official files are missing: {', '.join(missing)}: "
             "fetch them, or pass --partial to import the others"
         )
+    for name in files:
+        if name not in missing and _is_pointer(source / name):
+            raise GraphError(f"{source / name}: is only a Git LFS pointer: run `git lfs pull` in that repository")
+    used = sorted(path.name for path in out.iterdir()) if out.is_dir() else []
+    if used and IMPORT_FILE not in used:
+        raise GraphError(f"--out {out}: holds {used[0]}, which no import made: pass a new folder")
     return missing
 
 
@@ -91,77 +96,147 @@ def _is_pointer(path: Path) -> bool:
         return stream.read(len(_POINTER)) == _POINTER
 
 
-def _check_out(source: Path, out: Path) -> None:
-    if out.exists() and not out.is_dir():
-        raise GraphError(f"--out {out}: is a file: pass a folder")
-    if out.exists() and out.resolve() == source.resolve():
-        raise GraphError(f"--out {out}: is the folder of the official files: pass another")
-    used = sorted(path.name for path in out.iterdir() if path.name != LOCK_FILE) if out.is_dir() else []
-    if used and IMPORT_FILE not in used:
-        raise GraphError(f"--out {out}: holds {used[0]}, which no import made: pass a new folder")
-
-
-def _import(source: Path, out: Path, missing: list[str]) -> ImportReport:
-    state = _read_state(out)
-    report = ImportReport(missing)
-    for table in MAKERS:
-        sources = [name for name, made in OFFICIAL_FILES.items() if made == table]
-        lacking = [name for name in sources if name in missing]
-        if lacking:
-            if len(lacking) < len(sources):
-                names = ", ".join(lacking)
-                report.faults.append(f"{source}: {names} is missing; its other half is not imported alone")
-            continue
-        facts = {name: (source / name).stat() for name in sources}
-        stamp = {name: [fact.st_size, fact.st_mtime_ns] for name, fact in facts.items()}
-        tables = (table, *MADE_BESIDE.get(table, ()))
-        targets = [store_path(out, name) if name in STORED else out / name for name in tables]
-        if state["tables"].get(table) == stamp and all(target.is_file() for target in targets):
-            report.kept += tables
-            continue
-        _write_state(out, state)
-        try:
-            report.made[table] = _make(table, [source / name for name in sources], targets)
-            state["tables"][table] = stamp
-        except GraphError as error:
-            report.faults.append(str(error))
-    _write_state(out, state | {"finished": not report.faults, "missing": missing})
-    return report
-
-
-def _make(table: str, sources: list[Path], targets: list[Path]) -> Work:
-    unfinished = [path.with_name(f".{path.name}.unfinished") for path in targets]
-    targets[0].parent.mkdir(parents=True, exist_ok=True)
-    work = Work(sources, table, unfinished)
+def _make(table: str, sources: list[Path], target: Path) -> int:
+    """Write a table and return the number of its records; raises GraphError."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = target.with_name(f".{target.name}.unfinished")
     try:
-        MAKERS[table](work)
-        for path, target in zip(unfinished, targets, strict=True):
-            path.replace(target)
+        count = _write(table, sources, unfinished)
+        unfinished.replace(target)
     except GraphError:
         raise
-    except _NO_JSON as error:
+    except _UNREADABLE as error:
         reason = str(error) or type(error).__name__
-        raise GraphError(f"{sources[0]}: a value that no table can hold ({reason}): fetch it again") from None
-    except (OSError, EOFError, sqlite3.Error) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
-        raise GraphError(f"{sources[0]}: cannot be read, or its table cannot be written: {reason}") from None
+        raise GraphError(f"{sources[-1]}: cannot become a table ({reason}): fetch it again") from None
     finally:
-        for path in unfinished:
-            path.unlink(missing_ok=True)
-    return work
+        unfinished.unlink(missing_ok=True)
+    return count
 
 
-def _read_state(out: Path) -> dict[str, Any]:
-    try:
-        state = json.loads((out / IMPORT_FILE).read_text(encoding="utf-8"))
-        return {"tables": dict(state["tables"]), "finished": False}
-    except FileNotFoundError:
-        return {"tables": {}, "finished": False}
-    except (ValueError, KeyError, TypeError) as error:
-        raise GraphError(f"{out / IMPORT_FILE}: damaged ({error}): pass a new folder") from None
+def _write(table: str, sources: list[Path], target: Path) -> int:
+    if table.endswith(".dict"):
+        shutil.copyfile(sources[0], target)
+        return len(listings(sources[0], target.read_bytes()))
+    pairs = (pair for path in sources for pair in _checked(table, path))
+    count = 0
+    if table in STORED:
+        about = _columns(sources[0], "play_by_play") if table.endswith("play_by_play.json") else []
+        with writing(target, {"columns": [name for name, _ in about]}) as put:
+            for key, value in pairs:
+                put(key, value)
+                count += 1
+        return count
+    # A lone surrogate, which UTF-8 cannot encode, becomes a question mark.
+    with target.open("w", encoding="utf-8", errors="replace", newline="\n") as stream:
+        if table.endswith(".jsonl"):
+            for pair in pairs:
+                stream.write(json.dumps(pair, ensure_ascii=False) + "\n")
+                count += 1
+            return count
+        content = [value for _, value in pairs] if get_origin(TYPES[table]) is list else dict(pairs)
+        json.dump(content, stream, ensure_ascii=False)
+    return len(content)
 
 
-def _write_state(out: Path, state: dict[str, Any]) -> None:
-    unfinished = out / f".{IMPORT_FILE}.unfinished"
-    unfinished.write_text(json.dumps(state, indent=1) + "\n", encoding="utf-8")
-    unfinished.replace(out / IMPORT_FILE)
+def _checked(table: str, path: Path) -> Iterator[tuple[str, Any]]:
+    """The keys and records of an official file, checked against the type of the table; raises GraphError."""
+    read = _OF_DATABASE.get(table) or _READERS[path.suffix]
+    check = TypeAdapter(get_args(TYPES[table])[-1]).validate_python
+    for key, value in tqdm(read(table, path), table, unit=" records", disable=None):
+        yield key, validated(check, value, path, f"record {key}")
+
+
+def _pairs(table: str, path: Path, content: object) -> Pairs:
+    """The records of a whole table; those of a list are numbered."""
+    kind = get_origin(TYPES[table])
+    if isinstance(content, dict) and kind is dict:
+        return content.items()
+    if isinstance(content, list) and kind is list:
+        return ((str(number), row) for number, row in enumerate(content))
+    raise GraphError(f"{path}: a {kind.__name__} expected, found {type(content).__name__}")
+
+
+def _of_json(table: str, path: Path) -> Pairs:
+    return _pairs(table, path, validated(TypeAdapter(TYPES[table]).validate_json, path.read_bytes(), path))
+
+
+def _of_pickle(table: str, path: Path) -> Pairs:
+    with path.open("rb") as stream:
+        return _pairs(table, path, read_plain(stream, path.stat().st_size))
+
+
+def _matches(table: str, path: Path) -> Pairs:
+    for number, row in _of_pickle(table, path):
+        if row.get("date") is not None:
+            season = row.get("season")
+            season = str(season) if isinstance(season, int | float) else season
+            yield number, row | {"date": str(row["date"])[:10], "season": season}
+
+
+def _articles(_: str, path: Path) -> Pairs:
+    with bz2.open(path, "rb") as lines:
+        for number, line in enumerate(iter(lambda: lines.readline(LONGEST_LINE), b""), start=1):
+            if len(line) == LONGEST_LINE:
+                raise GraphError(f"{path}: line {number}: longer than any article: fetch it again")
+            if line.strip():
+                yield validated(ARTICLE.validate_json, line, path, f"line {number}")
+
+
+def _shares(_: str, path: Path) -> Pairs:
+    """The shares of a file that the library sqlitedict wrote."""
+    _columns(path, "unnamed")
+    with _database(path) as connection:
+        for key, value in connection.execute("select key, cast(value as blob) from unnamed order by rowid"):
+            yield str(key), read_plain(value, len(value))
+
+
+def _games(_: str, path: Path) -> Pairs:
+    names = [name for name, _ in _columns(path, "game")]
+    with _database(path) as connection:
+        for number, row in enumerate(connection.execute("select * from game order by rowid")):
+            game = dict(zip(names, row, strict=True))
+            if None not in (game.get("game_date"), game.get("team_name_home"), game.get("team_name_away")):
+                yield str(number), game
+
+
+def _plays(_: str, path: Path) -> Pairs:
+    """The events of each game, preceded by their place in the table of all events."""
+    place = [name for name, _ in _columns(path, "play_by_play")].index("game_id") + 1
+    question = "select rowid, * from play_by_play where game_id is not null order by game_id, rowid"
+    with _database(path) as connection:
+        for game, rows in groupby(connection.execute(question), key=itemgetter(place)):
+            yield str(game), [list(row) for row in rows]
+
+
+def _columns(path: Path, table: str) -> list[tuple[str, str]]:
+    """Name and type of each column of a plain table: a view or a virtual table may compute without end."""
+    plain = "select 1 from sqlite_master where name = ? and type = 'table' and sql not like 'create virtual%'"
+    with _database(path) as connection:
+        if connection.execute(plain, (table,)).fetchone() is None:
+            raise GraphError(f"{path}: it has no table {table}: fetch it again")
+        return [(fact[1], fact[2]) for fact in connection.execute(f"pragma table_info({table})")]
+
+
+@contextmanager
+def _database(path: Path) -> Iterator[sqlite3.Connection]:
+    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+        connection.execute("pragma trusted_schema = off")
+        connection.text_factory = lambda content: content.decode("utf-8", "replace")
+        yield connection
+
+
+Reader = Callable[[str, Path], Pairs]
+_READERS: Mapping[str, Reader] = {
+    ".json": _of_json,
+    ".bz2": _articles,
+    ".pickle": _of_pickle,
+    ".pkl": _matches,
+    ".sqlite": _shares,
+}
+"""Suffix of an official file -> what reads its records."""
+_OF_DATABASE: Mapping[str, Reader] = {
+    "sports/nba_game.json": _games,
+    "sports/nba_columns.json": lambda table, path: _pairs(table, path, _columns(path, "game")),
+    "sports/nba_play_by_play.json": _plays,
+}
+"""Table -> what reads it from the one database of NBA games."""

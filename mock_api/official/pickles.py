@@ -7,8 +7,8 @@ trusted with the values. Protocols before 3 need more names and are refused: onl
 
 import datetime as dt
 import io
-import math
 import pickle
+from collections.abc import Iterator
 from typing import IO, Any
 
 import numpy as np
@@ -84,55 +84,44 @@ def read_plain(content: bytes | IO[bytes], size: int) -> Any:  # noqa: ANN401 - 
     """
     try:
         value = _Unpickler(io.BytesIO(content) if isinstance(content, bytes) else content).load()
-        return _Plain(_LARGEST_SHARE * max(size, 64)).of(value)
+        return _plain(value, iter(range(_LARGEST_SHARE * max(size, 64))))
     except PickleFaultError:
         raise
     except DAMAGE as error:
         raise PickleFaultError(f"a damaged pickle: {str(error) or type(error).__name__}") from None
 
 
-class _Plain:
-    """Turns what a pickle holds into JSON values; `left` are the values that its size may still stand for."""
+def _plain(value: Any, left: Iterator[int]) -> Any:  # noqa: ANN401, PLR0911 - anything goes in, a line per kind
+    """The value as JSON knows it; takes one of `left` for each. Moments become ISO texts without time zone."""
+    if next(left, None) is None:
+        raise PickleFaultError("far more values than its size can hold")
+    if isinstance(value, pd.DataFrame):
+        value = _rows(value)
+    if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "biufUO":
+        value = value.tolist() if value.size else []
+    if value is None or type(value) in {str, int, float, bool}:
+        return value
+    if isinstance(value, dict):
+        return {_key(_plain(key, left)): _plain(one, left) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one, left) for one in value]
+    if isinstance(value, set | frozenset):
+        return sorted((_plain(one, left) for one in value), key=str)
+    if value is pd.NaT or value is pd.NA:
+        return None
+    if isinstance(value, pd.Timestamp):
+        return value.tz_localize(None).isoformat(timespec="milliseconds")
+    if isinstance(value, dt.date | dt.time):
+        return value.isoformat()
+    if isinstance(value, bytes | bytearray):
+        return bytes(value).decode("utf-8", "replace")
+    raise PickleFaultError(f"{type(value).__name__} is not data of a graph")
 
-    def __init__(self, left: int) -> None:
-        self._left = left
 
-    def of(self, value: Any) -> Any:  # noqa: ANN401, PLR0911 - anything goes in, a line per kind
-        """The value as JSON knows it. Moments become ISO texts without time zone, as everywhere in the graph."""
-        if value is None or type(value) in {str, int, float, bool}:
-            return value
-        if isinstance(value, dict):
-            self._count(len(value))
-            return {self._key(key): self.of(one) for key, one in value.items()}
-        if isinstance(value, list | tuple | set | frozenset):
-            self._count(len(value))
-            values = [self.of(one) for one in value]
-            return sorted(values, key=str) if isinstance(value, set | frozenset) else values
-        if isinstance(value, pd.DataFrame):
-            return self.of(_rows(value))
-        if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "biufUO":
-            self._count(max(value.shape, default=0))
-            return self.of(value.tolist())
-        if value is pd.NaT or value is pd.NA:
-            return None
-        if isinstance(value, pd.Timestamp):
-            return value.tz_localize(None).isoformat(timespec="milliseconds")
-        if isinstance(value, dt.date | dt.time):
-            return value.isoformat()
-        if isinstance(value, bytes | bytearray):
-            return bytes(value).decode("utf-8", "replace")
-        raise PickleFaultError(f"{type(value).__name__} is not data of a graph")
-
-    def _key(self, key: object) -> str:
-        plain = self.of(key)
-        if plain is None or isinstance(plain, dict | list):
-            raise PickleFaultError(f"a key that is neither text nor number: {plain!r:.40}")
-        return str(plain)
-
-    def _count(self, values: int) -> None:
-        self._left -= values + 1
-        if self._left < 0:
-            raise PickleFaultError("far more values than its size can hold")
+def _key(key: object) -> str:
+    if key is None or isinstance(key, dict | list):
+        raise PickleFaultError(f"a key that is neither text nor number: {key!r:.40}")
+    return str(key)
 
 
 def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
@@ -140,8 +129,4 @@ def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     levels = [level for level in frame.index.names if level is not None]
     columns = frame.reset_index(level=levels) if levels else frame
     rows = columns.astype(object).to_dict("records")
-    return [{str(name): None if _is_missing(cell) else cell for name, cell in row.items()} for row in rows]
-
-
-def _is_missing(cell: object) -> bool:
-    return isinstance(cell, float) and math.isnan(cell)
+    return [{str(name): None if cell != cell else cell for name, cell in row.items()} for row in rows]  # noqa: PLR0124

@@ -22,9 +22,8 @@ from typing_extensions import TypedDict
 from mock_api.tables.store import SUFFIX, RecordStore, StoreError
 
 SHIPPED_GRAPH = Path(__file__).parents[1] / "graph"
-DOMAINS = ("open", "movie", "finance", "music", "sports")
 IMPORT_FILE = "import.json"
-"""Written by an import beside its tables: their sources, and whether it has finished."""
+"""Written by an import beside its tables: the files it lacked, and whether it has finished."""
 
 Record = dict[str, Any]
 Records = dict[str, Record]
@@ -97,7 +96,7 @@ class Tables:
     """Everything that a server knows. Keys are exact, case-sensitive names, tickers or years.
 
     A type is annotated with its file, and with the official files (`mock_api/cragkg` of facebookresearch/CRAG) that it
-    is imported from; `nba.sqlite` becomes three tables.
+    is imported from.
     """
 
     entities: Annotated[dict[str, Record | None], "open/kg.jsonl", "open/kg.0.jsonl.bz2", "open/kg.1.jsonl.bz2"]
@@ -121,8 +120,8 @@ class Tables:
     ]
     songs: Annotated[Records, "music/song_dict_simplified.json", "music/song_dict_simplified.pickle"]
     nba_games: Annotated[list[NbaGame], "sports/nba_game.json", "sports/nba.sqlite"]
-    nba_columns: Annotated[list[tuple[str, str]], "sports/nba_columns.json"]
-    plays: Annotated[Plays, "sports/nba_play_by_play.json"]
+    nba_columns: Annotated[list[tuple[str, str]], "sports/nba_columns.json", "sports/nba.sqlite"]
+    plays: Annotated[Plays, "sports/nba_play_by_play.json", "sports/nba.sqlite"]
     play_columns: list[str]
     matches: Annotated[list[SoccerMatch], "sports/soccer_team_match_stats.json", "sports/soccer_team_match_stats.pkl"]
 
@@ -142,8 +141,10 @@ _FIELDS: dict[str, Any] = {
 }
 TYPES = {kind.__metadata__[0]: kind.__origin__ for kind in _FIELDS.values()}
 """File of a table -> its type."""
-OFFICIAL_FILES = {official: kind.__metadata__[0] for kind in _FIELDS.values() for official in kind.__metadata__[1:]}
-"""File of the official server -> its table."""
+OFFICIAL_FILES = {kind.__metadata__[0]: kind.__metadata__[1:] for kind in _FIELDS.values()}
+"""File of a table -> the files of the official server that it is made from."""
+STORED = frozenset(name for name, kind in TYPES.items() if kind in {Prices, Plays})
+"""Tables that may be stores on disk, and are after an import."""
 
 
 def load_tables(directory: Path | None = None) -> Tables:
@@ -163,25 +164,23 @@ def check_folder(root: Path) -> None:
     """Check that a folder can hold tables; raises GraphError."""
     if not root.is_dir():
         raise GraphError(f"{root}: no such directory")
-    if looks_official(root / "cragkg") and not any((root / domain).is_dir() for domain in DOMAINS):
-        raise GraphError(f"{root}: the official files are in {root / 'cragkg'}: {_command(root / 'cragkg')}")
     manifest = root / IMPORT_FILE
     if manifest.is_file() and not _is_finished(manifest):
         raise GraphError(
             f"{root}: an import into it has not finished: {_command('OFFICIAL_FOLDER', root)} continues it"
         )
-    for name, table in OFFICIAL_FILES.items():
-        exists = (root / table).is_file() or store_path(root, table).is_file()
-        if (root / name).is_file() and name != table and not exists:
+    for table, names in OFFICIAL_FILES.items():
+        lost = [name for name in names if name != table and (root / name).is_file()]
+        if lost and not (root / table).is_file() and not store_path(root, table).is_file():
             raise GraphError(
-                f"{root}: holds {name}, a file of the official server, which cannot be served directly: "
+                f"{root}: holds {lost[0]}, a file of the official server, which cannot be served directly: "
                 f"{_command(root)} makes tables from it; pass that DIR"
             )
 
 
 def looks_official(folder: Path) -> bool:
     """Whether a folder holds a file that only the official graph has."""
-    return any((folder / name).is_file() for name, table in OFFICIAL_FILES.items() if name != table)
+    return any((folder / name).is_file() for table, names in OFFICIAL_FILES.items() for name in names if name != table)
 
 
 def store_path(root: Path, name: str) -> Path:
@@ -202,7 +201,7 @@ def _is_finished(manifest: Path) -> bool:
 
 def _read(root: Path, name: str) -> Any:  # noqa: ANN401 - as `TYPES` says
     path, kind = root / name, TYPES[name]
-    if kind in {Prices, Plays} and (stored := _stored(path, store_path(root, name))) is not None:
+    if name in STORED and (stored := _stored(path, store_path(root, name))) is not None:
         return (list(stored.about.get("columns", ())), stored) if kind == Plays else stored
     try:
         if name.endswith(".jsonl"):

@@ -10,7 +10,7 @@ import json
 import os
 import sqlite3
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -57,39 +57,26 @@ class RecordStore(Mapping[str, Any]):
             raise StoreError(f"not a store of records, or damaged ({error}): make it again") from error
 
 
-class StoreWriter:
-    """Puts records into a new store; see `writing`."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-
-    def put(self, key: str, value: object) -> None:
-        """Write a record; one of the same key is replaced."""
-        content = zlib.compress(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(), _LEVEL)
-        self._connection.execute(
-            "insert into records values (?, ?) on conflict(key) do update set value = excluded.value", (key, content)
-        )
-
-    def get(self, key: str) -> Any:  # noqa: ANN401 - what JSON holds
-        """The record of that key, or None."""
-        found = self._connection.execute("select value from records where key = ?", (key,)).fetchone()
-        return None if found is None else json.loads(zlib.decompress(found[0]))
-
-    def say(self, name: str, value: object) -> None:
-        """Write a fact about all records."""
-        self._connection.execute("insert or replace into about values (?, ?)", (name, json.dumps(value)))
-
-
 @contextmanager
-def writing(path: Path) -> Iterator[StoreWriter]:
-    """Write a new store; the caller moves it into place when it is complete."""
+def writing(path: Path, about: Mapping[str, object]) -> Iterator[Callable[[str, object], None]]:
+    """Give a function that puts a record by its key into a new store; `about` are facts about all records.
+
+    The caller moves the store into place when it is complete.
+    """
     path.unlink(missing_ok=True)
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("pragma journal_mode = off")
         connection.execute("pragma synchronous = off")
         connection.execute("create table records (key text primary key, value blob not null)")
         connection.execute("create table about (name text primary key, value text not null)")
-        yield StoreWriter(connection)
+        facts = [(name, json.dumps(value)) for name, value in about.items()]
+        connection.executemany("insert into about values (?, ?)", facts)
+
+        def put(key: str, value: object) -> None:
+            content = zlib.compress(json.dumps(value, ensure_ascii=False).encode(), _LEVEL)
+            connection.execute("insert or replace into records values (?, ?)", (key, content))
+
+        yield put
         connection.commit()
     with path.open("rb") as stream:
         os.fsync(stream.fileno())

@@ -160,13 +160,6 @@ def test_missing_adapters_are_reported_in_one_line_with_training_and_the_way_wit
     require_weights(untuned)
 
 
-def test_an_adapter_in_a_folder_of_ones_own_is_reported_with_that_folder(tmp_path: Path) -> None:
-    settings = load_settings(with_adapters(tmp_path, **(THREE | {"kg_writer": str(tmp_path / "kg_writer")})), [])
-    problems = [folder.problem or "" for folder in needed_weights(settings).folders]
-    command = f"python -m training.adapters kg_writer --base-preset PRESET --out {tmp_path / 'kg_writer'}"
-    assert any(command in problem for problem in problems)
-
-
 def test_the_base_that_an_adapter_was_tuned_from_is_followed(tmp_path: Path) -> None:
     folder = tmp_path / "models" / "adapters" / "db3" / "kg_writer"
     folder.mkdir(parents=True)

@@ -1,18 +1,9 @@
-import json
 from pathlib import Path
 
 import pytest
 
 from mock_api import GraphError, load_tables
 from tests.mock_api.small_graph import write_graph
-
-
-def test_private_keys_go_and_the_rest_stays_as_it_is(tmp_path: Path) -> None:
-    tables = load_tables(write_graph(tmp_path))
-    assert tables.movies["cafe story"] == {"id": 7, "title": "Café Story", "rating": 6.5}
-    assert tables.entities == {"Café_Müller": {"summary_text": "A dance."}, "Müller Café": None, "cafe": {}}
-    assert tables.tickers == {"Acme Inc.": "ACM", "ACME Inc": "ACMW", "New, Ltd": "NEW"}
-    assert tables.records() == {"open": 3, "movie": 4, "finance": 3, "music": 4, "sports": 6}
 
 
 def test_a_missing_table_is_an_empty_one(tmp_path: Path) -> None:
@@ -59,8 +50,3 @@ def test_a_directory_without_tables_is_refused(tmp_path: Path) -> None:
     (tmp_path / "movie/movie_db.json").mkdir(parents=True)
     with pytest.raises(GraphError, match=r"movie_db\.json: Is a directory"):
         load_tables(tmp_path)
-
-
-def test_nan_is_read_so_that_the_server_can_fail_on_it(tmp_path: Path) -> None:
-    tables = load_tables(write_graph(tmp_path))
-    assert json.dumps(tables.prices["BAD"]).count("NaN") == 1

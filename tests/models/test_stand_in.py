@@ -11,7 +11,7 @@ from evaluation.preflight.subject import Subject
 from models import fetch
 from models.manifest import WeightsMissingError, is_stand_in, load_manifest, locate
 from models.sources import FetchError
-from models.stand_in import Made, main, make_stand_ins, seed_of, write_network
+from models.stand_in import Made, main, make_stand_ins
 
 pytestmark = pytest.mark.models
 
@@ -76,17 +76,6 @@ def test_a_classifier_says_a_class_that_no_gate_stops(
             assert not said & {label for gate in gates for label in gate.classes}
 
 
-def test_encoders_load_and_score(nec: tuple[Path, list[Made]], monkeypatch: pytest.MonkeyPatch) -> None:
-    from agents.encoders import load_cross_encoder
-
-    to, _ = nec
-    monkeypatch.setenv("CRAG_MODELS_DIR", str(to))
-    settings = load_settings("nec", ["cross_encoder.device=cpu", "cross_encoder.dtype=float32"])
-    assert settings.cross_encoder is not None
-    score = load_cross_encoder(settings.cross_encoder).score([("who?", "Pelé did it"), ("who?", "nobody knows")])
-    assert len(set(score)) == 2
-
-
 def test_adapters_fit_the_base_and_its_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from agents.common.deadline import Deadline
     from agents.llm import GenerationRequest, Message, load_language_model
@@ -104,18 +93,6 @@ def test_adapters_fit_the_base_and_its_engine(tmp_path: Path, monkeypatch: pytes
     model.close()
     assert (base.error, tuned.error) == (None, None)
     assert base.text != tuned.text
-
-
-def test_the_same_name_gives_the_same_bytes(tmp_path: Path) -> None:
-    shape = load_manifest().model("bge-base-en-v1.5").shape
-    assert shape is not None
-    written = []
-    for number, name in enumerate(("one", "one", "other")):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        write_network(shape, locate("all-minilm-l6-v2"), folder, seed_of(name))
-        written.append((folder / "model.safetensors").read_bytes())
-    assert written[0] == written[1] != written[2]
 
 
 def test_a_stand_in_is_never_taken_for_the_model(nec: tuple[Path, list[Made]], tmp_path: Path) -> None:
