@@ -9,12 +9,10 @@ from pydantic import ValidationError
 
 from agents.answering.prompts import PROMPTS
 from agents.settings import (
-    OVERRIDES_VARIABLE,
     PRESET_VARIABLE,
     PRESETS,
     AnswerPromptName,
     DeadlineSettings,
-    PromptRouter,
     ReviewPromptName,
     ScriptedEngine,
     SettingsError,
@@ -77,16 +75,6 @@ def test_all_mistakes_of_a_file_are_reported_at_once(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(CPU.replace("snippets = true", "snipets = true\nspeed = 3"), encoding="utf-8")
     assert len(refused(preset=path).splitlines()) == 2
-
-
-def test_the_tuned_presets_ask_for_the_adapters_that_they_name() -> None:
-    for name, adapters in (
-        ("db3_task1", {"web_answerer"}),
-        ("db3_task23", {"kg_writer", "kg_answerer", "web_answerer"}),
-    ):
-        settings = load_settings(name)
-        assert set(settings.language_model.adapters) == adapters
-        assert set(settings.adapters_used.values()) - {None} == adapters
 
 
 def test_a_preset_that_cannot_be_read_is_reported(tmp_path: Path) -> None:
@@ -169,13 +157,6 @@ def test_a_name_or_path_needs_no_quotes(word: str) -> None:
     assert confidence.model == word
 
 
-def test_overrides_come_from_the_environment_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(OVERRIDES_VARIABLE, "answering.refine = {}\n\nanswering.audit = true\n")
-    answering = load_settings("scripted").answering
-    assert answering.refine is not None
-    assert answering.audit
-
-
 CLASS_GATE = "answering.gates = [{{gate = 'class', field = '{}', classes = ['{}']{}}}]"
 SCORE_GATE = "answering.gates = [{{gate = 'score', score = '{}', minimum = {}}}]"
 BY_WORD, BY_CERTAINTY = (
@@ -249,7 +230,3 @@ def test_names_that_a_model_finds_need_the_domain_that_a_router_gives() -> None:
 )
 def test_what_can_open_and_close_is_allowed(lines: list[str]) -> None:
     assert load_settings("cpu", ["router = none", *lines]).name == "cpu"
-
-
-def test_another_engine_replaces_the_table_of_the_one_before() -> None:
-    assert load_settings("cpu", ["router = {engine = 'prompt'}"]).router == PromptRouter(engine="prompt")

@@ -100,15 +100,6 @@ def test_each_row_goes_on_from_its_own_last_letter_whatever_its_batch_mates_and_
         assert (prompt + each.text).startswith(known), "no wrong guess is left in the cache"
 
 
-def test_prompts_are_padded_to_the_widths_that_the_model_likes() -> None:
-    model = Alphabet()
-    model.multiple = 4
-    found = run(model, row("abcde", 2), row("k", 2))
-    assert model.shapes == [(2, 8), (2, 1)]
-    assert model.positions[0] == [[0, 0, 0, 0, 1, 2, 3, 4], [0] * 8]
-    assert [each.text for each in found] == ["fg", "lm"]
-
-
 @pytest.mark.parametrize(
     ("stop", "text", "tokens"), [(("d",), "bc", 3), (("cd",), "b", 3), (("zz", "b"), "", 1), (("",), "bcdef", 5)]
 )
@@ -126,15 +117,6 @@ def test_a_deadline_between_two_steps_leaves_what_was_generated() -> None:
     assert (ended.text, ended.finish_reason) == ("", "stop")
     assert (cut.text, cut.finish_reason, cut.completion_tokens) == ("bcd", "deadline", 3)
     assert model.now == 3
-
-
-@pytest.mark.parametrize("seconds", [0, 1, 2])
-def test_a_deadline_while_prompts_are_read_gives_no_text(seconds: int) -> None:
-    model = Alphabet()
-    (found,) = run(model, row("abcdef"), seconds=seconds, prefill_tokens=2)
-    assert (found.text, found.completion_tokens, found.finish_reason) == ("", 0, "deadline")
-    assert found.mean_log_probability is None
-    assert model.now == seconds
 
 
 def test_prompts_are_read_in_parts_of_all_rows_together() -> None:
@@ -157,18 +139,6 @@ def test_steps_get_smaller_near_the_deadline_and_none_is_refused() -> None:
     (found,) = run(model, row("abcdefghij" * 15, 2), seconds=3, prefill_tokens=60)
     assert model.widths[:3] == [60, 60, FEWEST_PREFILL_TOKENS - 2]
     assert found.text == "kl"
-
-
-def test_one_slow_step_does_not_end_a_text_that_has_time() -> None:
-    """The third step takes 6 s, after it 3 s are left; all the other steps take 1 s."""
-
-    class Hiccup(Alphabet):
-        def step(self, *arguments: Any) -> Any:
-            self.now += 5.0 if len(self.shapes) == 2 else 0.0
-            return super().step(*arguments)
-
-    (found,) = run(Hiccup(), row("a", 6), seconds=11)
-    assert (found.text, found.finish_reason) == ("bcdefg", "length")
 
 
 class Only:

@@ -40,16 +40,6 @@ def test_a_path_counts_from_the_repository_and_not_from_where_the_command_runs(
     assert model_folder("models/own") == folder
 
 
-def test_a_name_that_is_neither_model_nor_folder_tells_both(repository: Path) -> None:
-    with pytest.raises(WeightsMissingError) as caught:
-        model_folder("smolm2")
-    message = str(caught.value)
-    assert "no model named 'smolm2'" in message
-    assert KNOWN in message
-    assert f"there is no folder {repository / 'smolm2'}" in message
-    assert caught.value.__suppress_context__, "one error is shown, not a chain of two"
-
-
 def test_a_known_model_that_was_not_fetched_names_the_command_even_if_a_folder_has_its_name(repository: Path) -> None:
     make_model(repository / KNOWN)
     assert KNOWN in load_manifest().models
@@ -69,17 +59,6 @@ def test_an_adapter_needs_its_description(repository: Path) -> None:
     (folder / "adapter_config.json").unlink()
     with pytest.raises(WeightsMissingError, match=r"adapter_config\.json is missing: .*--set tuned=false"):
         adapter_folder("adapter")
-
-
-def test_the_base_model_and_every_adapter_are_looked_at(repository: Path) -> None:
-    make_model(repository / "base")
-    make_adapter(repository / "good")
-    check_folders("base", {})
-    check_folders("base", {"first": "good"})
-    with pytest.raises(WeightsMissingError, match="bad"):
-        check_folders("base", {"first": "good", "second": "bad"})
-    with pytest.raises(WeightsMissingError, match="no-base"):
-        check_folders("no-base", {"first": "good"})
 
 
 def test_an_adapter_of_another_model_is_refused_by_name(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,6 @@ import json
 import logging
 import socket
 import threading
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -163,18 +162,6 @@ def test_a_server_that_refuses_log_probabilities_answers_without_and_is_not_aske
     assert "cannot use them" in warning
 
 
-@pytest.mark.parametrize("wanted", [True, False])
-def test_a_refusal_of_something_else_is_not_taken_for_one_of_log_probabilities(
-    server: HTTPServer, caplog: pytest.LogCaptureFixture, wanted: bool
-) -> None:
-    reported = "the prompt is too long" if wanted else "no logprobs here, whoever asked for them"
-    server.expect_request(CHAT).respond_with_data(reported, status=400)
-    (generation,) = at(server).generate([ask(with_log_probability=wanted)], Deadline(600))
-    assert f"status 400: {reported}" in (generation.error or "")
-    assert len(server.log) == 1
-    assert not warnings_of(caplog)
-
-
 def test_a_server_that_quotes_the_request_in_its_refusal_keeps_its_log_probabilities(
     server: HTTPServer, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -196,12 +183,6 @@ def test_the_environment_overrides_the_address(server: HTTPServer, monkeypatch: 
     server.expect_request(CHAT).respond_with_response(said("ok"))
     monkeypatch.setenv("CRAG_TEST_LLM_URL", server.url_for("/v1"))
     assert engine("http://127.0.0.1:1/v1").generate([ask()], Deadline(600))[0].text == "ok"
-
-
-def test_a_busy_server_is_asked_again(server: HTTPServer) -> None:
-    server.expect_ordered_request(CHAT).respond_with_data("busy", status=429)
-    server.expect_ordered_request(CHAT).respond_with_response(said("at last"))
-    assert at(server).generate([ask()], Deadline(600))[0].text == "at last"
 
 
 @pytest.mark.parametrize(("status", "attempts"), [(400, 1), (503, 3)])
@@ -254,22 +235,6 @@ def test_no_server_at_all_is_a_dead_engine() -> None:
         model.generate([ask(), ask()], Deadline(600))
     with pytest.raises(EngineUnavailableError, match="CRAG_TEST_LLM_URL"):
         model.warm_up()
-
-
-def test_warm_up_takes_any_answer_for_a_server(server: HTTPServer) -> None:
-    server.expect_request("/v1/models").respond_with_data("no list here", status=404)
-    at(server).warm_up()
-
-
-def test_a_server_that_drips_does_not_outlast_the_deadline(server: HTTPServer) -> None:
-    def drip() -> Iterator[bytes]:
-        for _ in range(1_000):
-            time.sleep(0.02)
-            yield b" "
-
-    server.expect_request(CHAT).respond_with_handler(lambda _: Response(drip()))
-    (generation,) = at(server).generate([ask()], Deadline(0.8))
-    assert generation.finish_reason == "deadline"
 
 
 def test_it_works_inside_a_running_event_loop(server: HTTPServer) -> None:

@@ -45,14 +45,6 @@ def test_word_windows_hold_the_asked_number_of_words_and_share_the_overlap(text:
     assert rebuilt == text.split()
 
 
-def test_lines_stay_whole_where_they_fit() -> None:
-    text = "Year | Film\n1999 | The Matrix\n2003 | The Matrix Reloaded"
-    assert [text[s:e] for s, e in pack(text, Span(0, len(text)), 30)] == [
-        "Year | Film\n1999 | The Matrix",
-        "2003 | The Matrix Reloaded",
-    ]
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

@@ -15,14 +15,6 @@ def context_of(*passages: Passage, max_tokens: int = 100) -> Context:
     return build_context(passages, ContextSettings(max_tokens=max_tokens), TOKENS)
 
 
-def test_passages_stand_best_first_in_marks_with_their_source() -> None:
-    found = context_of(passage("First."), passage("Second.", "https://b.net/x"))
-    assert found.text == (
-        '<doc source="example.org" title="Page">\nFirst.\n</doc>\n<doc source="b.net" title="Page">\nSecond.\n</doc>'
-    )
-    assert [each.text for each in found.passages] == ["First.", "Second."]
-
-
 def test_repeated_and_contained_text_stands_once() -> None:
     texts = ["The film was made in 1999.", "the film was made in 1999", "was made in 1999", "was made", "ade in 1999"]
     found = context_of(*map(passage, texts))

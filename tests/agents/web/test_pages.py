@@ -56,10 +56,3 @@ def test_pages_that_time_did_not_allow_to_be_scored_follow_in_search_order() -> 
     found = selection(pages, SharedWords(at_most=1), keep=2)
     assert [each.rank for each in found.read] == [0, 1]
     assert found.events == ["page selection ran out of time: some pages were taken in search order"]
-
-
-def test_the_snippets_of_the_whole_batch_are_scored_in_one_call() -> None:
-    cross = SharedWords()
-    pages = [page("a", 0, snippet="s"), page("b", 1, snippet="t")]
-    select_pages([query("q", *pages), query("r", *pages)], PageSelectionSettings(keep=1), cross, Deadline(9))
-    assert cross.calls == [[("q", "Page. s"), ("r", "Page. s"), ("q", "Page. t"), ("r", "Page. t")]]

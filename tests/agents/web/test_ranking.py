@@ -1,5 +1,4 @@
 import tracemalloc
-from collections.abc import Sequence
 
 import bm25s
 import numpy as np
@@ -8,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.common.deadline import Deadline
-from agents.encoders import Vectors
 from agents.web.ranking import (
     K1,
     B,
@@ -84,13 +82,3 @@ def test_every_distinct_text_of_the_batch_is_encoded_once_in_one_call() -> None:
 def test_texts_after_the_deadline_have_no_cosine_and_each_question_has_its_first() -> None:
     found = cosines(HashedWords(at_most=2), ["red", "blue"], {0: ["a", "b"], 1: ["c", "d"]}, Deadline(9))
     assert [list(np.isnan(own)) for own in found.values()] == [[False, True], [False, True]]
-
-
-def test_a_vector_that_is_no_number_is_unlike_everything_but_was_encoded() -> None:
-    class Overflowing(HashedWords):
-        def encode_passages(self, texts: Sequence[str], deadline: Deadline | None = None) -> tuple[Vectors, int]:
-            vectors, encoded = super().encode_passages(texts, deadline)
-            vectors[0] = np.nan
-            return vectors, encoded
-
-    assert list(cosines(Overflowing(), ["red"], {0: ["blue", "green"]}, Deadline(9))[0]) == [-1.0, 0.0]

@@ -1,12 +1,6 @@
-import math
-from collections.abc import Sequence
-from dataclasses import replace
-
-import pytest
-
 from agents.common.deadline import Deadline
 from agents.settings import RerankSettings
-from agents.web.rerank import distinct, probability, rerank
+from agents.web.rerank import distinct, rerank
 from tests.agents.web.fakes import SharedWords, passage
 
 
@@ -27,29 +21,6 @@ def test_the_batch_is_one_call_and_what_time_did_not_allow_follows_in_the_order_
     assert [(own.scored, own.pairs) for own in ranked] == [(2, 3), (1, 1), (0, 0)]
 
 
-def test_a_logit_that_is_no_number_was_in_time_but_ranks_nothing() -> None:
-    class Overflowing(SharedWords):
-        def score(self, pairs: Sequence[tuple[str, str]], deadline: Deadline | None = None) -> list[float | None]:
-            return [math.nan, 1.0]
-
-    (ranked,) = rerank(Overflowing(), ["q"], [[passage("1"), passage("2")]], RerankSettings(top_k=9), Deadline(9))
-    assert [each.text for each in ranked.passages] == ["2", "1"]
-    assert (ranked.pairs, ranked.scored, ranked.without_number) == (2, 2, 1)
-
-
-def test_max_pairs_and_heading() -> None:
-    encoder = SharedWords()
-    first = replace(passage("1"), heading="Page\nSnippet")
-    (ranked,) = rerank(encoder, ["q"], [[first, passage("2")]], RerankSettings(top_k=9, max_pairs=1), Deadline(9))
-    assert encoder.calls == [[("q", "Page\nSnippet\n1")]]
-    assert [each.text for each in ranked.passages] == ["1"]
-
-
 def test_passages_that_read_the_same_are_kept_once() -> None:
     found = distinct([passage("The Film, 1999."), passage("the film 1999"), passage(" - "), passage("other")])
     assert [each.text for each in found] == ["The Film, 1999.", "other"]
-
-
-@pytest.mark.parametrize("logit", [-800.0, -2.0, 0.0, 3.0, 800.0])
-def test_probability(logit: float) -> None:
-    assert probability(logit) == pytest.approx(0.5 * (1 + math.tanh(logit / 2)))

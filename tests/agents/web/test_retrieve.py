@@ -30,11 +30,6 @@ def bm25(top_k: int, *, per_kind: bool = False) -> Bm25Stage:
     return Bm25Stage(method="bm25", top_k=top_k, per_kind=per_kind)
 
 
-def test_bm25_keeps_the_best() -> None:
-    sources = [source("green apples are rarely sold"), source("red pears are often eaten"), source("pears")]
-    assert texts([bm25(2)], "red pears", *sources) == ["red pears are often eaten", "pears"]
-
-
 def test_hits_bring_their_parents_each_once_in_the_order_of_the_best_child() -> None:
     text = (
         "Nothing at all to see here.\nThe matrix is a film.\n"
@@ -73,15 +68,6 @@ def test_dense_without_time_keeps_the_order_it_was_given() -> None:
     assert found == texts([bm25(2)], "moon", *sources)
 
 
-def test_each_question_tells_how_many_of_its_chunks_were_encoded_whatever_is_kept() -> None:
-    stages: list[RetrieveStage] = [bm25(3), DenseStage(method="dense", top_k=1)]
-    sources = [[source(f"moon {number}") for number in range(5)], [source("sun")], []]
-    found = retrieve(["moon", "sun", "x"], sources, stages, HashedWords(at_most=3), Deadline(9))
-    assert [(own.encoded, own.chunks) for own in found] == [(2, 3), (1, 1), (0, 0)]
-    sparse = found_by([bm25(3)], "moon", *sources[0])
-    assert (sparse.encoded, sparse.chunks) == (0, 0), "no dense stage, nothing to encode"
-
-
 def test_fusion_prefers_what_both_rankings_like() -> None:
     stage = FusionStage(method="reciprocal_rank_fusion", top_k=2)
     sources = [source("moon landing of apollo"), source("moon"), source("sun")]
@@ -95,8 +81,3 @@ def test_union_takes_the_best_of_each_once() -> None:
     stage = UnionStage(method="union", sparse_k=1, dense_k=2)
     sources = [source("blue moon"), source("blue moon over the lake"), source("sun")]
     assert len(texts([stage], "blue moon", *sources, dense=HashedWords())) == 2
-
-
-def test_questions_do_not_mix_and_may_have_no_source() -> None:
-    found = retrieve(["red", "blue", "x"], [[source("red")], [], [source("")]], [bm25(5)], None, Deadline(9))
-    assert [[passage.text for passage in own.passages] for own in found] == [["red"], [], []]

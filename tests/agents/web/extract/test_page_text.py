@@ -172,12 +172,6 @@ def test_main_text_drops_the_boilerplate_that_visible_text_keeps() -> None:
         assert boilerplate in visible
 
 
-def test_the_fallback_begins_below_its_number_of_characters() -> None:
-    main = "\n".join(main_lines(""))
-    assert "Cookies" not in "\n".join(main_lines("", shortest=len(main) - 5))
-    assert "Cookies" in "\n".join(main_lines("", shortest=len(main) + 100))
-
-
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("html", ["", " \n", "<html></html>", "<!-- x -->", "\ufeff", "<frameset></frameset>", "\x00"])
 def test_a_page_without_text_gives_none(method: str, html: str) -> None:

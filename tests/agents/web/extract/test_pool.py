@@ -38,14 +38,6 @@ def pool(stuck_pages: Path) -> Iterator[ExtractionPool]:
         shared.close()
 
 
-def test_texts_are_found_by_page(pool: ExtractionPool) -> None:
-    pages = [f"<p>page number {n}</p>" for n in range(20)]
-    found = pool.extract(pages + pages, Deadline(600))
-    assert found.texts == {page: f"page number {n}" for n, page in enumerate(pages)}
-    assert not found.dropped
-    assert pool.extract([], Deadline(600)).texts == {}
-
-
 def test_large_pages_and_any_characters_pass_through_the_pipes(pool: ExtractionPool) -> None:
     page = "<p>é 中 😀 \ud800 " + "word " * 200_000 + "</p>"
     text = pool.extract([page, ""], Deadline(600)).texts

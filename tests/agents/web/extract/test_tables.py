@@ -2,16 +2,9 @@ import pytest
 
 from agents.settings import ExtractSettings
 from agents.web.extract import page_text
-from agents.web.extract.tree import is_data_table
-from tests.agents.web.extract.test_page_text import METHODS, lines, main_lines, visible_lines
+from tests.agents.web.extract.test_page_text import METHODS, lines, main_lines
 
 INNER = "<table><tr><td>Height</td><td>227 m</td></tr><tr><td>Width</td><td>27 m</td></tr></table>"
-
-
-def test_data_and_layout() -> None:
-    assert is_data_table([["a", "b"], ["c", "d"]])
-    for layout in ([["a", "b"]], [["a"], ["b"]], [["menu", ""], ["x", ""]], [["m", "x" * 5000], ["a", "b"]] * 2, []):
-        assert not is_data_table(layout)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -80,11 +73,6 @@ def test_a_row_with_other_cells_than_its_headers_stays_as_it_is() -> None:
     assert "A note | on the season | 1 | 2" in labelled(
         "<table><tr><th>Year<th>Club<tr><td>1<td>2<tr><td>A note<td>on the season<td>1<td>2</table>"
     )
-
-
-def test_a_caption_is_a_line_of_its_own() -> None:
-    html = "<table><caption>Winners</caption><thead><tr><th>Year<th>Club</thead><tbody><tr><td>1<td>2</tbody></table>"
-    assert visible_lines(html) == ["Winners", "Year | Club", "1 | 2"]
 
 
 def test_a_table_beside_the_article_is_put_back_even_if_its_head_is_like_that_of_another() -> None:
