@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any
 
 import openai
-from pydantic import BaseModel, ValidationError
+from pydantic import AliasChoices, AliasPath, BaseModel, Field, ValidationError
 
 from agents.common.deadline import Deadline
 from agents.common.text import clean, encodable, without_control_tokens
@@ -235,34 +235,23 @@ def _only_model(listing: str, address: str) -> str:
     raise EngineUnavailableError(f"the server at {address} {found}: name one, with {MODEL_VARIABLE}=NAME")
 
 
-class _Message(BaseModel):
-    content: str | None = None
-
-
-class _TokenLogProbability(BaseModel):
+class _Token(BaseModel):
     logprob: float
 
 
-class _LogProbabilities(BaseModel):
-    content: list[_TokenLogProbability] | None = None
-    token_logprobs: list[float | None] | None = None
-
-
-class _Choice(BaseModel):
-    finish_reason: str | None = None
-    message: _Message | None = None
-    text: str | None = None
-    logprobs: _LogProbabilities | None = None
-
-
-class _Usage(BaseModel):
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
+def _first(*path: str) -> AliasPath:
+    return AliasPath("choices", 0, *path)
 
 
 class _Reply(BaseModel):
-    choices: list[_Choice]
-    usage: _Usage | None = None
+    """The first choice of a reply: of `chat/completions` with a message, of `completions` with a text."""
+
+    text: str | None = Field(validation_alias=AliasChoices(_first("message", "content"), _first("text")))
+    reason: str | None = Field(None, validation_alias=_first("finish_reason"))
+    tokens: list[_Token] | None = Field(None, validation_alias=_first("logprobs", "content"))
+    log_probabilities: list[float | None] | None = Field(None, validation_alias=_first("logprobs", "token_logprobs"))
+    prompt_tokens: int = Field(0, validation_alias=AliasPath("usage", "prompt_tokens"))
+    completion_tokens: int = Field(0, validation_alias=AliasPath("usage", "completion_tokens"))
 
 
 _FINISH_REASONS: dict[str | None, FinishReason] = {"stop": "stop", "length": "length", None: "stop"}
@@ -278,29 +267,15 @@ def read_reply(body: str) -> Generation:
         return Generation.failed(
             f"the server's reply cannot be read: {where}: {fault['msg']}; it begins {body[:120]!r}"
         )
-    if not reply.choices:
-        return Generation.failed("the server's reply has no choices")
-    choice = reply.choices[0]
-    text = choice.message.content if choice.message is not None else choice.text
-    if choice.message is None and text is None:
-        return Generation.failed("the server's reply has neither message nor text")
-    usage = reply.usage or _Usage()
-    reason: FinishReason = _FINISH_REASONS.get(choice.finish_reason, "error")
-    error_text = None if reason != "error" else f"the server ended with finish_reason {choice.finish_reason!r}"
-    return Generation(
-        text=encodable(text or ""),
-        mean_log_probability=_mean(choice.logprobs),
-        prompt_tokens=usage.prompt_tokens,
-        completion_tokens=usage.completion_tokens,
-        finish_reason=reason,
-        error=error_text,
-    )
-
-
-def _mean(logprobs: _LogProbabilities | None) -> float | None:
-    if logprobs is None:
-        return None
-    values = [token.logprob for token in logprobs.content or []]
-    values += [value for value in logprobs.token_logprobs or [] if value is not None]
+    reason: FinishReason = _FINISH_REASONS.get(reply.reason, "error")
+    values = [token.logprob for token in reply.tokens or []]
+    values += [value for value in reply.log_probabilities or [] if value is not None]
     mean = sum(values) / len(values) if values else math.nan
-    return mean if math.isfinite(mean) else None
+    return Generation(
+        text=encodable(reply.text or ""),
+        mean_log_probability=mean if math.isfinite(mean) else None,
+        prompt_tokens=reply.prompt_tokens,
+        completion_tokens=reply.completion_tokens,
+        finish_reason=reason,
+        error=None if reason != "error" else f"the server ended with finish_reason {reply.reason!r}",
+    )

@@ -4,7 +4,6 @@ import zlib
 from collections.abc import Sequence
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -137,10 +136,3 @@ def test_scores_before_the_deadline_are_right_and_the_rest_is_none(
     assert all(score is None for score in scores[whole + batch_size * BATCHES_PER_SLICE :])
     # All the time there was is used: a pair is left out only where every second went to a batch.
     assert None not in scores or len(encoder.batches) == seconds
-
-
-def test_an_engine_that_returns_too_much_is_an_error() -> None:
-    with pytest.raises(ValueError, match="shape"):
-        HashEncoder(extra=1).encode_passages(["a", "b"])
-    with pytest.raises(ValueError, match="zip"):
-        Arithmetic(extra=1).score([("a", "b")])

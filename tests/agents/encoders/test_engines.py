@@ -50,15 +50,3 @@ def test_missing_weights_are_named_with_the_command_that_gets_them(
             part.check_weights()
         with pytest.raises(WeightsMissingError):
             part.warm_up()
-
-
-@pytest.mark.models
-def test_loading_writes_nothing_and_leaves_the_bars_of_others_as_they_were(capfd: pytest.CaptureFixture[str]) -> None:
-    from transformers.utils import logging
-
-    encoder = load_dense_encoder(dense("sentence-transformers"))
-    logging.enable_progress_bar()
-    capfd.readouterr()
-    encoder.warm_up()
-    assert tuple(capfd.readouterr()) == ("", "")
-    assert logging.is_progress_bar_enabled()

@@ -135,15 +135,6 @@ def test_minilm_vectors_are_the_masked_mean_of_the_last_layer() -> None:
 
 
 @pytest.mark.models
-def test_minilm_reads_a_very_long_text_up_to_the_limit() -> None:
-    start = "bridge " * 64
-    (one, other, short), encoded = minilm().encode_passages([start + "banana " * 5_000, start, "bridge " * 62])
-    assert encoded == 3
-    np.testing.assert_allclose(one, other, atol=1e-5)
-    np.testing.assert_allclose(one, short, atol=1e-5)
-
-
-@pytest.mark.models
 def test_a_limit_above_the_models_own_does_not_raise_it() -> None:
     """MiniLM was trained with 256 tokens and its folder says so; more would be read as noise."""
     wide = minilm(max_tokens=512)

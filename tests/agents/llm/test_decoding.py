@@ -142,18 +142,6 @@ def test_steps_get_smaller_near_the_deadline_and_none_is_refused() -> None:
     assert found.text == "kl"
 
 
-def test_one_slow_step_does_not_end_a_text_that_has_time() -> None:
-    """The third step takes 6 s, after it 3 s are left; all the other steps take 1 s."""
-
-    class Hiccup(Alphabet):
-        def step(self, *arguments: Any) -> Any:
-            self.now += 5.0 if len(self.shapes) == 2 else 0.0
-            return super().step(*arguments)
-
-    (found,) = run(Hiccup(), row("a", 6), seconds=11)
-    assert (found.text, found.finish_reason) == ("bcdefg", "length")
-
-
 class Only:
     """A grammar that allows some letters, each time the same ones, and ends after so many tokens."""
 

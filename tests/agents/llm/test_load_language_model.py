@@ -1,20 +1,14 @@
 import subprocess
 import sys
 from pathlib import Path
-from typing import get_args
 
 import pytest
 
-from agents.llm import ENGINES, EngineUnavailableError, load_language_model
+from agents.llm import EngineUnavailableError, load_language_model
 from agents.settings import LanguageModelSettings, OpenAIEngine, TransformersEngine, VllmEngine
 from models.manifest import WeightsMissingError
 
 REPOSITORY = Path(__file__).parents[3]
-
-
-def test_every_engine_of_the_settings_is_registered() -> None:
-    classes = get_args(get_args(LanguageModelSettings)[0])
-    assert {get_args(engine.model_fields["engine"].annotation)[0] for engine in classes} == set(ENGINES)
 
 
 def test_the_door_imports_no_engine() -> None:

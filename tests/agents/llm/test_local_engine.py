@@ -63,17 +63,6 @@ def test_an_adapter_needs_its_description(repository: Path) -> None:
         adapter_folder("adapter")
 
 
-def test_the_base_model_and_every_adapter_are_looked_at(repository: Path) -> None:
-    make_model(repository / "base")
-    make_adapter(repository / "good")
-    check_folders("base", {})
-    check_folders("base", {"first": "good"})
-    with pytest.raises(WeightsMissingError, match="bad"):
-        check_folders("base", {"first": "good", "second": "bad"})
-    with pytest.raises(WeightsMissingError, match="no-base"):
-        check_folders("no-base", {"first": "good"})
-
-
 def test_an_adapter_of_another_model_is_refused_by_name(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local_engine, "model_folder", lambda name: repository)
     adapter = make_adapter(repository / "adapter")

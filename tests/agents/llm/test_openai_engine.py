@@ -2,7 +2,6 @@ import json
 import logging
 import socket
 import threading
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -162,18 +161,6 @@ def test_a_server_that_refuses_log_probabilities_answers_without_and_is_not_aske
     assert "cannot use them" in warning
 
 
-@pytest.mark.parametrize("wanted", [True, False])
-def test_a_refusal_of_something_else_is_not_taken_for_one_of_log_probabilities(
-    server: HTTPServer, caplog: pytest.LogCaptureFixture, wanted: bool
-) -> None:
-    reported = "the prompt is too long" if wanted else "no logprobs here, whoever asked for them"
-    server.expect_request(CHAT).respond_with_data(reported, status=400)
-    (generation,) = at(server).generate([ask(with_log_probability=wanted)], Deadline(600))
-    assert f"status 400: {reported}" in (generation.error or "")
-    assert len(server.log) == 1
-    assert not warnings_of(caplog)
-
-
 def test_a_server_that_quotes_the_request_in_its_refusal_keeps_its_log_probabilities(
     server: HTTPServer, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -195,12 +182,6 @@ def test_the_environment_overrides_the_address(server: HTTPServer, monkeypatch: 
     server.expect_request(CHAT).respond_with_response(said("ok"))
     monkeypatch.setenv("CRAG_TEST_LLM_URL", server.url_for("/v1"))
     assert engine("http://127.0.0.1:1/v1").generate([ask()], Deadline(600))[0].text == "ok"
-
-
-def test_a_busy_server_is_asked_again(server: HTTPServer) -> None:
-    server.expect_ordered_request(CHAT).respond_with_data("busy", status=429)
-    server.expect_ordered_request(CHAT).respond_with_response(said("at last"))
-    assert at(server).generate([ask()], Deadline(600))[0].text == "at last"
 
 
 @pytest.mark.parametrize(("status", "attempts"), [(400, 1), (503, 3)])

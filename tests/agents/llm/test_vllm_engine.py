@@ -62,9 +62,3 @@ def test_a_grammar_binds_its_own_request(engine: LanguageModel) -> None:
     assert first.text in {"blue", "green"}
     assert second.finish_reason == "error"
     assert third.finish_reason in {"stop", "length"}
-
-
-def test_a_prompt_that_does_not_fit_fails_alone(engine: LanguageModel) -> None:
-    long, short = engine.generate([ask("fox " * 2000), ask()], Deadline(120))
-    assert long.finish_reason == "error"
-    assert short.finish_reason in {"stop", "length"}

@@ -8,12 +8,6 @@ from tests.agents.web.extract.test_page_text import METHODS, lines, main_lines
 INNER = "<table><tr><td>Height</td><td>227 m</td></tr><tr><td>Width</td><td>27 m</td></tr></table>"
 
 
-def test_data_and_layout() -> None:
-    assert is_data_table([["a", "b"], ["c", "d"]])
-    for layout in ([["a", "b"]], [["a"], ["b"]], [["menu", ""], ["x", ""]], [["m", "x" * 5000], ["a", "b"]] * 2, []):
-        assert not is_data_table(layout)
-
-
 @pytest.mark.parametrize("method", METHODS)
 def test_rows_keep_values_in_their_columns_and_entities_are_read_once(method: str) -> None:
     found = lines(
