@@ -18,7 +18,7 @@ from training.router.encoder_model import check_device
 from training.router.examples import read_examples
 from training.router.run import RouterRun
 from training.router.settings import available_configs, load_training
-from training.run_card import file_hash, run_card, write_card
+from training.run_card import run_card, write_card
 
 DEFAULT_DATA = Path(__file__).parents[2].parent / "shared/data/crag/questions_split0.jsonl"
 PACKAGES = ("torch", "transformers", "tokenizers", "scikit-learn", "scipy", "numpy", "safetensors")
@@ -40,7 +40,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     change = "change a setting, such as folds=5 (0: no cross-validation) or encoder.seed=1"
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help=change)
     parser.add_argument("--device", default="cpu", help="a torch device (default: cpu)")
-    parser.add_argument("--resume", action="store_true", help="continue an unfinished run in --out")
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
     options = parser.parse_args(arguments)
     return exit_code(lambda: _train(options), FloatingPointError)
@@ -56,11 +55,9 @@ def _train(options: argparse.Namespace) -> None:
     started = time.monotonic()
     chosen = settings.model_dump(mode="json")
     run = RouterRun(settings, examples, out, base, options.device, shown=not options.quiet)
-    fingerprint = {"settings": chosen, "data": file_hash(options.data), "split": str(options.split)}
-    reports = run.train(fingerprint, resume=options.resume)
+    reports = run.train()
     seconds = time.monotonic() - started
     metrics = {"questions": len(examples), "cross_validated": reports, **options.split.to_card()}
-    metrics["seconds_are_of_a_resumed_run"] = options.resume
     write_card(out, run_card({"train": options.data}, chosen, seconds, metrics, PACKAGES))
     print(f"{'cross-validated':20}{'accuracy':>10}{'macro-F1':>10}{'ECE':>8}" if reports else "not cross-validated")
     for name, one in reports.items():

@@ -1,19 +1,15 @@
-"""Fine-tunes an encoder with one head per field; each epoch ends with a checkpoint.
-
-An epoch draws its order and dropout from its own seed, so that a resumed run ends with the same weights as an
-uninterrupted one (on the same machine with the same number of threads).
-"""
+"""Fine-tunes an encoder with one head per field."""
 
 import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from agents.common.files import UserError, whole_file
+from agents.common.files import UserError
 from agents.questions import FIELD_CLASSES
 from agents.questions.trainable import (
     Logs,
@@ -42,8 +38,8 @@ BATCHES_PER_SLICE = 8
 """Questions are sorted by length inside slices of this many batches, to reduce padding."""
 PREDICTION_BATCH = 32
 
-EpochDone = Callable[[int, float], None]
-"""Called after each epoch with the number of finished ones, and its mean loss."""
+EpochDone = Callable[[float], None]
+"""Called after each epoch with its mean loss."""
 
 
 def check_device(device: str) -> None:
@@ -64,8 +60,8 @@ class EncoderTrainer:
         self._tokenizer = QuestionTokenizer(base, MAX_TOKENS)
         self._tokens = self._tokenizer.tokens(examples.texts)
 
-    def fit(self, positions: Positions, checkpoint: Path, epoch_done: EpochDone) -> "TunedEncoder":
-        """Train one encoder on these questions, from its checkpoint if there is one.
+    def fit(self, positions: Positions, epoch_done: EpochDone) -> "TunedEncoder":
+        """Train one encoder on these questions.
 
         Raises:
             FloatingPointError: the loss is not finite; the learning rate is too high.
@@ -82,7 +78,7 @@ class EncoderTrainer:
         ]
         optimizer = torch.optim.AdamW(groups, lr=0.0, weight_decay=settings.weight_decay)
         per_epoch = math.ceil(len(positions) / settings.batch_size)
-        for epoch in range(_load_checkpoint(checkpoint, tuned, optimizer), settings.epochs):
+        for epoch in range(settings.epochs):
             torch.manual_seed(settings.seed * 1_000_003 + epoch)
             losses = []
             for step, batch in enumerate(self._batches(positions, np.random.default_rng((settings.seed, epoch)))):
@@ -92,8 +88,7 @@ class EncoderTrainer:
                 raise FloatingPointError(
                     f"training diverged: the loss is {losses[-1]} in epoch {epoch + 1}: lower the learning rate"
                 )
-            _save_checkpoint(checkpoint, tuned, optimizer, epoch + 1)
-            epoch_done(epoch + 1, float(np.mean(losses)))
+            epoch_done(float(np.mean(losses)))
         return tuned
 
     def predict(self, tuned: "TunedEncoder", positions: Positions) -> dict[str, Logs]:
@@ -190,24 +185,3 @@ class TunedEncoder:
 def _plain_name(name: str) -> str:
     """PEFT's ``<layer>.lora_A.default.weight`` as ``<layer>.lora_a``, its name in a classifier's folder."""
     return name.removesuffix(".default.weight").replace(".lora_A", ".lora_a").replace(".lora_B", ".lora_b")
-
-
-def _save_checkpoint(path: Path, tuned: TunedEncoder, optimizer: "Optimizer", epochs: int) -> None:
-    import torch
-
-    with whole_file(path) as temporary:
-        torch.save({"epochs": epochs, "values": tuned.parameters, "optimizer": optimizer.state_dict()}, temporary)
-
-
-def _load_checkpoint(path: Path, tuned: TunedEncoder, optimizer: "Optimizer") -> int:
-    """Restore parameters and optimizer; return the number of finished epochs, 0 without a checkpoint."""
-    import torch
-
-    if not path.is_file():
-        return 0
-    saved: dict[str, Any] = torch.load(path, map_location="cpu", mmap=True)
-    with torch.no_grad():
-        for name, parameter in tuned.parameters.items():
-            parameter.copy_(saved["values"][name])
-    optimizer.load_state_dict(saved["optimizer"])
-    return int(saved["epochs"])

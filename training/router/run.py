@@ -1,21 +1,14 @@
-"""One training run: cross-validation measures and calibrates, then the classifier learns from everything.
+"""One training run: cross-validation measures and calibrates, then the classifier learns from everything."""
 
-``OUT/unfinished`` holds the predictions of each finished fold, and a checkpoint of each encoder, written after every
-epoch. A killed run continues from there.
-"""
-
-import json
-import shutil
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors.numpy import load_file, save
+from safetensors.numpy import save
 from tqdm import tqdm
 
-from agents.common.files import UserError, write_json, write_rows, write_whole
+from agents.common.files import write_rows, write_whole
 from agents.questions import FIELD_CLASSES
 from agents.questions.trainable import (
     CONFIG_FILE,
@@ -33,7 +26,6 @@ from training.router.examples import Examples, Positions, fold_of_each
 from training.router.out_of_fold import OutOfFold, out_of_fold_rows, report_field
 from training.router.settings import NgramTraining, RouterTraining
 
-UNFINISHED = "unfinished"
 OUT_OF_FOLD_FILE = "out_of_fold.jsonl"
 MAX_ITERATIONS = 500
 """Limit for the logistic regression on n-grams."""
@@ -63,20 +55,14 @@ class RouterRun:
         shown: bool = True,
     ) -> None:
         self._settings, self._examples, self._out = settings, examples, out
-        self._work = out / UNFINISHED
         self._trainer = EncoderTrainer(settings.encoder, examples, base, device)
         total = (settings.folds + 1) * settings.encoder.epochs
         self._bar: tqdm[Any] = tqdm(total=total, desc="training", unit="epoch", disable=not shown)
 
-    def train(self, fingerprint: Mapping[str, Any], *, resume: bool = False) -> dict[str, dict[str, Any]]:
-        """Train and write the classifier's files; return the cross-validated figures.
-
-        Only an unfinished run of the same fingerprint (JSON-ready) can be resumed. `UserError`: another one is in
-        the way.
-        """
-        self._open(fingerprint, resume=resume)
+    def train(self) -> dict[str, dict[str, Any]]:
+        """Train and write the classifier's files; return the cross-validated figures."""
         out_of_fold = self._cross_validate() if self._settings.folds else None
-        parts = self._fit("all", np.arange(len(self._examples)), self._settings.folds)
+        parts = self._fit("all", np.arange(len(self._examples)))
         self._bar.close()
         reports = {}
         if out_of_fold is not None:
@@ -86,40 +72,23 @@ class RouterRun:
             rows = out_of_fold_rows(self._examples, out_of_fold.fold, probabilities)
             write_rows(self._out / OUT_OF_FOLD_FILE, rows)
         self._write(parts, out_of_fold)
-        shutil.rmtree(self._work)
         return reports
-
-    def _open(self, fingerprint: Mapping[str, Any], *, resume: bool) -> None:
-        record = self._work / "run.json"
-        # A run without a checkpoint has nothing to resume.
-        if record.is_file() and (any(self._work.glob("*.pt")) or any(self._work.glob("*.safetensors"))):
-            if not resume:
-                raise UserError(f"{self._work} holds an unfinished run: pass --resume, or remove it")
-            if json.loads(record.read_text(encoding="utf-8")) != json.loads(json.dumps(fingerprint)):
-                raise UserError(f"{self._work} holds an unfinished run of other settings or data: remove it")
-        else:
-            write_json(record, fingerprint)
 
     def _cross_validate(self) -> OutOfFold:
         found = OutOfFold(fold_of_each(self._examples, self._settings.folds))
         for number in range(self._settings.folds):
-            path = self._work / f"fold-{number}.safetensors"
-            if not path.is_file():
-                parts = self._fit(f"fold-{number}", np.flatnonzero(found.fold != number), number)
-                write_whole(path, save(self._predict(parts, np.flatnonzero(found.fold == number))))
-            for name, logs in load_file(path).items():
+            parts = self._fit(f"fold-{number}", np.flatnonzero(found.fold != number))
+            for name, logs in self._predict(parts, np.flatnonzero(found.fold == number)).items():
                 part, _, field = name.partition(".")
                 found.put(number, part, field, logs)
         return found
 
-    def _fit(self, name: str, positions: Positions, before: int) -> Parts:
-        """Train on these questions; `before` is the number of fits before this one."""
-
-        def epoch_done(epochs: int, loss: float) -> None:
+    def _fit(self, name: str, positions: Positions) -> Parts:
+        def epoch_done(loss: float) -> None:
             self._bar.set_postfix_str(f"{name}, loss {loss:.3f}", refresh=False)
-            self._bar.update(before * self._settings.encoder.epochs + epochs - self._bar.n)
+            self._bar.update()
 
-        encoder = self._trainer.fit(positions, self._work / f"{name}.pt", epoch_done)
+        encoder = self._trainer.fit(positions, epoch_done)
         ngrams = self._settings.ngrams
         return Parts(encoder, fit_ngrams(ngrams, self._examples, positions) if ngrams else {})
 

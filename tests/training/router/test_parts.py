@@ -6,14 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agents.questions import DOMAINS
 from agents.questions.calibration import log_softmax
 from agents.settings import SettingsError
 from evaluation.datasets import DatasetError
 from models.manifest import load_manifest
 from tests.training.router.toy import toy_rows, write_toy
 from training.router.examples import Examples, fold_of_each, read_examples
-from training.router.out_of_fold import OutOfFold, report_field
+from training.router.out_of_fold import OutOfFold
 from training.router.settings import FOLDER, available_configs, load_training
 
 
@@ -87,17 +86,3 @@ def test_a_fold_does_not_see_its_own_answers() -> None:
     assert probabilities[fold == 0].max(axis=1).min() > 0.99
     assert probabilities[fold == 1].max(axis=1).max() < 0.9, "their weights know that fold 0 was wrong"
     assert found.weights("domain", classes).ngrams == 0.0
-
-
-def test_figures_are_those_of_scikit_learn() -> None:
-    metrics = pytest.importorskip("sklearn.metrics")
-    random = np.random.default_rng(0)
-    probabilities = random.dirichlet(np.ones(5), size=200)
-    classes = np.where(random.random(200) < 0.5, probabilities.argmax(axis=1), random.integers(0, 5, size=200))
-    report = report_field(DOMAINS, probabilities, classes)
-    predicted = probabilities.argmax(axis=1)
-    assert report["accuracy"] == pytest.approx(metrics.accuracy_score(classes, predicted), abs=1e-4)
-    assert report["macro_f1"] == pytest.approx(metrics.f1_score(classes, predicted, average="macro"), abs=1e-4)
-    assert report["confusion"] == metrics.confusion_matrix(classes, predicted).tolist()
-    two = np.array([[0.9, 0.1, 0.0, 0.0, 0.0], [0.2, 0.8, 0.0, 0.0, 0.0]])
-    assert report_field(DOMAINS, two, np.array([0, 1]))["macro_f1"] == 1.0, "absent classes do not lower the average"
