@@ -28,13 +28,8 @@ def parse_fold(text: str) -> Fold:
 
 
 def held_out_fold(settings: Mapping[str, Any]) -> Fold | None:
-    """The held-out fold in a run card's settings. Old cards have it as `held_out_fold`, counted from 0."""
-    if found := settings.get("hold_out"):
-        return parse_fold(found)
-    if found := settings.get("held_out_fold"):
-        number, _, total = found.partition("/")
-        return Fold(int(number) + 1, int(total))
-    return None
+    """The held-out fold in a run card's settings."""
+    return parse_fold(found) if (found := settings.get("hold_out")) else None
 
 
 def number_of(group: str, total: int) -> int:

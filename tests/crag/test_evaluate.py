@@ -4,10 +4,8 @@ import importlib.util
 import json
 import os
 import shlex
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -15,8 +13,7 @@ import pytest
 from agents.settings import load_settings
 from crag.evaluate import default_folder, main, parsed
 from evaluation.signature import settings_hash
-from tests.evaluation.processes import descendants, wait_until_gone
-from tests.test_local_evaluation import arguments, dataset, results_of, rows_of, run, started, without_times
+from tests.test_local_evaluation import arguments, dataset, results_of, rows_of, run
 
 
 @pytest.mark.skipif(importlib.util.find_spec("vllm") is not None, reason="vLLM is installed")
@@ -130,43 +127,8 @@ def test_only_questions_of_a_split_are_asked(tmp_path: Path, capsys: pytest.Capt
 # --- a folder with answers in it --------------------------------------------------------------------------------------
 
 
-def wait_for_lines(path: Path, count: int, process: subprocess.Popen[str]) -> None:
-    while not path.exists() or len(path.read_bytes().splitlines()) < count:
-        assert process.poll() is None, f"{path} never had {count} lines"
-        time.sleep(0.01)
-
-
 def asked(log: Path) -> list[str]:
     return log.read_text(encoding="utf-8").splitlines()
-
-
-def test_killed_and_resumed_is_as_if_never_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    data, log, mended = dataset(tmp_path, count=14, crash_at=7), tmp_path / "log.txt", tmp_path / "mended"
-    environment = {"FAKE_AGENT_LOG": str(log), "FAKE_AGENT_MENDED": str(mended)}
-    options = arguments(tmp_path, data, "WaitingAgent")
-    with started(options, **environment) as process:
-        wait_for_lines(tmp_path / "out/predictions.jsonl", 6, process)
-        family = descendants(process.pid)
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-    assert len(rows_of(tmp_path / "out")) == 6
-    wait_until_gone(family)  # the agent's process ends with the evaluator
-    mended.touch()
-    before = asked(log)
-    with (tmp_path / "out/predictions.jsonl").open("ab") as stream:
-        stream.write(b'{"interaction_id": "id6", "occ')
-
-    code, out, err = run([*options, "--resume"], **environment)
-    assert code == 0, err
-    again = set(before) & set(asked(log)[len(before) :])
-    assert again <= {"say word6", "say crash"}, "only the batch that the kill interrupted is asked again"
-
-    monkeypatch.setenv("FAKE_AGENT_MENDED", str(mended))
-    whole = [*options, "--output", str(tmp_path / "whole")]
-    assert main(whole) == 0
-    assert without_times(rows_of(tmp_path / "out")) == without_times(rows_of(tmp_path / "whole"))
-    assert without_times(results_of(tmp_path / "out")) == without_times(results_of(tmp_path / "whole"))
-    assert "all questions" in out
 
 
 def test_resume_goes_on_to_a_higher_limit(tmp_path: Path) -> None:

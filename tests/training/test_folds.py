@@ -33,11 +33,9 @@ def test_without_a_fold_everything_may_be_learnt_and_a_row_about_nothing_is_neve
     assert may_train([], Fold(1, 2))
 
 
-def test_folds_count_from_1_also_where_an_old_run_card_counts_from_0() -> None:
-    assert (
-        parse_fold("5/5") == Fold(5, 5) == held_out_fold({"hold_out": "5/5"}) == held_out_fold({"held_out_fold": "4/5"})
-    )
-    assert held_out_fold({"held_out_fold": None}) is None
+def test_folds_count_from_1() -> None:
+    assert parse_fold("5/5") == Fold(5, 5) == held_out_fold({"hold_out": "5/5"})
+    assert held_out_fold({"hold_out": None}) is None
 
 
 @pytest.mark.parametrize("text", ["2", "0/5", "6/5", "-1/5", "a/b", "1/1", "1/", ""])
