@@ -26,11 +26,6 @@ def test_what_was_written_is_read_again(tmp_path: Path) -> None:
     assert read_examples(tmp_path / "examples.jsonl") == [CHAT, TEXT]
 
 
-def test_the_request_is_the_one_that_an_engine_gets() -> None:
-    assert CHAT.request.messages == CHAT.messages
-    assert TEXT.request.prompt == TEXT.prompt
-
-
 @pytest.mark.parametrize(
     ("change", "reported"),
     [

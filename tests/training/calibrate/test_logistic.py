@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.training.calibrate.synthetic import asked
-from training.calibrate.logistic import TooFewError, fewest_groups, fit_logistic, grouped_folds, out_of_fold
+from training.calibrate.logistic import TooFewError, fit_logistic, out_of_fold
 
 
 def rows_of(count: int, seed: int, each: int = 1) -> tuple[list[dict[str, float]], list[bool], list[str]]:
@@ -37,19 +37,6 @@ def test_pure_noise_gives_the_base_rate() -> None:
     found = out_of_fold(rows, right, [str(n) for n in range(200)], folds=4, seed=0)
     assert found.max() < 0.5  # with so little to go by no answer is worth giving
     assert found.mean() == pytest.approx(np.mean(right), abs=0.03)
-
-
-@pytest.mark.parametrize(("questions", "each", "folds"), [(40, 3, 5), (7, 2, 10), (23, 1, 4)])
-def test_folds_never_split_a_question_and_always_have_both_classes(questions: int, each: int, folds: int) -> None:
-    _, right, groups = rows_of(questions, 5, each)
-    labels = np.array(right)
-    seen = []
-    for train, test in grouped_folds(labels, groups, folds, seed=1):
-        assert not {groups[i] for i in train} & {groups[i] for i in test}
-        assert len(set(labels[train])) == 2
-        seen += test.tolist()
-    assert sorted(seen) == list(range(questions * each))
-    assert fewest_groups(labels, groups) >= 2
 
 
 def test_a_question_that_was_asked_twice_is_not_judged_by_a_model_that_saw_it() -> None:
