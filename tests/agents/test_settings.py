@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from agents.answering.prompts import PROMPTS
 from agents.settings import (
+    OVERRIDES_VARIABLE,
     PRESET_VARIABLE,
     PRESETS,
     AnswerPromptName,

@@ -1,4 +1,5 @@
 import tracemalloc
+from collections.abc import Sequence
 
 import bm25s
 import numpy as np
@@ -7,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.common.deadline import Deadline
+from agents.encoders import Vectors
 from agents.web.ranking import (
     K1,
     B,
