@@ -1,10 +1,11 @@
 """Checks whether the context holds the right answer: by rules, or by asking a language model (db3's p_context, C.2).
 
-The rules: a passage (for a number three sentences, for a set the whole context) holds an answer if the rules judge would
-accept it as an answer, and if it is about the question: except for a set, it must repeat a fifth of the question's other
-content words, half of them and more where the answer is a number or one of the question's own options, which occur in
-any text by chance. Yes and no are never in the text as such: one passage must repeat nearly all content words. Rules
-cannot tell whether that settles the question; a language model can. An answer that must be computed counts as missing.
+The rules: a passage (for a number three sentences, for a set the whole context) holds an answer if the rules judge
+would accept it as an answer, and if it is about the question: except for a set, it must repeat a fifth of the
+question's other content words, half of them and more where the answer is a number or one of the question's own options,
+which occur in any text by chance. Yes and no are never in the text as such: one passage must repeat nearly all content
+words. Rules cannot tell whether that settles the question; a language model can. An answer that must be computed counts
+as missing.
 """
 
 import re
