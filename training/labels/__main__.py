@@ -67,7 +67,7 @@ def _run(options: argparse.Namespace) -> None:
     domains = defaultdict(list, {"all": rows})
     for row in rows:
         domains[row.get("domain", "unknown")].append(row)
-    figures = {
+    figures: dict[str, Any] = {
         "rows": len(rows),
         "questions": len({row["query"] for row in rows}),
         "left_out": dict(left_out),
