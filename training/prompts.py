@@ -21,7 +21,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,10 +33,10 @@ from agents.kg.trainable import ExampleChoice, write_prompt
 from agents.llm import load_language_model
 from agents.settings import KgWriterSettings, KnowledgeGraphSettings, Settings, load_settings
 from crag.command import add_preset_arguments, add_split_argument, end_with, exit_code, number, parser_of
-from evaluation.datasets import DatasetError, Record, Split, read_records
+from evaluation.datasets import Split, read_records
 from evaluation.signature import settings_hash
 from training.api_pairs import Pair, bank_version, read_pairs
-from training.examples import TrainingExample, read_examples, write_examples
+from training.examples import TrainingExample, row_of, write_examples
 from training.run_card import card_folder, file_hash, run_card, write_card
 
 
@@ -73,6 +73,14 @@ def names_its_dates(pair: Pair) -> bool:
     return all(int(part) in numbers for date in dates for part in date if part)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Label(TrainingExample):
+    """A row of `training.labels`."""
+
+    query_time: str
+    context: str
+
+
 def label_examples(
     path: Path, settings: Settings, task: str, abstaining: float, split: Split | None = None
 ) -> list[TrainingExample]:
@@ -90,9 +98,8 @@ def label_examples(
     """
     asked = settings.answering if task == "web_answerer" else settings.graph_answering
     answerer = Answerer(asked, load_language_model(settings.language_model))
-    again = Split(split.wanted) if split else None  # skipped rows are counted once
-    rows = zip(read_examples(path, split), read_records(path, split=again), strict=True)
-    examples = [_asked_anew(example, record, answerer) for example, record in rows]
+    labels = [row_of(record, Label) for record in read_records(path, split=split)]
+    examples = [_asked_anew(each, answerer) for each in labels]
     if abstaining == 1:
         return examples
     silent = [example for example in examples if example.completion == I_DONT_KNOW]
@@ -103,16 +110,9 @@ def label_examples(
     return telling + silent
 
 
-def _asked_anew(example: TrainingExample, record: Record, answerer: Answerer) -> TrainingExample:
-    for name in ("query", "query_time", "context"):
-        if not isinstance(record.data.get(name), str):
-            raise DatasetError(
-                f'{record.place}: field "{name}" must be a text, found {record.data.get(name)!r}; label the run again '
-                "with this version's python -m training.labels"
-            )
-    query = Query("", record.data["query"], record.data["query_time"], None, ())
-    request = answerer.request(query, record.data["context"])
-    return replace(example, messages=request.messages, prompt=request.prompt)
+def _asked_anew(label: Label, answerer: Answerer) -> TrainingExample:
+    request = answerer.request(Query("", label.query, label.query_time, None, ()), label.context)
+    return replace(label, messages=request.messages, prompt=request.prompt)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -9,7 +9,7 @@ given   = $(if $($(1)),--$(subst _,-,$(2)) $($(1)))
 preset  = --preset $(PRESET) --set 'device="$(DEVICE:cuda=cuda:0)"'
 run     = $(PYTHON) -m local_evaluation $(preset) --split $(SPLIT) $(call given,LIMIT,limit) --output $(@D) --resume \
           --seconds-per-query 600 --set deadline.seconds_per_query=600 --set answering.confidence=none
-labels  = $(PYTHON) -m training.labels --run $(<D) $(JUDGE) --split $(SPLIT) --resume --out $@
+labels  = $(PYTHON) -m training.labels --run $(<D) $(JUDGE) --split $(SPLIT) --out $@
 prompts = $(PYTHON) -m training.prompts
 
 kg_writer kg_answerer web_answerer: %: $(WORK)/%.jsonl

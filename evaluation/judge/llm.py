@@ -5,8 +5,10 @@ import json
 import os
 import re
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 from tqdm import tqdm
 
@@ -22,7 +24,7 @@ from agents.llm import (
 )
 from agents.settings import LanguageModelSettings, OpenAIEngine
 from evaluation.judge.base import Claim, Judgement, JudgeUnavailableError, Verdict
-from evaluation.judge.rubrics import RUBRICS
+from evaluation.judge.rubrics import RUBRICS, Rubric
 from models.manifest import UnknownModelError, WeightsMissingError
 
 SECONDS_PER_REQUEST = 60.0
@@ -90,18 +92,26 @@ class LanguageModelJudge:
             self.model = load_language_model(settings)
         except EngineUnavailableError as error:
             raise JudgeUnavailableError(f"the llm judge cannot ask {where}: {error}") from error
-        model_name = "scripted" if settings.engine == "scripted" else settings.model
-        self._rubric = RUBRICS[rubric]
-        self.version = f"1:{model_name}:{self._rubric.name}-{self._rubric.fingerprint}"
-        self.model_identity = f"{model_name}@{_identity(settings)}"
-        """The model's name and an id that distinguishes models of the same name."""
+        self._model_name = "scripted" if settings.engine == "scripted" else settings.model
+        self._identity = _identity(settings)
         self.cost = JudgeCost()
-        self._signature = f"{self.name}@{self.version}"
-        self._key_signature = f"{self._signature}:{_identity(settings)}"
+        self._use(RUBRICS[rubric])
         self._where = where
         self._cache = cache
         self._known = _read_verdicts(cache) if cache else {}
         self._checked = False
+
+    def with_rubric(self, rubric: Rubric) -> Self:
+        """A judge by another rubric, with the same model, cache and cost."""
+        other = copy(self)
+        other._use(rubric)
+        return other
+
+    def _use(self, rubric: Rubric) -> None:
+        self._rubric = rubric
+        self.version = f"1:{self._model_name}:{rubric.name}-{rubric.fingerprint}"
+        self._signature = f"{self.name}@{self.version}"
+        self._key_signature = f"{self._signature}:{self._identity}"
 
     def check(self) -> None:
         """Ask for one obvious verdict, once, so that a fault (JudgeUnavailableError) shows before the first claim."""

@@ -65,13 +65,6 @@ def test_a_dry_run_shows_the_steps_with_the_presets_model_on_one_device(
     assert "quantise=none" in commands(capfd.readouterr().out)[-1], "4 bits need a GPU"
 
 
-def test_finished_steps_are_left_out(questions: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "work").mkdir()
-    (tmp_path / "work" / "pairs.jsonl").touch()
-    assert main(arguments("kg_writer", questions)) == 0
-    assert "training.api_pairs" not in capfd.readouterr().out
-
-
 @pytest.mark.parametrize(
     ("name", "more", "message"),
     [
@@ -88,8 +81,3 @@ def test_what_is_missing_is_reported_in_a_line(
     reported = capfd.readouterr().err
     assert message in reported
     assert reported.count("\n") == 1
-
-
-def test_pages_have_no_default(capfd: pytest.CaptureFixture[str]) -> None:
-    assert main(["web_answerer", "--dry-run"]) == 2
-    assert "pass --pages FILE" in capfd.readouterr().err

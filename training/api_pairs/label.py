@@ -40,7 +40,6 @@ from mock_api import GraphError
 from training.api_pairs.execution import bench_at, bench_of
 from training.api_pairs.graph import GRAPH_HELP, check_whole, graph_files, opened
 from training.api_pairs.proposals import GraphDownError, LabelledQuestion, Labeller, can_be_labelled
-from training.examples import check_data_file
 from training.run_card import card_folder, count_table, file_hash, run_card, write_card
 
 JOURNAL = "attempts.jsonl"
@@ -49,12 +48,7 @@ OUTCOMES = ("kept", "other answer", "not found", "no reply", "none", "unreadable
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Label. Exit code: 0 all questions were asked, 1 the engine failed on some, 2 an input is missing or wrong."""
-    parser = _parser()
-    options = parser.parse_args(arguments)
-    if options.attempts > 1 and options.temperature <= 0:
-        parser.error("--attempts above 1 needs a --temperature above 0: a greedy model repeats itself")
-    if options.graph and options.kg_url:
-        parser.error("pass either --graph or --kg-url")
+    options = _parser().parse_args(arguments)
     return exit_code(lambda: _label(options), GraphError)
 
 
@@ -65,7 +59,6 @@ def _label(options: argparse.Namespace) -> int:
     there = next((path for path in (options.out, journal) if path.exists()), None)
     if there and not options.resume:
         raise UserError(f"{there} exists already: pass --resume to continue it, or remove it")
-    check_data_file(options.questions, "--questions names the file")
     if options.graph:
         check_whole(options.graph)  # before the long work
     settings = load_settings(options.preset, options.set)
@@ -73,17 +66,24 @@ def _label(options: argparse.Namespace) -> int:
         raise UserError(f"the preset {settings.name} uses no graph: pass --preset cpu, or another with a graph")
     writer = settings.knowledge_graph.writer
     judge = judge_from(options)
-    rows, left_out = _questions(options)
-    identity = _identity(options, settings, judge)
+    identity = {
+        "preset": f"{settings.name}@{settings_hash(settings)}",
+        "attempts": options.attempts,
+        "temperature": options.temperature if options.attempts > 1 else 0.0,
+        "judge": f"{judge.name}@{judge.version}",
+        "graph": options.kg_url or str(options.graph),
+        Split.FIELD: str(options.split),
+    }
+    rows, left_out = _questions(options, identity)
     with lock_folder(folder), ExitStack() as stack:
-        done = _done(journal, identity)
+        done = {row.data["key"]: row.data for row in read_growing(journal) if row.data.get("key") in rows}
         missing = [row for key, row in rows.items() if key not in done]
         labeller = _labeller(options, settings, writer, judge, stack)
         if missing:
             labeller.writer.warm_up()
-        with tqdm(total=len(rows), initial=len(done), unit="question", disable=options.quiet or None) as bar:
+        with tqdm(total=len(rows), initial=len(done), unit="question", disable=None) as bar:
             for question in _labelled(labeller, missing, settings.batch_size):
-                entry = {"key": _key(question.row), **question.to_entry()}
+                entry = {"key": _key(question.row, identity), **question.to_entry()}
                 done[entry["key"]] = entry
                 if not entry["failed"]:
                     append_rows(journal, [entry])
@@ -128,17 +128,19 @@ def _labelled(labeller: Labeller, rows: Sequence[dict[str, Any]], size: int) -> 
             raise UserError(f"{error}; finished questions are kept: --resume continues") from error
 
 
-def _questions(options: argparse.Namespace) -> tuple[dict[str, dict[str, Any]], Counter[str]]:
+def _questions(
+    options: argparse.Namespace, identity: Mapping[str, Any]
+) -> tuple[dict[str, dict[str, Any]], Counter[str]]:
     """The questions that graph values can answer, by their keys, and counts of the others by reason."""
     left_out: Counter[str] = Counter()
     rows: dict[str, dict[str, Any]] = {}
     for row in read_rows(options.questions, split=options.split):
         if not can_be_labelled(row):
             left_out["without an answer that values could give"] += 1
-        elif _key(row) in rows:
+        elif (key := _key(row, identity)) in rows:
             left_out["asked twice"] += 1
         elif options.limit is None or len(rows) < options.limit:
-            rows[_key(row)] = row
+            rows[key] = row
     left_out.update({f"of split {split}": count for split, count in options.split.left_out.items()})
     if not rows:
         reasons = ", ".join(f"{count} {reason}" for reason, count in left_out.items()) or "it is empty"
@@ -146,36 +148,10 @@ def _questions(options: argparse.Namespace) -> tuple[dict[str, dict[str, Any]], 
     return rows, left_out
 
 
-def _key(row: Mapping[str, Any]) -> str:
-    asked = [row.get(name, "") for name in ("interaction_id", "query", "query_time")]
+def _key(row: Mapping[str, Any], identity: Mapping[str, Any]) -> str:
+    """The question and all that can change its label: what another preset, judge or graph gave is not used."""
+    asked = [identity, *(row.get(name, "") for name in ("interaction_id", "query", "query_time"))]
     return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:24]
-
-
-def _identity(options: argparse.Namespace, settings: Settings, judge: Judge) -> dict[str, Any]:
-    """Everything that can change a label; a resumed run must have the same."""
-    return {
-        "preset": f"{settings.name}@{settings_hash(settings)}",
-        "attempts": options.attempts,
-        "temperature": options.temperature if options.attempts > 1 else 0.0,
-        "judge": f"{judge.name}@{judge.version}",
-        "graph": options.kg_url or str(options.graph),
-        Split.FIELD: str(options.split),
-    }
-
-
-def _done(journal: Path, identity: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """The entries of earlier runs; the first line identifies the run."""
-    rows = [row.data for row in read_growing(journal)]
-    if not rows:
-        append_rows(journal, [{"run": identity}])
-        return {}
-    before = rows[0].get("run", {})
-    other = [name for name in identity if before.get(name) != json.loads(json.dumps(identity[name]))]
-    if other:
-        raise UserError(
-            f"{journal} is from a run with another {', '.join(other)}: pass the same options, or another --out"
-        )
-    return {entry["key"]: entry for entry in rows[1:]}
 
 
 def _figures(entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -183,9 +159,7 @@ def _figures(entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     domains: dict[str, list[Mapping[str, Any]]] = {"all": list(entries)}
     for entry in entries:
         domains.setdefault(entry["domain"], []).append(entry)
-    attempts = Counter(str(entry["kept"]["label"]["attempt"]) for entry in entries if entry["kept"])
-    counts = {name: _counts(found) for name, found in domains.items()}
-    return {"domains": counts, "kept_in_attempt": dict(sorted(attempts.items()))}
+    return {"domains": {name: _counts(found) for name, found in domains.items()}}
 
 
 def _counts(entries: Sequence[Mapping[str, Any]]) -> dict[str, int]:
@@ -207,12 +181,12 @@ def _parser() -> argparse.ArgumentParser:
     several = "per question (default: %(default)s, greedy)"
     parser.add_argument("--attempts", type=whole(1), default=1, metavar="N", help=several)
     later = "for the attempts after the first (default: %(default)s)"
-    parser.add_argument("--temperature", type=number(0), default=0.7, help=later)
-    parser.add_argument("--graph", type=Path, metavar="DIR", help=GRAPH_HELP)
-    parser.add_argument("--kg-url", metavar="URL", help="a running server instead of a folder")
+    parser.add_argument("--temperature", type=number(0.01), default=0.7, help=later)
+    graph = parser.add_mutually_exclusive_group()
+    graph.add_argument("--graph", type=Path, metavar="DIR", help=GRAPH_HELP)
+    graph.add_argument("--kg-url", metavar="URL", help="a running server instead of a folder")
     add_judge_arguments(parser.add_argument_group("the judge of the values"))
     parser.add_argument("--resume", action="store_true", help="continue an unfinished run")
-    parser.add_argument("--quiet", action="store_true", help="no progress bar")
     return parser
 
 

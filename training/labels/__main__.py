@@ -13,110 +13,98 @@ By default the prompts about web pages are labelled; with `--answerer graph`, th
 section 3.3 follows the same steps; the run then needs a graph and `--set knowledge_graph.answer_prompt=basic`). The
 model's first answer counts, even if it was withheld later.
 
-In the paper a language model judges the answers and checks the contexts:
+In the paper a language model judges the answers and checks the contexts (p_context, C.2):
 
     python -m training.labels --run RUN --out labels.jsonl --judge llm --judge-rubric db3 --context-check llm \
         --judge-preset db3_task1      # or --judge-url URL --judge-model NAME
 
-`--context-check llm` asks the judge's model, or that of `--preset` (db3's p_context, C.2); replies are kept in
-OUT.context_checks.jsonl, and `--resume` uses them.
+The judge's cache keeps all its replies: the same command continues after a kill.
 """
 
 import argparse
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from agents.common.files import UserError, write_rows
-from agents.llm import LanguageModelDiedError
-from crag.command import add_split_argument, end_with, exit_code, override, parser_of
-from evaluation.judge import add_judge_arguments, cost_line, judge_from
+from crag.command import add_split_argument, end_with, exit_code, parser_of
+from evaluation.judge import Judge, LanguageModelJudge, add_judge_arguments, cost_line, judge_from
 from evaluation.store import PREDICTIONS, TRACES
-from training.labels.basic_answers import STEPS, WEB_PAGES, BasicAnswers, basic_answers
-from training.labels.branches import Branch, Labelled, label
-from training.labels.in_context import ContextCheck, RulesContextCheck
-from training.labels.model_check import open_model_check
+from training.labels.basic_answers import STEPS, basic_answers
+from training.labels.branches import Branch, label
+from training.labels.in_context import CONTEXT_RUBRIC, RulesContextCheck
 from training.run_card import card_folder, count_table, run_card, write_card
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Label and write. Exit code: 2 if an input cannot be used or the engine died."""
+    """Label and write. Exit code: 2 if an input cannot be used."""
     parser = parser_of("python -m training.labels", __doc__)
     folders = "local_evaluation.py folder; repeatable"
     parser.add_argument("--run", type=Path, action="append", required=True, metavar="DIR", help=folders)
     add_split_argument(parser)
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="JSON lines for training.prompts")
     which = "the answerer to label: of web pages (db3 2.4) or of the graph's facts (3.3); default: web"
-    parser.add_argument("--answerer", choices=STEPS, default=WEB_PAGES, help=which)
+    parser.add_argument("--answerer", choices=STEPS, default="web", help=which)
     add_judge_arguments(parser.add_argument_group("is the basic answer right?"))
-    holds = "does the context hold the right answer?"
+    holds = "does the context hold the right answer? llm: the model of --judge llm (default: %(default)s)"
     parser.add_argument("--context-check", choices=("rules", "llm"), default="rules", help=holds)
-    parser.add_argument("--preset", metavar="P", help="of the model for --context-check llm (default: the judge's)")
-    change = "change to the preset; can be repeated"
-    parser.add_argument("--set", type=override, action="append", default=[], metavar="KEY=VALUE", help=change)
-    parser.add_argument("--resume", action="store_true", help="reuse the model's earlier checks")
-    parser.add_argument("--overwrite", action="store_true", help="discard the model's earlier checks")
-    parser.add_argument("--quiet", action="store_true", help="no progress bar")
     options = parser.parse_args(arguments)
-    return exit_code(lambda: _label(options))
+    return exit_code(lambda: _run(options))
 
 
-def _label(options: argparse.Namespace) -> None:
+def _run(options: argparse.Namespace) -> None:
     began = time.monotonic()
     folder = card_folder(options.out)
     judge = judge_from(options)
-    basics = basic_answers(options.run, options.answerer, options.split)
-    model_check = open_model_check(options, judge) if options.context_check == "llm" else None
-    check: ContextCheck = model_check or RulesContextCheck()
-    try:
-        labelled = label(basics.rows, judge, check)
-    except LanguageModelDiedError as error:
-        raise UserError(f"the engine died ({error}); --resume keeps its finished checks") from error
-    write_rows(options.out, (one.to_row() for one in labelled))
-    figures = summary(labelled, basics)
-    if model_check:
-        figures["model_check"] = dict(model_check.counts)
-    data = {f"{run.name} {name}": run / name for run in options.run for name in (PREDICTIONS, TRACES)}
+    check = _context_check(options.context_check, judge)
+    basics, left_out = basic_answers(options.run, options.answerer, options.split)
+    rows = label(basics, judge, check)
+    if unscored := len(basics) - len(rows):
+        left_out["without a verdict: the same command asks the model again"] += unscored
+    write_rows(options.out, rows)
+    domains = defaultdict(list, {"all": rows})
+    for row in rows:
+        domains[row.get("domain", "unknown")].append(row)
+    figures: dict[str, Any] = {
+        "rows": len(rows),
+        "questions": len({row["query"] for row in rows}),
+        "left_out": dict(left_out),
+        "domains": {name: _counts(found) for name, found in domains.items()},
+    }
     settings = {
         "answerer": options.answerer,
         "judge": f"{judge.name}@{judge.version}",
-        "context_check": check.name,
+        "context_check": f"{check.name}@{check.version}",
         **options.split.to_card(),
     }
+    data = {f"{run.name} {name}": run / name for run in options.run for name in (PREDICTIONS, TRACES)}
     card = write_card(folder, run_card(data, settings, time.monotonic() - began, figures))
     print(count_table(figures["domains"]))
     print(f"{figures['rows']} rows about {figures['questions']} questions")
-    for reason, count in figures["left_out"].items():
+    for reason, count in left_out.items():
         print(f"left out: {count} {reason}")
-    if model_check:
-        print(f"context checks by the model: {figures['model_check']}")
     options.split.report()
     if cost := cost_line(judge):
         print(cost)
     print(f"wrote {options.out} and {card}")
 
 
-def summary(labelled: Sequence[Labelled], basics: BasicAnswers) -> dict[str, Any]:
-    """Counts per branch and hittability, over all rows and per domain."""
-    unscored = len(basics.rows) - len(labelled)
-    domains: dict[str, list[Labelled]] = {"all": list(labelled)}
-    for one in labelled:
-        domains.setdefault(one.basic.labels.get("domain", "unknown"), []).append(one)
-    return {
-        "rows": len(labelled),
-        "questions": len({one.basic.query for one in labelled}),
-        "left_out": dict(basics.left_out) | ({"without a right answer to judge by": unscored} if unscored else {}),
-        "domains": {name: _counts(rows) for name, rows in domains.items()},
-    }
+def _context_check(name: str, judge: Judge) -> Judge:
+    if name == "rules":
+        return RulesContextCheck()
+    if not isinstance(judge, LanguageModelJudge):
+        raise UserError("--context-check llm asks the judge's model: pass --judge llm")
+    return judge.with_rubric(CONTEXT_RUBRIC)
 
 
-def _counts(rows: Sequence[Labelled]) -> dict[str, Any]:
-    counts = Counter(one.branch for one in rows)
-    hits = [one.hittable for one in rows if one.hittable is not None]
+def _counts(rows: Sequence[dict[str, Any]]) -> dict[str, int | float | None]:
+    """Rows per branch, and the share of hittable questions."""
+    branches = Counter(row["branch"] for row in rows)
+    hits = [row["hittable"] for row in rows if row["hittable"] is not None]
     share = round(sum(hits) / len(hits), 3) if hits else None
-    return {**{branch.value: counts[branch] for branch in Branch}, "hittability": share}
+    return {**{branch.value: branches[branch.value] for branch in Branch}, "hittability": share}
 
 
 if __name__ == "__main__":

@@ -1,38 +1,38 @@
-"""Checks by rules whether the context holds the right answer; `model_check` asks a language model (db3's p_context).
+"""Checks whether the context holds the right answer: by rules, or by asking a language model (db3's p_context, C.2).
 
-A passage (for a number three sentences, for a set the whole context) holds an answer if the rules judge would accept it
-as an answer, and if it is about the question: except for a set, it must repeat a fifth of the question's other content
-words, half of them and more where the answer is a number or one of the question's own options, which occur in any text
-by chance. Yes and no are never in the text as such: one passage must repeat nearly all content words. Rules cannot tell
-whether that settles the question; a language model can. An answer that must be computed counts as missing.
+The rules: a passage (for a number three sentences, for a set the whole context) holds an answer if the rules judge
+would accept it as an answer, and if it is about the question: except for a set, it must repeat a fifth of the
+question's other content words, half of them and more where the answer is a number or one of the question's own options,
+which occur in any text by chance. Yes and no are never in the text as such: one passage must repeat nearly all content
+words. Rules cannot tell whether that settles the question; a language model can. An answer that must be computed counts
+as missing.
 """
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from agents.matching import content, normalise, read_numbers, recall, same_number, tokens, words
-from evaluation.judge import Claim, ReadClaim, RulesJudge, Verdict, gold_items
-from training.labels.basic_answers import BasicAnswer
+from evaluation.judge import Claim, Judgement, ReadClaim, RulesJudge, Verdict, gold_items
+from evaluation.judge.rubrics import Rubric
 
-
-class ContextResult(NamedTuple):
-    """Whether the context holds the right answer, and a short reason."""
-
-    found: bool
-    why: str
-
-
-class ContextCheck(Protocol):
-    """Looks for right answers in contexts. `name` goes into the run card; a `free` check looks at every row."""
-
-    name: str
-    free: bool
-
-    def look(self, basics: Sequence[BasicAnswer]) -> list[ContextResult]:
-        """One result per row, in order."""
-
-
+CONTEXT_RUBRIC = Rubric(
+    name="db3-context",
+    instructions=(
+        "The prediction is not an answer but a context that a search gave for the question: texts to look through. It "
+        "is accurate if it mentions at least one of the ground truth answers as the answer to the question, be it in "
+        "other words, and not accurate otherwise."
+    ),
+    field="accuracy",
+    right=True,
+    wrong=False,
+    examples=(
+        (Claim("who wrote the glass harbor?", ("ines valdoro",), "The Glass Harbor, a play by Inês Valdoro."), True),
+        (Claim("who wrote the glass harbor?", ("ines valdoro",), "The Glass Harbor was first played in 1961."), False),
+    ),
+)
+"""db3's p_context for a `LanguageModelJudge`: context, question, ground truth, and whether it is mentioned, in our own
+words and with our own examples."""
 _DOC = re.compile(r"<doc(?P<marks>[^>]*)>(?P<body>.*?)(?:</doc>|(?=<doc\b)|\Z)", re.DOTALL)
 _TITLE = re.compile(r'\btitle="(?P<title>[^"]*)"')
 _MARKUP = re.compile(r"\*{1,3}|_{2,3}")
@@ -47,20 +47,15 @@ NEEDED, NEEDED_FOR_NUMBER, NEEDED_FOR_OPTION, NEEDED_FOR_YES_OR_NO = 0.2, 0.5, 0
 
 
 class Passage(NamedTuple):
-    """A passage of the context."""
+    """A passage of the context: its title, and all of it."""
 
     title: str
-    body: str
-
-    @property
-    def whole(self) -> str:
-        """Title and text."""
-        return f"{self.title}\n{self.body}"
+    whole: str
 
     @property
     def windows(self) -> list[str]:
         """Each sentence with its neighbours, under the title."""
-        sentences = [part for part in _SENTENCE_END.split(self.body) if part.strip()]
+        sentences = [part for part in _SENTENCE_END.split(self.whole.removeprefix(self.title)) if part.strip()]
         return [f"{self.title}\n{' '.join(sentences[max(0, n - 1) : n + 2])}" for n in range(len(sentences))]
 
 
@@ -68,34 +63,32 @@ def passages(context: str) -> list[Passage]:
     """The passages between `<doc>` marks; without marks, the whole context as one."""
     found = []
     for match in _DOC.finditer(context):
-        title = _TITLE.search(match["marks"])
-        found.append(Passage(title["title"] if title else "", _MARKUP.sub(" ", match["body"])))
+        title = found_title["title"] if (found_title := _TITLE.search(match["marks"])) else ""
+        found.append(Passage(title, f"{title}\n{_MARKUP.sub(' ', match['body'])}"))
     return found or [Passage("", _MARKUP.sub(" ", context))]
 
 
 class RulesContextCheck:
-    """The rules of this module: deterministic, and without a model."""
+    """A judge of contexts, which stand in the places of predictions: deterministic, and without a model."""
 
-    name = "rules@2"
-    free = True
+    name = "rules"
+    version = "2"
 
-    def look(self, basics: Sequence[BasicAnswer]) -> list[ContextResult]:
-        """One result per row, in order."""
-        return [gold_in_context(basic.query, basic.golds, basic.context) for basic in basics]
+    def judge(self, claims: Sequence[Claim]) -> list[Judgement]:
+        """One judgement per claim: for the first right answer in the context, else for the official one."""
+        return [self._judge(claim) for claim in claims]
 
-
-def gold_in_context(query: str, golds: Sequence[str], context: str) -> ContextResult:
-    """The result for the first right answer in the context, else the reason for the official one."""
-    there = passages(context)
-    results = [_look(ReadClaim(query, gold, ""), there) for gold in golds]
-    return next((result for result in results if result.found), results[0])
+    def _judge(self, claim: Claim) -> Judgement:
+        there = passages(claim.prediction)
+        judgements = [_look(ReadClaim(claim.query, gold, ""), there) for gold in claim.golds]
+        return next((one for one in judgements if one.verdict is Verdict.CORRECT), judgements[0])
 
 
-def _look(claim: ReadClaim, there: Sequence[Passage]) -> ContextResult:
+def _look(claim: ReadClaim, there: Sequence[Passage]) -> Judgement:
     asked = [token for token in dict.fromkeys(content(claim.query_tokens)) if token not in _GENERIC]
     if _YES_NO.match(normalise(claim.gold)):
         best = max((recall(asked, tokens(passage.whole)) for passage in there), default=0.0)
-        return ContextResult(best >= NEEDED_FOR_YES_OR_NO, f"a passage has {best:.0%} of the question's content words")
+        return _judgement(best >= NEEDED_FOR_YES_OR_NO, f"a passage has {best:.0%} of the question's content words")
     offered = not claim.new_in_gold and not claim.gold_numbers
     wanted = [token for token in asked if token not in claim.gold_tokens]
     needed = NEEDED_FOR_NUMBER if claim.gold_numbers else NEEDED_FOR_OPTION if offered else NEEDED
@@ -103,9 +96,13 @@ def _look(claim: ReadClaim, there: Sequence[Passage]) -> ContextResult:
         needed = 0.0
     shares = [recall(wanted, tokens(text)) if wanted else 1.0 for text in _holding(claim, there, offered)]
     if not shares:
-        return ContextResult(False, "no passage holds the answer")
+        return _judgement(False, "no passage holds the answer")
     why = f"the answer occurs beside {max(shares):.0%} of the question's content words"
-    return ContextResult(max(shares) >= needed, why)
+    return _judgement(max(shares) >= needed, why)
+
+
+def _judgement(found: bool, why: str) -> Judgement:
+    return Judgement(Verdict.CORRECT if found else Verdict.INCORRECT, why)
 
 
 def _holding(claim: ReadClaim, there: Sequence[Passage], offered: bool) -> Iterator[str]:

@@ -16,8 +16,6 @@ from crag.command import add_split_argument, end_with, exit_code, form, parser_o
 from evaluation.datasets import DatasetError
 from training.examples import TrainingExample, read_examples
 from training.folds import Fold, may_train, parse_fold
-from training.lora.model import check_tunable
-from training.lora.run import finish, tune
 from training.lora.settings import available_configs, load_training
 from training.run_card import run_card, write_card
 
@@ -46,6 +44,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _train(options: argparse.Namespace) -> None:
+    from training.lora.model import check_tunable
+    from training.lora.run import finish, tune
+
     started = time.monotonic()
     settings = load_training(options.config, options.set)
     given = [example for path in options.data for example in read_examples(path, options.split)]

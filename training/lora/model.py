@@ -1,6 +1,7 @@
 """Loads a base model with a tunable adapter, and saves the tuned adapter."""
 
 import json
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,9 +18,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 WEIGHTS_FILE = "adapter_model.safetensors"
-CONFIG_FILE = "adapter_config.json"
 ADAPTER = "default"
-_DROPPED_FROM_CONFIG = ("revision", "peft_version", "auto_mapping", "corda_config", "eva_config", "runtime_config")
 
 
 def load_tunable(settings: LoraTraining, base: Path, device: str) -> "PeftModel":
@@ -63,14 +62,9 @@ def save_adapter(model: "PeftModel", folder: Path, base: str) -> None:
         for name, value in sorted(get_peft_model_state_dict(model, adapter_name=ADAPTER).items())
     }
     write_whole(folder / WEIGHTS_FILE, save(tensors, metadata={"format": "pt"}))
-    config: dict[str, Any] = {
-        key: sorted(value) if isinstance(value, set) else value
-        for key, value in sorted(model.peft_config[ADAPTER].to_dict().items())
-        if key not in _DROPPED_FROM_CONFIG
-    }
-    config |= {"base_model_name_or_path": base, "inference_mode": True}
-    text = json.dumps(config, indent=1, default=lambda one: getattr(one, "value", str(one)))
-    (folder / CONFIG_FILE).write_text(text + "\n", encoding="utf-8")
+    config = replace(model.peft_config[ADAPTER], base_model_name_or_path=base, inference_mode=True)
+    config.target_modules = sorted(config.target_modules)
+    config.save_pretrained(str(folder))
 
 
 def check_tunable(settings: LoraTraining, base: Path, device: str) -> None:

@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 from tests.training.calibrate.synthetic import row, trace, write_run
-from training.labels.basic_answers import BasicAnswer, basic_answers
 
 CONTEXT = '<doc source="a.example" title="Ada Lovelace">\nAda Lovelace was born on 10 December 1815 in London.\n</doc>'
 Pair = tuple[dict[str, Any], dict[str, Any]]
@@ -23,8 +22,3 @@ def written(folder: Path, *pairs: Pair) -> Path:
     """The run's folder."""
     rows, traces = zip(*pairs, strict=True)
     return write_run(folder, list(rows), list(traces))
-
-
-def basics(folder: Path, *pairs: Pair) -> tuple[BasicAnswer, ...]:
-    """What is read from the run."""
-    return basic_answers([written(folder, *pairs)]).rows

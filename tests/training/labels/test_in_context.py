@@ -2,11 +2,17 @@
 
 import pytest
 
-from training.labels.in_context import gold_in_context, passages
+from evaluation.judge import Claim, Judgement, Verdict
+from training.labels.in_context import RulesContextCheck
 
 
 def doc(text: str, title: str = "") -> str:
     return f'<doc source="7.example" title="{title}">\n{text}\n</doc>\n'
+
+
+def judged(query: str, context: str, *golds: str) -> Judgement:
+    (judgement,) = RulesContextCheck().judge([Claim(query, golds, context)])
+    return judgement
 
 
 BRIDGE = doc(
@@ -54,15 +60,10 @@ MOONS = doc("Mars has two small moons.", "Mars") + doc("Jupiter has 95 known moo
     ],
 )
 def test_each_kind_of_answer(query: str, gold: str, context: str, found: bool) -> None:
-    result = gold_in_context(query, [gold], context)
-    assert result.found is found, result.why
-    assert result.why
+    judgement = judged(query, context, gold)
+    assert judgement.verdict is (Verdict.CORRECT if found else Verdict.INCORRECT), judgement.reason
 
 
 def test_an_alternative_will_do() -> None:
-    assert gold_in_context("who crossed the bridge first?", ["mrs. r.", "emily warren roebling"], BRIDGE).found
-
-
-def test_a_context_without_marks_is_one_passage() -> None:
-    assert [passage.body for passage in passages("Mars has two moons.")] == ["Mars has two moons."]
-    assert [passage.title for passage in passages(MOONS)] == ["Mars", "Jupiter"]
+    judgement = judged("who crossed the bridge first?", BRIDGE, "mrs. r.", "emily warren roebling")
+    assert judgement.verdict is Verdict.CORRECT

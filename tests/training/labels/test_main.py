@@ -1,17 +1,19 @@
-"""`python -m training.labels`: a run in, labels, a table and a run card out; faults in one line."""
+"""`python -m training.labels`: a run in, labels by db3's steps, a table and a run card out."""
 
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from pytest_httpserver import HTTPServer
-from werkzeug import Request, Response
 
 from agents.common.contracts import I_DONT_KNOW, INVALID_QUESTION
-from tests.training.labels.runs import CONTEXT, asked, written
+from agents.settings import PRESETS
+from tests.training.labels.runs import CONTEXT, Pair, asked, written
 from training.examples import read_examples
 from training.labels.__main__ import main
+
+BORN, DIED = "when was ada lovelace born?", "where did ada lovelace die?"
+NOT_THERE = "wrong, not in context"
 
 
 @pytest.fixture
@@ -19,9 +21,9 @@ def run(tmp_path: Path) -> Path:
     return written(
         tmp_path / "run",
         asked("a", "when did ada lovelace win an oscar?", INVALID_QUESTION, "1816"),
-        asked("b", "when was ada lovelace born?", "1815-12-10", "10 December 1815"),
+        asked("b", BORN, "1815-12-10", "10 December 1815"),
         asked("c", "in which city was ada lovelace born?", "london", "Paris"),
-        asked("d", "where did ada lovelace die?", "marylebone", I_DONT_KNOW),
+        asked("d", DIED, "marylebone", "Rome"),
     )
 
 
@@ -29,79 +31,101 @@ def rows_of(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def test_labels_table_and_card(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    out = tmp_path / "web.jsonl"
-    assert main(["--run", str(run), "--out", str(out)]) == 0
-    labels = [INVALID_QUESTION, "1815-12-10", "london", I_DONT_KNOW]
-    assert [example.completion for example in read_examples(out)] == labels
+def labelled(folder: Path, *pairs: Pair, answerer: str = "web") -> list[dict[str, Any]]:
+    out = folder / "labels.jsonl"
+    run = written(folder / "run", *pairs)
+    assert main(["--run", str(run), "--answerer", answerer, "--out", str(out)]) == 0
+    return rows_of(out)
+
+
+@pytest.mark.parametrize(
+    ("query", "gold", "said", "branch", "completion", "hittable"),
+    [
+        ("when did ada lovelace win an oscar?", INVALID_QUESTION, "1816", INVALID_QUESTION, INVALID_QUESTION, None),
+        (BORN, "1815-12-10", "December 10, 1815.", "right", "1815-12-10", True),
+        ("who was her mother?", "Anne Milbanke", "anne milbanke", "right", "Anne Milbanke", True),
+        (BORN, "1815-12-10", "1852", "wrong, in context", "1815-12-10", True),
+        (BORN, "1815-12-10", I_DONT_KNOW, "wrong, in context", "1815-12-10", True),
+        (BORN, "1815-12-10", "", "wrong, in context", "1815-12-10", True),
+        (DIED, "marylebone", "London", NOT_THERE, I_DONT_KNOW, False),
+        (DIED, "marylebone", "invalid question", NOT_THERE, I_DONT_KNOW, False),
+        ("what is ada lovelace worth today?", I_DONT_KNOW, "a lot", NOT_THERE, I_DONT_KNOW, False),
+    ],
+)  # fmt: skip
+def test_every_branch(
+    tmp_path: Path, query: str, gold: str, said: str, branch: str, completion: str, hittable: bool | None
+) -> None:
+    (row,) = labelled(tmp_path, asked("a", query, gold, said))
+    assert (row["branch"], row["completion"], row["hittable"]) == (branch, completion, hittable)
+    (example,) = read_examples(tmp_path / "labels.jsonl")
+    assert (example.groups, example.source, example.query, example.answers) == ((query,), branch, query, (gold,))
+    assert [message.content for message in example.messages] == ["Answer.", f"{CONTEXT}\n{query}"]
+    assert (row["interaction_id"], row["domain"], row["context"]) == ("a", "open", CONTEXT)
+
+
+def test_a_failed_answer_is_missing_and_a_text_prompt_stays_a_text(tmp_path: Path) -> None:
+    record, trace = asked("a", BORN, "1815-12-10", "10 December 1815")
+    trace["generations"]["answer"]["finish_reason"] = "deadline"
+    trace["prompts"]["answer"] = "Text: ... Question: where?"
+    (row,) = labelled(tmp_path, (record, trace))
+    assert (row["basic_answer"], row["branch"]) == (I_DONT_KNOW, "wrong, in context")
+    assert read_examples(tmp_path / "labels.jsonl")[0].prompt == "Text: ... Question: where?"
+
+
+def test_of_several_right_answers_the_one_in_the_context_is_the_label(tmp_path: Path) -> None:
+    pairs = [asked(name, f"where was {name}?", "the uk", "in london", alt_ans=["London"]) for name in "ab"]
+    pairs[1][1]["context"] = "Nobody says."
+    assert [row["completion"] for row in labelled(tmp_path, *pairs)] == ["London", "the uk"]
+
+
+def test_table_and_card(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    unasked = asked("graph", "who?", "ada", "Ada")
+    unasked[1]["prompts"] = {"graph_answer": []}
+    other = written(tmp_path / "2", asked("e", DIED, "marylebone", "Rome"), asked("f", "who?", None, "Ada"), unasked)
+    assert main(["--run", str(run), "--run", str(other), "--out", str(tmp_path / "web.jsonl")]) == 0
     reported = capsys.readouterr().out
     assert "hittability" in reported.splitlines()[0]
     assert reported.splitlines()[1].split() == ["all", "1", "1", "1", "1", "0.667"]
     card = json.loads((tmp_path / "web" / "run_card.json").read_text(encoding="utf-8"))
-    assert card["settings"] == {
-        "answerer": "web",
-        "judge": "rules@4",
-        "context_check": "rules@2",
-        "split": "0",
-        "rows_of_other_splits": {},
-    }
+    chosen = {"answerer": "web", "judge": "rules@4", "context_check": "rules@2"}
+    assert card["settings"] == chosen | {"split": "0", "rows_of_other_splits": {}}
     assert card["metrics"]["domains"]["open"]["hittability"] == 0.667
+    assert card["metrics"]["left_out"] == {
+        "asked twice in the same words": 1,
+        "without a right answer": 1,
+        "not asked about web pages": 1,
+    }
     assert card["data"]["run traces.jsonl"]["bytes"] > 0
 
 
-def test_a_model_looks_only_where_the_label_depends_on_it(
+def test_both_judgements_by_one_model_as_in_the_paper(
     run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    out = tmp_path / "web.jsonl"
-    ask = ["--run", str(run), "--out", str(out), "--context-check", "llm", "--preset", "scripted", "--quiet"]
-    assert main([*ask, "--set", "language_model.default_reply=yes"]) == 0
-    assert [row["completion"] for row in rows_of(out)[2:]] == ["london", "marylebone"]
-    assert [row["gold_in_context"] for row in rows_of(out)] == [None, None, True, True]
-    assert len(rows_of(tmp_path / "web.jsonl.context_checks.jsonl")) == 2
-    assert "'yes': 2" in capsys.readouterr().out
-    assert main(ask) == 2
-    assert "--resume uses them, --overwrite discards them" in capsys.readouterr().err
-    assert main([*ask, "--resume", "--set", "language_model.default_reply=yes"]) == 0
-    assert len(rows_of(tmp_path / "web.jsonl.context_checks.jsonl")) == 2, "nothing is asked twice"
-    assert main([*ask, "--overwrite", "--set", "language_model.default_reply=no"]) == 0
-    assert [row["completion"] for row in rows_of(out)[2:]] == [I_DONT_KNOW, I_DONT_KNOW]
+    """The db3 rubric; then the same model is asked for the contexts of wrong answers alone; the cache keeps all."""
+    preset, out = tmp_path / "judge.toml", tmp_path / "web.jsonl"
+    text = (PRESETS / "scripted.toml").read_text(encoding="utf-8")
+    right = '{"accuracy": true}'
+    replies = {
+        '"prediction": "10 December 1815"': right,
+        '["london"], "prediction": "\\u003cdoc': right,
+        '["marylebone"], "prediction": "\\u003cdoc': "perhaps",
+    }
+    table = ", ".join(f"{json.dumps(part)} = {json.dumps(reply)}" for part, reply in replies.items())
+    script = f'engine = "scripted"\ndefault_reply = {json.dumps(right.replace("true", "false"))}\nreplies = {{{table}}}'
+    judge = ["--judge", "llm", "--judge-rubric", "db3", "--judge-preset", str(preset)]
+    ask = ["--run", str(run), "--out", str(out), *judge, "--judge-cache", str(tmp_path / "cache.jsonl")]
 
-
-def test_both_judgements_by_one_model_as_in_the_paper(
-    run: Path, tmp_path: Path, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The db3 rubric over HTTP; then the same model is asked for the contexts of wrong answers alone."""
-    asked: list[list[dict[str, str]]] = []
-
-    def reply(request: Request) -> Response:
-        messages = request.get_json()["messages"]
-        asked.append(messages)
-        if "mention the right answer" in messages[-1]["content"]:
-            text = "yes" if "london" in messages[-1]["content"] else "no"
-        else:
-            text = json.dumps({"accuracy": "10 December 1815" in messages[-1]["content"] or "four" in str(messages)})
-        choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
-        usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
-        body = {"id": "1", "object": "chat.completion", "created": 1, "model": "judge", "choices": [choice]}
-        return Response(json.dumps(body | {"usage": usage}), content_type="application/json")
-
-    httpserver.expect_request("/v1/chat/completions").respond_with_handler(reply)
-    monkeypatch.setenv("OPENAI_API_KEY", "none")
-    out = tmp_path / "web.jsonl"
-    judge = ["--judge", "llm", "--judge-rubric", "db3", "--judge-url", httpserver.url_for("/v1"), "--judge-model", "j"]
-    ask = ["--run", str(run), "--out", str(out), *judge, "--judge-cache", "none", "--context-check", "llm", "--quiet"]
-    assert main(ask) == 0
-    assert [row["branch"] for row in rows_of(out)] == ["invalid question", "right", "wrong, in context", NOT_THERE]
-    contexts = [messages for messages in asked if "mention the right answer" in messages[-1]["content"]]
-    assert len(contexts) == 2, "only where the answer was wrong"
-    parts = (CONTEXT, "in which city was ada lovelace born?", "london", "Reply yes or no")
-    places = [next(m for m in contexts if "in which" in m[-1]["content"])[-1]["content"].index(part) for part in parts]
-    assert places == sorted(places), "db3 C.2: context, question, right answer, yes or no"
+    preset.write_text(text.replace('engine = "scripted"', script), encoding="utf-8")
+    assert main([*ask, "--context-check", "llm"]) == 0
+    assert [row["branch"] for row in rows_of(out)] == ["invalid question", "right", "wrong, in context"]
+    reported = capsys.readouterr().out
+    assert "left out: 1 without a verdict: the same command asks the model again" in reported
+    assert "8 requests" in reported, "a probe, three answers, two contexts, one of which twice again"
     card = json.loads((tmp_path / "web" / "run_card.json").read_text(encoding="utf-8"))
     assert ":db3-" in card["settings"]["judge"]
-
-
-NOT_THERE = "wrong, not in context"
+    assert ":db3-context-" in card["settings"]["context_check"]
+    assert main([*ask, "--context-check", "llm"]) == 0
+    assert "4 requests" in capsys.readouterr().out, "what was read is not asked again"
 
 
 def test_the_graphs_answerer_is_labelled_by_the_same_steps(tmp_path: Path) -> None:
@@ -113,52 +137,33 @@ def test_the_graphs_answerer_is_labelled_by_the_same_steps(tmp_path: Path) -> No
         ("b", "how many minutes is heat?", "170 minutes", "200"),
         ("c", "who wrote heat?", "michael mann", "al pacino"),
         ("d", "why was heat never shown?", INVALID_QUESTION, "because"),
-        ("e", "who is it?", "ann", "Ann"),
     ]:
         record, trace = asked(name, query, gold, "london", context="Michael Mann wrote Heat.")
-        if name != "e":
-            turn = {"role": "user", "content": f"Facts:\n{facts}\nQuestion: {query}\nAnswer:"}
-            trace["prompts"]["graph_answer"] = [turn]
-            trace["generations"]["graph_answer"] = {"text": said, "finish_reason": "stop"}
+        turn = {"role": "user", "content": f"Facts:\n{facts}\nQuestion: {query}\nAnswer:"}
+        trace["prompts"]["graph_answer"] = [turn]
+        trace["generations"]["graph_answer"] = {"text": said, "finish_reason": "stop"}
         pairs.append((record, trace))
-    out = tmp_path / "graph.jsonl"
-    assert main(["--run", str(written(tmp_path / "run", *pairs)), "--answerer", "graph", "--out", str(out)]) == 0
-    assert [(row["branch"], row["completion"]) for row in rows_of(out)] == [
+    rows = labelled(tmp_path, *pairs, answerer="graph")
+    assert [(row["branch"], row["completion"]) for row in rows] == [
         ("right", "170 minutes"),
         ("wrong, in context", "170 minutes"),
         (NOT_THERE, I_DONT_KNOW),
         ("invalid question", INVALID_QUESTION),
     ]
-    assert all(row["context"] == facts and "Facts:" in row["messages"][0]["content"] for row in rows_of(out))
-    card = json.loads((tmp_path / "graph" / "run_card.json").read_text(encoding="utf-8"))
-    assert card["metrics"]["left_out"] == {"not asked about facts of the graph": 1}
+    assert all(row["context"] == facts and "Facts:" in row["messages"][0]["content"] for row in rows)
 
 
 def test_faults_are_reported_in_a_line(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = ["--out", str(tmp_path / "web.jsonl")]
-    known = ["--run", str(run), *out]
     torn = written(tmp_path / "torn", asked("a", "where?", "london", "London"))
     (torn / "traces.jsonl").write_text('{"interaction_id": "a", "occ', encoding="utf-8")
     for arguments, message in [
         (["--run", str(tmp_path / "nothing"), *out], "expected one written by local_evaluation.py"),
         (["--run", str(torn), *out], "traces.jsonl: no question has a trace"),
         (["--run", str(run), "--out", str(tmp_path / "labels")], "labels.jsonl, because"),
-        ([*known, "--judge", "llm"], "llm judge"),
-        ([*known, "--context-check", "llm"], "--preset NAME or FILE, or --judge llm"),
-        ([*known, "--context-check", "llm", "--preset", "nosuch"], "there is no preset 'nosuch'"),
-        (
-            [
-                *known,
-                "--context-check",
-                "llm",
-                "--preset",
-                "scripted",
-                "--quiet",
-                "--set",
-                "language_model.fault=die_after",
-            ],
-            "--resume keeps its finished checks",
-        ),
+        (["--run", str(run), *out, "--judge", "llm"], "llm judge"),
+        (["--run", str(run), *out, "--context-check", "llm"], "pass --judge llm"),
+        (["--run", str(run), *out, "--answerer", "graph"], "nothing to label (4 not asked about facts of the graph)"),
     ]:
         assert main(arguments) == 2
         reported = capsys.readouterr().err

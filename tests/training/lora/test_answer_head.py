@@ -8,8 +8,8 @@ from trl.trainer.utils import add_fused_lm_head
 
 from tests.training.lora.toy import toy_settings
 from training.lora.model import load_tunable
+from training.lora.run import score_answers_only
 from training.lora.tokens import IGNORED
-from training.lora.trainer import score_answers_only
 
 INPUTS = torch.tensor([[5, 6, 7, 8, 9, 10], [11, 12, 13, 14, 0, 0]])
 MASK = torch.tensor([[1, 1, 1, 1, 1, 1], [1, 1, 1, 1, 0, 0]])

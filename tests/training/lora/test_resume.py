@@ -16,7 +16,7 @@ EVERY, STEPS = 3, 24
 KILLED = """
 import os, signal, sys
 from training.lora.__main__ import main
-from training.lora.trainer import StepWatch
+from training.lora.run import StepWatch
 
 _, step, *arguments = sys.argv
 real = StepWatch.on_log

@@ -33,13 +33,6 @@ def test_a_completion_cannot_end_its_own_turn(tiny_llama: Path) -> None:
     assert tokens.completion.count(tokens.completion[-1]) == 1
 
 
-def test_every_prompt_of_a_file_is_as_in_the_engines(tiny_llama: Path) -> None:
-    """Nothing that the completions need may stay switched on for the next prompt."""
-    examples = toy_examples(5)
-    found = ExampleTokenizer(tiny_llama).tokens(examples, 400).kept
-    assert [one.prompt for one in found] == [ChatTokenizer(tiny_llama).prompt_tokens(one.request) for one in examples]
-
-
 def test_what_is_too_long_is_counted_by_source_and_not_cut(tiny_llama: Path) -> None:
     examples = toy_examples(40)
     whole = ExampleTokenizer(tiny_llama).tokens(examples, 400)
