@@ -21,7 +21,7 @@ from agents.kg.derive.readings import (
 )
 from agents.kg.masked_question import WHICH
 from agents.kg.schema import Column, NumberKind, Table, Type
-from agents.matching import DAYS, MONTHS, WEEKS, YEARS
+from agents.matching import DAYS, MONTHS, PERCENT, WEEKS, YEARS
 from agents.reasoning import CalendarDate, Quantity, in_words
 
 _AMOUNTS = re.compile(
@@ -101,15 +101,17 @@ def whether_one_is_more(case: GraphEvidence) -> Derived | None:
 
 
 def how_much_more(case: GraphEvidence) -> Derived | None:
-    """A difference or a ratio of two values."""
+    """A difference, a ratio or a percent change of two values."""
     two = _two_amounts(case)
-    if two is None or _NEGATED.search(case.text) or _PERCENT.search(case.text):
+    if two is None or _NEGATED.search(case.text):
         return None
-    _, (one, other), column = two
+    names, (one, other), column = two
     if isinstance(one, CalendarDate) and isinstance(other, CalendarDate):
         return _time_between(case.text, one, other)
     if not isinstance(one, Quantity) or not isinstance(other, Quantity):
         return None
+    if _PERCENT.search(case.text):
+        return _percent(case, names, one, other)
     larger, smaller = (other, one) if order(one, other) == -1 else (one, other)
     both = in_words(larger), in_words(smaller)
     if re.search(r"\bhow many times\b.*\b(?:as|than)\b", case.text) and smaller.number:
@@ -217,3 +219,21 @@ def _time_between(text: str, one: CalendarDate, other: CalendarDate) -> Derived 
     if span is None or (unit is YEARS and span.number != abs(one.year - other.year)):
         return None
     return answer(span, f"computed {unit.name} between {one} and {other}")
+
+
+def _percent(case: GraphEvidence, names: Sequence[str], one: Quantity, other: Quantity) -> Derived | None:
+    """The change from the earlier day to the later, or by how many percent A exceeds B."""
+    days = [str(reading.rows[0].cells.get("time", "")) if reading.rows else "" for reading in case.readings]
+    if all(days) and days[0] != days[1]:
+        before, after = (one, other) if days[0] < days[1] else (other, one)
+        if not _CHANGE.search(case.text):
+            return None
+    else:
+        in_order = _in_order(case, names)
+        if in_order is None or " than " not in in_order[2]:
+            return None
+        after, before = (one, other)[in_order[0]], (one, other)[in_order[1]]
+    if before.number <= 0:
+        return None
+    change = Quantity((after.number - before.number) / before.number * 100, PERCENT)
+    return answer(change, f"computed percent change from {in_words(before)} to {in_words(after)}")

@@ -9,7 +9,7 @@ from lark import UnexpectedInput
 from agents.kg.language.arguments import Contents, find_table, nearest
 from agents.kg.language.faults import ErrorKind, KgQueryError, bracket_fault, depth_fault, error, prose, syntax_fault
 from agents.kg.language.program import Average, Call, Program, Sort, Statement, Take
-from agents.kg.language.syntax import Invocation, Item, Sign, Sliced, Star, Text, Written, read
+from agents.kg.language.syntax import Invocation, Item, Selected, Sign, Sliced, Star, Text, Written, read
 from agents.kg.schema import COUNT_KEY, Domain, Schema, Table, bare_name, load_schema
 
 MAX_BYTES = 2000
@@ -54,6 +54,8 @@ class _Result:
     select: str | None = None
     count: bool = False
     take: Take = None
+    rest: tuple[Selected | Sliced, ...] = ()
+    """The brackets after a key that holds another table's rows."""
 
 
 class _Binder:
@@ -121,7 +123,7 @@ class _Binder:
         key, descending = contents.order()
         result = self._result(body, contents, table, take)
         sort = Sort(tuple(contents.conditions), key, descending, result.select, result.count, result.take)
-        self._append(sort, table)
+        self._append(sort, table, result, body)
 
     def _call(self, body: Invocation, take: str) -> None:
         table = find_table(self._schema, body.name)
@@ -133,12 +135,17 @@ class _Binder:
         arguments = contents.arguments()
         result = self._result(body, contents, table, take)
         call = Call(table.name, arguments, tuple(contents.conditions), result.select, result.count, result.take)
-        self._append(call, table)
+        self._append(call, table, result, body)
 
-    def _append(self, statement: Call | Sort, table: Table) -> None:
+    def _append(self, statement: Call | Sort, table: Table, result: _Result, body: Invocation) -> None:
+        """Add a statement. After a key with rows, as in `["music"]["name"]`, the rest is a statement on those rows."""
         self._statements.append(statement)
-        selected = table.columns.get(statement.select or "")
+        selected = table.columns.get(result.select or "")
         self._rows = self._schema.tables[selected.rows_of] if selected and selected.rows_of else table
+        if result.rest:
+            self._statements[-1] = replace(statement, take=None)
+            take = "" if result.take is None else str(result.take)
+            self._sort(Invocation("sort", (), result.rest, body.position), take)
 
     def _rows_before(self, word: str, position: int) -> Table:
         if self._rows is None:
@@ -153,7 +160,7 @@ class _Binder:
         """Read the word before a call and the brackets after it."""
         result = _Result(take="all" if take == "all" else self._number(take, body.position) if take else None)
         key = f'one key in brackets, such as ["{next(iter(table.columns))}"]'
-        for trailer in body.trailers:
+        for index, trailer in enumerate(body.trailers):
             if isinstance(trailer, Sliced):
                 result = replace(result, take=self._slice(trailer))
                 continue
@@ -170,6 +177,8 @@ class _Binder:
                 result = replace(result, count=True)
             elif result.select is None:
                 result = replace(result, select=contents.key(value))
+            elif result.select in table.columns and table.columns[result.select].rows_of is not None:
+                return replace(result, rest=body.trailers[index:])
             else:
                 raise self._wrong(f'{key}, then ["len"] or [:n]', trailer.position)
         return result

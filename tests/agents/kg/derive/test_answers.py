@@ -11,7 +11,7 @@ from agents.kg.derive import Derived, derived_answer
 from agents.kg.language import parse
 from agents.kg.results import Result, Row, Status
 from agents.kg.schema import Domain
-from tests.agents.kg.derive.cases import derived, game
+from tests.agents.kg.derive.cases import Found, derived, game
 
 CALLS = {
     "CAP": 'get_stock_market_cap("abc")\nget_stock_market_cap("xyz")',
@@ -73,7 +73,7 @@ what is the total length of heat and the most wanted in 2022-12? | LENGTH | (170
 how much longer is heat than the most wanted? | LENGTH | (170,) (95,) | 75 minutes
 what is the difference between the budgets of heat and the most wanted? | BUDGET | (6e7,) (7e7,) | $10,000,000
 how many times as much as heat did the most wanted make? | REVENUE | (2e6,) (5e6,) | 2.5 times
-by what percentage is the budget of heat higher than that of the most wanted? | BUDGET | (6e7,) (5e7,) | None
+by what percentage is the budget of heat higher than that of the most wanted? | BUDGET | (6e7,) (5e7,) | 20%
 how many days lie between heat and the most wanted? | RELEASE_DATE | ("1995-12-15",) ("1997-10-10",) | 665 days
 how many months lie between heat and the most wanted? | RELEASE_DATE | ("1995-12-15",) ("1997-10-10",) | 21 months
 how much older is bob ray than ann lee? | BORN | ("1974-12-20",) ("1963-12-18",) | 11 years
@@ -135,6 +135,13 @@ def test_games_are_counted_before_they_are_compared() -> None:
     assert derived(points, "sports", calls.format(key="GF"), owls, bears) == "yes"
     at_home = "in 2022, did the owls score more points at home than the bears?"
     assert derived(at_home, "sports", calls.format(key="GF"), owls, bears) == "no"
+
+
+def test_a_change_in_per_cent_goes_from_the_earlier_day_to_the_later() -> None:
+    calls = 'get_stock_price("abc","2024-01-02")["close"]\nget_stock_price("abc","2023-01-02")["close"]'
+    found: tuple[Found, ...] = ([{"time": "2024-01-02", "close": 15.0}], [{"time": "2023-01-02", "close": 10.0}])
+    question = "by what percentage did abc's price rise from 2023-01-02 to 2024-01-02?"
+    assert derived(question, "finance", calls, *found) == "50%"
 
 
 def test_what_is_compared_to_something_is_told_with_both_numbers() -> None:
