@@ -3,12 +3,13 @@
 import os
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from multiprocessing import get_context
 from pathlib import Path
 from random import Random
 from statistics import median
 from typing import Any
-
-import pytest
 
 from agents.common.contracts import I_DONT_KNOW
 from agents.common.queries import BATCH_KEYS
@@ -42,17 +43,12 @@ class Moody(ScriptedLanguageModel):
         self.__init__(ScriptedEngine.model_validate({"engine": "scripted", "fault": fault, **replies}))  # type: ignore[misc]
 
 
-@pytest.fixture
-def model() -> Moody:
-    return Moody(ScriptedEngine(engine="scripted"))
-
-
-@pytest.fixture
-def agent(model: Moody, monkeypatch: pytest.MonkeyPatch) -> Iterator[CragAgent]:
+@contextmanager
+def agent_of(model: Moody) -> Iterator[CragAgent]:
     """The preset `scripted`: everything is real but the language model."""
     settings = load_settings("scripted", [])
     with mock_graph() as graph:
-        monkeypatch.setenv(GRAPH_VARIABLE, graph)
+        os.environ[GRAPH_VARIABLE] = graph
         knowledge = open_knowledge_graph(settings.knowledge_graph, model, None)
         made = CragAgent(settings, model, WebPath(settings.web, None, None, model), knowledge_graph=knowledge)
         made.warm_up()
@@ -78,7 +74,19 @@ def spoil(batch: dict[str, list[Any]], fault: str, dice: Random) -> None:
             column[dice.randrange(len(column))] = dice.choice(MALFORMED)
 
 
-def test_every_row_is_complete_whatever_fails_and_the_memory_stays_flat(agent: CragAgent, model: Moody) -> None:
+def test_every_row_is_complete_whatever_fails_and_the_memory_stays_flat() -> None:
+    """In a process of its own: in this one, other tests leave memory behind."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
+        alone.submit(soak).result()
+
+
+def soak() -> None:
+    model = Moody(ScriptedEngine(engine="scripted"))
+    with agent_of(model) as agent:
+        ask(agent, model)
+
+
+def ask(agent: CragAgent, model: Moody) -> None:
     rows, dice = list(read_rows(Path("data/sample/questions.jsonl"))), Random(2)
     met: Counter[str] = Counter()
     silent, memory = 0, list[float]()
