@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from agents.common.contracts import Passage
 from agents.settings import ContextSettings
 from agents.web.extract.clean import plain, plain_url
-from agents.web.rerank import reading_key
+from agents.web.retrieve import reading_key
 
 SMALLEST_PART_TOKENS = 40
 """Cut a passage that does not fit if at least this many tokens remain; otherwise leave it out."""

@@ -25,11 +25,6 @@ B = 0.75
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 
 
-def with_heading(heading: str, text: str) -> str:
-    """A chunk with its heading, as ranking stages see it; see `agents.settings.Chunks.searched_with`."""
-    return f"{heading}\n{text}" if heading else text
-
-
 # --- BM25 -----------------------------------------------------------------------------------------------------------
 
 

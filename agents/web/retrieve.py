@@ -1,49 +1,45 @@
-"""Retrieves candidate passages from chunks: the stages of the settings in order, for the whole batch.
+"""Retrieves candidate passages from chunks and reranks them, for the whole batch: the stages of the settings in order.
 
 Stages rank the small chunks (children). The result is their parents without duplicates, ordered by their best child.
 """
 
+import math
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from agents.common.contracts import Passage, PassageKind
 from agents.common.deadline import Deadline
-from agents.encoders import DenseEncoder
-from agents.settings import Bm25Stage, DenseStage, FusionStage, RetrieveStage, UnionStage
-from agents.web.chunk import Parent
-from agents.web.ranking import Scores, best, bm25_of_texts, cosines, reciprocal_rank_fusion, with_heading
+from agents.encoders import CrossEncoder, DenseEncoder
+from agents.settings import Bm25Stage, DenseStage, FusionStage, RerankSettings, RetrieveStage, UnionStage
+from agents.web.ranking import Scores, best, bm25_of_texts, cosines, cross_encoder_logits, reciprocal_rank_fusion
+
+SCORE_NAME = "cross_encoder"
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A text cut into chunks, and its origin. `heading` is searched with each chunk."""
+    """A passage that may be found, and the texts inside it that are searched, without its heading."""
 
-    text: str
-    chunks: Sequence[Parent]
-    url: str
-    page_name: str
-    page_rank: int
-    kind: PassageKind
-    heading: str = ""
+    passage: Passage
+    children: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Retrieved:
-    """One question's candidates, best first; `encoded` of the `chunks` for dense stages were done in time."""
+class Ranked:
+    """One question's passages, best first, and sentences about unfinished work."""
 
     passages: list[Passage]
-    chunks: int = 0
-    encoded: int = 0
+    events: list[str]
 
 
 @dataclass(slots=True)
 class _Child:
-    """A searched chunk; `text` is its source's heading and the chunk."""
+    """A searched chunk with its passage's heading."""
 
-    source: Source
-    parent: Parent
+    passage: Passage
     text: str
     scores: dict[str, float] = field(default_factory=dict)
 
@@ -54,12 +50,9 @@ class _Search:
 
     query: str
     children: list[_Child]
+    events: list[str] = field(default_factory=list)
     bm25: Scores | None = None
-    """BM25 of the children, in order. The first stage computes it and later stages reuse it, because the statistics of
-    the larger set are better.
-    """
-    chunks: int = 0
-    encoded: int = 0
+    """BM25 of the children. The first stage computes it, because the statistics of the larger set are better."""
 
     def ranked_by_bm25(self, implementation: str = "query_terms") -> list[int]:
         if self.bm25 is None:
@@ -81,10 +74,10 @@ def retrieve(
     stages: Sequence[RetrieveStage],
     dense: DenseEncoder | None,
     deadline: Deadline,
-) -> list[Retrieved]:
+) -> list[Ranked]:
     """Candidates per question. Dense ranks that ran out of time count as not found."""
     searches = [
-        _Search(query, [child for source in own for child in _children(source)])
+        _Search(query, [_Child(each.passage, headed(each.passage, text)) for each in own for text in each.children])
         for query, own in zip(queries, sources, strict=True)
     ]
     for stage in stages:
@@ -95,15 +88,12 @@ def retrieve(
             by_cosine = _dense_rankings(searches, dense, deadline)
             for owner, search in enumerate(searches):
                 search.keep(_combined_places(stage, search, by_cosine[owner]))
-    return [Retrieved(_parents(search.children), search.chunks, search.encoded) for search in searches]
+    return [Ranked(distinct(_parents(search.children)), search.events) for search in searches]
 
 
-def _children(source: Source) -> list[_Child]:
-    return [
-        _Child(source, parent, with_heading(source.heading, source.text[child.start : child.end]))
-        for parent in source.chunks
-        for child in parent.children
-    ]
+def headed(passage: Passage, text: str) -> str:
+    """The text below the passage's heading, as stages see it; see `agents.settings.Chunks.searched_with`."""
+    return f"{passage.heading}\n{text}" if passage.heading else text
 
 
 def _dense_rankings(
@@ -115,8 +105,9 @@ def _dense_rankings(
     for owner, similarity in cosines(dense, [search.query for search in searches], texts, deadline).items():
         known = np.flatnonzero(~np.isnan(similarity))
         search = searches[owner]
-        search.chunks += len(similarity)
-        search.encoded += len(known)
+        if len(known) < len(similarity):
+            done = f"{len(known)} of {len(similarity)} chunks were encoded"
+            search.events.append(f"dense retrieval stopped at the clock: {done}")
         for place in known:
             search.children[place].scores["dense"] = float(similarity[place])
         rankings[owner] = [int(known[place]) for place in best(similarity[known])]
@@ -129,7 +120,7 @@ def _bm25_places(search: _Search, stage: Bm25Stage) -> list[int]:
         return ranked[: stage.top_k]
     kept: list[int] = []
     for kind in PassageKind:
-        kept += [place for place in ranked if search.children[place].source.kind is kind][: stage.top_k]
+        kept += [place for place in ranked if search.children[place].passage.kind is kind][: stage.top_k]
     return sorted(kept, key=ranked.index)
 
 
@@ -149,20 +140,60 @@ def _combined_places(stage: DenseStage | FusionStage | UnionStage, search: _Sear
 
 def _parents(children: Sequence[_Child]) -> list[Passage]:
     """The parents of the children without duplicates, with the scores of their best child."""
-    passages: dict[tuple[int, int], Passage] = {}
+    passages: dict[int, Passage] = {}
     for child in children:
-        source, span = child.source, child.parent.span
-        key = (id(source), span.start)
-        if key not in passages:
-            passages[key] = Passage(
-                text=source.text[span.start : span.end],
-                url=source.url,
-                page_name=source.page_name,
-                page_rank=source.page_rank,
-                kind=source.kind,
-                start=span.start,
-                end=span.end,
-                scores=dict(child.scores),
-                heading=source.heading,
-            )
+        if id(child.passage) not in passages:
+            passages[id(child.passage)] = replace(child.passage, scores=child.scores)
     return list(passages.values())
+
+
+def reading_key(text: str) -> str:
+    """A key that ignores case, punctuation and blanks."""
+    return re.sub(r"\W+", " ", text.lower()).strip()
+
+
+def distinct(passages: Sequence[Passage]) -> list[Passage]:
+    """The passages without later ones with the same words: pages repeat themselves and each other."""
+    found: dict[str, Passage] = {}
+    for passage in passages:
+        found.setdefault(reading_key(passage.text), passage)
+    found.pop("", None)
+    return list(found.values())
+
+
+# --- the cross-encoder ------------------------------------------------------------------------------------------------
+
+
+def probability(logit: float) -> float:
+    """The logistic function: turns a cross-encoder's raw logit into a probability of relevance."""
+    return 1.0 / (1.0 + math.exp(-logit)) if logit >= 0 else math.exp(logit) / (1.0 + math.exp(logit))
+
+
+def rerank(
+    encoder: CrossEncoder | None,
+    queries: Sequence[str],
+    candidates: Sequence[Sequence[Passage]],
+    settings: RerankSettings,
+    deadline: Deadline,
+) -> list[Ranked]:
+    """The `top_k` passages of each question, best first; those that ran out of time follow in their retrieval order."""
+    chosen = [own[: settings.max_pairs] for own in candidates]
+    texts = {owner: [headed(passage, passage.text) for passage in own] for owner, own in enumerate(chosen)}
+    logits = cross_encoder_logits(encoder, queries, texts, deadline)
+    return [_by_logit(own, logits[owner], settings.top_k) for owner, own in enumerate(chosen)]
+
+
+def _by_logit(passages: Sequence[Passage], logits: Sequence[float | None], top_k: int) -> Ranked:
+    scored, unscored, events = [], [], []
+    for passage, logit in zip(passages, logits, strict=True):
+        if logit is None or math.isnan(logit):
+            unscored.append(passage)
+        else:
+            scored.append(replace(passage, scores={**passage.scores, SCORE_NAME: logit}))
+    scored.sort(key=lambda passage: -passage.scores[SCORE_NAME])
+    reached = sum(logit is not None for logit in logits)
+    if reached < len(passages):
+        events.append(f"reranking stopped at the clock: {reached} of {len(passages)} passages were scored")
+    if lost := reached - len(scored):  # a float16 overflow, for example
+        events.append(f"the cross-encoder gave no number for {lost} of {reached} passages")
+    return Ranked([*scored, *unscored][:top_k], events)

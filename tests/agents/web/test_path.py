@@ -2,12 +2,12 @@ import contextlib
 import math
 import re
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from agents.common.deadline import BatchClock, Deadline
+from agents.common.deadline import BatchClock
 from agents.settings import WebSettings, available_presets, load_settings
 from agents.web import WebPath
 from tests.agents.web.fakes import SHARES, HashedWords, SharedWords, WordTokens, clock, page, query
@@ -112,17 +112,6 @@ def test_work_that_the_clock_cut_is_reported_and_a_limit_of_the_settings_is_not(
     assert reranking == "reranking stopped at the clock: 4 of 6 passages were scored"
     with web_path(chosen) as unhurried:
         assert unhurried.prepare([query("comet", page(MANY, 0))], clock())[0].events == ()
-
-
-def test_a_cross_encoder_that_overflows_is_kept_apart_from_the_clock() -> None:
-    class Overflowing(SharedWords):
-        def score(self, pairs: Sequence[tuple[str, str]], deadline: Deadline | None = None) -> list[float | None]:
-            return [math.nan] * len(pairs)
-
-    with web_path(settings(), Overflowing()) as path:
-        (found,) = path.prepare([query("comet", page(ARTICLE.format("comet", 1910), 0))], clock())
-    assert found.events == ("the cross-encoder gave no number for 1 of 1 passages",)
-    assert found.top_probability is None
 
 
 @pytest.mark.parametrize("preset", available_presets())
