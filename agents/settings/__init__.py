@@ -11,7 +11,6 @@ from agents.settings.answering import GateSettings as GateSettings
 from agents.settings.answering import RefineSettings as RefineSettings
 from agents.settings.answering import ReviewPromptName as ReviewPromptName
 from agents.settings.answering import ScoreGate as ScoreGate
-from agents.settings.answering import SelfAssessmentSettings as SelfAssessmentSettings
 from agents.settings.base import SettingsError as SettingsError
 from agents.settings.base import StrictModel as StrictModel
 from agents.settings.engines import MODEL_VARIABLE as MODEL_VARIABLE
@@ -36,7 +35,7 @@ from agents.settings.loading import quoted_override as quoted_override
 from agents.settings.loading import read_settings as read_settings
 from agents.settings.loading import require_weights as require_weights
 from agents.settings.loading import usual_preset as usual_preset
-from agents.settings.sources import KgClientSettings as KgClientSettings
+from agents.settings.sources import KG_VARIABLE as KG_VARIABLE
 from agents.settings.sources import KgWriterSettings as KgWriterSettings
 from agents.settings.sources import KnowledgeGraphSettings as KnowledgeGraphSettings
 from agents.settings.sources import LinkLevel as LinkLevel
@@ -47,7 +46,6 @@ from agents.settings.web import ChunkSettings as ChunkSettings
 from agents.settings.web import ContextSettings as ContextSettings
 from agents.settings.web import DenseStage as DenseStage
 from agents.settings.web import ExtractSettings as ExtractSettings
-from agents.settings.web import FusionStage as FusionStage
 from agents.settings.web import PageSelectionSettings as PageSelectionSettings
 from agents.settings.web import ParentChildChunks as ParentChildChunks
 from agents.settings.web import RerankSettings as RerankSettings

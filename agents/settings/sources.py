@@ -7,12 +7,9 @@ from pydantic import Field, PositiveInt
 from agents.settings.answering import AnswerPromptName
 from agents.settings.base import StrictModel
 
-
-class KgClientSettings(StrictModel):
-    """The HTTP client of the mock knowledge graph."""
-
-    url_variable: str = "CRAG_MOCK_API_URL"
-    """Environment variable with the server's address; without it there is no knowledge graph (task 1)."""
+KG_VARIABLE = "CRAG_MOCK_API_URL"
+"""Environment variable with the address of the graph's server; without it there is no knowledge graph (task 1)."""
+_Domains = Annotated[tuple[Literal["movie", "finance", "music", "sports", "open"], ...], Field(strict=False)]
 
 
 class KgWriterSettings(StrictModel):
@@ -35,9 +32,7 @@ class KgWriterSettings(StrictModel):
     """``names``: keys in one line, short rules. ``described``: type and meaning of each key, each rule (db3 C.3)."""
     grammar: bool = True
     """Constrain the output by the language's grammar if the engine can."""
-    names_from_question: tuple[Literal["movie", "finance", "music", "sports", "open"], ...] = Field(
-        default=(), strict=False
-    )
+    names_from_question: _Domains = ()
     """Domains whose grammar allows only names from the question, word for word: small models copy names wrongly."""
     repair: bool = True
     """Repeat the request, with the error, if the output cannot be parsed."""
@@ -47,7 +42,6 @@ class KgWriterSettings(StrictModel):
 class KnowledgeGraphSettings(StrictModel):
     """The knowledge-graph path: question -> calls -> facts -> answer."""
 
-    client: KgClientSettings = KgClientSettings()
     writer: KgWriterSettings = KgWriterSettings()
     max_fact_tokens: Annotated[int, Field(ge=32, le=8_192)] = 800
     """Longer facts are cut; in tokens of the answering model."""
@@ -62,9 +56,7 @@ class KnowledgeGraphSettings(StrictModel):
     answer_prompt: AnswerPromptName = "graph"
     answer_adapter: str | None = None
     """Prompt and adapter of answers from the graph's facts (db3 3.3)."""
-    graph_only_domains: tuple[Literal["movie", "finance", "music", "sports", "open"], ...] = Field(
-        default=(), strict=False
-    )
+    graph_only_domains: _Domains = ()
     """Domains whose questions are never answered from the web (the USTC team: sports and finance)."""
     invalid_without_game: bool = False
     """Answer "invalid question" if a dated sports question matches no game: evidence of a false premise (db3)."""
@@ -79,11 +71,8 @@ class LinkSettings(StrictModel):
     level: LinkLevel = "exact"
     """Each level includes the stricter ones."""
     minimum_similarity: Annotated[float, Field(ge=-1, le=1)] = 0.8
-    """Lowest cosine of the dense encoder's vectors for two equal names (level ``similarity``).
-
-    Measured with bge-small-en-v1.5 on the shipped names with one typo each: 0.8 links 38 % of films and awards
-    correctly and 2 % wrongly. Company names are too similar for it (33 % and 23 %): keep them at ``substring``.
-    """
+    """Lowest cosine of the vectors of two equal names (level ``similarity``). With bge-small-en-v1.5 and one typo a
+    name, 0.8 links 38 % of films and awards correctly and 2 % wrongly, of companies 33 % and 23 %."""
 
 
 class PublicDataSettings(StrictModel):

@@ -1,6 +1,6 @@
 """The web path: pages, chunks, retrieval, reranking, context."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, PositiveInt, model_validator
 
@@ -12,7 +12,6 @@ class PageSelectionSettings(StrictModel):
 
     keep: Annotated[int, Field(ge=1, le=50)] = 5
     method: Literal["cross_encoder", "bm25", "search_order"] = "cross_encoder"
-    max_snippet_characters: PositiveInt = 2000
     with_page_name: bool = True
     """Score the page's name with its snippet. Otherwise, as in db3 and NEC, it only replaces a missing snippet."""
 
@@ -55,32 +54,32 @@ class ParentChildChunks(Chunks):
         return self
 
 
-class WordChunks(Chunks):
+class _Windows(Chunks):
+    """Windows of words or tokens; the key of the size has the name of the method."""
+
+    method: str
+    overlap: Annotated[int, Field(ge=0)] = 0
+
+    @model_validator(mode="after")
+    def _moves_on(self) -> Self:
+        if self.overlap >= getattr(self, self.method):
+            raise ValueError(f"overlap must be smaller than {self.method}")
+        return self
+
+
+class WordChunks(_Windows):
     """Overlapping windows of words (NEC 2.1: 150 words, 25 of them shared)."""
 
     method: Literal["words"]
     words: Annotated[int, Field(ge=5, le=5_000)] = 150
     overlap: Annotated[int, Field(ge=0)] = 25
 
-    @model_validator(mode="after")
-    def _moves_on(self) -> "WordChunks":
-        if self.overlap >= self.words:
-            raise ValueError("overlap must be smaller than words")
-        return self
 
-
-class TokenChunks(Chunks):
+class TokenChunks(_Windows):
     """Windows of tokens of the dense encoder's tokenizer (WeKnow-RAG, ablation on chunk size: 500)."""
 
     method: Literal["tokens"]
     tokens: Annotated[int, Field(ge=8, le=8_192)] = 500
-    overlap: Annotated[int, Field(ge=0)] = 0
-
-    @model_validator(mode="after")
-    def _moves_on(self) -> "TokenChunks":
-        if self.overlap >= self.tokens:
-            raise ValueError("overlap must be smaller than tokens")
-        return self
 
 
 ChunkSettings = Annotated[ParentChildChunks | WordChunks | TokenChunks, Field(discriminator="method")]
@@ -96,18 +95,10 @@ class Bm25Stage(StrictModel):
 
 
 class DenseStage(StrictModel):
-    """Keep the `top_k` chunks nearest to the query by cosine."""
+    """Keep the `top_k` chunks nearest to the query by cosine, or by fusion of this rank with that of BM25."""
 
-    method: Literal["dense"]
+    method: Literal["dense", "reciprocal_rank_fusion"]
     top_k: PositiveInt
-
-
-class FusionStage(StrictModel):
-    """Keep the `top_k` chunks by reciprocal rank fusion of BM25 and dense ranks (Cormack et al. 2009: constant 60)."""
-
-    method: Literal["reciprocal_rank_fusion"]
-    top_k: PositiveInt
-    constant: PositiveInt = 60
 
 
 class UnionStage(StrictModel):
@@ -118,7 +109,7 @@ class UnionStage(StrictModel):
     dense_k: PositiveInt
 
 
-RetrieveStage = Annotated[Bm25Stage | DenseStage | FusionStage | UnionStage, Field(discriminator="method")]
+RetrieveStage = Annotated[Bm25Stage | DenseStage | UnionStage, Field(discriminator="method")]
 
 
 class RerankSettings(StrictModel):

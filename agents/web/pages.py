@@ -13,6 +13,9 @@ from agents.settings import PageSelectionSettings
 from agents.web.extract.clean import plain
 from agents.web.ranking import best, bm25_of_texts, cross_encoder_logits
 
+SNIPPET_CHARACTERS = 2000
+"""Maximum characters of a snippet that are compared with the question."""
+
 
 @dataclass(slots=True)
 class Selection:
@@ -82,7 +85,7 @@ def _scores(
 
 def _searched_text(page: Page, settings: PageSelectionSettings) -> str:
     """The text that represents an unread page."""
-    snippet = plain(page.snippet[: settings.max_snippet_characters])
+    snippet = plain(page.snippet[:SNIPPET_CHARACTERS])
     if snippet and not settings.with_page_name:
         return snippet
     return f"{plain(page.name)}. {snippet}".strip(". ")

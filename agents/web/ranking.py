@@ -21,6 +21,7 @@ Scores = NDArray[np.float64]
 K1 = 1.5
 B = 0.75
 """The usual BM25 constants, as in bm25s and rank-bm25."""
+FUSION_CONSTANT = 60
 
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 
@@ -137,15 +138,12 @@ def best(scores: NDArray[np.floating], count: int | None = None) -> list[int]:
     return [int(place) for place in order[:count]]
 
 
-def reciprocal_rank_fusion(rankings: Sequence[Sequence[int]], constant: int) -> dict[int, float]:
-    """Sum over the rankings of 1 / (constant + rank), rank from 1; a ranking without the item adds nothing.
-
-    Cormack, Clarke and Büttcher (SIGIR 2009).
-    """
+def reciprocal_rank_fusion(rankings: Sequence[Sequence[int]]) -> dict[int, float]:
+    """Sum over the rankings of 1 / (60 + rank), rank from 1 (Cormack, Clarke and Büttcher, SIGIR 2009)."""
     fused: dict[int, float] = {}
     for ranking in rankings:
         for rank, item in enumerate(ranking, start=1):
-            fused[item] = fused.get(item, 0.0) + 1.0 / (constant + rank)
+            fused[item] = fused.get(item, 0.0) + 1.0 / (FUSION_CONSTANT + rank)
     return fused
 
 

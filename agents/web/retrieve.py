@@ -13,7 +13,7 @@ import numpy as np
 from agents.common.contracts import Passage, PassageKind
 from agents.common.deadline import Deadline
 from agents.encoders import CrossEncoder, DenseEncoder
-from agents.settings import Bm25Stage, DenseStage, FusionStage, RerankSettings, RetrieveStage, UnionStage
+from agents.settings import Bm25Stage, DenseStage, RerankSettings, RetrieveStage, UnionStage
 from agents.web.ranking import Scores, best, bm25_of_texts, cosines, cross_encoder_logits, reciprocal_rank_fusion
 
 SCORE_NAME = "cross_encoder"
@@ -124,15 +124,15 @@ def _bm25_places(search: _Search, stage: Bm25Stage) -> list[int]:
     return sorted(kept, key=ranked.index)
 
 
-def _combined_places(stage: DenseStage | FusionStage | UnionStage, search: _Search, by_cosine: list[int]) -> list[int]:
-    if isinstance(stage, DenseStage):
+def _combined_places(stage: DenseStage | UnionStage, search: _Search, by_cosine: list[int]) -> list[int]:
+    if stage.method == "dense":
         known = set(by_cosine)
         missing = [place for place in range(len(search.children)) if place not in known]
         return [*by_cosine, *missing][: stage.top_k]
     by_bm25 = search.ranked_by_bm25()
     if isinstance(stage, UnionStage):
         return list(dict.fromkeys([*by_cosine[: stage.dense_k], *by_bm25[: stage.sparse_k]]))
-    fused = reciprocal_rank_fusion([by_bm25, by_cosine], stage.constant)
+    fused = reciprocal_rank_fusion([by_bm25, by_cosine])
     for place, score in fused.items():
         search.children[place].scores["fusion"] = score
     return sorted(fused, key=lambda place: (-fused[place], place))[: stage.top_k]

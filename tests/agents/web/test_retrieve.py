@@ -4,7 +4,7 @@ from collections.abc import Sequence
 import pytest
 
 from agents.common.deadline import Deadline
-from agents.settings import Bm25Stage, DenseStage, FusionStage, ParentChildChunks, RerankSettings, RetrieveStage
+from agents.settings import Bm25Stage, DenseStage, ParentChildChunks, RerankSettings, RetrieveStage
 from agents.web.chunk import split
 from agents.web.retrieve import Ranked, Source, probability, rerank, retrieve
 from tests.agents.web.fakes import HashedWords, SharedWords, passage
@@ -52,7 +52,7 @@ def test_dense_without_time_keeps_the_order_it_was_given() -> None:
 
 
 def test_fusion_prefers_what_both_rankings_like() -> None:
-    stage = FusionStage(method="reciprocal_rank_fusion", top_k=2)
+    stage = DenseStage(method="reciprocal_rank_fusion", top_k=2)
     texts = ["moon landing of apollo", "moon", "sun"]
     found = found_by([stage], "apollo moon landing", *texts, dense=HashedWords()).passages
     assert found[0].text == "moon landing of apollo"
