@@ -46,7 +46,7 @@ class WebPath:
         self._dense = dense
         self._cross = cross
         self._tokens = tokens
-        self._tokenizer = dense if isinstance(dense, TokenOffsets) else None
+        self._token_offsets: TokenOffsets | None = getattr(dense, "token_offsets", None)
         self._pool = ExtractionPool(settings.extract)
 
     def warm_up(self) -> None:
@@ -103,7 +103,7 @@ class WebPath:
             if whole.expired:
                 return []
             if text not in chunked:
-                chunked[text] = split(text, self._settings.chunk, self._tokenizer)
+                chunked[text] = split(text, self._settings.chunk, self._token_offsets)
             name, heading = plain(page.name), self._heading(page, kind)
             return [
                 Source(

@@ -6,7 +6,7 @@ BM25 counts only the question's terms: an index is not worth building for one qu
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -24,6 +24,15 @@ B = 0.75
 FUSION_CONSTANT = 60
 
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+
+
+def distinct(items: Iterable[T], key: Callable[[T], str]) -> list[T]:
+    """The first item of each key, without those whose key is blank: pages repeat themselves and each other."""
+    found: dict[str, T] = {}
+    for item in items:
+        if (of_item := key(item)).strip():
+            found.setdefault(of_item, item)
+    return list(found.values())
 
 
 # --- BM25 -----------------------------------------------------------------------------------------------------------

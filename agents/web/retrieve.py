@@ -14,7 +14,15 @@ from agents.common.contracts import Passage, PassageKind
 from agents.common.deadline import Deadline
 from agents.encoders import CrossEncoder, DenseEncoder
 from agents.settings import Bm25Stage, DenseStage, RerankSettings, RetrieveStage, UnionStage
-from agents.web.ranking import Scores, best, bm25_of_texts, cosines, cross_encoder_logits, reciprocal_rank_fusion
+from agents.web.ranking import (
+    Scores,
+    best,
+    bm25_of_texts,
+    cosines,
+    cross_encoder_logits,
+    distinct,
+    reciprocal_rank_fusion,
+)
 
 SCORE_NAME = "cross_encoder"
 
@@ -88,7 +96,7 @@ def retrieve(
             by_cosine = _dense_rankings(searches, dense, deadline)
             for owner, search in enumerate(searches):
                 search.keep(_combined_places(stage, search, by_cosine[owner]))
-    return [Ranked(distinct(_parents(search.children)), search.events) for search in searches]
+    return [Ranked(_parents(search.children), search.events) for search in searches]
 
 
 def headed(passage: Passage, text: str) -> str:
@@ -139,26 +147,14 @@ def _combined_places(stage: DenseStage | UnionStage, search: _Search, by_cosine:
 
 
 def _parents(children: Sequence[_Child]) -> list[Passage]:
-    """The parents of the children without duplicates, with the scores of their best child."""
-    passages: dict[int, Passage] = {}
-    for child in children:
-        if id(child.passage) not in passages:
-            passages[id(child.passage)] = replace(child.passage, scores=child.scores)
-    return list(passages.values())
+    """The parents of the children, each text once, with the scores of their best child."""
+    best_children = distinct(children, lambda child: reading_key(child.passage.text))
+    return [replace(child.passage, scores=child.scores) for child in best_children]
 
 
 def reading_key(text: str) -> str:
     """A key that ignores case, punctuation and blanks."""
     return re.sub(r"\W+", " ", text.lower()).strip()
-
-
-def distinct(passages: Sequence[Passage]) -> list[Passage]:
-    """The passages without later ones with the same words: pages repeat themselves and each other."""
-    found: dict[str, Passage] = {}
-    for passage in passages:
-        found.setdefault(reading_key(passage.text), passage)
-    found.pop("", None)
-    return list(found.values())
 
 
 # --- the cross-encoder ------------------------------------------------------------------------------------------------
