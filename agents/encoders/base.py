@@ -35,10 +35,7 @@ class DenseEncoder(Protocol):
         """One row per query."""
 
     def encode_passages(self, texts: Sequence[str], deadline: Deadline | None = None) -> tuple[Vectors, int]:
-        """Vectors of the passages in order, and the number encoded before the deadline.
-
-        Later rows are zero. Put the most promising passages first.
-        """
+        """Vectors in order, best passages first, and how many were encoded in time; later rows are zero."""
 
 
 class CrossEncoder(Protocol):
@@ -48,11 +45,7 @@ class CrossEncoder(Protocol):
         """Load weights; raises `models.manifest.WeightsMissingError`."""
 
     def score(self, pairs: Sequence[Pair], deadline: Deadline | None = None) -> list[float | None]:
-        """One raw logit per (query, passage) pair, in order; None for pairs that ran out of time.
-
-        Pairs are sorted by length within slices, so the first pairs are scored first: put the most promising ones
-        there.
-        """
+        """One raw logit per pair, in order, best pairs first; None for those that ran out of time."""
 
 
 class _BatchedEncoder(ABC):

@@ -1,4 +1,4 @@
-"""What ranking stages share: BM25, cosines, cross-encoder logits, top positions, rank fusion, fair turns.
+"""What ranking stages share: BM25, cosines, cross-encoder logits, top positions, fair turns.
 
 BM25 counts only the question's terms: an index is not worth building for one query.
 """
@@ -21,7 +21,6 @@ Scores = NDArray[np.float64]
 K1 = 1.5
 B = 0.75
 """The usual BM25 constants, as in bm25s and rank-bm25."""
-FUSION_CONSTANT = 60
 
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 
@@ -145,15 +144,6 @@ def best(scores: NDArray[np.floating], count: int | None = None) -> list[int]:
     """Positions of the highest scores, best first; ties keep their order, so runs are repeatable."""
     order = np.argsort(-np.asarray(scores, dtype=np.float64), kind="stable")
     return [int(place) for place in order[:count]]
-
-
-def reciprocal_rank_fusion(rankings: Sequence[Sequence[int]]) -> dict[int, float]:
-    """Sum over the rankings of 1 / (60 + rank), rank from 1 (Cormack, Clarke and Büttcher, SIGIR 2009)."""
-    fused: dict[int, float] = {}
-    for ranking in rankings:
-        for rank, item in enumerate(ranking, start=1):
-            fused[item] = fused.get(item, 0.0) + 1.0 / (FUSION_CONSTANT + rank)
-    return fused
 
 
 def in_turns(lists: Mapping[int, Sequence[T]]) -> list[tuple[int, T]]:

@@ -3,28 +3,21 @@
 Stages rank the small chunks (children). The result is their parents without duplicates, ordered by their best child.
 """
 
+import itertools
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-
-import numpy as np
 
 from agents.common.contracts import Passage, PassageKind
 from agents.common.deadline import Deadline
 from agents.encoders import CrossEncoder, DenseEncoder
-from agents.settings import Bm25Stage, DenseStage, RerankSettings, RetrieveStage, UnionStage
-from agents.web.ranking import (
-    Scores,
-    best,
-    bm25_of_texts,
-    cosines,
-    cross_encoder_logits,
-    distinct,
-    reciprocal_rank_fusion,
-)
+from agents.settings import Bm25Stage, RerankSettings, RetrieveStage, UnionStage
+from agents.web.ranking import bm25_of_texts, cosines, cross_encoder_logits, distinct
 
 SCORE_NAME = "cross_encoder"
+FUSION_CONSTANT = 60
+"""Of reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,21 +52,18 @@ class _Search:
     query: str
     children: list[_Child]
     events: list[str] = field(default_factory=list)
-    bm25: Scores | None = None
-    """BM25 of the children. The first stage computes it, because the statistics of the larger set are better."""
 
-    def ranked_by_bm25(self, implementation: str = "query_terms") -> list[int]:
-        if self.bm25 is None:
-            self.bm25 = bm25_of_texts(self.query, [child.text for child in self.children], implementation)
-            for child, score in zip(self.children, self.bm25, strict=True):
+    def by_bm25(self, implementation: str = "query_terms") -> list[_Child]:
+        """The first stage computes BM25, because the statistics of the larger set are better."""
+        if any("bm25" not in child.scores for child in self.children):
+            scores = bm25_of_texts(self.query, [child.text for child in self.children], implementation)
+            for child, score in zip(self.children, scores, strict=True):
                 child.scores["bm25"] = float(score)
-        return best(self.bm25)
+        return sorted(self.children, key=lambda child: -child.scores["bm25"])
 
-    def keep(self, places: Sequence[int]) -> None:
-        """Keep the children at these positions, in this order."""
-        self.children = [self.children[place] for place in places]
-        if self.bm25 is not None:
-            self.bm25 = self.bm25[list(places)]
+    def by_cosine(self) -> list[_Child]:
+        """Only those that have a cosine."""
+        return sorted((child for child in self.children if "dense" in child.scores), key=lambda c: -c.scores["dense"])
 
 
 def retrieve(
@@ -89,13 +79,10 @@ def retrieve(
         for query, own in zip(queries, sources, strict=True)
     ]
     for stage in stages:
-        if isinstance(stage, Bm25Stage):
-            for search in searches:
-                search.keep(_bm25_places(search, stage))
-        else:
-            by_cosine = _dense_rankings(searches, dense, deadline)
-            for owner, search in enumerate(searches):
-                search.keep(_combined_places(stage, search, by_cosine[owner]))
+        if not isinstance(stage, Bm25Stage):
+            _add_cosines(searches, dense, deadline)
+        for search in searches:
+            search.children = _kept(stage, search)
     return [Ranked(_parents(search.children), search.events) for search in searches]
 
 
@@ -104,46 +91,40 @@ def headed(passage: Passage, text: str) -> str:
     return f"{passage.heading}\n{text}" if passage.heading else text
 
 
-def _dense_rankings(
-    searches: Sequence[_Search], dense: DenseEncoder | None, deadline: Deadline
-) -> Mapping[int, list[int]]:
-    """Positions of the children by cosine, best first, without those that have no cosine."""
+def _add_cosines(searches: Sequence[_Search], dense: DenseEncoder | None, deadline: Deadline) -> None:
     texts = {owner: [child.text for child in search.children] for owner, search in enumerate(searches)}
-    rankings = {}
-    for owner, similarity in cosines(dense, [search.query for search in searches], texts, deadline).items():
-        known = np.flatnonzero(~np.isnan(similarity))
+    for owner, similarities in cosines(dense, [search.query for search in searches], texts, deadline).items():
         search = searches[owner]
-        if len(known) < len(similarity):
-            done = f"{len(known)} of {len(similarity)} chunks were encoded"
+        encoded = 0
+        for child, cosine in zip(search.children, similarities, strict=True):
+            if not math.isnan(cosine):
+                child.scores["dense"] = float(cosine)
+                encoded += 1
+        if encoded < len(similarities):
+            done = f"{encoded} of {len(similarities)} chunks were encoded"
             search.events.append(f"dense retrieval stopped at the clock: {done}")
-        for place in known:
-            search.children[place].scores["dense"] = float(similarity[place])
-        rankings[owner] = [int(known[place]) for place in best(similarity[known])]
-    return rankings
 
 
-def _bm25_places(search: _Search, stage: Bm25Stage) -> list[int]:
-    ranked = search.ranked_by_bm25(stage.implementation)
-    if not stage.per_kind:
-        return ranked[: stage.top_k]
-    kept: list[int] = []
-    for kind in PassageKind:
-        kept += [place for place in ranked if search.children[place].passage.kind is kind][: stage.top_k]
-    return sorted(kept, key=ranked.index)
-
-
-def _combined_places(stage: DenseStage | UnionStage, search: _Search, by_cosine: list[int]) -> list[int]:
-    if stage.method == "dense":
-        known = set(by_cosine)
-        missing = [place for place in range(len(search.children)) if place not in known]
-        return [*by_cosine, *missing][: stage.top_k]
-    by_bm25 = search.ranked_by_bm25()
+def _kept(stage: RetrieveStage, search: _Search) -> list[_Child]:
+    """The children that a stage keeps, best first."""
+    if isinstance(stage, Bm25Stage):
+        ranked = search.by_bm25(stage.implementation)
+        if not stage.per_kind:
+            return ranked[: stage.top_k]
+        place = {kind: itertools.count() for kind in PassageKind}
+        return [child for child in ranked if next(place[child.passage.kind]) < stage.top_k]
     if isinstance(stage, UnionStage):
-        return list(dict.fromkeys([*by_cosine[: stage.dense_k], *by_bm25[: stage.sparse_k]]))
-    fused = reciprocal_rank_fusion([by_bm25, by_cosine])
-    for place, score in fused.items():
-        search.children[place].scores["fusion"] = score
-    return sorted(fused, key=lambda place: (-fused[place], place))[: stage.top_k]
+        both = [*search.by_cosine()[: stage.dense_k], *search.by_bm25()[: stage.sparse_k]]
+        return list({id(child): child for child in both}.values())
+    if stage.method == "dense":
+        missing = [child for child in search.children if "dense" not in child.scores]
+        return [*search.by_cosine(), *missing][: stage.top_k]
+    rankings = search.by_bm25(), search.by_cosine()
+    for child in search.children:
+        child.scores["fusion"] = 0.0
+    for rank, child in itertools.chain(*(enumerate(ranking, start=1) for ranking in rankings)):
+        child.scores["fusion"] += 1.0 / (FUSION_CONSTANT + rank)
+    return sorted(search.children, key=lambda child: -child.scores["fusion"])[: stage.top_k]
 
 
 def _parents(children: Sequence[_Child]) -> list[Passage]:
