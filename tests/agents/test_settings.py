@@ -52,11 +52,8 @@ def test_every_shipped_preset_loads_under_its_own_name(name: str) -> None:
         ("snippets = true", "snipets = true", '"web.snipets"', "allowed keys: after_graph, chunk, context"),
         ("child_characters = 175", "child_chars = 200", '"web.chunk.child_chars"', "child_characters"),
         ("batch_size = 4\n", "batch_size = 17\n", '"batch_size"', "less than or equal to 16 (found 17)"),
-        ("batch_size = 4\n", 'batch_size = "4"\n', '"batch_size"', "valid integer"),
         ("top_k = 32", "top_k = 32.0", '"web.retrieve.0.top_k"', "valid integer"),
         ('method = "parent_child"', 'method = "pages"', '"web.chunk"', "'parent_child', 'words', 'tokens'"),
-        ('engine = "openvino" ', 'engine = "magic" ', '"language_model"', "'openvino', 'transformers', 'vllm'"),
-        ('prompt = "reader"', 'prompt = "rude"', '"answering.prompt"', "'reader', 'graph'"),
         ("child_characters = 175", "child_characters = 900", '"web.chunk"', "must not exceed parent_characters"),
     ],
 )
@@ -69,16 +66,6 @@ def test_a_mistake_is_reported_with_file_key_and_what_is_allowed(
     message = refused(preset=path)
     assert message.startswith(f"{path}: key {key}: ")
     assert reported in message
-
-
-def test_the_tuned_presets_ask_for_the_adapters_that_they_name() -> None:
-    for name, adapters in (
-        ("db3_task1", {"web_answerer"}),
-        ("db3_task23", {"kg_writer", "kg_answerer", "web_answerer"}),
-    ):
-        settings = load_settings(name)
-        assert set(settings.language_model.adapters) == adapters
-        assert set(settings.adapters_used.values()) - {None} == adapters
 
 
 def test_a_preset_that_extends_another_says_only_what_differs(tmp_path: Path) -> None:
@@ -155,7 +142,6 @@ REFUSED = [
     ([CLASS_GATE.format("domain", "music", "")], "router is missing"),
     (["public_data.method = prompt"], r"router is missing, but public_data\.method is prompt.*gives domain"),
     (["knowledge_graph.source_policy = synthesis"], "router is missing, .* synthesis, .* gives static_or_dynamic"),
-    ([BY_WORD, "knowledge_graph.source_policy = synthesis"], "domain_word gives domain, not static_or_dynamic"),
     (["router = {engine = 'prompt', minimum_certainty = 0.9}"], '"router": .*needs prompt domain_with_certainty'),
     # parts that are used and not configured, or configured and not used
     (["cross_encoder = none"], "cross_encoder is missing"),
@@ -176,13 +162,9 @@ REFUSED = [
     (["answering.own_prompt = {system = '$context and $query', user = ''}"], r"user turn needs \$context and \$query"),
     # changes that cannot be read
     (["answering.prompt = two words"], "KEY=VALUE"),
-    (["answering.promt = 'basic'"], "answering.promt"),
     # keys as they are written, also where kinds of tables have the names of keys
-    ([SCORE_GATE.format("top_passage", "'x'")], '"answering.gates.0.minimum": Input should be a valid number'),
     ([SCORE_GATE.format("top_page", "0.5")], "\"answering.gates.0.score\": Input should be 'top_passage'"),
     ([SCORE_GATE.format("top_passage", "0.5, most = 1")], '.0.most": unknown key; allowed keys: gate, minimum, score'),
-    ([CLASS_GATE.format("domain", "music", ", aboev = 0.5")], '.0.aboev": unknown key; allowed keys: above, answer'),
-    (["router = {engine = 'prompt', minimum_certainty = 2}"], '"router.minimum_certainty": Input should be less'),
     (["router = {engine = 'prompt', promt = 'x'}"], '"router.promt": unknown key; allowed keys: adapter, engine, max'),
     (["public_data.links.movie.levle = exact"], '"public_data.links.movie.levle": unknown key; allowed keys: level'),
 ]
