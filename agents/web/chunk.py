@@ -104,12 +104,9 @@ def _cut(text: str, span: Span, limit: int) -> Iterator[Span]:
 
 
 def _trim(text: str, span: Span) -> Span:
-    start, end = span
-    while start < end and text[start].isspace():
-        start += 1
-    while end > start and text[end - 1].isspace():
-        end -= 1
-    return Span(start, end)
+    part = text[span.start : span.end]
+    start = span.end - len(part.lstrip())
+    return Span(start, start + len(part.strip()))
 
 
 # --- windows of words or tokens -------------------------------------------------------------------------------------
