@@ -11,7 +11,7 @@ from agents.common.deadline import Deadline
 from agents.encoders import CrossEncoder
 from agents.settings import PageSelectionSettings
 from agents.web.extract.clean import plain
-from agents.web.ranking import best, bm25_of_texts, cross_encoder_logits, distinct
+from agents.web.ranking import bm25_of_texts, cross_encoder_logits, distinct
 
 SNIPPET_CHARACTERS = 2000
 """Maximum characters of a snippet that are compared with the question."""
@@ -40,7 +40,8 @@ def select_pages(
     scores = _scores([query.text for query in queries], to_rank, settings, cross, deadline)
     for owner, readable in to_rank.items():
         selection = selections[owner]
-        selection.read = [readable[place] for place in best(scores[owner], settings.keep)]
+        order = np.argsort(-scores[owner], kind="stable")  # pages that are equally good keep their order
+        selection.read = [readable[place] for place in order[: settings.keep]]
         if np.isneginf(scores[owner]).any():
             selection.events.append("page selection ran out of time: some pages were taken in search order")
     return selections

@@ -22,11 +22,8 @@ HEADING_CHARACTERS = 400
 
 @dataclass(frozen=True, slots=True)
 class WebEvidence:
-    """The web's evidence for one question.
-
-    `passages` are those in the context, best first, with all scores. `events` are sentences about dropped pages and
-    unfinished work. `top_probability` is the logistic function of the best cross-encoder logit, None if no passage was
-    scored.
+    """The web's evidence for one question: the passages in the context, best first, with all scores; sentences about
+    dropped pages and unfinished work; the logistic function of the best cross-encoder logit, if there is one.
     """
 
     context: str
@@ -50,10 +47,7 @@ class WebPath:
         self._pool = ExtractionPool(settings.extract)
 
     def warm_up(self) -> None:
-        """Load the encoders and start the extraction workers.
-        Raises models.manifest.WeightsMissingError: an encoder's weights are missing; ExtractionUnavailableError: the
-        extraction workers cannot start.
-        """
+        """Load encoders, start workers; raises models.manifest.WeightsMissingError, ExtractionUnavailableError."""
         for encoder in (self._dense, self._cross):
             if encoder is not None:
                 encoder.warm_up()

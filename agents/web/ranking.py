@@ -1,4 +1,4 @@
-"""What ranking stages share: BM25, cosines, cross-encoder logits, top positions, fair turns.
+"""What ranking stages share: BM25, cosines, cross-encoder logits, fair turns.
 
 BM25 counts only the question's terms: an index is not worth building for one query.
 """
@@ -138,12 +138,6 @@ def cross_encoder_logits(
 
 
 # --- ranked lists ---------------------------------------------------------------------------------------------------
-
-
-def best(scores: NDArray[np.floating], count: int | None = None) -> list[int]:
-    """Positions of the highest scores, best first; ties keep their order, so runs are repeatable."""
-    order = np.argsort(-np.asarray(scores, dtype=np.float64), kind="stable")
-    return [int(place) for place in order[:count]]
 
 
 def in_turns(lists: Mapping[int, Sequence[T]]) -> list[tuple[int, T]]:

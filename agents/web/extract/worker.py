@@ -99,14 +99,13 @@ class WorkerProcess:
         """Return once the worker can take a page; raises as `extract` does."""
         if self._settings_to_send is not None:
             content, self._settings_to_send = self._settings_to_send, None
-            self._reply(content, deadline, late="the extraction worker was not ready in time")
+            self._reply(content, deadline)
 
     def extract(self, html: str, deadline: Deadline) -> str:
         """The text of one page.
         Raises PageTimeoutError: the deadline passed; the worker is killed. WorkerDiedError: the worker ended.
         """
-        reply = self._reply(html.encode("utf-8", "replace"), deadline, late="reading the page took too long")
-        return reply.decode("utf-8", "replace")
+        return self._reply(html.encode("utf-8", "replace"), deadline).decode("utf-8", "replace")
 
     def close(self) -> None:
         """Kill the worker and wait for its end; safe to call twice."""
@@ -115,8 +114,8 @@ class WorkerProcess:
         self._connection.close()
         self._stderr.close()
 
-    def _reply(self, content: bytes, deadline: Deadline, *, late: str) -> bytes:
-        """The reply to a message; `late` says what did not happen in time. An idle worker always reads."""
+    def _reply(self, content: bytes, deadline: Deadline) -> bytes:
+        """The reply to a message. An idle worker always reads."""
         try:
             self._connection.send_bytes(content)
             while not self._connection.poll(min(deadline.remaining, _LOOK_SECONDS)):
@@ -130,7 +129,7 @@ class WorkerProcess:
             self.close()
             raise WorkerDiedError(f"the extraction worker ended with status {status}{last_line}") from error
         self.close()
-        raise PageTimeoutError(late)
+        raise PageTimeoutError("the extraction worker was not ready in time")
 
     def _last_line(self) -> str:
         """The last line of the worker's standard error, as a suffix for a message; may be empty."""

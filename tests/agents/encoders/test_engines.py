@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from agents.encoders import load_cross_encoder, load_dense_encoder
+from agents.encoders import load_dense_encoder
 from agents.encoders.onnx import OnnxCrossEncoder, OnnxDenseEncoder, OnnxTextModel, pooling_of
 from agents.settings import CrossEncoderSettings, DenseEncoderSettings, SettingsError
 from models.manifest import WeightsMissingError, locate
@@ -138,20 +138,3 @@ def test_token_offsets_point_into_the_text(engine: str) -> None:
     assert [text[start:end] for start, end in offsets][:2] == ["Zürich", ","]
     assert len(offsets) > 600  # not cut at the model's maximum
     assert all(before[1] <= after[0] for before, after in pairwise(offsets))
-
-
-@pytest.mark.parametrize("engine", ["onnx", "sentence-transformers"])
-def test_missing_weights_are_named_with_the_command_that_gets_them(
-    engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CRAG_MODELS_DIR", str(tmp_path))
-    monkeypatch.setattr("models.manifest.WEIGHTS_FOLDER", tmp_path)
-    settings = {"engine": engine, "model": "all-minilm-l6-v2"}
-    for part in (
-        load_dense_encoder(DenseEncoderSettings.model_validate(settings)),
-        load_cross_encoder(CrossEncoderSettings.model_validate(settings)),
-    ):
-        with pytest.raises(WeightsMissingError, match=r"python -m models\.fetch all-minilm-l6-v2"):
-            part.check_weights()
-        with pytest.raises(WeightsMissingError):
-            part.warm_up()
