@@ -21,26 +21,23 @@ class LocalEngineSettings(StrictModel):
     max_model_tokens: PositiveInt = 8192
 
 
-class StepwiseSettings(LocalEngineSettings):
-    """Settings of engines that run a model step by step."""
+class OpenvinoEngine(LocalEngineSettings):
+    """OpenVINO in this process: int8 weights on a CPU, with LoRA adapters."""
 
+    engine: Literal["openvino"]
     batch_size: PositiveInt = 4
     """Prompts per step."""
 
 
-class TransformersEngine(StepwiseSettings):
+class TransformersEngine(LocalEngineSettings):
     """Hugging Face transformers in this process, with PEFT adapters: db3's final engine."""
 
     engine: Literal["transformers"]
+    batch_size: PositiveInt = 4
+    """Prompts per step."""
     dtype: Literal["float32", "float16", "bfloat16"] = "float16"
     device: str = "auto"
     """A torch device, or ``auto``: layers spread over all GPUs, or the CPU without a GPU."""
-
-
-class OpenvinoEngine(StepwiseSettings):
-    """OpenVINO in this process: int8 weights on a CPU, with LoRA adapters."""
-
-    engine: Literal["openvino"]
 
 
 class VllmEngine(LocalEngineSettings):
