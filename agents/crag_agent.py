@@ -106,7 +106,7 @@ class CragAgent:
 
     def warm_up(self) -> None:
         """Load all weights and start the extraction workers, in parallel if the language model's engine allows it."""
-        if self.settings.language_model.starts_processes:
+        if self.settings.language_model.engine == "vllm":  # it starts processes, before this one uses CUDA
             self._model.warm_up()
         with ThreadPoolExecutor(1) as beside:
             model = beside.submit(self._model.warm_up)

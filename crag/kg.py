@@ -27,7 +27,7 @@ from agents.kg.trainable import (
     render,
 )
 from agents.llm import load_language_model
-from agents.settings import KgClientSettings, KgWriterSettings, LanguageModelSettings, Settings
+from agents.settings import KG_VARIABLE, KgWriterSettings, LanguageModelSettings, Settings
 from crag.command import add_preset_arguments, chosen_settings, exit_code, number, parser_of, server, whole
 from evaluation.datasets import DatasetError, Record, read_records
 
@@ -46,8 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "calls", metavar="CALLS", help="the program: its text, a file that holds it, or - for standard input"
     )
     run.add_argument("--domain", required=True, choices=[str(domain) for domain in Domain])
-    variable = KgClientSettings().url_variable
-    run.add_argument("--kg-url", type=server, default=os.environ.get(variable), help=f"default: ${variable}")
+    run.add_argument("--kg-url", type=server, default=os.environ.get(KG_VARIABLE), help=f"default: ${KG_VARIABLE}")
     run.add_argument("--query-time", type=_moment, metavar="TIME", help="03/05/2024, 23:18:31 PT; default: now")
     run.add_argument("--seconds", type=number(0), default=30.0, help="time limit (default: 30)")
     run.add_argument("--rows", action="store_true", help="also print the records")
@@ -64,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.command == "write":
         return exit_code(lambda: _write(options))
     if not options.kg_url:
-        parser.error(f"--kg-url is missing, and {variable} is not set")
+        parser.error(f"--kg-url is missing, and {KG_VARIABLE} is not set")
     return exit_code(lambda: _run(options))
 
 

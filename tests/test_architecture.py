@@ -61,7 +61,7 @@ def imports_of(name: str, path: Path) -> set[str]:
 
 
 def room_of(name: str) -> str | None:
-    """The longest listed prefix: agents.web.extract.pool lives in agents.web."""
+    """The longest listed prefix: agents.web.extract.worker lives in agents.web."""
     parts = name.split(".")
     return next((".".join(parts[:end]) for end in range(len(parts), 0, -1) if ".".join(parts[:end]) in ROOMS), None)
 

@@ -1,7 +1,7 @@
 """The evaluator's batch -> `Query` objects. A malformed row costs one answer; a malformed batch is an error.
 
 `LIMITS` bounds each field: names, snippets and addresses are processed in this process, where only their size bounds
-the time. The limits of later stages (`web.extract`, `knowledge_graph.client`) are settings.
+the time. The limits of later stages (`web.extract`, `agents.kg.client`) stand there.
 """
 
 from collections.abc import Mapping, Sequence

@@ -35,10 +35,7 @@ class DenseEncoder(Protocol):
         """One row per query."""
 
     def encode_passages(self, texts: Sequence[str], deadline: Deadline | None = None) -> tuple[Vectors, int]:
-        """Vectors of the passages in order, and the number encoded before the deadline.
-
-        Later rows are zero. Put the most promising passages first.
-        """
+        """Vectors in order, best passages first, and how many were encoded in time; later rows are zero."""
 
 
 class CrossEncoder(Protocol):
@@ -48,11 +45,7 @@ class CrossEncoder(Protocol):
         """Load weights; raises `models.manifest.WeightsMissingError`."""
 
     def score(self, pairs: Sequence[Pair], deadline: Deadline | None = None) -> list[float | None]:
-        """One raw logit per (query, passage) pair, in order; None for pairs that ran out of time.
-
-        Pairs are sorted by length within slices, so the first pairs are scored first: put the most promising ones
-        there.
-        """
+        """One raw logit per pair, in order, best pairs first; None for those that ran out of time."""
 
 
 class _BatchedEncoder(ABC):
@@ -74,9 +67,14 @@ class _BatchedEncoder(ABC):
         """The model's folder, see `locate_any`; raises `models.manifest.WeightsMissingError`."""
         return locate_any(self.settings.model)
 
-    @abstractmethod
     def warm_up(self) -> None:
         """Load weights; raises `models.manifest.WeightsMissingError`."""
+        if self._model is None:
+            self._model = self._load(self.check_weights())
+
+    @abstractmethod
+    def _load(self, folder: Path) -> Any:  # noqa: ANN401 - an untyped library's model
+        """The model in a folder."""
 
     @contextmanager
     def _alone(self, deadline: Deadline | None) -> Iterator[bool]:
@@ -107,14 +105,16 @@ class _BatchedEncoder(ABC):
 
 
 class BatchedDenseEncoder(_BatchedEncoder):
-    """A dense encoder; an engine adds `warm_up`, `dimensions` and `_encode_batch`."""
+    """A dense encoder; an engine adds the abstract methods."""
 
     settings: DenseEncoderSettings
+    _dimensions: int
 
-    @property
-    @abstractmethod
-    def dimensions(self) -> int:
-        """Length of a vector; needs `warm_up`."""
+    def warm_up(self) -> None:
+        """Load weights; raises `models.manifest.WeightsMissingError`."""
+        if self._model is None:
+            super().warm_up()
+            self._dimensions = self._encode_batch(["warm up"]).shape[1]
 
     @abstractmethod
     def token_offsets(self, text: str) -> list[tuple[int, int]]:
@@ -134,7 +134,7 @@ class BatchedDenseEncoder(_BatchedEncoder):
         with self._alone(deadline) as free:
             if free:
                 self.warm_up()
-        vectors = np.zeros((len(texts), self.dimensions), dtype=np.float32)
+        vectors = np.zeros((len(texts), self._dimensions), dtype=np.float32)
         encoded = 0
         for batch in self._batches([len(text) for text in texts], deadline):
             with self._alone(deadline) as free:

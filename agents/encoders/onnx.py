@@ -33,9 +33,9 @@ class OnnxTextModel:
         if path is None:
             raise WeightsMissingError(f"{folder} has none of {', '.join(MODEL_FILES)}")
         self._tokenizer: Any = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self._plain_tokenizer: Any = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self._plain_tokenizer.no_truncation()
-        self._plain_tokenizer.no_padding()
+        self.plain_tokenizer: Any = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self.plain_tokenizer.no_truncation()
+        self.plain_tokenizer.no_padding()
         # Truncate the longer text, which is the passage unless the question is unusually long.
         self._tokenizer.enable_truncation(max_tokens, strategy="longest_first")
         self._tokenizer.enable_padding()
@@ -59,36 +59,21 @@ class OnnxTextModel:
         output = self._session.run(None, {name: known[name] for name in self._inputs})[0]
         return np.asarray(output), known["attention_mask"]
 
-    def token_offsets(self, text: str) -> list[tuple[int, int]]:
-        """Character span of each token, without special tokens and truncation."""
-        encoding = self._plain_tokenizer.encode(text, add_special_tokens=False)
-        return [(int(start), int(end)) for start, end in encoding.offsets]
-
 
 class OnnxDenseEncoder(BatchedDenseEncoder):
     """A dense encoder from an ONNX folder (`model.onnx`, `tokenizer.json`)."""
 
     _pooling: Literal["cls", "mean"]
-    _dimensions: int
 
-    def warm_up(self) -> None:
-        """Load weights; raises `WeightsMissingError`, or `SettingsError` if the pooling is unknown."""
-        if self._model is None:
-            folder = self.check_weights()
-            self._pooling = self.settings.pooling or pooling_of(folder, self.settings.model)
-            self._model = OnnxTextModel(folder, self.settings.max_tokens, self.settings.device)
-            self._dimensions = int(self._encode_batch(["warm up"]).shape[1])
-
-    @property
-    def dimensions(self) -> int:
-        """Length of a vector."""
-        return self._dimensions
+    def _load(self, folder: Path) -> OnnxTextModel:
+        self._pooling = self.settings.pooling or pooling_of(folder, self.settings.model)
+        return OnnxTextModel(folder, self.settings.max_tokens, self.settings.device)
 
     def token_offsets(self, text: str) -> list[tuple[int, int]]:
         """Character span of each token of the text."""
         self.warm_up()
-        offsets: list[tuple[int, int]] = self._model.token_offsets(text)
-        return offsets
+        encoding = self._model.plain_tokenizer.encode(text, add_special_tokens=False)
+        return [(int(start), int(end)) for start, end in encoding.offsets]
 
     def _encode_batch(self, texts: Sequence[str]) -> Vectors:
         states, mask = self._model.run(texts)
@@ -104,11 +89,10 @@ class OnnxDenseEncoder(BatchedDenseEncoder):
 class OnnxCrossEncoder(BatchedCrossEncoder):
     """A cross-encoder from an ONNX folder whose graph returns one raw logit per pair."""
 
-    def warm_up(self) -> None:
-        """Load weights; raises `WeightsMissingError`."""
-        if self._model is None:
-            self._model = OnnxTextModel(self.check_weights(), self.settings.max_tokens, self.settings.device)
-            self._score_batch([("warm up", "warm up")])
+    def _load(self, folder: Path) -> OnnxTextModel:
+        model = OnnxTextModel(folder, self.settings.max_tokens, self.settings.device)
+        model.run([("warm up", "warm up")])
+        return model
 
     def _score_batch(self, pairs: Sequence[Pair]) -> list[float]:
         logits, _ = self._model.run(pairs)

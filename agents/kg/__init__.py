@@ -14,7 +14,7 @@ from agents.common.deadline import Deadline
 from agents.encoders.base import DenseEncoder
 from agents.kg.path import KnowledgeGraphPath, Lookup
 from agents.llm.base import LanguageModel
-from agents.settings import KnowledgeGraphSettings, SettingsError
+from agents.settings import KG_VARIABLE, KnowledgeGraphSettings, SettingsError
 
 __all__ = ["KnowledgeGraph", "KnowledgeGraphPath", "Lookup", "NoKnowledgeGraph", "open_knowledge_graph"]
 
@@ -45,12 +45,12 @@ def open_knowledge_graph(
     Raises:
         SettingsError: the variable is not an http address.
     """
-    address = os.environ.get(settings.client.url_variable, "").strip() if settings else ""
+    address = os.environ.get(KG_VARIABLE, "").strip()
     if settings is None or not address:
         return NoKnowledgeGraph()
     try:
         return KnowledgeGraphPath(settings, address, model, dense)
     except ValueError as error:
         raise SettingsError(
-            f"the environment variable {settings.client.url_variable}: {error}; without it there is no knowledge graph"
+            f"the environment variable {KG_VARIABLE}: {error}; without it there is no knowledge graph"
         ) from None

@@ -8,8 +8,7 @@ from pydantic import Field, model_validator
 from agents.settings.answering import AnsweringSettings, ClassGate, DeadlineSettings
 from agents.settings.base import StrictModel
 from agents.settings.engines import CrossEncoderSettings, DenseEncoderSettings, LanguageModelSettings, RouterSettings
-from agents.settings.sources import KnowledgeGraphSettings, PublicDataSettings
-from agents.settings.web import WebSettings
+from agents.settings.sources import KnowledgeGraphSettings, PublicDataSettings, WebSettings
 from models.needed import needs_gpu
 
 _ADAPTER_USERS = (

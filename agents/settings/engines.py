@@ -1,7 +1,7 @@
 """The models: language model, encoders, and the router that classifies questions."""
 
 import os
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, PositiveInt, model_validator
 
@@ -11,14 +11,7 @@ MODEL_VARIABLE = "CRAG_LLM_MODEL"
 EncoderTokens = Annotated[int, Field(ge=8, le=8192)]
 
 
-class EngineBase(StrictModel):
-    """What all engines have in common."""
-
-    starts_processes: ClassVar[bool] = False
-    """The engine must start before this process uses CUDA."""
-
-
-class LocalEngineSettings(EngineBase):
+class LocalEngineSettings(StrictModel):
     """Settings that in-process engines share."""
 
     model: str
@@ -28,32 +21,28 @@ class LocalEngineSettings(EngineBase):
     max_model_tokens: PositiveInt = 8192
 
 
-class StepwiseSettings(LocalEngineSettings):
-    """Settings of engines that run a model step by step."""
+class OpenvinoEngine(LocalEngineSettings):
+    """OpenVINO in this process: int8 weights on a CPU, with LoRA adapters."""
 
+    engine: Literal["openvino"]
     batch_size: PositiveInt = 4
     """Prompts per step."""
 
 
-class TransformersEngine(StepwiseSettings):
+class TransformersEngine(LocalEngineSettings):
     """Hugging Face transformers in this process, with PEFT adapters: db3's final engine."""
 
     engine: Literal["transformers"]
+    batch_size: PositiveInt = 4
+    """Prompts per step."""
     dtype: Literal["float32", "float16", "bfloat16"] = "float16"
     device: str = "auto"
     """A torch device, or ``auto``: layers spread over all GPUs, or the CPU without a GPU."""
 
 
-class OpenvinoEngine(StepwiseSettings):
-    """OpenVINO in this process: int8 weights on a CPU, with LoRA adapters."""
-
-    engine: Literal["openvino"]
-
-
 class VllmEngine(LocalEngineSettings):
     """vLLM in this process: continuous batching, prefix caching, several adapters in one batch."""
 
-    starts_processes: ClassVar[bool] = True
     engine: Literal["vllm"]
     dtype: Literal["half", "float32"] = "half"
     """T4 (compute capability 7.5) has no bfloat16."""
@@ -67,7 +56,7 @@ class VllmEngine(LocalEngineSettings):
     max_adapter_rank: Literal[8, 16, 32, 64, 128] = 8
 
 
-class OpenAIEngine(EngineBase):
+class OpenAIEngine(StrictModel):
     """Any OpenAI-compatible server, for example a cluster of vLLM servers."""
 
     engine: Literal["openai"]
@@ -84,7 +73,7 @@ class OpenAIEngine(EngineBase):
     """A tokenizer of the manifest for counting; without one, an upper bound of tokens is used."""
 
 
-class ScriptedEngine(EngineBase):
+class ScriptedEngine(StrictModel):
     """A fake that answers from a table and fails on request; for tests and smoke runs without weights."""
 
     engine: Literal["scripted"]

@@ -1,5 +1,5 @@
 """The web path: pages to passages to context. `WebPath` runs the steps: `pages` (which results to read), `extract`
-(HTML to text), `chunk`, `retrieve`, `rerank` and `context`.
+(HTML to text), `chunk`, `retrieve` (with the reranker) and `context`.
 """
 
 from agents.web.context import TokenCounter as TokenCounter

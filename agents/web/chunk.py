@@ -5,10 +5,13 @@ parent is its own child.
 """
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple, Protocol, runtime_checkable
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
 
 from agents.settings import ChunkSettings, ParentChildChunks, WordChunks
+
+TokenOffsets = Callable[[str], list[tuple[int, int]]]
+"""Gives the character span of each token of a text, in order; dense encoders have it as a method."""
 
 
 class Span(NamedTuple):
@@ -25,18 +28,8 @@ class Parent(NamedTuple):
     children: tuple[Span, ...]
 
 
-@runtime_checkable
-class TokenOffsets(Protocol):
-    """A tokenizer that gives token offsets."""
-
-    def token_offsets(self, text: str) -> list[tuple[int, int]]:
-        """Character span of each token of the text, in order."""
-
-
-def split(text: str, settings: ChunkSettings, tokenizer: TokenOffsets | None = None) -> list[Parent]:
-    """The chunks of a text, in order; only token chunks need `tokenizer`.
-    Raises ValueError: token chunks without a tokenizer.
-    """
+def split(text: str, settings: ChunkSettings, token_offsets: TokenOffsets | None = None) -> list[Parent]:
+    """The chunks of a text, in order. Raises ValueError: token chunks without `token_offsets`."""
     if isinstance(settings, ParentChildChunks):
         parents = pack(text, Span(0, len(text)), settings.parent_characters)
         return [Parent(parent, tuple(pack(text, parent, settings.child_characters))) for parent in parents]
@@ -44,10 +37,9 @@ def split(text: str, settings: ChunkSettings, tokenizer: TokenOffsets | None = N
         units = [Span(*match.span()) for match in _WORD.finditer(text)]
         windows = _windows(units, settings.words, settings.overlap)
     else:
-        if tokenizer is None:
+        if token_offsets is None:
             raise ValueError("token chunks need a tokenizer: a dense encoder that offers token_offsets")
-        offsets = tokenizer.token_offsets(text)
-        units = [Span(start, end) for start, end in offsets if start < end]
+        units = [Span(start, end) for start, end in token_offsets(text) if start < end]
         windows = _windows(units, settings.tokens, settings.overlap)
     return [Parent(window, (window,)) for window in (_trim(text, window) for window in windows)]
 
@@ -112,12 +104,9 @@ def _cut(text: str, span: Span, limit: int) -> Iterator[Span]:
 
 
 def _trim(text: str, span: Span) -> Span:
-    start, end = span
-    while start < end and text[start].isspace():
-        start += 1
-    while end > start and text[end - 1].isspace():
-        end -= 1
-    return Span(start, end)
+    part = text[span.start : span.end]
+    start = span.end - len(part.lstrip())
+    return Span(start, start + len(part.strip()))
 
 
 # --- windows of words or tokens -------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from agents.common.contracts import Passage
 from agents.settings import ContextSettings
 from agents.web.extract.clean import plain, plain_url
-from agents.web.rerank import reading_key
+from agents.web.retrieve import reading_key
 
 SMALLEST_PART_TOKENS = 40
 """Cut a passage that does not fit if at least this many tokens remain; otherwise leave it out."""
@@ -37,12 +37,10 @@ class Context:
 def build_context(
     passages: Sequence[Passage], settings: ContextSettings, tokens: TokenCounter, *, max_tokens: int | None = None
 ) -> Context:
-    """The best passages up to the limit, in the order of the settings.
-
-    `passages` come best first. Repeated text is left out. `max_tokens` replaces the settings' limit.
+    """The best passages, which come first, up to the limit; repeated text is left out. `max_tokens` replaces the
+    settings' limit.
     """
     left = max_tokens = settings.max_tokens if max_tokens is None else max_tokens
-    blocks: list[str] = []
     used: list[Passage] = []
     keys: list[str] = []
     for passage in passages:
@@ -53,18 +51,15 @@ def build_context(
         shown = passage if size <= left else _cut(passage, left, tokens)
         if shown is None:
             break
-        blocks.append(_block(shown))
         used.append(shown)
         keys.append(key)
         left -= size
         if left <= 0:
             break
-    while len(blocks) > 1 and tokens.count_tokens("".join(blocks)) > max_tokens:
-        # Blocks may need a few more tokens together than alone.
-        blocks.pop()
-        used.pop()
-    ordered = reversed(blocks) if settings.order == "best_last" else blocks
-    return Context(tokens.truncate("".join(ordered).rstrip("\n"), max_tokens), tuple(used))
+    while len(used) > 1 and tokens.count_tokens("".join(map(_block, used))) > max_tokens:
+        used.pop()  # blocks may need a few more tokens together than alone
+    ordered = reversed(used) if settings.order == "best_last" else used
+    return Context(tokens.truncate("".join(map(_block, ordered)).rstrip("\n"), max_tokens), tuple(used))
 
 
 def _cut(passage: Passage, max_tokens: int, tokens: TokenCounter) -> Passage | None:

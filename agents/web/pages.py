@@ -11,7 +11,10 @@ from agents.common.deadline import Deadline
 from agents.encoders import CrossEncoder
 from agents.settings import PageSelectionSettings
 from agents.web.extract.clean import plain
-from agents.web.ranking import best, bm25_of_texts, cross_encoder_logits
+from agents.web.ranking import bm25_of_texts, cross_encoder_logits, distinct
+
+SNIPPET_CHARACTERS = 2000
+"""Maximum characters of a snippet that are compared with the question."""
 
 
 @dataclass(slots=True)
@@ -23,26 +26,6 @@ class Selection:
     events: list[str] = field(default_factory=list)
 
 
-def distinct_pages(pages: Sequence[Page]) -> list[Page]:
-    """The pages without later duplicates (same content, or same address if both are empty).
-
-    Real result lists have the same page up to three times; a duplicate must not displace another page.
-    """
-    found: dict[str, Page] = {}
-    for page in pages:
-        found.setdefault(page.html if page.html.strip() else page.url, page)
-    return list(found.values())
-
-
-def distinct_snippets(pages: Sequence[Page]) -> list[Page]:
-    """The first page of each snippet text; pages without a snippet are left out."""
-    found: dict[str, Page] = {}
-    for page in pages:
-        if page.snippet.strip():
-            found.setdefault(page.snippet, page)
-    return list(found.values())
-
-
 def select_pages(
     queries: Sequence[Query], settings: PageSelectionSettings, cross: CrossEncoder | None, deadline: Deadline
 ) -> list[Selection]:
@@ -50,14 +33,15 @@ def select_pages(
     selections, to_rank = [], {}
     for owner, query in enumerate(queries):
         pages = sorted(query.pages, key=lambda page: page.rank)
-        readable = [page for page in distinct_pages(pages) if page.html.strip()]
-        selections.append(Selection(readable, distinct_snippets(pages)))
+        readable = distinct(pages, lambda page: page.html)
+        selections.append(Selection(readable, distinct(pages, lambda page: page.snippet)))
         if len(readable) > settings.keep:
             to_rank[owner] = readable
     scores = _scores([query.text for query in queries], to_rank, settings, cross, deadline)
     for owner, readable in to_rank.items():
         selection = selections[owner]
-        selection.read = [readable[place] for place in best(scores[owner], settings.keep)]
+        order = np.argsort(-scores[owner], kind="stable")  # pages that are equally good keep their order
+        selection.read = [readable[place] for place in order[: settings.keep]]
         if np.isneginf(scores[owner]).any():
             selection.events.append("page selection ran out of time: some pages were taken in search order")
     return selections
@@ -82,7 +66,7 @@ def _scores(
 
 def _searched_text(page: Page, settings: PageSelectionSettings) -> str:
     """The text that represents an unread page."""
-    snippet = plain(page.snippet[: settings.max_snippet_characters])
+    snippet = plain(page.snippet[:SNIPPET_CHARACTERS])
     if snippet and not settings.with_page_name:
         return snippet
     return f"{plain(page.name)}. {snippet}".strip(". ")

@@ -1,7 +1,8 @@
 """The web path: turns the search results of a batch into one context per question."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, repeat
 
 from agents.common.contracts import Page, Passage, PassageKind, Query, Stage
 from agents.common.deadline import BatchClock, Deadline
@@ -13,8 +14,7 @@ from agents.web.extract import Extraction, ExtractionPool
 from agents.web.extract.clean import plain
 from agents.web.pages import Selection, select_pages
 from agents.web.ranking import in_turns
-from agents.web.rerank import SCORE_NAME, Reranked, distinct, probability, rerank
-from agents.web.retrieve import Retrieved, Source, retrieve
+from agents.web.retrieve import SCORE_NAME, Ranked, Source, probability, rerank, retrieve
 
 HEADING_CHARACTERS = 400
 """Maximum characters of a page's name, and of its snippet, that are searched with its chunks, as in search engines."""
@@ -22,11 +22,8 @@ HEADING_CHARACTERS = 400
 
 @dataclass(frozen=True, slots=True)
 class WebEvidence:
-    """The web's evidence for one question.
-
-    `passages` are those in the context, best first, with all scores. `events` are sentences about dropped pages and
-    unfinished work. `top_probability` is the logistic function of the best cross-encoder logit, None if no passage was
-    scored.
+    """The web's evidence for one question: the passages in the context, best first, with all scores; sentences about
+    dropped pages and unfinished work; the logistic function of the best cross-encoder logit, if there is one.
     """
 
     context: str
@@ -46,14 +43,11 @@ class WebPath:
         self._dense = dense
         self._cross = cross
         self._tokens = tokens
-        self._tokenizer = dense if isinstance(dense, TokenOffsets) else None
+        self._token_offsets: TokenOffsets | None = getattr(dense, "token_offsets", None)
         self._pool = ExtractionPool(settings.extract)
 
     def warm_up(self) -> None:
-        """Load the encoders and start the extraction workers.
-        Raises models.manifest.WeightsMissingError: an encoder's weights are missing; ExtractionUnavailableError: the
-        extraction workers cannot start.
-        """
+        """Load encoders, start workers; raises models.manifest.WeightsMissingError, ExtractionUnavailableError."""
         for encoder in (self._dense, self._cross):
             if encoder is not None:
                 encoder.warm_up()
@@ -78,15 +72,11 @@ class WebPath:
             sources = self._sources(selections, extraction, clock.whole)
             retrieved = retrieve(texts, sources, settings.retrieve, self._dense, deadline)
         with clock.stage(Stage.RERANK) as deadline:
-            candidates = [distinct(own.passages) for own in retrieved]
-            if settings.rerank is None:
-                ranked = [Reranked(own, pairs=0, scored=0) for own in candidates]
-            else:
+            candidates = [own.passages for own in retrieved]
+            ranked = [Ranked(own, []) for own in candidates]
+            if settings.rerank is not None:
                 ranked = rerank(self._cross, texts, candidates, settings.rerank, deadline)
-        return [
-            self._evidence(selection, extraction, found, best)
-            for selection, found, best in zip(selections, retrieved, ranked, strict=True)
-        ]
+        return list(map(self._evidence, selections, repeat(extraction), retrieved, ranked))
 
     def trimmed(self, evidence: WebEvidence, reserved_tokens: int) -> WebEvidence:
         """The same evidence with `reserved_tokens` of the context left free for facts of other sources."""
@@ -100,26 +90,31 @@ class WebPath:
         return self._pool.extract([page.html for _, page in pages], deadline)
 
     def _sources(self, selections: Sequence[Selection], extraction: Extraction, whole: Deadline) -> list[list[Source]]:
-        """The texts to chunk; after the batch's deadline the rest is left out."""
+        """The passages to search; after the batch's deadline the rest is left out."""
         chunked: dict[str, list[Parent]] = {}
 
-        def source(text: str, page: Page, kind: PassageKind) -> Source:
+        def sources(text: str, page: Page, kind: PassageKind) -> list[Source]:
+            if whole.expired:
+                return []
             if text not in chunked:
-                chunked[text] = split(text, self._settings.chunk, self._tokenizer)
-            return Source(text, chunked[text], page.url, plain(page.name), page.rank, kind, self._heading(page, kind))
-
-        sources = []
-        for selection in selections:
-            own = [
-                source(extraction.texts[page.html], page, PassageKind.PAGE)
-                for page in selection.read
-                if page.html in extraction.texts and not whole.expired
+                chunked[text] = split(text, self._settings.chunk, self._token_offsets)
+            name, heading = plain(page.name), self._heading(page, kind)
+            return [
+                Source(
+                    Passage(text[start:end], page.url, name, page.rank, kind, start, end, {}, heading),
+                    tuple(text[first:last] for first, last in children),
+                )
+                for (start, end), children in chunked[text]
             ]
+
+        found = []
+        for selection in selections:
+            read = [page for page in selection.read if page.html in extraction.texts]
+            own = [sources(extraction.texts[page.html], page, PassageKind.PAGE) for page in read]
             if self._settings.snippets:
-                snippets = (page for page in selection.snippets if not whole.expired)
-                own += [source(plain(page.snippet), page, PassageKind.SNIPPET) for page in snippets]
-            sources.append(own)
-        return sources
+                own += [sources(plain(page.snippet), page, PassageKind.SNIPPET) for page in selection.snippets]
+            found.append(list(chain.from_iterable(own)))
+        return found
 
     def _heading(self, page: Page, kind: PassageKind) -> str:
         """The page's text that is searched with each of its chunks; a snippet does not precede itself."""
@@ -127,27 +122,11 @@ class WebPath:
         parts = [plain(words[name][:HEADING_CHARACTERS]) for name in self._settings.chunk.searched_with]
         return "\n".join(part for part in parts if part)
 
-    def _evidence(
-        self, selection: Selection, extraction: Extraction, retrieved: Retrieved, ranked: Reranked
-    ) -> WebEvidence:
+    def _evidence(self, selection: Selection, extraction: Extraction, retrieved: Ranked, ranked: Ranked) -> WebEvidence:
         dropped = [page for page in selection.read if page.html in extraction.dropped]
-        events = (
-            *selection.events,
-            *(f"page {page.url} was dropped: {extraction.dropped[page.html]}" for page in dropped),
-            *_unfinished(retrieved, ranked),
-        )
+        lost = [f"page {page.url} was dropped: {extraction.dropped[page.html]}" for page in dropped]
+        events = (*selection.events, *lost, *retrieved.events, *ranked.events)
         logits = [passage.scores[SCORE_NAME] for passage in ranked.passages if SCORE_NAME in passage.scores]
         context = build_context(ranked.passages, self._settings.context, self._tokens)
-        read = len(selection.read) - len(dropped)
         top = probability(max(logits)) if logits else None
-        return WebEvidence(context.text, context.passages, read, events, top)
-
-
-def _unfinished(retrieved: Retrieved, ranked: Reranked) -> Iterator[str]:
-    """Sentences about unfinished work for one question."""
-    if retrieved.encoded < retrieved.chunks:
-        yield f"dense retrieval stopped at the clock: {retrieved.encoded} of {retrieved.chunks} chunks were encoded"
-    if ranked.scored < ranked.pairs:
-        yield f"reranking stopped at the clock: {ranked.scored} of {ranked.pairs} passages were scored"
-    if ranked.without_number:
-        yield f"the cross-encoder gave no number for {ranked.without_number} of {ranked.scored} passages"
+        return WebEvidence(context.text, context.passages, len(selection.read) - len(dropped), events, top)

@@ -1,4 +1,4 @@
-"""What ranking stages share: BM25, cosines, cross-encoder logits, top positions, rank fusion, fair turns.
+"""What ranking stages share: BM25, cosines, cross-encoder logits, fair turns.
 
 BM25 counts only the question's terms: an index is not worth building for one query.
 """
@@ -6,7 +6,7 @@ BM25 counts only the question's terms: an index is not worth building for one qu
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -25,9 +25,13 @@ B = 0.75
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 
 
-def with_heading(heading: str, text: str) -> str:
-    """A chunk with its heading, as ranking stages see it; see `agents.settings.Chunks.searched_with`."""
-    return f"{heading}\n{text}" if heading else text
+def distinct(items: Iterable[T], key: Callable[[T], str]) -> list[T]:
+    """The first item of each key, without those whose key is blank: pages repeat themselves and each other."""
+    found: dict[str, T] = {}
+    for item in items:
+        if (of_item := key(item)).strip():
+            found.setdefault(of_item, item)
+    return list(found.values())
 
 
 # --- BM25 -----------------------------------------------------------------------------------------------------------
@@ -134,24 +138,6 @@ def cross_encoder_logits(
 
 
 # --- ranked lists ---------------------------------------------------------------------------------------------------
-
-
-def best(scores: NDArray[np.floating], count: int | None = None) -> list[int]:
-    """Positions of the highest scores, best first; ties keep their order, so runs are repeatable."""
-    order = np.argsort(-np.asarray(scores, dtype=np.float64), kind="stable")
-    return [int(place) for place in order[:count]]
-
-
-def reciprocal_rank_fusion(rankings: Sequence[Sequence[int]], constant: int) -> dict[int, float]:
-    """Sum over the rankings of 1 / (constant + rank), rank from 1; a ranking without the item adds nothing.
-
-    Cormack, Clarke and Büttcher (SIGIR 2009).
-    """
-    fused: dict[int, float] = {}
-    for ranking in rankings:
-        for rank, item in enumerate(ranking, start=1):
-            fused[item] = fused.get(item, 0.0) + 1.0 / (constant + rank)
-    return fused
 
 
 def in_turns(lists: Mapping[int, Sequence[T]]) -> list[tuple[int, T]]:

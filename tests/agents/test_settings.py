@@ -52,11 +52,8 @@ def test_every_shipped_preset_loads_under_its_own_name(name: str) -> None:
         ("snippets = true", "snipets = true", '"web.snipets"', "allowed keys: after_graph, chunk, context"),
         ("child_characters = 175", "child_chars = 200", '"web.chunk.child_chars"', "child_characters"),
         ("batch_size = 4\n", "batch_size = 17\n", '"batch_size"', "less than or equal to 16 (found 17)"),
-        ("batch_size = 4\n", 'batch_size = "4"\n', '"batch_size"', "valid integer"),
         ("top_k = 32", "top_k = 32.0", '"web.retrieve.0.top_k"', "valid integer"),
         ('method = "parent_child"', 'method = "pages"', '"web.chunk"', "'parent_child', 'words', 'tokens'"),
-        ('engine = "openvino" ', 'engine = "magic" ', '"language_model"', "'openvino', 'transformers', 'vllm'"),
-        ('prompt = "reader"', 'prompt = "rude"', '"answering.prompt"', "'reader', 'graph'"),
         ("child_characters = 175", "child_characters = 900", '"web.chunk"', "must not exceed parent_characters"),
     ],
 )
@@ -67,25 +64,8 @@ def test_a_mistake_is_reported_with_file_key_and_what_is_allowed(
     path = tmp_path / "mine.toml"
     path.write_text(CPU.replace(found, replacement, 1), encoding="utf-8")
     message = refused(preset=path)
-    assert str(path) in message
-    assert key in message
+    assert message.startswith(f"{path}: key {key}: ")
     assert reported in message
-
-
-def test_all_mistakes_of_a_file_are_reported_at_once(tmp_path: Path) -> None:
-    path = tmp_path / "mine.toml"
-    path.write_text(CPU.replace("snippets = true", "snipets = true\nspeed = 3"), encoding="utf-8")
-    assert len(refused(preset=path).splitlines()) == 2
-
-
-def test_the_tuned_presets_ask_for_the_adapters_that_they_name() -> None:
-    for name, adapters in (
-        ("db3_task1", {"web_answerer"}),
-        ("db3_task23", {"kg_writer", "kg_answerer", "web_answerer"}),
-    ):
-        settings = load_settings(name)
-        assert set(settings.language_model.adapters) == adapters
-        assert set(settings.adapters_used.values()) - {None} == adapters
 
 
 def test_a_preset_that_extends_another_says_only_what_differs(tmp_path: Path) -> None:
@@ -118,27 +98,14 @@ def test_a_preset_that_cannot_be_extended_is_reported(tmp_path: Path, text: str,
     assert re.search(reported, refused(preset=path))
 
 
-def test_environment_overrides_the_active_preset(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_changes_the_active_preset_and_its_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(PRESET_VARIABLE, raising=False)
     assert active_preset() in available_presets()
     monkeypatch.setenv(PRESET_VARIABLE, "cpu")
-    assert active_preset() == "cpu"
-    assert load_settings().language_model.engine == "openvino"
-
-
-@pytest.mark.parametrize(
-    ("prompt", "reported"),
-    [
-        ({"user": "$context"}, "the user turn needs $query"),
-        ({"user": "$context $query $answer"}, "there is no place $answer; allowed: $context, $query,"),
-        ({"user": "$context $query for 5 $"}, "write $$ for a dollar"),
-        ({"system": "$context and $query", "user": ""}, "the user turn needs $context and $query"),
-    ],
-)
-def test_a_prompt_of_one_s_own_has_the_places_that_an_answer_needs(prompt: dict[str, str], reported: str) -> None:
-    tables = ", ".join(f"{turn} = '{text}'" for turn, text in prompt.items())
-    with pytest.raises(SettingsError, match=re.escape(reported)):
-        load_settings("cpu", [f"answering.own_prompt = {{{tables}}}"])
+    monkeypatch.setenv(OVERRIDES_VARIABLE, "answering.refine = {}\n\nanswering.audit = true\n")
+    settings = load_settings()
+    assert (settings.name, settings.answering.audit) == ("cpu", True)
+    assert settings.answering.refine is not None
 
 
 def test_prompt_names_in_the_settings_are_the_keys_of_the_table() -> None:
@@ -152,13 +119,6 @@ def test_an_override_changes_one_key_and_keeps_its_neighbours() -> None:
     plain, changed = load_settings("cpu"), load_settings("cpu", ["answering.word_limit = 7", "knowledge_graph=none"])
     assert (changed.answering.word_limit, changed.knowledge_graph) == (7, None)
     assert changed.answering.model_copy(update={"word_limit": plain.answering.word_limit}) == plain.answering
-
-
-def test_overrides_come_from_the_environment_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(OVERRIDES_VARIABLE, "answering.refine = {}\n\nanswering.audit = true\n")
-    answering = load_settings("scripted").answering
-    assert answering.refine is not None
-    assert answering.audit
 
 
 CLASS_GATE = "answering.gates = [{{gate = 'class', field = '{}', classes = ['{}']{}}}]"
@@ -180,8 +140,8 @@ REFUSED = [
     ([SCORE_GATE.format("top_passage", "nan")], "found nan"),
     ([CLASS_GATE.format("domain", "weather", "")], "domain has no class weather; allowed: finance"),
     ([CLASS_GATE.format("domain", "music", "")], "router is missing"),
+    (["public_data.method = prompt"], r"router is missing, but public_data\.method is prompt.*gives domain"),
     (["knowledge_graph.source_policy = synthesis"], "router is missing, .* synthesis, .* gives static_or_dynamic"),
-    ([BY_WORD, "knowledge_graph.source_policy = synthesis"], "domain_word gives domain, not static_or_dynamic"),
     (["router = {engine = 'prompt', minimum_certainty = 0.9}"], '"router": .*needs prompt domain_with_certainty'),
     # parts that are used and not configured, or configured and not used
     (["cross_encoder = none"], "cross_encoder is missing"),
@@ -195,15 +155,16 @@ REFUSED = [
     (["answering.prompt = refine"], '"answering.prompt": Input should be'),
     (["answering.refine.prompt = basic"], '"answering.refine.prompt": Input should be'),
     (["knowledge_graph.answer_prompt = assessed"], "answer_prompt assessed needs answering.self_assessment"),
+    # prompts of one's own without the places that an answer needs
+    (["answering.own_prompt = {user = '$context'}"], r"the user turn needs \$query"),
+    (["answering.own_prompt = {user = '$context $query $answer'}"], r"no place \$answer; allowed: \$context, \$query,"),
+    (["answering.own_prompt = {user = '$context $query for 5 $'}"], r"write \$\$ for a dollar"),
+    (["answering.own_prompt = {system = '$context and $query', user = ''}"], r"user turn needs \$context and \$query"),
     # changes that cannot be read
     (["answering.prompt = two words"], "KEY=VALUE"),
-    (["answering.promt = 'basic'"], "answering.promt"),
     # keys as they are written, also where kinds of tables have the names of keys
-    ([SCORE_GATE.format("top_passage", "'x'")], '"answering.gates.0.minimum": Input should be a valid number'),
     ([SCORE_GATE.format("top_page", "0.5")], "\"answering.gates.0.score\": Input should be 'top_passage'"),
     ([SCORE_GATE.format("top_passage", "0.5, most = 1")], '.0.most": unknown key; allowed keys: gate, minimum, score'),
-    ([CLASS_GATE.format("domain", "music", ", aboev = 0.5")], '.0.aboev": unknown key; allowed keys: above, answer'),
-    (["router = {engine = 'prompt', minimum_certainty = 2}"], '"router.minimum_certainty": Input should be less'),
     (["router = {engine = 'prompt', promt = 'x'}"], '"router.promt": unknown key; allowed keys: adapter, engine, max'),
     (["public_data.links.movie.levle = exact"], '"public_data.links.movie.levle": unknown key; allowed keys: level'),
 ]
@@ -212,25 +173,3 @@ REFUSED = [
 @pytest.mark.parametrize(("lines", "reported"), REFUSED)
 def test_changes_that_cannot_work_are_refused_with_the_key_as_it_is_written(lines: list[str], reported: str) -> None:
     assert re.search(reported, refused("router = none", *lines))
-
-
-def test_names_that_a_model_finds_need_the_domain_that_a_router_gives() -> None:
-    reported = refused("router = 'none'", preset="db3_task1")
-    assert re.search(r"router is missing, but public_data\.method is prompt.*gives domain", reported)
-
-
-@pytest.mark.parametrize(
-    "lines",
-    [
-        [BY_WORD, CLASS_GATE.format("domain", "music", "")],
-        [BY_CERTAINTY, CLASS_GATE.format("static_or_dynamic", "static", "")],
-        [
-            "router = {engine = 'encoder', classifiers = ['x']}",
-            CLASS_GATE.format("question_type", "set", ", above = 0.5"),
-        ],
-        [BY_CERTAINTY, "knowledge_graph.source_policy = synthesis"],
-        [SCORE_GATE.format("top_passage", "0")],
-    ],
-)
-def test_what_can_open_and_close_is_allowed(lines: list[str]) -> None:
-    assert load_settings("cpu", ["router = none", *lines]).name == "cpu"

@@ -30,11 +30,6 @@ _HIDING_STYLE = re.compile(
 )
 
 
-def is_hidden_style(style: str) -> bool:
-    """Whether an inline style hides the element."""
-    return _HIDING_STYLE.search(style) is not None
-
-
 def elements(tree: "HTMLTree", selector: str) -> "tuple[ElementNode, ...]":
     """The matching elements. The slice matters: iterating over the collection repeats the search at every step."""
     return tuple(tree.body.query_selector_all(selector)[:]) if tree.body is not None else ()
@@ -45,7 +40,7 @@ def mark_hidden(tree: "HTMLTree") -> None:
     for node in elements(tree, _MAY_BE_HIDDEN):
         if node.getattr("hidden") == "until-found":
             node.delattr("hidden")
-        elif is_hidden_style(node.getattr("style") or ""):
+        elif _HIDING_STYLE.search(node.getattr("style") or ""):
             node.setattr("hidden", "")
 
 
@@ -57,10 +52,8 @@ def remove_hidden(soup: "BeautifulSoup") -> None:
 
 
 def _is_hidden(tag: "Tag") -> bool:
-    if "hidden" in tag.attrs and tag.attrs["hidden"] != "until-found":
-        return True
-    style = tag.attrs.get("style")
-    return isinstance(style, str) and is_hidden_style(style)
+    hidden = "hidden" in tag.attrs and tag.attrs["hidden"] != "until-found"
+    return hidden or _HIDING_STYLE.search(str(tag.attrs.get("style", ""))) is not None
 
 
 _HEAD_CELL = re.compile(r"<th(?:\s[^<>]*)?>", re.IGNORECASE)

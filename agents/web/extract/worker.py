@@ -1,4 +1,4 @@
-"""Both ends of an extraction worker: the process that reads pages, and the parent that kills it when it is late.
+"""Reads many pages in parallel, in worker processes that are killed if a page takes too long.
 
 The parent sends the settings as JSON; the ready worker replies with an empty message. Then each page gets its text. The
 worker's alarm is a second safety net: it ends a page that is stuck in C code even if the parent is dead.
@@ -13,12 +13,21 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
 
 from agents.common.deadline import Deadline
-from agents.settings import ExtractSettings
+from agents.common.files import UserError
+from agents.settings import OVERRIDES_VARIABLE, ExtractSettings
 from agents.web.extract.page_text import page_text
+
+START_SECONDS = 20.0
+"""Time limit for a worker's start on a busy machine; it takes about half a second on a quiet one."""
+TOO_LATE = "the time for reading pages was over"
 
 MEMORY_BYTES = 3 * 1024**3
 """Memory limit of a worker; a page that exceeds it ends its worker, not the machine."""
@@ -45,6 +54,10 @@ def main(descriptor: int) -> None:
             text = page_text(page, settings)
             signal.alarm(0)
             connection.send_bytes(text.encode("utf-8", "replace"))
+
+
+class ExtractionUnavailableError(UserError, RuntimeError):
+    """The extraction workers cannot start; the message says how to run without them."""
 
 
 class PageTimeoutError(TimeoutError):
@@ -86,14 +99,13 @@ class WorkerProcess:
         """Return once the worker can take a page; raises as `extract` does."""
         if self._settings_to_send is not None:
             content, self._settings_to_send = self._settings_to_send, None
-            self._reply(content, deadline, late="the extraction worker was not ready in time")
+            self._reply(content, deadline)
 
     def extract(self, html: str, deadline: Deadline) -> str:
         """The text of one page.
         Raises PageTimeoutError: the deadline passed; the worker is killed. WorkerDiedError: the worker ended.
         """
-        reply = self._reply(html.encode("utf-8", "replace"), deadline, late="reading the page took too long")
-        return reply.decode("utf-8", "replace")
+        return self._reply(html.encode("utf-8", "replace"), deadline).decode("utf-8", "replace")
 
     def close(self) -> None:
         """Kill the worker and wait for its end; safe to call twice."""
@@ -102,8 +114,8 @@ class WorkerProcess:
         self._connection.close()
         self._stderr.close()
 
-    def _reply(self, content: bytes, deadline: Deadline, *, late: str) -> bytes:
-        """The reply to a message; `late` says what did not happen in time. An idle worker always reads."""
+    def _reply(self, content: bytes, deadline: Deadline) -> bytes:
+        """The reply to a message. An idle worker always reads."""
         try:
             self._connection.send_bytes(content)
             while not self._connection.poll(min(deadline.remaining, _LOOK_SECONDS)):
@@ -117,10 +129,107 @@ class WorkerProcess:
             self.close()
             raise WorkerDiedError(f"the extraction worker ended with status {status}{last_line}") from error
         self.close()
-        raise PageTimeoutError(late)
+        raise PageTimeoutError("the extraction worker was not ready in time")
 
     def _last_line(self) -> str:
         """The last line of the worker's standard error, as a suffix for a message; may be empty."""
         self._stderr.seek(max(0, self._stderr.seek(0, os.SEEK_END) - _LAST_BYTES))
         lines = self._stderr.read().decode("utf-8", "replace").split("\n")
         return next((f": {line.strip()}" for line in reversed(lines) if line.strip()), "")
+
+
+@dataclass(frozen=True)
+class Extraction:
+    """Texts by page, and the reasons for dropped pages. A page is named by its HTML."""
+
+    texts: Mapping[str, str]
+    dropped: Mapping[str, str]
+
+
+class ExtractionPool:
+    """Workers that stay from batch to batch. With `workers = 0` pages are read in this process, one by one.
+
+    Each distinct page of a call is read once. A page that takes longer than `page_seconds` is dropped; its worker is
+    replaced. At the deadline the remaining pages are dropped.
+    """
+
+    def __init__(self, settings: ExtractSettings) -> None:
+        self._settings = settings
+        self._idle: list[WorkerProcess] = []
+        self._lock = threading.Lock()
+        self._threads: ThreadPoolExecutor | None = None
+
+    def warm_up(self) -> None:
+        """Start the workers and wait until they are ready.
+        Raises ExtractionUnavailableError: a worker failed or was not ready in time; all others are stopped.
+        """
+        if self._settings.workers:
+            self._started()
+
+    def close(self) -> None:
+        """Stop the workers; safe to call twice."""
+        if self._threads is not None:
+            self._threads.shutdown(wait=True, cancel_futures=True)
+            self._threads = None
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for worker in idle:
+            worker.close()
+
+    def extract(self, pages: Sequence[str], deadline: Deadline) -> Extraction:
+        """Texts of the pages; the first pages are read first."""
+        distinct = list(dict.fromkeys(pages))
+        texts: dict[str, str] = {}
+        dropped: dict[str, str] = {}
+
+        def read(page: str) -> None:  # ends by the deadline, if necessary by killing the page's worker
+            try:
+                texts[page] = self._read(page, deadline)
+            except PageTimeoutError:
+                slow = f"it took longer than {self._settings.page_seconds:g} s to read"
+                dropped[page] = TOO_LATE if deadline.expired else slow
+            except WorkerDiedError as error:
+                dropped[page] = str(error)
+            except OSError as error:
+                dropped[page] = f"no extraction worker could be started: {error}"
+
+        list(self._started().map(read, distinct) if self._settings.workers else map(read, distinct))
+        return Extraction(texts, dropped)
+
+    def _started(self) -> ThreadPoolExecutor:
+        """The threads that wait for workers; if one worker fails at its start, the others are stopped."""
+        if self._threads is None:
+            try:
+                while len(self._idle) < self._settings.workers:
+                    self._idle.append(WorkerProcess(self._settings))
+                for worker in self._idle:
+                    worker.wait_ready(Deadline(START_SECONDS))
+            except (OSError, WorkerDiedError) as error:  # a worker that is not ready in time is an OSError too
+                self.close()
+                raise ExtractionUnavailableError(
+                    f"the processes that read pages cannot start ({error}): web.extract.workers=0 (with --set, or in "
+                    f"{OVERRIDES_VARIABLE}) reads pages without them, but cannot stop a page that hangs"
+                ) from error
+            self._threads = ThreadPoolExecutor(self._settings.workers, thread_name_prefix="extract")
+        return self._threads
+
+    def _read(self, page: str, deadline: Deadline) -> str:
+        """The text of a page. Runs in a thread that waits for one worker."""
+        if deadline.expired:
+            raise PageTimeoutError(TOO_LATE)
+        if not self._settings.workers:
+            return page_text(page, self._settings)
+        with self._lock:
+            worker = self._idle.pop() if self._idle else None
+        worker = worker or WorkerProcess(self._settings)
+        try:
+            worker.wait_ready(deadline)
+            text = worker.extract(page, deadline.within(self._settings.page_seconds))
+        except (PageTimeoutError, WorkerDiedError):
+            replacement = WorkerProcess(self._settings)  # starts while other pages are read
+            with self._lock:
+                self._idle.insert(0, replacement)
+            raise
+        with self._lock:
+            self._idle.append(worker)
+        return text

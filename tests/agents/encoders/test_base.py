@@ -2,6 +2,8 @@
 
 import zlib
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from hypothesis import given
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 
 from agents.common.deadline import Deadline
 from agents.encoders.base import BATCHES_PER_SLICE, BatchedCrossEncoder, BatchedDenseEncoder, Pair, Vectors
-from agents.settings import CrossEncoderSettings, DenseEncoderSettings
+from agents.settings import DenseEncoderSettings
 
 DIMENSIONS = 4
 TEXTS = st.lists(st.text("ab ", max_size=12), max_size=30)
@@ -28,58 +30,39 @@ def logit_of(pair: Pair) -> float:
     return len(passage) - 3.5 * len(query) + 0.25 * passage.count("a")
 
 
-class HashEncoder(BatchedDenseEncoder):
-    """Counts its batches; each takes one second of the clock."""
+class Counting(BatchedDenseEncoder, BatchedCrossEncoder):
+    """Both kinds at once. Counts its batches; each takes one second of the clock."""
 
-    def __init__(self, batch_size: int = 2, query_instruction: str = "", extra: int = 0) -> None:
+    settings: Any
+
+    def __init__(self, batch_size: int = 2, query_instruction: str = "") -> None:
         super().__init__(DenseEncoderSettings(model="m", batch_size=batch_size, query_instruction=query_instruction))
-        self.batches: list[list[str]] = []
-        self.warm = False
-        self.extra = extra
+        self.batches: list[list[Any]] = []
 
     def clock(self) -> float:
         return float(len(self.batches))
 
     def warm_up(self) -> None:
-        self.warm = True
+        self._model, self._dimensions = "loaded", DIMENSIONS
 
-    @property
-    def dimensions(self) -> int:
-        assert self.warm, "dimensions were asked for before the weights were loaded"
-        return DIMENSIONS
+    def _load(self, folder: Path) -> None: ...
 
     def token_offsets(self, text: str) -> list[tuple[int, int]]:
         return [(0, len(text))]
 
     def _encode_batch(self, texts: Sequence[str]) -> Vectors:
         self.batches.append(list(texts))
-        return np.array([vector_of(text) for text in [*texts, *["x"] * self.extra]], dtype=np.float32)
-
-
-class Arithmetic(BatchedCrossEncoder):
-    """Counts its batches; each takes one second of the clock."""
-
-    def __init__(self, batch_size: int = 2, extra: int = 0) -> None:
-        super().__init__(CrossEncoderSettings(model="m", batch_size=batch_size))
-        self.batches: list[list[Pair]] = []
-        self.warm = False
-        self.extra = extra
-
-    def clock(self) -> float:
-        return float(len(self.batches))
-
-    def warm_up(self) -> None:
-        self.warm = True
+        return np.array([vector_of(text) for text in texts], dtype=np.float32)
 
     def _score_batch(self, pairs: Sequence[Pair]) -> list[float]:
-        assert self.warm, "scored before the weights were loaded"
+        assert self._model, "scored before the weights were loaded"
         self.batches.append(list(pairs))
-        return [logit_of(pair) for pair in pairs] + [0.0] * self.extra
+        return [logit_of(pair) for pair in pairs]
 
 
 @given(TEXTS, st.integers(1, 6))
 def test_each_text_is_encoded_once_into_its_own_row_whatever_the_batch_size(texts: list[str], batch_size: int) -> None:
-    encoder = HashEncoder(batch_size)
+    encoder = Counting(batch_size)
     vectors, encoded = encoder.encode_passages(texts)
     assert encoded == len(texts)
     assert vectors.dtype == np.float32
@@ -92,7 +75,7 @@ def test_each_text_is_encoded_once_into_its_own_row_whatever_the_batch_size(text
 def test_the_count_of_a_hurried_run_says_which_rows_may_be_used(
     texts: list[str], batch_size: int, seconds: int
 ) -> None:
-    encoder = HashEncoder(batch_size)
+    encoder = Counting(batch_size)
     vectors, encoded = encoder.encode_passages(texts, Deadline(seconds, encoder.clock))
     for row, text in zip(vectors[:encoded], texts[:encoded], strict=True):
         np.testing.assert_allclose(row, vector_of(text), rtol=1e-6)
@@ -105,7 +88,7 @@ def test_the_count_of_a_hurried_run_says_which_rows_may_be_used(
 
 
 def test_the_instruction_stands_before_queries_only() -> None:
-    encoder = HashEncoder(query_instruction="q: ")
+    encoder = Counting(query_instruction="q: ")
     queries = ["short", "a much longer question", "mid-size one"]
     np.testing.assert_allclose(
         encoder.encode_queries(queries), [vector_of(f"q: {text}") for text in queries], rtol=1e-6
@@ -116,7 +99,7 @@ def test_the_instruction_stands_before_queries_only() -> None:
 
 @given(PAIRS, st.integers(1, 6))
 def test_each_pair_is_scored_once_whatever_the_batch_size(pairs: list[Pair], batch_size: int) -> None:
-    encoder = Arithmetic(batch_size)
+    encoder = Counting(batch_size)
     assert encoder.score(pairs) == [logit_of(pair) for pair in pairs]
     assert sorted(pair for batch in encoder.batches for pair in batch) == sorted(pairs)
     assert all(1 <= len(batch) <= batch_size for batch in encoder.batches)
@@ -126,7 +109,7 @@ def test_each_pair_is_scored_once_whatever_the_batch_size(pairs: list[Pair], bat
 def test_scores_before_the_deadline_are_right_and_the_rest_is_none(
     pairs: list[Pair], batch_size: int, seconds: int
 ) -> None:
-    encoder = Arithmetic(batch_size)
+    encoder = Counting(batch_size)
     scores = encoder.score(pairs, Deadline(seconds, encoder.clock))
     assert all(score in (None, logit_of(pair)) for score, pair in zip(scores, pairs, strict=True))
     assert len(encoder.batches) <= seconds

@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -196,6 +197,8 @@ class Cross(BatchedCrossEncoder):
 
     def warm_up(self) -> None:
         """There is nothing to load."""
+
+    def _load(self, folder: Path) -> None: ...
 
     def _score_batch(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         gate, self.gate = self.gate, None

@@ -2,7 +2,6 @@
 
 import bz2
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -61,35 +60,3 @@ def test_extract_prints_the_text_that_retrieval_sees(tmp_path: Path, capsys: pyt
     html.write_bytes(b"<p>hello <b>world</b> \xff</p><p hidden>secret</p>")
     assert run("extract", html, "--preset", "cpu") == 0
     assert capsys.readouterr().out == "hello world \ufffd\n"
-
-
-@pytest.mark.parametrize("fault", ["absent page", "absent data", "broken data", "weights", "out"])
-def test_a_fault_is_one_line_that_names_its_cause_and_nothing_is_written(
-    fault: str,
-    dataset: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    request: pytest.FixtureRequest,
-) -> None:
-    if fault == "weights":
-        monkeypatch.setenv("CRAG_MODELS_DIR", str(tmp_path / "none"))
-        monkeypatch.setattr("models.manifest.WEIGHTS_FOLDER", tmp_path / "none")
-    else:
-        request.getfixturevalue("without_weights")
-    (tmp_path / "broken.jsonl").write_bytes(json.dumps(ROWS[0]).encode() + b"\n{broken")
-    out = tmp_path / "out.jsonl"
-    alone = ["--set", "web.extract.workers=0"]
-    attempts: dict[str, Callable[[], tuple[int, str]]] = {
-        "absent page": lambda: (run("extract", "absent.html"), "absent.html"),
-        "absent data": lambda: (context(tmp_path / "absent.jsonl", out), "absent.jsonl"),
-        "broken data": lambda: (context(tmp_path / "broken.jsonl", out, *alone), "line 2"),
-        "weights": lambda: (context(dataset, out), "python -m models.fetch"),
-        "out": lambda: (context(dataset, dataset / "below-a-file", *alone), "questions.jsonl"),
-    }
-    code, named = attempts[fault]()
-    line = capsys.readouterr().err.splitlines()[-1]
-    assert code == 2
-    assert line.startswith("error: ")
-    assert named in line
-    assert not out.exists()

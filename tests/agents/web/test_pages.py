@@ -5,7 +5,7 @@ import pytest
 from agents.common.contracts import Page
 from agents.common.deadline import Deadline
 from agents.settings import PageSelectionSettings
-from agents.web.pages import Selection, distinct_snippets, select_pages
+from agents.web.pages import Selection, select_pages
 from tests.agents.web.fakes import SharedWords, page, query
 
 METHODS = ("cross_encoder", "bm25")
@@ -41,7 +41,7 @@ def test_duplicates_and_empty_pages_take_no_place() -> None:
 
 def test_snippets_of_empty_and_unread_pages_remain_of_use_but_only_once() -> None:
     pages = [page("", 0, snippet="x"), page("a", 1, snippet="y"), page("b", 2, snippet="x"), page("c", 3)]
-    assert [each.snippet for each in distinct_snippets(pages)] == ["x", "y"]
+    assert [each.snippet for each in selection(pages).snippets] == ["x", "y"]
 
 
 def test_pages_that_time_did_not_allow_to_be_scored_follow_in_search_order() -> None:

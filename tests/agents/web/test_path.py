@@ -1,13 +1,12 @@
 import contextlib
 import math
-import re
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from agents.common.deadline import BatchClock, Deadline
+from agents.common.deadline import BatchClock
 from agents.settings import WebSettings, available_presets, load_settings
 from agents.web import WebPath
 from tests.agents.web.fakes import SHARES, HashedWords, SharedWords, WordTokens, clock, page, query
@@ -90,39 +89,6 @@ def test_a_page_on_which_the_worker_dies_costs_its_own_question_only(monkeypatch
             assert "1910" in alive.context
             assert dead.pages_read == 0
             assert dead.events[0].endswith("was dropped: the extraction worker ended with status 3")
-
-
-MANY = (
-    "<main>"
-    + "".join(f"<p>The comet number {n} was seen by {n} people in {n + 1000}.</p>" for n in range(60))
-    + "</main>"
-)
-
-
-def test_work_that_the_clock_cut_is_reported_and_a_limit_of_the_settings_is_not() -> None:
-    chosen = settings(
-        retrieve=[{"method": "dense", "top_k": 20}], rerank={"top_k": 3, "max_pairs": 6}, context={"max_tokens": 999}
-    )
-    path = WebPath(chosen, HashedWords(at_most=40), SharedWords(at_most=4), WordTokens())
-    (found,) = path.prepare([query("comet", page(MANY, 0))], clock())
-    assert len(found.passages) == 3
-    assert all("cross_encoder" in passage.scores for passage in found.passages)
-    dense, reranking = found.events
-    assert re.fullmatch(r"dense retrieval stopped at the clock: 40 of \d+ chunks were encoded", dense)
-    assert reranking == "reranking stopped at the clock: 4 of 6 passages were scored"
-    with web_path(chosen) as unhurried:
-        assert unhurried.prepare([query("comet", page(MANY, 0))], clock())[0].events == ()
-
-
-def test_a_cross_encoder_that_overflows_is_kept_apart_from_the_clock() -> None:
-    class Overflowing(SharedWords):
-        def score(self, pairs: Sequence[tuple[str, str]], deadline: Deadline | None = None) -> list[float | None]:
-            return [math.nan] * len(pairs)
-
-    with web_path(settings(), Overflowing()) as path:
-        (found,) = path.prepare([query("comet", page(ARTICLE.format("comet", 1910), 0))], clock())
-    assert found.events == ("the cross-encoder gave no number for 1 of 1 passages",)
-    assert found.top_probability is None
 
 
 @pytest.mark.parametrize("preset", available_presets())

@@ -1,31 +1,25 @@
+import math
+from collections.abc import Sequence
+
 import pytest
 
-from agents.common.contracts import PassageKind
 from agents.common.deadline import Deadline
-from agents.settings import Bm25Stage, DenseStage, FusionStage, ParentChildChunks, RetrieveStage, WordChunks
+from agents.settings import Bm25Stage, DenseStage, ParentChildChunks, RerankSettings, RetrieveStage
 from agents.web.chunk import split
-from agents.web.retrieve import Retrieved, Source, retrieve
-from tests.agents.web.fakes import HashedWords
+from agents.web.retrieve import Ranked, Source, probability, rerank, retrieve
+from tests.agents.web.fakes import HashedWords, SharedWords, passage
 
 LINES = ParentChildChunks(method="parent_child", parent_characters=60, child_characters=30)
-WORDS = WordChunks(method="words", words=5, overlap=0)
 
 
-def source(text: str, kind: PassageKind = PassageKind.PAGE, chunks: ParentChildChunks | WordChunks = WORDS) -> Source:
-    return Source(text, split(text, chunks), "https://example.org", "Name", 0, kind)
-
-
-def found_by(stages: list[RetrieveStage], query: str, *sources: Source, dense: HashedWords | None = None) -> Retrieved:
-    (found,) = retrieve([query], [list(sources)], stages, dense, Deadline(9))
+def found_by(stages: list[RetrieveStage], query: str, *texts: str, dense: HashedWords | None = None) -> Ranked:
+    sources = [Source(passage(text), (text,)) for text in texts]
+    (found,) = retrieve([query], [sources], stages, dense, Deadline(9))
     return found
 
 
-def texts(stages: list[RetrieveStage], query: str, *sources: Source, dense: HashedWords | None = None) -> list[str]:
-    return [passage.text for passage in found_by(stages, query, *sources, dense=dense).passages]
-
-
-def bm25(top_k: int, *, per_kind: bool = False) -> Bm25Stage:
-    return Bm25Stage(method="bm25", top_k=top_k, per_kind=per_kind)
+def bm25(top_k: int) -> Bm25Stage:
+    return Bm25Stage(method="bm25", top_k=top_k)
 
 
 def test_hits_bring_their_parents_each_once_in_the_order_of_the_best_child() -> None:
@@ -33,13 +27,15 @@ def test_hits_bring_their_parents_each_once_in_the_order_of_the_best_child() -> 
         "Nothing at all to see here.\nThe matrix is a film.\n"
         "Other words stand in this line.\nThe matrix was made in 1999."
     )
-    found = found_by([bm25(2)], "matrix 1999", source(text, chunks=LINES)).passages
-    assert [passage.text.splitlines() for passage in found] == [
+    sources = [
+        Source(passage(text[start:end]), tuple(text[first:last] for first, last in children))
+        for (start, end), children in split(text, LINES)
+    ]
+    found = retrieve(["matrix 1999"], [sources], [bm25(2)], None, Deadline(9))[0].passages
+    assert [each.text.splitlines() for each in found] == [
         ["Other words stand in this line.", "The matrix was made in 1999."],
         ["Nothing at all to see here.", "The matrix is a film."],
     ]
-    for passage in found:
-        assert text[passage.start : passage.end] == passage.text
     assert found[0].score is not None
     assert found[1].score is not None
     assert found[0].score > found[1].score
@@ -47,15 +43,42 @@ def test_hits_bring_their_parents_each_once_in_the_order_of_the_best_child() -> 
 
 def test_dense_without_time_keeps_the_order_it_was_given() -> None:
     stages: list[RetrieveStage] = [bm25(3), DenseStage(method="dense", top_k=2)]
-    sources = [source("one"), source("moon moon x"), source("moon")]
-    found = texts(stages, "moon", *sources, dense=HashedWords(at_most=0))
-    assert found == texts([bm25(2)], "moon", *sources)
+    words = ["one", "moon moon x", "moon"]
+    found = found_by(stages, "moon", *words, dense=HashedWords(at_most=0))
+    assert [each.text for each in found.passages] == [
+        each.text for each in found_by([bm25(2)], "moon", *words).passages
+    ]
+    assert found.events == ["dense retrieval stopped at the clock: 0 of 3 chunks were encoded"]
 
 
 def test_fusion_prefers_what_both_rankings_like() -> None:
-    stage = FusionStage(method="reciprocal_rank_fusion", top_k=2)
-    sources = [source("moon landing of apollo"), source("moon"), source("sun")]
-    found = found_by([stage], "apollo moon landing", *sources, dense=HashedWords()).passages
+    stage = DenseStage(method="reciprocal_rank_fusion", top_k=2)
+    texts = ["moon landing of apollo", "moon", "sun"]
+    found = found_by([stage], "apollo moon landing", *texts, dense=HashedWords()).passages
     assert found[0].text == "moon landing of apollo"
     assert found[0].scores["fusion"] == pytest.approx(2 / 61)
     assert set(found[0].scores) == {"bm25", "dense", "fusion"}
+
+
+def test_reranking_is_one_call_and_what_time_did_not_allow_follows_in_the_order_of_retrieval() -> None:
+    encoder = SharedWords(at_most=3)
+    candidates = [[passage(text) for text in "xabc"], [passage("a")], []]
+    ranked = rerank(encoder, ["a", "a", "a"], candidates, RerankSettings(top_k=2, max_pairs=3), Deadline(9))
+    assert encoder.calls == [[("a", "x"), ("a", "a"), ("a", "a"), ("a", "b")]]
+    assert [[each.text for each in own.passages] for own in ranked] == [["a", "x"], ["a"], []]
+    assert [own.events for own in ranked] == [["reranking stopped at the clock: 2 of 3 passages were scored"], [], []]
+
+
+def test_a_logit_that_is_no_number_was_in_time_but_ranks_nothing() -> None:
+    class Overflowing(SharedWords):
+        def score(self, pairs: Sequence[tuple[str, str]], deadline: Deadline | None = None) -> list[float | None]:
+            return [math.nan, 1.0]
+
+    (ranked,) = rerank(Overflowing(), ["q"], [[passage("1"), passage("2")]], RerankSettings(top_k=9), Deadline(9))
+    assert [each.text for each in ranked.passages] == ["2", "1"]
+    assert ranked.events == ["the cross-encoder gave no number for 1 of 2 passages"]
+
+
+@pytest.mark.parametrize("logit", [-800.0, -2.0, 0.0, 3.0, 800.0])
+def test_probability(logit: float) -> None:
+    assert probability(logit) == pytest.approx(0.5 * (1 + math.tanh(logit / 2)))
