@@ -25,10 +25,9 @@ Model = TypeVar("Model", bound=StrictModel)
 class TrainingExample:
     """One prompt and its completion; exactly one of `messages` and `prompt` is given.
 
-    `groups` are the example's entities, most important first (see `training.folds`), `source` is its origin, for counts
-    and cards. `query` and `answers` (the best one first) are for a judge; the completion may be another text, such as
-    "i don't know" if the prompt has no answer. `split` is the question's split in CRAG, None if it was made up. `place`
-    is where it was read, for messages.
+    `groups` are the example's entities, most important first (see `training.folds`), `source` is its origin. `query`
+    and `answers` (the best one first) are for a judge; the completion may be another text, such as "i don't know".
+    `split` is the question's split in CRAG, None if it was made up. `place` is where it was read, for messages.
     """
 
     completion: str
@@ -64,8 +63,7 @@ def read_examples(path: Path, split: Split | None = None) -> list[TrainingExampl
     """Read the file, without rows of other splits.
 
     Raises:
-        DatasetError: a line cannot be read, or a field is missing or of a wrong type; the message names file, line and
-            field.
+        DatasetError: a line cannot be read, or a field is missing or of a wrong type.
     """
     examples = [row_of(record, TrainingExample, place=record.place) for record in read_records(path, split=split)]
     for example in examples:
@@ -82,19 +80,15 @@ def row_of(record: Record, form: type[Row], **more: object) -> Row:
     Raises:
         DatasetError: one is missing or of another type; the message names file, line and field.
     """
-    key: Any = form  # mypy does not accept a generic type as hashable
     try:
-        row: Row = _reader(key).validate_python({**record.data, **more})
+        return _reader(form).validate_python({**record.data, **more})
     except ValidationError as error:
         fault = error.errors(include_url=False)[0]
         name = ".".join(map(str, fault["loc"]))
         raise DatasetError(f'{record.place}: field "{name}": {fault["msg"]}') from None
-    return row
 
 
-@cache
-def _reader(form: type[Any]) -> TypeAdapter[Any]:
-    return TypeAdapter(form)
+_reader = cache(TypeAdapter)
 
 
 def check_data_file(path: Path, remedy: str) -> None:

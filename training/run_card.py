@@ -3,6 +3,7 @@
 import hashlib
 import os
 import platform
+import re
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.common.files import write_json
-from evaluation.datasets import DatasetError, dataset_files
+from evaluation.datasets import DatasetError, dataset_files, joined_files
 
 CARD_FILE = "run_card.json"
 _CPU_FACTS = Path("/proc/cpuinfo")
@@ -19,12 +20,8 @@ _CPU_FACTS = Path("/proc/cpuinfo")
 
 def file_hash(path: Path) -> str:
     """sha256 of a file, or of its joined parts."""
-    digest = hashlib.sha256()
-    for file in dataset_files(path):
-        with file.open("rb") as stream:
-            while block := stream.read(1 << 20):
-                digest.update(block)
-    return digest.hexdigest()
+    with joined_files(path, dataset_files(path)) as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]
 
 
 def run_card(
@@ -49,7 +46,7 @@ def run_card(
         "settings": dict(settings),
         "metrics": dict(metrics),
         "versions": {"python": platform.python_version(), **_versions(packages)},
-        "hardware": hardware(),
+        "hardware": _hardware(),
         "seconds": round(seconds, 1),
         "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
@@ -86,19 +83,17 @@ def count_table(rows: Mapping[str, Mapping[str, int | float | None]]) -> str:
     )
 
 
-def hardware() -> dict[str, Any]:
+def _hardware() -> dict[str, Any]:
     """Processor, cores that this process may use, and the GPUs that torch finds."""
-    model = platform.processor() or platform.machine()
-    if _CPU_FACTS.is_file():
-        lines = _CPU_FACTS.read_text(encoding="utf-8", errors="replace").splitlines()
-        model = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), model)
+    facts = _CPU_FACTS.read_text(encoding="utf-8", errors="replace") if _CPU_FACTS.is_file() else ""
+    named = re.search(r"^model name\s*: *(.*?) *$", facts, re.MULTILINE)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     gpus: list[str] = []
     with suppress(ImportError):
         import torch
 
         gpus = [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]
-    return {"processor": model, "cores": cores, "gpus": gpus}
+    return {"processor": named[1] if named else platform.machine(), "cores": cores, "gpus": gpus}
 
 
 def _versions(packages: Sequence[str]) -> dict[str, str]:
