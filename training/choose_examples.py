@@ -64,7 +64,6 @@ from training.api_pairs import (
     opened,
     real_pairs,
 )
-from training.examples import check_data_file
 from training.run_card import run_card, write_card
 
 REPOSITORY = Path(__file__).parents[1]
@@ -123,10 +122,10 @@ class ExampleTrial:
             asked = missing[start : start + self.batch]
             questions = [CallRequest(pair.query, pair.query_time, domain) for pair in asked]
             written = writer.write(questions, Deadline(SECONDS_PER_QUESTION * len(asked)))
-            right = same_values(asked, [each.program for each in written], self.bench)
             rows = [
-                turn | {"query": pair.query, "right": found, "labelled": pair.calls, "written": each.text}
-                for pair, each, found in zip(asked, written, right, strict=True)
+                turn | {"query": pair.query, "right": right, "labelled": pair.calls, "written": each.text}
+                for pair, each in zip(asked, written, strict=True)
+                for right in [same_values(pair, each.program, self.bench)]
             ]
             append_rows(self.work / ASKED_FILE, rows)
             known |= {row["query"]: row["right"] for row in rows}
@@ -142,18 +141,16 @@ class ExampleTrial:
         return CallWriter(self.writer.model_copy(update=changes), self.model, None)
 
 
-def same_values(pairs: Sequence[Pair], programs: Sequence[Program | None], bench: Bench) -> list[bool]:
-    """Whether each program has the same calls as the labelled one, or gives the same values from the graph."""
-    right, doubtful, tasks = [], [], []
-    for place, (pair, program) in enumerate(zip(pairs, programs, strict=True)):
-        right.append(program is not None and render(program) == render(pair.program))
-        if program is not None and program.statements and pair.program.statements and not right[place]:
-            doubtful.append(place)
-            tasks += [Task(pair.domain, p, parse_query_time(pair.query_time)) for p in (program, pair.program)]
-    values = [sorted(map(str, done.values)) for done in bench.run(tasks)]
-    for place, written, labelled in zip(doubtful, values[::2], values[1::2], strict=True):
-        right[place] = bool(labelled) and written == labelled
-    return right
+def same_values(pair: Pair, program: Program | None, bench: Bench) -> bool:
+    """Whether a program has the same calls as the labelled one, or gives the same values from the graph."""
+    if program is None or render(program) == render(pair.program):
+        return program is not None
+    if not program.statements or not pair.program.statements:
+        return False
+    time_asked = parse_query_time(pair.query_time)
+    done = bench.run([Task(pair.domain, each, time_asked) for each in (program, pair.program)])
+    written, labelled = (sorted(map(str, each.values)) for each in done)
+    return bool(labelled) and written == labelled
 
 
 def grow(
@@ -175,9 +172,8 @@ def grow(
         wrong = [pair for pair, found in zip(sample, right, strict=True) if not found]
         joined = lessons(wrong, free, index, min(plan.added, plan.examples - len(examples)))
         rounds.append({"asked": len(sample), "wrong": len(wrong), "added": len(joined)})
-        print(
-            f"{domain}, round {number}: {len(wrong)} of {len(sample)} wrong, {len(joined)} examples added", flush=True
-        )
+        told = f"{len(wrong)} of {len(sample)} wrong, {len(joined)} examples added"
+        sys.stdout.write(f"{domain}, round {number}: {told}\n")
         if not joined:
             break
         examples += joined
@@ -233,7 +229,6 @@ def _run(options: argparse.Namespace) -> None:
     plan = Plan(writer.examples, options.start, options.added, options.asked, options.rounds)
     if any(options.out.glob("*.toml")):
         raise UserError(f"{options.out} holds examples: remove them, or --out names another folder")
-    check_data_file(options.questions, "--questions names the file")
     chosen = {
         "preset": f"{settings.name}@{settings_hash(settings)}",
         "model": getattr(settings.language_model, "model", settings.language_model.engine),

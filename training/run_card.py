@@ -54,13 +54,9 @@ def run_card(
 
 def card_folder(out: Path) -> Path:
     """The folder for the run card of a file: ``pairs/`` for ``pairs.jsonl``; `DatasetError` if it cannot be made."""
-    if out.is_dir():
-        raise DatasetError(f"--out {out}: is a folder, not a file")
     folder = out.with_suffix("")
-    if folder == out:
-        raise DatasetError(f"--out {out}: use a name such as {out}.jsonl, because {folder}/ gets the run card")
-    if folder.exists() and not folder.is_dir():
-        raise DatasetError(f"--out {out}: {folder} is a file, but a folder of that name gets the run card")
+    if out.is_dir() or folder == out or (folder.exists() and not folder.is_dir()):
+        raise DatasetError(f"--out {out}: use another name, such as new.jsonl; then a folder new/ gets the run card")
     return folder
 
 

@@ -5,8 +5,8 @@ runs are folders of local_evaluation.py over questions with known answers. Their
 `--set answering.audit=true` also those to questions at which a class or passage gate closed: these are training data,
 but the figures count the gate's answer. A preset names the output as `answering.confidence.model`.
 
-Answers from the web, answers that a model read from the knowledge graph's facts, and values of the graph are weighed
-only if the runs have at least 10 of the kind; "covers" in the file lists the kinds. Other answers are given unweighed.
+Answers from the web, from the knowledge graph's facts (by a model) and from its values are weighed only if the runs
+have at least 10 of the kind; "covers" in the file lists the kinds. Other answers are given unweighed.
 
 A router is too sure about the labelled questions that it was trained on, and P(correct) would learn to trust it too
 much: leave its classes out (--without question_type static_or_dynamic domain), or run over other questions.

@@ -65,11 +65,7 @@ class Calibration(NamedTuple):
 
 
 def calibrate(questions: Sequence[AskedQuestion], folds: int, seed: int) -> Calibration:
-    """Fit P(correct) to kinds of answers with enough examples, and P(false premise) if it helps.
-
-    Raises:
-        NothingLearnedError: too few right or wrong answers.
-    """
+    """Fit P(correct) to kinds of answers with enough examples, and P(false premise) if it helps."""
     rows = [Row(one.features, one.right, question.group) for question in questions for one in question.candidates]
     kinds = [kind_of(row.features) for row in rows]
     covers = {kind for kind, count in Counter(kinds).items() if count >= LEAST_OF_KIND}
@@ -102,8 +98,7 @@ def calibrate(questions: Sequence[AskedQuestion], folds: int, seed: int) -> Cali
 def _with_doubts(questions: list[AskedQuestion], folds: int, seed: int) -> tuple[Fitted, list[AskedQuestion]]:
     """A model of false premises, and the questions with its out-of-fold probabilities.
 
-    Raises:
-        NothingLearnedError: there is nothing to learn from, or nothing gained.
+    `NothingLearnedError` if there are too few, or if it gains nothing.
     """
     routed = [place for place, question in enumerate(questions) if question.features is not None]
     rows = [Row(questions[place].features or {}, questions[place].invalid, questions[place].group) for place in routed]
@@ -118,11 +113,7 @@ def _with_doubts(questions: list[AskedQuestion], folds: int, seed: int) -> tuple
 
 
 def fit(rows: Sequence[Row], folds: int, seed: int) -> Fitted:
-    """Fit P(right), and cross-validate it.
-
-    Raises:
-        NothingLearnedError: fewer than `LEAST_QUESTIONS` groups with right or with wrong rows.
-    """
+    """Fit P(right), and cross-validate it; `NothingLearnedError` if a class has fewer than `LEAST_QUESTIONS` groups."""
     from tqdm import tqdm
 
     _check(rows, LEAST_QUESTIONS)

@@ -20,6 +20,8 @@ QUESTION_SOURCE = "question"
 """`Candidate.source` of an answer that follows from the question alone."""
 _BEFORE_ANSWERS = (*ROUTE_CLASSES, "top_passage")
 """Name prefixes of gates that close before an answer is asked for; other gates withhold a single answer."""
+_ONLY_WEB = re.compile(r"^top_passage| \(web\)$")
+"""Names of gates that close only after the graph was asked."""
 _JUDGED = {Verdict.CORRECT, Verdict.INCORRECT}
 _TABLE, _KEYS = re.compile(r"(?:ALL )?(\w+)\("), re.compile(r'\["(\w+)"\]')
 _WHOLE_RECORDS = frozenset(
@@ -74,12 +76,7 @@ class AskedQuestion:
 
 
 def read_run(folder: Path, split: Split | None = None) -> list[FinishedQuestion]:
-    """The questions of a run that have a trace, each in its last attempt.
-
-    Raises:
-        DatasetError: a file is missing or unreadable, no question has a trace or is of the split, or a question has no
-            field `split`.
-    """
+    """The questions of a run that have a trace, each in its last attempt; `DatasetError` if there are none."""
     try:
         run = SavedRun.read(folder)
         questions = [
@@ -135,7 +132,7 @@ def _asked(question: FinishedQuestion, verdicts: Mapping[str, Verdict], without:
                 entry["text"],
                 verdicts[entry["text"]] is Verdict.CORRECT,
                 rest(entry["features"]),
-                gated=gate is not None and (entry["source"] == WEB or not _of_web(gate["name"])),
+                gated=gate is not None and (entry["source"] == WEB or not _ONLY_WEB.search(gate["name"])),
             )
             for entry in _candidates(question)
             if verdicts[entry["text"]] in _JUDGED
@@ -164,11 +161,6 @@ def _closed_gate(trace: Mapping[str, Any]) -> dict[str, str] | None:
         if gate.name.startswith(_BEFORE_ANSWERS) and gated_answer(gate, WEB).reason == why:
             return dict(firing)
     return None
-
-
-def _of_web(gate: str) -> bool:
-    """Whether a gate of this name closes only after the graph was asked."""
-    return gate.startswith("top_passage") or gate.endswith(" (web)")
 
 
 def _settled(question: FinishedQuestion) -> JudgedCandidate | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -52,21 +53,26 @@ def figures(questions: Sequence[AskedQuestion]) -> dict[str, Any]:
     ours, plain = rewards(questions), rewards(map(unweighed, questions))
     groups = [question.group for question in questions]
     answers = [one for question in questions for one in question.candidates if one.likely is not None]
-    kinds: dict[str, list[JudgedCandidate]] = {kind: [] for kind in sorted({kind_of(one.features) for one in answers})}
-    for one in answers:
-        kinds[kind_of(one.features)].append(one)
+    answers.sort(key=_kind)
+    kinds = {kind: list(own) for kind, own in groupby(answers, _kind)}
     return {
         "questions": len(questions),
         "threshold": THRESHOLD,
         "calibrated": _shares(ours, groups),
         "always_answer": _shares(plain, groups),
-        "against_always_answer": _difference(ours - plain, groups),
-        "against_always_i_dont_know": _difference(ours, groups),
+        "against_always_answer": {
+            "difference": float((ours - plain).mean()),
+            "ci": grouped_interval(ours - plain, groups),
+        },
         "probabilities": _quality(answers),
         "probabilities_by_kind": {
             kind: _quality(own) for kind, own in kinds.items() if len({one.right for one in own}) > 1
         },
     }
+
+
+def _kind(answer: JudgedCandidate) -> str:
+    return kind_of(answer.features)
 
 
 def grouped_interval(values: Floats, groups: Sequence[str]) -> list[float]:
@@ -91,15 +97,10 @@ def _shares(earned: Floats, groups: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _difference(differences: Floats, groups: Sequence[str]) -> dict[str, Any]:
-    return {"difference": float(differences.mean()), "ci": grouped_interval(differences, groups)}
-
-
 def calibration_error(probabilities: Floats, right: NDArray[np.bool_]) -> float:
     """Expected calibration error: |mean probability - share of right answers| of bins of equal width, by their size."""
-    bins = np.clip(np.ceil(probabilities * RELIABILITY_BINS), 1, RELIABILITY_BINS)
-    gaps = [abs((probabilities - right)[bins == number].sum()) for number in np.unique(bins)]
-    return float(sum(gaps) / max(1, len(right)))
+    gaps, _ = np.histogram(probabilities, RELIABILITY_BINS, (0, 1), weights=probabilities - right)
+    return float(abs(gaps).sum() / len(right))
 
 
 def _quality(answers: Sequence[JudgedCandidate]) -> dict[str, float]:
