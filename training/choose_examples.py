@@ -20,7 +20,7 @@ import random
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -185,22 +185,17 @@ def lessons(wrong: Sequence[Pair], free: Sequence[Example], index: ExampleIndex,
     kinds: dict[Kind, list[Pair]] = defaultdict(list)
     for pair in wrong:
         kinds[kind_of(pair.program)].append(pair)
-    turns = sorted(kinds.values(), key=lambda own: -len(own))
+    turns = zip_longest(*sorted(kinds.values(), key=len, reverse=True))
     left = {example.question: example for example in free}
-    chosen: list[Example] = []
-    while len(chosen) < most and left and any(turns):
-        for own in turns:
-            if own and left and len(chosen) < most:
-                chosen.append(left.pop(_nearest(own.pop(0), list(left.values()), index).question))
-    return chosen
+    ordered = [pair for turn in turns for pair in turn if pair]
+    return [left.pop(_nearest(pair, left, index)) for pair in ordered[: min(most, len(left))]]
 
 
-def _nearest(pair: Pair, free: Sequence[Example], index: ExampleIndex) -> Example:
-    """The free example most similar to the question, of the same kind if there is one."""
-    same = {example.question for example in free if kind_of(example.program) == kind_of(pair.program)}
-    wanted = same or {example.question for example in free}
+def _nearest(pair: Pair, free: Mapping[str, Example], index: ExampleIndex) -> str:
+    """The question of the most similar free example, of the same kind if there is one."""
+    same = {question for question, example in free.items() if kind_of(example.program) == kind_of(pair.program)}
     (near,) = index.nearest([pair.query], [pair.domain], sys.maxsize)
-    return next(example for example in reversed(near.examples) if example.question in wanted)
+    return next(example.question for example in reversed(near.examples) if example.question in (same or free))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -240,7 +235,13 @@ def _run(options: argparse.Namespace) -> None:
     grown = {}
     with ExitStack() as stack:
         stack.enter_context(lock_folder(options.work))
-        _open_work(options.work, json.loads(json.dumps(chosen)), resume=options.resume)
+        run_file = options.work / RUN_FILE
+        if run_file.is_file() and (options.work / ASKED_FILE).is_file():
+            if not options.resume:
+                raise UserError(f"{options.work} holds a run: --resume continues it, --work names another folder")
+            if json.loads(run_file.read_text(encoding="utf-8")) != json.loads(json.dumps(chosen)):
+                raise UserError(f"{options.work} holds a run with other settings: --work names another folder")
+        write_json(run_file, chosen)
         graph = stack.enter_context(opened(options.graph))
         bench = stack.enter_context(bench_of(graph))
         pairs = real_pairs(options.questions, company_names(graph), options.split)
@@ -265,17 +266,6 @@ def _run(options: argparse.Namespace) -> None:
     count = sum(len(examples) for examples, _ in grown.values())
     sys.stdout.write(f"wrote {count} examples to {options.out}; the run card is {card}\n")
     options.split.report()
-
-
-def _open_work(work: Path, chosen: object, *, resume: bool) -> None:
-    """Start a work folder, or continue the same run in it."""
-    path = work / RUN_FILE
-    if path.is_file() and (work / ASKED_FILE).is_file():
-        if not resume:
-            raise UserError(f"{work} holds a run: --resume continues it, --work names another folder")
-        if json.loads(path.read_text(encoding="utf-8")) != chosen:
-            raise UserError(f"{work} holds a run with other settings: --work names another folder, or remove it")
-    write_json(path, chosen)
 
 
 if __name__ == "__main__":

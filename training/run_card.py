@@ -71,12 +71,9 @@ def count_table(rows: Mapping[str, Mapping[str, int | float | None]]) -> str:
     columns = list(next(iter(rows.values())))
     lines = [["", *columns]]
     for name, counts in rows.items():
-        lines.append([name, *("-" if counts[column] is None else f"{counts[column]:,}" for column in columns)])
-    widths = [2 + max(map(len, cells)) for cells in zip(*lines, strict=True)]
-    return "\n".join(
-        name.ljust(widths[0]) + "".join(cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))
-        for name, *cells in lines
-    )
+        lines.append([name, *("-" if count is None else f"{count:,}" for count in counts.values())])
+    first, *widths = [2 + max(map(len, cells)) for cells in zip(*lines, strict=True)]
+    return "\n".join(name.ljust(first) + "".join(map(str.rjust, cells, widths)) for name, *cells in lines)
 
 
 def _hardware() -> dict[str, Any]:

@@ -47,8 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--out", required=True, metavar="NAME|FILE", help="a name under models/calibration/, or a path to a .json"
     )
     add_split_argument(parser)
-    rest = "features to leave out: what the preset will not have, such as review, or classes (question_type) that the "
-    rest += "router learned from the same questions"
+    rest = "features to leave out: what the preset will not have, such as review, or classes, as question_type"
     parser.add_argument("--without", nargs="+", default=[], metavar="FEATURE", help=rest)
     parser.add_argument("--judge", choices=JUDGE_NAMES, default="rules", help="judge of answers that the runs withheld")
     options = parser.parse_args(arguments)
@@ -63,10 +62,8 @@ def _fit(options: argparse.Namespace) -> None:
         found = calibrate(questions, FOLDS, SEED)
     except NothingLearnedError as error:
         listed = ", ".join(str(folder / TRACES) for folder in options.runs)
-        raise UserError(
-            f"{listed}: too few answers to learn from ({error}); pass more runs of a preset that answers, over "
-            "labelled questions"
-        ) from None
+        remedy = "pass more runs of a preset that answers, over labelled questions"
+        raise UserError(f"{listed}: too few answers to learn from ({error}); {remedy}") from None
     metrics = figures(found.questions)
     path = Path(options.out) if options.out.endswith(".json") else CALIBRATION_FOLDER / f"{options.out}.json"
     trained_on = {
@@ -82,14 +79,8 @@ def _fit(options: argparse.Namespace) -> None:
     more = {"without_invalid": found.without_invalid, "trained_on": trained_on, "cross_validated": metrics}
     write_json(path, found.model.model_dump(mode="json") | more)
     data = {f"{folder.name} {name}": folder / name for folder in options.runs for name in (PREDICTIONS, TRACES)}
-    settings = {
-        "folds": FOLDS,
-        "seed": SEED,
-        "judge": options.judge,
-        "without": options.without,
-        "inverse_strength": found.inverse_strength,
-        **options.split.to_card(),
-    }
+    settings = {"folds": FOLDS, "seed": SEED, "judge": options.judge, "without": options.without}
+    settings |= {"inverse_strength": found.inverse_strength} | options.split.to_card()
     card = run_card(data, settings, time.monotonic() - began, metrics, ("numpy", "scipy", "scikit-learn"))
     write_card(path.with_suffix(""), card)
     _report(found, metrics)

@@ -33,19 +33,9 @@ def asked(count: int, seed: int, each: int = 1) -> list[AskedQuestion]:
 
 def row(name: str, prediction: str, verdict: str, **more: Any) -> dict[str, Any]:
     """A row of predictions.jsonl."""
-    place = {"interaction_id": name, "occurrence": 0, "batch": 0, "batch_size": 1}
-    timing = {"seconds": 1.0, "batch_seconds": 1.0, "timed_out": False, "error": None}
-    return {
-        **place,
-        **timing,
-        "query": f"what about {name}?",
-        "prediction": prediction,
-        "answer": RIGHT,
-        "alt_ans": [],
-        "verdict": verdict,
-        "split": 0,
-        **more,
-    }
+    place = {"interaction_id": name, "occurrence": 0, "batch": 0, "batch_size": 1, "split": 0}
+    judged = {"prediction": prediction, "answer": RIGHT, "alt_ans": [], "verdict": verdict}
+    return {"query": f"what about {name}?"} | place | judged | more
 
 
 def trace(name: str, candidates: Sequence[Mapping[str, Any]], **more: Any) -> dict[str, Any]:

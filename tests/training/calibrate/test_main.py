@@ -27,8 +27,6 @@ def test_a_model_that_the_agent_reads_with_its_card(tmp_path: Path, capsys: pyte
         assert likely == pytest.approx(true_probability(logit), abs=0.12)
     data = json.loads(out.read_text(encoding="utf-8"))
     assert (data["trained_on"]["asked"], data["trained_on"]["different_questions"]) == (300, 150)
-    assert len(data["trained_on"]["runs"]) == 2
-    assert "CC BY-NC 4.0" in data["trained_on"]["licence"]
     assert set(data["cross_validated"]["calibrated"]) == {"score", "ci", "accuracy", "hallucination", "missing"}
     assert "a false premise" in data["without_invalid"]
     card = json.loads((tmp_path / "mine" / "run_card.json").read_text(encoding="utf-8"))
@@ -45,7 +43,6 @@ def test_faults_are_reported_in_a_line(tmp_path: Path, capsys: pytest.CaptureFix
     always = write_run(tmp_path / "always", sure, answers)
     out = ["--out", str(tmp_path / "model.json")]
     for arguments, message in [
-        ([str(tmp_path / "nothing"), *out], "expected one written by local_evaluation.py"),
         ([str(silent), *out], "at least 10 answers of one kind (web, graph) are needed"),
         ([str(always), *out], "11 right and 0 wrong; at least 5 different questions of each kind are needed"),
         ([str(always), *out, "--judge", "llm"], "llm judge"),

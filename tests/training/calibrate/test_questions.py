@@ -1,6 +1,5 @@
 """What is read from the folders of finished runs."""
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -114,11 +113,6 @@ def test_features_that_an_agent_will_not_have_are_taken_out_everywhere(tmp_path:
     [
         (lambda folder: (folder / "run.json").unlink(), r"run\.json: missing.*run local_evaluation\.py"),
         (lambda folder: (folder / "traces.jsonl").write_text(""), r'no question has a trace with "candidates"'),
-        (lambda folder: (folder / "predictions.jsonl").write_text('{"x": 1}\n'), r'line 1, field "interaction_id"'),
-        (
-            lambda folder: (folder / "traces.jsonl").write_text(json.dumps(trace("a", [], batch="1")) + "\n"),
-            r'traces\.jsonl, line 1, field "batch": .*, found \'1\'; run local_evaluation',
-        ),
         (lambda folder: (folder / "predictions.jsonl").write_text('{"torn\n'), r"predictions\.jsonl, line 1"),
     ],
 )
