@@ -1,9 +1,7 @@
 """The run card: a JSON file beside an output, with its inputs, settings and figures."""
 
 import hashlib
-import os
 import platform
-import re
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -13,9 +11,9 @@ from typing import Any
 
 from agents.common.files import write_json
 from evaluation.datasets import DatasetError, dataset_files, joined_files
+from evaluation.runner import machine
 
 CARD_FILE = "run_card.json"
-_CPU_FACTS = Path("/proc/cpuinfo")
 
 
 def file_hash(path: Path) -> str:
@@ -46,7 +44,7 @@ def run_card(
         "settings": dict(settings),
         "metrics": dict(metrics),
         "versions": {"python": platform.python_version(), **_versions(packages)},
-        "hardware": _hardware(),
+        "hardware": machine(),
         "seconds": round(seconds, 1),
         "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
@@ -74,19 +72,6 @@ def count_table(rows: Mapping[str, Mapping[str, int | float | None]]) -> str:
         lines.append([name, *("-" if count is None else f"{count:,}" for count in counts.values())])
     first, *widths = [2 + max(map(len, cells)) for cells in zip(*lines, strict=True)]
     return "\n".join(name.ljust(first) + "".join(map(str.rjust, cells, widths)) for name, *cells in lines)
-
-
-def _hardware() -> dict[str, Any]:
-    """Processor, cores that this process may use, and the GPUs that torch finds."""
-    facts = _CPU_FACTS.read_text(encoding="utf-8", errors="replace") if _CPU_FACTS.is_file() else ""
-    named = re.search(r"^model name\s*: *(.*?) *$", facts, re.MULTILINE)
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    gpus: list[str] = []
-    with suppress(ImportError):
-        import torch
-
-        gpus = [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]
-    return {"processor": named[1] if named else platform.machine(), "cores": cores, "gpus": gpus}
 
 
 def _versions(packages: Sequence[str]) -> dict[str, str]:
