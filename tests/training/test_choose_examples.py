@@ -143,11 +143,11 @@ def test_a_run_that_was_killed_goes_on_and_asks_nothing_twice(run: Run, prompts:
 
 
 def test_finished_examples_and_other_runs_are_not_overwritten(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(2) == 0
-    assert run(2, "--resume") == 2
+    assert run(2, "--start", "1") == 0
+    assert run(2, "--start", "1", "--resume") == 2
     assert "holds examples: remove them" in capsys.readouterr().err
     run.out = run.folder / "again"
-    assert run(2) == 2
+    assert run(2, "--start", "1") == 2
     assert "holds a run: --resume continues it" in capsys.readouterr().err
     assert run(2, "--resume", "--added", "1") == 2
     assert "other settings" in capsys.readouterr().err
