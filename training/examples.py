@@ -75,12 +75,14 @@ def row_of(record: Record, form: type[Row], **more: object) -> Row:
 
     `DatasetError` if one is missing or of another type; the message names file, line and field.
     """
+    key: Any = form  # mypy does not accept a generic type as hashable
     try:
-        return _reader(form).validate_python({**record.data, **more})
+        row: Row = _reader(key).validate_python({**record.data, **more})
     except ValidationError as error:
         fault = error.errors(include_url=False)[0]
         name = ".".join(map(str, fault["loc"]))
         raise DatasetError(f'{record.place}: field "{name}": {fault["msg"]}') from None
+    return row
 
 
 _reader = cache(TypeAdapter)

@@ -54,7 +54,9 @@ def card_folder(out: Path) -> Path:
     """The folder for the run card of a file: ``pairs/`` for ``pairs.jsonl``; `DatasetError` if it cannot be made."""
     folder = out.with_suffix("")
     if out.is_dir() or folder == out or (folder.exists() and not folder.is_dir()):
-        raise DatasetError(f"--out {out}: use another name, such as new.jsonl; then a folder new/ gets the run card")
+        raise DatasetError(
+            f"--out {out}: use a new name such as {out}.jsonl, because a folder like {out}/ gets the run card"
+        )
     return folder
 
 

@@ -27,7 +27,7 @@ def test_the_card_of_a_file_has_a_folder_of_its_name(tmp_path: Path) -> None:
     assert card_folder(tmp_path / "new" / "pairs.jsonl") == folder, "a folder that is there already is taken"
     (tmp_path / "rows.jsonl").write_bytes(b"")
     for name in ("pairs", "new", "rows.jsonl.bz2"):
-        with pytest.raises(DatasetError, match="a folder new/ gets the run card"):
+        with pytest.raises(DatasetError, match="gets the run card"):
             card_folder(tmp_path / name)
 
 

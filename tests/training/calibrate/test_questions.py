@@ -31,7 +31,6 @@ def test_the_run_s_verdict_stands_and_other_answers_are_judged(tmp_path: Path) -
     """Answers that a gate withheld are judged as if they had been given."""
     answers = [candidate(WRONG, source="knowledge graph"), candidate("The right answer."), candidate("i don't know")]
     (only,) = questions_of(tmp_path, (row("a", WRONG, "correct"), trace("a", answers)))
-    # the run's verdict stands, whatever another judge would say
     assert [(one.text, one.right) for one in only.candidates] == [(WRONG, True), ("The right answer.", True)]
 
 
@@ -101,11 +100,8 @@ def test_features_that_an_agent_will_not_have_are_taken_out_everywhere(tmp_path:
     (left,) = questions_of(tmp_path, pair, without={"review", "domain"})
     assert whole.candidates[0].features == features
     assert left.candidates[0].features == {"answer_words": 2.0}
-    assert whole.features is not None
-    assert whole.features["domain=movie"] == 0.99
-    assert left.features is not None
-    assert left.features["graph=found"] == 1.0
-    assert "domain=movie" not in left.features
+    assert (whole.features or {})["domain=movie"] == 0.99
+    assert "domain=movie" not in (left.features or {})
 
 
 @pytest.mark.parametrize(
