@@ -236,13 +236,14 @@ def origin_of(arguments: Sequence[str]) -> dict[str, str]:
     changed = " with changes" if commit and _output("git", "status", "--porcelain", "--untracked-files=no") else ""
     return {
         "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        "machine": _machine(),
+        "machine": machine(),
         **({"commit": commit + changed} if commit else {}),
         "command": command,
     }
 
 
-def _machine() -> str:
+def machine() -> str:
+    """Cores, processor, memory and GPUs, for people."""
     known, told = None, Path("/proc/cpuinfo")
     if told.is_file():  # Linux tells the processor's name there only
         known = re.search(r"^model name\s*:\s*(.+)$", told.read_text(encoding="utf-8"), re.MULTILINE)

@@ -6,8 +6,8 @@ A domain starts with --start examples. In each of --rounds rounds the preset's u
 far, is asked --asked labelled questions. Its calls are executed on the graph; if they give other values than the
 labelled calls, at most --added examples are added, for the most frequent kinds of failing calls first. By default this
 is the most similar example of the same kind from our own bank, so that the list can be published; with --pool questions
-it is the question itself, as in the paper. A domain is done when its list is full, nothing fails, or no candidate is
-left.
+it is the question itself, as in the paper. A domain is done when its list has the preset's number of examples
+(knowledge_graph.writer.examples), nothing fails, or no candidate is left.
 
 DIR gets a file of examples for each domain, which a preset names as knowledge_graph.writer.fixed_examples, and
 run_card.json: data with sha256, settings, and the failures of each round. The model's output is kept in --work, so that
@@ -20,8 +20,10 @@ import random
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
@@ -62,7 +64,6 @@ from training.api_pairs import (
     opened,
     real_pairs,
 )
-from training.examples import check_data_file
 from training.run_card import run_card, write_card
 
 REPOSITORY = Path(__file__).parents[1]
@@ -82,84 +83,74 @@ class Plan(NamedTuple):
     rounds: int = 10
 
 
-class ProgramKind(NamedTuple):
-    """The tables that a program calls and the keys that it selects."""
-
-    tables: frozenset[str]
-    keys: frozenset[str]
+Kind = tuple[frozenset[str], frozenset[str]]
+"""The tables that a program calls and the keys that it selects, without default keys."""
 
 
-def kind_of(program: Program) -> ProgramKind:
-    """The kind of a program; ignores default keys."""
-    tables = (getattr(each, "table", None) for each in program.statements)
-    keys = set()
-    for place, each in enumerate(program.statements):
-        following = program.statements[place + 1 : place + 2]
-        if not isinstance(each, Average) and not (following and isinstance(following[0], Sort)):
-            keys.add("len" if each.count else each.select)
-    return ProgramKind(
-        frozenset(name for name in tables if name), frozenset(key for key in keys if key) - _DEFAULT_KEYS
-    )
+def kind_of(program: Program) -> Kind:
+    """The kind of a program."""
+    keys = {
+        "len" if each.count else each.select
+        for each, following in zip_longest(program.statements, program.statements[1:])
+        if not isinstance(each, Average) and not isinstance(following, Sort)
+    }
+    tables = {getattr(each, "table", None) for each in program.statements}
+    return frozenset(filter(None, tables)), frozenset(filter(None, keys - _DEFAULT_KEYS))
 
 
+@dataclass(frozen=True, slots=True)
 class ExampleTrial:
     """Asks the writer with a list of examples and checks whether its calls give the right values.
 
     The work folder keeps all results: no question is asked twice with the same examples.
     """
 
-    def __init__(self, work: Path, writer: KgWriterSettings, model: LanguageModel, bench: Bench, batch: int) -> None:
-        self._work = work
-        self._writer = writer
-        self._model = model
-        self._bench = bench
-        self._batch = batch
-        rows = [row.data for row in read_growing(work / ASKED_FILE)]
-        self._known: dict[tuple[str, int, str], bool] = {
-            (row["domain"], row["round"], row["query"]): row["right"] for row in rows
-        }
+    work: Path
+    writer: KgWriterSettings
+    model: LanguageModel
+    bench: Bench
+    batch: int
 
     def right(self, domain: Domain, number: int, pairs: Sequence[Pair], examples: Sequence[Example]) -> list[bool]:
         """Whether the writer's calls for each question of this round are right."""
-        missing = [pair for pair in pairs if (domain, number, pair.query) not in self._known]
-        if missing:
-            writer = self._shown(domain, examples)
-            for start in tqdm(range(0, len(missing), self._batch), f"{domain} {number}", disable=None, unit="batch"):
-                self._ask(writer, domain, number, missing[start : start + self._batch])
-        return [self._known[domain, number, pair.query] for pair in pairs]
+        turn = {"domain": str(domain), "round": number}
+        rows = [row.data for row in read_growing(self.work / ASKED_FILE)]
+        known = {row["query"]: row["right"] for row in rows if turn.items() <= row.items()}
+        missing = [pair for pair in pairs if pair.query not in known]
+        writer = self._shown(domain, examples)
+        for start in tqdm(range(0, len(missing), self.batch), f"{domain} {number}", disable=None, unit="batch"):
+            asked = missing[start : start + self.batch]
+            questions = [CallRequest(pair.query, pair.query_time, domain) for pair in asked]
+            written = writer.write(questions, Deadline(SECONDS_PER_QUESTION * len(asked)))
+            rows = [
+                turn | {"query": pair.query, "right": right, "labelled": pair.calls, "written": each.text}
+                for pair, each in zip(asked, written, strict=True)
+                for right in [same_values(pair, each.program, self.bench)]
+            ]
+            append_rows(self.work / ASKED_FILE, rows)
+            known |= {row["query"]: row["right"] for row in rows}
+        return [known[pair.query] for pair in pairs]
 
     def _shown(self, domain: Domain, examples: Sequence[Example]) -> CallWriter:
         """The preset's writer with these examples, as in use."""
-        folder = self._work / CURRENT
+        folder = self.work / CURRENT
         folder.mkdir(exist_ok=True)
         for each in Domain:
             write_examples(folder / f"{each}.toml", "of this round", examples if each is domain else ())
         changes = {"selection": "fixed", "fixed_examples": str(folder.resolve()), "examples": len(examples)}
-        return CallWriter(self._writer.model_copy(update=changes), self._model, None)
-
-    def _ask(self, writer: CallWriter, domain: Domain, number: int, pairs: Sequence[Pair]) -> None:
-        questions = [CallRequest(pair.query, pair.query_time, domain) for pair in pairs]
-        written = writer.write(questions, Deadline(SECONDS_PER_QUESTION * len(pairs)))
-        programs = [each.program for each in written]
-        right = same_values(pairs, programs, self._bench)
-        for pair, each, found in zip(pairs, written, right, strict=True):
-            row = {"domain": str(domain), "round": number, "query": pair.query, "right": found}
-            append_rows(self._work / ASKED_FILE, [row | {"labelled": pair.calls, "written": each.text}])
-            self._known[domain, number, pair.query] = found
+        return CallWriter(self.writer.model_copy(update=changes), self.model, None)
 
 
-def same_values(pairs: Sequence[Pair], programs: Sequence[Program | None], bench: Bench) -> list[bool]:
-    """Whether each program has the same calls as the labelled one, or gives the same values from the graph."""
-    right, doubtful, tasks = [], [], []
-    for place, (pair, program) in enumerate(zip(pairs, programs, strict=True)):
-        right.append(program is not None and render(program) == render(pair.program))
-        if program is not None and program.statements and pair.program.statements and not right[place]:
-            doubtful.append(place)
-            tasks += [Task(pair.domain, p, parse_query_time(pair.query_time)) for p in (program, pair.program)]
-    values = [sorted(map(str, done.values)) for done in bench.run(tasks)]
-    for place, written, labelled in zip(doubtful, values[::2], values[1::2], strict=True):
-        right[place] = bool(labelled) and written == labelled
-    return right
+def same_values(pair: Pair, program: Program | None, bench: Bench) -> bool:
+    """Whether a program has the same calls as the labelled one, or gives the same values from the graph."""
+    if program is None or render(program) == render(pair.program):
+        return program is not None
+    if not program.statements or not pair.program.statements:
+        return False
+    time_asked = parse_query_time(pair.query_time)
+    done = bench.run([Task(pair.domain, each, time_asked) for each in (program, pair.program)])
+    written, labelled = (sorted(map(str, each.values)) for each in done)
+    return bool(labelled) and written == labelled
 
 
 def grow(
@@ -181,10 +172,8 @@ def grow(
         wrong = [pair for pair, found in zip(sample, right, strict=True) if not found]
         joined = lessons(wrong, free, index, min(plan.added, plan.examples - len(examples)))
         rounds.append({"asked": len(sample), "wrong": len(wrong), "added": len(joined)})
-        sys.stdout.write(
-            f"{domain}, round {number}: {len(wrong)} of {len(sample)} wrong, {len(joined)} examples added\n"
-        )
-        sys.stdout.flush()
+        told = f"{len(wrong)} of {len(sample)} wrong, {len(joined)} examples added"
+        sys.stdout.write(f"{domain}, round {number}: {told}\n")
         if not joined:
             break
         examples += joined
@@ -192,33 +181,21 @@ def grow(
 
 
 def lessons(wrong: Sequence[Pair], free: Sequence[Example], index: ExampleIndex, most: int) -> list[Example]:
-    """Examples of the kinds of calls that failed: each kind in turn, the most frequent one first.
-
-    Args:
-        wrong: Questions whose calls were wrong.
-        free: Examples that are not shown yet.
-        index: The whole pool.
-        most: Most examples to choose.
-    """
-    kinds: dict[ProgramKind, list[Pair]] = defaultdict(list)
+    """At most `most` of the free examples, of the kinds of calls that failed: in turn, the most frequent kind first."""
+    kinds: dict[Kind, list[Pair]] = defaultdict(list)
     for pair in wrong:
         kinds[kind_of(pair.program)].append(pair)
-    turns = sorted(kinds.values(), key=lambda own: -len(own))
+    turns = zip_longest(*sorted(kinds.values(), key=len, reverse=True))
     left = {example.question: example for example in free}
-    chosen: list[Example] = []
-    while len(chosen) < most and left and any(turns):
-        for own in turns:
-            if own and left and len(chosen) < most:
-                chosen.append(left.pop(_nearest(own.pop(0), list(left.values()), index).question))
-    return chosen
+    ordered = [pair for turn in turns for pair in turn if pair]
+    return [left.pop(_nearest(pair, left, index)) for pair in ordered[: min(most, len(left))]]
 
 
-def _nearest(pair: Pair, free: Sequence[Example], index: ExampleIndex) -> Example:
-    """The free example most similar to the question, of the same kind if there is one."""
-    same = {example.question for example in free if kind_of(example.program) == kind_of(pair.program)}
-    wanted = same or {example.question for example in free}
+def _nearest(pair: Pair, free: Mapping[str, Example], index: ExampleIndex) -> str:
+    """The question of the most similar free example, of the same kind if there is one."""
+    same = {question for question, example in free.items() if kind_of(example.program) == kind_of(pair.program)}
     (near,) = index.nearest([pair.query], [pair.domain], sys.maxsize)
-    return next(example for example in reversed(near.examples) if example.question in wanted)
+    return next(example.question for example in reversed(near.examples) if example.question in (same or free))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -231,13 +208,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--graph", type=Path, metavar="DIR", help=GRAPH_HELP)
     source = "source of added examples (%(default)s)"
     parser.add_argument("--pool", choices=("bank", "questions"), default="bank", help=source)
-    parser.add_argument("--count", type=whole(1), help="examples per domain; default: the preset's number")
     for name, default in Plan._field_defaults.items():
         parser.add_argument(f"--{name}", type=whole(1), default=default, help="see above (default: %(default)s)")
     work = REPOSITORY / "results/training/choose_examples"
     parser.add_argument("--work", type=Path, default=work, help="folder for the model's output")
     parser.add_argument("--resume", action="store_true", help="continue the run in --work")
-    parser.add_argument("--overwrite", action="store_true", help="replace the examples in --out")
     options = parser.parse_args(arguments)
     return exit_code(lambda: _run(options), GraphError)
 
@@ -246,15 +221,13 @@ def _run(options: argparse.Namespace) -> None:
     started = time.monotonic()
     settings = load_settings(options.preset, [*options.set, "tuned = false"])
     writer = (settings.knowledge_graph or KnowledgeGraphSettings()).writer
-    plan = Plan(options.count or writer.examples, options.start, options.added, options.asked, options.rounds)
-    if any(options.out.glob("*.toml")) and not options.overwrite:
-        raise UserError(f"{options.out} holds examples: --out names another folder, --overwrite replaces them")
-    check_data_file(options.questions, "--questions names the file")
-    shown = ("form", "schema_in_prompt", "schema_detail", "grammar", "repair")
+    plan = Plan(writer.examples, options.start, options.added, options.asked, options.rounds)
+    if any(options.out.glob("*.toml")):
+        raise UserError(f"{options.out} holds examples: remove them, or --out names another folder")
     chosen = {
         "preset": f"{settings.name}@{settings_hash(settings)}",
         "model": getattr(settings.language_model, "model", settings.language_model.engine),
-        "writer": {name: getattr(writer, name) for name in shown},
+        "writer": writer.model_dump(include={"form", "schema_in_prompt", "schema_detail", "grammar", "repair"}),
         "plan": plan._asdict() | {"pool": options.pool},
         "bank": bank_version(),
         Split.FIELD: options.split.wanted,
@@ -262,7 +235,13 @@ def _run(options: argparse.Namespace) -> None:
     grown = {}
     with ExitStack() as stack:
         stack.enter_context(lock_folder(options.work))
-        _open_work(options.work, chosen, resume=options.resume)
+        run_file = options.work / RUN_FILE
+        if run_file.is_file() and (options.work / ASKED_FILE).is_file():
+            if not options.resume:
+                raise UserError(f"{options.work} holds a run: --resume continues it, --work names another folder")
+            if json.loads(run_file.read_text(encoding="utf-8")) != json.loads(json.dumps(chosen)):
+                raise UserError(f"{options.work} holds a run with other settings: --work names another folder")
+        write_json(run_file, chosen)
         graph = stack.enter_context(opened(options.graph))
         bench = stack.enter_context(bench_of(graph))
         pairs = real_pairs(options.questions, company_names(graph), options.split)
@@ -287,17 +266,6 @@ def _run(options: argparse.Namespace) -> None:
     count = sum(len(examples) for examples, _ in grown.values())
     sys.stdout.write(f"wrote {count} examples to {options.out}; the run card is {card}\n")
     options.split.report()
-
-
-def _open_work(work: Path, chosen: object, *, resume: bool) -> None:
-    """Start a work folder, or continue the same run in it."""
-    path = work / RUN_FILE
-    if path.is_file() and (work / ASKED_FILE).is_file():
-        if not resume:
-            raise UserError(f"{work} holds a run: --resume continues it, --work names another folder")
-        if json.loads(path.read_text(encoding="utf-8")) != json.loads(json.dumps(chosen)):
-            raise UserError(f"{work} holds a run with other settings: --work names another folder, or remove it")
-    write_json(path, chosen)
 
 
 if __name__ == "__main__":

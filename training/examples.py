@@ -25,10 +25,9 @@ Model = TypeVar("Model", bound=StrictModel)
 class TrainingExample:
     """One prompt and its completion; exactly one of `messages` and `prompt` is given.
 
-    `groups` are the example's entities, most important first (see `training.folds`), `source` is its origin, for counts
-    and cards. `query` and `answers` (the best one first) are for a judge; the completion may be another text, such as
-    "i don't know" if the prompt has no answer. `split` is the question's split in CRAG, None if it was made up. `place`
-    is where it was read, for messages.
+    `groups` are the example's entities, most important first (see `training.folds`), `source` is its origin. `query`
+    and `answers` (the best one first) are for a judge; the completion may be another text, such as "i don't know".
+    `split` is the question's split in CRAG, None if it was made up. `place` is where it was read, for messages.
     """
 
     completion: str
@@ -61,12 +60,7 @@ def write_examples(path: Path, examples: Iterable[TrainingExample]) -> None:
 
 
 def read_examples(path: Path, split: Split | None = None) -> list[TrainingExample]:
-    """Read the file, without rows of other splits.
-
-    Raises:
-        DatasetError: a line cannot be read, or a field is missing or of a wrong type; the message names file, line and
-            field.
-    """
+    """Read the file, without rows of other splits; `DatasetError` with file, line and field where it is wrong."""
     examples = [row_of(record, TrainingExample, place=record.place) for record in read_records(path, split=split)]
     for example in examples:
         if (example.prompt is None) == (not example.messages):
@@ -79,8 +73,7 @@ def read_examples(path: Path, split: Split | None = None) -> list[TrainingExampl
 def row_of(record: Record, form: type[Row], **more: object) -> Row:
     """The fields of a line, and `more`, as a pydantic model or a dataclass; unknown fields are ignored.
 
-    Raises:
-        DatasetError: one is missing or of another type; the message names file, line and field.
+    `DatasetError` if one is missing or of another type; the message names file, line and field.
     """
     key: Any = form  # mypy does not accept a generic type as hashable
     try:
@@ -92,9 +85,7 @@ def row_of(record: Record, form: type[Row], **more: object) -> Row:
     return row
 
 
-@cache
-def _reader(form: type[Any]) -> TypeAdapter[Any]:
-    return TypeAdapter(form)
+_reader = cache(TypeAdapter)
 
 
 def check_data_file(path: Path, remedy: str) -> None:
@@ -111,11 +102,7 @@ def config_names(folder: Path) -> list[str]:
 
 
 def read_config(form: type[Model], folder: Path, config: str, changes: Sequence[str] = ()) -> Model:
-    """Read a shipped configuration by name, or a TOML file by path, with changes such as ``epochs=1``.
-
-    Raises:
-        SettingsError: no such configuration, not TOML, an unknown key, a wrong type or a value out of range.
-    """
+    """Read a shipped configuration by name, or a TOML file by path, with changes such as ``epochs=1``."""
     path = Path(config) if config.endswith(".toml") else folder / "configs" / f"{config}.toml"
     if not path.is_file():
         raise SettingsError(f"no such file: {path}; shipped configurations: {', '.join(config_names(folder))}")

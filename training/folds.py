@@ -1,12 +1,28 @@
-"""Cross-validation by entity: the fold depends on the group's name only, so that all steps agree on it.
+"""Select the questions that a fold tests, to measure an adapter tuned without that fold.
 
-A row may have several groups (a question about two films). The fold of its first group tests it. If the fold of any of
-its groups is held out, the row is not trained on, so that tested entities are unseen.
+    python -m training.folds --questions FILE --fold 1/5 [--pairs pairs.jsonl] --out held_out.jsonl
+
+Without --pairs each question is its own group, as for the web answerer; with it, the rows of `training.api_pairs` have
+the groups. Fit P(correct) of an adapter (`training.calibrate`) to runs of local_evaluation.py over such files: it is
+too sure about questions that it was tuned on.
+
+The fold depends on the group's name only, so that all steps agree on it. A row may have several groups (a question
+about two films). The fold of its first group tests it. If the fold of any of its groups is held out, the row is not
+trained on, so that tested entities are unseen.
 """
 
+import argparse
 import hashlib
+import re
+import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
+
+from agents.common.files import UserError, write_rows
+from crag.command import add_split_argument, end_with, exit_code, form, parser_of
+from evaluation.datasets import read_rows
+from training.api_pairs import read_pairs
 
 
 class Fold(NamedTuple):
@@ -21,10 +37,11 @@ class Fold(NamedTuple):
 
 def parse_fold(text: str) -> Fold:
     """Parse an argument: ``2/5`` is the second of five folds."""
-    number, slash, total = text.partition("/")
-    if not (slash and number.isdecimal() and total.isdecimal() and 1 <= int(number) <= int(total) and int(total) > 1):
+    found = re.fullmatch(r"([0-9]+)/([0-9]+)", text)
+    fold = Fold(int(found[1]), int(found[2])) if found else Fold(0, 0)
+    if not 1 <= fold.number <= fold.total or fold.total == 1:
         raise ValueError(f"write a fold as NUMBER/TOTAL, from 1/TOTAL, such as 1/5; found {text!r}")
-    return Fold(int(number), int(total))
+    return fold
 
 
 def held_out_fold(settings: Mapping[str, Any]) -> Fold | None:
@@ -50,3 +67,32 @@ def is_tested(groups: Sequence[str], fold: Fold) -> bool:
 def may_train(groups: Sequence[str], fold: Fold | None) -> bool:
     """Whether a row may be trained on if that fold is held out; None: nothing is held out."""
     return fold is None or all(number_of(group, fold.total) != fold.number for group in groups)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write the questions. Exit code: 2 if there are none, or a file cannot be read."""
+    parser = parser_of("python -m training.folds", __doc__)
+    parser.add_argument("--questions", type=Path, required=True, metavar="FILE", help="as for local_evaluation.py")
+    fold = "as training.lora --hold-out"
+    parser.add_argument("--fold", type=form(parse_fold), required=True, metavar="NUMBER/TOTAL", help=fold)
+    parser.add_argument("--pairs", type=Path, metavar="FILE", help="rows of training.api_pairs")
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="JSON lines")
+    add_split_argument(parser)
+    options = parser.parse_args(arguments)
+    return exit_code(lambda: _run(options))
+
+
+def _run(options: argparse.Namespace) -> None:
+    groups = {pair.query: pair.groups for pair in read_pairs(options.pairs)} if options.pairs else None
+    rows = list(read_rows(options.questions, split=options.split))
+    found = [(row, [row["query"]] if groups is None else groups.get(row["query"], ())) for row in rows]
+    chosen = [row for row, names in found if is_tested(names, options.fold)]
+    if not chosen:
+        raise UserError(f"{options.questions}: fold {options.fold} tests none of its {len(rows)} questions")
+    write_rows(options.out, chosen)
+    sys.stdout.write(f"wrote {len(chosen)} of {len(rows)} questions to {options.out}\n")
+    options.split.report()
+
+
+if __name__ == "__main__":
+    end_with(main)

@@ -1,7 +1,6 @@
 """The run card: a JSON file beside an output, with its inputs, settings and figures."""
 
 import hashlib
-import os
 import platform
 import time
 from collections.abc import Mapping, Sequence
@@ -11,20 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from agents.common.files import write_json
-from evaluation.datasets import DatasetError, dataset_files
+from evaluation.datasets import DatasetError, dataset_files, joined_files
+from evaluation.runner import machine
 
 CARD_FILE = "run_card.json"
-_CPU_FACTS = Path("/proc/cpuinfo")
 
 
 def file_hash(path: Path) -> str:
     """sha256 of a file, or of its joined parts."""
-    digest = hashlib.sha256()
-    for file in dataset_files(path):
-        with file.open("rb") as stream:
-            while block := stream.read(1 << 20):
-                digest.update(block)
-    return digest.hexdigest()
+    with joined_files(path, dataset_files(path)) as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]
 
 
 def run_card(
@@ -49,7 +44,7 @@ def run_card(
         "settings": dict(settings),
         "metrics": dict(metrics),
         "versions": {"python": platform.python_version(), **_versions(packages)},
-        "hardware": hardware(),
+        "hardware": machine(),
         "seconds": round(seconds, 1),
         "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
@@ -57,13 +52,11 @@ def run_card(
 
 def card_folder(out: Path) -> Path:
     """The folder for the run card of a file: ``pairs/`` for ``pairs.jsonl``; `DatasetError` if it cannot be made."""
-    if out.is_dir():
-        raise DatasetError(f"--out {out}: is a folder, not a file")
     folder = out.with_suffix("")
-    if folder == out:
-        raise DatasetError(f"--out {out}: use a name such as {out}.jsonl, because {folder}/ gets the run card")
-    if folder.exists() and not folder.is_dir():
-        raise DatasetError(f"--out {out}: {folder} is a file, but a folder of that name gets the run card")
+    if out.is_dir() or folder == out or (folder.exists() and not folder.is_dir()):
+        raise DatasetError(
+            f"--out {out}: use a new name such as {out}.jsonl, because a folder like {out}/ gets the run card"
+        )
     return folder
 
 
@@ -78,27 +71,9 @@ def count_table(rows: Mapping[str, Mapping[str, int | float | None]]) -> str:
     columns = list(next(iter(rows.values())))
     lines = [["", *columns]]
     for name, counts in rows.items():
-        lines.append([name, *("-" if counts[column] is None else f"{counts[column]:,}" for column in columns)])
-    widths = [2 + max(map(len, cells)) for cells in zip(*lines, strict=True)]
-    return "\n".join(
-        name.ljust(widths[0]) + "".join(cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))
-        for name, *cells in lines
-    )
-
-
-def hardware() -> dict[str, Any]:
-    """Processor, cores that this process may use, and the GPUs that torch finds."""
-    model = platform.processor() or platform.machine()
-    if _CPU_FACTS.is_file():
-        lines = _CPU_FACTS.read_text(encoding="utf-8", errors="replace").splitlines()
-        model = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), model)
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    gpus: list[str] = []
-    with suppress(ImportError):
-        import torch
-
-        gpus = [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]
-    return {"processor": model, "cores": cores, "gpus": gpus}
+        lines.append([name, *("-" if count is None else f"{count:,}" for count in counts.values())])
+    first, *widths = [2 + max(map(len, cells)) for cells in zip(*lines, strict=True)]
+    return "\n".join(name.ljust(first) + "".join(map(str.rjust, cells, widths)) for name, *cells in lines)
 
 
 def _versions(packages: Sequence[str]) -> dict[str, str]:

@@ -36,9 +36,9 @@ chunk = { method = "words" }
 RELEASED = 'get_movie("the red kite")["release_date"]'
 
 
-def row(query: str, calls: str, **fields: object) -> dict[str, Any]:
-    asked = {"query": query, "query_time": "02/28/2024, 09:31:30 ET", "domain": "movie", "split": 0}
-    return asked | {"calls": [calls]} | fields
+def row(query: str, calls: str, split: int = 0) -> dict[str, Any]:
+    asked = {"query": query, "query_time": "02/28/2024, 09:31:30 ET", "domain": "movie"}
+    return asked | {"calls": [calls], "split": split}
 
 
 ROWS = [
@@ -59,16 +59,12 @@ class Run:
         (folder / "graph").mkdir()
         write_graph(folder / "graph")
         (folder / "preset.toml").write_text(PRESET, encoding="utf-8")
-        self.questions(ROWS)
+        (folder / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS), encoding="utf-8")
 
-    def questions(self, rows: Sequence[dict[str, Any]]) -> None:
-        text = "".join(json.dumps(row) + "\n" for row in rows)
-        (self.folder / "questions.jsonl").write_text(text, encoding="utf-8")
-
-    def __call__(self, *arguments: str) -> int:
+    def __call__(self, count: int, *arguments: str) -> int:
         given = ["--preset", str(self.folder / "preset.toml"), "--questions", str(self.folder / "questions.jsonl")]
         given += ["--graph", str(self.folder / "graph"), "--out", str(self.out), "--work", str(self.work)]
-        return main([*given, *arguments])
+        return main([*given, "--set", f"knowledge_graph.writer.examples={count}", *arguments])
 
     def card(self) -> dict[str, Any]:
         found: dict[str, Any] = json.loads((self.out / CARD_FILE).read_text(encoding="utf-8"))
@@ -84,21 +80,21 @@ def run(tmp_path: Path) -> Run:
 
 
 def test_what_comes_out_wrong_joins_as_an_example_of_the_same_kind(run: Run) -> None:
-    assert run("--start", "1", "--added", "2", "--count", "3", "--rounds", "1") == 0
+    assert run(3, "--start", "1", "--added", "2", "--rounds", "1") == 0
     examples = load_folder(run.out)
     assert {domain: len(own) for domain, own in examples.items()} == dict.fromkeys(Domain, 1) | {Domain.MOVIE: 3}
     first, *joined = examples[Domain.MOVIE]
     wrong = {"when did the red kite come out?", "when did blue door come out?", "what did the red kite cost?"}
     assert {row["query"] for row in run.asked() if not row["right"]} == wrong
     # Two questions about a release came out wrong and one about a budget: the more frequent kind is first.
-    assert [kind_of(example.program).keys for example in joined] == [{"release_date"}, {"budget"}]
+    assert [kind_of(example.program)[1] for example in joined] == [{"release_date"}, {"budget"}]
     assert all(example in load_bank() for example in (first, *joined))
     assert run.card()["metrics"]["movie"] == {"examples": 3, "rounds": [{"asked": 5, "wrong": 3, "added": 2}]}
     assert run.card()["settings"]["split"] == 0
 
 
 def test_in_the_pool_of_questions_the_question_itself_joins(run: Run) -> None:
-    assert run("--pool", "questions", "--start", "1", "--added", "9", "--count", "9") == 0
+    assert run(9, "--pool", "questions", "--start", "1", "--added", "9") == 0
     examples = load_examples(run.out / "movie.toml", Domain.MOVIE)
     wrong = {row["query"] for row in run.asked() if not row["right"]}
     assert wrong <= {example.question for example in examples}
@@ -106,8 +102,11 @@ def test_in_the_pool_of_questions_the_question_itself_joins(run: Run) -> None:
     assert {row["query"] for row in run.asked()} | {examples[0].question} == {row["query"] for row in ROWS[:-1]}
 
 
-def test_each_round_is_asked_with_the_examples_so_far(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def prompts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """All prompts that the model was given."""
     asked: list[str] = []
+    original = ScriptedLanguageModel.generate
 
     def remember(
         self: ScriptedLanguageModel, requests: Sequence[GenerationRequest], deadline: Deadline
@@ -115,65 +114,43 @@ def test_each_round_is_asked_with_the_examples_so_far(run: Run, monkeypatch: pyt
         asked.extend(request.prompt or "" for request in requests)
         return original(self, requests, deadline)
 
-    original = ScriptedLanguageModel.generate
     monkeypatch.setattr(ScriptedLanguageModel, "generate", remember)
+    return asked
+
+
+def test_each_round_is_asked_with_the_examples_so_far(run: Run, prompts: list[str]) -> None:
     changes = ["--set", "knowledge_graph.writer.schema_in_prompt=false", "--set", "knowledge_graph.writer.repair=false"]
-    assert run("--start", "1", "--added", "1", "--count", "3", *changes) == 0
+    assert run(3, "--start", "1", "--added", "1", *changes) == 0
     first, second, _ = load_examples(run.out / "movie.toml", Domain.MOVIE)
     head = f"Question: {first.question}\nCalls:\n{first.calls}\n\n"
-    assert [prompt.startswith(head) for prompt in asked] == [True] * 10
+    assert [prompt.startswith(head) for prompt in prompts] == [True] * 10
     both = f"{head}Question: {second.question}\nCalls:\n{second.calls}\n\n"
-    assert [prompt.startswith(both) for prompt in asked] == [False] * 5 + [True] * 5
+    assert [prompt.startswith(both) for prompt in prompts] == [False] * 5 + [True] * 5
 
 
-def test_a_run_that_was_killed_goes_on_and_asks_nothing_twice(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    arguments = ["--start", "1", "--added", "1", "--count", "3"]
-    assert run(*arguments) == 0
+def test_a_run_that_was_killed_goes_on_and_asks_nothing_twice(run: Run, prompts: list[str]) -> None:
+    arguments = ["--start", "1", "--added", "1"]
+    assert run(3, *arguments) == 0
     whole, files = run.asked(), {path.name: path.read_text() for path in run.out.glob("*.toml")}
     lines = (run.work / "asked.jsonl").read_bytes().splitlines(keepends=True)
     (run.work / "asked.jsonl").write_bytes(b"".join(lines[:6]) + lines[6][:20])  # cut in the middle of a line
-    served = 0
-
-    def count(
-        self: ScriptedLanguageModel, requests: Sequence[GenerationRequest], deadline: Deadline
-    ) -> list[Generation]:
-        nonlocal served
-        served += len(requests)
-        return original(self, requests, deadline)
-
-    original = ScriptedLanguageModel.generate
-    monkeypatch.setattr(ScriptedLanguageModel, "generate", count)
-    assert run(*arguments, "--resume", "--overwrite", "--set", "knowledge_graph.writer.repair=true") == 0
+    prompts.clear()
+    run.out = run.folder / "again"
+    assert run(3, *arguments, "--resume") == 0
     assert {path.name: path.read_text() for path in run.out.glob("*.toml")} == files
     assert run.asked() == whole
-    assert 0 < served <= 2 * (len(whole) - 6)  # what cannot be read is asked once more
+    assert 0 < len(prompts) <= 2 * (len(whole) - 6)  # what cannot be read is asked once more
 
 
 def test_finished_examples_and_other_runs_are_not_overwritten(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["--start", "1", "--count", "2"]
-    assert run(*arguments) == 0
-    assert run(*arguments, "--resume") == 2
-    assert "holds examples: --out names another folder, --overwrite replaces them" in capsys.readouterr().err
-    assert run(*arguments, "--overwrite") == 2
+    assert run(2, "--start", "1") == 0
+    assert run(2, "--start", "1", "--resume") == 2
+    assert "holds examples: remove them" in capsys.readouterr().err
+    run.out = run.folder / "again"
+    assert run(2, "--start", "1") == 2
     assert "holds a run: --resume continues it" in capsys.readouterr().err
-    assert run(*arguments, "--overwrite", "--resume", "--added", "1") == 2
+    assert run(2, "--resume", "--added", "1") == 2
     assert "other settings" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("rows", "complaint"),
-    [
-        ([{key: value for key, value in ROWS[0].items() if key != "split"}], 'line 1, field "split": missing'),
-        (ROWS[-1:], "none of its 1 rows is of split 0"),
-        ([row("x", "get_nothing(")], 'line 1: field "calls"'),
-    ],
-)
-def test_questions_that_cannot_be_used_are_named(
-    run: Run, capsys: pytest.CaptureFixture[str], rows: list[dict[str, Any]], complaint: str
-) -> None:
-    run.questions(rows)
-    assert run() == 2
-    assert complaint in capsys.readouterr().err
 
 
 def test_the_shipped_list_says_how_it_was_made() -> None:

@@ -5,10 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evaluation.datasets import DatasetError
-from training.folds import Fold, may_train
-from training.held_out import main as held_out
+from training.folds import Fold, is_tested, may_train, number_of, parse_fold
+from training.folds import main as held_out
 from training.segments import main as segments
 from training.segments import questions_of
 
@@ -20,6 +22,25 @@ def written(path: Path, rows: list[dict[str, Any]]) -> str:
     return str(path)
 
 
+GROUPS = st.lists(st.text(min_size=1), min_size=1, max_size=4)
+
+
+@given(GROUPS, GROUPS, st.integers(2, 7))
+def test_exactly_one_fold_tests_a_row_and_trains_on_nothing_that_shares_a_group(
+    groups: list[str], others: list[str], total: int
+) -> None:
+    (tested,) = [fold for number in range(total) if is_tested(groups, fold := Fold(number + 1, total))]
+    assert not may_train(groups, tested)
+    assert not may_train([*others, groups[0]], tested)
+
+
+def test_spelling_makes_no_other_group_and_what_is_no_fold_is_refused_with_the_form() -> None:
+    assert number_of("Taylor  Swift", 5) == number_of("taylor swift", 5)
+    for text in ("2", "0/5", "6/5", "-1/5", "a/b", "1/1", "1/", ""):
+        with pytest.raises(ValueError, match="NUMBER/TOTAL"):
+            parse_fold(text)
+
+
 def test_a_fold_tests_what_is_not_trained_on_without_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pairs: list[dict[str, Any]] = [
         {"query": row["query"], "query_time": "", "domain": "movie", "calls": ["None"], "groups": [f"film {number}"]}
@@ -27,10 +48,10 @@ def test_a_fold_tests_what_is_not_trained_on_without_it(tmp_path: Path, capsys: 
         for number, row in enumerate(ROWS[:20])
     ]
     out = tmp_path / "new" / "out.jsonl"
-    given = ["--questions", written(tmp_path / "q.jsonl", ROWS), "--out", str(out), "--fold"]
+    arguments = ["--questions", written(tmp_path / "q.jsonl", ROWS), "--out", str(out), "--fold"]
 
     def tested(*more: str) -> list[str]:
-        assert held_out([*given, *more]) == 0
+        assert held_out([*arguments, *more]) == 0
         return [json.loads(line)["query"] for line in out.read_text(encoding="utf-8").splitlines()]
 
     first, second = tested("1/2"), tested("2/2")
@@ -41,7 +62,7 @@ def test_a_fold_tests_what_is_not_trained_on_without_it(tmp_path: Path, capsys: 
     assert by_film == [query for query in films if not may_train(films[query], Fold(1, 2))]
     assert f"wrote {len(by_film)} of 40 questions" in capsys.readouterr().out
     written(tmp_path / "q.jsonl", ROWS[:1])
-    empty = [fold for fold in ("1/2", "2/2") if held_out([*given, fold]) == 2]
+    empty = [fold for fold in ("1/2", "2/2") if held_out([*arguments, fold]) == 2]
     assert len(empty) == 1
     assert f"fold {empty[0]} tests none of its 1 questions" in capsys.readouterr().err
 

@@ -14,7 +14,7 @@ from tests.training.lora.toy import toy_examples
 from tests.training.router.toy import toy_rows
 from training.api_pairs.__main__ import main as api_pairs
 from training.calibrate.__main__ import main as calibrate
-from training.held_out import main as held_out
+from training.folds import main as folds
 from training.labels.__main__ import main as labels
 from training.lora.__main__ import main as lora
 from training.prompts import main as prompts
@@ -32,96 +32,65 @@ def rows_file(path: Path, rows: list[dict[str, Any]]) -> Path:
     return path
 
 
-def edited(run: Path, edit: Callable[[list[dict[str, Any]]], None]) -> Path:
-    """A run of local_evaluation.py with other rows of predictions."""
+def edited(run: Path, split: dict[str, int]) -> Path:
+    """A run of local_evaluation.py with another split, or none, in its second row of predictions."""
     path = run / "predictions.jsonl"
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    edit(rows)
+    del rows[1]["split"]
+    rows[1] |= split
     rows_file(path, rows)
     return run
-
-
-def given(folder: Path, rows: list[dict[str, Any]], option: str) -> list[str]:
-    return [option, str(rows_file(folder / "given.jsonl", rows))]
 
 
 def segment_rows(count: int) -> list[dict[str, Any]]:
     return [{"interaction_id": str(n), "query": f"q{n}", "segments": []} for n in range(count)]
 
 
-COMMANDS: dict[str, tuple[Callable[[list[str]], int], Callable[[Path], list[dict[str, Any]]], str, list[str]]] = {
-    "segments": (segments, lambda _: segment_rows(4), "--contexts", []),
-    "held_out": (held_out, lambda _: segment_rows(20), "--questions", ["--fold", "1/2"]),
-    "prompts": (prompts, lambda _: [LABEL] * 4, "--labels", ["web_answerer", "--preset", "scripted"]),
+PARTS = [{"query": f"how long is heat, part {n}?"} for n in range(4)]
+COMMANDS: dict[str, tuple[Callable[[list[str]], int], list[dict[str, Any]], str, list[str]]] = {
+    "segments": (segments, segment_rows(4), "--contexts", []),
+    "folds": (folds, segment_rows(20), "--questions", ["--fold", "1/2"]),
+    "prompts": (prompts, [LABEL] * 4, "--labels", ["web_answerer", "--preset", "scripted"]),
     "prompts of pairs": (
         prompts,
-        lambda _: [PAIR | {"query": f"how long is heat, part {n}?", "alt_ans": []} for n in range(4)],
+        [PAIR | part | {"alt_ans": []} for part in PARTS],
         "--pairs",
         ["kg_writer", "--preset", "scripted"],
     ),
-    "api_pairs": (
-        api_pairs,
-        lambda _: [CALLS | {"query": f"how long is heat, part {n}?"} for n in range(4)],
-        "--questions",
-        ["--graph", str(OWN_GRAPH)],
-    ),
-}  # fmt: skip
+    "api_pairs": (api_pairs, [CALLS | part for part in PARTS], "--questions", ["--graph", str(OWN_GRAPH)]),
+}
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_rows_of_other_splits_are_left_out_and_counted(
+def test_rows_of_other_splits_are_left_out_and_a_missing_split_is_one_line(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    command, make, option, more = COMMANDS[name]
-    out = tmp_path / "out.jsonl"
-    rows = [row | {"split": number % 2} for number, row in enumerate(make(tmp_path))]
-    arguments = [*more, *given(tmp_path, rows, option), "--out", str(out)]
-    assert command(arguments) == 0
-    reported = capsys.readouterr().out
-    assert f"left out, because only split 0 is read: {len(rows) // 2} of split 1" in reported
-    splits = {json.loads(line)["split"] for line in out.read_text(encoding="utf-8").splitlines()}
-    assert 0 in splits
-    assert 1 not in splits
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_a_missing_split_is_one_line_and_any_reads_all(
-    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    command, make, option, more = COMMANDS[name]
-    out = tmp_path / "out.jsonl"
-    arguments = [*more, *given(tmp_path, make(tmp_path), option), "--out", str(out)]
+    command, rows, option, more = COMMANDS[name]
+    out, file = tmp_path / "out.jsonl", tmp_path / "given.jsonl"
+    arguments = [*more, option, str(rows_file(file, rows)), "--out", str(out)]
     assert command(arguments) == 2
     reported = capsys.readouterr().err
     assert reported.count("\n") == 1
-    assert f'{tmp_path / "given.jsonl"}, line 1, field "split": missing' in reported
+    assert f'{file}, line 1, field "split": missing' in reported
     assert "--split any" in reported
     assert not out.exists()
-    assert command([*arguments, "--split", "any"]) == 0
-    assert out.is_file()
+    rows_file(file, [row | {"split": number % 2} for number, row in enumerate(rows)])
+    assert command(arguments) == 0
+    reported = capsys.readouterr().out
+    assert f"left out, because only split 0 is read: {len(rows) // 2} of split 1" in reported
+    assert {json.loads(line)["split"] for line in out.read_text(encoding="utf-8").splitlines()} <= {0, None}
 
 
 def test_commands_that_take_long_ask_for_the_split_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    def without_split(rows: list[dict[str, Any]]) -> None:
-        del rows[1]["split"]
-
-    examples = [example.to_row() for example in toy_examples(2)]
-    del examples[1]["split"]
-    questions = toy_rows(3)
-    del questions[1]["split"]
-    (tmp_path / "lora").mkdir()
-    run = edited(written(tmp_path / "run", *(asked(n, f"{n}?", "x", "x") for n in "abc")), without_split)
+    examples, questions = [example.to_row() for example in toy_examples(2)], toy_rows(3)
+    del examples[1]["split"], questions[1]["split"]
+    data, out = [str(rows_file(tmp_path / name, rows)) for name, rows in (("l", examples), ("r", questions))], "--out"
+    run = str(edited(written(tmp_path / "run", *(asked(n, f"{n}?", "x", "x") for n in "abc")), {}))
     for command, arguments in [
-        (
-            lora,
-            ["--config", "db3", *given(tmp_path / "lora", examples, "--data"), "--out", str(tmp_path / "l")],
-        ),
-        (router, ["--config", "nec_domain", *given(tmp_path, questions, "--data"), "--out", str(tmp_path / "r")]),
-        (
-            calibrate,
-            [str(edited(answered_run(tmp_path / "c", 3, 0), without_split)), "--out", str(tmp_path / "c.json")],
-        ),
-        (labels, ["--run", str(run), "--out", str(tmp_path / "labels.jsonl")]),
+        (lora, ["--config", "db3", "--data", data[0], out, str(tmp_path / "lora")]),
+        (router, ["--config", "nec_domain", "--data", data[1], out, str(tmp_path / "router")]),
+        (calibrate, [str(edited(answered_run(tmp_path / "c", 3, 0), {})), out, str(tmp_path / "c.json")]),
+        (labels, ["--run", run, out, str(tmp_path / "labels.jsonl")]),
     ]:
         assert command(arguments) == 2
         reported = capsys.readouterr().err
@@ -129,19 +98,13 @@ def test_commands_that_take_long_ask_for_the_split_first(tmp_path: Path, capsys:
         assert 'field "split": missing' in reported
 
 
-def test_labels_and_calibration_leave_questions_of_the_test_set_out(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def of_split_one(rows: list[dict[str, Any]]) -> None:
-        rows[0]["split"] = 1
-
-    run = edited(written(tmp_path / "run", *(asked(n, f"{n}?", "x", "x") for n in "abc")), of_split_one)
+def test_labels_leave_questions_of_the_test_set_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = edited(written(tmp_path / "run", *(asked(n, f"{n}?", "x", "x") for n in "abc")), {"split": 1})
     out = tmp_path / "labels.jsonl"
-    assert labels(["--run", str(run), "--out", str(out)]) == 0
+    for more, names in ([], ["a", "c"]), (["--split", "1"], ["b"]):
+        assert labels(["--run", str(run), "--out", str(out), *more]) == 0
+        assert [json.loads(line)["interaction_id"] for line in out.read_text(encoding="utf-8").splitlines()] == names
     assert "1 of split 1" in capsys.readouterr().out
-    assert [json.loads(line)["interaction_id"] for line in out.read_text(encoding="utf-8").splitlines()] == ["b", "c"]
-    assert labels(["--run", str(run), "--out", str(out), "--split", "1"]) == 0
-    assert [json.loads(line)["interaction_id"] for line in out.read_text(encoding="utf-8").splitlines()] == ["a"]
 
 
 def test_what_was_made_up_belongs_to_no_split_and_no_row_at_all_is_an_error(tmp_path: Path) -> None:

@@ -1,5 +1,5 @@
 """Fits P(correct), the probability that an answer is right, to finished runs."""
 
-from training.calibrate.runs import FinishedQuestion, read_run
+from training.calibrate.questions import FinishedQuestion, read_run
 
 __all__ = ["FinishedQuestion", "read_run"]

@@ -1,35 +1,25 @@
-"""Fits the calibrated model to judged answers and cross-validates it."""
+"""Fits the calibrated model to judged answers: logistic regression for a few hundred rows, cross-validated."""
 
+import math
 from collections import Counter
-from collections.abc import Sequence, Set
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.answering import PAGES_KIND, ConfidenceModel, kind_of
-from training.calibrate.expected_score import (
-    THRESHOLD,
-    AskedQuestion,
-    Beliefs,
-    Floats,
-    always,
-    difference,
-    quality,
-    reward,
-    score_table,
-)
-from training.calibrate.logistic import (
-    LEAST_QUESTIONS,
-    Features,
-    FittedLogistic,
-    TooFewError,
-    enough,
-    fit_logistic,
-    out_of_fold,
-)
+from agents.answering import MOST_DEVIATIONS, PAGES_KIND, ConfidenceModel, Feature, LogisticModel, kind_of
+from agents.common.files import UserError
+from training.calibrate.questions import AskedQuestion
+from training.calibrate.scores import rewards
 
+STRENGTHS = tuple(10.0**power for power in range(-4, 2))
+"""Values tried for scikit-learn's C, the inverse strength; the smallest gives almost the base rate."""
+INNER_FOLDS = 5
+LEAST_QUESTIONS, LEAST_OF_PART = 5, 2
+"""Cross-validation needs this many questions of either class, and so does each of its parts."""
 LEAST_OF_KIND = 10
 """A kind of answer (`agents.answering.kind_of`) with fewer examples is neither learned from nor weighed."""
 LEAST_OF_PAGES = 200
@@ -37,124 +27,157 @@ LEAST_OF_PAGES = 200
 LEAST_INVALID = 20
 """P(false premise) needs this many different questions with a false premise, and this many without."""
 
+NO_SPREAD = 1e-9
 
-@dataclass(frozen=True, slots=True)
-class Calibration:
-    """A fitted model and its cross-validated figures.
+Positions = NDArray[np.int64]
 
-    `beliefs` are the out-of-fold probabilities of each question's answers. `without_invalid` says why the model has no
-    P(false premise), None if it has.
+
+class NothingLearnedError(UserError, ValueError):
+    """Nothing can be learned from the answers; the message says why."""
+
+
+class Row(NamedTuple):
+    """Features and what is to be learned from them. Rows of a group are held out together."""
+
+    features: Mapping[str, float]
+    right: bool
+    group: str
+
+
+class Fitted(NamedTuple):
+    """A model, the C that cross-validation chose, and P(right) of each row by models fitted without its group."""
+
+    model: LogisticModel
+    inverse_strength: float
+    held_out: list[float]
+
+
+class Calibration(NamedTuple):
+    """A fitted model, and the questions with their out-of-fold probabilities.
+
+    `without_invalid` says why the model has no P(false premise), None if it has.
     """
 
     model: ConfidenceModel
-    questions: tuple[AskedQuestion, ...]
-    beliefs: tuple[Beliefs, ...]
+    questions: list[AskedQuestion]
     inverse_strength: dict[str, float]
     without_invalid: str | None
 
-    def answers(self, kinds: Set[str]) -> tuple[Floats, NDArray[np.bool_]]:
-        """Out-of-fold P(correct) of all answers of these kinds (`agents.answering.kind_of`), and which are right."""
-        pairs = [
-            (likely, candidate.right)
-            for question, beliefs in zip(self.questions, self.beliefs, strict=True)
-            for candidate, likely in zip(question.candidates, beliefs.correct, strict=True)
-            if likely is not None and kind_of(candidate.features) in kinds
-        ]
-        return np.array([p for p, _ in pairs], dtype=np.float64), np.array([right for _, right in pairs], dtype=bool)
-
-    def metrics(self) -> dict[str, Any]:
-        """Cross-validated figures, JSON-ready."""
-        ours = rewards(self.questions, self.beliefs)
-        plain = np.array([always(question) for question in self.questions], dtype=np.float64)
-        groups = [question.group for question in self.questions]
-        kinds = {kind: self.answers({kind}) for kind in sorted(self.model.covers)}
-        return {
-            "questions": len(self.questions),
-            "threshold": THRESHOLD,
-            "calibrated": score_table(ours, groups),
-            "always_answer": score_table(plain, groups),
-            "against_always_answer": difference(ours, plain, groups),
-            "against_always_i_dont_know": difference(ours, np.zeros_like(ours), groups),
-            "probabilities": quality(*self.answers(set(self.model.covers))),
-            "probabilities_by_kind": {
-                kind: quality(likely, right)
-                for kind, (likely, right) in kinds.items()
-                if right.any() and not right.all()
-            },
-        }
-
-
-def rewards(questions: Sequence[AskedQuestion], beliefs: Sequence[Beliefs]) -> Floats:
-    """The score of each question by the rule: shape (questions,)."""
-    return np.array([reward(*pair) for pair in zip(questions, beliefs, strict=True)], dtype=np.float64)
-
 
 def calibrate(questions: Sequence[AskedQuestion], folds: int, seed: int) -> Calibration:
-    """Fit P(correct) to kinds of answers with enough examples, and P(false premise) if it helps.
-
-    Raises:
-        TooFewError: too few right or wrong answers.
-    """
-    every = [(question.group, candidate) for question in questions for candidate in question.candidates]
-    names = [name for name, _ in every]
-    enough(np.array([candidate.right for _, candidate in every], dtype=bool), names, LEAST_QUESTIONS)
-    counts = Counter(kind_of(candidate.features) for _, candidate in every)
-    covers = frozenset(kind for kind, count in counts.items() if count >= LEAST_OF_KIND)
+    """Fit P(correct) to kinds of answers with enough examples, and P(false premise) if it helps."""
+    rows = [Row(one.features, one.right, question.group) for question in questions for one in question.candidates]
+    kinds = [kind_of(row.features) for row in rows]
+    covers = {kind for kind, count in Counter(kinds).items() if count >= LEAST_OF_KIND}
     if not covers:
-        raise TooFewError(f"at least {LEAST_OF_KIND} answers of one kind (web, graph) are needed")
-    learned = [(name, candidate) for name, candidate in every if kind_of(candidate.features) in covers]
-    groups, answers = zip(*learned, strict=True)
-    rows, right = [one.features for one in answers], [one.right for one in answers]
-    pages, held_out = _pages(rows, right, groups, out_of_fold(rows, right, groups, folds, seed), folds, seed)
-    likely = iter(held_out.tolist())
-    beliefs = tuple(
-        Beliefs(tuple(next(likely) if kind_of(one.features) in covers else None for one in question.candidates))
+        raise NothingLearnedError(f"at least {LEAST_OF_KIND} answers of one kind (web, graph) are needed")
+    learned = [place for place, kind in enumerate(kinds) if kind in covers]
+    parts = {"correct": fit([rows[place] for place in learned], folds, seed)}
+    likely = dict(zip(learned, parts["correct"].held_out, strict=True))
+    pages = [place for place in learned if kinds[place] == PAGES_KIND]
+    if LEAST_OF_PAGES <= len(pages) < len(learned):
+        with suppress(NothingLearnedError):
+            parts["pages"] = fit([rows[place] for place in pages], folds, seed)
+            likely |= zip(pages, parts["pages"].held_out, strict=True)
+    of_each = iter(likely.get(place) for place in range(len(rows)))
+    weighed = [
+        replace(question, candidates=tuple(one._replace(likely=next(of_each)) for one in question.candidates))
         for question in questions
+    ]
+    reason = None
+    try:
+        parts["invalid"], weighed = _with_doubts(weighed, folds, seed)
+    except NothingLearnedError as error:
+        reason = str(error)
+    model = ConfidenceModel.model_validate(
+        {name: part.model for name, part in parts.items()} | {"covers": sorted(covers)}
     )
-    correct = fit_logistic(rows, right, groups, seed)
-    invalid, beliefs, reason = _invalid(questions, beliefs, folds, seed)
-    parts = {"correct": correct, "invalid": invalid, "pages": pages}
-    strengths = {name: part.inverse_strength for name, part in parts.items() if part}
-    fitted = {name: part.model for name, part in parts.items() if part}
-    model = ConfidenceModel.model_validate(fitted | {"covers": sorted(covers)})
-    return Calibration(model, tuple(questions), beliefs, strengths, reason)
+    return Calibration(model, weighed, {name: part.inverse_strength for name, part in parts.items()}, reason)
 
 
-def _pages(
-    rows: Sequence[Features], right: Sequence[bool], groups: Sequence[str], held_out: Floats, folds: int, seed: int
-) -> tuple[FittedLogistic | None, Floats]:
-    """A model of answers from pages alone, if there are enough of them and others beside them; and the out-of-fold
-    probabilities with its own for pages. `held_out` are those by the model of all answers.
+def _with_doubts(questions: list[AskedQuestion], folds: int, seed: int) -> tuple[Fitted, list[AskedQuestion]]:
+    """A model of false premises, and the questions with its out-of-fold probabilities.
+
+    `NothingLearnedError` if there are too few, or if it gains nothing.
     """
-    places = [place for place, row in enumerate(rows) if kind_of(row) == PAGES_KIND]
-    if not LEAST_OF_PAGES <= len(places) < len(rows):
-        return None, held_out
-    own, labels, names = [rows[i] for i in places], [right[i] for i in places], [groups[i] for i in places]
-    try:
-        found = out_of_fold(own, labels, names, folds, seed)
-    except TooFewError:
-        return None, held_out
-    together = held_out.copy()
-    together[places] = found
-    return fit_logistic(own, labels, names, seed), together
-
-
-def _invalid(
-    questions: Sequence[AskedQuestion], beliefs: tuple[Beliefs, ...], folds: int, seed: int
-) -> tuple[FittedLogistic | None, tuple[Beliefs, ...], str | None]:
-    """The model of false premises, the beliefs with it, and the reason if there is none."""
-    known = [place for place, question in enumerate(questions) if question.features is not None]
-    rows = [questions[place].features or {} for place in known]
-    labels = [questions[place].invalid for place in known]
-    groups = [questions[place].group for place in known]
-    try:
-        enough(np.asarray(labels, dtype=bool), groups, LEAST_INVALID, ("with a false premise", "without"))
-        held_out = out_of_fold(rows, labels, groups, folds, seed)
-    except TooFewError as error:
-        return None, beliefs, f"among questions with a route: {error}"
-    found = dict(zip(known, held_out.tolist(), strict=True))
-    doubtful = tuple(own._replace(invalid=found.get(place)) for place, own in enumerate(beliefs))
-    gain = float((rewards(questions, doubtful) - rewards(questions, beliefs)).mean())
+    routed = [place for place, question in enumerate(questions) if question.features is not None]
+    rows = [Row(questions[place].features or {}, questions[place].invalid, questions[place].group) for place in routed]
+    _check(rows, LEAST_INVALID, "with a false premise", "without, among questions with a route")
+    fitted = fit(rows, folds, seed)
+    doubts = dict(zip(routed, fitted.held_out, strict=True))
+    doubtful = [replace(question, doubt=doubts.get(place)) for place, question in enumerate(questions)]
+    gain = float((rewards(doubtful) - rewards(questions)).mean())
     if gain <= 0:
-        return None, beliefs, f"it does not improve the cross-validated score ({gain:+.4f})"
-    return fit_logistic(rows, labels, groups, seed), doubtful, None
+        raise NothingLearnedError(f"it does not improve the cross-validated score ({gain:+.4f})")
+    return fitted, doubtful
+
+
+def fit(rows: Sequence[Row], folds: int, seed: int) -> Fitted:
+    """Fit P(right), and cross-validate it; `NothingLearnedError` if a class has fewer than `LEAST_QUESTIONS` groups."""
+    from tqdm import tqdm
+
+    _check(rows, LEAST_QUESTIONS)
+    held_out = np.full(len(rows), np.nan)
+    for train, test in tqdm(list(_splits(rows, folds, seed)), desc="cross-validation", disable=None):
+        model, _ = _fitted([rows[place] for place in train], seed)
+        held_out[test] = [model.probability(rows[place].features) for place in test]
+    return Fitted(*_fitted(rows, seed), held_out.tolist())
+
+
+def _fitted(rows: Sequence[Row], seed: int) -> tuple[LogisticModel, float]:
+    """The model of these rows and its C.
+
+    Constant features are dropped; missing values count as the mean. Cross-validation chooses the L2 penalty with the
+    least log loss and keeps groups whole.
+    """
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.metrics import log_loss
+    from sklearn.model_selection import cross_val_predict
+    from sklearn.preprocessing import StandardScaler
+
+    _check(rows, LEAST_OF_PART)
+    labels = np.array([row.right for row in rows])
+    names = sorted({name for row in rows for name in row.features})
+    known = {name: [row.features.get(name, np.nan) for row in rows] for name in names}
+    columns = {name: column for name, column in known.items() if np.nanstd(column) > NO_SPREAD}
+    if not columns:
+        rate = float(labels.mean())
+        return LogisticModel(bias=math.log(rate / (1 - rate))), STRENGTHS[0]
+    scaler = StandardScaler()
+    matrix = np.nan_to_num(scaler.fit_transform(np.array(list(columns.values())).T))  # the scaler passes gaps over
+    matrix = np.clip(matrix, -MOST_DEVIATIONS, MOST_DEVIATIONS)
+    folds = list(_splits(rows, INNER_FOLDS, seed))
+
+    def loss(strength: float) -> float:
+        regression = LogisticRegression(C=strength, solver="newton-cholesky")
+        held_out = cross_val_predict(regression, matrix, labels, cv=folds, method="predict_proba")
+        return float(log_loss(labels, held_out[:, 1]))
+
+    chosen = min(STRENGTHS, key=loss)
+    fitted = LogisticRegression(C=chosen, solver="newton-cholesky").fit(matrix, labels)
+    of_each = zip(columns, scaler.mean_, scaler.scale_, fitted.coef_[0], strict=True)
+    features = {name: Feature(mean=mean, scale=scale, weight=weight) for name, mean, scale, weight in of_each}
+    return LogisticModel(bias=float(fitted.intercept_[0]), features=features), chosen
+
+
+def _splits(rows: Sequence[Row], folds: int, seed: int) -> Iterator[tuple[Positions, Positions]]:
+    """Places of training and test rows; groups stay whole, classes are spread evenly.
+
+    If a class has fewer groups than folds, there are fewer folds.
+    """
+    from sklearn.model_selection import StratifiedGroupKFold
+
+    splitter = StratifiedGroupKFold(min(folds, _fewest(rows)), shuffle=True, random_state=seed)
+    yield from splitter.split(rows, [row.right for row in rows], [row.group for row in rows])
+
+
+def _fewest(rows: Sequence[Row]) -> int:
+    """The number of groups with a right row, or with a wrong one, whichever is smaller."""
+    return min(len({row.group for row in rows if row.right is right}) for right in (True, False))
+
+
+def _check(rows: Sequence[Row], least: int, right: str = "right", wrong: str = "wrong") -> None:
+    if _fewest(rows) < least:
+        yes = sum(row.right for row in rows)
+        counts = f"{yes} {right} and {len(rows) - yes} {wrong}"
+        raise NothingLearnedError(f"{counts}; at least {least} different questions of each kind are needed")

@@ -50,7 +50,7 @@ def basic_answers(runs: Sequence[Path], answerer: str = "web", split: Split | No
     """
     rows: dict[object, BasicAnswer] = {}
     left_out: Counter[str] = Counter()
-    for question in (question for folder in runs for question in read_run(folder, split).questions):
+    for question in (question for folder in runs for question in read_run(folder, split)):
         if not any(gold.strip() for gold in question.golds):
             left_out["without a right answer"] += 1
         elif not question.trace["prompts"].get(STEPS[answerer][0]):

@@ -1,14 +1,13 @@
 """Finished runs on disk whose probabilities are known."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from evaluation.judge import Verdict
-from training.calibrate.expected_score import AskedQuestion, JudgedCandidate
+from training.calibrate.questions import AskedQuestion, JudgedCandidate
 
 RIGHT, WRONG = "the right answer", "another answer"
 
@@ -27,26 +26,16 @@ def asked(count: int, seed: int, each: int = 1) -> list[AskedQuestion]:
             logit, noise = chance.normal(3, 4), chance.normal()
             right = chance.random() < true_probability(logit)
             features = {"top_passage_logit": logit, "mean_log_probability": noise, "from_graph": 0.0}
-            answer = JudgedCandidate(RIGHT, Verdict.CORRECT if right else Verdict.INCORRECT, features)
-            found.append(AskedQuestion(f"q{number}", (answer,), None, invalid=False, features=None))
+            answer = JudgedCandidate(RIGHT, bool(right), features)
+            found.append(AskedQuestion(f"q{number}", f"q{number}", (answer,)))
     return found
 
 
 def row(name: str, prediction: str, verdict: str, **more: Any) -> dict[str, Any]:
     """A row of predictions.jsonl."""
-    place = {"interaction_id": name, "occurrence": 0, "batch": 0, "batch_size": 1}
-    timing = {"seconds": 1.0, "batch_seconds": 1.0, "timed_out": False, "error": None}
-    return {
-        **place,
-        **timing,
-        "query": f"what about {name}?",
-        "prediction": prediction,
-        "answer": RIGHT,
-        "alt_ans": [],
-        "verdict": verdict,
-        "split": 0,
-        **more,
-    }
+    place = {"interaction_id": name, "occurrence": 0, "batch": 0, "batch_size": 1, "split": 0}
+    judged = {"prediction": prediction, "answer": RIGHT, "alt_ans": [], "verdict": verdict}
+    return {"query": f"what about {name}?"} | place | judged | more
 
 
 def trace(name: str, candidates: Sequence[Mapping[str, Any]], **more: Any) -> dict[str, Any]:
@@ -71,13 +60,12 @@ def write_run(folder: Path, rows: list[dict[str, Any]], traces: list[dict[str, A
     return folder
 
 
-def answered_run(folder: Path, count: int, seed: int, change: Callable[[int], dict[str, Any]] | None = None) -> Path:
-    """A run with one answer to each question; `change` gives more of the trace of question n."""
+def answered_run(folder: Path, count: int, seed: int) -> Path:
+    """A run with one answer to each question."""
     rows, traces = [], []
-    for number, question in enumerate(asked(count, seed)):
+    for question in asked(count, seed):
         answer = question.candidates[0]
         text = RIGHT if answer.right else WRONG
-        name = question.interaction_id
-        rows.append(row(name, text, answer.verdict.value))
-        traces.append(trace(name, [candidate(text, answer.features)], **(change(number) if change else {})))
+        rows.append(row(question.interaction_id, text, "correct" if answer.right else "incorrect"))
+        traces.append(trace(question.interaction_id, [candidate(text, answer.features)]))
     return write_run(folder, rows, traces)

@@ -1,6 +1,5 @@
 """What is read from the folders of finished runs."""
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -12,31 +11,27 @@ from agents.common.contracts import I_DONT_KNOW as IDK
 from agents.common.contracts import GateFiring
 from agents.settings import ClassGate, ScoreGate
 from evaluation.datasets import DatasetError
-from evaluation.judge import RulesJudge, Verdict
+from evaluation.judge import RulesJudge
 from tests.training.calibrate.synthetic import RIGHT, WRONG, candidate, row, trace, write_run
-from training.calibrate.expected_score import AskedQuestion, always
-from training.calibrate.runs import asked_questions, read_routes, read_run
+from training.calibrate.questions import AskedQuestion, asked_questions, read_run
+from training.calibrate.scores import reward
 
 ROUTE = {"domain": {"label": "movie", "probabilities": {"movie": 0.99, "music": 0.01}}}
 FINANCE = ClassGate(gate="class", field="domain", classes=("finance",))
-UNSEEN = {"domain": {"label": "movie", "probabilities": {"movie": 0.6, "music": 0.4}}}
 
 
 def questions_of(
     folder: Path, *rows_and_traces: tuple[dict[str, Any], dict[str, Any]], **how: Any
 ) -> list[AskedQuestion]:
     rows, traces = zip(*rows_and_traces, strict=True)
-    return list(asked_questions(read_run(write_run(folder, list(rows), list(traces))), RulesJudge(), **how))
+    return asked_questions(read_run(write_run(folder, list(rows), list(traces))), RulesJudge(), **how)
 
 
 def test_the_run_s_verdict_stands_and_other_answers_are_judged(tmp_path: Path) -> None:
     """Answers that a gate withheld are judged as if they had been given."""
     answers = [candidate(WRONG, source="knowledge graph"), candidate("The right answer."), candidate("i don't know")]
     (only,) = questions_of(tmp_path, (row("a", WRONG, "correct"), trace("a", answers)))
-    assert [(one.text, one.verdict) for one in only.candidates] == [
-        (WRONG, Verdict.CORRECT),  # whatever another judge would say
-        ("The right answer.", Verdict.CORRECT),
-    ]
+    assert [(one.text, one.right) for one in only.candidates] == [(WRONG, True), ("The right answer.", True)]
 
 
 def test_a_question_twice_is_two_rows_of_one_group_and_one_without_gold_answer_is_left_out(tmp_path: Path) -> None:
@@ -94,28 +89,19 @@ def test_a_gate_decides_without_an_audit_too_unless_the_graph_was_asked_after_it
     asked, other = questions_of(
         tmp_path, (row("a", "invalid question", "incorrect"), invalid), (row("b", RIGHT, "correct"), reported)
     )
-    assert (asked.gate, asked.settled, always(asked)) == ("invalid question", None, -1)
-    assert (other.gate, always(other)) == (None, 1)
+    assert (asked.gate, asked.settled, reward(asked)) == ("invalid question", None, -1)
+    assert (other.gate, reward(other)) == (None, 1)
 
 
-def test_out_of_fold_routes_replace_those_of_the_run_and_nothing_else(tmp_path: Path) -> None:
-    features = {"domain=movie": 0.99, "domain=music": 0.01, "graph=found": 1.0, "answer_words": 3.0}
+def test_features_that_an_agent_will_not_have_are_taken_out_everywhere(tmp_path: Path) -> None:
+    features = {"review": 1.0, "answer_words": 2.0, "domain=movie": 0.99}
     pair = (row("a", RIGHT, "correct"), trace("a", [candidate(RIGHT, features)], route=ROUTE, graph_state="found"))
-    file = tmp_path / "routes.jsonl"
-    file.write_text(json.dumps({"interaction_id": "a", "fold": 2, "route": UNSEEN}) + "\n", encoding="utf-8")
-    (before,) = questions_of(tmp_path / "run", pair)
-    (after,) = questions_of(tmp_path / "run", pair, routes=read_routes([file]))
-    assert before.candidates[0].features == features
-    assert {"answer_words": 3.0, "graph=found": 1.0}.items() <= after.candidates[0].features.items()
-    for of_what in (after.candidates[0].features, after.features or {}):
-        assert of_what["domain=movie"] == 0.6
-        assert of_what["domain=music"] == 0.4
-    assert before.features is not None
-    assert before.features["domain=movie"] == 0.99
-    with file.open("a", encoding="utf-8") as more:
-        more.write('{"interaction_id": "b", "route": "movie"}\n')
-    with pytest.raises(DatasetError, match=r'routes\.jsonl, line 2, field "route": expected an object'):
-        read_routes([file])
+    (whole,) = questions_of(tmp_path, pair)
+    (left,) = questions_of(tmp_path, pair, without={"review", "domain"})
+    assert whole.candidates[0].features == features
+    assert left.candidates[0].features == {"answer_words": 2.0}
+    assert (whole.features or {})["domain=movie"] == 0.99
+    assert "domain=movie" not in (left.features or {})
 
 
 @pytest.mark.parametrize(
@@ -123,11 +109,6 @@ def test_out_of_fold_routes_replace_those_of_the_run_and_nothing_else(tmp_path: 
     [
         (lambda folder: (folder / "run.json").unlink(), r"run\.json: missing.*run local_evaluation\.py"),
         (lambda folder: (folder / "traces.jsonl").write_text(""), r'no question has a trace with "candidates"'),
-        (lambda folder: (folder / "predictions.jsonl").write_text('{"x": 1}\n'), r'line 1, field "interaction_id"'),
-        (
-            lambda folder: (folder / "traces.jsonl").write_text(json.dumps(trace("a", [], batch="1")) + "\n"),
-            r'traces\.jsonl, line 1, field "batch": .*, found \'1\'; run local_evaluation',
-        ),
         (lambda folder: (folder / "predictions.jsonl").write_text('{"torn\n'), r"predictions\.jsonl, line 1"),
     ],
 )

@@ -1,0 +1,75 @@
+"""What a rule earns, and the statistics of it."""
+
+import numpy as np
+import pytest
+from sklearn.calibration import calibration_curve
+
+from evaluation.metrics import bootstrap_interval
+from training.calibrate.questions import AskedQuestion, JudgedCandidate
+from training.calibrate.scores import calibration_error, grouped_interval, reward, unweighed
+
+GRAPH, WEB = JudgedCandidate("graph's", right=False, features={}), JudgedCandidate("web's", right=True, features={})
+INVALID, BEHIND_GATE = GRAPH._replace(text="invalid question"), WEB._replace(gated=True)
+IDK = "i don't know"
+
+
+def question(*candidates: JudgedCandidate, **more: object) -> AskedQuestion:
+    return AskedQuestion("q", "q", candidates, **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("asked", "likely", "earned"),
+    [
+        (question(GRAPH, WEB), (0.6, 0.9), -1),  # the first that is likely enough is given
+        (question(GRAPH, WEB), (0.4, 0.6), 1),
+        (question(GRAPH, WEB), (0.5, 0.5), 0),  # at one half nothing is gained
+        (question(), (), 0),
+        (question(WEB, doubt=0.7), (0.6,), -1),  # called invalid, and it is not
+        (question(GRAPH, invalid=True, doubt=0.7), (0.6,), 1),
+        (question(WEB, doubt=0.7), (0.8,), 1),  # the answer is likelier than the false premise
+        (question(GRAPH, invalid=True, doubt=0.45), (0.4,), 0),
+        (question(settled=WEB), (), 1),
+        (question(settled=WEB, doubt=0.6), (), -1),
+        (question(settled=INVALID, doubt=0.6), (), -1),  # the same answer once more: judged once
+        (question(BEHIND_GATE, gate=IDK), (0.9,), 0),
+        (question(BEHIND_GATE, gate=IDK, invalid=True, doubt=0.9), (0.9,), 0),  # the gate's word is last
+        (question(BEHIND_GATE, gate="invalid question", invalid=True), (0.9,), 1),
+        (question(gate="invalid question"), (), -1),
+        (question(WEB, BEHIND_GATE, gate=IDK), (0.6, 0.9), 1),  # the graph's, before a gate of the web
+        (question(GRAPH, BEHIND_GATE, gate=IDK), (0.4, 0.9), 0),
+        (question(GRAPH, WEB), (None, 0.9), -1),  # of a kind that the model does not know: given
+        (question(GRAPH, invalid=True, doubt=0.6), (None,), 1),
+    ],
+)
+def test_reward(asked: AskedQuestion, likely: tuple[float | None, ...], earned: int) -> None:
+    weighed = [one._replace(likely=p) for one, p in zip(asked.candidates, likely, strict=True)]
+    more = {name: getattr(asked, name) for name in ("settled", "invalid", "gate", "doubt")}
+    assert reward(question(*weighed, **more)) == earned
+
+
+def test_an_agent_without_a_model_gives_its_first_answer() -> None:
+    unlikely = [one._replace(likely=0.1) for one in (GRAPH, WEB)]
+    asked = (question(*unlikely), question(unlikely[1], doubt=0.9), question(), question(settled=WEB))
+    assert [reward(unweighed(one)) for one in asked] == [-1, 1, 0, 1]
+
+
+def test_interval_of_single_questions_is_that_of_the_evaluator() -> None:
+    values = np.random.default_rng(0).choice([-1.0, 0.0, 1.0], 200)
+    theirs = bootstrap_interval(values.tolist())
+    ours = grouped_interval(values, [str(n) for n in range(200)])
+    assert ours == pytest.approx([theirs.low, theirs.high], abs=0.02)
+
+
+def test_asking_the_same_questions_again_makes_nobody_surer() -> None:
+    values = np.random.default_rng(0).choice([-1.0, 1.0], 100)
+    names = [str(n) for n in range(100)]
+    assert grouped_interval(np.tile(values, 2), names * 2) == pytest.approx(grouped_interval(values, names), abs=0.02)
+
+
+def test_the_calibration_error_is_that_of_scikit_learns_bins() -> None:
+    chance = np.random.default_rng(1)
+    probabilities = chance.random(500)
+    right = chance.random(500) < probabilities**2
+    shares, means = calibration_curve(right, probabilities, n_bins=10)
+    sizes = np.histogram(probabilities, bins=10, range=(0, 1))[0]
+    assert calibration_error(probabilities, right) == pytest.approx((abs(shares - means) * sizes).sum() / 500)
