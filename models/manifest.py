@@ -219,7 +219,7 @@ class Manifest(_Frozen):
     """The contents of `manifest.toml`."""
 
     models: dict[str, ModelEntry]
-    groups: dict[str, Group]
+    groups: dict[str, Group] = {}
 
     def model(self, name: str) -> ModelEntry:
         """The entry called `name`; `UnknownModelError` lists the known names."""
