@@ -215,13 +215,6 @@ def _tokenizer_config(gguf: _GgufFile) -> dict[str, Any]:
     }
 
 
-_DESCRIPTIONS = {
-    "config": _model_config,
-    "generation_config": _generation_config,
-    "tokenizer_config": _tokenizer_config,
-}
-
-
 def convert(gguf_path: Path, folder: Path) -> None:
     """Write config, weights (float16, int8) and tokenizer of `gguf_path` to `folder`; raises `UnsupportedGgufError`."""
     from safetensors import SafetensorError
@@ -229,8 +222,9 @@ def convert(gguf_path: Path, folder: Path) -> None:
 
     folder.mkdir(parents=True, exist_ok=True)
     gguf = _GgufFile(gguf_path)
-    for name, describe in _DESCRIPTIONS.items():
-        text = json.dumps(describe(gguf), indent=2, ensure_ascii=False)
+    configs = {"config": _model_config(gguf), "generation_config": _generation_config(gguf)}
+    for name, content in {**configs, "tokenizer_config": _tokenizer_config(gguf)}.items():
+        text = json.dumps(content, indent=2, ensure_ascii=False)
         (folder / f"{name}.json").write_text(text + "\n", encoding="utf-8")
     _tokenizer(gguf).save(str(folder / "tokenizer.json"))
     weights = folder / "model.safetensors"

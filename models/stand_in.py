@@ -59,11 +59,10 @@ class StandInError(UserError, RuntimeError):
 
 
 class Made(NamedTuple):
-    """One folder, `name` as the preset or the manifest writes it, and what it holds."""
+    """One folder, `name` as the preset or the manifest writes it; a real model if it is no stand-in."""
 
     name: str
     folder: Path
-    what: str
     is_stand_in: bool
 
 
@@ -99,18 +98,15 @@ class _Maker:
         """A model of the manifest: real if a registry has its files, else random."""
         entry = load_manifest().model(name)
         if entry.files:
-            self.made.append(Made(name, self._fetched(name, self.to), "the real model", is_stand_in=False))
+            self.made.append(Made(name, self._fetched(name, self.to), is_stand_in=False))
             return
-        shape = entry.shape
-        if shape is None:
+        if entry.shape is None:
             raise StandInError(f"{name} has no stand-in: its entry in models/manifest.toml has no shape")
         folder = self._empty(name)
-        write_network(shape, self._fetched(entry.tokenizer or WORDS, cache_folder()), folder, seed_of(name))
+        write_network(entry.shape, self._fetched(entry.tokenizer or WORDS, cache_folder()), folder, seed_of(name))
         if name == (self.preset.get("dense_encoder") or {}).get("model"):
             write_sentence_transformer(folder)
-        sizes = f"{LAYERS} random layers of {_WIDTH} (the model: {shape.layers} of {shape.hidden})"
-        quantised = ", 4-bit AWQ" if shape.awq_group else ""
-        self._finish(name, folder, f"{shape.architecture}{quantised}, {sizes}, tokenizer of {entry.tokenizer or WORDS}")
+        self._finish(name, folder)
 
     def folder(self, needed: NeededFolder) -> None:
         """An adapter or a classifier: the repository's if its base is real, else random."""
@@ -125,12 +121,9 @@ class _Maker:
         if needed.kind == "adapter":
             rank = min(_RANK, engine.get("max_adapter_rank", _RANK))
             write_adapter(self.to / base, base, rank, folder, seed_of(name))
-            what = f"LoRA adapter of rank {rank} on the stand-in of {base}"
         else:
-            labels = self._labels(needed.name)
-            write_classifier(self.to / base, base, labels, folder, seed_of(name))
-            what = f"classifier of {', '.join(labels)} on the stand-in of {base}; predicts what no gate stops"
-        self._finish(name, folder, what)
+            write_classifier(self.to / base, base, self._labels(needed.name), folder, seed_of(name))
+        self._finish(name, folder)
 
     def _labels(self, classifier: str) -> dict[str, list[str]]:
         """Field of the classifier -> its classes, first those that no gate of the preset stops."""
@@ -154,9 +147,9 @@ class _Maker:
         folder.mkdir(parents=True)
         return folder
 
-    def _finish(self, name: str, folder: Path, what: str) -> None:
+    def _finish(self, name: str, folder: Path) -> None:
         fetch.write_record(folder, f"{STAND_IN}: random weights")
-        self.made.append(Made(name, folder, what, is_stand_in=True))
+        self.made.append(Made(name, folder, is_stand_in=True))
 
 
 # --- the files --------------------------------------------------------------------------------------------------------
@@ -291,7 +284,7 @@ def _run(name: str, to: Path) -> None:
     if preset is None:
         raise StandInError(f"no preset {name!r}; shipped presets: {', '.join(available_presets())}")
     for made in make_stand_ins(preset, to, say=lambda line: print(line, file=sys.stderr)):
-        print(f"{made.name}: {made.what}")
+        print(f"{made.name}: {'stand-in' if made.is_stand_in else 'real'}")
 
 
 if __name__ == "__main__":
