@@ -126,14 +126,11 @@ THREE = ("web_answerer", "kg_writer", "kg_answerer")
 def with_adapters(tmp_path: Path) -> Path:
     """A preset like db3's: three stages whose work adapters of a language model do."""
     preset = tmp_path / "mine.toml"
-    engine = '[language_model]\nengine = "transformers"\nmodel = "smollm2-135m-instruct"\n[language_model.adapters]\n'
     locations = "".join(f'{name} = "models/adapters/db3/{name}"\n' for name in THREE)
     preset.write_text(
-        f'description = "test"\n{engine}{locations}'
-        '[web]\npages = { keep = 5, method = "search_order" }\nchunk = { method = "parent_child" }\n'
-        'retrieve = [{ method = "bm25", top_k = 5 }]\ncontext = { max_tokens = 1000 }\n'
-        '[knowledge_graph]\nanswer_adapter = "kg_answerer"\n[knowledge_graph.writer]\nadapter = "kg_writer"\n'
-        '[answering]\nadapter = "web_answerer"\n'
+        'extends = "scripted"\n[language_model]\nengine = "transformers"\nmodel = "smollm2-135m-instruct"\n'
+        f'[language_model.adapters]\n{locations}[knowledge_graph]\nanswer_adapter = "kg_answerer"\n'
+        '[knowledge_graph.writer]\nadapter = "kg_writer"\n[answering]\nadapter = "web_answerer"\n'
     )
     return preset
 
