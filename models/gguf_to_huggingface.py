@@ -179,7 +179,8 @@ def _tokenizer(gguf: _GgufFile) -> "Tokenizer":
     """The byte-level BPE tokenizer that the metadata describe."""
     from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
 
-    kind = (gguf.token_metadata("model"), gguf.token_metadata("pre"))
+    split_name = gguf.token_metadata("pre")
+    kind = (gguf.token_metadata("model"), split_name)
     tokens: list[str] = gguf.token_metadata("tokens")
     types: list[int] = gguf.token_metadata("token_type")
     vocabulary = {token: number for number, token in enumerate(tokens) if types[number] != _UNUSED}
@@ -192,7 +193,7 @@ def _tokenizer(gguf: _GgufFile) -> "Tokenizer":
         split = pre_tokenizers.Digits(individual_digits=True)
     else:
         raise UnsupportedGgufError(f"tokenizer {kind}; known: gpt2 with qwen2 or smollm")
-    byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=kind[1] == "smollm")
+    byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=split_name == "smollm")
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence([split, byte_level])
     tokenizer.decoder = decoders.ByteLevel()
     # `special=True` marks the control tokens that `skip_special_tokens` drops.
