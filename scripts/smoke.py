@@ -96,7 +96,7 @@ def smoke(repository: Path, preset: str, *, stand_ins: bool) -> None:
         if stand_ins:
             weights = root / "stand-ins"
             for made in make_stand_ins(settings.model_dump(), weights, repository=repository):
-                _say(f"{'stand-in' if made.is_stand_in else 'real'}: {made.name}: {made.what}")
+                _say(f"{'stand-in' if made.is_stand_in else 'real'}: {made.name}")
             if (weights / "models").is_dir():
                 copytree(weights / "models", staged / "models", dirs_exist_ok=True)
         changes = processor_changes(settings)

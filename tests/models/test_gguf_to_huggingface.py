@@ -10,49 +10,17 @@ import numpy as np
 import pytest
 import torch
 from safetensors.numpy import load_file
-from transformers import (
-    AutoModelForCausalLM,
-    AutoTokenizer,
-    LlamaConfig,
-    LlamaForCausalLM,
-    Qwen2Config,
-    Qwen2ForCausalLM,
-)
+from tokenizers.pre_tokenizers import ByteLevel
+from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
 from models.gguf_to_huggingface import convert
 from models.manifest import WeightsMissingError, locate
 
-SIZES: dict[str, Any] = {
-    "hidden_size": 64,
-    "intermediate_size": 96,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "num_key_value_heads": 2,
-    "max_position_embeddings": 128,
-    "rms_norm_eps": 1e-5,
-    "attn_implementation": "eager",
-}
-NAMES = {
-    "input_layernorm": "attn_norm",
-    "self_attn.q_proj": "attn_q",
-    "self_attn.k_proj": "attn_k",
-    "self_attn.v_proj": "attn_v",
-    "self_attn.o_proj": "attn_output",
-    "post_attention_layernorm": "ffn_norm",
-    "mlp.gate_proj": "ffn_gate",
-    "mlp.up_proj": "ffn_up",
-    "mlp.down_proj": "ffn_down",
-}
-
-
-def byte_tokens() -> list[str]:
-    """The 256 printable characters that stand for bytes in byte-level BPE."""
-    printable = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
-    others = [number for number in range(256) if number not in printable]
-    return [chr(number) for number in printable] + [chr(256 + place) for place in range(len(others))]
-
-
-TOKENS = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", *byte_tokens(), "he", "ll", "hell", "Ġhe", "<tool>", "[PAD]"]
+SIZES: dict[str, Any] = {"hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 2}
+SIZES |= {"num_attention_heads": 4, "num_key_value_heads": 2, "max_position_embeddings": 128}
+SIZES |= {"rms_norm_eps": 1e-5, "attn_implementation": "eager"}
+TOKENS = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", *sorted(ByteLevel.alphabet())]
+TOKENS += ["he", "ll", "hell", "Ġhe", "<tool>", "[PAD]"]
 TYPES = [3, 3, 3, *[1] * (len(TOKENS) - 5), 4, 5]
 MERGES = ["h e", "l l", "he ll", "Ġ he"]
 
@@ -90,38 +58,26 @@ def write_gguf(
     tensors = {name: value.detach().numpy() for name, value in model.state_dict().items()}
     if config.tie_word_embeddings:
         tensors.pop("lm_head.weight", None)
+    kind_of_model = gguf.MODEL_ARCH.LLAMA if architecture == "llama" else gguf.MODEL_ARCH.QWEN2
+    names = gguf.get_tensor_name_map(kind_of_model, config.num_hidden_layers)
     for name, value in (tensors | (extra or {})).items():
         values = value
-        if architecture == "llama" and "q_proj" in name:
-            values = permute(values, config.num_attention_heads)
-        if architecture == "llama" and "k_proj" in name:
-            values = permute(values, config.num_key_value_heads)
+        if architecture == "llama" and ("q_proj" in name or "k_proj" in name):
+            values = permute(values, config.num_attention_heads if "q_proj" in name else config.num_key_value_heads)
         kind = gguf.GGMLQuantizationType[quantisation if values.ndim > 1 else "F32"]
-        writer.add_tensor(gguf_name(name), gguf.quants.quantize(np.ascontiguousarray(values), kind), raw_dtype=kind)
+        own = names.get_name(name, try_suffixes=(".weight", ".bias"))
+        assert own
+        writer.add_tensor(own, gguf.quants.quantize(np.ascontiguousarray(values), kind), raw_dtype=kind)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
 
 
-def gguf_name(name: str) -> str:
-    fixed = {
-        "model.embed_tokens.weight": "token_embd.weight",
-        "model.norm.weight": "output_norm.weight",
-        "lm_head.weight": "output.weight",
-    }
-    if name in fixed:
-        return fixed[name]
-    _, _, layer, *middle, kind = name.split(".")
-    return f"blk.{layer}.{NAMES['.'.join(middle)]}.{kind}"
-
-
 def random_model(architecture: str, *, tied: bool = True) -> Any:
     torch.manual_seed(7)
     sizes = SIZES | {"vocab_size": len(TOKENS), "tie_word_embeddings": tied}
-    model: Any = (
-        LlamaForCausalLM(LlamaConfig(**sizes)) if architecture == "llama" else Qwen2ForCausalLM(Qwen2Config(**sizes))
-    )
+    model: Any = AutoModelForCausalLM.from_config(AutoConfig.for_model(architecture, **sizes))
     for parameter in model.parameters():
         torch.nn.init.normal_(parameter, std=0.3)
     return model.eval()

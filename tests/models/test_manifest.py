@@ -6,16 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from agents.settings import available_presets, load_settings
-from models import manifest as manifest_module
-from models.manifest import (
-    RECORD_NAME,
-    Shape,
-    WeightsMissingError,
-    load_manifest,
-    locate,
-    parse_manifest,
-    recorded_files,
-)
+from models.manifest import RECORD_NAME, WeightsMissingError, load_manifest, locate, parse_manifest
 
 SHA = "a" * 64
 
@@ -41,7 +32,7 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]
     """(checked-in weights folder, cache folder), both empty."""
     weights, cache = tmp_path / "weights", tmp_path / "cache"
     weights.mkdir()
-    monkeypatch.setattr(manifest_module, "WEIGHTS_FOLDER", weights)
+    monkeypatch.setattr("models.manifest.WEIGHTS_FOLDER", weights)
     monkeypatch.setenv("CRAG_MODELS_DIR", str(cache))
     return weights, cache
 
@@ -92,58 +83,48 @@ def test_a_wrong_manifest_says_what_is_wrong(text: str, message: str) -> None:
         parse_manifest(text)
 
 
-def missing(text: str, message: str) -> None:
-    with pytest.raises(WeightsMissingError, match=message):
-        locate("m", manifest=parse_manifest(text))
+def check(text: str, folder: Path | None, problem: str = "") -> None:
+    """The model of the manifest is in the folder, or has the problem."""
+    if folder:
+        assert locate("m", manifest=parse_manifest(text)) == folder
+    else:
+        with pytest.raises(WeightsMissingError, match=problem):
+            locate("m", manifest=parse_manifest(text))
 
 
 def test_checked_in_weights_come_before_the_cache_even_broken_ones(places: tuple[Path, Path]) -> None:
-    weights, cache = places
-    tiny = parse_manifest(TINY)
-    missing(TINY, r"python -m models.fetch m$")
-    write_tiny_model(cache / "m")
-    assert locate("m", manifest=tiny) == cache / "m"
-    (weights / "m").mkdir()
-    missing(TINY, r"weights/m/config.json is missing")
-    (weights / "m").rmdir()
-    write_tiny_model(weights / "m")
-    assert locate("m", manifest=tiny) == weights / "m"
-    file = weights / "m" / "sub" / "model.bin"
+    weights, cache = (place / "m" for place in places)
+    check(TINY, None, r"python -m models.fetch m$")
+    write_tiny_model(cache)
+    check(TINY, cache)
+    weights.mkdir()
+    check(TINY, None, r"weights/m/config.json is missing")
+    weights.rmdir()
+    write_tiny_model(weights)
+    check(TINY, weights)
+    file = weights / "sub" / "model.bin"
     file.write_bytes(b"x" * 1999)
-    missing(TINY, "1999 bytes instead of 2000")
+    check(TINY, None, "1999 bytes instead of 2000")
     file.write_text(f"version https://git-lfs.github.com/spec/v1\noid sha256:{SHA}\nsize 2000\n")
-    missing(TINY, "git lfs pull")
+    check(TINY, None, "git lfs pull")
 
 
-def test_a_snapshot_is_complete_when_all_recorded_files_are_there(places: tuple[Path, Path]) -> None:
-    text = one_model('snapshot = ["*"]\nhub = { repository = "o/r", revision = "main" }')
-    snapshot = parse_manifest(text)
-    folder = places[1] / "m"
-    folder.mkdir(parents=True)
-    missing(text, r"config\.json is missing")
-    (folder / "config.json").write_text("{}")
-    assert locate("m", manifest=snapshot) == folder  # weights somebody placed by hand carry no record
-    odd = json.dumps('we"ird.bin')
-    (folder / RECORD_NAME).write_text(f'[files.{odd}]\nsize = 3\nsha256 = "{SHA}"\nsource = "o/r@main"\n')
-    assert recorded_files(folder)['we"ird.bin']["size"] == 3
-    missing(text, "is missing")
-    (folder / 'we"ird.bin').write_bytes(b"123")
-    assert locate("m", manifest=snapshot) == folder
-
-
-def test_a_snapshot_of_another_repository_is_not_taken_for_the_model_of_its_name(places: tuple[Path, Path]) -> None:
+def test_a_snapshot_is_complete_when_all_recorded_files_of_its_repository_are_there(places: tuple[Path, Path]) -> None:
     """A model's name outlives the choice of its repository; the folder of the earlier choice must not be served."""
     text = one_model('snapshot = ["*"]\nhub = { repository = "o/base", revision = "c1" }')
     folder = places[1] / "m"
     folder.mkdir(parents=True)
+    check(text, None, r"config\.json is missing")
     (folder / "config.json").write_text("{}")
-    for source, here in (("o/chat@main", False), ("o/base@c0", False), ("o/base@c1", True), ("made here", True)):
-        record = f'[files."config.json"]\nsize = 2\nsha256 = "{SHA}"\nsource = "{source}"\n'
-        (folder / RECORD_NAME).write_text(record)
-        if here:
-            assert locate("m", manifest=parse_manifest(text)) == folder
-        else:
-            missing(text, re.escape(f"holds {source}, an earlier choice"))
+    check(text, folder)  # weights somebody placed by hand carry no record
+    odd = json.dumps('we"ird.bin')
+    record = f'[files.{odd}]\nsize = 3\nsha256 = "{SHA}"\nsource = '
+    (folder / RECORD_NAME).write_text(f'{record}"made here"')
+    check(text, None, "is missing")
+    (folder / 'we"ird.bin').write_bytes(b"123")
+    for source, is_here in (("o/chat@main", False), ("o/base@c0", False), ("o/base@c1", True), ("made here", True)):
+        (folder / RECORD_NAME).write_text(f'{record}"{source}"')
+        check(text, folder if is_here else None, re.escape(f"holds {source}, an earlier choice"))
 
 
 PUBLISHED = {  # millions of parameters, as the model cards give them
@@ -157,24 +138,13 @@ PUBLISHED = {  # millions of parameters, as the model cards give them
 }
 
 
-def shape(name: str) -> Shape:
-    found = load_manifest().model(name).shape
-    assert found is not None
-    return found
-
-
-@pytest.mark.parametrize(("name", "millions"), PUBLISHED.items())
-def test_parameters_are_those_of_the_model_card(name: str, millions: int) -> None:
-    assert shape(name).parameters / 1e6 == pytest.approx(millions, rel=0.01)
-
-
-def test_bytes_of_weights_and_cache() -> None:
-    assert shape("llama-3-8b-instruct").weight_bytes() == pytest.approx(16.06e9, rel=0.01)
+def test_every_model_that_only_the_hub_has_gives_its_shape_and_parameters_and_bytes_are_the_published_ones() -> None:
+    shapes = {name: model.shape for name, model in load_manifest().models.items() if model.snapshot}
+    size = {name: shape for name, shape in shapes.items() if shape}
+    assert size.keys() == shapes.keys()
+    for name, millions in PUBLISHED.items():
+        assert size[name].parameters / 1e6 == pytest.approx(millions, rel=0.01)
+    assert size["llama-3-8b-instruct"].weight_bytes() == pytest.approx(16.06e9, rel=0.01)
     # The 70B GPTQ model that ran on four T4 in 2024 has files of 39.8 GB; AWQ stores as much.
-    assert shape("llama-3-70b-instruct-awq").weight_bytes() == pytest.approx(39.8e9, rel=0.01)
-    assert shape("llama-3-8b-instruct").key_value_bytes() == 131_072
-
-
-def test_every_model_that_only_the_hub_has_gives_its_shape() -> None:
-    without = [name for name, model in load_manifest().models.items() if model.snapshot and model.shape is None]
-    assert not without
+    assert size["llama-3-70b-instruct-awq"].weight_bytes() == pytest.approx(39.8e9, rel=0.01)
+    assert size["llama-3-8b-instruct"].key_value_bytes() == 131_072
