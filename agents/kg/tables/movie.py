@@ -41,9 +41,7 @@ def get_movie_person_oscar(context: LookupContext, query: TableQuery) -> list[Ro
     movie, person = query.names
     if movie is not None:
         film = find_films(context, movie, ())[0]
-        entity, awards = film["title"], film.get("oscar_awards") or []
-        if person is not None:
-            awards = [award for award in awards if _is_named(award, person)]
+        entity, awards = film["title"], _of_person(film.get("oscar_awards") or (), person)
     elif person is not None:
         record = find_person(context, person)
         entity, awards = record["name"], record.get("oscar_awards") or []
@@ -128,29 +126,27 @@ def _renown(person: _Record) -> tuple[bool, int]:
 
 
 def _credits(context: LookupContext, query: TableQuery, part: str) -> list[Row]:
-    """Rows of the cast or crew table, from the film's side if a film is named."""
+    """Rows of the cast or crew table, from the film's side if a film is named.
+
+    The record of an actor lists only the films in which somebody acted, so there may be others that the person made.
+    """
     movie, person = query.names
     table = f"get_movie_person_{part}"
     if movie is not None:
         film = find_films(context, movie, query.conditions)[0]
-        members = sorted(film.get(part) or (), key=_credit_order) if part == "cast" else list(film.get(part) or ())
-        if person is not None:
-            members = [member for member in members if _is_named(member, person)]
-        return [Row(table, film["title"], _member_cells(film, member, part)) for member in members]
+        members = sorted(film.get(part) or (), key=_credit_order if part == "cast" else lambda _: 0)
+        return [Row(table, film["title"], _member_cells(film, one, part)) for one in _of_person(members, person)]
     if person is None:
         raise MeaninglessCallError(f"{table} needs a film or a person")
     record = find_person(context, person)
     rows: list[Row] = []
     for identifier, film in _films_of(context, record, part, query):
         members = [m for m in film.get(part) or () if m.get("id") == record.get("id")]
-        if not members and part == "cast":
-            members = [{"name": record["name"]}]
-        if not members and identifier in (record.get("directed_movies") or ()):
+        if not members and (part == "cast" or identifier in (record.get("directed_movies") or ())):
             members = [{"name": record["name"], "job": "Director"}]
         rows.extend(Row(table, record["name"], _member_cells(film, member, part)) for member in members)
     lists_works = bool(record.get("directed_movies")) or any(row.cells.get("job") == "Director" for row in rows)
     if part == "crew" and not lists_works and (not rows or _only_directing(query.conditions)):
-        # Such a record lists only the films in which somebody acted. There may be others.
         raise NotFoundError(f"the graph does not list the films that {record['name']} made")
     return rows
 
@@ -176,10 +172,13 @@ def _only_directing(conditions: Sequence[Condition]) -> bool:
     return any(isinstance(value, str) and normalise_name(value) == "director" for value in wanted)
 
 
-def _is_named(record: _Record, name: str) -> bool:
-    """Whether a credit is that person's, also as one of several names or by surname."""
-    credited = record.get("name") or ""
-    return same_name(credited, name) or contains_words(credited, name)
+def _of_person(records: Iterable[_Record], name: str | None) -> list[_Record]:
+    """The credits of a person (None: all), also as one of several names or by surname."""
+    return [
+        record
+        for record in records
+        if name is None or same_name(said := record.get("name") or "", name) or contains_words(said, name)
+    ]
 
 
 def _ceremonies(context: LookupContext, conditions: Sequence[Condition]) -> tuple[str, list[_Record]]:
@@ -215,14 +214,13 @@ def _makers(film: _Record) -> dict[str, Cell]:
 
 
 def _member_cells(film: _Record, member: _Record, part: str) -> dict[str, Cell]:
-    cells: dict[str, Cell] = {"movie_name": film.get("title"), "name": member.get("name")}
-    if part == "cast":
-        cells["character"] = member.get("character") or None
-        cells["gender"] = _GENDERS.get(member.get("gender") or 0)
-        cells["order"] = member.get("order")
-    else:
-        cells["job"] = member.get("job")
-    return cells | (_film_cells(film) if film else {})
+    role = {
+        "character": member.get("character") or None,
+        "gender": _GENDERS.get(member.get("gender") or 0),
+        "order": member.get("order"),
+    }
+    own = role if part == "cast" else {"job": member.get("job")}
+    return {"movie_name": film.get("title"), "name": member.get("name"), **own, **(_film_cells(film) if film else {})}
 
 
 def _award_cells(award: _Record) -> dict[str, Cell]:

@@ -7,13 +7,13 @@ chooses the form.
 
 import functools
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import replace
 
 from agents.kg.language import constraint
 from agents.kg.language.faults import Fault
 from agents.kg.schema import Column, Domain, Schema, Table, Type, load_schema
 from agents.kg.writing.bank import Example
-from agents.llm.base import Message
+from agents.llm.base import GenerationRequest, Message
 from agents.settings import KgWriterSettings
 
 STOP = ("\n\n", "\nQuestion:", "\nCorrected calls:")
@@ -71,59 +71,43 @@ TYPE_WORDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class CallPrompt:
-    """What the writer reads: the turns of a chat, or the text that it goes on with (never both)."""
-
-    messages: tuple[Message, ...] = ()
-    text: str | None = None
-
-
-def write_prompt(settings: KgWriterSettings, domain: Domain, examples: Iterable[Example], question: str) -> CallPrompt:
-    """The prompt after which the program follows, in the form and with the schema of the settings.
-
-    `examples` are shown in their order. Training and use make their prompts here alone.
-    """
+def write_prompt(
+    settings: KgWriterSettings, domain: Domain, examples: Iterable[Example], question: str
+) -> GenerationRequest:
+    """The prompt after which the program follows, in the form of the settings: for training and use alike."""
     pairs = "\n\n".join(_pair(example.question, example.calls) for example in examples)
     schema = schema_text(domain, settings.schema_detail) if settings.schema_in_prompt else ""
     rules = RULES if settings.schema_detail == "names" else RULES_ONE_BY_ONE
     if settings.form == "completion":
         head = f"{rules}\n\n{schema}" if schema else ""
-        return CallPrompt(text="\n\n".join(part for part in (head, pairs, _pair(question, "")) if part))
+        return GenerationRequest(prompt="\n\n".join(part for part in (head, pairs, _pair(question, "")) if part))
     parts = [
         _CHAT_TASK.format(meaning=load_schema(domain).meaning),
         *([schema, rules] if schema else []),
         *([f"Examples:\n{pairs}"] if pairs else []),
         _CHAT_ASK.format(shown=" and the examples" if pairs else "", question=" ".join(question.split())),
     ]
-    return CallPrompt(messages=(Message("system", CHAT_SYSTEM), Message("user", "\n\n".join(parts))))
+    return GenerationRequest((Message("system", CHAT_SYSTEM), Message("user", "\n\n".join(parts))))
 
 
 def output_grammar(domain: Domain, question: str | None = None) -> str:
-    """The language of the domain (see `agents.kg.language.constraint`), then, optionally, an empty line.
-
-    Tokenizers have the closing bracket and the empty line as one token; where that is forbidden, a small model writes
-    one more index instead.
-    """
+    """The language of the domain, then, optionally, an empty line, which tokenizers join with the last bracket."""
     return f'start: program "\\n\\n"?\nprogram:{constraint(domain, question).removeprefix("start:")}'
 
 
-def write_repair_prompt(prompt: CallPrompt, output: str, fault: Fault) -> CallPrompt:
-    """The same prompt, then the output, why it cannot be read, and the open end again."""
+def write_repair_prompt(request: GenerationRequest, output: str, fault: Fault) -> GenerationRequest:
+    """The same request, then the output, why it cannot be read, and the open end again."""
     written = " ".join(output.split())[:_LONGEST_OUTPUT]
-    if prompt.text is not None:
-        return CallPrompt(text=f"{prompt.text}{written}\nError: {fault.message}\n{fault.caret}\nCorrected calls:\n")
+    if request.prompt is not None:
+        complaint = f"Error: {fault.message}\n{fault.caret}\nCorrected calls:\n"
+        return replace(request, prompt=f"{request.prompt}{written}\n{complaint}")
     complaint = _CHAT_REPAIR.format(message=fault.message, caret=fault.caret)
-    return CallPrompt(messages=(*prompt.messages, Message("assistant", written), Message("user", complaint)))
+    return replace(request, messages=(*request.messages, Message("assistant", written), Message("user", complaint)))
 
 
 @functools.cache
 def schema_text(domain: Domain, detail: str = "names") -> str:
-    """The tables that a program may call.
-
-    ``names``: one a line, ``table(parameters): key, key, ...``. ``described``: the table's meaning, then a line for
-    each key, ``- key (type): meaning``.
-    """
+    """The tables that a program may call, with the ``names`` of their keys or also ``described``."""
     schema = load_schema(domain)
     lines = _table_line if detail == "names" else _table_lines
     return "\n".join(["Tables:", *(lines(schema, table) for table in schema.callable_tables)])
