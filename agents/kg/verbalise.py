@@ -141,7 +141,8 @@ class _Speaker:
         is_list = column is not None and column.type in {Type.TEXTS, Type.YEARS}
         what = label(self._table, key) if key is not None and is_list else self.noun
         number = grouped(count) if isinstance(count, int | float) else count
-        said = f"The number of {what}{_of_entity(rows)}{self.where(rows)} is {'at least ' if self._partial else ''}{number}."
+        least = "at least " if self._partial else ""
+        said = f"The number of {what}{_of_entity(rows)}{self.where(rows)} is {least}{number}."
         if key is not None and is_list and taken:
             return f"{said} They are: {readable(taken[0].cells.get(key), column)}."
         if not any(map(self._name, rows)):
