@@ -8,6 +8,7 @@ chooses the form.
 import functools
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import takewhile
 
 from agents.kg.language import constraint
 from agents.kg.language.faults import Fault
@@ -109,32 +110,22 @@ def write_repair_prompt(request: GenerationRequest, output: str, fault: Fault) -
 def schema_text(domain: Domain, detail: str = "names") -> str:
     """The tables that a program may call, with the ``names`` of their keys or also ``described``."""
     schema = load_schema(domain)
-    lines = _table_line if detail == "names" else _table_lines
-    return "\n".join(["Tables:", *(lines(schema, table) for table in schema.callable_tables)])
+    return "\n".join(["Tables:", *(_lines(schema, table, detail) for table in schema.callable_tables)])
 
 
 def _pair(question: str, calls: str) -> str:
     return f"Question: {' '.join(question.split())}\nCalls:\n{calls}"
 
 
-def _head(table: Table) -> str:
-    return f"{table.name}({', '.join(parameter.name for parameter in table.parameters)})"
-
-
-def _table_line(schema: Schema, table: Table) -> str:
+def _lines(schema: Schema, table: Table, detail: str) -> str:
+    """The table's parameters and keys: one line of names, or a line for each key."""
+    head = f"{table.name}({', '.join(parameter.name for parameter in table.parameters)})"
     likewise, columns = _own_columns(schema, table)
-    keys = [
-        f"{column.name} (rows with {', '.join(schema.tables[column.rows_of].columns)})"
-        if column.rows_of
-        else column.name
-        for column in columns
-    ]
-    return f"{_head(table)}: {', '.join([*keys, f'keys of {likewise.name}'] if likewise else keys)}"
-
-
-def _table_lines(schema: Schema, table: Table) -> str:
-    likewise, columns = _own_columns(schema, table)
-    lines = [f"{_head(table)}: {table.meaning}{' (gives all rows)' if table.take == 'all' else ''}"]
+    if detail == "names":
+        inner = {column.name: schema.tables[column.rows_of].columns for column in columns if column.rows_of}
+        keys = [f"{key.name} (rows with {', '.join(inner[key.name])})" if key.rows_of else key.name for key in columns]
+        return f"{head}: {', '.join([*keys, f'keys of {likewise.name}'] if likewise else keys)}"
+    lines = [f"{head}: {table.meaning}{' (gives all rows)' if table.take == 'all' else ''}"]
     for column in columns:
         lines.append(f"- {_described(column)}")
         if column.rows_of:
@@ -153,9 +144,7 @@ def _described(column: Column) -> str:
 
 def _own_columns(schema: Schema, table: Table) -> tuple[Table | None, list[Column]]:
     """An earlier table all of whose keys this one has too, by name or alias, and the keys that only this one has."""
-    for earlier in schema.callable_tables:
-        if earlier is table:
-            break
+    for earlier in takewhile(lambda other: other is not table, schema.callable_tables):
         if len(earlier.columns) >= _WORTH_SHARING and all(table.column(name) for name in earlier.columns):
             return earlier, [column for name, column in table.columns.items() if name not in earlier.columns]
     return None, list(table.columns.values())
