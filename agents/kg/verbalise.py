@@ -35,7 +35,6 @@ _CODES = {"birth_place": "countries", "release_country": "countries", "original_
 _RESULTS = {"W": "win", "D": "draw", "L": "loss"}
 _CAPITAL = re.compile(r"\b[A-Z](?=[a-z])")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_AFTER_HEAD = re.compile(r" of | to |,")
 
 
 def verbalise(
@@ -158,8 +157,10 @@ class _Speaker:
         for letter, word in (("W", "won"), ("D", "drew"), ("L", "lost")):
             games = [row for row in rows if row.cells.get("result") == letter]
             home = sum(row.cells.get("venue") == "Home" for row in games)
+            times = Counter(str(row.cells.get("opponent")) for row in games).items()
+            names = ", ".join(f"{name} {count} times" if count > 1 else name for name, count in times)
             if games:
-                parts.append(f"{word} {len(games)} ({home} at home, {len(games) - home} away; {_opponents(games)})")
+                parts.append(f"{word} {len(games)} ({home} at home, {len(games) - home} away; against {names})")
         played = [row for row in rows if row.cells.get("result")]
         scored, conceded = (sum(exact_number(row.cells.get(key)) or 0 for row in played) for key in ("GF", "GA"))
         totals = f"In total {grouped(scored)} scored and {grouped(conceded)} conceded."
@@ -170,10 +171,10 @@ class _Speaker:
         entity = _entity(rows)
         said = []
         for condition in self._conditions:
-            if f" {condition.value} " in f" {entity} ":
+            value, column = condition.value, self._table.column(condition.key)
+            if f" {value} " in f" {entity} ":
                 continue
-            column = self._table.column(condition.key)
-            words, value = _TO_DATE if column is not None and column.type is Type.DATE else _TO_VALUE, condition.value
+            words = _TO_DATE if column is not None and column.type is Type.DATE else _TO_VALUE
             if isinstance(value, Key):
                 words, value = _TO_KEY, label(self._table, value.name)
             shown = value if isinstance(value, str) else "as found before"
@@ -183,11 +184,8 @@ class _Speaker:
     def _head(self, rows: Sequence[Row], taken: Sequence[Row]) -> str:
         """How many rows of how many, whose, what they all share, and under which conditions."""
         number = f"{len(taken):,}" if len(taken) == len(rows) else f"{len(taken):,} of {len(rows):,}"
-        shared = [
-            self._identity(rows[0], key)
-            for key in self._table.identity
-            if key in _shared_keys(rows) and str(rows[0].cells[key]) not in _entity(rows)
-        ]
+        keys = [key for key in self._table.identity if key in _shared_keys(rows)]
+        shared = [self._identity(rows[0], key) for key in keys if str(rows[0].cells[key]) not in _entity(rows)]
         about = f" ({', '.join(shared)})" if shared else ""
         some = "At least " if self._partial and len(taken) == len(rows) else ""
         return f"{some}{number} {self.noun} of {_entity(rows)}{about}{self.where(rows)}."
@@ -239,18 +237,10 @@ class _Speaker:
         return text
 
 
-def _opponents(games: Sequence[Row]) -> str:
-    times = Counter(str(row.cells.get("opponent")) for row in games)
-    return "against " + ", ".join(f"{name} {count} times" if count > 1 else name for name, count in times.items())
-
-
 def _shared_keys(rows: Sequence[Row]) -> frozenset[str]:
     """The keys with the same value in all rows."""
-    return frozenset(
-        key
-        for key, value in rows[0].cells.items()
-        if _worth_saying(value) and all(row.cells.get(key) == value for row in rows[1:])
-    )
+    said = ((key, value) for key, value in rows[0].cells.items() if _worth_saying(value))
+    return frozenset(key for key, value in said if all(row.cells.get(key) == value for row in rows[1:]))
 
 
 def _entity(rows: Sequence[Row]) -> str:
@@ -273,16 +263,13 @@ def _worth_saying(value: Cell) -> bool:
 
 def readable(value: Cell, column: Column | None = None) -> str:
     """A value in readable form: thousands separators, dollar signs, joined lists, codes and flags in words."""
-    if value is None:
-        return "unknown"
-    if isinstance(value, tuple):
-        shown = [_one(one, column) for one in value[:MOST_LISTED] if not isinstance(one, Row)]
-        rest = [f"{len(value) - MOST_LISTED:,} more"] if len(value) > MOST_LISTED else []
-        if column is not None and column.name == "lifespan":
-            return " to ".join(shown)
-        *first, last = [*shown, *rest] or [""]
-        return f"{', '.join(first)} and {last}" if first else last
-    return _one(value, column)
+    if not isinstance(value, tuple):
+        return _one(value, column)
+    shown = [_one(one, column) for one in value[:MOST_LISTED] if not isinstance(one, Row)]
+    if column is not None and column.name == "lifespan":
+        return " to ".join(shown)
+    *first, last = [*shown, f"{len(value) - MOST_LISTED:,} more"] if len(value) > MOST_LISTED else shown or [""]
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def label(table: Table, key: str) -> str:
@@ -298,10 +285,10 @@ def verb(value: Cell, column: Column | None) -> str:
     """The form of "to be" for the value and its label."""
     if column is None or column.name == "lifespan":
         return "is"
-    head = _AFTER_HEAD.split(_title(column), maxsplit=1)[0]
+    is_plural = re.split(r" of | to |,", _title(column), maxsplit=1)[0].endswith("s")
     if isinstance(value, tuple):
-        return "are" if head.endswith("s") or len(value) > 1 else "is"
-    return "are" if column.type is Type.NUMBER and head.endswith("s") else "is"
+        return "are" if is_plural or len(value) > 1 else "is"
+    return "are" if is_plural and column.type is Type.NUMBER else "is"
 
 
 def grouped(number: float) -> str:
