@@ -1,7 +1,6 @@
 """Answers with the graph's value without asking a model, if it is exactly what the question asks for.
 
-Small models garble even a single fact. The rules are cautious: one call, the values of one key, of the kind that the
-question asks for. Comparisons, yes or no and arithmetic are left to the model.
+Small models garble even a single fact. Comparisons, yes or no and arithmetic are left to the model.
 """
 
 import re

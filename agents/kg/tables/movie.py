@@ -23,8 +23,7 @@ _Record = Mapping[str, Any]
 def get_person(context: LookupContext, query: TableQuery) -> list[Row]:
     """One row: the person."""
     person = find_person(context, query.name("a person"))
-    cells = {"name": person["name"], "birthday": person.get("birthday")}
-    cells["films as an actor"] = len(person.get("acted_movies") or ()) or None
+    cells = {"name": person["name"], "birthday": person.get("birthday"), "films as an actor": _films(person) or None}
     return [Row("get_person", person["name"], cells)]
 
 
@@ -56,21 +55,19 @@ def find_person(context: LookupContext, name: str) -> _Record:
     A part of a name is enough if one match is far better known than the next.
     """
     found = [person for person in context.ask("/movie/get_person_info", query=name) if person.get("name")]
-    people = sorted(found, key=_renown, reverse=True)
+    people = sorted(found, key=lambda one: (bool(one.get("oscar_awards")), _films(one)), reverse=True)
     match = best_match(name, [person["name"] for person in people])
-    person: _Record | None = people[match.position] if match is not None else _by_part(name, people)
-    if person is None:
+    named = [people[match.position]] if match else [one for one in people if contains_words(one["name"], name)]
+    if not named or (len(named) > 1 and _films(named[0]) < 3 * _films(named[1])):
         raise NotFoundError(f'the graph has no person "{name}"; nearest: {name_list([p["name"] for p in found])}')
+    person = named[0]
     if match is None or not match.exact:
         context.remark(f'"{name}" is read as the person "{person["name"]}"')
     return person
 
 
 def find_films(context: LookupContext, title: str, conditions: Sequence[Condition]) -> list[_Record]:
-    """The films with that title, best known first; conditions on the year filter them.
-
-    If the whole title finds nothing, tries its first part and the title without a year.
-    """
+    """The films with that title (or its first part, or without a year) in the allowed years, best known first."""
     stem, year = _stem(title)
     films, match = _search_film(context, title, title)
     if match is None and stem != title:
@@ -114,15 +111,8 @@ def _stem(title: str) -> tuple[str, int | None]:
     return _SUBTITLE.split(title, maxsplit=1)[0].strip() or title, None
 
 
-def _by_part(name: str, people: Sequence[_Record]) -> _Record | None:
-    """The person whose name contains the given words, if no other match is nearly as well known."""
-    named = [person for person in people if contains_words(person["name"], name)]
-    films = [len(person.get("acted_movies") or ()) for person in named]
-    return named[0] if len(named) == 1 or (named and films[0] >= 3 * films[1]) else None
-
-
-def _renown(person: _Record) -> tuple[bool, int]:
-    return bool(person.get("oscar_awards")), len(person.get("acted_movies") or ())
+def _films(person: _Record) -> int:
+    return len(person.get("acted_movies") or ())
 
 
 def _credits(context: LookupContext, query: TableQuery, part: str) -> list[Row]:
@@ -157,12 +147,11 @@ get_movie_person_crew = partial(_credits, part="crew")
 
 def _films_of(context: LookupContext, person: _Record, part: str, query: TableQuery) -> Iterable[tuple[int, _Record]]:
     """The films of a person with their records, one HTTP call each; no calls if only their number is needed."""
-    acted, directed = list(person.get("acted_movies") or ()), list(person.get("directed_movies") or ())
-    identifiers = list(dict.fromkeys(acted if part == "cast" else [*directed, *acted]))
+    acted, directed = person.get("acted_movies") or (), person.get("directed_movies") or ()
+    others = () if directed and _only_directing(query.conditions) else acted
+    identifiers = list(dict.fromkeys(acted if part == "cast" else [*directed, *others]))
     if part == "cast" and not query.keys and not query.whole and not query.conditions:
         return [(identifier, {}) for identifier in identifiers]
-    if part == "crew" and directed and _only_directing(query.conditions):
-        identifiers = list(dict.fromkeys(directed))
     found = context.ask_all("/movie/get_movie_info_by_id", identifiers)
     return [(identifier, film) for identifier, film in zip(identifiers, found, strict=True) if film]
 

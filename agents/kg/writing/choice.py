@@ -73,7 +73,7 @@ class ExampleIndex:
         """For each question its domain (chosen by vote if None) and its `count` most similar examples."""
         if not questions:
             return []
-        vectors = self._encode(questions, [self._form.of(question) for question in questions])
+        vectors = self._encode(questions, list(map(self._form.of, questions)))
         near = []
         for similarity, given in zip(vectors @ self.warm_up().T, domains, strict=True):
             order = np.argsort(-similarity, kind="stable")
@@ -158,10 +158,7 @@ class ExampleChoice:
     def choose(
         self, questions: Sequence[str], domains: Sequence[Domain | None], count: int, *, own: bool = True
     ) -> list[Neighbourhood]:
-        """For each question its domain (chosen by the nearest examples if None) and at most `count` examples.
-
-        `own`: whether a question that is itself an example is shown with its calls (not in training).
-        """
+        """For each question its domain and at most `count` examples; with `own` also itself, unlike in training."""
         if self._fixed is None:
             found = self._index.nearest(questions, domains, count if own else count + 1)
         else:

@@ -61,11 +61,7 @@ class Written:
 
 
 class CallWriter:
-    """db3's API generation (section 3.2); settings choose form, schema, examples, grammar and repair.
-
-    Raises:
-        BankError: the folder of fixed examples cannot be used.
-    """
+    """db3's API generation (section 3.2); raises `BankError` if the folder of fixed examples cannot be used."""
 
     def __init__(self, settings: KgWriterSettings, model: LanguageModel, dense: DenseEncoder | None) -> None:
         self._settings = settings
@@ -80,8 +76,6 @@ class CallWriter:
 
     def write(self, questions: Sequence[CallRequest], deadline: Deadline, temperature: float = 0.0) -> list[Written]:
         """One result per question, in order, within the deadline; a failure costs its own question only.
-
-        `temperature` above 0 samples: the same question may get other calls each time.
 
         Raises:
             LanguageModelDiedError: the engine is gone.
