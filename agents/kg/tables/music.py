@@ -152,7 +152,9 @@ def _spellings(
         return [_capitalised(name), name], error
 
 
-def _read(context: LookupContext, query: TableQuery, endpoints: Mapping[str, str], **of: str | int) -> dict[str, Any]:
+def _read(
+    context: LookupContext, query: TableQuery, endpoints: Mapping[str, str], /, **of: str | int
+) -> dict[str, Any]:
     """The result for each key that is read, asked concurrently; None, with a remark, if the call failed."""
     asked = {key: request(endpoint, **of) for key, endpoint in endpoints.items() if query.reads(key)}
     return dict(zip(asked, context.ask_each(list(asked.values())), strict=True))
