@@ -225,7 +225,7 @@ def test_calls_that_cannot_be_read_go_to_the_web(shipped_graph: str) -> None:
     with agent_with(shipped_graph, replies(calls='get_movie("rain man"["director"')) as agent:
         ((answer, trace), _) = ask(agent)
     assert answer.source == "web"
-    assert any("could not be read" in event for event in trace.events)
+    assert any("could not be read" in event for event in trace.events), trace.events
 
 
 @pytest.mark.parametrize("policy", ["graph_first", "synthesis"])
