@@ -128,8 +128,8 @@ def day_span(text: str) -> tuple[date, date] | None:
         year, *rest = map(int, text[:10].split("-")[:3])
         if len(rest) == 2:
             return date(year, *rest), date(year, *rest)
-        month = rest[0] if rest else 12
-        return date(year, *(rest or [1]), 1), date(year, month, monthrange(year, month)[1])
+        first, last = (rest[0], rest[0]) if rest else (1, 12)
+        return date(year, first, 1), date(year, last, monthrange(year, last)[1])
     except ValueError:
         return None
 

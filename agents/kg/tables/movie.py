@@ -60,7 +60,7 @@ def find_person(context: LookupContext, name: str) -> _Record:
     named = [people[match.position]] if match else [one for one in people if contains_words(one["name"], name)]
     if not named or (len(named) > 1 and _films(named[0]) < 3 * _films(named[1])):
         raise NotFoundError(f'the graph has no person "{name}"; nearest: {name_list([p["name"] for p in found])}')
-    person = named[0]
+    person: _Record = named[0]
     if match is None or not match.exact:
         context.remark(f'"{name}" is read as the person "{person["name"]}"')
     return person

@@ -69,7 +69,7 @@ def _soccer(context: LookupContext, team: str | None, day: str) -> list[Row]:
             "date": str(game.get("date") or "")[:10],
             **{name: game.get(name) for name in ("venue", "result")},
             # Some replies mix texts ("0") and numbers.
-            **{goals: int(n) if str(n := game.get(goals)).isdecimal() else n for goals in ("GF", "GA")},
+            **{goals: int(str(n)) if str(n := game.get(goals)).isdecimal() else n for goals in ("GF", "GA")},
             "league": league,
             "season": season,
         }

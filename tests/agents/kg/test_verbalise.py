@@ -107,7 +107,7 @@ def test_every_text_is_bounded() -> None:
     rng = Random(5)
     for domain in ("movie", "finance", "music", "sports", "open"):
         for table in load_schema(domain).tables.values():
-            values = ["w " * 50, 3, None, ("v " * 40,) * 9]
+            values: list[Cell] = ["w " * 50, 3, None, ("v " * 40,) * 9]
             rows = [Row(table.name, "e" * 40, {key: rng.choice(values) for key in table.columns}) for _ in range(60)]
             for key in (None, *table.columns):
                 for taken in (rows, rows[:1]):
