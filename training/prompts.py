@@ -53,7 +53,7 @@ def writer_examples(
         yield TrainingExample(
             "\n".join(pair.calls),
             messages=asked.messages,
-            prompt=asked.text,
+            prompt=asked.prompt,
             groups=pair.groups,
             source=pair.source,
             split=pair.split,

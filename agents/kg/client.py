@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Coroutine, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import Self, TypeAlias, TypeVar
 
@@ -24,7 +24,6 @@ from agents.kg.results import KgBusyError, KgError, KgReplyError, KgRequestError
 
 T = TypeVar("T")
 _CallResult: TypeAlias = Json | KgError
-
 FAILURES_THAT_BREAK = 3
 """After this many failed calls in a row the server counts as dead for the rest of the batch."""
 _HEADERS = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
@@ -34,26 +33,23 @@ _PAUSE_SECONDS = 0.05
 _GRACE_SECONDS = 0.1
 """After the deadline, for calls to end by themselves: those that have results keep them."""
 _ERROR_BODY_BYTES = 16_384
-_WRONG_REQUEST = frozenset({404, 405, 422})
-_BUSY = frozenset({502, 503, 504})
+_STATUS_ERRORS = dict.fromkeys((404, 405, 422), KgRequestError) | dict.fromkeys((502, 503, 504), KgBusyError)
 
 
 @dataclass(frozen=True, slots=True)
 class CallLimits:
-    """Limits on the calls of a client; the stage's deadline may be shorter.
-
-    `concurrency`: requests in flight, over the whole batch; the official server has a few workers. `seconds`: for a
-    whole exchange, from connection to last byte; most take milliseconds, a large reply of a busy server takes a few
-    seconds. `reply_bytes`: the longest real reply, all games of a year, has a few million.
-    """
+    """Limits on the calls of a client; the stage's deadline may be shorter."""
 
     concurrency: int = 16
+    """Requests in flight, over the whole batch; the official server has a few workers."""
     seconds: float = 7.0
+    """For a whole exchange; a large reply of a busy server takes a few."""
     reply_bytes: int = 8_000_000
+    """The longest real reply, all games of a year, has a few million."""
 
 
 class KgClient:
-    """The agent's client; thread-safe. `base_url`: ``http://host:port``, anything other than http(s) is a ValueError.
+    """The agent's client; thread-safe. A `base_url` other than ``http(s)://host:port`` is a ValueError.
 
     Ignores proxies and netrc (an internet proxy would hide the evaluator's server), cookies and redirects.
     """
@@ -62,8 +58,8 @@ class KgClient:
         self.limits = limits or CallLimits()
         try:
             address = httpx2.URL(base_url.rstrip("/"))
-        except httpx2.InvalidURL as error:
-            raise ValueError(f"{base_url!r} is no address: {error}") from None
+        except httpx2.InvalidURL:
+            address = httpx2.URL()
         if address.scheme not in {"http", "https"} or not address.host:
             raise ValueError(f"{base_url!r} is no address such as http://127.0.0.1:8000")
         self._urls = {path: httpx2.URL(f"{address}{path}") for path in ENDPOINTS}
@@ -103,11 +99,7 @@ class KgClient:
         return self._last_batch
 
     def run(self, work: Coroutine[None, None, T], deadline: Deadline) -> T:
-        """What a coroutine gives in the client's loop.
-
-        Raises:
-            KgUnreachableError: the client is closed, or the deadline is over.
-        """
+        """What a coroutine gives in the client's loop; `KgUnreachableError`: closed, or the deadline is over."""
         try:
             future = asyncio.run_coroutine_threadsafe(work, self._loop)
             return future.result(deadline.remaining + _GRACE_SECONDS)
@@ -132,13 +124,7 @@ class KgClient:
         self.close()
 
     async def ask(self, call: Request, deadline: Deadline) -> Json:
-        """POST a call and read its result; once more if no reply came and the deadline allows.
-
-        A timeout is not retried: the time is spent.
-
-        Raises:
-            KgError: no usable reply.
-        """
+        """POST a call and read its result, or raise `KgError`; once more if no reply came (except for a timeout)."""
         try:
             return await self._exchange(call, deadline)
         except (KgUnreachableError, KgBusyError) as error:
@@ -154,19 +140,16 @@ class KgClient:
         try:
             async with asyncio.timeout(whole.remaining):
                 response = await self._http.handle_async_request(request)
-                try:
+                async with aclosing(response):
                     status, body = response.status_code, await self._body(path, response)
-                finally:
-                    await response.aclose()
         except TimeoutError:
             raise KgTimeoutError(f"{path}: no whole reply after {whole.elapsed:.2f} s") from None
         except (httpx2.TransportError, OSError) as error:
             raise KgUnreachableError(f"{path}: the connection failed: {error or type(error).__name__}") from error
         if status == httpx2.codes.OK:
             return read_result(path, body)
-        what = f"{path}: status {status}: {clean(body[:120].decode('utf-8', 'replace'))!r}"
-        kind = KgRequestError if status in _WRONG_REQUEST else KgBusyError if status in _BUSY else KgReplyError
-        raise kind(what)
+        kind = _STATUS_ERRORS.get(status, KgReplyError)
+        raise kind(f"{path}: status {status}: {clean(body[:120].decode('utf-8', 'replace'))!r}")
 
     async def _body(self, path: str, response: httpx2.Response) -> bytes:
         """The body; of an error only the beginning, so that an endless one does no harm."""
@@ -181,11 +164,7 @@ class KgClient:
 
 
 def read_result(path: str, body: bytes) -> Json:
-    """The value of `result`. NaN and Infinity become null: Python's servers may write them, JSON has no such numbers.
-
-    Raises:
-        KgReplyError: the body is not JSON, not an object with `result`, or of another shape than the endpoint's.
-    """
+    """The value of `result` in the endpoint's shape, or `KgReplyError`; NaN and Infinity become null."""
     begins = f"its {len(body)} bytes begin {body[:80]!r}"
     try:
         whole = encodable_json(json.loads(body.decode()))
@@ -230,7 +209,10 @@ class KgBatch:
         self._closed = True
 
     async def results(self, session: "KgSession", calls: Sequence[Request]) -> list[_CallResult]:
-        """The result of each call, in order; errors are results too, since several questions may wait for one."""
+        """The result of each call, in order; errors are results too, since several questions may wait for one.
+
+        No more calls wait than the client may send at once, so a long list does not block other questions.
+        """
         window = asyncio.Semaphore(self.client.limits.concurrency)
 
         async def result(call: Request) -> _CallResult:
@@ -250,9 +232,8 @@ class KgBatch:
     def _over(self, call: Request) -> KgUnreachableError | None:
         if self._closed or self.deadline.expired:
             return KgUnreachableError(f"{call.endpoint}: not asked, the time for the knowledge graph is over")
-        if self.broken:
-            return KgUnreachableError(f"{call.endpoint}: not asked, the server has stopped answering")
-        return None
+        dead = KgUnreachableError(f"{call.endpoint}: not asked, the server has stopped answering")
+        return dead if self.broken else None
 
     async def _send(self, call: Request) -> _CallResult:
         result: _CallResult
@@ -288,22 +269,14 @@ class KgSession:
         self._batch = batch
 
     def get(self, call: Request) -> Json:
-        """The value of `result`.
-
-        Raises:
-            KgError: no usable reply in time, or no calls left for the question.
-        """
+        """The value of `result`; `KgError`: no usable reply in time, or no calls left for the question."""
         (result,) = self.get_all([call])
         if isinstance(result, KgError):  # a new one each time: an exception collects the frames of each raise
             raise type(result)(*result.args) from result
         return result
 
     def get_all(self, calls: Sequence[Request]) -> list[Json | KgError]:
-        """The result of each call, in order, asked concurrently. A failed call gives its error.
-
-        A question has at most as many waiting calls as the client may send at once, so a long list does not block other
-        questions.
-        """
+        """The result of each call, in order, asked concurrently; of a failed call its error."""
         batch = self._batch
         try:
             return batch.client.run(batch.results(self, calls), batch.deadline)

@@ -2,9 +2,10 @@
 
 import operator
 import re
+from calendar import monthrange
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
+from datetime import date
 from typing import cast
 
 from agents.dates import Calendar
@@ -17,7 +18,6 @@ from agents.matching import contains_words, normalise_name, same_category, same_
 _NUMBER = re.compile(r"([-+]?\d+(?:\.\d+)?)(?:\s*(thousand|million|billion|trillion)\b)?", re.IGNORECASE)
 _SCALE = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
 _TRUE = frozenset({"true", "yes", "1", "won", "win", "winner"})
-_EVER = (date.min, date.max)
 _COMPARE = {Operator.EQ: operator.eq, Operator.NEQ: operator.ne, Operator.GE: operator.ge, Operator.LE: operator.le}
 
 
@@ -93,7 +93,7 @@ class Comparer:
     def _dates(self, operator: Operator, wanted: str) -> Callable[[Value], bool]:
         """A month or year in a cell meets a condition only if each of its days does."""
         span = self.context.resolve(wanted, self.calendar).range
-        first, last = (span.first, span.last) if span else _EVER
+        first, last = (span.first, span.last) if span else (date.min, date.max)
 
         def compare(cell: Value) -> bool:
             days = day_span(str(cell))
@@ -111,33 +111,26 @@ class Comparer:
 
 def year_range(conditions: Sequence[Condition], key: str = "year") -> range | None:
     """The years that the conditions on a key allow, or None for no conditions; saves calls to the server."""
-    first, last, bound = 0, 9999, False
-    for condition in conditions:
-        number = as_number(condition.value) if condition.key == key and isinstance(condition.value, str) else None
-        if number is None or condition.operator is Operator.NEQ:
-            continue
-        bound = True
-        if condition.operator in {Operator.EQ, Operator.GE}:
-            first = max(first, int(number))
-        if condition.operator in {Operator.EQ, Operator.LE}:
-            last = min(last, int(number))
-    return range(first, last + 1) if bound else None
+    bounds = [
+        (condition.operator, int(number))
+        for condition in conditions
+        if condition.key == key and isinstance(condition.value, str) and condition.operator is not Operator.NEQ
+        if (number := as_number(condition.value)) is not None
+    ]
+    first = max((year for operator, year in bounds if operator is not Operator.LE), default=0)
+    last = min((year for operator, year in bounds if operator is not Operator.GE), default=9999)
+    return range(first, last + 1) if bounds else None
 
 
 def day_span(text: str) -> tuple[date, date] | None:
     """First and last day of a date ``YYYY[-MM[-DD]]`` (ignoring what follows), or None."""
-    parts = text[:10].split("-")
     try:
-        numbers = [int(part) for part in parts[:3]]
-        if len(numbers) == 3:
-            day = date(*numbers)
-            return day, day
-        if len(numbers) == 2:
-            first = date(numbers[0], numbers[1], 1)
-            following = date(numbers[0] + numbers[1] // 12, numbers[1] % 12 + 1, 1)
-            return first, following - timedelta(days=1)
-        return date(numbers[0], 1, 1), date(numbers[0], 12, 31)
-    except (ValueError, IndexError, TypeError):
+        year, *rest = map(int, text[:10].split("-")[:3])
+        if len(rest) == 2:
+            return date(year, *rest), date(year, *rest)
+        first, last = (rest[0], rest[0]) if rest else (1, 12)
+        return date(year, first, 1), date(year, last, monthrange(year, last)[1])
+    except ValueError:
         return None
 
 
@@ -188,12 +181,12 @@ def _between_keys(left: Cell, operator: Operator, right: Cell) -> bool:
     """Compare two cells of a row, as numbers if both are. `ge` and `le` are strict here (see `Operator`)."""
     if left is None or right is None:
         return False
-    sides: tuple[float | str, float | str] = normalise_name(str(left)), normalise_name(str(right))
-    one, other = exact_number(left), exact_number(right)
-    if one is not None and other is not None:
-        sides = one, other
+    one: float | str | None = exact_number(left)
+    other: float | str | None = exact_number(right)
+    if one is None or other is None:
+        one, other = normalise_name(str(left)), normalise_name(str(right))
     is_strict = operator in {Operator.GE, Operator.LE}
-    return _by_operator(sides[0], operator, sides[1]) and not (is_strict and sides[0] == sides[1])
+    return _by_operator(one, operator, other) and not (is_strict and one == other)
 
 
 _COUNTERPARTS = {ParameterKind.MOVIE: ("name",), ParameterKind.PERSON: ("movie_name", "film")}
@@ -203,23 +196,18 @@ _COUNTERPARTS = {ParameterKind.MOVIE: ("name",), ParameterKind.PERSON: ("movie_n
 def shared_rows(table: Table, place: int, found: Sequence[list[Row]], select: str | None) -> list[list[Row]]:
     """The rows that several names share, as one group; else one group of rows per name.
 
-    `found` has the rows of each name, `place` is the parameter that was a list, `select` the requested key.
-
-    * Films and people: the people that several films share, or the films that several people share.
-    * Games: those between the teams, from the first team's side.
-    * A list-valued key, such as the members of two bands: one row with the shared entries.
-    * Other tables: a row is about its own name, so the rows of each name.
+    `found` has the rows of each name, `place` is the parameter that was a list, `select` the requested key. Films share
+    people and people share films; games are those between the teams, from the first team's side; of a list-valued key,
+    such as the members of two bands, one row has the shared entries.
     """
-    if len(found) == 1:
-        return list(found)
-    kind = table.parameters[place].kind
+    kind, several = table.parameters[place].kind, len(found) > 1
     counterpart = next((key for key in _COUNTERPARTS.get(kind, ()) if key in table.columns), None)
-    if counterpart is not None:
-        return [_shared(found, counterpart)]
-    if kind is ParameterKind.TEAM:
-        return [_against_each_other(found)]
     column = table.column(select) if select is not None else None
-    if column is not None and column.type in {Type.TEXTS, Type.YEARS}:
+    if several and counterpart is not None:
+        return [_shared(found, counterpart)]
+    if several and kind is ParameterKind.TEAM:
+        return [_against_each_other(found)]
+    if several and column is not None and column.type in {Type.TEXTS, Type.YEARS}:
         return [_shared_entries(found, column.name)]
     return list(found)
 

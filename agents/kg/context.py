@@ -14,17 +14,14 @@ from agents.kg.results import KgError, MeaninglessCallError
 
 @dataclass(slots=True)
 class LookupContext:
-    """One question's calls and remarks.
-
-    `remarks` say how names and dates were understood. `unread` counts the statement's unreadable records; if there are
-    any, an empty result proves nothing.
-    """
+    """One question's calls and remarks on how names and dates were understood."""
 
     session: KgSession
     asked_at: datetime | None
     max_rows: int
     remarks: list[str] = field(default_factory=list)
     unread: int = 0
+    """Unreadable records of the statement; if there are any, an empty result proves nothing."""
 
     def start_anew(self) -> None:
         """Forget the notes of the previous statement."""
@@ -32,11 +29,7 @@ class LookupContext:
         self.unread = 0
 
     def resolve(self, expression: str, calendar: Calendar) -> ResolvedDate:
-        """Resolve a date expression at the time of the question.
-
-        Raises:
-            MeaninglessCallError: it is not a date.
-        """
+        """Resolve a date expression at the time of the question; `MeaninglessCallError`: it is not a date."""
         moment = self.asked_at or datetime.now()  # without a time only absolute dates make sense, and they ignore it
         resolved = resolve_date(expression, moment, calendar)
         if resolved is None:
@@ -54,11 +47,7 @@ class LookupContext:
         return self.ask_each([request(endpoint, query=query) for query in queries])
 
     def ask_each(self, calls: Sequence[Request]) -> list[Any]:
-        """The results of concurrent calls, in order; None for an unreadable one.
-
-        Raises:
-            KgError: all are unreadable.
-        """
+        """The results of concurrent calls, in order; None for an unreadable one, `KgError` if all are."""
         found: list[Any] = list(self.session.get_all(calls))
         faults = [each for each in found if isinstance(each, KgError)]
         if faults and len(faults) == len(found):
@@ -76,10 +65,9 @@ class LookupContext:
 
 @dataclass(frozen=True, slots=True)
 class TableQuery:
-    """One statement's request to a table, and the keys that will be read, to avoid needless HTTP calls.
+    """One statement's request to a table, and the `keys` that will be read, to avoid needless HTTP calls.
 
-    `names` has a name for each parameter, None: any. `conditions` are a hint that saves calls: the executor applies
-    them to all rows. `keys` are the keys that a statement names; `whole`: the whole record is read.
+    `names` has a name for each parameter, None: any. `conditions` are a hint: the executor applies them to all rows.
     """
 
     names: tuple[str | None, ...]
@@ -105,5 +93,4 @@ def days_text(first: date, last: date) -> str:
 
 def name_list(names: Sequence[str], most: int = 4) -> str:
     """Some names as text."""
-    shown = ", ".join(f'"{name}"' for name in names[:most])
-    return shown or "nothing"
+    return ", ".join(f'"{name}"' for name in names[:most]) or "nothing"

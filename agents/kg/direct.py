@@ -1,7 +1,6 @@
 """Answers with the graph's value without asking a model, if it is exactly what the question asks for.
 
-Small models garble even a single fact. The rules are cautious: one call, the values of one key, of the kind that the
-question asks for. Comparisons, yes or no and arithmetic are left to the model.
+Small models garble even a single fact. Comparisons, yes or no and arithmetic are left to the model.
 """
 
 import re
@@ -18,11 +17,6 @@ from agents.kg.verbalise import readable
 
 MOST_VALUES = 12
 """Longer lists do not fit into an answer."""
-LEAST_SHOWN = 0.005
-"""A smaller number would be rounded to 0."""
-MOST_SHOWN = 1e20
-"""A larger number is given without cents."""
-
 COMPLETE = frozenset({"get_movie_person_oscar"})
 """Complete tables. In other tables a count of 0 may only mean that the graph knows little."""
 
@@ -48,35 +42,29 @@ def direct_answer(question: str, domain: Domain, program: Program, results: Sequ
     if isinstance(statement, Average):
         return _said(values, column)
     if statement.count:
-        counted = HOW_MANY.search(text) and (values[0] or _table(program) in COMPLETE)
-        return str(values[0]) if counted else None
+        first = program.statements[0]
+        is_sure = values[0] or (isinstance(first, Call) and first.table in COMPLETE)
+        return str(values[0]) if is_sure and HOW_MANY.search(text) else None
     if column is None or not values or not _kind_fits(column, text):
         return None
     if len(values) > 1 and not isinstance(statement.take, int) and column.type not in _LISTS:
         together = _aggregate(values, column, text)  # rows of several days: the question means their total or average
         values = together if together or statement.take is None else values
-    return _said(_fitting(values, column, text), column) if 0 < len(values) <= MOST_VALUES else None
+    if column.type is Type.DATE and _YEAR.search(text):
+        values = tuple(str(value)[:4] for value in values)
+    return _said(values, column) if len(values) <= MOST_VALUES else None
 
 
 def _sure(asked: Asked, program: Program, results: Sequence[Result]) -> bool:
     """Whether all calls succeeded, the question asks for values, and it means exactly the rows found."""
     if any(result.status is not Status.OK or result.partial for result in results):
         return False
-    if YES_OR_NO.search(asked.core) or _NEEDS_THOUGHT.search(asked.core) or _offers_a_choice(asked.core):
+    offers_a_choice = " or " in asked.core and not asked.core.startswith("when")
+    if offers_a_choice or YES_OR_NO.search(asked.core) or _NEEDS_THOUGHT.search(asked.core):
         return False
     given = [statement for statement in program.statements if not isinstance(statement, Average)]
     decided = {condition.key for statement in given for condition in statement.conditions}
     return meant_rows(asked, results[-1].rows, decided) == results[-1].rows
-
-
-def _table(program: Program) -> str:
-    first = program.statements[0]
-    return first.table if isinstance(first, Call) else ""
-
-
-def _offers_a_choice(text: str) -> bool:
-    """Whether "or" separates options for the answer; a question with "when" has no options."""
-    return " or " in text and not text.startswith("when")
 
 
 def _simple(program: Program) -> bool:
@@ -116,13 +104,6 @@ def _kind_fits(column: Column, text: str) -> bool:
     return column.type is not Type.FLAG and column.name not in {"summary", "result"}
 
 
-def _fitting(values: Sequence[Value], column: Column, text: str) -> tuple[Value, ...]:
-    """The values at the precision of the question: the year of a date if it asks for a year."""
-    if column.type is Type.DATE and _YEAR.search(text):
-        return tuple(str(value)[:4] for value in values)
-    return tuple(values)
-
-
 def _aggregate(values: Sequence[Value], column: Column, text: str) -> tuple[Value, ...]:
     """Sum or average of the values if the question asks for one, else nothing."""
     numbers = [number for number in map(as_number, values) if number is not None]
@@ -135,14 +116,16 @@ def _aggregate(values: Sequence[Value], column: Column, text: str) -> tuple[Valu
 
 def _said(values: Sequence[Value], column: Column | None) -> str | None:
     """The values as an answer: numbers keep their unit; cents and ratios have two digits, as prices are quoted."""
-    shown = [readable(_two_digits(value, column), column) for value in values if not isinstance(value, Row)]
+    numeric = column is not None and column.type in {Type.NUMBER, Type.MONEY}
+    shown = [
+        readable(_two_digits(value) if numeric and isinstance(value, float) else value, column)
+        for value in values
+        if not isinstance(value, Row)
+    ]
     return ", ".join(dict.fromkeys(shown)) or None
 
 
-def _two_digits(value: Value, column: Column | None) -> Value:
-    kind = column.type if column else Type.TEXT
-    if not isinstance(value, float) or kind not in {Type.NUMBER, Type.MONEY}:
-        return value
-    if not LEAST_SHOWN <= abs(value) < MOST_SHOWN:
-        return value
-    return float(Decimal(repr(value)).quantize(Decimal("0.01"), ROUND_HALF_UP))
+def _two_digits(value: float) -> float:
+    """Neither numbers that would become 0 nor those too large for `Decimal` are rounded."""
+    is_rounded = 0.005 <= abs(value) < 1e20
+    return float(Decimal(repr(value)).quantize(Decimal("0.01"), ROUND_HALF_UP)) if is_rounded else value

@@ -79,11 +79,9 @@ def ask(question: str, domain: Domain, program: Program) -> Asked:
     text = _COURTESIES.sub("", " ".join(question.lower().replace("\u2019", "'").split()))
     names: list[str] = []
     for name in sorted(set(_names(domain, program)), key=len, reverse=True):
-        found = _pattern(name).search(text)
-        if found is None or not name.strip():
-            continue
-        text = _pattern(name).sub(f"@{len(names)}", text)
-        names.append(found.group())
+        if found := _pattern(name).search(text):
+            text = _pattern(name).sub(f"@{len(names)}", text)
+            names.append(found.group())
     return Asked(text, tuple(names))
 
 
@@ -142,10 +140,9 @@ def meant_rows(asked: Asked, rows: Sequence[Row], decided: Collection[str] = ())
     if "opponent" in known:
         kept = _against_named(asked, kept)
     letters = letters_of(asked.text)
-    against = result_against_others(asked, kept)
-    if against:
-        kept = tuple(row for row in kept if row.cells.get("result") == against)
-    elif "result" in known and len(letters) == 1:
+    if against := result_against_others(asked, kept):
+        letters = {against}
+    if against or ("result" in known and len(letters) == 1):
         kept = tuple(row for row in kept if row.cells.get("result") in letters)
     if "winner" in known and WIN.search(asked.text) and not _NOMINATED.search(asked.text):
         kept = tuple(row for row in kept if row.cells.get("winner"))
@@ -159,33 +156,33 @@ def letters_of(text: str) -> set[str]:
 
 def result_against_others(asked: Asked, rows: Sequence[Row]) -> str | None:
     """W or L of the games in "which teams beat A" (L: A lost) or "which teams did A beat" (W)."""
-    verb = _LOSES_TO.search(asked.core) or BEATS.search(asked.core)
-    mark = next((mark for row in rows[:1] if (mark := asked.mark(str(row.cells.get("team"))))), None) or "@0"
-    if verb is None or mark not in asked.core or not _TEAMS.search(asked.core) or not rows:
+    text, loses = asked.core, _LOSES_TO.search(asked.core)
+    verb = loses or BEATS.search(text)
+    if verb is None or not rows or "result" not in rows[0].cells or not _TEAMS.search(text):
         return None
-    if "result" not in rows[0].cells:
+    mark = asked.mark(str(rows[0].cells.get("team"))) or "@0"
+    if mark not in text:
         return None
-    loses = bool(_LOSES_TO.search(asked.core))
-    return "L" if (asked.core.find(mark) < verb.start()) is loses else "W"
+    return "L" if (text.find(mark) < verb.start()) is bool(loses) else "W"
 
 
 def _at_the_place(text: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
     home, away = bool(HOME.search(text)), bool(AWAY.search(text))
-    if home is away:
-        return rows
-    return tuple(row for row in rows if row.cells.get("venue") == ("Home" if home else "Away"))
+    venue = "Home" if home else "Away"
+    return tuple(row for row in rows if home is away or row.cells.get("venue") == venue)
 
 
 def _against_named(asked: Asked, rows: tuple[Row, ...]) -> tuple[Row, ...]:
     """The games against the opponents in the question, named in full or by a unique last word."""
-    opponents = {str(row.cells.get("opponent")) for row in rows}
     own = {word for row in rows[:1] for word in normalise_name(str(row.cells.get("team"))).split()}
-    last = Counter(normalise_name(name).rsplit(" ", 1)[-1] for name in opponents)
-    named = {name for name in opponents if _is_named(asked.text, name, last, own)}
+    last_words = {
+        name: normalise_name(name).rsplit(" ", 1)[-1] for name in {str(r.cells.get("opponent")) for r in rows}
+    }
+    times = Counter(last_words.values())
+    named = {
+        name
+        for name, word in last_words.items()
+        if contains_words(asked.text, name)
+        or (len(word) >= _LEAST_NICKNAME and times[word] == 1 and word not in own and contains_words(asked.text, word))
+    }
     return tuple(row for row in rows if not named or str(row.cells.get("opponent")) in named)
-
-
-def _is_named(text: str, name: str, last: Counter[str], own: set[str]) -> bool:
-    word = normalise_name(name).rsplit(" ", 1)[-1]
-    unmistakable = len(word) >= _LEAST_NICKNAME and last[word] == 1 and word not in own
-    return contains_words(text, name) or (unmistakable and contains_words(text, word))

@@ -29,10 +29,9 @@ JUST_THE_VALUE = "the graph gave just the value that was asked for"
 class Lookup:
     """The knowledge graph's result for one question.
 
-    `calls` are the statements in canonical form, `statuses` their statuses, `facts` their results in sentences,
-    `domain` the domain of the tables. `empty_calendar`: a known team has no game on the requested date. `direct_answer`
-    is the value that answers the question, if rules found one; `direct_reason` says how. `events` list faults. The
-    writing model read `prompt` and wrote `generation`; `example_similarity` is that of its most similar example.
+    `calls` are the statements in canonical form, `facts` their results in sentences, `empty_calendar` as in `Result`.
+    `direct_answer` is the value that answers the question, if rules found one; `direct_reason` says how. `events` list
+    faults. The writer read `prompt` and wrote `generation`; `example_similarity` is that of its most similar example.
     """
 
     calls: tuple[str, ...] = ()
@@ -114,10 +113,8 @@ class KnowledgeGraphPath:
             if each.program is not None and each.program.statements and not invented[place]
         }
         outcomes = dict(zip(tasks, self._executor.run_batch(list(tasks.values()), deadline), strict=True))
-        return [
-            self._lookup(queries[place], each, outcomes.get(place), invented[place])
-            for place, each in enumerate(written)
-        ]
+        found = map(outcomes.get, range(len(written)))
+        return list(map(self._lookup, queries, written, found, invented))
 
     def _lookup(self, query: Query, written: Written, outcome: ProgramResult | None, invented: Sequence[str]) -> Lookup:
         program = written.program
@@ -130,13 +127,12 @@ class KnowledgeGraphPath:
             example_similarity=written.near.similarity,
             events=tuple(faults),
         )
-        if outcome is None or program is None:
-            said = "the calls were dropped" if program is None else "the writer expects no answer in the graph"
-            if invented:
-                dates = ", ".join(invented)
-                said = f"the calls were dropped: they name {dates}, for which the question gives no reason"
-            calls = () if program is None or invented else ("None",)
-            return replace(base, calls=calls, events=(*base.events, said))
+        if program is None or invented:
+            dates = f": they name {', '.join(invented)}, for which the question gives no reason" if invented else ""
+            return replace(base, events=(*base.events, f"the calls were dropped{dates}"))
+        if outcome is None:
+            events = (*base.events, "the writer expects no answer in the graph")
+            return replace(base, calls=("None",), events=events)
         facts = facts_of(outcome.results)
         answer = self._answer(query, written.domain, program, outcome.results)
         longest = self._settings.max_fact_tokens // max(1, len(facts))
@@ -164,16 +160,13 @@ class KnowledgeGraphPath:
 
 def facts_of(results: Sequence[Result]) -> tuple[Fact, ...]:
     """Verbalise what was found, or is known not to exist. Of a call and its sort, only the sort becomes a fact."""
-    shown: list[Result] = []
+    facts: list[Fact] = []
     for result in results:
         if result.status not in {Status.OK, Status.NOT_FOUND}:
             continue
-        if result.refines and shown:
-            shown.pop()
-        shown.append(result)
-    return tuple(Fact(clean(_sentence(result)), f"knowledge graph: {result.call}") for result in shown)
-
-
-def _sentence(result: Result) -> str:
-    text = " ".join((result.text, *result.explanation)).strip()
-    return f"Not found: {text}" if result.status is Status.NOT_FOUND else text
+        if result.refines and facts:
+            facts.pop()
+        text = " ".join((result.text, *result.explanation)).strip()
+        said = f"Not found: {text}" if result.status is Status.NOT_FOUND else text
+        facts.append(Fact(clean(said), f"knowledge graph: {result.call}"))
+    return tuple(facts)

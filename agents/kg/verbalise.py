@@ -19,11 +19,9 @@ from agents.kg.schema import Column, NumberKind, Table, Type
 
 MOST_CHARACTERS = 3_000
 """A longer text is cut; important parts, such as the number of rows, come first."""
-
 _MOST_DETAILS = 8
 _DETAIL_CHARACTERS = 120
 _TEXT_CHARACTERS = 1_500
-_GAME_KEYS = {"result", "opponent", "GF"}
 _UNSAID = frozenset({"order", "ceremony", "text", "summary", "game_id", "season", "symbol"})
 """Cells that no sentence mentions."""
 _PREPOSITIONS = {"date": "on ", "opponent": "against "}
@@ -33,12 +31,10 @@ _TO_DATE = {**_TO_VALUE, Operator.GE: "is not before", Operator.LE: "is not afte
 _TO_KEY = {**_TO_VALUE, Operator.GE: "is above the", Operator.LE: "is below the"}
 MOST_LISTED = 25
 """Maximum number of list items written out; the rest are counted."""
-
 _CODES = {"birth_place": "countries", "release_country": "countries", "original_language": "languages"}
 _RESULTS = {"W": "win", "D": "draw", "L": "loss"}
 _CAPITAL = re.compile(r"\b[A-Z](?=[a-z])")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_AFTER_HEAD = re.compile(r" of | to |,")
 
 
 def verbalise(
@@ -53,8 +49,7 @@ def verbalise(
 ) -> str:
     """The result of a statement in sentences.
 
-    `rows` are all that match the `conditions`, `taken` those that were selected. `key` is None for whole records;
-    `count` is the number, if one was requested. `partial`: some records were unreadable, so there may be more.
+    `rows` match the `conditions`, `taken` were selected. `key` is None for whole records. `partial`: see `Result`.
     """
     speaker = _Speaker(table, conditions, partial)
     if count is not None:
@@ -72,8 +67,8 @@ def verbalise(
 
 def say_average(mean: float, values: int, rows: Sequence[Row]) -> str:
     """The sentence of `average`."""
-    of = f" of {_entity(rows)}" if rows else ""
-    return f"The average of {'this 1 value' if values == 1 else f'these {values:,} values'}{of} is {grouped(mean)}."
+    which = "this 1 value" if values == 1 else f"these {values:,} values"
+    return f"The average of {which}{_of_entity(rows)} is {grouped(mean)}."
 
 
 def say_nothing_found(table: Table, asked: Sequence[Row], key: str | None, conditions: Sequence[Condition]) -> str:
@@ -92,7 +87,12 @@ class _Speaker:
     def __init__(self, table: Table, conditions: Sequence[Condition], partial: bool) -> None:
         self._table = table
         self._partial = partial
-        won = [c for c in conditions if table.noun == "Oscar nominations" and c.key == "winner" and _is_yes(c)]
+        won = [
+            condition
+            for condition in conditions
+            if table.noun == "Oscar nominations" and condition.key == "winner" and condition.operator is Operator.EQ
+            if str(condition.value).casefold() in {"true", "yes", "1"}
+        ]
         self.noun = "Oscar wins" if won else table.noun
         self._conditions = [condition for condition in conditions if condition not in won]
 
@@ -119,16 +119,17 @@ class _Speaker:
     def many(self, rows: Sequence[Row], taken: Sequence[Row], key: str | None) -> str:
         """How many rows; then each row's value with its identity and statistics, or each row's short cells."""
         items = []
+        several = len({row.entity for row in taken}) > 1
         for row in taken[:MOST_LISTED]:
+            name = self._name(row, taken, without=key)
             if key is not None:
-                name = self._name(row, taken, without=key) or (row.entity if len({r.entity for r in taken}) > 1 else "")
+                name = name or (row.entity if several else "")
                 text = readable(row.cells.get(key), self._table.columns.get(key))
                 items.append(f"{text} ({name})" if name else text)
                 continue
-            keys = [name for name in row.cells if name not in self._table.identity and name in self._table.columns]
+            keys = [own for own in row.cells if own not in self._table.identity and own in self._table.columns]
             details = self._listed(row, keys, separator=", ", most=_MOST_DETAILS)
-            name = self._name(row, taken) or row.entity
-            items.append(f"{name}: {details}" if details else name)
+            items.append(f"{name or row.entity}: {details}" if details else name or row.entity)
         each = f"The {label(self._table, key)} of each: " if key is not None else ""
         statistics = self._statistics(taken, key) if key is not None else ""
         return f"{self._head(rows, taken)} {each}{'; '.join(items)}{_rest(taken)}.{statistics}"
@@ -138,26 +139,28 @@ class _Speaker:
         column = self._table.columns.get(key) if key is not None else None
         is_list = column is not None and column.type in {Type.TEXTS, Type.YEARS}
         what = label(self._table, key) if key is not None and is_list else self.noun
-        of = f" of {_entity(rows)}" if rows else ""
         number = grouped(count) if isinstance(count, int | float) else count
-        said = f"The number of {what}{of}{self.where(rows)} is {'at least ' if self._partial else ''}{number}."
+        least = "at least " if self._partial else ""
+        said = f"The number of {what}{_of_entity(rows)}{self.where(rows)} is {least}{number}."
         if key is not None and is_list and taken:
             return f"{said} They are: {readable(taken[0].cells.get(key), column)}."
-        names = [self._name(row, rows) or row.entity for row in rows[:MOST_LISTED]]
-        if not any(self._name(row) for row in rows):
+        if not any(map(self._name, rows)):
             return said
+        names = [self._name(row, rows) or row.entity for row in rows[:MOST_LISTED]]
         return f"{said} {'It is' if len(rows) == 1 else 'They are'}: {'; '.join(names)}{_rest(rows)}."
 
     def tally(self, rows: Sequence[Row]) -> str:
         """Wins, losses and points over several games of a team."""
-        if not set(self._table.columns) >= _GAME_KEYS or len({row.entity for row in rows}) > 1:
+        if not {"result", "opponent", "GF"} <= set(self._table.columns) or len({row.entity for row in rows}) > 1:
             return ""
         parts = []
         for letter, word in (("W", "won"), ("D", "drew"), ("L", "lost")):
             games = [row for row in rows if row.cells.get("result") == letter]
             home = sum(row.cells.get("venue") == "Home" for row in games)
+            times = Counter(str(row.cells.get("opponent")) for row in games).items()
+            names = ", ".join(f"{name} {count} times" if count > 1 else name for name, count in times)
             if games:
-                parts.append(f"{word} {len(games)} ({home} at home, {len(games) - home} away; {_opponents(games)})")
+                parts.append(f"{word} {len(games)} ({home} at home, {len(games) - home} away; against {names})")
         played = [row for row in rows if row.cells.get("result")]
         scored, conceded = (sum(exact_number(row.cells.get(key)) or 0 for row in played) for key in ("GF", "GA"))
         totals = f"In total {grouped(scored)} scored and {grouped(conceded)} conceded."
@@ -168,10 +171,10 @@ class _Speaker:
         entity = _entity(rows)
         said = []
         for condition in self._conditions:
-            if f" {condition.value} " in f" {entity} ":
+            value, column = condition.value, self._table.column(condition.key)
+            if f" {value} " in f" {entity} ":
                 continue
-            column = self._table.column(condition.key)
-            words, value = _TO_DATE if column is not None and column.type is Type.DATE else _TO_VALUE, condition.value
+            words = _TO_DATE if column is not None and column.type is Type.DATE else _TO_VALUE
             if isinstance(value, Key):
                 words, value = _TO_KEY, label(self._table, value.name)
             shown = value if isinstance(value, str) else "as found before"
@@ -181,11 +184,8 @@ class _Speaker:
     def _head(self, rows: Sequence[Row], taken: Sequence[Row]) -> str:
         """How many rows of how many, whose, what they all share, and under which conditions."""
         number = f"{len(taken):,}" if len(taken) == len(rows) else f"{len(taken):,} of {len(rows):,}"
-        shared = [
-            self._identity(rows[0], key)
-            for key in self._table.identity
-            if key in _shared_keys(rows) and str(rows[0].cells[key]) not in _entity(rows)
-        ]
+        keys = [key for key in self._table.identity if key in _shared_keys(rows)]
+        shared = [self._identity(rows[0], key) for key in keys if str(rows[0].cells[key]) not in _entity(rows)]
         about = f" ({', '.join(shared)})" if shared else ""
         some = "At least " if self._partial and len(taken) == len(rows) else ""
         return f"{some}{number} {self.noun} of {_entity(rows)}{about}{self.where(rows)}."
@@ -237,18 +237,10 @@ class _Speaker:
         return text
 
 
-def _opponents(games: Sequence[Row]) -> str:
-    times = Counter(str(row.cells.get("opponent")) for row in games)
-    return "against " + ", ".join(f"{name} {count} times" if count > 1 else name for name, count in times.items())
-
-
 def _shared_keys(rows: Sequence[Row]) -> frozenset[str]:
     """The keys with the same value in all rows."""
-    return frozenset(
-        key
-        for key, value in rows[0].cells.items()
-        if _worth_saying(value) and all(row.cells.get(key) == value for row in rows[1:])
-    )
+    said = ((key, value) for key, value in rows[0].cells.items() if _worth_saying(value))
+    return frozenset(key for key, value in said if all(row.cells.get(key) == value for row in rows[1:]))
 
 
 def _entity(rows: Sequence[Row]) -> str:
@@ -257,12 +249,12 @@ def _entity(rows: Sequence[Row]) -> str:
     return (", " if rest else " and ").join(names[:3]) + rest
 
 
+def _of_entity(rows: Sequence[Row]) -> str:
+    return f" of {_entity(rows)}" if rows else ""
+
+
 def _rest(rows: Sequence[Row]) -> str:
     return f" and {len(rows) - MOST_LISTED:,} more" if len(rows) > MOST_LISTED else ""
-
-
-def _is_yes(condition: Condition) -> bool:
-    return condition.operator is Operator.EQ and str(condition.value).casefold() in {"true", "yes", "1"}
 
 
 def _worth_saying(value: Cell) -> bool:
@@ -271,16 +263,13 @@ def _worth_saying(value: Cell) -> bool:
 
 def readable(value: Cell, column: Column | None = None) -> str:
     """A value in readable form: thousands separators, dollar signs, joined lists, codes and flags in words."""
-    if value is None:
-        return "unknown"
-    if isinstance(value, tuple):
-        shown = [_one(one, column) for one in value[:MOST_LISTED] if not isinstance(one, Row)]
-        rest = [f"{len(value) - MOST_LISTED:,} more"] if len(value) > MOST_LISTED else []
-        if column is not None and column.name == "lifespan":
-            return " to ".join(shown)
-        *first, last = [*shown, *rest] or [""]
-        return f"{', '.join(first)} and {last}" if first else last
-    return _one(value, column)
+    if not isinstance(value, tuple):
+        return _one(value, column)
+    shown = [_one(one, column) for one in value[:MOST_LISTED] if not isinstance(one, Row)]
+    if column is not None and column.name == "lifespan":
+        return " to ".join(shown)
+    *first, last = [*shown, f"{len(value) - MOST_LISTED:,} more"] if len(value) > MOST_LISTED else shown or [""]
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def label(table: Table, key: str) -> str:
@@ -296,10 +285,10 @@ def verb(value: Cell, column: Column | None) -> str:
     """The form of "to be" for the value and its label."""
     if column is None or column.name == "lifespan":
         return "is"
-    head = _AFTER_HEAD.split(_title(column), maxsplit=1)[0]
+    is_plural = re.split(r" of | to |,", _title(column), maxsplit=1)[0].endswith("s")
     if isinstance(value, tuple):
-        return "are" if head.endswith("s") or len(value) > 1 else "is"
-    return "are" if column.type is Type.NUMBER and head.endswith("s") else "is"
+        return "are" if is_plural or len(value) > 1 else "is"
+    return "are" if is_plural and column.type is Type.NUMBER else "is"
 
 
 def grouped(number: float) -> str:
@@ -330,20 +319,18 @@ def _one(value: Value, column: Column | None) -> str:
         return str(value)
     number = exact_number(value) if isinstance(value, int | float) or kind in {Type.NUMBER, Type.MONEY} else None
     if column is None or number is None:
-        return grouped(number) if number is not None else _words(str(value), column)
+        return grouped(number) if number is not None else _words(str(value), column.name if column else "")
     if kind is Type.MONEY:
         return money(number)
     return f"{grouped(number)} {column.unit}" if column.unit else grouped(number)
 
 
-def _words(text: str, column: Column | None) -> str:
+def _words(text: str, key: str) -> str:
     """Codes in words. The code itself stays, since a question may ask for it."""
-    if column is not None and column.name in _CODES:
-        name = _codes()[_CODES[column.name]].get(text)
-        return f"{name} ({text})" if name else text
-    if column is not None and column.name == "result":
+    if key == "result":
         return _RESULTS.get(text, text)
-    return text
+    name = _codes()[_CODES[key]].get(text) if key in _CODES else None
+    return f"{name} ({text})" if name else text
 
 
 @cache

@@ -8,14 +8,11 @@ from agents.kg.context import LookupContext, TableQuery, name_list
 from agents.kg.results import Cell, NotFoundError, Row
 from agents.matching import best_match
 
-_REFERENCE = re.compile(r"<ref[^>]*/>|<ref.*?</ref>|<!--.*?-->", re.DOTALL)
+_NO_TEXT = re.compile(r"<ref[^>]*/>|<ref.*?</ref>|<!--.*?-->", re.DOTALL)
 _TAG = re.compile(r"<[^<>]{0,200}>")
 _LINK = re.compile(r"\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]")
 _WEB_LINK = re.compile(r"\[https?://\S+ ([^\]]*)\]")
 _TEMPLATE = re.compile(r"\{\{([^{}]*)\}\}")
-_EMPHASIS = re.compile(r"'{2,}")
-_BLANK_BEFORE = re.compile(r" ([,.;)])")
-_OPTION = re.compile(r"\b\w+=\w+\b")
 
 
 def get_open(context: LookupContext, query: TableQuery) -> list[Row]:
@@ -32,13 +29,11 @@ def get_open(context: LookupContext, query: TableQuery) -> list[Row]:
 
 def plain(markup: str) -> str:
     """Wiki markup as plain text: links and templates become their text, references are removed."""
-    text = _REFERENCE.sub(" ", markup[:20_000])
-    text = _WEB_LINK.sub(r"\1", _TAG.sub(" ", text))
+    text = _WEB_LINK.sub(r"\1", _TAG.sub(" ", _NO_TEXT.sub(" ", markup[:20_000])))
     for _ in range(4):  # templates nest, but not deeply around useful text
-        text = _LINK.sub(r"\1", text)
-        text = _TEMPLATE.sub(_inside, text)
-    text = _EMPHASIS.sub("", text)
-    return _BLANK_BEFORE.sub(r"\1", " ".join(clean(text, references=True).split())).strip(" ,")
+        text = _TEMPLATE.sub(_inside, _LINK.sub(r"\1", text))
+    words = clean(re.sub(r"'{2,}", "", text), references=True).split()
+    return re.sub(r" ([,.;)])", r"\1", " ".join(words)).strip(" ,")
 
 
 def _inside(template: "re.Match[str]") -> str:
@@ -46,7 +41,8 @@ def _inside(template: "re.Match[str]") -> str:
     name, _, arguments = template.group(1).replace("|", " ").partition(" ")
     if name.casefold() in {"efn", "refn", "cite", "sfn", "citation", "nobold"}:
         return " "
-    return f" {' '.join(_OPTION.sub(' ', arguments).split())} "
+    words = re.sub(r"\b\w+=\w+\b", " ", arguments).split()
+    return f" {' '.join(words)} "
 
 
 def _article(context: LookupContext, name: str) -> tuple[str, dict[str, Any]]:

@@ -1,24 +1,21 @@
 """The six finance tables. Days are New York days."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from datetime import date, datetime, timedelta
-from typing import Any
+from functools import partial
 
 from agents.dates import Calendar, MomentKind, eastern_time
 from agents.kg.context import LookupContext, TableQuery, days_text
 from agents.kg.entities import company_data
 from agents.kg.results import Cell, MeaninglessCallError, NotFoundError, Row
 
-NEAREST_EARLIER = timedelta(days=7)
-"""A day without prices gets those of the nearest earlier day within this time..."""
-NEAREST_LATER = timedelta(days=5)
-"""...or of the nearest later day."""
-
+NEAREST_EARLIER, NEAREST_LATER = timedelta(days=7), timedelta(days=5)
+"""A day without prices gets those of the nearest earlier, else the nearest later day within these times."""
 _NOT_BY_THE_MINUTE = ("high", "low", "volume")
 """Keys that "latest" reads from the day, not from the minute."""
+_EPOCH = datetime(1970, 1, 1)
 _EPOCHS = re.compile(r"Date$|DateInterest$|PreviousMonthDate$|EpochUtc$|FiscalYearEnd$|mostRecentQuarter$")
-
 _PRICE = {"Open": "open", "High": "high", "Low": "low", "Close": "close", "Volume": "volume"}
 
 
@@ -47,19 +44,16 @@ def get_stock_price(context: LookupContext, query: TableQuery) -> list[Row]:
     return days
 
 
-def _single_value(table: str, endpoint: str) -> Callable[[LookupContext, TableQuery], list[Row]]:
-    """Fills a table that holds one number."""
-
-    def fill(context: LookupContext, query: TableQuery) -> list[Row]:
-        ticker, value = company_data(context, endpoint, query.name("a company"))
-        return [Row(table, ticker, {"value": value})]
-
-    return fill
+def _single_value(context: LookupContext, query: TableQuery, table: str, endpoint: str) -> list[Row]:
+    ticker, value = company_data(context, endpoint, query.name("a company"))
+    return [Row(table, ticker, {"value": value})]
 
 
-get_stock_pe_ratio = _single_value("get_stock_pe_ratio", "/finance/get_pe_ratio")
-get_stock_eps = _single_value("get_stock_eps", "/finance/get_eps")
-get_stock_market_cap = _single_value("get_stock_market_cap", "/finance/get_market_capitalization")
+get_stock_pe_ratio = partial(_single_value, table="get_stock_pe_ratio", endpoint="/finance/get_pe_ratio")
+get_stock_eps = partial(_single_value, table="get_stock_eps", endpoint="/finance/get_eps")
+get_stock_market_cap = partial(
+    _single_value, table="get_stock_market_cap", endpoint="/finance/get_market_capitalization"
+)
 
 
 def get_stock_dividend(context: LookupContext, query: TableQuery) -> list[Row]:
@@ -76,7 +70,9 @@ def get_stock_info(context: LookupContext, query: TableQuery) -> list[Row]:
     """The company's record, with all keys of the server."""
     ticker, info = company_data(context, "/finance/get_info", query.name("a company"))
     cells: dict[str, Cell] = {
-        key: _day_of(value) if isinstance(value, int) and _EPOCHS.search(key) else value
+        key: str((_EPOCH + timedelta(seconds=value)).date())
+        if isinstance(value, int) and _EPOCHS.search(key)
+        else value
         for key, value in info.items()
         if isinstance(value, str | int | float) and value != ""
     }
@@ -87,7 +83,10 @@ def get_stock_info(context: LookupContext, query: TableQuery) -> list[Row]:
 
 def _daily(context: LookupContext, company: str) -> list[Row]:
     ticker, history = company_data(context, "/finance/get_price_history", company)
-    return [_row(ticker, stamp[:10], bar) for stamp, bar in sorted(history.items())]
+    return [
+        Row("get_stock_price", ticker, {"time": stamp[:10], **{key: bar.get(name) for name, key in _PRICE.items()}})
+        for stamp, bar in sorted(history.items())
+    ]
 
 
 def _latest_day(context: LookupContext, company: str) -> list[Row]:
@@ -103,13 +102,13 @@ def _this_minute(context: LookupContext, company: str) -> list[Row]:
         ticker, bars = company_data(context, "/finance/get_detailed_price_history", company)
     except NotFoundError:
         return []
-    now = eastern_time(context.asked_at or datetime.max).strftime("%Y-%m-%d %H:%M:%S") if context.asked_at else "9999"
-    known = [stamp for stamp in sorted(bars) if stamp[:19] <= now]
-    if not known:
+    now = f"{eastern_time(context.asked_at):%Y-%m-%d %H:%M:%S}" if context.asked_at else "9999"
+    last = max((stamp for stamp in bars if stamp[:19] <= now), default=None)
+    if last is None:
         return []
-    price = bars[known[-1]].get("Open", bars[known[-1]].get("Close"))
-    context.remark(f"the latest price is that of {known[-1][:16]} Eastern time")
-    return [Row("get_stock_price", ticker, {"time": known[-1][:16], **dict.fromkeys(("open", "close"), price)})]
+    price = bars[last].get("Open", bars[last].get("Close"))
+    context.remark(f"the latest price is that of {last[:16]} Eastern time")
+    return [Row("get_stock_price", ticker, {"time": last[:16], "open": price, "close": price})]
 
 
 def _nearest(context: LookupContext, rows: Sequence[Row], day: date) -> list[Row]:
@@ -120,15 +119,6 @@ def _nearest(context: LookupContext, rows: Sequence[Row], day: date) -> list[Row
     if nearest:
         context.remark(f"there are no prices of {day}; those of {nearest[0].cells['time']} are the nearest")
     return nearest
-
-
-def _day_of(seconds: int) -> str:
-    """The day of a Unix time, as Yahoo writes dates."""
-    return (datetime(1970, 1, 1) + timedelta(seconds=seconds)).date().isoformat()
-
-
-def _row(ticker: str, day: str, bar: Mapping[str, Any]) -> Row:
-    return Row("get_stock_price", ticker, {"time": day, **{key: bar.get(name) for name, key in _PRICE.items()}})
 
 
 def _time(row: Row) -> date:

@@ -23,8 +23,7 @@ _Record = Mapping[str, Any]
 def get_person(context: LookupContext, query: TableQuery) -> list[Row]:
     """One row: the person."""
     person = find_person(context, query.name("a person"))
-    cells = {"name": person["name"], "birthday": person.get("birthday")}
-    cells["films as an actor"] = len(person.get("acted_movies") or ()) or None
+    cells = {"name": person["name"], "birthday": person.get("birthday"), "films as an actor": _films(person) or None}
     return [Row("get_person", person["name"], cells)]
 
 
@@ -41,9 +40,7 @@ def get_movie_person_oscar(context: LookupContext, query: TableQuery) -> list[Ro
     movie, person = query.names
     if movie is not None:
         film = find_films(context, movie, ())[0]
-        entity, awards = film["title"], film.get("oscar_awards") or []
-        if person is not None:
-            awards = [award for award in awards if _is_named(award, person)]
+        entity, awards = film["title"], _of_person(film.get("oscar_awards") or (), person)
     elif person is not None:
         record = find_person(context, person)
         entity, awards = record["name"], record.get("oscar_awards") or []
@@ -58,21 +55,19 @@ def find_person(context: LookupContext, name: str) -> _Record:
     A part of a name is enough if one match is far better known than the next.
     """
     found = [person for person in context.ask("/movie/get_person_info", query=name) if person.get("name")]
-    people = sorted(found, key=_renown, reverse=True)
+    people = sorted(found, key=lambda one: (bool(one.get("oscar_awards")), _films(one)), reverse=True)
     match = best_match(name, [person["name"] for person in people])
-    person: _Record | None = people[match.position] if match is not None else _by_part(name, people)
-    if person is None:
+    named = [people[match.position]] if match else [one for one in people if contains_words(one["name"], name)]
+    if not named or (len(named) > 1 and _films(named[0]) < 3 * _films(named[1])):
         raise NotFoundError(f'the graph has no person "{name}"; nearest: {name_list([p["name"] for p in found])}')
+    person: _Record = named[0]
     if match is None or not match.exact:
         context.remark(f'"{name}" is read as the person "{person["name"]}"')
     return person
 
 
 def find_films(context: LookupContext, title: str, conditions: Sequence[Condition]) -> list[_Record]:
-    """The films with that title, best known first; conditions on the year filter them.
-
-    If the whole title finds nothing, tries its first part and the title without a year.
-    """
+    """The films with that title (or its first part, or without a year) in the allowed years, best known first."""
     stem, year = _stem(title)
     films, match = _search_film(context, title, title)
     if match is None and stem != title:
@@ -116,41 +111,32 @@ def _stem(title: str) -> tuple[str, int | None]:
     return _SUBTITLE.split(title, maxsplit=1)[0].strip() or title, None
 
 
-def _by_part(name: str, people: Sequence[_Record]) -> _Record | None:
-    """The person whose name contains the given words, if no other match is nearly as well known."""
-    named = [person for person in people if contains_words(person["name"], name)]
-    films = [len(person.get("acted_movies") or ()) for person in named]
-    return named[0] if len(named) == 1 or (named and films[0] >= 3 * films[1]) else None
-
-
-def _renown(person: _Record) -> tuple[bool, int]:
-    return bool(person.get("oscar_awards")), len(person.get("acted_movies") or ())
+def _films(person: _Record) -> int:
+    return len(person.get("acted_movies") or ())
 
 
 def _credits(context: LookupContext, query: TableQuery, part: str) -> list[Row]:
-    """Rows of the cast or crew table, from the film's side if a film is named."""
+    """Rows of the cast or crew table, from the film's side if a film is named.
+
+    The record of an actor lists only the films in which somebody acted, so there may be others that the person made.
+    """
     movie, person = query.names
     table = f"get_movie_person_{part}"
     if movie is not None:
         film = find_films(context, movie, query.conditions)[0]
-        members = sorted(film.get(part) or (), key=_credit_order) if part == "cast" else list(film.get(part) or ())
-        if person is not None:
-            members = [member for member in members if _is_named(member, person)]
-        return [Row(table, film["title"], _member_cells(film, member, part)) for member in members]
+        members = sorted(film.get(part) or (), key=_credit_order if part == "cast" else lambda _: 0)
+        return [Row(table, film["title"], _member_cells(film, one, part)) for one in _of_person(members, person)]
     if person is None:
         raise MeaninglessCallError(f"{table} needs a film or a person")
     record = find_person(context, person)
     rows: list[Row] = []
     for identifier, film in _films_of(context, record, part, query):
         members = [m for m in film.get(part) or () if m.get("id") == record.get("id")]
-        if not members and part == "cast":
-            members = [{"name": record["name"]}]
-        if not members and identifier in (record.get("directed_movies") or ()):
+        if not members and (part == "cast" or identifier in (record.get("directed_movies") or ())):
             members = [{"name": record["name"], "job": "Director"}]
         rows.extend(Row(table, record["name"], _member_cells(film, member, part)) for member in members)
     lists_works = bool(record.get("directed_movies")) or any(row.cells.get("job") == "Director" for row in rows)
     if part == "crew" and not lists_works and (not rows or _only_directing(query.conditions)):
-        # Such a record lists only the films in which somebody acted. There may be others.
         raise NotFoundError(f"the graph does not list the films that {record['name']} made")
     return rows
 
@@ -161,12 +147,11 @@ get_movie_person_crew = partial(_credits, part="crew")
 
 def _films_of(context: LookupContext, person: _Record, part: str, query: TableQuery) -> Iterable[tuple[int, _Record]]:
     """The films of a person with their records, one HTTP call each; no calls if only their number is needed."""
-    acted, directed = list(person.get("acted_movies") or ()), list(person.get("directed_movies") or ())
-    identifiers = list(dict.fromkeys(acted if part == "cast" else [*directed, *acted]))
+    acted, directed = person.get("acted_movies") or (), person.get("directed_movies") or ()
+    others = () if directed and _only_directing(query.conditions) else acted
+    identifiers = list(dict.fromkeys(acted if part == "cast" else [*directed, *others]))
     if part == "cast" and not query.keys and not query.whole and not query.conditions:
         return [(identifier, {}) for identifier in identifiers]
-    if part == "crew" and directed and _only_directing(query.conditions):
-        identifiers = list(dict.fromkeys(directed))
     found = context.ask_all("/movie/get_movie_info_by_id", identifiers)
     return [(identifier, film) for identifier, film in zip(identifiers, found, strict=True) if film]
 
@@ -176,10 +161,13 @@ def _only_directing(conditions: Sequence[Condition]) -> bool:
     return any(isinstance(value, str) and normalise_name(value) == "director" for value in wanted)
 
 
-def _is_named(record: _Record, name: str) -> bool:
-    """Whether a credit is that person's, also as one of several names or by surname."""
-    credited = record.get("name") or ""
-    return same_name(credited, name) or contains_words(credited, name)
+def _of_person(records: Iterable[_Record], name: str | None) -> list[_Record]:
+    """The credits of a person (None: all), also as one of several names or by surname."""
+    return [
+        record
+        for record in records
+        if name is None or same_name(said := record.get("name") or "", name) or contains_words(said, name)
+    ]
 
 
 def _ceremonies(context: LookupContext, conditions: Sequence[Condition]) -> tuple[str, list[_Record]]:
@@ -215,14 +203,13 @@ def _makers(film: _Record) -> dict[str, Cell]:
 
 
 def _member_cells(film: _Record, member: _Record, part: str) -> dict[str, Cell]:
-    cells: dict[str, Cell] = {"movie_name": film.get("title"), "name": member.get("name")}
-    if part == "cast":
-        cells["character"] = member.get("character") or None
-        cells["gender"] = _GENDERS.get(member.get("gender") or 0)
-        cells["order"] = member.get("order")
-    else:
-        cells["job"] = member.get("job")
-    return cells | (_film_cells(film) if film else {})
+    role = {
+        "character": member.get("character") or None,
+        "gender": _GENDERS.get(member.get("gender") or 0),
+        "order": member.get("order"),
+    }
+    own = role if part == "cast" else {"job": member.get("job")}
+    return {"movie_name": film.get("title"), "name": member.get("name"), **own, **(_film_cells(film) if film else {})}
 
 
 def _award_cells(award: _Record) -> dict[str, Cell]:

@@ -1,7 +1,7 @@
 """The music tables."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -9,32 +9,25 @@ from typing import Any
 from agents.dates import Calendar
 from agents.kg.conditions import year_range
 from agents.kg.context import LookupContext, TableQuery, name_list
-from agents.kg.endpoints import Request, request
+from agents.kg.endpoints import request
 from agents.kg.results import Cell, MeaninglessCallError, NotFoundError, Row
 from agents.matching import best_match
 
 _GRAMMY_YEARS = range(1957, 2020)
 """The only years of the server; a Grammy year is the year before the ceremony."""
 
-_GRAMMY_YEAR = {
-    "best_new_artist": "/music/grammy_get_best_artist_by_year",
-    "song_of_the_year": "/music/grammy_get_best_song_by_year",
-    "album_of_the_year": "/music/grammy_get_best_album_by_year",
-}
-_SONG = {
-    "author": "/music/get_song_author",
-    "release_date": "/music/get_song_release_date",
-    "release_country": "/music/get_song_release_country",
-}
+_SONG = {key: f"/music/get_song_{key}" for key in ("author", "release_date", "release_country")}
 _PERSON = {
     "birth_place": "/music/get_artist_birth_place",
     "birth_date": "/music/get_artist_birth_date",
     "lifespan": "/music/get_lifespan",
     "members": "/music/get_members",
 }
-_GRAMMY_PERSON = {
-    "award_count": "/music/grammy_get_award_count_by_artist",
-    "award_date": "/music/grammy_get_award_date_by_artist",
+_GRAMMY_PERSON = {key: f"/music/grammy_get_{key}_by_artist" for key in ("award_count", "award_date")}
+_GRAMMY_YEAR = {
+    "best_new_artist": "/music/grammy_get_best_artist_by_year",
+    "song_of_the_year": "/music/grammy_get_best_song_by_year",
+    "album_of_the_year": "/music/grammy_get_best_album_by_year",
 }
 _CONCERT = re.compile(r"\d{4}-\d\d-\d\d\b")
 _LOWEST_RANK = 100
@@ -45,7 +38,7 @@ _BILLBOARD = ("rank", "rank_last_week", "top_position", "weeks_in_chart")
 def get_person(context: LookupContext, query: TableQuery) -> list[Row]:
     """The artist; asks only the endpoints of the keys that are read. Works have dates only if dates are read."""
     artist = find_artist(context, query.name("an artist"))
-    read = _read(context, query, {key: request(endpoint, query=artist) for key, endpoint in _PERSON.items()})
+    read = _read(context, query, _PERSON, query=artist)
     cells: dict[str, Cell] = {"name": artist, **read}
     if "lifespan" in cells:
         cells["lifespan"] = tuple(day for day in read["lifespan"] or () if day) or None
@@ -61,20 +54,16 @@ def get_person(context: LookupContext, query: TableQuery) -> list[Row]:
 def get_song(context: LookupContext, query: TableQuery) -> list[Row]:
     """The song; asks only the endpoints of the keys that are read."""
     song = find_song(context, query.name("a song"))
-    read = _read(context, query, {key: request(endpoint, query=song) for key, endpoint in _SONG.items()})
-    return [Row("get_song", song, {"name": song, **read})]
+    return [Row("get_song", song, {"name": song, **_read(context, query, _SONG, query=song)})]
 
 
 def get_grammy_person(context: LookupContext, query: TableQuery) -> list[Row]:
-    """Number and years of an artist's Grammys. The server counts rows that contain the name, so case matters."""
-    name = query.name("an artist")
-    unknown: NotFoundError | None = None
-    try:
-        artist = find_artist(context, name)
-    except NotFoundError as error:
-        # The table of awards has its own spellings and may have artists that the table of artists lacks.
-        artist, unknown = _capitalised(name), error
-    cells = _read(context, query, {key: request(endpoint, query=artist) for key, endpoint in _GRAMMY_PERSON.items()})
+    """Number and years of an artist's Grammys. The server counts rows that contain the name, so case matters.
+
+    The table of awards has its own spellings and may have artists that the table of artists lacks.
+    """
+    (artist, *_), unknown = _spellings(context, query.name("an artist"), find_artist)
+    cells = _read(context, query, _GRAMMY_PERSON, query=artist)
     if unknown is not None and not any(cells.values()):
         raise unknown  # an unknown artist is not an artist without awards
     if "award_date" in cells:
@@ -84,12 +73,7 @@ def get_grammy_person(context: LookupContext, query: TableQuery) -> list[Row]:
 
 def get_grammy_song(context: LookupContext, query: TableQuery) -> list[Row]:
     """Number of a song's Grammys, for the first spelling that has any."""
-    name = query.name("a song")
-    unknown: NotFoundError | None = None
-    try:
-        spellings = [find_song(context, name), _capitalised(name)]
-    except NotFoundError as error:
-        spellings, unknown = [_capitalised(name), name], error
+    spellings, unknown = _spellings(context, query.name("a song"), find_song)
     for song in dict.fromkeys(spellings):
         count = context.ask("/music/grammy_get_award_count_by_song", query=song)
         if count:
@@ -111,7 +95,7 @@ def get_grammy_year(context: LookupContext, query: TableQuery) -> list[Row]:
         raise NotFoundError(f"the graph has the Grammy Awards of {_GRAMMY_YEARS[0]} to {_GRAMMY_YEARS[-1]} only")
     if not query.keys:
         query = replace(query, whole=True)
-    read = _read(context, query, {key: request(endpoint, query=year) for key, endpoint in _GRAMMY_YEAR.items()})
+    read = _read(context, query, _GRAMMY_YEAR, query=year)
     cells: dict[str, Cell] = {key: tuple(winners or ()) or None for key, winners in read.items()}
     return [Row("get_grammy_year", f"the {year} Grammy Awards", cells)]
 
@@ -125,9 +109,10 @@ def get_billboard(context: LookupContext, query: TableQuery) -> list[Row]:
     day = day or _chart_day(context, "today")
     if day is None:
         raise MeaninglessCallError("a song's place in the chart needs a day")
+    asked = list(filter(query.reads, _BILLBOARD))
     endpoint = "/music/get_billboard_attributes"
-    calls = {key: request(endpoint, date=day, attribute=key, song_name=song) for key in _BILLBOARD}
-    read = _read(context, query, calls)
+    found = context.ask_each([request(endpoint, date=day, attribute=key, song_name=song) for key in asked])
+    read = dict(zip(asked, found, strict=True))
     if read and all(value is None for value in read.values()):
         raise NotFoundError(f'"{song}" is not in the Billboard Hot 100 of {day}')
     cells: dict[str, Cell] = {key: int(said) if str(said).isdecimal() else said for key, said in read.items()}
@@ -157,9 +142,21 @@ find_artist = partial(_find, what="artist", probe="/music/get_lifespan")
 find_song = partial(_find, what="song", probe="/music/get_song_release_date")
 
 
-def _read(context: LookupContext, query: TableQuery, calls: Mapping[str, Request]) -> dict[str, Any]:
+def _spellings(
+    context: LookupContext, name: str, find: Callable[[LookupContext, str], str]
+) -> tuple[list[str], NotFoundError | None]:
+    """Spellings that the table of awards may have, and the fault of the search."""
+    try:
+        return [find(context, name), _capitalised(name)], None
+    except NotFoundError as error:
+        return [_capitalised(name), name], error
+
+
+def _read(
+    context: LookupContext, query: TableQuery, endpoints: Mapping[str, str], /, **of: str | int
+) -> dict[str, Any]:
     """The result for each key that is read, asked concurrently; None, with a remark, if the call failed."""
-    asked = {key: call for key, call in calls.items() if query.reads(key)}
+    asked = {key: request(endpoint, **of) for key, endpoint in endpoints.items() if query.reads(key)}
     return dict(zip(asked, context.ask_each(list(asked.values())), strict=True))
 
 

@@ -1,7 +1,7 @@
 """The sports tables, filled from two endpoints. A row is one game of the requested team."""
 
 from ast import literal_eval
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from functools import partial
 from typing import Any
@@ -9,14 +9,11 @@ from typing import Any
 from agents.dates import Calendar, DateRange, MomentKind
 from agents.kg.context import LookupContext, TableQuery, days_text
 from agents.kg.entities import League, team_spelling
-from agents.kg.results import Cell, NoGameError, NotFoundError, Row, Value
+from agents.kg.results import Cell, NoGameError, NotFoundError, Row
 
-_SOCCER = "/sports/soccer/get_games_on_date"
-_NBA = "/sports/nba/get_games_on_date"
 _LAST_SEASONS = 2
 """Calendar years to search for a team's last or next game."""
 
-_Columns = Mapping[str, Mapping[str, Any]]
 _GamesOf = Callable[[LookupContext, str | None, str], list[Row]]
 
 
@@ -59,9 +56,8 @@ def _soccer(context: LookupContext, team: str | None, day: str) -> list[Row]:
 
     Without a team the server gives every match twice: keep one, from the home team's side if possible.
     """
-    columns: _Columns | None = context.ask(_SOCCER, date=day, team_name=team)
     rows: list[Row] = []
-    records = list(_records(columns))
+    records = list(_records(context.ask("/sports/soccer/get_games_on_date", date=day, team_name=team)))
     if team is None:
         records.sort(key=lambda record: record[1].get("venue") == "Home")
         records = list({_row_key(key)[3] or key: (key, game) for key, game in records}.values())
@@ -72,7 +68,8 @@ def _soccer(context: LookupContext, team: str | None, day: str) -> list[Row]:
             "opponent": game.get("opponent"),
             "date": str(game.get("date") or "")[:10],
             **{name: game.get(name) for name in ("venue", "result")},
-            **{name: _number(game.get(name)) for name in ("GF", "GA")},
+            # Some replies mix texts ("0") and numbers.
+            **{goals: int(str(n)) if str(n := game.get(goals)).isdecimal() else n for goals in ("GF", "GA")},
             "league": league,
             "season": season,
         }
@@ -83,9 +80,8 @@ def _soccer(context: LookupContext, team: str | None, day: str) -> list[Row]:
 
 def _nba(context: LookupContext, team: str | None, day: str) -> list[Row]:
     """Rows of the NBA table, with the requested team first; without a team the home team."""
-    columns: _Columns | None = context.ask(_NBA, date=day, team_name=team)
     rows: list[Row] = []
-    for _, game in _records(columns):
+    for _, game in _records(context.ask("/sports/nba/get_games_on_date", date=day, team_name=team)):
         own, other = ("home", "away") if team in {None, game.get("team_name_home")} else ("away", "home")
         cells: dict[str, Cell] = {
             "team": game.get(f"team_name_{own}"),
@@ -107,27 +103,20 @@ get_soccer_on_date = partial(_games_on_date, league="soccer", read=_soccer)
 get_nba_on_date = partial(_games_on_date, league="nba", read=_nba)
 
 
-def _records(columns: _Columns | None) -> Iterable[tuple[str, dict[str, Any]]]:
+def _records(columns: Mapping[str, Mapping[str, Any]] | None) -> Iterable[tuple[str, dict[str, Any]]]:
     """The rows of a column-oriented reply, each with its key."""
     table = columns or {}
     keys = dict.fromkeys(key for column in table.values() for key in column)
     return ((key, {name: column.get(key) for name, column in table.items()}) for key in keys)
 
 
-def _number(goals: Value) -> Value:
-    """Goals as a number: some replies mix texts ("0") and numbers."""
-    return int(goals) if isinstance(goals, str) and goals.isdecimal() else goals
-
-
-def _row_key(key: str) -> tuple[str, str, str, str]:
+def _row_key(key: str) -> Sequence[str]:
     """League, season, team and game from a tuple written as text; a safe literal parser reads it."""
     try:
         parts = literal_eval(key)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         parts = ()
-    if isinstance(parts, tuple) and len(parts) == 4:
-        return str(parts[0]), str(parts[1]), str(parts[2]), str(parts[3])
-    return "", "", "", ""
+    return [*map(str, parts)] if isinstance(parts, tuple) and len(parts) == 4 else [""] * 4
 
 
 def _span(context: LookupContext, text: str | None) -> DateRange:
@@ -147,8 +136,7 @@ def _months(span: DateRange) -> list[str]:
         return [span.first.isoformat()]
     if span.first.year != span.last.year or (span.last - span.first).days > 62:
         return [str(year) for year in range(span.first.year, span.last.year + 1)]
-    days = ((span.first + timedelta(days=more)).strftime("%Y-%m") for more in range((span.last - span.first).days + 1))
-    return list(dict.fromkeys(days))
+    return [f"{span.first:%Y}-{month:02}" for month in range(span.first.month, span.last.month + 1)]
 
 
 def _team(context: LookupContext, name: str | None, league: League) -> tuple[str | None, bool]:

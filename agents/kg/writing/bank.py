@@ -34,7 +34,7 @@ class Example:
 
 @functools.cache
 def load_bank() -> tuple[Example, ...]:
-    """The shipped examples of all domains; raises `BankError`."""
+    """The shipped examples of all domains."""
     return tuple(example for own in load_folder(FOLDER).values() for example in own)
 
 

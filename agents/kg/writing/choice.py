@@ -24,23 +24,16 @@ _ROOT = Path(__file__).parents[3]
 FORM_WEIGHT = 1 / 3
 """Weight of the form; values from 1/4 to 1/2 change little."""
 VOTERS = 5
-"""How many of the nearest examples vote on a question's domain."""
 VOTE_SHARPNESS = 12.0
-"""An example 0.1 less similar than the best has exp(-1.2), a third, of its vote."""
+"""An example 0.1 less similar than the best has exp(-1.2), a third, of its vote on a question's domain."""
 MARK = "#"
 """Stands for a name, a number or a date."""
-FEWEST_EXAMPLES = 2
-"""A word belongs to the form if this many questions of the bank use it outside names."""
-
 _NUMBER = re.compile(r"\d[\d,.:/-]*")
 _WORD = re.compile(r"[\w']+|[^\w\s]")
 
 
 class Neighbourhood(NamedTuple):
-    """The domain of a question and its examples from that domain, the most similar last, with its `similarity`.
-
-    `similarity` is at most 1; None: the examples were not chosen by it.
-    """
+    """A question's domain and examples, the most similar last; `similarity` (at most 1) is None for fixed ones."""
 
     domain: Domain
     examples: tuple[Example, ...]
@@ -60,7 +53,7 @@ class ExampleIndex:
         self._vectors: Vectors | None = None
 
     def warm_up(self) -> Vectors:
-        """Load the encoder and encode the bank, once; raises `models.manifest.WeightsMissingError`."""
+        """Load the encoder and encode the bank, once."""
         if self._vectors is None:
             if self._dense is not None:
                 self._dense.warm_up()
@@ -69,18 +62,18 @@ class ExampleIndex:
 
     def _encode(self, questions: Sequence[str], forms: Sequence[str]) -> Vectors:
         """Both kinds of vector concatenated, so the dot product is the weighted mean of both cosines."""
-        if self._dense is None:
-            parts = self._words.encode(questions), self._words.encode(forms)
-        else:
-            # Questions are compared with questions, so none gets the query instruction.
-            parts = self._dense.encode_passages(questions)[0], self._dense.encode_passages(forms)[0]
-        return np.hstack([parts[0] * sqrt(1 - FORM_WEIGHT), parts[1] * sqrt(FORM_WEIGHT)]).astype(np.float32)
+        # Questions are compared with questions, so none gets the query instruction.
+        whole, form = (
+            self._dense.encode_passages(texts)[0] if self._dense else self._words.encode(texts)
+            for texts in (questions, forms)
+        )
+        return np.hstack([whole * sqrt(1 - FORM_WEIGHT), form * sqrt(FORM_WEIGHT)]).astype(np.float32)
 
     def nearest(self, questions: Sequence[str], domains: Sequence[Domain | None], count: int) -> list[Neighbourhood]:
         """For each question its domain (chosen by vote if None) and its `count` most similar examples."""
         if not questions:
             return []
-        vectors = self._encode(questions, [self._form.of(question) for question in questions])
+        vectors = self._encode(questions, list(map(self._form.of, questions)))
         near = []
         for similarity, given in zip(vectors @ self.warm_up().T, domains, strict=True):
             order = np.argsort(-similarity, kind="stable")
@@ -117,11 +110,11 @@ class WordVectors:
 
 
 class QuestionForm:
-    """Replaces names by marks, using the vocabulary of a bank."""
+    """Replaces names by marks. A word is no name if at least two questions of a bank use it outside names."""
 
     def __init__(self, examples: Iterable[Example]) -> None:
         counts = Counter(word for each in examples for word in set(_words(_without_names(each))))
-        self._vocabulary = frozenset(word for word, count in counts.items() if count >= FEWEST_EXAMPLES)
+        self._vocabulary = frozenset(word for word, count in counts.items() if count > 1)
 
     def of_example(self, example: Example) -> str:
         """The form of a bank question, whose names are known from its calls."""
@@ -145,39 +138,27 @@ def _words(text: str) -> Sequence[str]:
 def _without_names(example: Example) -> str:
     """The question with numbers and its calls' arguments (if word for word in it) replaced by marks."""
     text = example.question.lower()
-    calls = [statement for statement in example.program.statements if isinstance(statement, Call)]
-    arguments = [argument for call in calls for argument in call.arguments]
-    lists = [(argument,) if isinstance(argument, str) else argument for argument in arguments]
-    names = {name for names in lists if isinstance(names, tuple) for name in names}
+    calls = (statement for statement in example.program.statements if isinstance(statement, Call))
+    names: set[str] = set()
+    for argument in (argument for call in calls for argument in call.arguments):
+        names.update((argument,) if isinstance(argument, str) else argument if isinstance(argument, tuple) else ())
     for name in sorted(names, key=len, reverse=True):
         text = re.sub(rf"(?<!\w){re.escape(name.lower())}(?!\w)", MARK, text)
     return _NUMBER.sub(MARK, text)
 
 
 class ExampleChoice:
-    """Chooses examples by the settings, for the writer and for training its adapter.
-
-    Raises:
-        BankError: the folder of fixed examples cannot be used.
-    """
+    """Chooses examples by the settings, for the writer and for training; `BankError`: the fixed ones are unusable."""
 
     def __init__(self, settings: KgWriterSettings, dense: DenseEncoder | None) -> None:
         self._index = ExampleIndex(load_bank(), dense)
-        self._fixed: dict[Domain, tuple[Example, ...]] | None = None
-        if settings.selection == "fixed":
-            self._fixed = load_folder(_ROOT / settings.fixed_examples)
-
-    def warm_up(self) -> None:
-        """Encode the bank, once; raises `models.manifest.WeightsMissingError`."""
-        self._index.warm_up()
+        self.warm_up = self._index.warm_up
+        self._fixed = load_folder(_ROOT / settings.fixed_examples) if settings.selection == "fixed" else None
 
     def choose(
         self, questions: Sequence[str], domains: Sequence[Domain | None], count: int, *, own: bool = True
     ) -> list[Neighbourhood]:
-        """For each question its domain (chosen by the nearest examples if None) and at most `count` examples.
-
-        `own`: whether a question that is itself an example is shown with its calls (not in training).
-        """
+        """For each question its domain and at most `count` examples; with `own` also itself, unlike in training."""
         if self._fixed is None:
             found = self._index.nearest(questions, domains, count if own else count + 1)
         else:

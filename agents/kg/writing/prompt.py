@@ -7,13 +7,14 @@ chooses the form.
 
 import functools
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import replace
+from itertools import takewhile
 
 from agents.kg.language import constraint
 from agents.kg.language.faults import Fault
 from agents.kg.schema import Column, Domain, Schema, Table, Type, load_schema
 from agents.kg.writing.bank import Example
-from agents.llm.base import Message
+from agents.llm.base import GenerationRequest, Message
 from agents.settings import KgWriterSettings
 
 STOP = ("\n\n", "\nQuestion:", "\nCorrected calls:")
@@ -71,86 +72,60 @@ TYPE_WORDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class CallPrompt:
-    """What the writer reads: the turns of a chat, or the text that it goes on with (never both)."""
-
-    messages: tuple[Message, ...] = ()
-    text: str | None = None
-
-
-def write_prompt(settings: KgWriterSettings, domain: Domain, examples: Iterable[Example], question: str) -> CallPrompt:
-    """The prompt after which the program follows, in the form and with the schema of the settings.
-
-    `examples` are shown in their order. Training and use make their prompts here alone.
-    """
+def write_prompt(
+    settings: KgWriterSettings, domain: Domain, examples: Iterable[Example], question: str
+) -> GenerationRequest:
+    """The prompt after which the program follows, in the form of the settings: for training and use alike."""
     pairs = "\n\n".join(_pair(example.question, example.calls) for example in examples)
     schema = schema_text(domain, settings.schema_detail) if settings.schema_in_prompt else ""
     rules = RULES if settings.schema_detail == "names" else RULES_ONE_BY_ONE
     if settings.form == "completion":
         head = f"{rules}\n\n{schema}" if schema else ""
-        return CallPrompt(text="\n\n".join(part for part in (head, pairs, _pair(question, "")) if part))
+        return GenerationRequest(prompt="\n\n".join(part for part in (head, pairs, _pair(question, "")) if part))
     parts = [
         _CHAT_TASK.format(meaning=load_schema(domain).meaning),
         *([schema, rules] if schema else []),
         *([f"Examples:\n{pairs}"] if pairs else []),
         _CHAT_ASK.format(shown=" and the examples" if pairs else "", question=" ".join(question.split())),
     ]
-    return CallPrompt(messages=(Message("system", CHAT_SYSTEM), Message("user", "\n\n".join(parts))))
+    return GenerationRequest((Message("system", CHAT_SYSTEM), Message("user", "\n\n".join(parts))))
 
 
 def output_grammar(domain: Domain, question: str | None = None) -> str:
-    """The language of the domain (see `agents.kg.language.constraint`), then, optionally, an empty line.
-
-    Tokenizers have the closing bracket and the empty line as one token; where that is forbidden, a small model writes
-    one more index instead.
-    """
+    """The language of the domain, then, optionally, an empty line, which tokenizers join with the last bracket."""
     return f'start: program "\\n\\n"?\nprogram:{constraint(domain, question).removeprefix("start:")}'
 
 
-def write_repair_prompt(prompt: CallPrompt, output: str, fault: Fault) -> CallPrompt:
-    """The same prompt, then the output, why it cannot be read, and the open end again."""
+def write_repair_prompt(request: GenerationRequest, output: str, fault: Fault) -> GenerationRequest:
+    """The same request, then the output, why it cannot be read, and the open end again."""
     written = " ".join(output.split())[:_LONGEST_OUTPUT]
-    if prompt.text is not None:
-        return CallPrompt(text=f"{prompt.text}{written}\nError: {fault.message}\n{fault.caret}\nCorrected calls:\n")
+    if request.prompt is not None:
+        complaint = f"Error: {fault.message}\n{fault.caret}\nCorrected calls:\n"
+        return replace(request, prompt=f"{request.prompt}{written}\n{complaint}")
     complaint = _CHAT_REPAIR.format(message=fault.message, caret=fault.caret)
-    return CallPrompt(messages=(*prompt.messages, Message("assistant", written), Message("user", complaint)))
+    return replace(request, messages=(*request.messages, Message("assistant", written), Message("user", complaint)))
 
 
 @functools.cache
 def schema_text(domain: Domain, detail: str = "names") -> str:
-    """The tables that a program may call.
-
-    ``names``: one a line, ``table(parameters): key, key, ...``. ``described``: the table's meaning, then a line for
-    each key, ``- key (type): meaning``.
-    """
+    """The tables that a program may call, with the ``names`` of their keys or also ``described``."""
     schema = load_schema(domain)
-    lines = _table_line if detail == "names" else _table_lines
-    return "\n".join(["Tables:", *(lines(schema, table) for table in schema.callable_tables)])
+    return "\n".join(["Tables:", *(_lines(schema, table, detail) for table in schema.callable_tables)])
 
 
 def _pair(question: str, calls: str) -> str:
     return f"Question: {' '.join(question.split())}\nCalls:\n{calls}"
 
 
-def _head(table: Table) -> str:
-    return f"{table.name}({', '.join(parameter.name for parameter in table.parameters)})"
-
-
-def _table_line(schema: Schema, table: Table) -> str:
+def _lines(schema: Schema, table: Table, detail: str) -> str:
+    """The table's parameters and keys: one line of names, or a line for each key."""
+    head = f"{table.name}({', '.join(parameter.name for parameter in table.parameters)})"
     likewise, columns = _own_columns(schema, table)
-    keys = [
-        f"{column.name} (rows with {', '.join(schema.tables[column.rows_of].columns)})"
-        if column.rows_of
-        else column.name
-        for column in columns
-    ]
-    return f"{_head(table)}: {', '.join([*keys, f'keys of {likewise.name}'] if likewise else keys)}"
-
-
-def _table_lines(schema: Schema, table: Table) -> str:
-    likewise, columns = _own_columns(schema, table)
-    lines = [f"{_head(table)}: {table.meaning}{' (gives all rows)' if table.take == 'all' else ''}"]
+    if detail == "names":
+        inner = {column.name: schema.tables[column.rows_of].columns for column in columns if column.rows_of}
+        keys = [f"{key.name} (rows with {', '.join(inner[key.name])})" if key.rows_of else key.name for key in columns]
+        return f"{head}: {', '.join([*keys, f'keys of {likewise.name}'] if likewise else keys)}"
+    lines = [f"{head}: {table.meaning}{' (gives all rows)' if table.take == 'all' else ''}"]
     for column in columns:
         lines.append(f"- {_described(column)}")
         if column.rows_of:
@@ -169,9 +144,7 @@ def _described(column: Column) -> str:
 
 def _own_columns(schema: Schema, table: Table) -> tuple[Table | None, list[Column]]:
     """An earlier table all of whose keys this one has too, by name or alias, and the keys that only this one has."""
-    for earlier in schema.callable_tables:
-        if earlier is table:
-            break
+    for earlier in takewhile(lambda other: other is not table, schema.callable_tables):
         if len(earlier.columns) >= _WORTH_SHARING and all(table.column(name) for name in earlier.columns):
             return earlier, [column for name, column in table.columns.items() if name not in earlier.columns]
     return None, list(table.columns.values())

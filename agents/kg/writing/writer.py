@@ -11,7 +11,7 @@ from agents.encoders.base import DenseEncoder
 from agents.kg.language import Call, Fault, KgQueryError, Program, Sort, parse
 from agents.kg.schema import Domain, ParameterKind, Type, load_schema
 from agents.kg.writing.choice import ExampleChoice, Neighbourhood
-from agents.kg.writing.prompt import STOP, CallPrompt, output_grammar, write_prompt, write_repair_prompt
+from agents.kg.writing.prompt import STOP, output_grammar, write_prompt, write_repair_prompt
 from agents.llm.base import Generation, GenerationRequest, LanguageModel
 from agents.settings import KgWriterSettings
 
@@ -19,10 +19,7 @@ _ORDINAL = re.compile(r"\b\d+(?:st|nd|rd|th)\b")
 _DIGITS = re.compile(r"\d+")
 _PRESENT = frozenset({"latest", "now", "today", "current", "most recent"})
 """Dates that a question may omit."""
-
-
-MOST_KNOWN = 4096
-"""Maximum number of programs in the writer's cache."""
+_MOST_CACHED = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,16 +56,12 @@ class Written:
 
     @property
     def text(self) -> str:
-        """The model's last text, up to the end of the program."""
-        return trim(self.generation.text)
+        """The program at the start of the model's last text, up to an empty line or the next question."""
+        return re.split("|".join(STOP), self.generation.text.strip(), maxsplit=1)[0].strip()
 
 
 class CallWriter:
-    """db3's API generation (section 3.2); settings choose form, schema, examples, grammar and repair.
-
-    Raises:
-        BankError: the folder of fixed examples cannot be used.
-    """
+    """db3's API generation (section 3.2); raises `BankError` if the folder of fixed examples cannot be used."""
 
     def __init__(self, settings: KgWriterSettings, model: LanguageModel, dense: DenseEncoder | None) -> None:
         self._settings = settings
@@ -77,14 +70,12 @@ class CallWriter:
         self._known: dict[GenerationRequest, Generation] = {}
 
     def warm_up(self) -> None:
-        """Encode the bank and load the model; raises `models.manifest.WeightsMissingError`."""
+        """Encode the bank and load the model."""
         self._choice.warm_up()
         self._model.warm_up()
 
     def write(self, questions: Sequence[CallRequest], deadline: Deadline, temperature: float = 0.0) -> list[Written]:
         """One result per question, in order, within the deadline; a failure costs its own question only.
-
-        `temperature` above 0 samples: the same question may get other calls each time.
 
         Raises:
             LanguageModelDiedError: the engine is gone.
@@ -99,9 +90,8 @@ class CallWriter:
     def _request(self, question: CallRequest, near: Neighbourhood, temperature: float) -> GenerationRequest:
         names_from = question.text if near.domain in self._settings.names_from_question else None
         prompt = write_prompt(self._settings, near.domain, near.examples, question.text)
-        return GenerationRequest(
-            messages=prompt.messages,
-            prompt=prompt.text,
+        return replace(
+            prompt,
             adapter=self._settings.adapter,
             grammar=output_grammar(near.domain, names_from) if self._settings.grammar else None,
             max_tokens=self._settings.max_new_tokens,
@@ -116,7 +106,7 @@ class CallWriter:
             return self._model.generate(requests, deadline)
         new = [request for request in dict.fromkeys(requests) if request not in self._known]
         found = dict(zip(new, self._model.generate(new, deadline) if new else [], strict=False))
-        if len(self._known) > MOST_KNOWN:
+        if len(self._known) > _MOST_CACHED:
             self._known.clear()
         self._known |= {request: said for request, said in found.items() if said.finish_reason in {"stop", "length"}}
         missing = Generation.failed("the engine returned no generation for this request")
@@ -124,38 +114,24 @@ class CallWriter:
 
     def _repair(self, written: list[Written], deadline: Deadline) -> list[Written]:
         """Ask again for unreadable calls, if there is time."""
-        places = [
-            place for place, each in enumerate(written) if each.faults and each.generation.finish_reason != "deadline"
-        ]
+        late = {place for place, each in enumerate(written) if each.generation.finish_reason == "deadline"}
+        places = [place for place, each in enumerate(written) if each.faults and place not in late]
         if not (places and self._settings.repair) or deadline.expired:
             return written
-        requests = [_repair_request(written[place]) for place in places]
+        faulty = [written[place] for place in places]
+        requests = [write_repair_prompt(each.request, each.text, each.faults[0]) for each in faulty]
         for place, request, generation in zip(places, requests, self._generate(requests, deadline), strict=True):
-            first = written[place]
-            second = _read(first.near, request, generation)
+            first, second = written[place], _read(written[place].near, request, generation)
             written[place] = replace(second, faults=first.faults + second.faults)
         return written
 
 
-def trim(text: str) -> str:
-    """The program at the start of a text, up to an empty line or the next question."""
-    text = text.strip()
-    for stop in STOP:
-        text = text.split(stop, 1)[0]
-    return text.strip()
-
-
-def _repair_request(each: Written) -> GenerationRequest:
-    prompt = write_repair_prompt(CallPrompt(each.request.messages, each.request.prompt), each.text, each.faults[0])
-    return replace(each.request, messages=prompt.messages, prompt=prompt.text)
-
-
 def _read(near: Neighbourhood, request: GenerationRequest, generation: Generation) -> Written:
     result = Written(near, request, generation, None)
-    if generation.finish_reason == "error" or not (text := trim(generation.text)):
+    if generation.finish_reason == "error" or not result.text:
         return result
     try:
-        return replace(result, program=parse(text, near.domain))
+        return replace(result, program=parse(result.text, near.domain))
     except KgQueryError as error:
         return replace(result, faults=(error.fault,))
 
@@ -192,15 +168,16 @@ def _dates(domain: Domain, program: Program) -> list[str]:
 
 
 def _reason_for(date: str, text: str, named: list[DateRange], moment: datetime, calendar: Calendar) -> bool:
-    """Whether the question has the words, a near year, an ordinal number, or an overlapping date."""
+    """Whether the question has the words, a near year, an ordinal number, or an overlapping date.
+
+    "The 56th grammy awards" mean the year of the ceremony. Award years and film years differ by one.
+    """
     if date.lower() in _PRESENT or f" {date.lower()}" in text:
         return True
     if date.isdigit() and len(date) == 4:
-        if _ORDINAL.search(text):
-            return True  # "the 56th grammy awards": the year of the ceremony
         years = [int(number) for number in _DIGITS.findall(text) if len(number) == 4]
-        if years and min(years) - 1 <= int(date) <= max(years) + 1:
-            return True  # award years and film years differ by one, and several may be meant
+        if _ORDINAL.search(text) or (years and min(years) - 1 <= int(date) <= max(years) + 1):
+            return True
     resolved = resolve_date(date, moment, calendar)
     if resolved is None or (span := resolved.range) is None:
         return True  # not a date, or the present: the executor decides

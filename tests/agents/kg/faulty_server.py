@@ -11,9 +11,9 @@ import json
 import socket
 import struct
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
 from typing import Any, Literal, Self, cast, get_args
 
 Fault = Literal[
@@ -21,17 +21,14 @@ Fault = Literal[
     "wrong_type", "huge", "endless", "deep", "redirect", "redirect_endless", "422", "500", "503",
 ]  # fmt: skip
 FAULTS: tuple[Fault, ...] = get_args(Fault)
-HUGE_BYTES = 10_000_000
-_PLAIN_BODIES: dict[str, bytes] = {
+_BODIES: dict[str, bytes] = {
     "truncated": b'{"result": [{"name": "Ad',
     "not_json": b"<html>Bad gateway</html>",
     "no_result": b'{"detail": "what?"}',
     "nan": b'{"result": {"high": NaN, "low": -Infinity, "open": Infinity, "close": 1.5}}',
     "wrong_type": b'{"result": {"0": true}}',
-    "huge": b'{"result": "' + b"x" * HUGE_BYTES + b'"}',
+    "huge": b'{"result": "' + b"x" * 10_000_000 + b'"}',
     "deep": b'{"result": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
-}
-_STATUS_BODIES: dict[str, bytes] = {
     "422": b'{"detail":[{"type":"missing","loc":["body","query"],"msg":"Field required"}]}',
     "500": b"Internal Server Error",
     "503": b"no server is available",
@@ -46,16 +43,14 @@ def unused_address() -> str:
 
 
 class FaultyServer:
-    """Listens on 127.0.0.1 while the context is open. All attributes may be changed at any time.
-
-    `fault` applies to all requests or, where `faulty_requests` is set, to that many more. `seconds` is how long every
-    reply takes. `requests` are the (path, payload) received; `most_at_once` and `connections` count what was seen.
-    """
+    """Listens on 127.0.0.1 while the context is open. All attributes may be changed at any time."""
 
     def __init__(self) -> None:
         self.fault: Fault | None = None
         self.faulty_requests: int | None = None
+        """To so many more requests `fault` applies; None: to all."""
         self.seconds = 0.0
+        """How long every reply takes."""
         self.results: dict[str, Any | Callable[[Any], Any]] = {}
         self.requests: list[tuple[str, Any]] = []
         self.most_at_once = 0
@@ -75,26 +70,27 @@ class FaultyServer:
         self._thread.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stopped.set()
         self._http.shutdown()
         self._thread.join()
         self._http.server_close()
 
-    def begin(self, path: str, payload: object) -> Fault | None:
-        """Note a request, and say which fault it gets."""
+    @contextmanager
+    def request(self, path: str, payload: object) -> Iterator[Fault | None]:
+        """Note a request while it lasts; gives the fault that it gets."""
         with self._lock:
             self.requests.append((path, payload))
             self._at_once += 1
             self.most_at_once = max(self.most_at_once, self._at_once)
-            if self.fault is None or self.faulty_requests is None:
-                return self.fault
-            self.faulty_requests -= 1
-            return self.fault if self.faulty_requests >= 0 else None
-
-    def end(self) -> None:
-        with self._lock:
-            self._at_once -= 1
+            if self.faulty_requests is not None:
+                self.faulty_requests -= 1
+            fault = self.fault if self.faulty_requests is None or self.faulty_requests >= 0 else None
+        try:
+            yield fault
+        finally:
+            with self._lock:
+                self._at_once -= 1
 
 
 class _Server(ThreadingHTTPServer):
@@ -123,12 +119,9 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         payload = json.loads(body) if body else None
-        fault = self.owner.begin(self.path, payload)
-        try:
+        with self.owner.request(self.path, payload) as fault:
             self.owner.stopped.wait(self.owner.seconds)
             self._reply(fault, payload)
-        finally:
-            self.owner.end()
 
     def do_GET(self) -> None:
         """Where the redirect leads; nobody should come."""
@@ -139,10 +132,8 @@ class _Handler(BaseHTTPRequestHandler):
         if fault is None:
             result = self.owner.results.get(self.path)
             self._send(200, json.dumps({"result": result(payload) if callable(result) else result}).encode())
-        elif fault in _PLAIN_BODIES:
-            self._send(200, _PLAIN_BODIES[fault])
-        elif fault in _STATUS_BODIES:
-            self._send(int(fault), _STATUS_BODIES[fault])
+        elif fault in _BODIES:
+            self._send(int(fault) if fault.isdigit() else 200, _BODIES[fault])
         elif fault == "redirect":
             self._send(302, b"", "Location: /elsewhere\r\n")
         elif fault == "drip_headers":

@@ -59,23 +59,22 @@ sports | get_soccer_on_date("everton","2024-02")["result"]
 sports | get_nba_on_date("bulls","2022-12-31")["GF"]
   The score of Chicago Bulls (on 2022-12-31, against Utah Jazz, at home) is 101. (Also known: result win; score of the
   opponent 100; season type Regular Season; reb 40.)
+music | get_person("zoe vox")["music"]⏎ALL sort(None,name)
+  4 works of Zoe Vox. 2011-04-08: Live Somewhere, 2011-04-08; Hello Moon, 2010-03-04; Second Song, 2010; Undated.
+finance | get_stock_price("abc","2024-02-26")["open"]⏎average
+  The average of this 1 value of ABC is 11.
+open | get_open("tall tower")
+  Tall Tower: The Tall Tower stands in Foo. Its facts: height 828 m; location Foo.
 open | get_open("tall tower")["height"]
   The height of Tall Tower is 828 m. (Also known: location Foo.)
 """
 
 
-def sentences() -> list[tuple[str, str, str]]:
-    cases = []
-    for case in re.split(r"\n(?! )", SENTENCES.strip()):
-        asked, *said = case.split("\n")
-        domain, program = asked.split(" | ")
-        cases.append((domain, program, " ".join(map(str.strip, said))))
-    return cases
-
-
-@pytest.mark.parametrize(("domain", "program", "text"), sentences())
-def test_sentences(run: Run, domain: str, program: str, text: str) -> None:
-    assert run(domain, program).results[0].text == text
+@pytest.mark.parametrize("case", re.split(r"\n(?! )", SENTENCES.strip()))
+def test_sentences(run: Run, case: str) -> None:
+    asked, *said = case.split("\n")
+    domain, program = asked.split(" | ")
+    assert run(domain, program.replace("⏎", "\n")).results[-1].text == " ".join(map(str.strip, said))
 
 
 @pytest.mark.parametrize(
@@ -90,11 +89,6 @@ def test_sentences(run: Run, domain: str, program: str, text: str) -> None:
 )  # fmt: skip
 def test_why_nothing_was_found(run: Run, domain: str, program: str, reason: str) -> None:
     assert run(domain, program).results[-1].explanation[0] == reason
-
-
-def test_average(run: Run) -> None:
-    results = run("finance", 'get_stock_price("abc","2024-02-26")["open"]\naverage').results
-    assert results[1].text == "The average of this 1 value of ABC is 11."
 
 
 def test_long_lists_are_cut_and_counted() -> None:
@@ -113,14 +107,8 @@ def test_every_text_is_bounded() -> None:
     rng = Random(5)
     for domain in ("movie", "finance", "music", "sports", "open"):
         for table in load_schema(domain).tables.values():
-            rows = [
-                Row(
-                    table.name,
-                    "e" * 40,
-                    {key: rng.choice(["w " * 50, 3, None, ("v " * 40,) * 9]) for key in table.columns},
-                )
-                for _ in range(60)
-            ]
+            values: list[Cell] = ["w " * 50, 3, None, ("v " * 40,) * 9]
+            rows = [Row(table.name, "e" * 40, {key: rng.choice(values) for key in table.columns}) for _ in range(60)]
             for key in (None, *table.columns):
                 for taken in (rows, rows[:1]):
                     assert len(verbalise(table, rows, taken, key)) <= MOST_CHARACTERS + 60
@@ -135,11 +123,8 @@ def column(place: str) -> Column:
 @pytest.mark.parametrize(
     ("place", "value", "text"),
     [
-        ("get_movie_person_cast.year", 1999, "1999"),
-        ("get_grammy_person.award_date", (2012, 2018), "2012 and 2018"),
         ("get_stock_price.close", "1234567", "$1,234,567"),
         ("get_stock_price.close", "n/a", "n/a"),
-        ("get_stock_price.volume", "1200", "1,200 shares"),
         ("get_movie.length", 90.5, "90.5 minutes"),
         ("get_movie_person_oscar.winner", False, "no"),
         ("get_song.release_country", "XE", "Europe (XE)"),

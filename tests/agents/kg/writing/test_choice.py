@@ -92,8 +92,3 @@ def form() -> QuestionForm:
 def test_names_and_numbers_make_no_difference(form: QuestionForm, one: str, other: str) -> None:
     assert form.of(one) == form.of(other)
     assert MARK in form.of(one)
-
-
-def test_names_of_an_example_are_known_from_its_calls(form: QuestionForm) -> None:
-    example = next(each for each in load_bank() if each.question == "what did nvda close at yesterday?")
-    assert form.of_example(example) == f"what did {MARK} close at {MARK} ?"

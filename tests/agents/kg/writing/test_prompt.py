@@ -7,18 +7,16 @@ import pytest
 from agents.kg.language import KgQueryError, parse
 from agents.kg.schema import Domain, load_schema
 from agents.kg.writing.bank import Example, load_bank
-from agents.kg.writing.prompt import RULES, RULES_ONE_BY_ONE, CallPrompt, schema_text, write_prompt, write_repair_prompt
+from agents.kg.writing.prompt import schema_text, write_prompt, write_repair_prompt
+from agents.llm.base import GenerationRequest
 from agents.settings import KgWriterSettings
 
 BANK = load_bank()
 MOVIES = [example for example in BANK if example.domain is Domain.MOVIE]
-CHAT = KgWriterSettings(form="chat", schema_detail="described")
 
 
 def text_of(settings: KgWriterSettings, examples: Sequence[Example], question: str) -> str:
-    """The prompt of a film question, which is one text whatever the form."""
-    prompt = write_prompt(settings, Domain.MOVIE, examples, question)
-    return prompt.text if prompt.text is not None else "\n".join(turn.content for turn in prompt.messages)
+    return write_prompt(settings, Domain.MOVIE, examples, question).prompt or ""
 
 
 @pytest.mark.parametrize("domain", Domain)
@@ -58,27 +56,10 @@ def test_a_repair_shows_the_output_the_named_error_and_its_place() -> None:
     output = 'get_movie("jaws")["directr"]'
     with pytest.raises(KgQueryError) as caught:
         parse(output, Domain.MOVIE)
-    prompt = write_repair_prompt(CallPrompt(text="Question: who?\nCalls:\n"), output, caught.value.fault).text or ""
+    fault, request = caught.value.fault, GenerationRequest(prompt="Question: who?\nCalls:\n")
+    prompt = write_repair_prompt(request, output, fault).prompt or ""
     assert prompt.startswith(f"Question: who?\nCalls:\n{output}\n")
-    assert caught.value.fault.message in prompt
+    assert fault.message in prompt
     assert "^" in prompt
     assert prompt.endswith("Corrected calls:\n")
-    long = write_repair_prompt(CallPrompt(text=""), "I think that " * 500, caught.value.fault).text or ""
-    assert len(long) < 1000
-
-
-def test_a_chat_is_an_instruction_with_schema_rules_examples_and_the_question_last() -> None:
-    system, user = write_prompt(CHAT, Domain.MOVIE, MOVIES[:2], "who directed  jaws?").messages
-    assert (system.role, user.role) == ("system", "user")
-    order = [
-        schema_text(Domain.MOVIE, "described"),
-        RULES_ONE_BY_ONE,
-        MOVIES[0].calls,
-        MOVIES[1].calls,
-        "Use only what the question says",
-        "Question: who directed jaws?\nCalls:",
-    ]
-    places = [user.content.index(part) for part in order]
-    assert places == sorted(places)
-    assert user.content.endswith(order[-1])
-    assert RULES not in user.content
+    assert len(write_repair_prompt(request, "I think that " * 500, fault).prompt or "") < 1000

@@ -90,13 +90,6 @@ def test_a_question_like_an_example_is_told_from_one_like_none() -> None:
     assert far < 0.6
 
 
-def test_fixed_examples_are_the_same_for_every_question() -> None:
-    other = CallRequest("who directed alien?", domain=Domain.MOVIE)
-    written = writer(Recorder({}), selection="fixed").write([JAWS, other], Deadline(10))
-    assert written[0].near.examples == written[1].near.examples
-    assert written[0].near.similarity is None
-
-
 def test_what_cannot_be_read_is_asked_once_more_with_its_error_and_the_rest_is_not() -> None:
     replies = {"Corrected calls:": 'get_movie("jaws")["year"]', "jaws released": 'get_movie("jaws")["yeer of"]'}
     model = Recorder(replies | {"market cap of acme": "None"})
