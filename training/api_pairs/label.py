@@ -37,9 +37,8 @@ from evaluation.datasets import DatasetError, Split, read_rows
 from evaluation.judge import Judge, add_judge_arguments, judge_from
 from evaluation.signature import settings_hash
 from mock_api import GraphError
-from training.api_pairs.execution import bench_at, bench_of
-from training.api_pairs.graph import GRAPH_HELP, check_whole, graph_files, opened
-from training.api_pairs.proposals import GraphDownError, LabelledQuestion, Labeller, can_be_labelled
+from training.api_pairs.pairs import GRAPH_HELP, check_whole, graph_files, opened
+from training.api_pairs.proposals import GraphDownError, LabelledQuestion, Labeller, bench_of, can_be_labelled
 from training.run_card import card_folder, count_table, file_hash, run_card, write_card
 
 JOURNAL = "attempts.jsonl"
@@ -90,7 +89,14 @@ def _label(options: argparse.Namespace) -> int:
                 bar.update()
         entries = [done[key] for key in rows]
         write_rows(options.out, (entry["kept"] for entry in entries if entry["kept"]))
-    figures = _figures(entries) | {"left_out": dict(left_out), "sha256": file_hash(options.out)}
+    domains = {"all": entries}
+    for entry in entries:
+        domains.setdefault(entry["domain"], []).append(entry)
+    figures = {
+        "domains": {name: _counts(found) for name, found in domains.items()},
+        "left_out": dict(left_out),
+        "sha256": file_hash(options.out),
+    }
     data = {"questions": options.questions} | ({} if options.kg_url else graph_files(options.graph))
     card = write_card(folder, run_card(data, identity, time.monotonic() - started, figures))
     sys.stdout.write(count_table(figures["domains"]) + "\n")
@@ -113,10 +119,8 @@ def _labeller(
     dense = load_dense_encoder(settings.dense_encoder) if settings.dense_encoder else None
     if dense is not None:
         dense.check_weights()
-    if options.kg_url:
-        bench = stack.enter_context(bench_at(options.kg_url))
-    else:
-        bench = stack.enter_context(bench_of(stack.enter_context(opened(options.graph))))
+    graph = options.kg_url or stack.enter_context(opened(options.graph))
+    bench = stack.enter_context(bench_of(graph))
     return Labeller(CallWriter(writer, model, dense), bench, judge, options.attempts, options.temperature)
 
 
@@ -154,15 +158,8 @@ def _key(row: Mapping[str, Any], identity: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:24]
 
 
-def _figures(entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Counts over all and per domain: questions asked and kept, attempts and their outcomes."""
-    domains: dict[str, list[Mapping[str, Any]]] = {"all": list(entries)}
-    for entry in entries:
-        domains.setdefault(entry["domain"], []).append(entry)
-    return {"domains": {name: _counts(found) for name, found in domains.items()}}
-
-
 def _counts(entries: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    """Questions asked and kept, attempts and their outcomes."""
     outcomes: Counter[str] = Counter()
     for entry in entries:
         outcomes.update(entry["outcomes"])

@@ -13,9 +13,8 @@ from agents.llm import Generation, GenerationRequest
 from agents.llm.scripted_engine import ScriptedLanguageModel
 from mock_api import serve
 from training.api_pairs.__main__ import main as pairs_main
-from training.api_pairs.execution import Bench, Executed
-from training.api_pairs.graph import OWN_GRAPH
-from training.api_pairs.pairs import read_pairs
+from training.api_pairs.pairs import OWN_GRAPH, read_pairs
+from training.api_pairs.proposals import Bench, Executed
 from training.run_card import CARD_FILE
 
 ASKED = "03/19/2024, 23:10:00 PT"
